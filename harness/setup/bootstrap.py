@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ./bench does before the harness takes over."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from harness.errors import Failure, UsageError
+from harness.paths import ROOT
+from harness.setup import environment
+
+
+def _take_yes(arguments: list[str]) -> list[str]:
+    """Strip --yes, which is meant for the set-up, from the harness's arguments (but not from a command behind --)."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    ours, rest = arguments[:end], arguments[end:]
+    if "--yes" in ours:
+        os.environ["OVERLAP_BENCH_YES"] = "1"
+    return [argument for argument in ours if argument != "--yes"] + rest
+
+
+def main(arguments: list[str]) -> int:
+    """Prepare .venv and become the harness. Returns only if that fails: the exit status."""
+    arguments = _take_yes(arguments)
+    try:
+        environment.ensure()
+    except (UsageError, Failure, OSError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
+    except KeyboardInterrupt:
+        print("bench: interrupted while setting up; the next call goes on from here", file=sys.stderr)
+        return 1
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    return os.execv(environment.PYTHON, [str(environment.PYTHON), "-m", "harness", *arguments])

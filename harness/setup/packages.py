@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Debian packages that a purpose needs: looked for, installed where we may, named where we may not."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from harness.errors import Failure
+from harness.setup.steps import run_step, say
+
+INCLUDE_DIRS = (Path("/usr/include"), Path("/usr/local/include"))
+
+# purpose -> package -> what proves that it is there: a command, or a header below an include folder
+NEEDS: dict[str, dict[str, str]] = {
+    "environment": {"python3-venv": "module:ensurepip"},
+    "build": {
+        "g++": "g++",
+        "make": "make",
+        "libhwloc-dev": "header:hwloc.h",
+        "libcli11-dev": "header:CLI/CLI.hpp",
+        "nlohmann-json3-dev": "header:nlohmann/json.hpp",
+        "libfmt-dev": "header:fmt/core.h",
+        "libgtest-dev": "header:gtest/gtest.h",
+        "libgmock-dev": "header:gmock/gmock.h",
+    },
+    "vcluster": {"iproute2": "ip", "util-linux": "unshare", "procps": "ps"},
+    "slurm": {"slurm-wlm": "sbatch", "munge": "munged"},
+    "test": {"shellcheck": "shellcheck", "git": "git"},
+}
+
+
+def present(probe: str) -> bool:
+    """Whether what `probe` names ("command", "header:path" or "module:name") is on this machine."""
+    kind, _, name = probe.rpartition(":")
+    if kind == "header":
+        return any((folder / name).exists() for folder in INCLUDE_DIRS)
+    if kind == "module":
+        return importlib.util.find_spec(name) is not None
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+    return shutil.which(name, path=path) is not None
+
+
+def missing(*purposes: str) -> list[str]:
+    """The packages of these purposes that are not here."""
+    return [package for purpose in purposes for package, probe in NEEDS[purpose].items() if not present(probe)]
+
+
+def _may_install(packages: list[str]) -> bool:
+    if os.environ.get("OVERLAP_BENCH_YES") or not sys.stdin.isatty():
+        return True
+    return input(f"Install the Debian packages {' '.join(packages)}? [Y/n] ").strip().lower() in ("", "y", "yes")
+
+
+def ensure(*purposes: str) -> None:
+    """Have the packages of these purposes here, or raise Failure with the line that would install them."""
+    install(missing(*purposes))
+
+
+def install(packages: list[str]) -> None:
+    """Install Debian packages where we may; otherwise raise Failure with the line that would."""
+    if not packages:
+        return
+    line = f"sudo apt-get install --no-install-recommends {' '.join(packages)}"
+    if shutil.which("apt-get") is None:
+        raise Failure(
+            f"These are missing here, by their Debian names: {' '.join(packages)}. Install them and try again."
+        )
+    if os.geteuid() != 0 or not _may_install(packages):
+        raise Failure(f"Some system packages are missing. This installs them: {line}")
+    say(f"installing Debian packages: {' '.join(packages)}")
+    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
+    run_step("apt-get update", ["apt-get", "update", "-q"], quiet)
+    run_step("apt-get install", ["apt-get", "install", "-q", "-y", "--no-install-recommends", *packages], quiet)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a variant's name means for a launch. Standard library only.
+
+Three settings need no engine; every other variant is a preset of the engine, optionally with settings of its own:
+`adaptive:burst=5:slice_us=200`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.paths import ROOT
+
+PRESETS_FILE = ROOT / "progress_engine" / "presets.json"
+
+WITHOUT_ENGINE = {
+    "bare": "the MPI as it is",
+    "bare-multiple": "the MPI as it is, initialised with MPI_THREAD_MULTIPLE",
+    "mpi-async": "the MPI's own progress thread, where it has one",
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to launch a variant: the command put before the program on each rank, environment, workload options."""
+
+    prefix: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    workload_options: list[str] = field(default_factory=list)
+
+
+def presets() -> dict[str, str]:
+    """The engine's presets: name -> what it is for."""
+    data = json.loads(PRESETS_FILE.read_text())
+    return {name: str(preset["summary"]) for name, preset in data["presets"].items()}
+
+
+def known() -> dict[str, str]:
+    """Every variant: name -> what it is."""
+    return WITHOUT_ENGINE | presets()
+
+
+def check(name: str) -> str:
+    """`name` itself, or UsageError with the names there are."""
+    preset, *settings = name.split(":")
+    variants = known()
+    if preset not in variants:
+        raise UsageError(f"There is no variant called '{preset}'. There are: {', '.join(variants)}.")
+    if settings and preset in WITHOUT_ENGINE:
+        raise UsageError(f"Variant '{name}': {preset} runs without the engine and has no settings.")
+    if not all("=" in setting for setting in settings):
+        raise UsageError(f"Variant '{name}': settings are written as in 'adaptive:key=value:key=value'.")
+    return name
+
+
+def recipe(name: str, progress_run: Path, async_progress: Mapping[str, str]) -> Recipe | str:
+    """How to launch variant `name`, or the sentence why this MPI cannot run it.
+
+    `async_progress` is the environment that switches on the MPI's own progress thread, empty where it has none.
+    """
+    preset, *settings = check(name).split(":")
+    if preset == "bare":
+        return Recipe()
+    if preset == "bare-multiple":
+        return Recipe(workload_options=["--thread-level", "multiple"])
+    if preset == "mpi-async":
+        if not async_progress:
+            return "this MPI has no progress thread of its own"
+        return Recipe(environment=dict(async_progress))
+    options = [option for setting in settings for option in ("--set", setting)]
+    return Recipe(prefix=[str(progress_run), "--variant", preset, *options, "--"])

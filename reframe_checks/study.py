@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a study is: its parameters, the scales at which it runs, and what --set may change.
+
+A study's points are the union of grids; a grid is one tuple of values an axis. `comp_over_comm` and `comp_s` are
+intentions: the schedule runner turns them into `work_units` by the job's own calibration (see harness.schedule).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from harness.errors import UsageError
+
+Value = str | int | float
+Point = dict[str, Value]
+Grid = dict[str, tuple[Value, ...]]
+
+BASELINES = ("bare", "mpi-async")
+PRESETS = ("off", "explicit", "thread", "timer", "idle", "adaptive")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One axis of a study. `kind` parses a value from the command line; `choices` are all there are, if not empty."""
+
+    meaning: str
+    kind: type[str] | type[int] | type[float]
+    choices: tuple[str, ...] = ()
+
+    def parse(self, name: str, text: str) -> Value:
+        """The value that `text` means, or UsageError. Numbers are quantities: finite and not negative."""
+        if self.kind is str:
+            if text not in self.choices:
+                raise UsageError(f"--set {name}={text}: one of {', '.join(self.choices)} is wanted.")
+            return text
+        try:
+            value = self.kind(text)
+        except ValueError:
+            value = -1
+        if not 0 <= float(value) < 2**40:
+            raise UsageError(f"--set {name}={text}: a non-negative {self.kind.__name__} is wanted.")
+        return value
+
+
+# What bounds a launch, beside the study's own axes: Scale's fields of the same names.
+LIMITS = {
+    "launches": Parameter("launches a variant", int),
+    "min_samples": Parameter("samples at least, a point", int),
+    "max_samples": Parameter("samples at most, a point", int),
+    "warmup": Parameter("repetitions discarded before the first sample", int),
+    "time_box_s": Parameter("seconds after which a point stops sampling", float),
+}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much of a study runs: launches a variant, the points of a launch, the sampler's limits."""
+
+    launches: int
+    grids: tuple[Grid, ...]
+    min_samples: int
+    max_samples: int
+    warmup: int
+    time_box_s: float
+    variants: tuple[str, ...] = BASELINES + PRESETS
+
+    def points(self) -> list[Point]:
+        """The union of the grids, in their order, each point once."""
+        unique = {tuple(point.items()): point for grid in self.grids for point in _expand(grid)}
+        return list(unique.values())
+
+
+def _expand(grid: Grid) -> Iterator[Point]:
+    for values in itertools.product(*grid.values()):
+        yield dict(zip(grid, values, strict=True))
+
+
+@dataclass(frozen=True)
+class Study:
+    """One experiment of a paper. `workload` is the executable and its fixed arguments."""
+
+    name: str
+    title: str
+    group: str  # the paper that it reproduces, as in `./bench run pioman`
+    source: str
+    workload: tuple[str, ...]
+    scales: Mapping[str, Scale]
+    tasks_per_node: int = 1
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+    def scale(self, name: str, settings: Mapping[str, str]) -> Scale:
+        """The scale with `settings` applied: an axis's values ("size_bytes": "1024,65536") or one of LIMITS."""
+        if name not in self.scales:
+            raise UsageError(f"Study {self.name} has no scale '{name}'. It has: {', '.join(self.scales)}.")
+        scale = self.scales[name]
+        for key, text in settings.items():
+            scale = self._with_setting(scale, key, text)
+        return replace(scale, min_samples=min(scale.min_samples, scale.max_samples))
+
+    def _with_setting(self, scale: Scale, key: str, text: str) -> Scale:
+        if key in LIMITS:
+            value = LIMITS[key].parse(key, text)
+            if not value and key != "warmup":
+                raise UsageError(f"--set {key}={text}: more than 0 is wanted.")
+            limit: dict[str, Any] = {key: value}
+            return replace(scale, **limit)
+        if key in self.parameters:
+            values = tuple(self.parameters[key].parse(key, part) for part in text.split(","))
+            return replace(scale, grids=tuple(grid | {key: values} for grid in scale.grids))
+        known = ", ".join([*self.parameters, *LIMITS])
+        raise UsageError(f"Study {self.name} has no parameter '{key}'. It has: {known}.")
