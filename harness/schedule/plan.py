@@ -119,7 +119,7 @@ def point_estimate_s(point: Point, sampler: Sampler) -> float:
 def interleave(stem: str, variants: list[str], launches: int, seed: int) -> list[Launch]:
     """`launches` rounds over `variants`, the order within each round shuffled by `seed`."""
     shuffler = random.Random(f"{stem} {seed}")
-    schedule = []
+    schedule: list[Launch] = []
     for repetition in range(launches):
         for variant in shuffler.sample(variants, len(variants)):
             order = len(schedule)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One launch: its files, its command, and the record it leaves, whatever happens to it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.schedule import process, records, verify
+from harness.schedule.plan import Launch, Plan, Point
+from harness.schedule.records import RecordFile
+from harness.variants import Recipe
+
+MARK = "OVERLAP_BENCH_LAUNCH"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a launch ended: `status` as in the record's end line, the reason if not ok, its wall time."""
+
+    launch: Launch
+    status: str
+    reason: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where a session's job puts things."""
+
+    session: Path
+
+    @property
+    def records(self) -> Path:
+        return self.session / "records"
+
+    @property
+    def calibration(self) -> Path:
+        return self.session / "calibration"
+
+    @property
+    def logs(self) -> Path:
+        return self.session / "logs"
+
+    @property
+    def scratch(self) -> Path:
+        return self.session / "scratch"
+
+    def make(self) -> None:
+        for folder in (self.records, self.calibration, self.logs, self.scratch):
+            folder.mkdir(parents=True, exist_ok=True)
+
+
+def now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+
+
+def context(plan: Plan, launch: Launch) -> dict[str, Any]:
+    """What the record's header says about this launch beyond what the workload itself sees."""
+    return {
+        "session": plan.session,
+        "launch": launch.identity,
+        "study": plan.study,
+        "system": plan.site.system,
+        "mpi": plan.site.mpi,
+        "variant": launch.variant,
+        "repetition": launch.repetition,
+        "order": launch.order,
+        "scale": plan.scale,
+        "test_case": plan.test_case,
+        "network": plan.site.network,
+    }
+
+
+def command(plan: Plan, recipe: Recipe, options: list[str]) -> list[str]:
+    """The whole command line of a launch."""
+    return [*plan.site.launch_command, *recipe.prefix, *plan.workload, *options, *recipe.workload_options]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One try at `points` of a launch."""
+
+    plan: Plan
+    launch: Launch
+    recipe: Recipe
+    points: list[Point]
+    folders: Folders
+    started: str = field(default_factory=now)
+
+    def run(self) -> Outcome:
+        """Run the launch and put its record in its place. On Interrupted the finished points are kept, too."""
+        output = self._write_input()
+        try:
+            ended = self._execute()
+        except process.Interrupted:
+            left = records.read(output)
+            if left.points:
+                self._keep(left, "interrupted", "the job was told to stop")
+            raise
+        left = records.read(output)
+        wrong = verify.problems(self.plan, self.launch, left)
+        status, reason = judge(self.plan, ended, left, wrong)
+        if wrong:
+            _condemn(left, reason)
+        _fill(left, self.points, status, reason)
+        self._keep(left, status, reason, launch_s=ended.seconds)
+        return Outcome(self.launch, status, reason, ended.seconds)
+
+    @property
+    def _scratch(self) -> Path:
+        return self.folders.scratch / self.launch.identity
+
+    @property
+    def _files(self) -> dict[str, Path]:
+        names = {"points": "points.json", "context": "context.json", "output": "record.jsonl"}
+        return {option: self._scratch / name for option, name in names.items()}
+
+    def _write_input(self) -> Path:
+        self._scratch.mkdir(exist_ok=True)
+        self._files["points"].write_text(json.dumps(self.points))
+        self._files["context"].write_text(json.dumps(context(self.plan, self.launch)))
+        self._files["output"].unlink(missing_ok=True)
+        return self._files["output"]
+
+    def _arguments(self) -> list[str]:
+        files = [f"--{name}={path}" for name, path in self._files.items()]
+        return command(self.plan, self.recipe, [*files, *self.plan.sampler.options()])
+
+    def _execute(self) -> process.Exit:
+        """Run the command; whatever did not end well is swept from its nodes before anything else is measured."""
+        log = self.folders.logs / f"{self.launch.identity}.log"
+        environment = self.recipe.environment | {MARK: self.launch.identity}
+        clean = False
+        try:
+            ended = process.run(self._arguments(), environment, log, self.plan.timeout_s())
+            clean = ended.status == 0
+        finally:
+            if not clean:
+                process.sweep(self.plan.site.sweep, log)
+        return ended
+
+    def _keep(self, left: RecordFile, status: str, reason: str, **more: Any) -> None:
+        if left.header is None:
+            left.header = records.empty_header(context(self.plan, self.launch), self._arguments(), self.started)
+        end = left.end or {"ranks": [], "elapsed_s": 0.0}
+        left.end = end | {"status": status} | ({"reason": reason} if reason else {}) | more
+        records.write(records.next_attempt(self.folders.records, self.launch.identity), left)
+
+
+def judge(plan: Plan, ended: process.Exit, left: RecordFile, wrong: list[str]) -> tuple[str, str]:
+    """The status of a launch and the sentence behind it."""
+    if ended.status is None:
+        return "timeout", f"did not end within {plan.timeout_s():.0f} s; last words: {ended.last_line or 'none'}"
+    if ended.status != 0:
+        return "failed", f"exit status {ended.status}; last words: {ended.last_line or 'none'}"
+    if left.cut_off:
+        return "failed", "the record is cut off"
+    return ("failed", "; ".join(wrong)) if wrong else ("ok", "")
+
+
+def _condemn(left: RecordFile, reason: str) -> None:
+    """A launch that was not what it says has no good points; their samples stay, for whoever wants to know why."""
+    for line in left.points:
+        if line["status"] == "ok":
+            line["status"], line["reason"] = "failed", reason
+
+
+def _fill(left: RecordFile, points: list[Point], status: str, reason: str) -> None:
+    """Give every planned point a line."""
+    measured = {records.key(line["point"]) for line in left.points}
+    left.points += [
+        records.unmeasured(point, "timeout" if status == "timeout" else "failed", reason or "the workload left it out")
+        for point in points
+        if records.key(point) not in measured
+    ]

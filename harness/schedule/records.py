@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Record files as the job sees them: read what a launch left, complete it, put it in its place whole.
+
+A record file is never half there: it is written under a temporary name, flushed to the disk and renamed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCHEMA_VERSION = 1
+
+# What the runner adds to a point's intention; it does not identify the point.
+DERIVED = ("work_units",)
+
+
+@dataclass
+class RecordFile:
+    """The lines of one launch's record. `cut_off`: there is no end line, or a line was not whole."""
+
+    header: dict[str, Any] | None = None
+    points: list[dict[str, Any]] = field(default_factory=list)
+    end: dict[str, Any] | None = None
+    cut_off: bool = False
+
+
+def key(point: dict[str, Any]) -> str:
+    """What identifies a point among a study's points."""
+    return json.dumps({name: value for name, value in point.items() if name not in DERIVED}, sort_keys=True)
+
+
+def read(path: Path) -> RecordFile:
+    """What is whole in a record file; a file that is not there is an empty one."""
+    record = RecordFile()
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    for text in lines:
+        try:
+            line = json.loads(text)
+        except ValueError:
+            record.cut_off = True
+            continue
+        if "header" in line:
+            record.header = line["header"]
+        elif "point" in line:
+            record.points.append(line)
+        elif "end" in line:
+            record.end = line["end"]
+    record.cut_off |= record.end is None
+    return record
+
+
+def write(path: Path, record: RecordFile) -> None:
+    """Put a record file in its place, whole or not at all. Raises OSError (disk full, read-only folder)."""
+    lines = [{"header": record.header}, *record.points, {"end": record.end}]
+    partial = path.with_name(path.name + ".part")
+    try:
+        with partial.open("w") as stream:
+            stream.writelines(json.dumps(line) + "\n" for line in lines)
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def attempts(folder: Path, identity: str) -> list[Path]:
+    """The record files of a launch: of its first run, then of each resumed one, in that order."""
+    resumed = sorted(folder.glob(f"{identity}.r*.jsonl"), key=lambda path: int(path.stem.rpartition(".r")[2]))
+    first = folder / f"{identity}.jsonl"
+    return [path for path in (first, *resumed) if path.exists()]
+
+
+def next_attempt(folder: Path, identity: str) -> Path:
+    """Where the next run of this launch puts its record."""
+    done = attempts(folder, identity)
+    return folder / (f"{identity}.r{len(done)}.jsonl" if done else f"{identity}.jsonl")
+
+
+def finished(folder: Path, identity: str, ranks: int) -> set[str]:
+    """The keys of the points of this launch that every rank has finished."""
+    ok: dict[str, int] = {}
+    for path in attempts(folder, identity):
+        for line in read(path).points:
+            if line["status"] == "ok":
+                ok[key(line["point"])] = ok.get(key(line["point"]), 0) + 1
+    return {point for point, lines in ok.items() if lines >= ranks}
+
+
+def unmeasured(point: dict[str, Any], status: str, reason: str) -> dict[str, Any]:
+    """The line of a point that has no samples, and why."""
+    return {"point": point, "rank": 0, "status": status, "reason": reason, "samples": {}}
+
+
+def empty_header(context: dict[str, Any], arguments: list[str], start_time: str) -> dict[str, Any]:
+    """The header of a launch that never wrote its own."""
+    return {
+        "schema": SCHEMA_VERSION,
+        "context": context,
+        "workload": {"name": None, "version": None},
+        "arguments": arguments,
+        "mpi_library": None,
+        "thread_level": None,
+        "world_size": None,
+        "ranks": [],
+        "start_time": start_time,
+    }

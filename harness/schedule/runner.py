@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a plan on the allocation it finds itself in: `python -m harness.schedule.runner PLAN.json`.
+
+It goes on after a failed launch, skips what earlier runs of the same session finished, and on SIGTERM (preemption,
+time limit) stops at once with everything finished kept. Exit status: 0 every point ok or skipped, 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from harness.schedule import calibrate, process, records
+from harness.schedule.calibrate import Calibration
+from harness.schedule.launch import Attempt, Folders, Outcome, command, context, now
+from harness.schedule.plan import Launch, Plan, Point
+from harness.variants import Recipe, recipe
+
+PROGRESS = "progress.fifo"
+
+
+class Runner:
+    """One job. Not thread safe; one runner a (session, study, system, MPI)."""
+
+    def __init__(self, plan: Plan, session: Path) -> None:
+        self.plan = plan
+        self.folders = Folders(session)
+        self.folders.make()
+        self.outcomes: list[Outcome] = []
+
+    def run(self) -> int:
+        """Run what is missing; return the exit status."""
+        started = time.monotonic()
+        self._tell(event="job", launches=len(self.plan.launches), estimate_s=self.plan.estimate_s())
+        try:
+            calibration = self._calibration()
+            for launch in self.plan.launches:
+                self._launch(launch, calibration)
+            interrupted = False
+        except process.Interrupted:
+            interrupted = True
+        except CalibrationError as error:
+            self._skip_all("failed", str(error))
+            interrupted = False
+        bad = [outcome for outcome in self.outcomes if outcome.status not in ("ok", "skipped")]
+        self._tell(event="end", interrupted=interrupted, failed=len(bad), seconds=time.monotonic() - started)
+        return 1 if bad or interrupted else 0
+
+    def _launch(self, launch: Launch, calibration: Calibration | None) -> None:
+        done = records.finished(self.folders.records, launch.identity, self.plan.site.tasks)
+        points = [point for point in self.plan.points if records.key(point) not in done]
+        if not points:
+            return
+        how = recipe(launch.variant, Path(self.plan.site.progress_run), self.plan.site.async_progress)
+        if isinstance(how, str):
+            if not records.attempts(self.folders.records, launch.identity):
+                self._record_without_run(launch, points, "skipped", how)
+            return
+        worked = [calibration.with_work(point) for point in points] if calibration else points
+        self._done(Attempt(self.plan, launch, how, worked, self.folders).run())
+
+    def _calibration(self) -> Calibration | None:
+        """This job's calibration: an earlier run's of the same session, or measured now."""
+        if not calibrate.wanted(self.plan.points):
+            return None
+        stem = f"{self.plan.study}.{self.plan.site.system.partition(':')[0]}.{self.plan.site.mpi}"
+        kept = self.folders.calibration / f"{stem}.json"
+        return Calibration.load(kept) or self._calibrate(stem, kept)
+
+    def _calibrate(self, stem: str, kept: Path) -> Calibration:
+        launch = Launch(f"{stem}.calibration", "bare", 0, 0)
+        output = self.folders.scratch / f"{launch.identity}.jsonl"
+        output.unlink(missing_ok=True)
+        note = self.folders.scratch / f"{launch.identity}.context.json"
+        note.write_text(json.dumps(context(self.plan, launch)))
+        options = [*calibrate.options(self.plan.points), f"--context={note}", f"--output={output}"]
+        log = self.folders.logs / f"{launch.identity}.log"
+        arguments = command(self.plan, Recipe(), options)
+        self._tell(event="calibrating")
+        ended = process.run(arguments, {}, log, self.plan.timeout_s())
+        record = records.read(output)
+        if ended.status != 0 or record.cut_off:
+            process.sweep(self.plan.site.sweep, log)
+            how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"
+            raise CalibrationError(f"the calibration {how}; last words: {ended.last_line or 'none'}")
+        calibration = calibrate.from_record(record)
+        records.write(self.folders.calibration / f"{launch.identity}.jsonl", record)
+        calibration.save(kept)
+        return calibration
+
+    def _skip_all(self, status: str, reason: str) -> None:
+        for launch in self.plan.launches:
+            done = records.finished(self.folders.records, launch.identity, self.plan.site.tasks)
+            points = [point for point in self.plan.points if records.key(point) not in done]
+            self._record_without_run(launch, points, status, reason)
+
+    def _record_without_run(self, launch: Launch, points: list[Point], status: str, reason: str) -> None:
+        record = records.RecordFile(
+            header=records.empty_header(context(self.plan, launch), [], now()),
+            points=[records.unmeasured(point, status, reason) for point in points],
+            end={"status": status, "reason": reason, "ranks": [], "elapsed_s": 0.0},
+        )
+        records.write(records.next_attempt(self.folders.records, launch.identity), record)
+        self._done(Outcome(launch, status, reason, 0.0))
+
+    def _done(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self._tell(
+            event="launch",
+            variant=outcome.launch.variant,
+            order=outcome.launch.order,
+            status=outcome.status,
+            reason=outcome.reason,
+            seconds=outcome.seconds,
+        )
+
+    def _tell(self, **facts: Any) -> None:
+        """One line for the job's log, and for whoever watches the session's fifo: never waits, never polls."""
+        line = json.dumps({"study": self.plan.study, "mpi": self.plan.site.mpi} | facts)
+        print(line, flush=True)
+        with contextlib.suppress(OSError):
+            fifo = os.open(self.folders.session / PROGRESS, os.O_WRONLY | os.O_NONBLOCK)
+            try:
+                os.write(fifo, line.encode() + b"\n")
+            finally:
+                os.close(fifo)
+
+
+class CalibrationError(Exception):
+    """Nothing can be measured without a calibration; the message says what happened to it."""
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise process.Interrupted
+
+
+def main(arguments: list[str]) -> int:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _stop)
+    plan_file = Path(arguments[0])
+    return Runner(Plan.load(plan_file), Path(arguments[1])).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
