@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The parts that this repository's own system files share; a site's file may use them, too.
+
+What a check has to know of a system stands in `extras`, so that no check ever asks which system it is on:
+
+partition extras:
+    launch             "mpiexec" (the MPI's own, on `hosts` or the batch job's nodes) or "launcher" (ReFrame's)
+    hosts              the nodes by name, where no batch system chooses them
+    remote_shell       the ssh stand-in with which mpiexec reaches them
+    bind               True: mpiexec binds each rank to a core; else the nodes' own confinement or the batch system does
+    network            what the network really is, in words, for the records
+    cpus_shared        True: the nodes are namespaces on one kernel, so one CPU number is one CPU on all of them
+    cpus_too_few       why ranks must share CPUs here; such a system is for functional tests
+    check_interfaces   False: bytes on the interfaces cannot be seen (no counters that a user may read)
+    sweep              the command that kills what a dead launch left on its nodes
+environment extras:
+    mpi                the name in harness.mpis, or of the site's own choosing
+    library            a word that MPI_Get_library_version must contain
+    bin_dir            where progress-run and the workloads built for this MPI are
+    async_progress     environment that switches on the MPI's own progress thread
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.mpis import MPIS, Mpi, installed
+
+Config = dict[str, Any]
+
+
+def environment(mpi: Mpi, network: str, systems: list[str]) -> Config:
+    """A ReFrame environment for one of the harness's own MPIs."""
+    return {
+        "name": mpi.name,
+        "cc": str(mpi.mpicc),
+        "cxx": "",
+        "ftn": "",
+        "features": ["mpi"],
+        "env_vars": [[name, value] for name, value in mpi.environment(network).items()],
+        "extras": {
+            "mpi": mpi.name,
+            "library": mpi.library,
+            "bin_dir": str(mpi.build_dir / "bin"),
+            "async_progress": dict(mpi.async_progress),
+        },
+        "target_systems": systems,
+    }
+
+
+def partition(name: str, scheduler: str, max_jobs: int = 1, **more: Any) -> Config:
+    """A partition on which every installed MPI of the harness can run."""
+    return {
+        "name": name,
+        "scheduler": scheduler,
+        "launcher": "local",
+        "environs": [mpi.name for mpi in installed()],
+        "max_jobs": max_jobs,
+        **more,
+    }
+
+
+def site(name: str, hostnames: list[str], partitions: list[Config], network: str) -> Config:
+    """A whole ReFrame configuration of one system."""
+    system = {"name": name, "hostnames": hostnames, "modules_system": "nomod", "partitions": partitions}
+    return {
+        "systems": [system],
+        "environments": [environment(MPIS[mpi.name], network, [name]) for mpi in installed()],
+        "logging": [{"handlers": [_screen()], "handlers_perflog": [_perflog()]}],
+    }
+
+
+def _screen() -> Config:
+    return {"type": "stream", "name": "stdout", "level": "info", "format": "%(message)s"}
+
+
+def _perflog() -> Config:
+    return {
+        "type": "filelog",
+        "prefix": "%(check_system)s/%(check_partition)s",
+        "level": "info",
+        "append": True,
+        "format": "%(check_result)s|%(check_job_completion_time)s|%(check_display_name)s|%(check_system)s:"
+        "%(check_partition)s|%(check_environ)s|%(check_jobid)s|%(check_perfvalues)s",
+        "format_perfvars": "%(check_perf_value)s|%(check_perf_unit)s|",
+    }

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""This machine alone: ranks as processes of one host that talk over loopback.
+
+The fall-back where no virtual nodes can be made. Both ends share one network stack and its memory, so it shows less
+than two nodes do, and the records say what it was.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from reframe_checks.systems import common
+
+NETWORK = "processes of one host over the loopback interface, no rate limit; not a network between nodes"
+
+
+def _extras(ranks: int = 2) -> common.Config:
+    cpus = len(os.sched_getaffinity(0))
+    return {
+        "launch": "mpiexec",
+        "bind": cpus >= ranks,
+        "network": NETWORK,
+        "cpus_too_few": "" if cpus >= ranks else f"{ranks} ranks share {cpus} CPU",
+        "nodes": 1,
+    }
+
+
+site_configuration = common.site(
+    "local", [socket.gethostname()], [common.partition("loopback", "local", extras=_extras())], network="tcp"
+)

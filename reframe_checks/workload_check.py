@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one base class of all checks: a job that runs a study's interleaved schedule of launches on system x MPI.
+
+A study's check names its study; everything else is here. What ReFrame needs to know of a system stands in the system
+file's `extras` (reframe_checks.systems.common).
+"""
+
+from __future__ import annotations
+
+import shlex
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+import reframe as rfm
+import reframe.utility.sanity as sn
+from reframe.core.backends import getlauncher
+from reframe.core.builtins import run_before, sanity_function, variable
+
+from harness.mpis import MPIS, Where
+from harness.paths import ROOT, results_dir
+from harness.schedule import records
+from harness.schedule.launch import MARK
+from harness.schedule.plan import Plan, Sampler, Site, interleave
+from reframe_checks.study import Scale
+from reframe_checks.study_table import STUDIES
+
+SEPARATOR = ";"  # between settings: their values hold commas
+
+
+class WorkloadCheck(rfm.RunOnlyRegressionTest):
+    """Variables (all can be set with -S): see `./bench run --help`, whose options they are."""
+
+    study = variable(str)
+    scale = variable(str, value="quick")
+    variants = variable(str, value="")
+    settings = variable(str, value="")
+    seed = variable(int, value=1)
+    nodes = variable(int, value=2)
+    session_dir = variable(str, value="")
+
+    valid_systems = ["*"]
+    valid_prog_environs = ["+mpi"]
+    sourcesdir = None
+
+    @run_before("setup")
+    def choose_scale(self) -> None:
+        """Read the study's table; a bad setting ends here, before anything is submitted."""
+        pairs = [pair.partition("=") for pair in self.settings.split(SEPARATOR) if pair]
+        self.chosen: Scale = STUDIES[self.study].scale(self.scale, {name: text for name, _, text in pairs})
+        self.descr = STUDIES[self.study].title
+
+    @run_before("run")
+    def write_plan(self) -> None:
+        """Plan the job's launches and hand them to the schedule runner."""
+        session = Path(self.session_dir or results_dir() / f"reframe-{self.unique_name}")
+        session.mkdir(parents=True, exist_ok=True)
+        self.plan = self._plan(session.name)
+        self.records = session / "records"
+        plan_file = Path(self.stagedir) / "plan.json"
+        self.plan.save(plan_file)
+        self.executable = sys.executable
+        self.executable_opts = ["-m", "harness.schedule.runner", str(plan_file), str(session)]
+        self.env_vars["PYTHONPATH"] = str(ROOT)
+        self.job.launcher = getlauncher("local")()
+        self.time_limit = f"{int(600 + 3 * self.plan.estimate_s())}s"
+
+    def _plan(self, session: str) -> Plan:
+        study, chosen, site = STUDIES[self.study], self.chosen, self._site()
+        variants = self.variants.split(",") if self.variants else list(chosen.variants)
+        stem = f"{study.name}.{self.current_system.name}.{site.mpi}"
+        executable, *arguments = study.workload
+        return Plan(
+            session=session,
+            study=study.name,
+            scale=self.scale,
+            seed=self.seed,
+            workload=[str(Path(self._environ_extras["bin_dir"]) / executable), *arguments],
+            points=[dict(point) for point in chosen.points()],
+            sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
+            launches=interleave(stem, variants, chosen.launches, self.seed),
+            site=site,
+            test_case=f"{self.short_name} /{self.hashcode}",
+        )
+
+    @property
+    def _environ_extras(self) -> dict[str, Any]:
+        return dict(self.current_environ.extras)
+
+    def _site(self) -> Site:
+        partition, environ = dict(self.current_partition.extras), self._environ_extras
+        nodes = int(partition.get("nodes", self.nodes))
+        per_node = STUDIES[self.study].tasks_per_node * self.nodes // nodes
+        self.num_tasks, self.num_tasks_per_node = nodes * per_node, per_node
+        return Site(
+            system=self.current_partition.fullname,
+            mpi=environ["mpi"],
+            library=environ["library"],
+            launch_command=self._launch_command(partition, environ),
+            tasks=nodes * per_node,
+            nodes=nodes,
+            progress_run=str(Path(environ["bin_dir"]) / "progress-run"),
+            async_progress=environ.get("async_progress", {}),
+            **{name: partition[name] for name in _SITE_EXTRAS if name in partition},
+        )
+
+    def _launch_command(self, partition: dict[str, Any], environ: dict[str, Any]) -> list[str]:
+        if partition.get("launch", "launcher") == "launcher":
+            return shlex.split(self.current_partition.launcher_type().run_command(self.job))
+        hosts = partition.get("hosts")
+        where = Where(
+            hosts=tuple(hosts[: self.nodes]) if hosts else None,
+            remote_shell=partition.get("remote_shell"),
+            bind=partition.get("bind", False),
+            exports=(MARK,),
+        )
+        return MPIS[environ["mpi"]].launch_command(self.num_tasks, self.num_tasks_per_node, where)
+
+    @sanity_function
+    def every_point_ok(self) -> Any:
+        """Every launch left a record in which each point is ok, or skipped for a reason."""
+        bad = [reason for launch in self.plan.launches for reason in self._failures(launch.identity)]
+        return sn.assert_false(bad, f"{len(bad)} points failed, the first: {bad[:1]}")
+
+    def _failures(self, identity: str) -> list[str]:
+        done = records.finished(self.records, identity, self.plan.site.tasks)
+        lines = [line for path in records.attempts(self.records, identity) for line in records.read(path).points]
+        if not lines:
+            return [f"{identity}: no record"]
+        return [
+            f"{identity}: {line['reason']}"
+            for line in lines
+            if line["status"] not in ("ok", "skipped") and records.key(line["point"]) not in done
+        ]
+
+    @run_before("performance")
+    def name_performance_variables(self) -> None:
+        """For ReFrame's own database: the median total time of each variant and point."""
+        totals: dict[str, list[float]] = {}
+        for launch in self.plan.launches:
+            for path in records.attempts(self.records, launch.identity):
+                for line in records.read(path).points:
+                    if line["status"] == "ok" and line["rank"] == 0:
+                        name = "_".join([launch.variant, *(str(line["point"][axis]) for axis in self.plan.points[0])])
+                        totals.setdefault(name, []).extend(line["samples"].get("total_s", []))
+        self.perf_variables = {
+            name: sn.make_performance_function(sn.defer(statistics.median(values)), "s")
+            for name, values in totals.items()
+            if values
+        }
+
+
+_SITE_EXTRAS = ("network", "cpus_shared", "cpus_too_few", "check_interfaces", "sweep")
