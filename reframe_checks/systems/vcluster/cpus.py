@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which CPUs each node gets: all nodes' shares are disjoint and made of whole cores where the machine has enough."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_SYSFS = Path("/sys/devices/system/cpu")
+
+
+def available_cores(allowed: set[int] | None = None, sysfs: Path = _SYSFS) -> list[list[int]]:
+    """The CPUs that this process may use, by core, cores of one socket next to each other."""
+    cores: dict[tuple[int, int], list[int]] = {}
+    for cpu in sorted(os.sched_getaffinity(0) if allowed is None else allowed):
+        topology = sysfs / f"cpu{cpu}" / "topology"
+        try:
+            key = int((topology / "physical_package_id").read_text()), int((topology / "core_id").read_text())
+        except (OSError, ValueError):  # not all kernels and containers show it
+            key = (0, cpu)
+        cores.setdefault(key, []).append(cpu)
+    return [cores[key] for key in sorted(cores)]
+
+
+def split(nodes: int, cores: list[list[int]] | None = None) -> dict[str, list[int]]:
+    """Node -> CPU numbers: the login node vc0 has all, each compute node its share.
+
+    Fewer cores than nodes: hardware threads of one core go to different nodes; fewer of those, too: nodes share.
+    """
+    cores = available_cores() if cores is None else cores
+    everything = [cpu for core in cores for cpu in core]
+    if len(cores) < nodes:
+        cores = [[cpu] for cpu in everything]
+    shares = {"vc0": sorted(everything)}
+    for node in range(nodes):
+        first, last = node * len(cores) // nodes, (node + 1) * len(cores) // nodes
+        mine = cores[first:last] or [cores[node % len(cores)]]
+        shares[f"vc{node + 1}"] = sorted(cpu for core in mine for cpu in core)
+    return shares

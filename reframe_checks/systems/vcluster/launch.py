@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starting and ending the cluster's first process from outside. The lock of state.py must be held for both."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+from harness.errors import Failure
+
+from . import client, network, state, support
+from .settings import Settings
+
+_LIMIT_S = 20.0
+
+
+def listener_pid(path: Path) -> int | None:
+    """The PID of the process that listens on a unix socket, as this PID namespace has it (0: not in it).
+
+    None: nobody listens. The kernel answers, so the PID is neither stale nor another's.
+    """
+    try:
+        with client.connect(str(path)) as connection:
+            peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    except OSError:
+        return None
+    return int(struct.unpack("3i", peer)[0])
+
+
+def kill_and_wait(pid: int) -> None:
+    """Kill the first process of a PID namespace; the kernel ends all the others before this one counts as ended."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        if not select.select([descriptor], [], [], _LIMIT_S)[0]:
+            raise Failure(f"process {pid} of the virtual cluster does not end, though killed {_LIMIT_S:.0f} s ago")
+    finally:
+        os.close(descriptor)
+
+
+def take_down(directory: Path) -> None:
+    """End the cluster in `directory`, whatever its state, and remove the directory."""
+    if pid := listener_pid(directory / "switch.sock"):
+        kill_and_wait(pid)
+    state.remove(directory)
+
+
+def start(directory: Path, settings: Settings, lock: int) -> socket.socket:
+    """Make the directory and start the cluster's first process; the tie to it, see switch.py.
+
+    Closing the tie takes the cluster down again, unless KEEP was sent.
+    """
+    state.make_empty(directory)
+    settings.write(directory)
+    (directory / "hosts").write_text(network.hosts_file(settings.names))
+    (directory / "resolv.conf").touch()  # no name server can be reached; asking one would only take time
+    _install_client(directory)
+    tie, theirs = socket.socketpair()
+    tie.settimeout(_LIMIT_S)
+    with theirs, (directory / "log" / "switch.log").open("wb") as log:
+        process = subprocess.Popen(
+            [*support.python("switch", "main"), str(directory), str(theirs.fileno()), str(lock)],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", env=support.environment(),
+            pass_fds=(theirs.fileno(), lock), start_new_session=True,
+        )  # fmt: skip
+        process.wait(_LIMIT_S)
+    try:
+        _expect_ready(tie, directory)
+    except Failure:
+        tie.close()
+        raise
+    return tie
+
+
+def _expect_ready(tie: socket.socket, directory: Path) -> None:
+    try:
+        answer = client.receive(tie)
+    except OSError as error:
+        raise Failure(f"the virtual cluster did not come up within {_LIMIT_S:.0f} s ({error})") from error
+    if answer is None:
+        last = (directory / "log" / "switch.log").read_text(errors="replace").strip().splitlines()
+        raise Failure(f"the virtual cluster did not come up: {last[-1] if last else 'its first process ended'}")
+    if "error" in answer:
+        raise Failure(f"the virtual cluster did not come up: {answer['error']}")
+
+
+def _install_client(directory: Path) -> None:
+    """The executables `exec` and `rsh`, which then need neither this checkout nor an environment."""
+    source = Path(client.__file__).read_text()
+    for name in ("exec", "rsh"):
+        path = directory / name
+        path.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{source}")
+        path.chmod(0o700)
