@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the program's threads are doing: how many operations are pending, and whether a thread is inside MPI.
+//
+// Each thread writes a cache line of its own with plain stores; only the engine, when it wants to know, reads them all.
+// An operation may start in one thread and complete in another: a thread's own difference can be negative, the sum
+// cannot.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace progress_engine {
+
+struct alignas(128) ThreadSlot {
+  std::atomic<std::uint64_t> started{0};
+  std::atomic<std::uint64_t> completed{0};
+  std::atomic<bool> inside{false};
+  std::atomic<bool> owned{true};
+  int depth = 0;  // of interposed calls; its own thread's business
+  ThreadSlot* next = nullptr;
+};
+
+class Activity {
+ public:
+  Activity() = default;
+  ~Activity();
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+
+  // A slot for the calling thread: one that an ended thread gave back (its counts go on), or a new one.
+  ThreadSlot& acquire();
+  static void release(ThreadSlot& slot) { slot.owned.store(false, std::memory_order_release); }
+
+  // Never less than the truth: completions are read before starts.
+  std::int64_t pending() const;
+  bool anyone_inside() const;
+  std::uint64_t started() const;
+  std::uint64_t completed() const;
+
+ private:
+  std::atomic<ThreadSlot*> first_{nullptr};
+};
+
+// Counters with a single writer need no locked instruction.
+inline void add(std::atomic<std::uint64_t>& counter, std::uint64_t count) {
+  counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_release);
+}
+
+}  // namespace progress_engine

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Polls in a row until several of them move nothing: one poll a wake is not enough (openucx/ucx#4036).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "core/clock.hpp"
+
+namespace progress_engine {
+
+// No MPI says what a poll moved, but a poll that moves bytes takes longer than one that finds nothing. "Nothing" costs
+// what the cheapest recent polls cost.
+class PollJudge {
+ public:
+  bool productive(Nanoseconds duration) {
+    // The floor creeps up, so that one lucky measurement does not decide for ever.
+    floor_ = std::min(floor_ + floor_ / 256 + 1, duration);
+    return duration > 2 * floor_ + margin;
+  }
+
+ private:
+  static constexpr Nanoseconds margin = 500;
+  Nanoseconds floor_ = std::numeric_limits<Nanoseconds>::max() / 4;
+};
+
+struct BurstResult {
+  std::uint64_t polls = 0;
+  std::uint64_t productive = 0;
+  Nanoseconds productive_time = 0;
+};
+
+// Whatever makes communication progress. Used by one thread at a time.
+class Driver {
+ public:
+  Driver() = default;
+  virtual ~Driver() = default;
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+  virtual void poll() = 0;
+  // What a burst did, and how many operations the program has completed so far: a driver that never moves anything can
+  // tell by them.
+  virtual void after_burst(const BurstResult& /*result*/, std::uint64_t /*completed*/) {}
+};
+
+// Ends when `idle_polls` polls in a row moved nothing, or between two polls when `go_on()` no longer holds.
+template <typename GoOn>
+BurstResult run_burst(Driver& driver, PollJudge& judge, int idle_polls, GoOn&& go_on) {
+  BurstResult result;
+  for (int idle = 0; idle < idle_polls && go_on();) {
+    const Nanoseconds start = now();
+    driver.poll();
+    const Nanoseconds duration = now() - start;
+    ++result.polls;
+    if (!judge.productive(duration)) {
+      ++idle;
+      continue;
+    }
+    idle = 0;
+    ++result.productive;
+    result.productive_time += duration;
+  }
+  return result;
+}
+
+}  // namespace progress_engine

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/engine.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <system_error>
+
+#include "core/scheduling.hpp"
+#include "polling/polling_points.hpp"
+
+namespace progress_engine {
+namespace {
+
+// Engine threads run none of the program's signal handlers: threads inherit what their creator blocks.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+Engine::Engine(const Policy& policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events)
+    : policy_(policy), driver_(std::move(driver)), events_(std::move(events)) {
+  const auto& points = policy_.points;
+  if (points.dedicated) add_worker("progress", run_dedicated);
+  if (points.events) add_worker("progress", run_events);
+  if (points.timer) add_worker("timer", run_timer);
+  for (int i = 0; points.idle && i < policy_.idle_threads; ++i) add_worker("idle", run_idle, true);
+}
+
+Engine::~Engine() = default;
+
+void Engine::add_worker(const char* role, Worker::Loop loop, bool idle_class) {
+  auto worker = std::make_unique<Worker>();
+  worker->engine = this;
+  worker->role = role;
+  worker->loop = loop;
+  worker->idle_class = idle_class;
+  workers_.push_back(std::move(worker));
+}
+
+void Engine::start() {
+  prepare_fences();
+  for (auto& worker : workers_) {
+    try {
+      launch(*worker);
+    } catch (...) {
+      stop(seconds(1));
+      throw;
+    }
+  }
+}
+
+void Engine::launch(Worker& worker) {
+  // The floating-point mode is inherited as well: pthread_create copies the creator's.
+  const AllSignalsBlocked blocked;
+  const int error = pthread_create(&worker.thread, nullptr, enter, &worker);
+  if (error != 0) throw std::system_error(error, std::generic_category(), "an engine thread could not be started");
+  worker.tid = -1;  // started; the thread itself knows the number
+}
+
+void* Engine::enter(void* argument) {
+  auto& worker = *static_cast<Worker*>(argument);
+  auto& policy = worker.engine->policy_;
+  pthread_setname_np(pthread_self(), "pe-progress");
+  worker.slice = schedule_this_thread({worker.idle_class, worker.idle_class ? 0 : policy.slice_us, policy.nice})
+                     .value_or(0);
+  worker.tid = gettid();
+  worker.loop(*worker.engine, worker);
+  worker.final_usage = usage_of_thread(gettid());
+  worker.ended.store(true, std::memory_order_release);
+  return nullptr;
+}
+
+bool Engine::stop(Nanoseconds limit) {
+  stopping_ = 1;
+  futex_wake(stopping_);
+  parking_.ring();
+  if (events_) events_->interrupt();
+  timespec deadline{};
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  const Nanoseconds end = seconds(deadline.tv_sec) + deadline.tv_nsec + limit;
+  deadline = to_timespec(end);
+  bool all = true;
+  for (auto& worker : workers_) {
+    if (worker->tid == 0) continue;  // never started
+    if (pthread_timedjoin_np(worker->thread, nullptr, &deadline) == 0)
+      worker->tid.store(0);
+    else
+      all = false;
+  }
+  return all;
+}
+
+void Engine::resume() {
+  paused_ = false;
+  parking_.ring();
+}
+
+bool Engine::may_poll() const {
+  if (paused()) return false;
+  if (policy_.trigger == Trigger::always) return true;
+  if (policy_.trigger == Trigger::outside && activity_.anyone_inside()) return false;
+  return activity_.pending() > 0;
+}
+
+void Engine::account(Worker& worker, const BurstResult& result) {
+  add(worker.polls, result.polls);
+  add(worker.productive_polls, result.productive);
+  driver_->after_burst(result, activity_.completed());
+}
+
+BurstResult Engine::poll(Worker& worker) {
+  // Two pollers would only wait for each other inside the MPI.
+  if (polling_.exchange(true, std::memory_order_acquire)) return {};
+  const auto result = run_burst(*driver_, judge_, policy_.burst, [this] { return !stopping() && may_poll(); });
+  account(worker, result);
+  polling_.store(false, std::memory_order_release);
+  return result;
+}
+
+void Engine::poll_from_call() {
+  if (!may_poll() || polling_.exchange(true, std::memory_order_acquire)) return;
+  account(calls_, run_burst(*driver_, judge_, 1, [this] { return !stopping(); }));
+  polling_.store(false, std::memory_order_release);
+}
+
+void Engine::park(Worker& worker) {
+  add(worker.parks, 1);
+  parking_.park([this] { return stopping() || may_poll(); }, seconds(policy_.park_s));
+}
+
+}  // namespace progress_engine

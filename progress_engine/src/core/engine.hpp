@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine: threads that poll a driver as the policy says. It knows neither MPI nor sockets.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/activity.hpp"
+#include "core/burst.hpp"
+#include "core/event_source.hpp"
+#include "core/parking.hpp"
+#include "policy/settings.hpp"
+#include "telemetry/thread_usage.hpp"
+
+namespace progress_engine {
+
+class Engine;
+
+// One engine thread. The counters have a single writer, the thread itself.
+struct Worker {
+  using Loop = void (*)(Engine&, Worker&);
+
+  Engine* engine = nullptr;
+  const char* role = "";
+  Loop loop = nullptr;
+  bool idle_class = false;
+  pthread_t thread{};
+  std::atomic<int> tid{0};
+  std::atomic<Nanoseconds> slice{0};  // 0: the kernel does not say
+  std::atomic<std::uint64_t> polls{0};
+  std::atomic<std::uint64_t> productive_polls{0};
+  std::atomic<std::uint64_t> wakes{0};
+  std::atomic<std::uint64_t> parks{0};
+  std::atomic<bool> ended{false};
+  ThreadUsage final_usage;  // valid once ended
+};
+
+class Engine {
+ public:
+  // `events` may be null: then points=events goes by time alone.
+  Engine(const Policy& policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Starts the threads of the policy. Throws std::system_error; then none is left running.
+  void start();
+  // Ends and joins the threads. False if one did not end within `limit` (it sits in a poll that another thread blocks):
+  // then it is left behind, and neither the engine nor its driver may be destroyed.
+  bool stop(Nanoseconds limit);
+
+  // Destroys the driver, for those that must go before MPI_Finalize; only after stop() returned true.
+  void release_driver() { driver_.reset(); }
+
+  void pause() { paused_ = true; }
+  void resume();
+  bool paused() const { return paused_.load(std::memory_order_relaxed); }
+
+  // ---- the program's side: called in its MPI calls, by any of its threads
+  Activity& activity() { return activity_; }
+  const Activity& activity() const { return activity_; }
+  // After a call that may have made work: wakes a parked thread, polls if the policy has points=explicit.
+  void after_call() {
+    light_fence();
+    if (parking_.anyone() && may_poll()) [[unlikely]]
+      parking_.ring();
+    if (policy_.points.on_calls) poll_from_call();
+  }
+
+  // ---- the polling points' side
+  const Policy& policy() const { return policy_; }
+  EventSource* events() { return events_.get(); }
+  bool stopping() const { return stopping_.load(std::memory_order_relaxed) != 0; }
+  bool may_poll() const;
+  // One burst; nothing if another thread is in one.
+  BurstResult poll(Worker& worker);
+  void park(Worker& worker);
+  // Ends early only when the engine stops.
+  void sleep(Nanoseconds time) { futex_wait(stopping_, 0, time); }
+
+  // ---- telemetry
+  const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
+  const Worker& calls() const { return calls_; }
+
+ private:
+  void add_worker(const char* role, Worker::Loop loop, bool idle_class = false);
+  void launch(Worker& worker);
+  static void* enter(void* worker);
+  void poll_from_call();
+  void account(Worker& worker, const BurstResult& result);
+
+  const Policy policy_;
+  std::unique_ptr<Driver> driver_;
+  std::unique_ptr<EventSource> events_;
+  Activity activity_;
+  Parking parking_;
+  alignas(128) std::atomic<bool> polling_{false};
+  PollJudge judge_;  // used by who holds polling_
+  std::atomic<std::uint32_t> stopping_{0};
+  std::atomic<bool> paused_{false};
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Worker calls_;  // counts the polls inside the program's calls (by who holds polling_)
+};
+
+}  // namespace progress_engine

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/hooks.hpp"
+
+#include "mpi/persistent.hpp"
+
+namespace progress_engine {
+
+void Call::prepared(int code, const MPI_Request* request) {
+  if (counts() && code == MPI_SUCCESS) runtime_->persistent.add(*request);
+}
+
+void Call::restarted(int code, int count, const MPI_Request* requests) {
+  if (!counts() || code != MPI_SUCCESS) return;
+  std::uint64_t news = 0;
+  for (int i = 0; i < count; ++i) news += runtime_->persistent.activate(requests[i]) ? 1 : 0;
+  add(slot_->started, news);
+}
+
+int Completion::live() const {
+  const MPI_Request none = call_.runtime().handles.request_null;
+  int number = 0;
+  for (int i = 0; i < count_; ++i) number += requests_[i] != none ? 1 : 0;
+  return number;
+}
+
+bool Completion::freed(int code) {
+  if (!call_.counts() || live_ == 0) return false;
+  const int left = live();
+  call_.complete(static_cast<std::uint64_t>(live_ - left));
+  return left > 0 && code == MPI_SUCCESS && !call_.runtime().persistent.empty();
+}
+
+void Completion::finish(int index) {
+  if (call_.runtime().persistent.deactivate(requests_[index])) call_.complete(1);
+}
+
+void Freeing::done() const {
+  if (!call_.counts()) return;
+  const MPI_Request none = call_.runtime().handles.request_null;
+  if (before_ == none || *request_ != none) return;
+  const auto state = call_.runtime().persistent.remove(before_);
+  if (state != PersistentRequests::State::inactive) call_.complete(1);
+}
+
+}  // namespace progress_engine

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the interposed functions do around the MPI's own. Each operation counts once: nested calls (an MPI or a tool
+// that calls MPI_* itself) are told by a per-thread depth.
+#pragma once
+
+#include "mpi/mpi_handles.hpp"
+#include "mpi/mpi_header.hpp"
+#include "mpi/runtime.hpp"
+#include "mpi/symbols.hpp"
+
+#define PE_INTERPOSED extern "C" __attribute__((visibility("default")))
+
+namespace progress_engine {
+
+// A call of the program; the thread counts as inside MPI while it lives. Costs one load while the engine is inactive.
+class Call {
+ public:
+  Call() : runtime_(active_runtime.load(std::memory_order_acquire)) {
+    if (runtime_) enter();
+  }
+  ~Call() {
+    if (runtime_) leave();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // True for the outermost call of an active engine: the one that counts.
+  bool counts() const { return runtime_ && slot_->depth == 1; }
+  Runtime& runtime() const { return *runtime_; }
+  void complete(std::uint64_t operations) { add(slot_->completed, operations); }
+
+  // The call made a request of one operation.
+  void started(int code, const MPI_Request* request) {
+    if (counts() && code == MPI_SUCCESS && *request != runtime_->handles.request_null) add(slot_->started, 1);
+  }
+  // The call made a persistent request; nothing is pending yet.
+  void prepared(int code, const MPI_Request* request);
+  // The call started persistent requests.
+  void restarted(int code, int count, const MPI_Request* requests);
+
+ private:
+  void enter() {
+    slot_ = &this_thread_slot(*runtime_);
+    if (slot_->depth++ == 0) slot_->inside.store(true, std::memory_order_release);
+  }
+  void leave() {
+    if (--slot_->depth > 0) return;
+    slot_->inside.store(false, std::memory_order_release);
+    runtime_->engine->after_call();
+  }
+
+  Runtime* runtime_;
+  ThreadSlot* slot_ = nullptr;
+};
+
+// Around a call that may complete requests. A request that was none and becomes MPI_REQUEST_NULL completed; one that
+// stays can only be persistent, and the call's outputs say whether it is done.
+class Completion {
+ public:
+  Completion(Call& call, int count, const MPI_Request* requests)
+      : call_(call), count_(count), requests_(requests), live_(call.counts() ? live() : 0) {}
+
+  // Counts the requests that the call freed. True if its outputs are valid and a persistent request may have completed.
+  bool freed(int code);
+  void all() { some_of([](int) { return true; }); }
+  void all_if(int flag) {
+    if (flag) all();
+  }
+  void one(int index) {
+    if (index != MPI_UNDEFINED) finish(index);
+  }
+  void one_if(int flag, int index) {
+    if (flag) one(index);
+  }
+  void some(int count, const int* indices) {
+    for (int i = 0; count != MPI_UNDEFINED && i < count; ++i) finish(indices[i]);
+  }
+
+ private:
+  int live() const;
+  void finish(int index);
+  template <typename Which>
+  void some_of(Which which) {
+    for (int i = 0; i < count_; ++i)
+      if (which(i)) finish(i);
+  }
+
+  Call& call_;
+  int count_;
+  const MPI_Request* requests_;
+  int live_;  // requests that were not MPI_REQUEST_NULL before the call
+};
+
+// Around MPI_Request_free: what is freed while active is no longer ours to wait for.
+class Freeing {
+ public:
+  Freeing(Call& call, const MPI_Request* request)
+      : call_(call), request_(request), before_(call.counts() ? *request : MPI_Request{}) {}
+  void done() const;
+
+ private:
+  Call& call_;
+  const MPI_Request* request_;
+  MPI_Request before_;
+};
+
+}  // namespace progress_engine

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/sockets.hpp"
+
+#include <dirent.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace progress_engine {
+namespace {
+
+int socket_option(int descriptor, int option) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  return getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
+}
+
+// Listening sockets are no connections; sockets that still connect have no peer yet, but will.
+bool is_tcp_connection(int descriptor) {
+  const int domain = socket_option(descriptor, SO_DOMAIN);
+  return (domain == AF_INET || domain == AF_INET6) && socket_option(descriptor, SO_TYPE) == SOCK_STREAM &&
+         socket_option(descriptor, SO_ACCEPTCONN) == 0;
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+}  // namespace
+
+std::vector<Socket> connected_tcp_sockets() {
+  std::vector<Socket> sockets;
+  const std::unique_ptr<DIR, CloseDirectory> directory(opendir("/proc/self/fd"));
+  if (!directory) return sockets;
+  while (const dirent* entry = readdir(directory.get())) {
+    if (entry->d_name[0] == '.') continue;
+    const int descriptor = std::atoi(entry->d_name);
+    struct stat status{};
+    if (is_tcp_connection(descriptor) && fstat(descriptor, &status) == 0)
+      sockets.push_back({descriptor, status.st_ino});
+  }
+  return sockets;
+}
+
+SocketEvents::SocketEvents() {
+  for (const auto& socket : connected_tcp_sockets()) foreign_.insert(socket.inode);
+}
+
+void SocketEvents::refresh() {
+  for (const auto& socket : connected_tcp_sockets())
+    if (!foreign_.contains(socket.inode)) epoll_.add(socket.descriptor);
+}
+
+}  // namespace progress_engine

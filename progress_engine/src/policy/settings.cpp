@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cctype>
+#include <set>
+#include <sstream>
+
+#include "presets_json.hpp"
+
+namespace progress_engine {
+namespace {
+
+constexpr std::string_view prefix = "PROGRESS_ENGINE_";
+
+// Variables with our prefix that are not settings.
+const std::set<std::string_view> reserved = {"LIBRARY", "STRICT"};
+
+std::vector<std::string> words(std::string_view text, char separator) {
+  std::vector<std::string> result;
+  std::istringstream stream{std::string(text)};
+  for (std::string word; std::getline(stream, word, separator);)
+    if (!word.empty()) result.push_back(word);
+  return result;
+}
+
+bool is_choice(const Setting& setting, std::string_view word) {
+  return std::ranges::count(words(setting.choices, ' '), word) > 0;
+}
+
+const Setting* find(std::string_view key) {
+  const auto& table = all_settings();
+  const auto found = std::ranges::find(table, key, &Setting::key);
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string known_keys() {
+  std::vector<std::string_view> keys;
+  for (const auto& setting : all_settings()) keys.push_back(setting.key);
+  return fmt::format("{}", fmt::join(keys, ", "));
+}
+
+long to_long(std::string_view text) {
+  long number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+bool accepts_int(const Setting& setting, std::string_view text) {
+  long number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end && number >= setting.minimum && number <= setting.maximum;
+}
+
+bool accepts_set(const Setting& setting, std::string_view text) {
+  const auto parts = words(text, ',');
+  return !parts.empty() && std::ranges::all_of(parts, [&](const auto& part) { return is_choice(setting, part); });
+}
+
+bool accepts(const Setting& setting, std::string_view text) {
+  if (setting.type == "int") return accepts_int(setting, text);
+  if (setting.type == "flag") return text == "0" || text == "1";
+  if (setting.type == "choice") return is_choice(setting, text);
+  if (setting.type == "set") return accepts_set(setting, text);
+  return true;
+}
+
+std::string expectation(const Setting& setting) {
+  if (setting.type == "int") return fmt::format("a whole number from {} to {}", setting.minimum, setting.maximum);
+  if (setting.type == "flag") return "0 or 1";
+  const auto names = fmt::format("{}", fmt::join(words(setting.choices, ' '), ", "));
+  return setting.type == "set" ? "one or more of " + names + ", separated by commas" : "one of " + names;
+}
+
+PollingPoints parse_points(std::string_view text) {
+  PollingPoints points;
+  const auto parts = words(text, ',');
+  const auto has = [&](std::string_view name) { return std::ranges::count(parts, name) > 0; };
+  if (has("none") && parts.size() > 1)
+    throw SettingError("points: 'none' cannot be combined with other polling points; leave it or them out.");
+  points.on_calls = has("explicit");
+  points.dedicated = has("dedicated");
+  points.timer = has("timer");
+  points.idle = has("idle");
+  points.events = has("events");
+  return points;
+}
+
+template <typename Enum>
+Enum parse_choice(const Setting& setting, std::string_view text) {
+  const auto names = words(setting.choices, ' ');
+  return static_cast<Enum>(std::ranges::find(names, text) - names.begin());
+}
+
+void refuse_unsound(const Policy& policy) {
+  if (policy.min_distance_us > policy.max_distance_us)
+    throw SettingError(fmt::format("min_distance_us ({}) exceeds max_distance_us ({}): it must not.",
+                                   policy.min_distance_us, policy.max_distance_us));
+  if (policy.points.events && policy.trigger == Trigger::always)
+    throw SettingError(
+        "points=events waits for traffic, trigger=always polls without it: use trigger=pending or outside, or "
+        "points=dedicated.");
+  if (policy.points.events && policy.wait != Wait::epoll && policy.wait != Wait::timer)
+    throw SettingError("points=events needs a wait that ends with traffic or time: use wait=epoll or wait=timer.");
+  if (policy.points.dedicated && policy.wait == Wait::epoll)
+    throw SettingError("points=dedicated cannot wait for sockets: use points=events, or wait=spin, pause, yield, timer.");
+  if (policy.points.dedicated && policy.wait == Wait::futex && policy.trigger == Trigger::always)
+    throw SettingError("wait=futex sleeps until something is pending, trigger=always never does: use trigger=pending.");
+  if (policy.points.on_calls && policy.trigger == Trigger::outside)
+    throw SettingError("points=explicit polls inside MPI calls, trigger=outside forbids that: use trigger=pending.");
+}
+
+}  // namespace
+
+const std::vector<Setting>& all_settings() {
+  static const std::vector<Setting> table = {
+      {"points", "set", "", "none explicit dedicated timer idle events", 0, 0, "events", "where polling happens"},
+      {"trigger", "choice", "", "always pending outside", 0, 0, "outside",
+       "when it may poll: always, while an operation is pending, or pending and no thread inside MPI"},
+      {"wait", "choice", "", "spin pause yield timer futex epoll", 0, 0, "epoll",
+       "how a dedicated or event thread waits between polls"},
+      {"slice_us", "int", "us", "", 0, 100000, "0",
+       "scheduling slice asked for engine threads, 0 = the scheduler's own (Linux 6.12 or newer grants it)"},
+      {"nice", "int", "", "", 0, 19, "0", "nice level of engine threads"},
+      {"idle_threads", "int", "", "", 1, 1024, "1", "number of SCHED_IDLE threads of points=idle"},
+      {"idle_us", "int", "us", "", 0, 1000000, "10", "pause between the polls of an idle thread, 0 = only yield"},
+      {"timer_us", "int", "us", "", 10, 1000000, "2000", "period of the timer thread, and of a wait=timer"},
+      {"burst", "int", "polls", "", 1, 1000, "3", "polls in a row that must move nothing before a burst ends"},
+      {"min_distance_us", "int", "us", "", 0, 1000000, "500", "least distance between two wakes of points=events"},
+      {"max_distance_us", "int", "us", "", 1, 1000000, "4000",
+       "greatest distance that the control may choose, and the longest wait for traffic while something is pending"},
+      {"linger", "int", "wakes", "", 0, 1000, "4", "wakes in a row with nothing to do before points=events parks"},
+      {"park_s", "int", "s", "", 1, 86400, "60", "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
+      {"driver", "choice", "", "auto stream test", 0, 0, "auto",
+       "what a poll is: MPIX_Stream_progress, or a test of a pending receive from oneself; auto = by symbol"},
+      {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
+      {"report_file", "text", "", "", 0, 0, "", "write the JSON report there; %r = rank, %p = process, %h = host"},
+  };
+  return table;
+}
+
+const nlohmann::ordered_json& all_presets() {
+  static const auto presets = nlohmann::ordered_json::parse(presets_json);
+  return presets;
+}
+
+std::string preset_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, preset] : all_presets().items()) names.push_back(name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void check_value(std::string_view key, std::string_view value) {
+  const Setting* setting = find(key);
+  if (!setting) throw SettingError(fmt::format("unknown setting '{}': the settings are {}.", key, known_keys()));
+  if (!accepts(*setting, value))
+    throw SettingError(fmt::format("{}={} is not valid: it must be {}.", key, value, expectation(*setting)));
+}
+
+Values resolve_values(std::string_view preset, const Values& overrides) {
+  const auto found = all_presets().find(std::string(preset));
+  if (found == all_presets().end())
+    throw SettingError(fmt::format("unknown variant '{}': the variants are {}.", preset, preset_names()));
+  Values values;
+  for (const auto& setting : all_settings()) values[std::string(setting.key)] = setting.initial;
+  for (const auto& [key, value] : (*found)["settings"].items())
+    values[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  for (const auto& [key, value] : overrides) {
+    check_value(key, value);
+    values[key] = value;
+  }
+  return values;
+}
+
+Policy make_policy(const Values& values) {
+  for (const auto& [key, value] : values) check_value(key, value);
+  const auto number = [&](std::string_view key) { return static_cast<int>(to_long(values.find(key)->second)); };
+  const auto text = [&](std::string_view key) { return values.find(key)->second; };
+  Policy policy;
+  policy.points = parse_points(text("points"));
+  policy.trigger = parse_choice<Trigger>(*find("trigger"), text("trigger"));
+  policy.wait = parse_choice<Wait>(*find("wait"), text("wait"));
+  policy.slice_us = number("slice_us");
+  policy.nice = number("nice");
+  policy.idle_threads = number("idle_threads");
+  policy.idle_us = number("idle_us");
+  policy.timer_us = number("timer_us");
+  policy.burst = number("burst");
+  policy.min_distance_us = number("min_distance_us");
+  policy.max_distance_us = number("max_distance_us");
+  policy.linger = number("linger");
+  policy.park_s = number("park_s");
+  policy.driver = text("driver");
+  policy.report = text("report") == "1";
+  policy.report_file = text("report_file");
+  refuse_unsound(policy);
+  return policy;
+}
+
+std::string environment_name(std::string_view key) {
+  std::string name(prefix);
+  for (const char c : key) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+Values overrides_from_environment(char* const* environment) {
+  Values overrides;
+  for (; environment && *environment; ++environment) {
+    const std::string_view entry(*environment);
+    const auto equals = entry.find('=');
+    if (!entry.starts_with(prefix) || equals == std::string_view::npos) continue;
+    const auto name = entry.substr(prefix.size(), equals - prefix.size());
+    if (reserved.contains(name)) continue;
+    std::string key;
+    for (const char c : name) key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (!find(key))
+      throw SettingError(fmt::format("{}{} is not a setting: the settings are {}.", prefix, name, known_keys()));
+    overrides.emplace(key, entry.substr(equals + 1));
+  }
+  return overrides;
+}
+
+}  // namespace progress_engine

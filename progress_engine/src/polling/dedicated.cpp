@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/engine.hpp"
+#include "polling/polling_points.hpp"
+#include "wait/wait.hpp"
+
+namespace progress_engine {
+
+void run_dedicated(Engine& engine, Worker& worker) {
+  const auto wait = wait_strategy(engine.policy().wait);
+  while (!engine.stopping()) {
+    if (engine.may_poll()) engine.poll(worker);
+    wait(engine, worker);
+  }
+}
+
+}  // namespace progress_engine

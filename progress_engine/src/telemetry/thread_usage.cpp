@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "telemetry/thread_usage.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <ctime>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace progress_engine {
+namespace {
+
+std::string task_file(int tid, const char* name) { return fmt::format("/proc/self/task/{}/{}", tid, name); }
+
+// The kernel's clock id of another thread's CPU time (clock_getcpuclockid(3), for a thread).
+clockid_t cpu_clock(int tid) { return static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | 6); }
+
+double cpu_seconds(int tid) {
+  timespec time{};
+  clock_gettime(cpu_clock(tid), &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::vector<int> cpus_allowed(int tid) {
+  cpu_set_t set;
+  std::vector<int> cpus;
+  if (sched_getaffinity(tid, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+int last_cpu(int tid) {
+  std::string line;
+  std::ifstream stat(task_file(tid, "stat"));
+  std::getline(stat, line);
+  const auto name_end = line.rfind(") ");
+  if (name_end == std::string::npos) return -1;
+  std::istringstream fields(line.substr(name_end + 2));
+  std::string field;
+  for (int number = 3; number <= 39 && fields >> field; ++number) {  // proc(5): field 39 is the processor
+  }
+  return fields ? std::stoi(field) : -1;
+}
+
+}  // namespace
+
+ThreadUsage usage_of_thread(int tid) {
+  ThreadUsage usage{.tid = tid, .cpus_allowed = cpus_allowed(tid), .cpu_last = last_cpu(tid),
+                    .cpu_seconds = cpu_seconds(tid)};
+  std::ifstream status(task_file(tid, "status"));
+  for (std::string key; status >> key;) {
+    if (key == "voluntary_ctxt_switches:") status >> usage.voluntary_switches;
+    if (key == "nonvoluntary_ctxt_switches:") status >> usage.involuntary_switches;
+  }
+  return usage;
+}
+
+}  // namespace progress_engine
