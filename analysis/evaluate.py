@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records -> one tidy frame of metrics with intervals: one row a (session, system, mpi, study, variant, point, metric).
+
+Columns beside those and the point's parameters: value, low, high, interval (what kind, in words), defensible,
+launches, samples, reference_comm_s, reference_comp_s, total_s (medians), comp_over_comm_measured, ideal, serial,
+status, reason, note, noisy, converged, disturbance. A variant that has no usable samples of a point that others have
+keeps a row without a value, with the status and the reason: figures draw it as a gap with a mark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.frames import groups, unique
+from analysis.load import Records, parameter_columns
+from analysis.metrics import METRICS, Metric, Times, as_float, suspicious, undefined
+from analysis.statistics.bootstrap import interval
+from analysis.statistics.noise import disturbance, exceeds_effect
+from analysis.times import VariantTimes, combine, launch_times, rank_samples
+
+REFERENCE = "bare"
+SETTING = ["session", "system", "mpi", "study"]
+
+
+def evaluate(records: Records, metrics: Sequence[str] = tuple(METRICS), seed: int = 0) -> pd.DataFrame:
+    """The metric frame of all overlap studies in `records`. The same records and seed give the same intervals."""
+    points = overlap_points(records)
+    rows: list[dict[str, Any]] = []
+    for keys, setting in groups(points, SETTING):
+        rng = np.random.default_rng(seed)
+        rows += _Setting(records, dict(zip(SETTING, keys, strict=True)), setting, rng).rows(
+            [METRICS[m] for m in metrics]
+        )
+    columns = [*SETTING, "variant", "point", *records.parameters, "metric", "value", "low", "high", "status", "reason"]
+    return pd.DataFrame(rows, columns=None if rows else columns)
+
+
+def overlap_points(records: Records) -> pd.DataFrame:
+    """The points of studies that measure overlap (they record total_s), with what failed of them; no calibration."""
+    points = records.points
+    if "calibration" in points:
+        points = points[points["calibration"].isna()]
+    rows = records.series.loc[records.series["quantity"] == "total_s", "row"]
+    studies = unique(points.loc[points.index.isin(rows), "study"])
+    named = ["overlap-ratio", "send-time"]  # known to measure overlap even where every point failed
+    return points[points["study"].isin(studies + named)]
+
+
+class _Setting:
+    """One study on one MPI of one system in one session: all its variants and points."""
+
+    def __init__(self, records: Records, keys: dict[str, Any], points: pd.DataFrame, rng: np.random.Generator) -> None:
+        self.keys, self.points, self.rng = keys, points, rng
+        self.samples = rank_samples(records, points)
+        launches = records.launches
+        self.launches = launches[np.logical_and.reduce([launches[name] == keys[name] for name in SETTING])]
+        clocks = self.launches["clock_resolution_s"].dropna()
+        self.clock = float(clocks.max()) if len(clocks) else None
+        planned = [variant for session in records.sessions for variant in session.get("variants", [])]
+        self.variants = list(dict.fromkeys([*self.launches.sort_values("order")["variant"], *planned]))
+
+    def rows(self, metrics: Sequence[Metric]) -> Iterator[dict[str, Any]]:
+        for (point,), rows in groups(self.points, ["point"]):
+            parameters = json.loads(point)
+            by_variant = {variant: rows[rows["variant"] == variant] for variant in self.variants}
+            times = {variant: self._times(part, parameters) for variant, part in by_variant.items()}
+            bare = times.get(REFERENCE)
+            for variant, part in by_variant.items():
+                head = {**self.keys, "variant": variant, "point": point, **parameter_columns(parameters)}
+                head |= self._facts(part, variant)
+                mine = times[variant]
+                if mine is None:
+                    yield from ({**head, "metric": metric.name, **_nothing()} for metric in metrics)
+                else:
+                    yield from ({**head, **row} for row in self._values(mine, bare, variant, metrics))
+
+    def _times(self, part: pd.DataFrame, parameters: dict[str, Any]) -> VariantTimes | None:
+        pattern = parameters.get("pattern")
+        launches = []
+        for _, ranks in groups(part[part["status"] == "ok"], ["launch"]):
+            usable = [self.samples[row] for row in ranks.index if row in self.samples]
+            times = launch_times(usable, pattern, self.rng)
+            if not np.isnan(times.medians["total"]):
+                launches.append(times)
+        return VariantTimes.of(launches, self.rng) if launches else None
+
+    def _facts(self, part: pd.DataFrame, variant: str) -> dict[str, Any]:
+        """Status, reason and noise of a variant at a point, over its launches and ranks."""
+        bad = part[part["status"] != "ok"]
+        usable = len(part) > len(bad)
+        status, reason = "ok", None
+        if len(bad):
+            status, reason = (("partial" if usable else bad.iloc[0]["status"]), bad.iloc[0]["reason"])
+        elif not len(part):
+            status, reason = "missing", self._why_missing(variant)
+        converged = part["converged"].dropna()
+        return {
+            "status": status,
+            "reason": reason,
+            "converged": bool(converged.all()) if len(converged) else None,
+            "disturbance": disturbance(part, self._measured_s(part)),
+        }
+
+    def _measured_s(self, part: pd.DataFrame) -> float:
+        """The time that the samples of these rows took together."""
+        timed = ("total_s", "comm_s", "comp_s")
+        ranks = [self.samples[row].samples for row in part.index if row in self.samples]
+        return float(sum(values.sum() for rank in ranks for name, values in rank.items() if name in timed))
+
+    def _why_missing(self, variant: str) -> str:
+        ended = self.launches[(self.launches["variant"] == variant) & (self.launches["status"] != "ok")]
+        if len(ended):
+            first = ended.iloc[0]
+            return f"launch {first['launch']}: {first['status']}" + (f" ({first['reason']})" if first["reason"] else "")
+        return "not measured with this variant"
+
+    def _values(
+        self, mine: VariantTimes, bare: VariantTimes | None, variant: str, metrics: Sequence[Metric]
+    ) -> Iterator[dict[str, Any]]:
+        value, draws = combine(mine, bare)
+        launches = min(mine.launches, bare.launches if bare else mine.launches)
+        noisy = exceeds_effect(mine, bare if variant != REFERENCE else None)
+        for metric in metrics:
+            yield {
+                "metric": metric.name,
+                **_evaluated(metric, value, draws, launches, self.clock),
+                "launches": mine.launches,
+                "samples": mine.samples,
+                "reference_comm_s": value.comm,
+                "reference_comp_s": value.comp,
+                "total_s": value.total,
+                "comp_over_comm_measured": value.comp / value.comm if value.comm > 0 else np.nan,
+                "noisy": noisy,
+            }
+
+
+def _evaluated(metric: Metric, value: Times, draws: Times, launches: int, clock: float | None) -> dict[str, Any]:
+    why = undefined(metric, value, clock)
+    if why is not None:
+        return {**_nothing(), "note": why}
+    found = interval(as_float(metric.value(value)), np.asarray(metric.value(draws)), launches)
+    return {
+        "value": found.value,
+        "low": found.low,
+        "high": found.high,
+        "interval": found.kind,
+        "defensible": found.defensible,
+        "ideal": as_float(metric.ideal(value.comp, value.comm)),
+        "serial": as_float(metric.serial(value.comp, value.comm)) if metric.serial else np.nan,
+        "note": suspicious(value),
+    }
+
+
+def _nothing() -> dict[str, Any]:
+    return {"value": np.nan, "low": np.nan, "high": np.nan, "interval": "no value", "defensible": False}

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How things look, in one place: variants keep colour, marker and line in every figure.
+
+Colours are Okabe and Ito's, which colour-blind readers can tell apart; marker and line say the same again, so a black
+and white print works too. Three variants carry the message (the MPI as it is, its own thread, the engine's answer) and
+are drawn strong; the others stay in the background.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+PAGE_WIDTH = 7.0  # inches: the text width of an A4 page
+
+
+@dataclass(frozen=True)
+class VariantStyle:
+    """Colour, marker, line of a variant; `strong` ones are in the foreground."""
+
+    color: str
+    marker: str
+    line: Any
+    label: str
+    strong: bool = False
+    front: float = 0.0  # among the strong ones: a thinner line in front leaves the one behind visible
+
+    def plot(self) -> dict[str, Any]:
+        """Keyword arguments of Axes.plot."""
+        return {
+            "color": self.color,
+            "marker": self.marker,
+            "linestyle": self.line,
+            "linewidth": 2.2 - self.front if self.strong else 0.8,
+            "markersize": 5.5 - 2 * self.front if self.strong else 3.2,
+            "markerfacecolor": self.color if self.strong else "white",
+            "markeredgewidth": 0.8,
+            "zorder": 4 + self.front if self.strong else 2,
+        }
+
+
+STYLES = {
+    "bare": VariantStyle("#000000", "o", "-", "bare (the MPI as it is)", True, 1.0),
+    "mpi-async": VariantStyle("#D55E00", "s", (0, (5, 1.5)), "mpi-async (the MPI's own thread)", True, 0.5),
+    "adaptive": VariantStyle("#0072B2", "D", "-", "adaptive (the engine)", True),
+    "bare-multiple": VariantStyle("#8c8c8c", "o", (0, (1, 1)), "bare-multiple"),
+    "off": VariantStyle("#8c8c8c", "x", (0, (4, 2)), "off (engine loaded, inert)"),
+    "explicit": VariantStyle("#7a9e8e", "v", "-", "explicit"),
+    "thread": VariantStyle("#c08a5a", "^", "-.", "thread"),
+    "timer": VariantStyle("#b08fb5", "<", (0, (2, 1)), "timer"),
+    "idle": VariantStyle("#6fa8c9", ">", "--", "idle"),
+    "mwait": VariantStyle("#b5a642", "P", "-", "mwait"),
+    "offload": VariantStyle("#a06060", "*", "-", "offload"),
+}
+SPARE = [("#8fae5d", "h"), ("#9a8fc0", "p"), ("#c7777f", "H"), ("#6d8f8f", "X")]
+
+IDEAL: dict[str, Any] = {"color": "#009E73", "linestyle": (0, (6, 2)), "linewidth": 1.0, "zorder": 1}
+SERIAL: dict[str, Any] = {"color": "#999999", "linestyle": (0, (1, 1.5)), "linewidth": 1.2, "zorder": 1}
+MPI_TITLES = {
+    "mpich": "MPICH",
+    "openmpi": "Open MPI",
+    "intel-mpi": "Intel MPI",
+    "debian-mpich": "MPICH (Debian)",
+    "debian-openmpi": "Open MPI (Debian)",
+}
+MPI_ORDER = list(MPI_TITLES)
+SIZE_MARKERS = ["o", "s", "D", "^", "v", "P"]
+
+RC: dict[str, Any] = {
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.grid": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.5,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "font.family": "DejaVu Sans",
+    "svg.hashsalt": "overlap-bench",
+    "svg.fonttype": "path",
+    "figure.dpi": 150,
+}
+
+
+def style(variant: str) -> VariantStyle:
+    """The style of a variant; one that is not in the table gets a spare one, always the same for the same name."""
+    if variant in STYLES:
+        return STYLES[variant]
+    color, marker = SPARE[sum(map(ord, variant)) % len(SPARE)]
+    return VariantStyle(color, marker, "-", variant)
+
+
+def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
+    """The names, without repetition: those of `order` first and in its order, then the others as they come."""
+    known = list(order)
+    unique = list(dict.fromkeys(names))
+    return sorted(unique, key=lambda name: known.index(name) if name in known else len(known))
+
+
+def mpi_title(mpi: str) -> str:
+    return MPI_TITLES.get(mpi, mpi)
+
+
+def bytes_text(size: float) -> str:
+    """4194304 -> '4 MB': powers of two, as message sizes are."""
+    for power, unit in ((30, "GB"), (20, "MB"), (10, "KB")):
+        if size >= 1 << power:
+            return f"{size / (1 << power):g} {unit}"
+    return f"{size:g} B"
+
+
+def seconds_text(seconds: float) -> str:
+    """0.0005 -> '500 µs'."""
+    if seconds == 0:
+        return "0"
+    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if abs(seconds) >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

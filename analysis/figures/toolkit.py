@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every figure is made with: panels, series with bands, gaps with marks, legends, captions, files.
+
+A figure module has NAME, TITLE and `draw(frame, provenance) -> list[Drawn]`; it never saves and never uses pyplot's
+global state.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from analysis.figures import style
+
+Places = npt.NDArray[np.float64]  # where on the x axis
+BAD_MARKS = {
+    "failed": "failed",
+    "timeout": "timed out",
+    "skipped": "skipped",
+    "missing": "not measured",
+    "damaged": "damaged",
+}
+
+
+@dataclass
+class Drawn:
+    """A finished figure: `points` are exactly what is drawn, `caption` names formula, intervals and provenance."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure
+    points: pd.DataFrame
+
+
+def save(drawn: Drawn, folder: Path) -> dict[str, Path]:
+    """Writes NAME.png, NAME.svg, NAME.csv (the drawn points) into `folder`; returns them by suffix."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {suffix: folder / f"{drawn.name}.{suffix}" for suffix in ("png", "svg", "csv")}
+    with mpl.rc_context(style.RC):
+        drawn.figure.savefig(paths["png"], dpi=200, metadata={"Software": None})
+        drawn.figure.savefig(paths["svg"], metadata={"Date": None, "Description": drawn.caption, "Creator": None})
+    drawn.points.to_csv(paths["csv"], index=False)
+    return paths
+
+
+def panels(
+    rows: int, columns: int, height: float, share_y: Literal["row", "none"] = "row"
+) -> tuple[Figure, npt.NDArray[Any]]:
+    """A page-wide grid of axes, `height` inches a row; call inside `styled`."""
+    figure = Figure(figsize=(style.PAGE_WIDTH, rows * height + 0.9), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, sharex="col", sharey=share_y)
+    return figure, axes
+
+
+def styled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: draws with the project's settings and leaves matplotlib's as they were."""
+
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        with mpl.rc_context(style.RC):
+            return function(*args, **kwargs)
+
+    inner.__doc__ = function.__doc__
+    return inner
+
+
+def series(axes: Axes, x: Places, part: pd.DataFrame, variant: str) -> None:
+    """One variant's curve over `x` with its interval as a band; not converged points are drawn hollow."""
+    look = style.style(variant)
+    value = part["value"].to_numpy(float)
+    if not np.isfinite(value).any():
+        return
+    axes.plot(x, value, **look.plot(), clip_on=True)
+    low, high = part["low"].to_numpy(float), part["high"].to_numpy(float)
+    axes.fill_between(x, low, high, color=look.color, alpha=0.18 if look.strong else 0.10, linewidth=0, zorder=1.5)
+    loose = (part["converged"] == False).to_numpy() if "converged" in part else np.zeros(len(part), bool)  # noqa: E712
+    if loose.any():
+        axes.plot(np.asarray(x)[loose], value[loose], marker=look.marker, linestyle="none", markersize=5,
+                  markerfacecolor="white", markeredgecolor=look.color, zorder=5)  # fmt: skip
+
+
+def gaps(axes: Axes, x: Places, part: pd.DataFrame, variant: str, level: int = 0) -> bool:
+    """A cross at the foot of the panel for every point without a value that was not measured well; True if any.
+
+    `level` stacks the crosses of several variants above one another.
+    """
+    bad = part["value"].isna().to_numpy() & part["status"].isin(BAD_MARKS).to_numpy()
+    if not bad.any():
+        return False
+    y = np.full(int(bad.sum()), 0.03 + 0.06 * level)
+    axes.plot(np.asarray(x)[bad], y, marker="x", linestyle="none", markersize=5, markeredgewidth=1.4,
+              color=style.style(variant).color, transform=axes.get_xaxis_transform(), zorder=6)  # fmt: skip
+    return True
+
+
+def _marks(formatter: Callable[[float], str]) -> FuncFormatter:
+    return FuncFormatter(lambda value, _: formatter(value))
+
+
+def byte_axis(axes: Axes) -> None:
+    """Sizes in powers of two, said as 64 KB, 4 MB."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(_marks(style.bytes_text))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def ratio_axis(axes: Axes, ticks: Iterable[float]) -> None:
+    """A ratio on a base-2 x axis with exactly the measured places as ticks."""
+    axes.set_xscale("log", base=2)
+    places = sorted(set(ticks))
+    shown = places if len(places) <= 7 else places[:: -(-len(places) // 7)]
+    axes.set_xticks(shown, [f"{tick:g}" for tick in shown])
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def log_y(axes: Axes, formatter: Callable[[float], str] = "{:g}".format, subs: Sequence[float] = (1, 2, 5)) -> None:
+    """A logarithmic y axis whose labels are plain numbers."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(base=10, subs=subs))
+    axes.yaxis.set_major_formatter(_marks(formatter))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def legend(figure: Figure, variants: Sequence[str], lines: dict[str, dict[str, Any]], crossed: bool) -> None:
+    """The legend above the panels: strong variants and reference lines first, then the muted ones."""
+    ordered = sorted(style.in_order(variants, style.STYLES), key=lambda variant: not style.style(variant).strong)
+    handles = []
+    for variant in ordered:
+        look = style.style(variant)
+        handles.append(Line2D([], [], **look.plot(), label=look.label))
+    handles += [Line2D([], [], **look, label=label) for label, look in lines.items()]
+    if crossed:
+        handles.append(
+            Line2D(
+                [], [], marker="x", linestyle="none", color="#444444", label="no value: failed, skipped, not measured"
+            )
+        )
+    figure.legend(handles=handles, loc="outside upper left", ncols=3, columnspacing=1.4, handlelength=2.8)
+
+
+def footer(figure: Figure, text: str) -> None:
+    """Formula and provenance under the panels, so that the picture alone can be judged."""
+    figure.supxlabel(textwrap.fill(text, 150), fontsize=5.8, color="#555555", x=0.01, ha="left")
+
+
+def provenance(records: Any) -> str:
+    """Where the data came from, in a sentence: sessions, machine, network."""
+    parts = []
+    for session in records.sessions:
+        machine = session.get("machine") or {}
+        known = [str(x) for x in (machine.get("cpu_model"), session.get("network")) if x]
+        parts.append(f"session {session['session']}" + (f" ({'; '.join(known)})" if known else ""))
+    return "Data: " + ", ".join(parts) + "."
+
+
+def interval_words(frame: pd.DataFrame) -> str:
+    """What the bands are, from the points that are drawn."""
+    kinds = frame.loc[frame["value"].notna(), "interval"].unique()
+    return "Bands: " + "; ".join(sorted(map(str, kinds))) + "." if len(kinds) else ""
+
+
+def slug(*parts: Any) -> str:
+    """A file name of lower-case words."""
+    text = "-".join(str(part) for part in parts if part not in (None, ""))
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in text.lower().replace(" ", ""))

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""When noise is larger than what is to be seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+if TYPE_CHECKING:
+    from analysis.times import VariantTimes
+
+DISTURBED = 0.02  # share of the measured time that somebody else's steal may take before a point is called disturbed
+WIDE = 0.05  # relative half-width of the median of total beyond which a point without comparison is called noisy
+
+
+def disturbance(points: pd.DataFrame, measured_s: float) -> float | None:
+    """The largest share of a point's measured time that the hypervisor took away; None where not recorded.
+
+    `points` are the rows of one variant at one point (launches and ranks), `measured_s` the time their samples took.
+    """
+    steal = points["steal_s"].dropna().astype(float)
+    if not len(steal) or measured_s <= 0:
+        return None
+    return float(steal.sum() / measured_s)
+
+
+def exceeds_effect(variant: VariantTimes, reference: VariantTimes | None) -> bool:
+    """Whether the uncertainty of total is larger than its difference to the reference's total.
+
+    Without a reference (the reference itself): whether the median of total is known to no better than WIDE.
+    """
+    total = variant.draws["total"]
+    if reference is None:
+        return _half_width(total.resampled) > WIDE * total.value
+    other = reference.draws["total"]
+    return _half_width(total.resampled - other.resampled) > abs(total.value - other.value)
+
+
+def _half_width(draws: npt.NDArray[np.float64]) -> float:
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return float(high - low) / 2

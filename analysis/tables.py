@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report's tables as plain lists of text: results, gaps, launches, noise, provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis import frames
+from analysis.figures import style
+from analysis.load import Records
+
+Table = dict[str, Any]  # {"columns": [...], "rows": [[...]]}
+SHOWN = [
+    "overlap_efficiency",
+    "compute_inflation",
+    "standing_cost",
+    "hidden_communication",
+    "osu_overlap",
+    "imb_overlap",
+]
+PARAMETERS: dict[str, Callable[[Any], str]] = {
+    "pattern": str,
+    "size_bytes": style.bytes_text,
+    "comp_over_comm": "{:g}".format,
+    "comp_s": style.seconds_text,
+}
+
+
+def text(value: Any, digits: int = 2) -> str:
+    """A number as it stands in a table; nothing for None and NaN."""
+    if value is None or (isinstance(value, float) and not np.isfinite(value)):
+        return "–"
+    return f"{value:.{digits}f}".replace("-", "−") if isinstance(value, float) else str(value)
+
+
+def point_text(row: dict[str, Any]) -> str:
+    """A point's parameters for people: '4 MB, both, comp/comm 1'."""
+    words = []
+    for name, formatter in PARAMETERS.items():
+        value = row.get(name)
+        if value is not None and value == value:  # noqa: PLR0124 - not NaN
+            label = {"comp_over_comm": "comp/comm ", "comp_s": "comp "}.get(name, "")
+            words.append(label + formatter(value))
+    return ", ".join(words)
+
+
+def results(frame: pd.DataFrame) -> list[Table]:
+    """One table a study and MPI: a row a (point, variant), total with interval and the metrics."""
+    found: list[Table] = []
+    if not len(frame):
+        return found
+    for (study, mpi), part in frames.groups(frame, ["study", "mpi"]):
+        rows = [_result(group) for _, group in frames.groups(part, ["session", "system", "point", "variant"])]
+        columns = [
+            "point",
+            "variant",
+            "total",
+            "comp/comm measured",
+            *(name.replace("_", " ") for name in SHOWN),
+            "launches",
+            "marks",
+        ]
+        found.append({"title": f"{study}, {style.mpi_title(str(mpi))}", "columns": columns, "rows": rows})
+    return found
+
+
+def _result(group: pd.DataFrame) -> list[str]:
+    by_metric = {row["metric"]: row for row in frames.rows(group)}
+    row = next(iter(by_metric.values()))
+    cells = [point_text(row), row["variant"]]
+    total = by_metric.get("send_time", row)
+    if np.isfinite(total["value"]):
+        low, high = style.seconds_text(total["low"]), style.seconds_text(total["high"])
+        cells.append(f"{style.seconds_text(total['value'])} ({low} to {high})")
+    else:
+        cells.append(f"{row['status']}: {row['reason'] or 'no value'}")
+    cells.append(text(row.get("comp_over_comm_measured")))
+    cells += [_cell(by_metric.get(name)) for name in SHOWN]
+    return [*cells, text(row.get("launches"), 0), ", ".join(_marks(row, by_metric))]
+
+
+def _cell(row: dict[str, Any] | None) -> str:
+    if row is None or not np.isfinite(row["value"]):
+        return "–"
+    digits = 0 if row["metric"].endswith("_overlap") else 2
+    spread = (
+        f" ({text(row['low'], digits)} to {text(row['high'], digits)})" if row["metric"] == "overlap_efficiency" else ""
+    )
+    return text(row["value"], digits) + spread
+
+
+def _marks(row: dict[str, Any], by_metric: dict[str, dict[str, Any]]) -> list[str]:
+    marks = []
+    if row.get("noisy") is True:
+        marks.append("noisy: the spread is larger than the difference to bare")
+    if row.get("converged") is False:
+        marks.append("not converged within its time box")
+    if row["status"] == "partial":
+        marks.append(f"some launches have no value: {row['reason']}")
+    notes = {m["note"] for m in by_metric.values() if isinstance(m.get("note"), str)}
+    return marks + sorted(notes)
+
+
+def gaps(records: Records, frame: pd.DataFrame) -> Table:
+    """What failed, was skipped or is missing, with the reason; equal ones together."""
+    rows: list[list[str]] = []
+    launches = records.launches
+    bad = launches[launches["status"] != "ok"] if len(launches) else launches
+    for row in frames.rows(bad):
+        reason = row.get("reason") or "no reason given"
+        rows.append([row["mpi"], row["variant"], f"launch {row['launch']}", row["status"], reason])
+    points = records.points
+    failed = points[points["status"] != "ok"]
+    for (mpi, variant, status, reason), part in frames.groups(failed, ["mpi", "variant", "status", "reason"]):
+        rows.append([mpi, variant, f"{len(part)} points", status, reason])
+    if len(frame):
+        missing = frame[frame["status"] == "missing"]
+        for (mpi, variant, reason), part in frames.groups(missing, ["mpi", "variant", "reason"]):
+            rows.append([mpi, variant, f"{part['point'].nunique()} points", "missing", reason])
+    return {"columns": ["MPI", "variant", "what", "status", "reason"], "rows": rows}
+
+
+def launches(records: Records) -> Table:
+    """What really ran, by MPI and variant: hosts, CPUs, thread level, engine, bytes on the network."""
+    rows = []
+    if len(records.launches):
+        for (study, mpi, variant), part in frames.groups(records.launches, ["study", "mpi", "variant"]):
+            rows.append([study, mpi, variant, str(len(part)), *_ran(part)])
+    columns = [
+        "study",
+        "MPI",
+        "variant",
+        "launches",
+        "hosts",
+        "CPUs seen",
+        "thread level",
+        "engine",
+        "bytes on the network",
+    ]
+    return {"columns": columns, "rows": rows}
+
+
+def _ran(part: pd.DataFrame) -> list[str]:
+    first = part.iloc[0]
+    hosts = sorted({host for names in part["hosts"] for host in names})
+    cpus: list[int] = sorted({cpu for ranks in part["cpus_observed"] for seen in ranks for cpu in seen})
+    level = f"{first['thread_asked']} asked, {first['thread_provided']} given" if first["thread_asked"] else "–"
+    return [
+        ", ".join(hosts),
+        ", ".join(map(str, cpus)),
+        level,
+        _engine(part),
+        style.bytes_text(float(part["network_bytes"].median())),
+    ]
+
+
+def _engine(part: pd.DataFrame) -> str:
+    engines = [engine for engine in part["engine"] if isinstance(engine, dict)]
+    if not engines:
+        return "none loaded"
+    inactive = [engine.get("reason") or "no reason given" for engine in engines if not engine.get("active")]
+    words = f"{engines[0].get('preset')} {engines[0].get('version')}"
+    return f"{words}: inactive in {len(inactive)} ({inactive[0]})" if inactive else f"{words}, active"
+
+
+def noise(records: Records) -> Table:
+    """Steal, soft interrupts and involuntary switches of the points, by MPI and variant; medians and worst."""
+    rows = []
+    points = records.points[records.points["status"] == "ok"]
+    for (study, mpi, variant), part in frames.groups(points, ["study", "mpi", "variant"]):
+        numbers = [part[name].dropna().astype(float) for name in ("steal_s", "softirq_s", "involuntary_switches")]
+        cells = [
+            f"{text(n.median(), d)} / {text(n.max(), d)}" if len(n) else "–"
+            for n, d in zip(numbers, (3, 3, 0), strict=True)
+        ]
+        loose = int((part["converged"] == False).sum())  # noqa: E712
+        rows.append([study, mpi, variant, *cells, f"{loose} of {len(part)}"])
+    columns = ["study", "MPI", "variant", "steal (s)", "soft interrupts (s)", "involuntary switches", "not converged"]
+    return {"columns": columns, "rows": rows}
+
+
+def session(facts: dict[str, Any]) -> Table:
+    """A session's provenance as name and value; what the harness did not say is not there."""
+    rows = [
+        [name, value]
+        for name, value in _flat(facts)
+        if value not in ("", "None") and name not in ("expected", "schema")
+    ]
+    return {"title": str(facts["session"]), "rows": rows}
+
+
+def _flat(value: Any, name: str = "") -> list[tuple[str, str]]:
+    if isinstance(value, dict):
+        return [
+            pair for key, inner in value.items() for pair in _flat(inner, f"{name} {key}".strip().replace("_", " "))
+        ]
+    if isinstance(value, list):
+        if name == "expected":
+            return []
+        return [(name, ", ".join(_words(item) for item in value))]
+    return [(name, str(value))]
+
+
+def _words(item: Any) -> str:
+    return " ".join(f"{key}={inner}" for key, inner in item.items()) if isinstance(item, dict) else str(item)

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loading: everything that is there arrives, everything that is not right is said with file and line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from analysis.load import load
+from analysis.schema import SCHEMA_FILE, BadLine, Shapes, migrate, skeleton
+from analysis.tests.synthetic import Behaviour, Synthetic, header, write_lines
+from harness.errors import UsageError
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    return Synthetic(launches=2, samples=4, comp_over_comm=(1.0,)).write(tmp_path / "one")
+
+
+def first_file(session: Path) -> Path:
+    return min((session / "records").glob("*.jsonl"))
+
+
+def change_line(file: Path, number: int, text: str) -> None:
+    lines = file.read_text().splitlines()
+    lines[number - 1] = text
+    file.write_text("\n".join(lines) + "\n")
+
+
+def test_synthetic_lines_obey_the_schema(session: Path) -> None:
+    validator = Draft202012Validator(json.loads(SCHEMA_FILE.read_text()))
+    for file in (session / "records").glob("*.jsonl"):
+        for line in file.read_text().splitlines():
+            validator.validate(json.loads(line))
+
+
+def test_one_row_a_sample_with_point_and_launch_beside_it(session: Path) -> None:
+    records = load([session])
+    assert not records.problems
+    assert len(records.launches) == 12
+    assert len(records.points) == 24
+    samples = records.samples
+    assert len(samples) == 24 * 8 * 4
+    file = first_file(session)
+    point = json.loads(file.read_text().splitlines()[1])
+    mine = samples[(samples["launch"] == file.stem) & (samples["rank"] == 0) & (samples["quantity"] == "total_s")]
+    assert mine["value"].tolist() == point["samples"]["total_s"]
+    assert mine["index"].tolist() == [0, 1, 2, 3]
+    assert set(mine["pattern"]) == {"both"}
+    assert set(mine["size_bytes"]) == {4 << 20}
+    assert set(mine["role"]) == {"sender"}
+    assert set(mine["session"]) == {"one"}
+
+
+def test_several_sessions_in_one_frame(tmp_path: Path, session: Path) -> None:
+    other = Synthetic(launches=1, samples=4, study="send-time", comp_s=(0.0, 1e-4), sizes=(1, 1024)).write(
+        tmp_path / "two"
+    )
+    records = load([session, other])
+    assert set(records.launches["session"]) == {"one", "two"}
+    assert records.points.loc[records.points["session"] == "one", "comp_s"].isna().all()
+    assert len(records.samples) == len(load([session]).samples) + len(load([other]).samples)
+
+
+BROKEN: dict[str, tuple[str, str]] = {
+    "cut": ('{"point": {"pattern": "bo', "not JSON"),
+    "list": ("[1, 2]", "not a JSON object"),
+    "status": ('{"point": {}, "rank": 0, "status": "fine", "samples": {}}', "status"),
+    "rank": ('{"point": {}, "rank": -1, "status": "ok", "samples": {"total_s": [1]}}', "rank"),
+    "reason": ('{"point": {}, "rank": 0, "status": "failed", "samples": {}}', "reason"),
+    "extra": ('{"point": {}, "rank": 0, "status": "ok", "samples": {"total_s": [1]}, "more": 1}', "more"),
+    "nothing": ('{"point": {}, "rank": 0, "status": "ok", "samples": {}}', "point line"),
+    "version": ('{"header": {"schema": 7}}', "schema version 7"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_damaged_line_is_named_and_the_rest_loads(session: Path, name: str) -> None:
+    text, expected = BROKEN[name]
+    file = first_file(session)
+    change_line(file, 2, text)
+    records = load([session])
+    assert [(problem.file, problem.line) for problem in records.problems] == [(str(file), 2)]
+    assert expected in records.problems[0].text
+    assert len(records.points) == 23
+
+
+@pytest.mark.parametrize(
+    ("samples", "expected"),
+    [
+        ('{"total_s": [0.1, NaN]}', "sample 1 is not a finite number"),
+        ('{"total_s": [0.1, -0.2]}', "sample 1 is a negative time"),
+        ('{"total_s": [0.1, "x"]}', "not a list of numbers"),
+        ('{"total_s": [[0.1], [0.2, 0.3]]}', "not a list of numbers"),
+        ('{"total_s": {"a": 1}}', "not a list of numbers"),
+    ],
+)
+def test_unusable_samples_leave_a_damaged_point_and_a_sentence(session: Path, samples: str, expected: str) -> None:
+    file = first_file(session)
+    change_line(file, 2, '{"point": {"size_bytes": 1}, "rank": 0, "status": "ok", "samples": ' + samples + "}")
+    records = load([session])
+    assert [(problem.line, expected in problem.text) for problem in records.problems] == [(2, True)]
+    damaged = records.points[records.points["status"] == "damaged"]
+    assert len(damaged) == 1
+    assert expected in damaged.iloc[0]["reason"]
+
+
+def test_a_file_without_its_end_is_incomplete(session: Path) -> None:
+    file = first_file(session)
+    file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")
+    records = load([session])
+    assert records.launches.set_index("launch").loc[file.stem, "status"] == "incomplete"
+    assert len(records.points) == 24, "what was finished counts"
+    assert "cut off" in str(records.problems[0])
+
+
+def test_a_file_without_header_is_left_out_and_named(session: Path) -> None:
+    file = first_file(session)
+    change_line(file, 1, "{}")
+    records = load([session])
+    assert len(records.launches) == 11
+    assert any("no usable header" in problem.text for problem in records.problems)
+
+
+def test_a_repeated_point_counts_once(session: Path) -> None:
+    file = first_file(session)
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines[:3], lines[1], *lines[3:]]) + "\n")
+    records = load([session])
+    assert len(records.points) == 24
+    assert "same point and rank as line 2" in str(records.problems[0])
+
+
+def test_planned_launches_without_record_are_named(session: Path) -> None:
+    facts = json.loads((session / "session.json").read_text())
+    (session / "session.json").write_text(json.dumps({**facts, "expected": ["a.b.c", first_file(session).stem]}))
+    assert [problem.text for problem in load([session]).problems] == ["1 planned launches have no record: a.b.c"]
+
+
+def test_an_empty_session_loads_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    records = load([tmp_path / "empty"])
+    assert len(records.samples) == 0
+    assert any("no record files" in problem.text for problem in records.problems)
+
+
+def test_a_missing_session_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such session"):
+        load([tmp_path / "nowhere"])
+
+
+def test_a_launch_by_hand_has_unknowns_and_says_so(tmp_path: Path) -> None:
+    file = write_lines(
+        tmp_path / "mine.jsonl", [header({}), {"point": {}, "rank": 0, "status": "ok", "samples": {"x_s": [1.0]}}]
+    )
+    records = load([file])
+    assert records.launches.iloc[0]["mpi"] == "unknown"
+    assert records.launches.iloc[0]["launch"] == "mine"
+    assert any("does not say" in problem.text for problem in records.problems)
+
+
+def test_failed_points_stay_with_their_reason(tmp_path: Path) -> None:
+    failing = Synthetic(mpis={"mpich": {"bare": Behaviour(0.1, fails="timeout")}}, launches=1, comp_over_comm=(1.0,))
+    points = load([failing.write(tmp_path / "failing")]).points
+    assert points[["status", "reason", "samples"]].to_numpy().tolist() == [["timeout", "made up", 0]]
+
+
+def test_parameters_named_like_columns_do_not_overwrite_them(tmp_path: Path) -> None:
+    context = {"study": "s", "system": "a", "mpi": "mpich", "variant": "bare"}
+    line = {"point": {"variant": "red", "rank": 5}, "rank": 0, "status": "ok", "samples": {"x_s": [1.0]}}
+    points = load([write_lines(tmp_path / "x.jsonl", [header(context), line])]).points
+    assert points.iloc[0][["variant", "point_variant", "rank", "point_rank"]].tolist() == ["bare", "red", 0, 5]
+
+
+def test_the_skeleton_keeps_all_that_the_schema_can_see() -> None:
+    """`skeleton` knows types, words and signs: a schema with another bound or a pattern would need more."""
+    allowed = {"minimum": {0, 1}, "minLength": {1}, "minProperties": {1}}
+    forbidden = {
+        "maximum",
+        "exclusiveMinimum",
+        "multipleOf",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "maxLength",
+    }
+
+    def walk(node: Any) -> None:
+        if isinstance(node, dict):
+            assert not forbidden & set(node)
+            for key, values in allowed.items():
+                assert not isinstance(node.get(key), int) or node[key] in values
+            for value in node.values():
+                walk(value)
+        elif isinstance(node, list):
+            for value in node:
+                walk(value)
+
+    walk(json.loads(SCHEMA_FILE.read_text()))
+    assert skeleton({"a": 1}) != skeleton({"a": 1.0})
+    assert skeleton({"a": 1}) != skeleton({"a": 0})
+    assert skeleton({"a": True}) != skeleton({"a": 1})
+
+
+def test_shapes_remember_only_what_was_valid() -> None:
+    shapes = Shapes()
+    bad = {"point": {}, "rank": -1, "status": "ok", "samples": {"x": []}}
+    for _ in range(2):
+        with pytest.raises(BadLine):
+            shapes.check("point_line", bad)
+    shapes.check("point_line", {**bad, "rank": 3})
+    with pytest.raises(BadLine):
+        shapes.check("point_line", bad)
+
+
+def test_older_versions_go_through_their_migrations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analysis.schema.MIGRATIONS", {0: lambda line: {**line, "migrated": True}})
+    assert migrate({"a": 1}, 0) == {"a": 1, "migrated": True}
+    with pytest.raises(BadLine, match="schema version 2"):
+        migrate({}, 2)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the records say, in sentences: does an MPI progress by itself, what does its own thread do, what the engine?
+
+Everything is read off the metric frame at comp = comm, where overlap is worth most; nothing is said without its number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis import frames
+from analysis.figures import style
+from analysis.figures.overlap_efficiency import at_equal
+from analysis.metrics import COMP_EQUALS_COMM
+
+PROGRESSES, DOES_NOT = 0.85, 0.3  # overlap efficiency from which / below which an MPI counts as progressing / not
+PREFERRED_SIZE = 4 << 20
+ENGINE_ORDER = ["adaptive", "offload", "mwait", "idle", "timer", "thread", "explicit"]
+
+
+@dataclass
+class MpiVerdict:
+    """What is said of one MPI: a headline and sentences; `where` says at which point."""
+
+    mpi: str
+    headline: str
+    where: str = ""
+    sentences: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Verdict:
+    """The verdict of sessions: one a MPI, and what limits it."""
+
+    mpis: list[MpiVerdict]
+    limits: list[str]
+
+    def text(self) -> str:
+        """Plain text for a terminal."""
+        lines = []
+        for mpi in self.mpis:
+            lines.append(f"{mpi.headline} {mpi.where}".rstrip())
+            lines += [f"  {sentence}" for sentence in mpi.sentences]
+        return "\n".join([*lines, *self.limits])
+
+
+def verdict(frame: pd.DataFrame) -> Verdict:
+    """The verdict from the frame of evaluate(). Without the study it says that it was not measured."""
+    equal = at_equal(frame) if len(frame) else frame
+    if not len(equal):
+        return Verdict([], ["Whether communication progresses was not measured: no overlap study at comp = comm."])
+    mpis = style.in_order(equal["mpi"], style.MPI_ORDER)
+    return Verdict([_of_mpi(mpi, equal[equal["mpi"] == mpi]) for mpi in mpis], _limits(equal))
+
+
+def _of_mpi(mpi: str, part: pd.DataFrame) -> MpiVerdict:
+    title = style.mpi_title(mpi)
+    pattern = "both" if (part["pattern"] == "both").any() else part["pattern"].iloc[0]
+    part = part[part["pattern"] == pattern]
+    sizes = sorted(part["size_bytes"].unique())
+    size = PREFERRED_SIZE if PREFERRED_SIZE in sizes else sizes[-1]
+    facts = _facts(part[part["size_bytes"] == size])
+    bare = facts.get("bare")
+    if bare is None or not np.isfinite(bare["value"]):
+        why = bare["why"] if bare else "the variant bare was not run, so there is no reference"
+        return MpiVerdict(mpi, f"{title}: no verdict,", f"because {why}.")
+    found = MpiVerdict(mpi, _headline(title, bare), _where(size, str(pattern), bare))
+    found.sentences = [_bare_sentence(bare), *_own_thread(title, facts.get("mpi-async"), bare), *_engine(facts, bare)]
+    found.sentences += _other_sizes(part, [other for other in sizes if other != size])
+    return found
+
+
+def _facts(part: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """variant -> its efficiency with interval, and its inflation."""
+    facts = {}
+    for (variant,), rows in frames.groups(part, ["variant"]):
+        efficiency = frames.rows(rows[rows["metric"] == "overlap_efficiency"])[0]
+        inflation = rows[rows["metric"] == "compute_inflation"]["value"]
+        note = efficiency.get("note")
+        reason = efficiency.get("reason") or (note if isinstance(note, str) else "") or "no usable samples"
+        named = "" if efficiency["status"] in ("ok", "partial") else f"{efficiency['status']}: "
+        facts[variant] = {**efficiency, "inflation": float(inflation.iloc[0]), "why": f"{named}{reason}"}
+    return facts
+
+
+def _headline(title: str, bare: dict[str, Any]) -> str:
+    if bare["low"] >= PROGRESSES:
+        return f"{title} progresses by itself."
+    if bare["high"] < DOES_NOT:
+        return f"{title} does not progress while the program computes."
+    if bare["low"] >= DOES_NOT and bare["high"] < PROGRESSES:
+        return f"{title} progresses in part by itself."
+    return f"{title}: the spread is too wide to tell how far it progresses by itself."
+
+
+def _where(size: float, pattern: str, bare: dict[str, Any]) -> str:
+    sides = {"both": "both sides compute", "sender": "the sender computes", "receiver": "the receiver computes"}
+    measured = bare["comp_over_comm_measured"]
+    note = "" if abs(measured - 1) <= COMP_EQUALS_COMM else ", outside the 5 % that comp = comm means"
+    return (
+        f"({style.bytes_text(size)} messages, {sides.get(pattern, pattern)}, computation as long as communication: "
+        f"measured ratio {measured:.2f}{note})"
+    )
+
+
+def number(fact: dict[str, Any]) -> str:
+    """0.93 (0.91 to 0.95)."""
+    value, low, high = (_plain(fact[key]) for key in ("value", "low", "high"))
+    return f"{value} ({low} to {high})"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _bare_sentence(bare: dict[str, Any]) -> str:
+    return f"As it is: overlap efficiency {number(bare)}, where 1 is perfect and 0 is one after the other."
+
+
+def _own_thread(title: str, fact: dict[str, Any] | None, bare: dict[str, Any]) -> list[str]:
+    if fact is None or not np.isfinite(fact["value"]):
+        return [
+            f"Its own progress thread: no value ({fact['why']})."
+            if fact
+            else f"{title}'s own progress thread was not measured."
+        ]
+    return [f"Its own progress thread {_change(fact, bare)}: {number(fact)}; {_inflation(fact)}."]
+
+
+def _engine(facts: dict[str, dict[str, Any]], bare: dict[str, Any]) -> list[str]:
+    present = [variant for variant in ENGINE_ORDER if variant in facts]
+    if not present:
+        return ["The progress engine was not measured."]
+    fact = facts[present[0]]
+    if not np.isfinite(fact["value"]):
+        return [f"The engine ({present[0]}): no value ({fact['why']})."]
+    return [f"The engine ({present[0]}) {_change(fact, bare)}: {number(fact)}; {_inflation(fact)}."]
+
+
+def _change(fact: dict[str, Any], bare: dict[str, Any]) -> str:
+    """What the variant does to the overlap; only intervals that do not touch count as a change."""
+    if fact["low"] > bare["high"]:
+        return "makes it overlap" if fact["low"] >= PROGRESSES else "makes it overlap more"
+    if fact["high"] < bare["low"]:
+        return "makes it slower than no overlap at all" if fact["high"] < 0 else "makes it overlap less"
+    return "changes nothing that can be seen"
+
+
+def _inflation(fact: dict[str, Any]) -> str:
+    if not np.isfinite(fact["inflation"]):
+        return "what that costs the computation was not measured"
+    return f"the computation takes {fact['inflation']:.2f} times as long"
+
+
+def _other_sizes(part: pd.DataFrame, sizes: list[float]) -> list[str]:
+    sentences = []
+    for size in sizes:
+        facts = _facts(part[part["size_bytes"] == size])
+        shown = [
+            f"{variant} {_plain(facts[variant]['value'])}"
+            for variant in ("bare", "mpi-async", *ENGINE_ORDER[:1])
+            if variant in facts and np.isfinite(facts[variant]["value"])
+        ]
+        if shown:
+            sentences.append(f"At {style.bytes_text(size)}: {', '.join(shown)}.")
+    return sentences
+
+
+def _limits(equal: pd.DataFrame) -> list[str]:
+    """What keeps the numbers from being more than they are."""
+    limits = []
+    valued = equal[equal["value"].notna()]
+    if len(valued) and not valued["defensible"].all():
+        fewest = int(valued["launches"].min())
+        limits.append(
+            f"The ranges are spreads over {fewest} launch{'es' if fewest != 1 else ''} and not 95 % intervals, "
+            "which take 6: measure with --scale paper for those."
+        )
+    bad = equal[(equal["metric"] == "overlap_efficiency") & equal["value"].isna()]
+    if len(bad):
+        limits.append(
+            f"{len(bad)} of {len(equal) // 2} points at comp = comm have no value; the report says why for each."
+        )
+    disturbed = valued["disturbance"].dropna()
+    if len(disturbed) and disturbed.max() > 0.02:
+        limits.append(
+            f"The machine was disturbed: others took up to {100 * disturbed.max():.0f} % of the measured time."
+        )
+    return limits
