@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/clock.h"
+
+#include <ctime>
+#include <limits>
+
+namespace workloads {
+
+void spin_for(double duration_s) noexcept {
+  const auto begin = Clock::now();
+  while (seconds_since(begin) < duration_s) {
+  }
+}
+
+double measured_clock_resolution_s() {
+  constexpr int steps = 2000;
+  double smallest = std::numeric_limits<double>::max();
+  for (int step = 0; step < steps; ++step) {
+    const auto begin = Clock::now();
+    auto end = Clock::now();
+    while (end == begin) {
+      end = Clock::now();
+    }
+    smallest = std::min(smallest, seconds_between(begin, end));
+  }
+  return smallest;
+}
+
+double process_cpu_s() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  constexpr double seconds_per_nanosecond = 1e-9;
+  return static_cast<double>(now.tv_sec) + seconds_per_nanosecond * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace workloads

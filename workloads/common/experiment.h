@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a benchmark gives to the driver: a descriptor, and from it an experiment for each point.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/json.h"
+#include "common/mpi_process.h"
+#include "common/parameters.h"
+
+namespace workloads {
+
+/// One point on one rank, ready to be repeated. Made, repeated and destroyed by all ranks together.
+class Experiment {
+ public:
+  Experiment() = default;
+  Experiment(const Experiment&) = delete;
+  Experiment& operator=(const Experiment&) = delete;
+  Experiment(Experiment&&) = delete;
+  Experiment& operator=(Experiment&&) = delete;
+  virtual ~Experiment() = default;
+
+  /// What this rank does: sender, receiver, ...
+  [[nodiscard]] virtual std::string role() const = 0;
+
+  /// Names of what a repetition measures. The first one leads: repetition ends when rank 0's median of it is known.
+  [[nodiscard]] virtual std::span<const std::string_view> quantities() const = 0;
+
+  /// One repetition: fills `values`, one a quantity. Returns what was wrong with the result (a payload that differs),
+  /// which may be seen by some ranks only; empty if nothing.
+  virtual std::string repeat(std::span<double> values) = 0;
+};
+
+struct Preparation {
+  const MpiProcess& mpi;
+  const Json& point;      ///< checked against the parameters
+  double slowdown = 1.0;  ///< factor on all computation, for testing that a regression is seen
+};
+
+struct Benchmark {
+  std::string name;
+  std::string question;  ///< what it answers, a sentence
+  Parameters parameters;
+  /// Throws UsageError where this number of ranks cannot run it.
+  void (*check_ranks)(int ranks);
+  std::unique_ptr<Experiment> (*prepare)(const Preparation& preparation);
+};
+
+}  // namespace workloads

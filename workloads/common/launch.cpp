@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/launch.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "common/errors.h"
+#include "common/interruption.h"
+#include "common/noise.h"
+#include "common/recorder.h"
+#include "common/sampler.h"
+
+namespace workloads {
+namespace {
+
+constexpr int usage_status = 2;
+
+/// Rank 0 reads, everybody has the text: the file need not be on every node.
+std::string read_shared(const MpiProcess& mpi, const std::string& option, const std::string& path) {
+  std::string text;
+  std::string problem;
+  if (mpi.is_root()) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file.is_open() || file.bad() || errno == EISDIR) {
+      problem = fmt::format("{} {}: cannot be read: {}", option, path, std::strerror(errno));
+    }
+  }
+  problem = mpi.broadcast(problem);
+  if (!problem.empty()) {
+    throw UsageError(problem);
+  }
+  return mpi.broadcast(text);
+}
+
+void check_all(const MpiProcess& mpi, const std::vector<PlannedPoint>& points) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].benchmark->check_ranks(mpi.size());
+    check_point(points[i].point, points[i].benchmark->parameters, fmt::format("point {}", i + 1));
+  }
+}
+
+/// Everybody has its memory, or nobody goes on.
+std::unique_ptr<Experiment> prepare(const MpiProcess& mpi, const Launch& launch, const PlannedPoint& planned) {
+  std::unique_ptr<Experiment> experiment;
+  try {
+    experiment = planned.benchmark->prepare({.mpi = mpi, .point = planned.point, .slowdown = launch.options.slowdown});
+  } catch (const std::bad_alloc&) {
+    experiment.reset();
+  }
+  const bool missing = mpi.maximum(experiment ? 0 : 1) != 0;
+  return missing ? nullptr : std::move(experiment);
+}
+
+Decision measure(const MpiProcess& mpi, const Launch& launch, const PlannedPoint& planned, Recorder& recorder) {
+  const auto experiment = prepare(mpi, launch, planned);
+  if (!experiment) {
+    recorder.failed_point(planned.point, "there is not enough memory for this point's buffers");
+    return Decision::failed;
+  }
+  const auto before = read_noise(recorder.allowed_cpus());
+  const auto samples = collect(mpi, *experiment, launch.options.sampler);
+  if (samples.end == Decision::failed) {
+    recorder.failed_point(planned.point, samples.problem);
+  } else if (samples.end != Decision::interrupted) {
+    recorder.point(planned.point, *experiment, samples, before);
+  }
+  return samples.end;
+}
+
+}  // namespace
+
+std::vector<Json> read_points(const MpiProcess& mpi, const LaunchOptions& options) {
+  std::vector<Json> points;
+  if (!options.points_file.empty()) {
+    const auto text = read_shared(mpi, "--points", options.points_file);
+    points = points_from_json(text, "--points " + options.points_file);
+  }
+  for (const auto& text : options.points) {
+    points.push_back(point_from_text(text));
+  }
+  return points;
+}
+
+int run_launch(const MpiProcess& mpi, const Launch& launch, const std::vector<PlannedPoint>& points) {
+  if (points.empty()) {
+    throw UsageError("no point to measure: give --points FILE or --point key=value,...");
+  }
+  check_all(mpi, points);
+  Json context = Json::object();
+  if (const auto& file = launch.options.context_file; !file.empty()) {
+    context = object_from_json(read_shared(mpi, "--context", file), "--context " + file);
+  }
+  watch_for_interruption();
+  Recorder recorder(mpi, launch.options.output, launch.counters_at_start);
+  recorder.header({.workload = launch.workload, .context = context, .arguments = launch.arguments});
+  std::size_t failed = 0;
+  for (const auto& planned : points) {
+    const Decision end = measure(mpi, launch, planned, recorder);
+    if (end == Decision::interrupted) {
+      recorder.end("interrupted", "a signal asked to stop");
+      return EXIT_FAILURE;
+    }
+    failed += end == Decision::failed ? 1 : 0;
+  }
+  recorder.end(failed == 0 ? "ok" : "failed", failed == 0 ? "" : fmt::format("{} of {} points", failed, points.size()));
+  return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int run_with_mpi(const std::string& program, ThreadLevel level, const std::function<int(const MpiProcess&)>& body) {
+  const MpiProcess mpi(level);
+  const auto say = [&](const char* sentence) {
+    if (mpi.is_root()) {
+      fmt::print(stderr, "{}: {}\n", program, sentence);
+    }
+  };
+  try {
+    return body(mpi);
+  } catch (const UsageError& error) {
+    say(error.what());
+    return usage_status;
+  } catch (const Failure& error) {
+    say(error.what());
+    return EXIT_FAILURE;
+  } catch (const std::exception& error) {  // of this rank alone: the others may wait for it
+    abort_all(fmt::format("{}: {} (rank {})", program, error.what(), mpi.rank()));
+  }
+}
+
+}  // namespace workloads

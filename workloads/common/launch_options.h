@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "common/mpi_process.h"
+#include "common/stop_rule.h"
+
+namespace workloads {
+
+/// The options that every workload has.
+struct LaunchOptions {
+  std::string points_file;
+  std::vector<std::string> points;  ///< key=value,... each
+  std::string context_file;
+  std::string output;
+  SamplerOptions sampler;
+  ThreadLevel thread_level = ThreadLevel::single;
+  double slowdown = 1.0;
+};
+
+/// Adds them to a command; `options` must outlive the parsing.
+void add_launch_options(CLI::App& command, LaunchOptions& options);
+
+}  // namespace workloads

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/mpi_process.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+
+namespace workloads {
+namespace {
+
+std::string name_of(int level) {
+  switch (level) {
+    case MPI_THREAD_FUNNELED:
+      return "funneled";
+    case MPI_THREAD_SERIALIZED:
+      return "serialized";
+    case MPI_THREAD_MULTIPLE:
+      return "multiple";
+    default:
+      return "single";
+  }
+}
+
+}  // namespace
+
+void abort_all(const std::string& sentence) {
+  fmt::print(stderr, "{}\n", sentence);
+  std::fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  std::_Exit(EXIT_FAILURE);
+}
+
+void require(int result, const char* call) {
+  if (result == MPI_SUCCESS) {
+    return;
+  }
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  int rank = 0;
+  MPI_Error_string(result, text.data(), &length);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  abort_all(fmt::format("{} failed on rank {}: {}", call, rank, text.data()));
+}
+
+MpiProcess::MpiProcess(ThreadLevel asked) : asked_(asked) {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(nullptr, nullptr, static_cast<int>(asked), &provided);  // its own message and end if it fails
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+}
+
+MpiProcess::~MpiProcess() { MPI_Finalize(); }
+
+Json MpiProcess::thread_level() const {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);  // what an application sees, with or without an engine
+  return {{"asked", name_of(static_cast<int>(asked_))}, {"provided", name_of(provided)}};
+}
+
+std::string MpiProcess::library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  require(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+  const std::string version(text.data());
+  return version.substr(0, version.find_first_of("\r\n"));
+}
+
+int MpiProcess::maximum(int value) const {
+  int largest = value;
+  require(MPI_Allreduce(&value, &largest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD), "MPI_Allreduce");
+  return largest;
+}
+
+std::string MpiProcess::broadcast(const std::string& text) const {
+  auto length = static_cast<int>(text.size());
+  require(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  std::string copy = is_root() ? text : std::string(static_cast<std::size_t>(length), '\0');
+  require(MPI_Bcast(copy.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  return copy;
+}
+
+std::vector<std::string> MpiProcess::gather(const std::string& text) const {
+  const auto length = static_cast<int>(text.size());
+  const auto ranks = static_cast<std::size_t>(is_root() ? size_ : 0);
+  std::vector<int> lengths(ranks);
+  require(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather");
+  std::vector<int> starts(ranks);
+  std::exclusive_scan(lengths.begin(), lengths.end(), starts.begin(), 0);
+  std::string all(ranks == 0 ? 0 : static_cast<std::size_t>(starts.back() + lengths.back()), '\0');
+  require(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), starts.data(), MPI_CHAR, 0,
+                      MPI_COMM_WORLD),
+          "MPI_Gatherv");
+  std::vector<std::string> texts;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    texts.push_back(all.substr(static_cast<std::size_t>(starts[rank]), static_cast<std::size_t>(lengths[rank])));
+  }
+  return texts;
+}
+
+}  // namespace workloads

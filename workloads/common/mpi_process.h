@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// This process as a rank of MPI_COMM_WORLD.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+#include "common/json.h"
+
+namespace workloads {
+
+enum class ThreadLevel : int {
+  single = MPI_THREAD_SINGLE,
+  funneled = MPI_THREAD_FUNNELED,
+  serialized = MPI_THREAD_SERIALIZED,
+  multiple = MPI_THREAD_MULTIPLE
+};
+
+/// Initialises MPI and finalises it. One a process, used from the thread that made it. All functions but those that
+/// only read are collective.
+class MpiProcess {
+ public:
+  explicit MpiProcess(ThreadLevel asked);
+  ~MpiProcess();
+  MpiProcess(const MpiProcess&) = delete;
+  MpiProcess& operator=(const MpiProcess&) = delete;
+  MpiProcess(MpiProcess&&) = delete;
+  MpiProcess& operator=(MpiProcess&&) = delete;
+
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] bool is_root() const noexcept { return rank_ == 0; }
+
+  /// {"asked": ..., "provided": ...} as in the record schema.
+  [[nodiscard]] Json thread_level() const;
+  /// First line of MPI_Get_library_version.
+  [[nodiscard]] static std::string library();
+
+  /// The largest of all ranks' values, on all ranks.
+  [[nodiscard]] int maximum(int value) const;
+  /// Rank 0's text, on all ranks.
+  [[nodiscard]] std::string broadcast(const std::string& text) const;
+  /// All ranks' texts in their order, on rank 0; nothing elsewhere.
+  [[nodiscard]] std::vector<std::string> gather(const std::string& text) const;
+
+ private:
+  ThreadLevel asked_;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+/// Every MPI call's result goes through here: an error ends the whole job with a sentence that names `call`.
+void require(int result, const char* call);
+
+/// Prints the sentence and ends all ranks with status 1, whatever they are doing.
+[[noreturn]] void abort_all(const std::string& sentence);
+
+}  // namespace workloads

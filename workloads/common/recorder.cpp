@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/recorder.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+#include "common/engine_report.h"
+#include "common/errors.h"
+#include "common/histogram.h"
+#include "common/placement.h"
+
+namespace workloads {
+namespace {
+
+constexpr std::size_t longest_kept = 20'000;  // samples of a quantity; more of them become a histogram
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now())); }
+
+/// Runs `action` on rank 0 and throws its error, if it had one, on all ranks.
+template <class Error, class Action>
+void on_root(const MpiProcess& mpi, Action action) {
+  std::string problem;
+  try {
+    if (mpi.is_root()) {
+      action();
+    }
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  if (const auto agreed = mpi.broadcast(problem); !agreed.empty()) {
+    throw Error(agreed);
+  }
+}
+
+void add_samples(Json& line, const Experiment& experiment, const Samples& samples) {
+  line["samples"] = Json::object();
+  for (std::size_t i = 0; i < samples.values.size(); ++i) {
+    const std::string name(experiment.quantities()[i]);
+    if (samples.values[i].size() <= longest_kept) {
+      line["samples"][name] = samples.values[i];
+    } else {
+      std::vector<double> copy = samples.values[i];
+      line["histograms"][name] = log_histogram(copy);
+    }
+  }
+}
+
+}  // namespace
+
+Recorder::Recorder(const MpiProcess& mpi, const std::string& path, NetworkCounters at_start)
+    : mpi_(mpi), counters_at_start_(std::move(at_start)), allowed_cpus_(workloads::allowed_cpus()) {
+  on_root<UsageError>(mpi_, [&] { file_.emplace(path); });
+}
+
+void Recorder::header(const RecordHeader& header) {
+  const Json ranks = gather_ranks({{"rank", mpi_.rank()},
+                                   {"host", host_name()},
+                                   {"pid", getpid()},
+                                   {"cpus_allowed", allowed_cpus_},
+                                   {"clock_resolution_s", measured_clock_resolution_s()}});
+  const Json body = {{"schema", 1},
+                     {"context", header.context},
+                     {"workload", {{"name", header.workload}, {"version", WORKLOADS_VERSION}}},
+                     {"arguments", header.arguments},
+                     {"mpi_library", MpiProcess::library()},
+                     {"thread_level", mpi_.thread_level()},
+                     {"world_size", mpi_.size()},
+                     {"ranks", ranks},
+                     {"start_time", utc_now()}};
+  write({Json{{"header", body}}});
+}
+
+void Recorder::point(const Json& point, const Experiment& experiment, const Samples& samples, const Noise& before) {
+  cpus_observed_.insert(current_cpu());
+  Json line = {{"point", point}, {"rank", mpi_.rank()}, {"role", experiment.role()}, {"status", "ok"}};
+  add_samples(line, experiment, samples);
+  line["warmup"] = samples.warmup;
+  line["converged"] = samples.converged;
+  line["noise"] = noise_between(before, read_noise(allowed_cpus_));
+  gather_and_write(line);
+}
+
+void Recorder::failed_point(const Json& point, const std::string& reason) {
+  cpus_observed_.insert(current_cpu());
+  std::string first;
+  for (const auto& text : mpi_.gather(reason)) {
+    first = first.empty() ? text : first;
+  }
+  write({Json{{"point", point}, {"rank", 0}, {"status", "failed"}, {"reason", first}, {"samples", Json::object()}}});
+}
+
+void Recorder::end(const std::string& status, const std::string& reason) {
+  cpus_observed_.insert(current_cpu());
+  const Json ranks =
+      gather_ranks({{"rank", mpi_.rank()},
+                    {"cpus_observed", cpus_observed_},
+                    {"interface_bytes", interface_bytes_between(counters_at_start_, read_network_counters())},
+                    {"engine", engine_report()}});
+  Json body = {{"status", status}};
+  if (!reason.empty()) {
+    body["reason"] = reason;
+  }
+  body["elapsed_s"] = seconds_since(begin_);
+  body["ranks"] = ranks;
+  write({Json{{"end", body}}});
+}
+
+void Recorder::gather_and_write(const Json& mine) {
+  std::vector<Json> lines;
+  for (const auto& text : mpi_.gather(to_line(mine))) {
+    lines.push_back(Json::parse(text));
+  }
+  write(lines);
+}
+
+void Recorder::write(const std::vector<Json>& lines) {
+  on_root<Failure>(mpi_, [&] {
+    for (const auto& line : lines) {
+      file_->write(line);
+    }
+  });
+}
+
+Json Recorder::gather_ranks(const Json& mine) const {
+  Json ranks = Json::array();
+  for (const auto& text : mpi_.gather(to_line(mine))) {
+    ranks.push_back(Json::parse(text));
+  }
+  return ranks;
+}
+
+}  // namespace workloads

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "microbench/benchmarks.h"
+
+namespace workloads {
+
+const std::vector<const Benchmark*>& benchmarks() {
+  static const std::vector<const Benchmark*> table{&overlap_benchmark()};
+  return table;
+}
+
+Parameter work_parameter() {
+  return {"work", Choices{"register", "memory"}, "", "the fixed work: bound by registers or by memory", "register"};
+}
+
+Parameter receive_parameter() {
+  return {"receive", Choices{"preposted", "late"}, "",
+          "the receive is posted before the send can start, or as the receiver's first step after the start",
+          "preposted"};
+}
+
+WorkKind work_of(const Json& point, const Parameters& parameters) {
+  return choice_of(point, parameters, "work") == "memory" ? WorkKind::memory_bound : WorkKind::register_bound;
+}
+
+ReceivePosting posting_of(const Json& point, const Parameters& parameters) {
+  return choice_of(point, parameters, "receive") == "late" ? ReceivePosting::late : ReceivePosting::preposted;
+}
+
+std::size_t size_of(const Json& point, const Parameters& parameters) {
+  return static_cast<std::size_t>(integer_of(point, parameters, "size_bytes"));
+}
+
+}  // namespace workloads

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One message from the sender of a pair to its receiver, with whatever happens between its start and its completion.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "common/thread_usage.h"
+#include "microbench/pair.h"
+#include "microbench/payload.h"
+
+namespace workloads {
+
+/// When the receive is posted: before the send can start, or by the receiver's first step after the start, when the
+/// message may be there already.
+enum class ReceivePosting : std::uint8_t { preposted, late };
+
+/// Seconds, and what the process used meanwhile. See metrics in the project's documentation.
+struct TransferTimes {
+  double total_s = 0;    ///< from the start until complete; for the sender until the acknowledgement has come
+  double between_s = 0;  ///< what happened between start and completion
+  double post_s = 0;     ///< in the starting call
+  double wait_s = 0;     ///< in the completing call
+  Usage usage;
+  std::string problem;  ///< what is wrong with the message received; empty if nothing
+};
+
+/// Owns the message's memory. Collective over the pair.
+class Transfer {
+ public:
+  Transfer(const MpiProcess& mpi, std::size_t bytes, ReceivePosting posting);
+
+  /// Runs `between` after the start and before the completing call. A preposted receive starts before the clock does.
+  TransferTimes run(const std::function<void()>& between);
+
+  [[nodiscard]] const Pair& pair() const noexcept { return pair_; }
+
+ private:
+  MPI_Request start();
+
+  Pair pair_;
+  Payload payload_;
+  ReceivePosting posting_;
+  std::uint64_t seed_ = 0;
+};
+
+}  // namespace workloads

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "common/clock.h"
+#include "common/fixed_work.h"
+
+namespace workloads {
+namespace {
+
+/// The generator's state after `steps` steps, by squaring: what the kernel must reach by doing them one by one.
+std::uint64_t jump(std::uint64_t state, std::uint64_t steps) {
+  std::uint64_t multiplier = generator_multiplier;
+  std::uint64_t increment = generator_increment;
+  for (; steps > 0; steps /= 2) {
+    if (steps % 2 == 1) {
+      state = (multiplier * state) + increment;
+    }
+    increment *= multiplier + 1;
+    multiplier *= multiplier;
+  }
+  return state;
+}
+
+double shortest(FixedWork& work, std::uint64_t units) {
+  constexpr int repetitions = 15;
+  double best = std::numeric_limits<double>::max();
+  for (int i = 0; i < repetitions; ++i) {
+    const auto begin = Clock::now();
+    work.run(units);
+    best = std::min(best, seconds_since(begin));
+  }
+  return best;
+}
+
+TEST(RegisterWork, DoesEveryStep) {
+  for (const std::uint64_t units : {0U, 1U, 7U, 1000U}) {
+    const auto work = make_fixed_work(WorkKind::register_bound);
+    work->run(units);
+    EXPECT_EQ(work->checksum(), jump(1, units * register_steps_per_unit)) << units;
+  }
+}
+
+TEST(MemoryWork, AdvancesEveryWordOfTheRingInTurn) {
+  constexpr std::uint64_t largest_ring_words = (256U << 20U) / sizeof(std::uint64_t);
+  constexpr std::uint64_t once_around = largest_ring_words / memory_words_per_unit;
+  const auto work = make_fixed_work(WorkKind::memory_bound);
+  work->run(once_around);  // at least one whole round, so that the place it stands on has been advanced
+  const std::uint64_t advanced = work->checksum() - once_around;
+  bool known = false;
+  for (std::uint64_t rounds = 1; rounds <= 4; ++rounds) {  // the ring has 64 MiB at least
+    known = known || advanced == jump(1, rounds);
+  }
+  EXPECT_TRUE(known) << advanced;
+}
+
+TEST(FixedWork, SplitWorkIsTheSameWork) {
+  for (const auto kind : {WorkKind::register_bound, WorkKind::memory_bound}) {
+    const auto whole = make_fixed_work(kind);
+    const auto parts = make_fixed_work(kind);
+    whole->run(10);
+    parts->run(3);
+    parts->run(0);
+    parts->run(7);
+    EXPECT_EQ(whole->checksum(), parts->checksum());
+  }
+}
+
+TEST(FixedWork, TimeIsLinearInUnits) {
+  // The best of several, because a disturbed run only takes longer. Generous, because other tests share the machine.
+  const auto work = make_fixed_work(WorkKind::register_bound);
+  const double ratio = shortest(*work, 200) / shortest(*work, 50);
+  EXPECT_NEAR(ratio, 4.0, 0.6);
+}
+
+TEST(Clock, ResolutionIsMeasured) {
+  const double resolution = measured_clock_resolution_s();
+  EXPECT_GT(resolution, 0);
+  EXPECT_LT(resolution, 1e-3);
+}
+
+TEST(Clock, SpinningTakesAtLeastItsTimeAndCpu) {
+  const auto begin = Clock::now();
+  const double cpu = process_cpu_s();
+  spin_for(2e-3);
+  EXPECT_GE(seconds_since(begin), 2e-3);
+  EXPECT_GT(process_cpu_s(), cpu);
+  spin_for(-1);  // the time is over already
+}
+
+}  // namespace
+}  // namespace workloads
