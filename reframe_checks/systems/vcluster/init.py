@@ -191,7 +191,8 @@ class Init:
 def receive(connection: socket.socket) -> tuple[Request, list[int]]:
     """One request and the descriptors that came with it, which then are the caller's to close."""
     descriptors = array.array("i")
-    head, control, _, _ = connection.recvmsg(4, socket.CMSG_SPACE(3 * descriptors.itemsize))
+    space = socket.CMSG_SPACE(3 * descriptors.itemsize)
+    head, control, _, _ = connection.recvmsg(4, space, socket.MSG_CMSG_CLOEXEC)
     for _, _, data in control:
         descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
     try:

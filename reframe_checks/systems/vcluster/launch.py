@@ -77,7 +77,7 @@ def start(directory: Path, settings: Settings, lock: int) -> socket.socket:
         process.wait(_LIMIT_S)
     try:
         _expect_ready(tie, directory)
-    except Failure:
+    except BaseException:  # an interrupt, too: without its tie the cluster goes down
         tie.close()
         raise
     return tie

@@ -17,6 +17,7 @@ from harness.errors import UsageError
 VARIABLE = "OVERLAP_BENCH_STATE"
 # A unix socket's path has 107 bytes, and MPIs and Slurm put theirs deep into the nodes' TMPDIR, which is below.
 LONGEST = 50
+_OURS = ("cluster.json*", "hosts", "resolv.conf", "exec", "rsh", "*.sock", "log", "tmp", "slurm")
 _ROOT = Path(__file__).resolve().parents[3]
 _CHECKOUT = hashlib.sha256(str(_ROOT).encode()).hexdigest()[:8]
 
@@ -51,8 +52,10 @@ def locked(path: Path) -> Iterator[int]:
 def _check_owner(parent: Path, status: os.stat_result) -> None:
     if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & (stat.S_IWGRP | stat.S_IWOTH):
         raise UsageError(
-            f"{parent} must belong to you and be writable by nobody else; set {VARIABLE} to a place where it is"
+            f"{parent} must belong to you and be writable by nobody else; set {VARIABLE} to a path whose parent is so"
         )
+    if os.statvfs(parent).f_flag & os.ST_NOEXEC:
+        raise UsageError(f"{parent} is mounted noexec; set {VARIABLE} to a place where programs may be")
 
 
 def make_empty(path: Path) -> None:
@@ -67,8 +70,11 @@ def remove(path: Path) -> None:
     """Remove the cluster's files; raises UsageError when the directory holds something else or cannot be removed."""
     if not path.exists():
         return
-    if any(path.iterdir()) and not (path / "cluster.json").exists():
-        raise UsageError(f"{path} is not a virtual cluster's directory; set {VARIABLE} to one that may be removed")
+    foreign = [entry.name for entry in path.iterdir() if not any(entry.match(pattern) for pattern in _OURS)]
+    if foreign:
+        raise UsageError(
+            f"{path} is not a virtual cluster's directory: it holds {foreign[0]}; set {VARIABLE} to another"
+        )
     try:
         shutil.rmtree(path)
     except OSError as error:
