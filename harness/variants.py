@@ -35,8 +35,8 @@ class Recipe:
 
 def presets() -> dict[str, str]:
     """The engine's presets: name -> what it is for."""
-    data = json.loads(PRESETS_FILE.read_text())
-    return {name: str(preset["summary"]) for name, preset in data["presets"].items()}
+    table: dict[str, dict[str, str]] = json.loads(PRESETS_FILE.read_text())
+    return {name: preset["summary"] for name, preset in table.items()}
 
 
 def known() -> dict[str, str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import datetime
 import json
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.schedule import process, records, verify
+from harness.schedule.folders import Folders
 from harness.schedule.plan import Launch, Plan, Point
 from harness.schedule.records import RecordFile
 from harness.variants import Recipe
@@ -25,33 +27,6 @@ class Outcome:
     status: str
     reason: str
     seconds: float
-
-
-@dataclass(frozen=True)
-class Folders:
-    """Where a session's job puts things."""
-
-    session: Path
-
-    @property
-    def records(self) -> Path:
-        return self.session / "records"
-
-    @property
-    def calibration(self) -> Path:
-        return self.session / "calibration"
-
-    @property
-    def logs(self) -> Path:
-        return self.session / "logs"
-
-    @property
-    def scratch(self) -> Path:
-        return self.session / "scratch"
-
-    def make(self) -> None:
-        for folder in (self.records, self.calibration, self.logs, self.scratch):
-            folder.mkdir(parents=True, exist_ok=True)
 
 
 def now() -> str:
@@ -89,6 +64,7 @@ class Attempt:
     recipe: Recipe
     points: list[Point]
     folders: Folders
+    target: Path  # where its record goes
     started: str = field(default_factory=now)
 
     def run(self) -> Outcome:
@@ -112,7 +88,8 @@ class Attempt:
 
     @property
     def _scratch(self) -> Path:
-        return self.folders.scratch / self.launch.identity
+        # named after the record, so that what a killed job leaves can be put in its place (salvage)
+        return self.folders.scratch / self.target.stem
 
     @property
     def _files(self) -> dict[str, Path]:
@@ -120,7 +97,7 @@ class Attempt:
         return {option: self._scratch / name for option, name in names.items()}
 
     def _write_input(self) -> Path:
-        self._scratch.mkdir(exist_ok=True)
+        self._scratch.mkdir(parents=True, exist_ok=True)
         self._files["points"].write_text(json.dumps(self.points))
         self._files["context"].write_text(json.dumps(context(self.plan, self.launch)))
         self._files["output"].unlink(missing_ok=True)
@@ -148,7 +125,8 @@ class Attempt:
             left.header = records.empty_header(context(self.plan, self.launch), self._arguments(), self.started)
         end = left.end or {"ranks": [], "elapsed_s": 0.0}
         left.end = end | {"status": status} | ({"reason": reason} if reason else {}) | more
-        records.write(records.next_attempt(self.folders.records, self.launch.identity), left)
+        records.write(self.target, left)
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
 
 def judge(plan: Plan, ended: process.Exit, left: RecordFile, wrong: list[str]) -> tuple[str, str]:

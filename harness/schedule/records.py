@@ -94,6 +94,12 @@ def finished(folder: Path, identity: str, ranks: int) -> set[str]:
     return {point for point, lines in ok.items() if lines >= ranks}
 
 
+def skipped(folder: Path, identity: str) -> set[str]:
+    """The keys of the points of this launch that cannot be measured here at all."""
+    lines = [line for path in attempts(folder, identity) for line in read(path).points]
+    return {key(line["point"]) for line in lines if line["status"] == "skipped"}
+
+
 def unmeasured(point: dict[str, Any], status: str, reason: str) -> dict[str, Any]:
     """The line of a point that has no samples, and why."""
     return {"point": point, "rank": 0, "status": status, "reason": reason, "samples": {}}

@@ -19,11 +19,13 @@ from typing import Any
 
 from harness.schedule import calibrate, process, records
 from harness.schedule.calibrate import Calibration
-from harness.schedule.launch import Attempt, Folders, Outcome, command, context, now
+from harness.schedule.folders import Folders
+from harness.schedule.launch import Attempt, Outcome, command, context, now
 from harness.schedule.plan import Launch, Plan, Point
 from harness.variants import Recipe, recipe
 
 PROGRESS = "progress.fifo"
+DESCRIBE_TIMEOUT_S = 60.0
 
 
 class Runner:
@@ -40,6 +42,7 @@ class Runner:
         started = time.monotonic()
         self._tell(event="job", launches=len(self.plan.launches), estimate_s=self.plan.estimate_s())
         try:
+            self._describe_nodes()
             calibration = self._calibration()
             for launch in self.plan.launches:
                 self._launch(launch, calibration)
@@ -53,6 +56,12 @@ class Runner:
         self._tell(event="end", interrupted=interrupted, failed=len(bad), seconds=time.monotonic() - started)
         return 1 if bad or interrupted else 0
 
+    def _describe_nodes(self) -> None:
+        """Provenance once a node; what cannot be had is missing there, and nothing fails for it."""
+        describe = [sys.executable, "-m", "harness.machine", str(self.folders.nodes)]
+        log = self.folders.logs / f"{self.plan.study}.{self.plan.site.mpi}.nodes.log"
+        process.run([*self.plan.site.launch_command, *describe], {}, log, DESCRIBE_TIMEOUT_S)
+
     def _launch(self, launch: Launch, calibration: Calibration | None) -> None:
         done = records.finished(self.folders.records, launch.identity, self.plan.site.tasks)
         points = [point for point in self.plan.points if records.key(point) not in done]
@@ -64,7 +73,8 @@ class Runner:
                 self._record_without_run(launch, points, "skipped", how)
             return
         worked = [calibration.with_work(point) for point in points] if calibration else points
-        self._done(Attempt(self.plan, launch, how, worked, self.folders).run())
+        target = records.next_attempt(self.folders.records, launch.identity)
+        self._done(Attempt(self.plan, launch, how, worked, self.folders, target).run())
 
     def _calibration(self) -> Calibration | None:
         """This job's calibration: an earlier run's of the same session, or measured now."""

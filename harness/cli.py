@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line: one Typer application, a file a command, and what every command's end has in common.
+
+Exit status: 0 done, 1 something failed, 2 the call was wrong. A traceback is a defect.
+"""
+
+from __future__ import annotations
+
+import functools
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import typer
+
+from harness import __version__
+from harness.commands import COMMANDS, VCLUSTER_COMMANDS, Command
+from harness.errors import Failure, UsageError
+
+app = typer.Typer(
+    name="bench",
+    help="Does MPI communication progress while the program computes, what does it cost, and what makes it better?",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"overlap-bench {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """--yes, before or after a command, lets the set-up install Debian packages without asking."""
+
+
+def _with_status(function: Callable[..., int]) -> Callable[..., None]:
+    """Typer drops what a command returns; here it is the exit status."""
+
+    @functools.wraps(function)
+    def command(*arguments: Any, **options: Any) -> None:
+        raise typer.Exit(function(*arguments, **options))
+
+    return command
+
+
+def _register(application: typer.Typer, commands: dict[str, Command]) -> None:
+    for name, command in commands.items():
+        settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if command.passes_rest else {}
+        application.command(name, context_settings=settings)(_with_status(command.function))
+
+
+_register(app, COMMANDS)
+_cluster = typer.Typer(help="The virtual cluster by hand.", no_args_is_help=True, rich_markup_mode=None)
+_register(_cluster, VCLUSTER_COMMANDS)
+app.add_typer(_cluster, name="vcluster")
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command; return its exit status."""
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        app(arguments, prog_name="bench")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    except UsageError as error:
+        return _complain(error, 2)
+    except (Failure, OSError) as error:
+        return _complain(error, 1)
+    return 0
+
+
+def _complain(error: Exception, status: int) -> int:
+    print(f"bench: {error}", file=sys.stderr)
+    return status
+
+
+def _terminated(_number: int, _frame: FrameType | None) -> None:
+    """SIGTERM is a Ctrl-C from somebody else: the same clean end."""
+    raise KeyboardInterrupt

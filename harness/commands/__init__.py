@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of ./bench, a file each. Anything slow to import is imported by the command that needs it."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from harness.commands import vcluster
+from harness.commands.demo import demo
+from harness.commands.doctor import doctor
+from harness.commands.list import list_
+from harness.commands.programs import exec_, mpirun
+from harness.commands.report import report
+from harness.commands.run import run
+from harness.commands.test import test
+
+
+class Command(NamedTuple):
+    """`function` returns the exit status. `passes_rest`: its arguments end where another program's begin."""
+
+    function: Callable[..., Any]
+    passes_rest: bool = False
+
+
+COMMANDS = {
+    "demo": Command(demo),
+    "test": Command(test),
+    "list": Command(list_),
+    "run": Command(run),
+    "report": Command(report),
+    "mpirun": Command(mpirun, passes_rest=True),
+    "exec": Command(exec_, passes_rest=True),
+    "doctor": Command(doctor),
+}
+
+VCLUSTER_COMMANDS = {
+    "up": Command(vcluster.up),
+    "down": Command(vcluster.down),
+    "status": Command(vcluster.status),
+    "exec": Command(vcluster.execute, passes_rest=True),
+    "link": Command(vcluster.link),
+    "rate": Command(vcluster.rate),
+}

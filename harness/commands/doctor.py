@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench doctor: what this machine can and cannot measure."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from harness import machine
+from harness.commands import options
+from harness.mpis import MPIS
+from harness.setup import packages
+from reframe_checks.systems.vcluster import cluster as virtual
+
+WAIT_INSTRUCTIONS = {"waitpkg": "umwait/tpause (Intel)", "mwaitx": "monitorx/mwaitx (AMD)"}
+
+
+def _wait_instructions() -> str:
+    cpuinfo = Path("/proc/cpuinfo").read_text(errors="replace")
+    flags = re.search(r"^(?:flags|Features)\s*:\s*(.*)$", cpuinfo, re.MULTILINE)
+    found = [words for flag, words in WAIT_INSTRUCTIONS.items() if flags and flag in flags.group(1).split()]
+    if machine.facts()["architecture"] == "aarch64":
+        found.append("wfe (Arm)")
+    return ", ".join(found) or "none visible: waiting falls back to pause, then futex"
+
+
+def _engine() -> dict[str, Any] | None:
+    """What the engine itself finds, if it is built for some MPI."""
+    for mpi in MPIS.values():
+        tool = mpi.build_dir / "bin" / "progress-info"
+        if tool.exists():
+            answer = subprocess.run([tool, "--json"], capture_output=True, text=True, check=False, timeout=30)
+            return dict(json.loads(answer.stdout)) if answer.returncode == 0 else None
+    return None
+
+
+def _slurm() -> str:
+    lacking = packages.missing("slurm")
+    return f"not installed here ({' '.join(lacking)})" if lacking else "installed"
+
+
+def findings() -> dict[str, Any]:
+    """Everything that decides what can be measured here."""
+    facts = machine.facts()
+    namespaces = virtual.supported()
+    return {
+        "machine": facts,
+        "smt": (facts["threads_per_core"] or 1) > 1,
+        "wait_instructions": _wait_instructions(),
+        "virtual_nodes": namespaces or "yes",
+        "clock_resolution_s": time.get_clock_info("perf_counter").resolution,
+        "mpis": {mpi.name: mpi.installed() for mpi in MPIS.values()},
+        "slurm": _slurm(),
+        "spack": shutil.which("spack") or "not on PATH",
+        "missing_packages": packages.missing("build", "vcluster", "test"),
+        "engine": _engine(),
+    }
+
+
+def doctor(as_json: options.Json = False) -> int:
+    """Say what this machine can and cannot measure, and why.
+
+    Example: ./bench doctor --json
+    """
+    found = findings()
+    if as_json:
+        print(json.dumps(found, indent=1))
+        return 0
+    for line in _sentences(found):
+        print(line)
+    return 0
+
+
+def _sentences(found: dict[str, Any]) -> list[str]:
+    facts = found["machine"]
+    built = "built" if found["engine"] else "not built yet (./bench demo builds it)"
+    slices = (found["engine"] or {}).get("machine", {}).get("slice_ns")
+    return [
+        f"CPU: {facts['cpu_model']}, {facts['sockets']} sockets, {facts['cores']} cores, {facts['cpus']} CPUs"
+        + (", a virtual machine" if facts["virtual_machine"] else ""),
+        f"SMT: {'yes' if found['smt'] else 'no sibling threads: studies that need one are skipped'}",
+        f"Wait instructions: {found['wait_instructions']}",
+        f"Frequency: governor {facts['governor']}, turbo {facts['turbo']}",
+        f"Kernel: {facts['kernel']}, {facts['distribution']}; clock source {facts['clock_source']}",
+        f"Short scheduling slice: {f'{slices / 1000:g} us' if slices else 'not had, or the engine is not built'}",
+        f"Virtual nodes: {found['virtual_nodes']}",
+        "Interfaces: " + (", ".join(nic["name"] for nic in facts["nics"]) or "none but loopback"),
+        "MPIs: " + ", ".join(f"{name} {'installed' if there else 'absent'}" for name, there in found["mpis"].items()),
+        f"Engine: {built}",
+        f"Slurm: {found['slurm']}",
+        f"Spack: {found['spack']}",
+        "Missing packages: " + (" ".join(found["missing_packages"]) or "none"),
+    ]

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options that several commands share: one wording, one meaning."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+System = Annotated[str, typer.Option("--system", metavar="NAME", help="vcluster, local or a ReFrame file of a site.")]
+Mpis = Annotated[str, typer.Option("--mpi", metavar="M,...", help="MPIs, see ./bench list; default: the three wheels.")]
+OneMpi = Annotated[str, typer.Option("--mpi", metavar="M", help="Which MPI, see ./bench list.")]
+Variants = Annotated[
+    str, typer.Option("--variant", metavar="V,...", help="Variants, see ./bench list; default: the study's own.")
+]
+Scale = Annotated[str, typer.Option("--scale", metavar="quick|paper", help="How much: seconds, or the paper's own.")]
+Settings = Annotated[
+    list[str],
+    typer.Option("--set", metavar="p=v", help="A parameter's values or a limit, as in size_bytes=1024,65536."),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the interleaved schedule.")]
+Nodes = Annotated[int, typer.Option("--nodes", min=1, max=64, help="How many nodes.")]
+Json = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]

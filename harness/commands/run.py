@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench run: studies over MPIs and variants on a system."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from harness import run as runs
+from harness import systems
+from harness.commands import options
+from harness.commands.report import write
+from harness.errors import UsageError
+from harness.request import Request, choose_mpis, choose_variants, parse_settings
+from harness.setup.steps import say
+from reframe_checks.study_table import by_names
+
+
+def run(
+    studies: Annotated[list[str], typer.Argument(metavar="STUDY|GROUP...", help="See ./bench list.")],
+    system: options.System = "vcluster",
+    mpi: options.Mpis = "",
+    variant: options.Variants = "",
+    scale: options.Scale = "quick",
+    settings: options.Settings = [],  # noqa: B006 - Typer copies it
+    seed: options.Seed = 1,
+    nodes: options.Nodes = 2,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the plan with its estimated time, run nothing.")
+    ] = False,
+) -> int:
+    """Run studies and keep every sample in a session folder.
+
+    Example: ./bench run overlap-ratio --mpi mpich,openmpi --variant bare,adaptive --set size_bytes=4194304
+    """
+    chosen = systems.by_name(system)
+    request = Request(
+        studies=by_names(studies),
+        system=chosen,
+        mpis=choose_mpis(mpi, chosen),
+        variants=choose_variants(variant),
+        scale=scale,
+        settings=parse_settings(settings),
+        seed=seed,
+        nodes=nodes,
+    )
+    plan = describe(request)
+    if dry_run:
+        print(plan)
+        return 0
+    if reason := chosen.why_not():
+        raise UsageError(f"{reason} --system local runs on this machine without virtual nodes.")
+    return execute(request, "-".join(studies), sys.argv[1:])
+
+
+def describe(request: Request) -> str:
+    """The plan in words: a line a job, and the whole time."""
+    lines = []
+    for job in request.jobs():
+        variants = sorted({launch.variant for launch in job.launches})
+        points = len(job.scale.points())
+        lines.append(
+            f"{job.study.name} on {request.system.name}, {job.mpi}: {len(job.launches)} launches of {points} points "
+            f"({', '.join(variants)}), about {job.estimate_s():.0f} s"
+        )
+    total = sum(job.estimate_s() for job in request.jobs())
+    return "\n".join([*lines, f"in all about {total / 60:.1f} min, beside the set-up"])
+
+
+def execute(request: Request, hint: str, command: list[str]) -> int:
+    """Set up, run and report a request; the exit status."""
+    runs.set_up(request)
+    session = runs.new_session(request, hint[:60], command)
+    say(describe(request))
+    try:
+        good = runs.run(request, session)
+    finally:
+        say(f"session: {session.path}")
+    report = write([session.path], None)
+    if not good:
+        lacking = runs.missing(request, session)
+        say(f"{len(lacking)} launches have failed points, for instance {lacking[0]}; the report names the reasons.")
+    print(report)
+    return 0 if good else 1

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a run was asked for, checked whole before anything is installed, built or brought up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness import variants
+from harness.errors import UsageError
+from harness.mpis import WHEEL_MPIS
+from harness.schedule.plan import LAUNCH_OVERHEAD_S, Launch, Sampler, interleave, point_estimate_s
+from harness.setup import mpi as mpi_setup
+from harness.systems import System
+from reframe_checks.study import Scale, Study
+
+
+@dataclass(frozen=True)
+class Job:
+    """One study on one MPI: the unit that ReFrame runs."""
+
+    study: Study
+    mpi: str
+    scale: Scale
+    launches: list[Launch]
+
+    def estimate_s(self) -> float:
+        sampler = Sampler(self.scale.min_samples, self.scale.max_samples, self.scale.warmup, self.scale.time_box_s)
+        launch = LAUNCH_OVERHEAD_S + sum(point_estimate_s(point, sampler) for point in self.scale.points())
+        return launch * (1 + len(self.launches))
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run as it was asked for. `settings`: --set pairs; `variants` empty: each study's own."""
+
+    studies: list[Study]
+    system: System
+    mpis: list[str]
+    variants: list[str]
+    scale: str = "quick"
+    settings: dict[str, str] = field(default_factory=dict)
+    seed: int = 1
+    nodes: int = 2
+
+    def jobs(self) -> list[Job]:
+        """The jobs in the order in which they run; raises UsageError for a setting that a study does not know."""
+        jobs = []
+        for study in self.studies:
+            scale = study.scale(self.scale, self.settings)
+            for mpi in self.mpis:
+                stem = f"{study.name}.{self.system.name}.{mpi}"
+                names = self.variants or list(scale.variants)
+                jobs.append(Job(study, mpi, scale, interleave(stem, names, scale.launches, self.seed)))
+        return jobs
+
+    def facts(self) -> dict[str, Any]:
+        """For session.json: enough to ask for the same again."""
+        return {
+            "scale": self.scale,
+            "studies": [study.name for study in self.studies],
+            "system": self.system.name,
+            "mpi_names": self.mpis,
+            "request": {
+                "variants": self.variants,
+                "settings": self.settings,
+                "seed": self.seed,
+                "nodes": self.nodes,
+                "config": str(self.system.config),
+            },
+            "expected": [launch.identity for job in self.jobs() for launch in job.launches],
+        }
+
+
+def parse_list(text: str | None) -> list[str]:
+    """ "a,b" as ["a", "b"]; nothing as []."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def parse_settings(pairs: list[str]) -> dict[str, str]:
+    """--set name=value pairs as a dictionary, or UsageError."""
+    settings = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not (equals and name and text):
+            raise UsageError(f"--set {pair}: name=value is wanted, as in --set size_bytes=65536,4194304.")
+        settings[name] = text
+    return settings
+
+
+def choose_mpis(text: str | None, system: System) -> list[str]:
+    """The MPIs named, or all that the harness installs itself. A site's own names are its system file's business."""
+    names = parse_list(text)
+    if not system.own_mpis:
+        return names
+    for name in names:
+        mpi = mpi_setup.by_name(name)
+        if not mpi.wheels and not mpi.installed():
+            raise UsageError(f"{mpi.title} is not installed: sudo apt-get install {' '.join(mpi.packages)}")
+    return names or list(WHEEL_MPIS)
+
+
+def choose_variants(text: str | None) -> list[str]:
+    """The variants named, each known."""
+    return [variants.check(name) for name in parse_list(text)]

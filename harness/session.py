@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A session: one folder below results/ with everything that a run left, and the session.json that says what it was."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from harness import machine
+from harness.errors import Failure, UsageError
+from harness.mpis import MPIS
+from harness.paths import ROOT, STATE_DIR, results_dir
+from harness.schedule.folders import Folders
+
+SCHEMA_VERSION = 1
+STATES = ("running", "complete", "incomplete", "interrupted")
+
+
+def utc_now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+@dataclass
+class Session:
+    """A session's folder and its facts. `save` writes them whole."""
+
+    path: Path
+    facts: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def folders(self) -> Folders:
+        return Folders(self.path)
+
+    def save(self) -> None:
+        partial = self.path / "session.json.part"
+        partial.write_text(json.dumps(self.facts, indent=1) + "\n")
+        partial.replace(self.path / "session.json")
+
+    def finish(self, state: str) -> None:
+        """Write down how the session ended."""
+        self.facts |= {"state": state, "finished": utc_now().isoformat(timespec="seconds")}
+        self.save()
+
+
+def _git() -> dict[str, Any] | None:
+    git = ["git", "-C", str(ROOT)]
+    try:
+        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True, timeout=10)
+        status = subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit.stdout.strip(), "dirty": bool(status.stdout.strip())}
+
+
+def _mpi_facts(names: list[str]) -> dict[str, Any]:
+    facts: dict[str, Any] = {}
+    for name in names:
+        mpi = MPIS.get(name)
+        facts[name] = {"version": "; ".join(mpi.wheels or mpi.packages), "prefix": str(mpi.prefix)} if mpi else {}
+    return facts
+
+
+def provenance() -> dict[str, Any]:
+    """What is true of this machine and this checkout, whatever is run."""
+    return {
+        "git": _git(),
+        "machine": machine.facts(),
+        "spack": None,
+        "reframe": metadata.version("ReFrame-HPC"),
+        "python": platform.python_version(),
+    }
+
+
+def create(hint: str, facts: dict[str, Any]) -> Session:
+    """Make a new session folder, named after the time and `hint`. UsageError where results cannot be written."""
+    base = results_dir()
+    stem = f"{utc_now():%Y%m%d-%H%M%S}-{hint}"
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        path = _make_folder(base, stem)
+        session = Session(path, {"schema": SCHEMA_VERSION, "session": path.name})
+        session.folders.make()
+        session.facts |= {
+            "created": utc_now().isoformat(timespec="seconds"),
+            "finished": None,
+            "state": "running",
+            **facts,
+            "mpis": _mpi_facts(facts.get("mpi_names", [])),
+            **provenance(),
+        }
+        session.save()
+        _point_latest(path)
+    except OSError as error:
+        raise UsageError(
+            f"The results folder {base} cannot be written ({error.strerror}): make it writable or name another one in "
+            f"OVERLAP_BENCH_RESULTS."
+        ) from error
+    return session
+
+
+def _make_folder(base: Path, stem: str) -> Path:
+    for suffix in ("", *(f"-{n}" for n in range(2, 100))):
+        with contextlib.suppress(FileExistsError):
+            (base / f"{stem}{suffix}").mkdir()
+            return base / f"{stem}{suffix}"
+    raise Failure(f"There are 99 sessions called {stem} in {base} already.")
+
+
+def _point_latest(path: Path) -> None:
+    """results/latest -> the session; replaced at once, so that it always points somewhere."""
+    link = path.parent / f".latest.{os.getpid()}"
+    link.unlink(missing_ok=True)
+    link.symlink_to(path.name)
+    link.replace(path.parent / "latest")
+
+
+def load(name: str) -> Session:
+    """A session by its name, its path, or "latest". UsageError if there is none."""
+    candidates = [Path(name), results_dir() / name]
+    for path in candidates:
+        if (path / "session.json").is_file():
+            try:
+                facts = json.loads((path / "session.json").read_text())
+            except (OSError, ValueError) as error:
+                raise UsageError(f"{path / 'session.json'} cannot be read: {error}.") from error
+            return Session(path.resolve(), facts)
+    if name == "latest":
+        raise UsageError(f"There is no session in {results_dir()} yet: ./bench demo makes one.")
+    known = sorted(entry.name for entry in results_dir().glob("2*") if (entry / "session.json").exists())[-5:]
+    raise UsageError(f"There is no session '{name}' in {results_dir()}. The newest are: {', '.join(known) or 'none'}.")
+
+
+@contextlib.contextmanager
+def measuring(what: str) -> Iterator[None]:
+    """Keep this machine's CPUs to one session: two at once would only measure each other."""
+    STATE_DIR.mkdir(exist_ok=True)
+    with (STATE_DIR / "measure.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise Failure(
+                f"Another ./bench measures on this machine ({lock.read().strip() or 'just starting'}): wait for it."
+            ) from None
+        lock.truncate(0)
+        lock.write(f"{what}, PID {os.getpid()}")
+        lock.flush()
+        yield

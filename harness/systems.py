@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The systems that ./bench knows by name, and any other by its ReFrame configuration file.
+
+A system is brought up for as long as something runs on it, and says how a command gets to its login node; the rest
+stands in its ReFrame file (reframe_checks/systems).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import Failure, UsageError
+from harness.paths import ROOT
+from harness.setup import packages
+from reframe_checks.systems.vcluster import cluster as virtual
+
+SYSTEMS_DIR = ROOT / "reframe_checks" / "systems"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A system that is up. `login` turns a command line into one that runs it on the login node."""
+
+    login: Callable[[list[str]], list[str]]
+    network: str
+    note: str = ""  # what the user should know about how it came up
+
+
+@dataclass(frozen=True)
+class System:
+    """`config`: ReFrame's file; `reframe_name`: what ReFrame calls it; `exclusive`: one session at a time on it."""
+
+    name: str
+    summary: str
+    config: Path
+    open: Callable[[int], contextlib.AbstractContextManager[Opened]]
+    why_not: Callable[[], str | None] = lambda: None
+    exclusive: bool = True
+    own_mpis: bool = True  # the harness's own MPIs run on it; otherwise its file names them
+
+
+@contextlib.contextmanager
+def _open_here(_nodes: int) -> Iterator[Opened]:
+    from reframe_checks.systems import local  # noqa: PLC0415 - it looks at the machine when imported
+
+    yield Opened(login=list, network=local.NETWORK)
+
+
+@contextlib.contextmanager
+def _open_virtual(nodes: int) -> Iterator[Opened]:
+    """Use the virtual cluster that is up, or bring one up for as long as this process lives."""
+    running = virtual.load()
+    if running and len(running.hosts) < nodes:
+        raise UsageError(
+            f"The virtual cluster that is up has {len(running.hosts)} nodes and {nodes} are asked for: "
+            f"./bench vcluster down, or ./bench vcluster up --nodes {nodes}."
+        )
+    cluster = running or virtual.up(nodes=nodes, tied=True)
+    try:
+        yield Opened(
+            login=lambda command: cluster.command(cluster.login, command),
+            network=cluster.network_description,
+            note="using the virtual cluster that is already up" if running else "",
+        )
+    finally:
+        if not running:
+            cluster.down()
+
+
+def virtual_supported() -> str | None:
+    """None, or the sentence why virtual nodes cannot be made here. Installs what is missing where it may."""
+    with contextlib.suppress(Failure):
+        packages.ensure("vcluster")
+    return virtual.supported()
+
+
+BUILTIN: dict[str, System] = {
+    system.name: system
+    for system in (
+        System(
+            name="vcluster",
+            summary="virtual nodes on this machine, each with CPUs and a network interface of its own",
+            config=SYSTEMS_DIR / "vcluster" / "site.py",
+            open=_open_virtual,
+            why_not=virtual_supported,
+        ),
+        System(
+            name="local",
+            summary="processes of this machine over loopback",
+            config=SYSTEMS_DIR / "local.py",
+            open=_open_here,
+        ),
+    )
+}
+
+
+@contextlib.contextmanager
+def _open_site(_nodes: int) -> Iterator[Opened]:
+    yield Opened(login=list, network="")
+
+
+def by_name(name: str) -> System:
+    """The system of this name, or of this ReFrame configuration file; UsageError otherwise."""
+    if name in BUILTIN:
+        return BUILTIN[name]
+    path = Path(name)
+    if path.suffix == ".py" and path.is_file():
+        return System(path.stem, "a site's own", path.resolve(), _open_site, exclusive=False, own_mpis=False)
+    raise UsageError(
+        f"There is no system called '{name}'. There are: {', '.join(BUILTIN)}; or give the path of a ReFrame "
+        f"configuration file (.py)."
+    )
+
+
+def default() -> tuple[System, str]:
+    """The best system of this machine, and the sentence why it is not the virtual cluster (empty if it is)."""
+    reason = BUILTIN["vcluster"].why_not()
+    return (BUILTIN["vcluster"], "") if reason is None else (BUILTIN["local"], reason)
