@@ -134,7 +134,7 @@ def handle_expression(name: str, expansion: str) -> tuple[str, str]:
     kind = {"COMM": "MPI_Comm", "BYTE": "MPI_Datatype", "REQU": "MPI_Request", "ERRO": "MPI_Errhandler"}
     handle_type = "MPIX_Stream" if name.startswith("MPIX") else kind[name.removeprefix("MPI_")[:4]]
     if symbol := re.search(r"&\s*\(?\s*(\w+)", expansion):
-        return handle_type, f'reinterpret_cast<{handle_type}>(find_symbol("{symbol.group(1)}"))'
+        return handle_type, f'reinterpret_cast<{handle_type}>(find_object("{symbol.group(1)}"))'
     return handle_type, name
 
 

@@ -49,6 +49,11 @@ void* find_symbol(const char* name) {
   return find_in_loaded_libraries(name);
 }
 
+void* find_object(const char* name) {
+  if (void* object = dlsym(RTLD_DEFAULT, name)) return object;
+  return find_in_loaded_libraries(name);
+}
+
 void missing_symbol(const char* name) {
   std::fprintf(stderr, "progress engine: the program calls %s, which no MPI library in this process has.\n", name);
   std::abort();

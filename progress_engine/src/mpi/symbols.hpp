@@ -11,6 +11,10 @@ namespace progress_engine {
 // RTLD_LOCAL. Null if there is none.
 void* find_symbol(const char* name);
 
+// The object `name` that everybody in this process uses: the program's copy of it, where the linker made one, shadows the
+// MPI's own. Null if there is none.
+void* find_object(const char* name);
+
 // Says on stderr which function the program's MPI lacks, and aborts: there is nothing that the call could do.
 [[noreturn]] void missing_symbol(const char* name);
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What this machine offers to the engine.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+namespace progress_engine {
+
+// {"wait_instructions": [names], "slice_ns": as read back after asking for 100 us, or null, "precise_epoll": bool,
+//  "membarrier": bool, "cpus": [allowed to this process], "kernel": "6.1.0"}
+nlohmann::ordered_json describe_machine();
+
+}  // namespace progress_engine

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// progress-info: what this machine offers, every setting, the presets. Needs no MPI.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "machine.hpp"
+#include "policy/settings.hpp"
+#include "progress_engine/progress_engine.h"
+
+using namespace progress_engine;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json describe_setting(const Setting& setting) {
+  Json entry = {{"key", setting.key},         {"type", setting.type},
+                {"unit", setting.unit},       {"default", setting.initial},
+                {"meaning", setting.meaning}, {"environment", environment_name(setting.key)}};
+  if (!setting.choices.empty()) entry["choices"] = setting.choices;
+  if (setting.type == "int") entry["range"] = {setting.minimum, setting.maximum};
+  return entry;
+}
+
+Json describe() {
+  Json info;
+  info["version"] = PE_VERSION;
+  info["built_for"] = PE_BUILT_FOR;
+  info["machine"] = describe_machine();
+  info["settings"] = Json::array();
+  for (const auto& setting : all_settings()) info["settings"].push_back(describe_setting(setting));
+  info["presets"] = all_presets();
+  return info;
+}
+
+std::string range_of(const Setting& setting) {
+  if (setting.type == "int") return fmt::format("{}..{} {}", setting.minimum, setting.maximum, setting.unit);
+  if (setting.type == "flag") return "0 or 1";
+  return std::string(setting.choices.empty() ? "text" : setting.choices);
+}
+
+void print(const Json& info) {
+  fmt::print("progress engine {}, built for {}\n\nThis machine\n", PE_VERSION, PE_BUILT_FOR);
+  for (const auto& [key, value] : info["machine"].items()) fmt::print("  {:20} {}\n", key, value.dump());
+  fmt::print("\nPresets (progress-run --variant NAME)\n");
+  for (const auto& [name, preset] : info["presets"].items())
+    fmt::print("  {:10} {}\n  {:10} {}\n", name, preset["summary"].get<std::string>(), "", preset["settings"].dump());
+  fmt::print("\nSettings (progress-run --set KEY=VALUE, or PROGRESS_ENGINE_<KEY>)\n");
+  for (const auto& setting : all_settings())
+    fmt::print("  {:16} {} [{}; default {}]\n", setting.key, setting.meaning, range_of(setting),
+               setting.initial.empty() ? "none" : setting.initial);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool json = false;
+  CLI::App app("What this machine offers to the progress engine, every setting and preset.\n\nExample: progress-info --json");
+  app.add_flag("--json", json, "as JSON");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::fprintf(stderr, "progress-info: %s (see progress-info --help)\n", error.what());
+    return 2;
+  }
+  const Json info = describe();
+  if (json)
+    fmt::print("{}\n", info.dump(2));
+  else
+    print(info);
+  return 0;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// progress-run: starts a program with the engine preloaded. It stands on the ranks: mpiexec ... progress-run ... -- CMD.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "policy/settings.hpp"
+#include "target_program.hpp"
+
+using namespace progress_engine;
+
+namespace {
+
+constexpr int usage_error = 2;
+
+struct Options {
+  std::string variant = "adaptive";
+  std::vector<std::string> set;
+  bool report = false;
+  std::string report_file;
+  bool strict = false;
+  std::vector<std::string> command;
+};
+
+struct Refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+Values overrides_of(const Options& options) {
+  Values overrides = overrides_from_environment(environ);
+  for (const auto& entry : options.set) {
+    const auto equals = entry.find('=');
+    if (equals == std::string::npos) throw SettingError(fmt::format("--set {}: it must be KEY=VALUE.", entry));
+    overrides[entry.substr(0, equals)] = entry.substr(equals + 1);
+  }
+  if (options.report) overrides["report"] = "1";
+  if (!options.report_file.empty()) overrides["report_file"] = options.report_file;
+  return overrides;
+}
+
+// Beside the tool: ../lib in a build tree and where it is installed.
+std::string engine_library() {
+  if (const char* given = std::getenv("PROGRESS_ENGINE_LIBRARY")) return given;
+  const auto tool = std::filesystem::read_symlink("/proc/self/exe");
+  const auto prefix = tool.parent_path().parent_path();
+  for (const char* folder : {"lib", PE_INSTALL_LIBDIR}) {
+    const auto library = prefix / folder / "libprogress_engine.so";
+    if (std::filesystem::exists(library)) return library;
+  }
+  throw Refusal(fmt::format("{}/lib/libprogress_engine.so is missing; build it, or set PROGRESS_ENGINE_LIBRARY.",
+                            prefix.string()));
+}
+
+void export_settings(const std::string& variant, const Values& overrides) {
+  setenv("PROGRESS_ENGINE", variant.c_str(), 1);
+  for (const auto& [key, value] : overrides) setenv(environment_name(key).c_str(), value.c_str(), 1);
+}
+
+void preload(const std::string& library) {
+  const char* others = std::getenv("LD_PRELOAD");
+  setenv("LD_PRELOAD", others && *others ? (library + ":" + others).c_str() : library.c_str(), 1);
+}
+
+void prepare(const Options& options) {
+  const Values overrides = overrides_of(options);
+  make_policy(resolve_values(options.variant, overrides));
+  const auto program = find_program(options.command.front());
+  if (program.empty()) throw Refusal(fmt::format("{}: no such program, or it cannot be executed.", options.command.front()));
+  if (const auto reason = why_not_preloadable(program, PE_BUILT_FOR); !reason.empty()) {
+    if (options.strict) throw Refusal(fmt::format("{} {}.", program, reason));
+    std::fprintf(stderr, "progress-run: %s %s; it runs without the engine.\n", program.c_str(), reason.c_str());
+    return;
+  }
+  const auto library = engine_library();
+  export_settings(options.variant, overrides);
+  preload(library);
+}
+
+[[noreturn]] void execute(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  std::fprintf(stderr, "progress-run: %s cannot be started: %s.\n", arguments[0], std::strerror(errno));
+  std::exit(usage_error);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Starts a program with the progress engine preloaded.\n\nExample: mpiexec -n 2 progress-run --variant "
+               "adaptive --report -- ./app\nSettings and variants: progress-info");
+  app.add_option("--variant", options.variant, "preset: " + preset_names())->capture_default_str();
+  app.add_option("--set", options.set, "KEY=VALUE, a setting that differs from the preset (repeatable)")->allow_extra_args(false);
+  app.add_flag("--report", options.report, "one line a rank on stderr at MPI_Finalize");
+  app.add_option("--report-file", options.report_file, "JSON report; %r = rank, %p = process, %h = host");
+  app.add_flag("--strict", options.strict, "refuse a program that the engine cannot be preloaded into");
+  app.add_option("command", options.command, "the program and its arguments, after --")->required();
+  app.positionals_at_end();
+  try {
+    app.parse(argc, argv);
+    prepare(options);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::fprintf(stderr, "progress-run: %s (see progress-run --help)\n", error.what());
+    return usage_error;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "progress-run: %s\n", error.what());
+    return usage_error;
+  }
+  execute(options.command);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "target_program.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+namespace progress_engine {
+namespace {
+
+struct ClosePipe {
+  void operator()(std::FILE* pipe) const { pclose(pipe); }
+};
+
+bool is_executable_file(const std::string& path) {
+  return access(path.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(path);
+}
+
+// The dynamic loader that an ELF file names; "" for a static one.
+std::string interpreter_of(std::ifstream& file, const Elf64_Ehdr& header) {
+  for (int i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    file.seekg(static_cast<std::streamoff>(header.e_phoff) + static_cast<std::streamoff>(i) * header.e_phentsize);
+    file.read(reinterpret_cast<char*>(&segment), sizeof segment);
+    if (!file || segment.p_type != PT_INTERP || segment.p_filesz > 4096) continue;
+    std::string name(segment.p_filesz, '\0');
+    file.seekg(static_cast<std::streamoff>(segment.p_offset));
+    file.read(name.data(), static_cast<std::streamsize>(name.size()));
+    return name.c_str();  // up to the terminating zero
+  }
+  return "";
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+// The MPI libraries that the loader would bring into the program: it is asked, the program does not run.
+std::vector<std::string> mpi_libraries_of(const std::string& path, const std::string& interpreter) {
+  const auto command = fmt::format("{} --list {} 2>/dev/null", quoted(interpreter), quoted(path));
+  const std::unique_ptr<std::FILE, ClosePipe> pipe(popen(command.c_str(), "r"));
+  std::vector<std::string> libraries;
+  std::array<char, 4096> line{};
+  while (pipe && std::fgets(line.data(), line.size(), pipe.get())) {
+    std::string name;
+    std::istringstream(line.data()) >> name;
+    if (name.starts_with("libmpi.so") || name.starts_with("libmpi_abi.so")) libraries.push_back(name);
+  }
+  return libraries;
+}
+
+}  // namespace
+
+std::string find_program(const std::string& command) {
+  if (command.find('/') != std::string::npos) return is_executable_file(command) ? command : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto candidate = (folder.empty() ? "." : folder) + "/" + command;
+    if (is_executable_file(candidate)) return candidate;
+  }
+  return "";
+}
+
+std::string why_not_preloadable(const std::string& path, const std::string& mpi_library) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header{};
+  file.read(reinterpret_cast<char*>(&header), sizeof header);
+  if (!file || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "";  // a script: what it starts decides
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) return "is a 32-bit program, the engine has 64 bits";
+  const auto interpreter = interpreter_of(file, header);
+  if (interpreter.empty()) return "is statically linked, so that nothing can be preloaded into it";
+  for (const auto& library : mpi_libraries_of(path, interpreter))
+    if (!mpi_library.empty() && library != mpi_library)
+      return fmt::format("uses {}, and this engine was built for {}", library, mpi_library);
+  return "";
+}
+
+}  // namespace progress_engine
