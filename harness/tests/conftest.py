@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the harness's tests share: plans, and records such as a good launch leaves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from harness.schedule.plan import Launch, Plan, Sampler, Site, interleave
+from harness.schedule.records import RecordFile
+
+POINTS = [{"pattern": "both", "size_bytes": 1024, "comp_over_comm": ratio} for ratio in (0.5, 1.0)]
+
+
+@pytest.fixture
+def plan() -> Plan:
+    """Two ranks on two virtual nodes, two variants, two launches of each."""
+    site = Site(
+        system="vcluster:compute",
+        mpi="mpich",
+        library="MPICH Version",
+        launch_command=["mpiexec", "-n", "2"],
+        tasks=2,
+        nodes=2,
+        progress_run="/nowhere/progress-run",
+        cpus_shared=True,
+    )
+    return Plan(
+        session="s",
+        study="overlap-ratio",
+        scale="test",
+        seed=1,
+        workload=["microbench", "overlap"],
+        points=[dict(point) for point in POINTS],
+        sampler=Sampler(3, 3, 1, 0.5),
+        launches=interleave("overlap-ratio.vcluster.mpich", ["bare", "adaptive"], 2, 1),
+        site=site,
+    )
+
+
+def good_record(launch: Launch) -> RecordFile:
+    """What a launch on two virtual nodes leaves when all is well."""
+    report = None if launch.variant == "bare" else {"preset": launch.variant, "active": True}
+    ranks = [{"rank": r, "host": f"vc{r + 1}", "cpus_allowed": [r], "clock_resolution_s": 1e-9} for r in (0, 1)]
+    ends = [
+        {
+            "rank": r,
+            "cpus_observed": [r],
+            "interface_bytes": {"eth0": {"received": 9999, "sent": 9999}},
+            "engine": report,
+        }
+        for r in (0, 1)
+    ]
+    header: dict[str, Any] = {"mpi_library": "MPICH Version: 5.0", "world_size": 2, "ranks": ranks}
+    points = [
+        {"point": dict(point), "rank": rank, "status": "ok", "samples": {"total_s": [1.0]}}
+        for point in POINTS
+        for rank in (0, 1)
+    ]
+    return RecordFile(header, points, {"status": "ok", "ranks": ends, "elapsed_s": 1.0})
+
+
+def changed_site(plan: Plan, **changes: Any) -> Plan:
+    return replace(plan, site=replace(plan.site, **changes))

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plans survive their file, alternate their variants, and turn intentions into work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.schedule import calibrate
+from harness.schedule.calibrate import Calibration
+from harness.schedule.plan import Plan, interleave
+from harness.schedule.records import RecordFile
+
+
+def test_a_plan_survives_its_file(plan: Plan, tmp_path: Path) -> None:
+    plan.save(tmp_path / "plan.json")
+    assert Plan.load(tmp_path / "plan.json") == plan
+
+
+def test_every_round_runs_every_variant_once() -> None:
+    variants = ["bare", "off", "idle", "adaptive"]
+    schedule = interleave("s", variants, 5, seed=3)
+    rounds = [schedule[start : start + 4] for start in range(0, 20, 4)]
+    assert all(sorted(launch.variant for launch in one) == sorted(variants) for one in rounds)
+    assert [launch.order for launch in schedule] == list(range(20))
+    assert len({launch.identity for launch in schedule}) == 20
+    assert len({tuple(launch.variant for launch in one) for one in rounds}) > 1, "the order must change"
+
+
+def test_the_seed_fixes_the_schedule() -> None:
+    assert interleave("s", ["a", "b", "c"], 4, 1) == interleave("s", ["a", "b", "c"], 4, 1)
+    orders = {tuple(launch.variant for launch in interleave("s", ["a", "b", "c"], 4, seed)) for seed in range(9)}
+    assert len(orders) > 1
+
+
+def test_work_follows_the_intention() -> None:
+    calibration = Calibration(unit_s=1e-5, comm_s={1024: 0.002})
+    assert calibration.with_work({"size_bytes": 1024, "comp_over_comm": 0.5})["work_units"] == 100
+    assert calibration.with_work({"size_bytes": 7, "comp_s": 0.001})["work_units"] == 100
+    assert "work_units" not in calibration.with_work({"size_bytes": 1024})
+
+
+def test_calibration_takes_the_slowest_rank_at_its_best_and_the_median_of_comm() -> None:
+    lines = [
+        {"point": {"calibration": "unit"}, "rank": 0, "samples": {"unit_s": [3e-5, 2e-5]}},
+        {"point": {"calibration": "unit"}, "rank": 1, "samples": {"unit_s": [5e-5, 9e-5]}},
+        {"point": {"calibration": "comm", "size_bytes": 8}, "rank": 0, "samples": {"comm_s": [1.0, 9.0, 2.0]}},
+        {"point": {"calibration": "comm", "size_bytes": 8}, "rank": 1, "samples": {"comm_s": [5.0, 5.0, 5.0]}},
+    ]
+    assert calibrate.from_record(RecordFile(points=lines)) == Calibration(5e-5, {8: 2.0})
+
+
+def test_calibration_survives_its_file_and_a_damaged_one_is_none(tmp_path: Path) -> None:
+    kept = tmp_path / "c.json"
+    Calibration(1e-5, {64: 0.1}).save(kept)
+    assert Calibration.load(kept) == Calibration(1e-5, {64: 0.1})
+    kept.write_text('{"unit_s": 1')
+    assert Calibration.load(kept) is None
+
+
+def test_estimates_grow_with_the_work(plan: Plan) -> None:
+    assert plan.estimate_s() > plan.launch_estimate_s() > 0
+    assert plan.timeout_s() > plan.launch_estimate_s()

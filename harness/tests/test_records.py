@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Record files are whole or absent; what is finished is known exactly, over resumed runs and killed jobs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from harness.paths import SCHEMA
+from harness.schedule import records
+from harness.schedule.folders import Folders
+from harness.schedule.plan import Launch, Plan
+from harness.schedule.salvage import salvage
+from harness.tests.conftest import POINTS, good_record
+
+LAUNCH = Launch("study.sys.mpich.000.bare", "bare", 0, 0)
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    record = good_record(LAUNCH)
+    records.write(tmp_path / "r.jsonl", record)
+    assert records.read(tmp_path / "r.jsonl") == record
+    assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    target = tmp_path / "absent" / "r.jsonl"
+    with pytest.raises(OSError, match="No such file"):
+        records.write(target, good_record(LAUNCH))
+    assert not target.parent.exists()
+
+
+def test_a_cut_off_record_gives_its_whole_lines(tmp_path: Path) -> None:
+    records.write(tmp_path / "r.jsonl", good_record(LAUNCH))
+    text = (tmp_path / "r.jsonl").read_text()
+    (tmp_path / "r.jsonl").write_text(text[: text.index('"end"') - 40])
+    record = records.read(tmp_path / "r.jsonl")
+    assert record.cut_off
+    assert len(record.points) == 3
+
+
+def test_finished_means_ok_on_every_rank(tmp_path: Path) -> None:
+    record = good_record(LAUNCH)
+    record.points[3]["status"] = "failed"
+    records.write(tmp_path / f"{LAUNCH.identity}.jsonl", record)
+    assert records.finished(tmp_path, LAUNCH.identity, 2) == {records.key(POINTS[0])}
+
+
+def test_a_resumed_run_adds_to_what_is_finished(tmp_path: Path) -> None:
+    first, second = good_record(LAUNCH), good_record(LAUNCH)
+    first.points, second.points = first.points[:2], second.points[2:]
+    for record in (first, second):
+        records.write(records.next_attempt(tmp_path, LAUNCH.identity), record)
+    assert [path.name for path in records.attempts(tmp_path, LAUNCH.identity)] == [
+        f"{LAUNCH.identity}.jsonl",
+        f"{LAUNCH.identity}.r1.jsonl",
+    ]
+    assert records.finished(tmp_path, LAUNCH.identity, 2) == {records.key(point) for point in POINTS}
+
+
+def test_work_units_do_not_identify_a_point() -> None:
+    assert records.key({"size_bytes": 8, "work_units": 5}) == records.key({"size_bytes": 8, "work_units": 6})
+
+
+def test_salvage_keeps_the_finished_points_of_a_killed_launch(tmp_path: Path) -> None:
+    folders = Folders(tmp_path)
+    folders.make()
+    scratch = folders.scratch / LAUNCH.identity
+    scratch.mkdir()
+    record = good_record(LAUNCH)
+    lines = [{"header": record.header}, *record.points[:2]]
+    (scratch / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"point": {"pat')
+    assert salvage(folders) == 1
+    assert records.finished(folders.records, LAUNCH.identity, 2) == {records.key(POINTS[0])}
+    assert list(folders.scratch.iterdir()) == []
+    assert salvage(folders) == 0
+
+
+def test_what_the_harness_writes_itself_obeys_the_schema(plan: Plan) -> None:
+    header = records.empty_header({"session": "s", "scale": "test"}, ["a"], "2026-01-01T00:00:00+00:00")
+    end = {"status": "timeout", "reason": "did not end", "ranks": [], "elapsed_s": 0.0}
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    for line in ({"header": header}, records.unmeasured(dict(plan.points[0]), "timeout", "why"), {"end": end}):
+        validator.validate(line)
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate({"point": {}, "rank": 0, "status": "failed", "samples": {}})
