@@ -128,7 +128,7 @@ class _Setting:
         for metric in metrics:
             yield {
                 "metric": metric.name,
-                **_evaluated(metric, value, draws, launches, self.clock),
+                **_evaluated(metric, value, draws, launches, self.clock, variant == REFERENCE),
                 "launches": mine.launches,
                 "samples": mine.samples,
                 "reference_comm_s": value.comm,
@@ -139,11 +139,18 @@ class _Setting:
             }
 
 
-def _evaluated(metric: Metric, value: Times, draws: Times, launches: int, clock: float | None) -> dict[str, Any]:
+def _evaluated(
+    metric: Metric, value: Times, draws: Times, launches: int, clock: float | None, is_reference: bool
+) -> dict[str, Any]:
     why = undefined(metric, value, clock)
     if why is not None:
         return {**_nothing(), "note": why}
-    found = interval(as_float(metric.value(value)), np.asarray(metric.value(draws)), launches)
+    found = interval(
+        as_float(metric.value(value)),
+        np.asarray(metric.value(draws)),
+        launches,
+        one_group=is_reference or metric.own_only,
+    )
     return {
         "value": found.value,
         "low": found.low,

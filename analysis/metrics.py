@@ -50,6 +50,7 @@ class Metric:
     better: str
     value: Callable[[Times], Values]
     serial: Callable[[Values, Values], Values] | None = None
+    own_only: bool = False  # no time of the reference is in the formula
 
     @property
     def uses_comm(self) -> bool:
@@ -111,6 +112,7 @@ _METRICS = [
         "lower",
         lambda t: t.total,
         lambda comp, comm: comp + comm,
+        own_only=True,
     ),
     Metric(
         "compute_inflation",
@@ -173,6 +175,7 @@ _METRICS = [
         "OSU Micro-Benchmarks; for cross-reading only: it does not see stolen cycles",
         "higher",
         osu_overlap,
+        own_only=True,
     ),
     Metric(
         "imb_overlap",
@@ -183,6 +186,7 @@ _METRICS = [
         "Intel MPI Benchmarks, IMB-NBC; for cross-reading only: its computation time is taken under the thread",
         "higher",
         imb_overlap,
+        own_only=True,
     ),
 ]
 
