@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,52 +21,21 @@ from harness.errors import UsageError
 from reframe_checks.systems.vcluster import cluster, cpus, launch, state
 from reframe_checks.systems.vcluster.client import split_ssh_arguments
 from reframe_checks.systems.vcluster.cluster import Cluster
+from reframe_checks.tests.vcluster_fixtures import (
+    as_unprivileged,
+    build_exchange,
+    eventually,
+    leftovers,
+    namespaces,
+    namespaces_of,
+    processes,
+    run,
+)
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-UNPRIVILEGED = 54321  # no account has to exist for it
 
 pytestmark = pytest.mark.vcluster
-
-
-def eventually(condition: Callable[[], bool], limit_s: float = 5.0) -> bool:
-    """Does it come true in time?"""
-    deadline = time.monotonic() + limit_s
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return condition()
-
-
-def namespaces(pid: int | str) -> set[str]:
-    """The namespaces of a process in which it is not together with this one."""
-    found = set()
-    for kind in ("mnt", "net", "pid", "uts", "ipc"):
-        try:
-            name = os.readlink(f"/proc/{pid}/ns/{kind}")  # noqa: PTH115 (the target is no path)
-        except OSError:
-            continue
-        if name != os.readlink(f"/proc/self/ns/{kind}"):  # noqa: PTH115
-            found.add(name)
-    return found
-
-
-def namespaces_of(virtual: Cluster) -> set[str]:
-    """All namespaces of the cluster's nodes."""
-    pids = [virtual.node_pid(node) for node in (virtual.login, *virtual.hosts)]
-    return set().union(*(namespaces(pid) for pid in pids if pid))
-
-
-def leftovers(place: Path, spaces: set[str]) -> list[str]:
-    """What is left of a cluster: processes in its namespaces or with its path, mounts, sockets, files."""
-    found = [str(entry) for entry in place.parent.glob(place.name + "*")]
-    for table in ("/proc/self/mountinfo", "/proc/net/unix"):
-        found += [line for line in Path(table).read_text().splitlines() if f"{place}/" in line]
-    for process in Path("/proc").glob("[0-9]*"):
-        if namespaces(process.name) & spaces:
-            found.append(f"process {process.name}")
-    return found
 
 
 @pytest.fixture
@@ -88,12 +56,6 @@ def virtual(place: Path) -> Cluster:
     if reason := cluster.supported():
         pytest.skip(reason)
     return cluster.up(nodes=2, tied=True)
-
-
-def run(virtual: Cluster, node: str, *argv: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """A command on a node, its output captured."""
-    command = virtual.command(node, argv)
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=20, **options)
 
 
 def test_up_is_fast_and_down_leaves_nothing(place: Path) -> None:
@@ -168,11 +130,6 @@ def test_ssh_options_are_skipped(arguments: list[str], host: str, command: list[
     assert split_ssh_arguments(arguments) == (host, command)
 
 
-def processes(virtual: Cluster, node: str, name: str) -> int:
-    """How many processes of this name run on the node."""
-    return int(run(virtual, node, "pgrep", "-c", "-x", name).stdout or 0)
-
-
 def test_signals_reach_the_command_and_its_group(virtual: Cluster) -> None:
     script = "trap 'echo got; exit 9' TERM; sleep 1000 & wait"
     with subprocess.Popen(virtual.command("vc1", ["bash", "-c", script]), stdout=subprocess.PIPE, text=True) as client:
@@ -193,7 +150,7 @@ def test_hang_up_kills_the_command_with_its_descendants(virtual: Cluster) -> Non
 
 
 def test_sweep_spares_services_and_the_caller(virtual: Cluster) -> None:
-    virtual.start_service("vc1", "daemon", ["sleep", "2000"], {"PATH": os.environ["PATH"]})
+    virtual.start_service("vc1", "daemon", ["sleep", "2000"])
     assert (
         run(
             virtual,
@@ -388,7 +345,7 @@ def test_a_long_directory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ([[0], [1]], 2, [[0], [1]]),
         ([[0, 2], [1, 3]], 2, [[0, 2], [1, 3]]),  # hardware threads stay together
         ([[0, 2], [1, 3]], 4, [[0], [2], [1], [3]]),
-        ([[0], [1]], 3, [[0], [0], [1]]),
+        ([[0], [1]], 5, [[0], [1], [0], [1], [0]]),
         ([[0], [1], [2], [3], [4]], 2, [[0, 1], [2, 3, 4]]),
     ],
 )
@@ -401,15 +358,9 @@ def test_cpus_are_split_by_cores(cores: list[list[int]], nodes: int, shares: lis
 @pytest.fixture(scope="session")
 def programs() -> Iterator[dict[str, str]]:
     """exchange.c, built for each MPI wheel that is installed: name -> path, readable by everybody."""
-    built = {}
     with tempfile.TemporaryDirectory(prefix="obt-", dir="/tmp") as parent:
         Path(parent).chmod(0o755)
-        for mpi in mpis.installed():
-            if mpi.wheels:
-                built[mpi.name] = f"{parent}/{mpi.name}"
-                command = [str(mpi.mpicc), "-o", built[mpi.name], str(HERE / "exchange.c")]
-                subprocess.run(command, check=True, env={**os.environ, **mpi.environment()}, timeout=60)
-        yield built
+        yield {mpi.name: str(build_exchange(mpi, Path(parent))) for mpi in mpis.installed() if mpi.wheels}
 
 
 def check_trial(facts: dict[str, Any], programs: dict[str, str]) -> None:
@@ -423,10 +374,10 @@ def check_trial(facts: dict[str, Any], programs: dict[str, str]) -> None:
         assert all(4 << 20 <= count < 5 << 20 for count in seen["bytes"])
 
 
-def trial(arguments: list[str], place: Path) -> dict[str, Any]:
-    """Run vcluster_trial.py, by the command in front of it, with a cluster in `place`."""
+def trial(python: list[str], place: Path, programs: dict[str, str]) -> dict[str, Any]:
+    """Run vcluster_trial.py with a cluster in `place`."""
     done = subprocess.run(
-        [*arguments[:-1], str(HERE / "vcluster_trial.py"), *arguments[-1].split()],
+        [*python, str(HERE / "vcluster_trial.py"), *(f"{name}={path}" for name, path in programs.items())],
         env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", state.VARIABLE: str(place)},
         capture_output=True, text=True, check=False, timeout=120, cwd="/",
     )  # fmt: skip
@@ -435,32 +386,20 @@ def trial(arguments: list[str], place: Path) -> dict[str, Any]:
     return facts
 
 
-def words(programs: dict[str, str]) -> str:
-    return " ".join(f"{name}={path}" for name, path in programs.items())
-
-
 @pytest.mark.mpi
 def test_each_mpi_exchanges_across_the_nodes(virtual: Cluster, place: Path, programs: dict[str, str]) -> None:
     virtual.down()
-    facts = trial([sys.executable, words(programs)], place)
+    facts = trial([sys.executable], place, programs)
     check_trial(facts, programs)
     assert facts["uid"] == str(os.geteuid())
 
 
 @pytest.mark.mpi
-def test_rootless_is_the_same(virtual: Cluster, programs: dict[str, str]) -> None:
-    virtual.down()
-    if os.geteuid() != 0:
-        pytest.skip("the test before this one ran without root already")
-    command = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups"]
-    python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
-    probe = [*command, python or "python3", "-c", f"open({str(HERE / 'vcluster_trial.py')!r})"]
-    if subprocess.run(probe, check=False, capture_output=True, cwd="/").returncode != 0:
-        pytest.skip("another user can read neither this checkout nor a Python")
-    with tempfile.TemporaryDirectory(prefix="obu-", dir="/tmp") as parent:
-        os.chown(parent, UNPRIVILEGED, UNPRIVILEGED)
-        facts = trial([*probe[:-2], words(programs)], Path(parent, "vc"))
-        assert list(Path(parent).iterdir()) == []
-    check_trial(facts, programs)
-    assert facts["status"]["rootless"] is True
-    assert facts["uid"] == str(UNPRIVILEGED)
+@pytest.mark.usefixtures("virtual")
+def test_rootless_is_the_same(programs: dict[str, str]) -> None:
+    with as_unprivileged() as (folder, python):
+        facts = trial(python, folder / "vc", programs)
+        check_trial(facts, programs)
+        assert facts["status"]["rootless"] is True
+        assert facts["uid"] == str(folder.stat().st_uid) != "0"
+        assert list(folder.iterdir()) == []

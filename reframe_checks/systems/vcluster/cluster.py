@@ -23,6 +23,7 @@ from typing import Any, Literal
 from harness.errors import Failure, UsageError
 
 from . import client, launch, network, state, support
+from . import slurm as slurm_daemons
 from .settings import Settings
 from .support import supported
 from .switch import KEEP
@@ -108,13 +109,13 @@ class Cluster:
         with its ancestors and their process groups; the number of processes killed."""
         return int(self._ask(node, {"operation": "sweep"})["killed"])
 
-    def start_service(self, node: str, name: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    def start_service(self, node: str, name: str, argv: Sequence[str]) -> int:
         """Start a daemon in the foreground mode that it must have; its output goes to log/NODE.NAME.log.
 
         It outlives sweeps and the caller; the PID in the node.
         """
         request: dict[str, object] = {
-            "operation": "service", "name": name, "argv": list(argv), "env": dict(environment), "cwd": "/",
+            "operation": "service", "name": name, "argv": list(argv), "env": support.environment(), "cwd": "/",
         }  # fmt: skip
         log = self.directory / "log" / f"{node}.{name}.log"
         with log.open("ab") as output, Path(os.devnull).open("rb") as nothing:
@@ -157,8 +158,14 @@ class Cluster:
         return network.describe(self.status())
 
     def healthy(self) -> bool:
-        """Do all nodes answer?"""
-        return all(self.node_pid(name) is not None for name in self.settings.names)
+        """Do all nodes answer, with their daemons running?"""
+        needed = (
+            slurm_daemons.daemons(self.settings) if self.settings.slurm else {name: [] for name in self.settings.names}
+        )
+        return all(
+            self.node_pid(node) is not None and set(names) <= self.services(node).keys()
+            for node, names in needed.items()
+        )
 
     def down(self) -> None:
         """End everything in the cluster at once and remove its directory. No error where that happened already."""
@@ -239,6 +246,8 @@ def up(
     """
     settings = Settings.make(nodes, rate, burst, mtu, tied=tied, slurm=slurm)
     directory = state.directory()
+    if slurm and (reason := slurm_daemons.missing()):
+        raise Failure(reason)
     with state.locked(directory) as lock:
         running = load()
         if running and running.settings.same_cluster(settings) and running.healthy():
@@ -250,6 +259,8 @@ def up(
         try:
             cluster = Cluster(directory, settings, created=True)
             cluster.set_rate(rate)
+            if slurm:
+                slurm_daemons.start(directory, settings, cluster.start_service)
             if tied:
                 cluster._tie = tie
             else:

@@ -33,7 +33,9 @@ def split(nodes: int, cores: list[list[int]] | None = None) -> dict[str, list[in
         cores = [[cpu] for cpu in everything]
     shares = {"vc0": sorted(everything)}
     for node in range(nodes):
-        first, last = node * len(cores) // nodes, (node + 1) * len(cores) // nodes
-        mine = cores[first:last] or [cores[node % len(cores)]]
+        if len(cores) < nodes:
+            mine = [cores[node % len(cores)]]
+        else:
+            mine = cores[node * len(cores) // nodes : (node + 1) * len(cores) // nodes]
         shares[f"vc{node + 1}"] = sorted(cpu for core in mine for cpu in core)
     return shares

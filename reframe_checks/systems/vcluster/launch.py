@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
 import socket
 import struct
 import subprocess
-import sys
 from pathlib import Path
 
 from harness.errors import Failure
 
-from . import client, network, state, support
+from . import client, network, slurm, state, support
 from .settings import Settings
 
 _LIMIT_S = 20.0
@@ -65,7 +65,9 @@ def start(directory: Path, settings: Settings, lock: int) -> socket.socket:
     settings.write(directory)
     (directory / "hosts").write_text(network.hosts_file(settings.names))
     (directory / "resolv.conf").touch()  # no name server can be reached; asking one would only take time
-    _install_client(directory)
+    for name in ("exec", "rsh"):
+        support.install_program(directory / name, Path(client.__file__))
+    (directory / "nodes.json").write_text(json.dumps(_what_nodes_see(directory, settings)))
     tie, theirs = socket.socketpair()
     tie.settimeout(_LIMIT_S)
     with theirs, (directory / "log" / "switch.log").open("wb") as log:
@@ -95,10 +97,11 @@ def _expect_ready(tie: socket.socket, directory: Path) -> None:
         raise Failure(f"the virtual cluster did not come up: {answer['error']}")
 
 
-def _install_client(directory: Path) -> None:
-    """The executables `exec` and `rsh`, which then need neither this checkout nor an environment."""
-    source = Path(client.__file__).read_text()
-    for name in ("exec", "rsh"):
-        path = directory / name
-        path.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{source}")
-        path.chmod(0o700)
+def _what_nodes_see(directory: Path, settings: Settings) -> dict[str, dict[str, str]]:
+    """Files mounted over others (target -> source), and variables of every command."""
+    binds = {f"/etc/{name}": str(directory / name) for name in ("hosts", "resolv.conf")}
+    variables: dict[str, str] = {}
+    if settings.slurm:
+        more_binds, variables = slurm.prepare(directory, settings)
+        binds |= more_binds
+    return {"binds": binds, "variables": variables}

@@ -23,6 +23,7 @@ class Node:
     uid: int | None
     gid: int | None
     binds: dict[str, str]  # path in the node -> path of what is seen there
+    variables: dict[str, str]  # for every command, whatever its caller has set
 
 
 def start(node: Node, keep_open: int) -> int:
@@ -75,6 +76,7 @@ def _serve(node: Node, keep_open: int) -> NoReturn:
         "TMPDIR": str(node.directory / "tmp"),
         "OVERLAP_BENCH_STATE": str(node.directory),
         "OVERLAP_BENCH_NODE": node.name,
+        **node.variables,
     }
     init = Init(node.name, node.directory / f"{node.name}.sock", variables)
     os.write(3, b"ready")
@@ -89,4 +91,6 @@ def _mount(node: Node) -> None:
     # The same path in every node, other contents: sockets and session directories of one node stay in it.
     linux.mount("tmpfs", node.directory / "tmp", "tmpfs", private, "mode=1777")
     for target, source in node.binds.items():
+        if not Path(target).exists():  # no /etc/resolv.conf, say
+            continue
         linux.mount(source, os.path.realpath(target), flags=linux.MS_BIND)

@@ -60,6 +60,13 @@ def search_path() -> str:
     return os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin", "/sbin"])
 
 
+def install_program(path: Path, source: Path) -> Path:
+    """Copy a Python file that needs the standard library alone to `path`, executable, for this interpreter."""
+    path.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{source.read_text()}")
+    path.chmod(0o700)
+    return path
+
+
 def environment() -> dict[str, str]:
     """For the cluster's own processes."""
     return {"PATH": search_path(), "HOME": os.environ.get("HOME", "/"), "LC_ALL": "C.UTF-8"}

@@ -41,6 +41,7 @@ class Switch:
         self.directory = directory
         self.settings = settings
         self.owner = owner
+        self.seen = json.loads((directory / "nodes.json").read_text())
         self.networks: dict[str, int] = {}
 
     def build(self) -> None:
@@ -57,8 +58,7 @@ class Switch:
 
     def _node(self, name: str) -> node.Node:
         user = self.settings["user"] or [None, None]
-        binds = {f"/etc/{name}": str(self.directory / name) for name in ("hosts", "resolv.conf")}
-        return node.Node(name, self.settings["cpus"][name], self.directory, user[0], user[1], binds)
+        return node.Node(name, self.settings["cpus"][name], self.directory, user[0], user[1], **self.seen)
 
     def _build_network(self, pids: list[int]) -> None:
         self.networks = {
