@@ -16,7 +16,7 @@ from harness.setup.steps import run_step, setup_lock
 def _environment(mpi: Mpi | None) -> dict[str, str]:
     # cmake and ninja come with .venv: a distribution's may be too old for the presets
     path = os.pathsep.join([str(VENV / "bin"), os.environ.get("PATH", os.defpath)])
-    return (mpi.environment() if mpi else {}) | {"PATH": path}
+    return (mpi.environment() if mpi else {}) | {"PATH": path, "CCACHE_DIR": str(BUILD_DIR / "ccache")}
 
 
 def _up_to_date(folder: str, environment: dict[str, str]) -> bool:

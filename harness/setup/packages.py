@@ -19,7 +19,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "environment": {"python3-venv": "module:ensurepip"},
     "build": {
         "g++": "g++",
-        "make": "make",
+        "ccache": "ccache",
         "libhwloc-dev": "header:hwloc.h",
         "libcli11-dev": "header:CLI/CLI.hpp",
         "nlohmann-json3-dev": "header:nlohmann/json.hpp",
