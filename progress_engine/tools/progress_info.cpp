@@ -56,7 +56,8 @@ void print(const Json& info) {
 
 int main(int argc, char** argv) {
   bool json = false;
-  CLI::App app("What this machine offers to the progress engine, every setting and preset.\n\nExample: progress-info --json");
+  CLI::App app(
+      "What this machine offers to the progress engine, every setting and preset.\n\nExample: progress-info --json");
   app.add_flag("--json", json, "as JSON");
   try {
     app.parse(argc, argv);

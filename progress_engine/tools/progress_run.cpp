@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// progress-run: starts a program with the engine preloaded. It stands on the ranks: mpiexec ... progress-run ... -- CMD.
+// progress-run: starts a program with the engine preloaded. It stands on the ranks: mpiexec ... progress-run ... --
+// CMD.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -71,7 +72,8 @@ void prepare(const Options& options) {
   const Values overrides = overrides_of(options);
   make_policy(resolve_values(options.variant, overrides));
   const auto program = find_program(options.command.front());
-  if (program.empty()) throw Refusal(fmt::format("{}: no such program, or it cannot be executed.", options.command.front()));
+  if (program.empty())
+    throw Refusal(fmt::format("{}: no such program, or it cannot be executed.", options.command.front()));
   if (const auto reason = why_not_preloadable(program, PE_BUILT_FOR); !reason.empty()) {
     if (options.strict) throw Refusal(fmt::format("{} {}.", program, reason));
     std::fprintf(stderr, "progress-run: %s %s; it runs without the engine.\n", program.c_str(), reason.c_str());
@@ -95,10 +97,12 @@ void prepare(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Starts a program with the progress engine preloaded.\n\nExample: mpiexec -n 2 progress-run --variant "
-               "adaptive --report -- ./app\nSettings and variants: progress-info");
+  CLI::App app(
+      "Starts a program with the progress engine preloaded.\n\nExample: mpiexec -n 2 progress-run --variant "
+      "adaptive --report -- ./app\nSettings and variants: progress-info");
   app.add_option("--variant", options.variant, "preset: " + preset_names())->capture_default_str();
-  app.add_option("--set", options.set, "KEY=VALUE, a setting that differs from the preset (repeatable)")->allow_extra_args(false);
+  app.add_option("--set", options.set, "KEY=VALUE, a setting that differs from the preset (repeatable)")
+      ->allow_extra_args(false);
   app.add_flag("--report", options.report, "one line a rank on stderr at MPI_Finalize");
   app.add_option("--report-file", options.report_file, "JSON report; %r = rank, %p = process, %h = host");
   app.add_flag("--strict", options.strict, "refuse a program that the engine cannot be preloaded into");

@@ -29,6 +29,7 @@ struct BurstResult {
   std::uint64_t polls = 0;
   std::uint64_t productive = 0;
   Nanoseconds productive_time = 0;
+  Nanoseconds idle_time = 0;
 };
 
 // Whatever makes communication progress. Used by one thread at a time.
@@ -55,6 +56,7 @@ BurstResult run_burst(Driver& driver, PollJudge& judge, int idle_polls, GoOn&& g
     ++result.polls;
     if (!judge.productive(duration)) {
       ++idle;
+      result.idle_time += duration;
       continue;
     }
     idle = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <ctime>
 #include <cstdint>
+#include <ctime>
 
 namespace progress_engine {
 

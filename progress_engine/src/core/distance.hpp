@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The distance between two wakes. No fixed value is right: too short and each wake moves little for its price, too long
-// and the network runs dry between wakes.
+// and the network runs dry between wakes. The right one depends on the network's rate and on the sockets' buffers, so
+// it is controlled: a wake should move so much that its own cost vanishes, and never find that it came too late.
 #pragma once
 
 #include <algorithm>
@@ -9,22 +10,44 @@
 
 namespace progress_engine {
 
+struct WakeOutcome {
+  Nanoseconds productive_time = 0;  // in polls that moved something
+  Nanoseconds idle_time = 0;        // in polls that moved nothing: part of the wake's price
+  bool late = false;                // traffic stood still for want of polling
+};
+
 class WakeDistance {
  public:
-  WakeDistance(Nanoseconds minimum, Nanoseconds maximum) : minimum_(minimum), maximum_(maximum), current_(minimum) {}
+  WakeDistance(Nanoseconds minimum, Nanoseconds start, Nanoseconds maximum)
+      : minimum_(minimum), start_(std::clamp(start, minimum, maximum)), maximum_(maximum), current_(start_) {}
 
   Nanoseconds current() const { return current_; }
-  // A new phase begins: nothing is known about it.
-  void reset() { current_ = minimum_; }
-  // What a wake spent in polls that moved something.
-  void after_wake(Nanoseconds productive_time) {
-    if (productive_time > 0) current_ = std::min(maximum_, current_ + current_ / 2);
+  // A new phase begins; its first messages are often a handshake that nothing should delay.
+  void reset() { current_ = start_; }
+
+  void after_wake(const WakeOutcome& wake) {
+    price_ += (switch_price + wake.idle_time - price_) / 8;
+    if (wake.late)
+      current_ = std::max(minimum_, current_ / 2);
+    else if (wake.productive_time > price_)  // less is a control message and says nothing about the rate
+      approach(current_ * worth * price_ / wake.productive_time);
   }
 
  private:
+  void approach(Nanoseconds wanted) {
+    current_ = std::clamp(wanted, std::max(minimum_, current_ / 2), std::min(maximum_, current_ * 3 / 2));
+  }
+
+  // Two context switches and the timer, with what they evict from the caches.
+  static constexpr Nanoseconds switch_price = microseconds(5);
+  // How many times its price a wake should spend on moving data.
+  static constexpr Nanoseconds worth = 16;
+
   Nanoseconds minimum_;
+  Nanoseconds start_;
   Nanoseconds maximum_;
   Nanoseconds current_;
+  Nanoseconds price_ = switch_price;
 };
 
 }  // namespace progress_engine

@@ -74,8 +74,8 @@ void* Engine::enter(void* argument) {
   auto& worker = *static_cast<Worker*>(argument);
   auto& policy = worker.engine->policy_;
   pthread_setname_np(pthread_self(), "pe-progress");
-  worker.slice = schedule_this_thread({worker.idle_class, worker.idle_class ? 0 : policy.slice_us, policy.nice})
-                     .value_or(0);
+  worker.slice =
+      schedule_this_thread({worker.idle_class, worker.idle_class ? 0 : policy.slice_us, policy.nice}).value_or(0);
   worker.tid = gettid();
   worker.loop(*worker.engine, worker);
   worker.final_usage = usage_of_thread(gettid());

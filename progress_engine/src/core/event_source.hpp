@@ -15,6 +15,10 @@ class EventSource {
 
   // Sleeps until traffic, an interrupt or `bound`. True if there was traffic since the last call.
   virtual bool wait(Nanoseconds bound) = 0;
+  // Before a poll: true if traffic stood still since the last wake for want of polling (a buffer ran full or dry).
+  virtual bool came_late() = 0;
+  // After a poll: remembers what the next came_late() compares with.
+  virtual void remember() = 0;
   // Looks for new places where traffic can show.
   virtual void refresh() = 0;
   // Ends a wait() that runs or is about to; from any thread.

@@ -62,7 +62,9 @@ class Completion {
 
   // Counts the requests that the call freed. True if its outputs are valid and a persistent request may have completed.
   bool freed(int code);
-  void all() { some_of([](int) { return true; }); }
+  void all() {
+    some_of([](int) { return true; });
+  }
   void all_if(int flag) {
     if (flag) all();
   }

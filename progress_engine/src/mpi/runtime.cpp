@@ -62,8 +62,8 @@ void deactivate(Nanoseconds limit) {
   if (runtime->engine->stop(limit) && limit == patient) runtime->engine->release_driver();
 }
 
-// The program called exit without MPI_Finalize, or an MPI's error handler did: nothing of MPI may be called any more, and
-// our threads must not run while libraries are torn down.
+// The program called exit without MPI_Finalize, or an MPI's error handler did: nothing of MPI may be called any more,
+// and our threads must not run while libraries are torn down.
 void at_exit() { deactivate(hasty); }
 
 // Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.

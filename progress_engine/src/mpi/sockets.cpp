@@ -2,7 +2,9 @@
 #include "mpi/sockets.hpp"
 
 #include <dirent.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -23,6 +25,16 @@ bool is_tcp_connection(int descriptor) {
   const int domain = socket_option(descriptor, SO_DOMAIN);
   return (domain == AF_INET || domain == AF_INET6) && socket_option(descriptor, SO_TYPE) == SOCK_STREAM &&
          socket_option(descriptor, SO_ACCEPTCONN) == 0;
+}
+
+int queued(int descriptor, unsigned long direction) {
+  int bytes = 0;
+  return ioctl(descriptor, direction, &bytes) == 0 ? bytes : 0;
+}
+
+// The peer may send about half of the buffer (the kernel counts its own overhead in), and stops when that is filled.
+bool is_nearly_full(int descriptor) {
+  return queued(descriptor, SIOCINQ) > socket_option(descriptor, SO_RCVBUF) * 3 / 8;
 }
 
 struct CloseDirectory {
@@ -47,6 +59,22 @@ std::vector<Socket> connected_tcp_sockets() {
 
 SocketEvents::SocketEvents() {
   for (const auto& socket : connected_tcp_sockets()) foreign_.insert(socket.inode);
+}
+
+bool SocketEvents::came_late() {
+  for (const int descriptor : epoll_.ready()) {
+    const bool ran_dry = sending_.contains(descriptor) && queued(descriptor, SIOCOUTQ) == 0;
+    if (ran_dry || is_nearly_full(descriptor)) return true;
+  }
+  return false;
+}
+
+void SocketEvents::remember() {
+  for (const int descriptor : epoll_.ready())
+    if (queued(descriptor, SIOCOUTQ) > 0)
+      sending_.insert(descriptor);
+    else
+      sending_.erase(descriptor);
 }
 
 void SocketEvents::refresh() {

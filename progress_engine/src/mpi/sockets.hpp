@@ -19,19 +19,22 @@ struct Socket {
 };
 std::vector<Socket> connected_tcp_sockets();
 
-// Watches the TCP connections that were made after it was: create it before MPI_Init, and the launcher's and most of the
-// program's own stay out of it.
+// Watches the TCP connections that were made after it was: create it before MPI_Init, and the launcher's and most of
+// the program's own stay out of it.
 class SocketEvents : public EventSource {
  public:
   SocketEvents();
 
   bool wait(Nanoseconds bound) override { return epoll_.wait(bound); }
+  bool came_late() override;
+  void remember() override;
   void refresh() override;
   void interrupt() override { epoll_.interrupt(); }
 
  private:
   EpollWait epoll_;
   std::set<ino_t> foreign_;
+  std::set<int> sending_;  // descriptors that had data to send after the last poll
 };
 
 }  // namespace progress_engine

@@ -16,7 +16,8 @@ std::vector<std::string> loaded_libraries() {
   std::vector<std::string> paths;
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* result) {
-        if (info->dlpi_name && *info->dlpi_name) static_cast<std::vector<std::string>*>(result)->emplace_back(info->dlpi_name);
+        if (info->dlpi_name && *info->dlpi_name)
+          static_cast<std::vector<std::string>*>(result)->emplace_back(info->dlpi_name);
         return 0;
       },
       &paths);

@@ -11,8 +11,8 @@ namespace progress_engine {
 // RTLD_LOCAL. Null if there is none.
 void* find_symbol(const char* name);
 
-// The object `name` that everybody in this process uses: the program's copy of it, where the linker made one, shadows the
-// MPI's own. Null if there is none.
+// The object `name` that everybody in this process uses: the program's copy of it, where the linker made one, shadows
+// the MPI's own. Null if there is none.
 void* find_object(const char* name);
 
 // Says on stderr which function the program's MPI lacks, and aborts: there is nothing that the call could do.
@@ -44,8 +44,8 @@ class Next {
 }  // namespace progress_engine
 
 // A call of the MPI's own function, past every tool: what the engine itself does is not the program's.
-#define PE_PMPI(name) \
-  ([]() -> decltype(&P##name) { \
+#define PE_PMPI(name)                                                             \
+  ([]() -> decltype(&P##name) {                                                   \
     static constinit ::progress_engine::Next<decltype(&P##name)> next("P" #name); \
-    return next.get(); \
+    return next.get();                                                            \
   }())

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <set>
 #include <sstream>
 
@@ -107,7 +107,8 @@ void refuse_unsound(const Policy& policy) {
   if (policy.points.events && policy.wait != Wait::epoll && policy.wait != Wait::timer)
     throw SettingError("points=events needs a wait that ends with traffic or time: use wait=epoll or wait=timer.");
   if (policy.points.dedicated && policy.wait == Wait::epoll)
-    throw SettingError("points=dedicated cannot wait for sockets: use points=events, or wait=spin, pause, yield, timer.");
+    throw SettingError(
+        "points=dedicated cannot wait for sockets: use points=events, or wait=spin, pause, yield, timer.");
   if (policy.points.dedicated && policy.wait == Wait::futex && policy.trigger == Trigger::always)
     throw SettingError("wait=futex sleeps until something is pending, trigger=always never does: use trigger=pending.");
   if (policy.points.on_calls && policy.trigger == Trigger::outside)
@@ -128,13 +129,17 @@ const std::vector<Setting>& all_settings() {
       {"nice", "int", "", "", 0, 19, "0", "nice level of engine threads"},
       {"idle_threads", "int", "", "", 1, 1024, "1", "number of SCHED_IDLE threads of points=idle"},
       {"idle_us", "int", "us", "", 0, 1000000, "10", "pause between the polls of an idle thread, 0 = only yield"},
-      {"timer_us", "int", "us", "", 10, 1000000, "2000", "period of the timer thread, and of a wait=timer"},
+      {"timer_us", "int", "us", "", 10, 1000000, "2000",
+       "period of the timer thread and of wait=timer; of points=events the first wait for traffic, which doubles while "
+       "nothing moves, up to eight times"},
       {"burst", "int", "polls", "", 1, 1000, "3", "polls in a row that must move nothing before a burst ends"},
-      {"min_distance_us", "int", "us", "", 0, 1000000, "500", "least distance between two wakes of points=events"},
+      {"min_distance_us", "int", "us", "", 0, 1000000, "100", "least distance between two wakes of points=events"},
+      {"start_distance_us", "int", "us", "", 0, 1000000, "500", "distance between wakes with which a phase begins"},
       {"max_distance_us", "int", "us", "", 1, 1000000, "4000",
-       "greatest distance that the control may choose, and the longest wait for traffic while something is pending"},
+       "greatest distance between two wakes that the control may choose"},
       {"linger", "int", "wakes", "", 0, 1000, "4", "wakes in a row with nothing to do before points=events parks"},
-      {"park_s", "int", "s", "", 1, 86400, "60", "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
+      {"park_s", "int", "s", "", 1, 86400, "60",
+       "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
       {"driver", "choice", "", "auto stream test", 0, 0, "auto",
        "what a poll is: MPIX_Stream_progress, or a test of a pending receive from oneself; auto = by symbol"},
       {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
@@ -191,6 +196,7 @@ Policy make_policy(const Values& values) {
   policy.timer_us = number("timer_us");
   policy.burst = number("burst");
   policy.min_distance_us = number("min_distance_us");
+  policy.start_distance_us = number("start_distance_us");
   policy.max_distance_us = number("max_distance_us");
   policy.linger = number("linger");
   policy.park_s = number("park_s");

@@ -39,7 +39,8 @@ struct Policy {
   int idle_us = 10;
   int timer_us = 2000;
   int burst = 3;
-  int min_distance_us = 500;
+  int min_distance_us = 100;
+  int start_distance_us = 500;
   int max_distance_us = 4000;
   int linger = 4;
   int park_s = 60;
@@ -57,12 +58,12 @@ using Values = std::map<std::string, std::string, std::less<>>;
 
 struct Setting {
   std::string_view key;
-  std::string_view type;    // "int", "flag", "choice", "set", "text"
-  std::string_view unit;    // "" if none
-  std::string_view choices; // for "choice" and "set", separated by spaces
-  long minimum;             // for "int"
+  std::string_view type;     // "int", "flag", "choice", "set", "text"
+  std::string_view unit;     // "" if none
+  std::string_view choices;  // for "choice" and "set", separated by spaces
+  long minimum;              // for "int"
   long maximum;
-  std::string_view initial; // the default, as text
+  std::string_view initial;  // the default, as text
   std::string_view meaning;
 };
 

@@ -12,31 +12,40 @@ class EventLoop {
       : engine_(engine),
         worker_(worker),
         events_(engine.policy().wait == Wait::epoll ? engine.events() : nullptr),
-        distance_(microseconds(engine.policy().min_distance_us), microseconds(engine.policy().max_distance_us)) {}
+        distance_(microseconds(engine.policy().min_distance_us), microseconds(engine.policy().start_distance_us),
+                  microseconds(engine.policy().max_distance_us)),
+        patience_(first_patience()) {}
 
   void run() {
     while (!engine_.stopping()) {
       if (engine_.may_poll())
-        poll();
+        work();
       else
         rest();
     }
   }
 
  private:
-  void poll() {
+  void work() {
     rests_ = 0;
-    const auto burst = engine_.poll(worker_);
-    if (burst.productive > 0 && !announced_) look_for_sources();
-    distance_.after_wake(burst.productive_time);
+    poll();
     sleep(distance_.current());
-    announced_ = true;
-    if (engine_.may_poll()) announced_ = await_traffic();
+    traffic_ = engine_.may_poll() && await_traffic();
   }
 
-  // Work often comes back at once (a loop of small exchanges): parking and being rung each time would cost the program a
-  // system call an exchange.
+  void poll() {
+    const bool late = events_ && traffic_ && events_->came_late();
+    const auto burst = engine_.poll(worker_);
+    if (events_ && traffic_) events_->remember();
+    distance_.after_wake({burst.productive_time, burst.idle_time, late});
+    if (burst.productive > 0 && !traffic_) look_for_sources();
+    patience_ = burst.productive > 0 || traffic_ ? first_patience() : std::min(2 * patience_, 8 * first_patience());
+  }
+
+  // Work often comes back at once (a loop of small exchanges): parking and being rung each time would cost the program
+  // a system call an exchange.
   void rest() {
+    traffic_ = false;
     if (++rests_ <= engine_.policy().linger) {
       sleep(distance_.current());
       return;
@@ -45,16 +54,17 @@ class EventLoop {
     add(worker_.wakes, 1);
     rests_ = 0;
     distance_.reset();
+    patience_ = first_patience();
     if (++arms_ >= next_look_) look_for_sources();
   }
 
+  // True if there was traffic; the timer stands behind it, for what no socket announces.
   bool await_traffic() {
-    const Nanoseconds bound = microseconds(engine_.policy().timer_us);
     if (!events_) {
-      sleep(bound);
-      return true;
+      sleep(patience_);
+      return false;
     }
-    const bool traffic = events_->wait(bound);
+    const bool traffic = events_->wait(patience_);
     add(worker_.wakes, 1);
     return traffic;
   }
@@ -71,12 +81,15 @@ class EventLoop {
     next_look_ = 2 * arms_ + 1;
   }
 
+  Nanoseconds first_patience() const { return microseconds(engine_.policy().timer_us); }
+
   Engine& engine_;
   Worker& worker_;
   EventSource* events_;
   WakeDistance distance_;
+  Nanoseconds patience_;
+  bool traffic_ = false;
   int rests_ = 0;
-  bool announced_ = false;
   std::uint64_t arms_ = 0;
   std::uint64_t next_look_ = 0;
 };

@@ -101,7 +101,8 @@ std::string report_line(const Json& report) {
     switches += thread["voluntary_switches"].get<std::uint64_t>() + thread["involuntary_switches"].get<std::uint64_t>();
   }
   return fmt::format(
-      "progress engine: rank {}: {}: {} operations tracked, {} polls ({} moved something), {} wakes, {} parks, {} context "
+      "progress engine: rank {}: {}: {} operations tracked, {} polls ({} moved something), {} wakes, {} parks, {} "
+      "context "
       "switches, {:.3f} s of CPU, driver {}",
       rank, status().preset, report["tracked"].get<std::uint64_t>(), report["polls"].get<std::uint64_t>(),
       report["productive_polls"].get<std::uint64_t>(), report["wakes"].get<std::uint64_t>(),
@@ -159,7 +160,8 @@ void write_report() {
   const auto name = expand_file_name(status().report_file, status().rank);
   std::ofstream file(name);
   if (!(file << report.dump() << '\n'))
-    std::fprintf(stderr, "progress engine: the report file %s cannot be written: %s.\n", name.c_str(), std::strerror(errno));
+    std::fprintf(stderr, "progress engine: the report file %s cannot be written: %s.\n", name.c_str(),
+                 std::strerror(errno));
 }
 
 }  // namespace progress_engine

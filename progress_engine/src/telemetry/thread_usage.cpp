@@ -48,8 +48,8 @@ int last_cpu(int tid) {
 }  // namespace
 
 ThreadUsage usage_of_thread(int tid) {
-  ThreadUsage usage{.tid = tid, .cpus_allowed = cpus_allowed(tid), .cpu_last = last_cpu(tid),
-                    .cpu_seconds = cpu_seconds(tid)};
+  ThreadUsage usage{
+      .tid = tid, .cpus_allowed = cpus_allowed(tid), .cpu_last = last_cpu(tid), .cpu_seconds = cpu_seconds(tid)};
   std::ifstream status(task_file(tid, "status"));
   for (std::string key; status >> key;) {
     if (key == "voluntary_ctxt_switches:") status >> usage.voluntary_switches;

@@ -23,8 +23,7 @@ template <std::size_t size>
 int wait_precisely(int epoll, std::array<epoll_event, size>& events, Nanoseconds bound) {
   const timespec limit = to_timespec(bound);
   static const bool precise = has_precise_epoll();
-  if (precise)
-    return static_cast<int>(syscall(SYS_epoll_pwait2, epoll, events.data(), size, &limit, nullptr, 0));
+  if (precise) return static_cast<int>(syscall(SYS_epoll_pwait2, epoll, events.data(), size, &limit, nullptr, 0));
   return epoll_wait(epoll, events.data(), size, static_cast<int>((bound + microseconds(999)) / microseconds(1000)));
 }
 
@@ -56,9 +55,11 @@ bool EpollWait::add(int descriptor) {
 bool EpollWait::wait(Nanoseconds bound) {
   std::array<epoll_event, 64> events;
   const int count = wait_precisely(epoll_, events, bound);
-  bool edge = false;
-  for (int i = 0; i < count; ++i) edge |= events[static_cast<std::size_t>(i)].data.fd != interrupt_;
-  return edge;
+  ready_.clear();
+  for (int i = 0; i < count; ++i)
+    if (const int descriptor = events[static_cast<std::size_t>(i)].data.fd; descriptor != interrupt_)
+      ready_.push_back(descriptor);
+  return !ready_.empty();
 }
 
 void EpollWait::interrupt() {

@@ -2,6 +2,8 @@
 // Waiting for edges on a set of descriptors.
 #pragma once
 
+#include <vector>
+
 #include "core/clock.hpp"
 
 namespace progress_engine {
@@ -17,12 +19,15 @@ class EpollWait {
   bool add(int descriptor);
   // Sleeps until an edge, an interrupt or `bound`; true if there was an edge since the last call.
   bool wait(Nanoseconds bound);
+  // The descriptors that the last wait() reported.
+  const std::vector<int>& ready() const { return ready_; }
   // Ends a wait, from any thread, now or at its next call.
   void interrupt();
 
  private:
   int epoll_;
   int interrupt_;
+  std::vector<int> ready_;
 };
 
 // False where the kernel has only millisecond timeouts (before Linux 5.11): waits then end up to 1 ms late.

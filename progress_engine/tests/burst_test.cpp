@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/burst.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace progress_engine {
+namespace {
+
+void busy_for(Nanoseconds time) {
+  for (const Nanoseconds end = now() + time; now() < end;) {
+  }
+}
+
+// Moves something in the polls that its script says.
+class ScriptedDriver : public Driver {
+ public:
+  explicit ScriptedDriver(std::deque<bool> moves) : moves_(std::move(moves)) {}
+  void poll() override {
+    ++polls;
+    const bool moves = !moves_.empty() && moves_.front();
+    if (!moves_.empty()) moves_.pop_front();
+    busy_for(moves ? microseconds(200) : 0);
+  }
+  int polls = 0;
+
+ private:
+  std::deque<bool> moves_;
+};
+
+PollJudge experienced_judge() {
+  PollJudge judge;
+  for (int i = 0; i < 10; ++i) judge.productive(100);
+  return judge;
+}
+
+bool always() { return true; }
+
+TEST(PollJudge, CallsLongPollsProductiveOnceItHasSeenShortOnes) {
+  PollJudge judge;
+  EXPECT_FALSE(judge.productive(300));
+  EXPECT_FALSE(judge.productive(350));
+  EXPECT_TRUE(judge.productive(5000));
+  EXPECT_FALSE(judge.productive(400));
+}
+
+TEST(PollJudge, GetsUsedToPollsThatBecameSlowForGood) {
+  PollJudge judge;
+  judge.productive(100);
+  int productive = 0;
+  for (int i = 0; i < 100000; ++i) productive += judge.productive(3000) ? 1 : 0;
+  EXPECT_FALSE(judge.productive(3000));
+  EXPECT_LT(productive, 5000);
+}
+
+TEST(Burst, EndsAfterSoManyIdlePollsInARow) {
+  auto judge = experienced_judge();
+  ScriptedDriver driver({true, false, true, false, false, false});
+  const auto result = run_burst(driver, judge, 3, always);
+  EXPECT_EQ(result.polls, 6U);
+  EXPECT_EQ(result.productive, 2U);
+  EXPECT_GE(result.productive_time, microseconds(400));
+}
+
+TEST(Burst, EndsBetweenPollsWhenItMayNotGoOn) {
+  auto judge = experienced_judge();
+  ScriptedDriver driver(std::deque<bool>(100, true));
+  int allowed = 4;
+  const auto result = run_burst(driver, judge, 3, [&] { return allowed-- > 0; });
+  EXPECT_EQ(result.polls, 4U);
+}
+
+TEST(Burst, DoesNotPollAtAllWhenItMayNot) {
+  PollJudge judge;
+  ScriptedDriver driver({});
+  run_burst(driver, judge, 3, [] { return false; });
+  EXPECT_EQ(driver.polls, 0);
+}
+
+}  // namespace
+}  // namespace progress_engine

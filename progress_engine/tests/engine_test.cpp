@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/engine.hpp"
+
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cfenv>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+namespace progress_engine {
+namespace {
+
+class CountingDriver : public Driver {
+ public:
+  explicit CountingDriver(std::atomic<int>& polls) : polls_(polls) {}
+  void poll() override {
+    EXPECT_FALSE(busy_.exchange(true)) << "two threads in the driver at once";
+    ++polls_;
+    busy_ = false;
+  }
+
+ private:
+  std::atomic<int>& polls_;
+  std::atomic<bool> busy_{false};
+};
+
+std::unique_ptr<Engine> make_engine(std::string_view preset, std::atomic<int>& polls, const Values& overrides = {}) {
+  return std::make_unique<Engine>(make_policy(resolve_values(preset, overrides)),
+                                  std::make_unique<CountingDriver>(polls), nullptr);
+}
+
+bool eventually(const std::function<bool()>& holds) {
+  for (const Nanoseconds end = now() + seconds(20); now() < end;) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
+
+std::size_t entries(const char* directory) {
+  std::size_t count = 0;
+  DIR* handle = opendir(directory);
+  while (readdir(handle)) ++count;
+  closedir(handle);
+  return count;
+}
+
+std::uint64_t wakes_of(const Engine& engine) { return engine.workers().front()->wakes; }
+
+TEST(Engine, PresetsThatPollAlwaysDo) {
+  for (const char* preset : {"thread", "timer", "idle"}) {
+    std::atomic<int> polls{0};
+    auto engine = make_engine(preset, polls);
+    engine->start();
+    EXPECT_TRUE(eventually([&] { return polls > 3; })) << preset;
+    EXPECT_TRUE(engine->stop(seconds(10)));
+  }
+}
+
+TEST(Engine, AdaptiveIsParkedAndSilentWhileNothingIsPending) {
+  std::atomic<int> polls{0};
+  auto engine = make_engine("adaptive", polls);
+  engine->start();
+  ASSERT_TRUE(eventually([&] { return engine->workers().front()->parks == 1; }));
+  const auto wakes = wakes_of(*engine);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(wakes_of(*engine), wakes);
+  EXPECT_EQ(polls, 0);
+  EXPECT_TRUE(engine->stop(seconds(10)));
+}
+
+TEST(Engine, AdaptiveWakesForAPendingOperationAndParksAfterIt) {
+  std::atomic<int> polls{0};
+  auto engine = make_engine("adaptive", polls);
+  engine->start();
+  auto& worker = *engine->workers().front();
+  ASSERT_TRUE(eventually([&] { return worker.parks == 1; }));
+  ThreadSlot& slot = engine->activity().acquire();
+  add(slot.started, 1);
+  engine->after_call();
+  EXPECT_TRUE(eventually([&] { return polls > 3; }));
+  add(slot.completed, 1);
+  EXPECT_TRUE(eventually([&] { return worker.parks == 2; }));
+  const int before = polls;
+  settle();
+  EXPECT_EQ(polls, before);
+  EXPECT_TRUE(engine->stop(seconds(10)));
+}
+
+TEST(Engine, AdaptiveStandsDownWhileAThreadIsInside) {
+  std::atomic<int> polls{0};
+  auto engine = make_engine("adaptive", polls);
+  ThreadSlot& slot = engine->activity().acquire();
+  add(slot.started, 1);
+  slot.inside = true;
+  engine->start();
+  settle();
+  EXPECT_EQ(polls, 0);
+  slot.inside = false;
+  engine->after_call();
+  EXPECT_TRUE(eventually([&] { return polls > 0; }));
+  EXPECT_TRUE(engine->stop(seconds(10)));
+}
+
+TEST(Engine, APauseEndsPollingAndResumeBringsItBack) {
+  std::atomic<int> polls{0};
+  auto engine = make_engine("timer", polls, {{"timer_us", "100"}});
+  engine->start();
+  ASSERT_TRUE(eventually([&] { return polls > 0; }));
+  engine->pause();
+  settle();
+  const int before = polls;
+  settle();
+  EXPECT_EQ(polls, before);
+  engine->resume();
+  EXPECT_TRUE(eventually([&] { return polls > before; }));
+  EXPECT_TRUE(engine->stop(seconds(10)));
+}
+
+TEST(Engine, ExplicitPollsInCallsAndHasNoThreads) {
+  std::atomic<int> polls{0};
+  auto engine = make_engine("explicit", polls);
+  engine->start();
+  EXPECT_TRUE(engine->workers().empty());
+  engine->after_call();
+  EXPECT_EQ(polls, 0);  // nothing pending
+  add(engine->activity().acquire().started, 1);
+  engine->after_call();
+  EXPECT_EQ(polls, 1);
+  EXPECT_TRUE(engine->stop(seconds(1)));
+}
+
+TEST(Engine, AThousandStartsAndStopsLeaveNothingBehind) {
+  const auto threads = entries("/proc/self/task");
+  const auto descriptors = entries("/proc/self/fd");
+  for (int i = 0; i < 1000; ++i) {
+    std::atomic<int> polls{0};
+    auto engine = make_engine(i % 2 ? "adaptive" : "idle", polls);
+    engine->start();
+    ASSERT_TRUE(engine->stop(seconds(10)));
+  }
+  EXPECT_TRUE(eventually([&] { return entries("/proc/self/task") == threads; }));
+  EXPECT_EQ(entries("/proc/self/fd"), descriptors);
+}
+
+// What an engine thread inherits, seen from inside a poll.
+class InspectingDriver : public Driver {
+ public:
+  explicit InspectingDriver(std::atomic<int>& findings) : findings_(findings) {}
+  void poll() override {
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    const bool quiet = sigismember(&blocked, SIGINT) == 1 && sigismember(&blocked, SIGUSR1) == 1;
+    findings_ = 1 + (quiet ? 2 : 0) + (std::fegetround() == FE_UPWARD ? 4 : 0);
+  }
+
+ private:
+  std::atomic<int>& findings_;
+};
+
+TEST(Engine, ThreadsBlockSignalsAndInheritTheFloatingPointMode) {
+  std::atomic<int> findings{0};
+  const int mode = std::fegetround();
+  std::fesetround(FE_UPWARD);
+  Engine engine(make_policy(resolve_values("thread", {})), std::make_unique<InspectingDriver>(findings), nullptr);
+  engine.start();
+  std::fesetround(mode);
+  EXPECT_TRUE(eventually([&] { return findings != 0; }));
+  EXPECT_TRUE(engine.stop(seconds(10)));
+  EXPECT_EQ(findings, 7);
+  sigset_t own;
+  pthread_sigmask(SIG_SETMASK, nullptr, &own);
+  EXPECT_EQ(sigismember(&own, SIGINT), 0);
+}
+
+// A poll that another thread blocks, as an MPI's lock does.
+class StuckDriver : public Driver {
+ public:
+  StuckDriver(std::atomic<bool>& entered, std::atomic<bool>& leave) : entered_(entered), leave_(leave) {}
+  void poll() override {
+    entered_ = true;
+    while (!leave_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+ private:
+  std::atomic<bool>& entered_;
+  std::atomic<bool>& leave_;
+};
+
+TEST(Engine, StopGivesUpOnAThreadThatIsStuck) {
+  std::atomic<bool> entered{false};
+  std::atomic<bool> leave{false};
+  Engine engine(make_policy(resolve_values("thread", {})), std::make_unique<StuckDriver>(entered, leave), nullptr);
+  engine.start();
+  ASSERT_TRUE(eventually([&] { return entered.load(); }));
+  EXPECT_FALSE(engine.stop(microseconds(20000)));
+  leave = true;
+  EXPECT_TRUE(engine.stop(seconds(10)));
+}
+
+}  // namespace
+}  // namespace progress_engine

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/parking.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace progress_engine {
+namespace {
+
+TEST(Parking, DoesNotSleepWhileThereIsWork) {
+  prepare_fences();
+  Parking parking;
+  EXPECT_FALSE(parking.park([] { return true; }, seconds(60)));
+  EXPECT_FALSE(parking.anyone());
+}
+
+TEST(Parking, EverySleepEnds) {
+  prepare_fences();
+  Parking parking;
+  const Nanoseconds before = now();
+  EXPECT_TRUE(parking.park([] { return false; }, microseconds(2000)));
+  EXPECT_GE(now() - before, microseconds(2000));
+}
+
+// Publishes work and rings at random moments of the sleeper's way to bed: a lost ring would cost the whole bound.
+TEST(Parking, NoRingIsLost) {
+  prepare_fences();
+  Parking parking;
+  constexpr int rounds = 20000;
+  std::atomic<int> work{0};
+  std::atomic<int> done{0};
+  std::jthread sleeper([&] {
+    while (done < rounds) {
+      parking.park([&] { return work > done; }, seconds(30));
+      if (work > done) ++done;
+    }
+  });
+  const Nanoseconds begin = now();
+  for (int i = 1; i <= rounds; ++i) {
+    work.store(i, std::memory_order_release);
+    light_fence();
+    if (parking.anyone()) parking.ring();
+    while (done < i) {
+      if (now() - begin > seconds(25)) break;  // reported below
+    }
+  }
+  EXPECT_EQ(done, rounds);
+  EXPECT_LT(now() - begin, seconds(25));
+  work = rounds;
+  parking.ring();
+}
+
+}  // namespace
+}  // namespace progress_engine

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace progress_engine {
+namespace {
+
+Policy policy_of(std::string_view preset, const Values& overrides = {}) {
+  return make_policy(resolve_values(preset, overrides));
+}
+
+std::string complaint(std::string_view preset, const Values& overrides) {
+  try {
+    policy_of(preset, overrides);
+  } catch (const SettingError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Presets, AllAreValidAndExplained) {
+  for (const auto& [name, preset] : all_presets().items()) {
+    EXPECT_EQ(complaint(name, {}), "") << name;
+    EXPECT_FALSE(preset["summary"].get<std::string>().empty()) << name;
+    for (const auto& [key, value] : preset["settings"].items())
+      EXPECT_NO_THROW(check_value(key, value.is_string() ? value.get<std::string>() : value.dump())) << name;
+  }
+}
+
+TEST(Presets, AreTheVariantsThatTheStudiesName) {
+  for (const char* name : {"off", "explicit", "thread", "timer", "idle", "adaptive"})
+    EXPECT_TRUE(all_presets().contains(name)) << name;
+}
+
+TEST(Presets, OffHasNoPollingPointAtAll) {
+  EXPECT_FALSE(policy_of("off").points.any());
+  EXPECT_FALSE(policy_of("explicit").points.threads());
+  EXPECT_TRUE(policy_of("idle").points.timer);
+  EXPECT_EQ(policy_of("thread").trigger, Trigger::always);
+  EXPECT_EQ(policy_of("adaptive").trigger, Trigger::outside);
+}
+
+TEST(Settings, DefaultsAreValidAndExplained) {
+  for (const auto& setting : all_settings()) {
+    EXPECT_NO_THROW(check_value(setting.key, setting.initial)) << setting.key;
+    EXPECT_FALSE(setting.meaning.empty());
+  }
+}
+
+TEST(Settings, AnOverrideWinsOverThePreset) {
+  EXPECT_EQ(policy_of("timer").timer_us, 2000);
+  EXPECT_EQ(policy_of("timer", {{"timer_us", "50"}}).timer_us, 50);
+}
+
+TEST(Settings, WhatIsWrongIsNamed) {
+  EXPECT_NE(complaint("nope", {}).find("unknown variant 'nope'"), std::string::npos);
+  EXPECT_NE(complaint("timer", {{"timr_us", "1"}}).find("timr_us"), std::string::npos);
+  EXPECT_NE(complaint("timer", {{"timer_us", "2ms"}}).find("from 10 to 1000000"), std::string::npos);
+  EXPECT_NE(complaint("timer", {{"timer_us", ""}}), "");
+  EXPECT_NE(complaint("timer", {{"timer_us", "99999999999999999999"}}), "");
+  EXPECT_NE(complaint("timer", {{"report", "yes"}}).find("0 or 1"), std::string::npos);
+  EXPECT_NE(complaint("timer", {{"wait", "sleep"}}).find("futex"), std::string::npos);
+  EXPECT_NE(complaint("timer", {{"points", "timer,idol"}}), "");
+}
+
+TEST(Settings, UnsoundCombinationsAreRefused) {
+  EXPECT_NE(complaint("adaptive", {{"trigger", "always"}}), "");
+  EXPECT_NE(complaint("adaptive", {{"wait", "spin"}}), "");
+  EXPECT_NE(complaint("adaptive", {{"min_distance_us", "5000"}}), "");
+  EXPECT_NE(complaint("thread", {{"wait", "epoll"}}), "");
+  EXPECT_NE(complaint("thread", {{"wait", "futex"}}), "");
+  EXPECT_NE(complaint("explicit", {{"trigger", "outside"}}), "");
+  EXPECT_NE(complaint("timer", {{"points", "none,timer"}}), "");
+}
+
+TEST(Settings, ComeFromTheEnvironment) {
+  std::string wanted = "PROGRESS_ENGINE_TIMER_US=70";
+  std::string preset = "PROGRESS_ENGINE=timer";
+  std::string reserved = "PROGRESS_ENGINE_LIBRARY=/x";
+  std::array<char*, 4> environment{wanted.data(), preset.data(), reserved.data(), nullptr};
+  EXPECT_EQ(overrides_from_environment(environment.data()), (Values{{"timer_us", "70"}}));
+  std::string unknown = "PROGRESS_ENGINE_TIMR=1";
+  environment[0] = unknown.data();
+  EXPECT_THROW(overrides_from_environment(environment.data()), SettingError);
+  EXPECT_EQ(environment_name("timer_us"), "PROGRESS_ENGINE_TIMER_US");
+}
+
+}  // namespace
+}  // namespace progress_engine
