@@ -35,9 +35,9 @@ pytestmark = [pytest.mark.vcluster, pytest.mark.slurm]
 WHEELS = [pytest.param(mpi, id=name) for name, mpi in mpis.MPIS.items() if mpi.wheels]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def virtual() -> Iterator[Cluster]:
-    """Two nodes with Slurm for all tests that break nothing."""
+    """Two nodes with Slurm, up in 0.3 s."""
     if reason := cluster.supported() or slurm.missing():
         pytest.skip(reason)
     with tempfile.TemporaryDirectory(prefix="obt-", dir="/tmp") as parent, pytest.MonkeyPatch.context() as patch:
@@ -45,16 +45,8 @@ def virtual() -> Iterator[Cluster]:
         brought_up = cluster.up(nodes=2, slurm=True, tied=True)
         spaces = namespaces_of(brought_up)
         yield brought_up
-        brought_up.down()
+        cluster.down()
         assert leftovers(Path(parent, "vc"), spaces) == []
-
-
-@pytest.fixture
-def mortal(virtual: Cluster) -> Iterator[Cluster]:
-    """The same for a test that breaks something: the next test finds a whole one again."""
-    yield virtual
-    repaired = cluster.up(nodes=2, slurm=True, tied=True)
-    virtual.__dict__.update(repaired.__dict__)
 
 
 def submit(virtual: Cluster, folder: Path, script: str, *options: str) -> str:
@@ -159,36 +151,38 @@ def test_a_killed_rank_ends_its_step(virtual: Cluster, tmp_path: Path) -> None:
 
 def test_a_sweep_from_a_job_spares_the_job(virtual: Cluster, tmp_path: Path) -> None:
     """What the schedule of launches does between them: both nodes swept, job and daemons alive."""
-    python = "/usr/bin/env python3 -c"
-    code = (
-        "from reframe_checks.systems.vcluster import cluster; c = cluster.load(); print([c.sweep(h) for h in c.hosts])"
-    )
-    script = f'(setsid sleep 1000 &)\ncd {HERE.parents[1]}\n{python} "{code}"\nsrun hostname | sort\necho end'
+    script = f"""(setsid sleep 1000 &)
+cd {HERE.parents[1]}
+python3 -c 'from reframe_checks.systems.vcluster import cluster
+here = cluster.load()
+for host in here.hosts: print(host, here.sweep(host))'
+srun hostname | sort
+echo end"""
     job = submit(virtual, tmp_path, script)
     assert ends_as(virtual, job, "COMPLETED")
-    assert (tmp_path / "job.out").read_text().splitlines() == ["[1, 0]", "vc1", "vc2", "end"]
+    assert (tmp_path / "job.out").read_text().splitlines() == ["vc1 1", "vc2 0", "vc1", "vc2", "end"]
     assert virtual.healthy()
 
 
-def test_a_dead_daemon_is_seen_and_repaired(mortal: Cluster) -> None:
-    run(mortal, "vc2", "pkill", "-KILL", "-x", "slurmd")
-    assert eventually(lambda: not mortal.healthy())
+def test_a_dead_daemon_is_seen_and_repaired(virtual: Cluster) -> None:
+    run(virtual, "vc2", "pkill", "-KILL", "-x", "slurmd")
+    assert eventually(lambda: not virtual.healthy())
     assert cluster.up(nodes=2, slurm=True, tied=True).healthy()
 
 
-def test_a_dead_node_fails_its_job(mortal: Cluster, tmp_path: Path) -> None:
-    job = submit(mortal, tmp_path, "sleep 1000")
-    assert eventually(lambda: job_state(mortal, job) == "RUNNING")
-    mortal.kill_node("vc2")
-    assert ends_as(mortal, job, "NODE_FAIL", 40)
+def test_a_dead_node_fails_its_job(virtual: Cluster, tmp_path: Path) -> None:
+    job = submit(virtual, tmp_path, "sleep 1000")
+    assert eventually(lambda: job_state(virtual, job) == "RUNNING")
+    virtual.kill_node("vc2")
+    assert ends_as(virtual, job, "NODE_FAIL", 40)
 
 
 @pytest.mark.mpi
-def test_four_nodes(mortal: Cluster, tmp_path: Path) -> None:
-    mortal.down()
+def test_four_nodes(virtual: Cluster, tmp_path: Path) -> None:
+    virtual.down()
     mpi = mpis.MPIS["mpich"]
-    virtual = cluster.up(nodes=4, slurm=True, tied=True)
-    lines = output_of(virtual, tmp_path, mpi, " ".join(mpi.launch_command(4, 1, Where())), nodes=4)
+    larger = cluster.up(nodes=4, slurm=True, tied=True)
+    lines = output_of(larger, tmp_path, mpi, " ".join(mpi.launch_command(4, 1, Where())), nodes=4)
     assert lines == [f"rank {rank} of 4 on vc{rank + 1} received {(rank - 1) % 4 + 1}" for rank in range(4)]
 
 
