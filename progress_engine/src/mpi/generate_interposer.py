@@ -99,33 +99,41 @@ def request_argument(function: Function) -> str | None:
     return None
 
 
-def body_of(function: Function, table: Table) -> list[str] | None:
-    """The wrapper's statements, None for a function that is left alone."""
-    call = f"const int code = next.get()({', '.join(function.arguments)});"
-    fill = lambda text: text.format(*function.arguments)  # noqa: E731
+def hooks_of(function: Function, table: Table) -> tuple[list[str], list[str]] | None:
+    """What stands before and after the MPI's own function; None for a function that is left alone."""
+
+    def fill(text: str) -> str:
+        return text.format(*function.arguments)
+
+    hooks: tuple[list[str], list[str]] | None = None
     if function.name in table["written_by_hand"] or matches(table["left_alone"], function.base):
-        return None
-    if spec := table["completions"].get(function.name):
+        pass
+    elif spec := table["completions"].get(function.name):
         completion = f"Completion completion(call, {fill(spec['count'])}, {fill(spec['requests'])});"
-        return ["Call call;", completion, call, f"if (completion.freed(code)) completion.{fill(spec['done'])};"]
-    if spec := table["starts"].get(function.name):
-        return ["Call call;", call, f"call.restarted(code, {fill(spec['count'])}, {fill(spec['requests'])});"]
-    if function.name in table["frees"]:
-        return ["Call call;", "const Freeing freeing(call, {0});".format(*function.arguments), call, "freeing.done();"]
-    if matches(table["entered"], function.base):
-        return ["const Call call;", call]
-    if request := request_argument(function):
-        kind = "prepared" if function.base.endswith("_init") else "started"
-        return ["Call call;", call, f"call.{kind}(code, {request});"]
-    return None
+        hooks = [completion], [f"if (completion.freed(code)) completion.{fill(spec['done'])};"]
+    elif spec := table["starts"].get(function.name):
+        hooks = [], [f"call.restarted(code, {fill(spec['count'])}, {fill(spec['requests'])});"]
+    elif function.name in table["frees"]:
+        hooks = [f"const Freeing freeing(call, {function.arguments[0]});"], ["freeing.done();"]
+    elif matches(table["entered"], function.base):
+        hooks = [], []
+    elif request := request_argument(function):
+        hooks = [], [f"call.{'prepared' if function.base.endswith('_init') else 'started'}(code, {request});"]
+    return hooks
+
+
+def body_of(function: Function, before: list[str], after: list[str]) -> str:
+    call = f"const int code = next.get()({', '.join(function.arguments)});"
+    statements = ["Call call;", *before, call, *after, "return code;"]
+    return "\n".join(f"  {statement}" for statement in statements)
 
 
 def write_wrappers(functions: list[Function], table: Table) -> str:
     text = HEADER + '#include "mpi/hooks.hpp"\n\nusing namespace progress_engine;\n'
     for function in functions:
-        if statements := body_of(function, table):
-            body = "\n".join(f"  {statement}" for statement in [*statements, "return code;"])
-            text += WRAPPER.format(name=function.name, parameters=", ".join(function.parameters), body=body)
+        if (hooks := hooks_of(function, table)) is not None:
+            parameters = ", ".join(function.parameters)
+            text += WRAPPER.format(name=function.name, parameters=parameters, body=body_of(function, *hooks))
     return text
 
 

@@ -83,8 +83,6 @@ void register_ends() {
 
 // ---- the beginning
 
-using RealInit = int (*)(int*, char***, int asked, int* provided);
-
 int init_as_asked(int* argc, char*** argv, int asked, int* provided, bool plain) {
   static constinit Next<decltype(&MPI_Init)> init("MPI_Init");
   static constinit Next<decltype(&MPI_Init_thread)> init_thread("MPI_Init_thread");
@@ -119,6 +117,14 @@ std::unique_ptr<EventSource> watch_sockets(const Policy& policy) {
   return std::make_unique<SocketEvents>();
 }
 
+// When the settings as a whole are refused, whoever asked for a report still gets the reason.
+void report_as_the_environment_says() {
+  const char* report = std::getenv("PROGRESS_ENGINE_REPORT");
+  const char* file = std::getenv("PROGRESS_ENGINE_REPORT_FILE");
+  status().report = report && std::string_view(report) == "1";
+  status().report_file = file ? file : "";
+}
+
 // The settings' policy, or none with the reason in status().
 std::optional<Policy> read_policy() {
   try {
@@ -130,6 +136,7 @@ std::optional<Policy> read_policy() {
     status().reason = "the preset or the settings switch it off";
   } catch (const std::exception& error) {
     status().reason = error.what();
+    report_as_the_environment_says();
   }
   return {};
 }

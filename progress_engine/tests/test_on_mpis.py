@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The engine under real MPI programs: the same results as without it, nothing left pending, no hang at any end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import PRESETS, Launcher
+
+pytestmark = pytest.mark.mpi
+
+# What one rank of `scenarios all` starts: counted by hand from scenarios.c.
+POINT_TO_POINT = 12 * 2 + 3
+OPERATIONS = 3 * POINT_TO_POINT + 8 * 2 + 4 + 4 * 2 + 1 + 50 * 2
+
+
+def lines(text: str) -> list[str]:
+    return sorted(line for line in text.splitlines() if line.startswith("rank"))
+
+
+def reports(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads((folder / f"report.{rank}").read_text()) for rank in (0, 1)]
+
+
+@pytest.fixture(scope="module")
+def bare_results(launcher: Launcher) -> list[str]:
+    result = launcher.run("all")
+    assert result.returncode == 0, result.stderr
+    assert len(lines(result.stdout)) == 14
+    return lines(result.stdout)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_results_are_those_of_the_bare_program(
+    launcher: Launcher, bare_results: list[str], preset: str, tmp_path: Path
+) -> None:
+    result = launcher.run("all", variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == bare_results
+    assert "progress" not in result.stderr  # silent unless asked
+    for report in reports(tmp_path):
+        active = preset != "off"
+        assert report["active"] is active
+        assert (report["reason"] == "") is active
+        assert report["pending"] == 0
+        assert report["tracked"] == (OPERATIONS if active else 0)
+        assert report["thread_level"] == {"asked": "serialized", "provided": "multiple" if active else "serialized"}
+        threads = {"off": 0, "explicit": 0, "idle": 2}.get(preset, 1)
+        assert len(report["threads"]) == threads
+        assert all(thread["tid"] > 0 for thread in report["threads"])
+        assert (report["polls"] > 0) is active
+
+
+@pytest.mark.parametrize("driver", ["test", "auto"])
+def test_drivers(launcher: Launcher, bare_results: list[str], driver: str, tmp_path: Path) -> None:
+    settings = (f"driver={driver}", f"report_file={tmp_path}/report.%r")
+    result = launcher.run("all", variant="thread", settings=settings)
+    assert lines(result.stdout) == bare_results
+    assert all(report["productive_polls"] > 0 for report in reports(tmp_path))
+
+
+@pytest.mark.parametrize("asked", [-1, 0, 1, 2, 3])
+def test_the_program_sees_the_thread_level_it_asked_for(launcher: Launcher, asked: int) -> None:
+    bare = launcher.run("level", str(asked))
+    with_engine = launcher.run("level", str(asked), variant="adaptive")
+    assert bare.returncode == with_engine.returncode == 0
+    assert lines(with_engine.stdout) == lines(bare.stdout) != []
+
+
+@pytest.mark.parametrize("preset", ["thread", "idle", "adaptive"])
+@pytest.mark.parametrize("end", ["exit", "abort"])
+def test_unusual_ends_are_as_without_the_engine(launcher: Launcher, preset: str, end: str) -> None:
+    bare = launcher.run(end)
+    result = launcher.run(end, variant=preset)
+    assert result.returncode == bare.returncode
+    assert result.returncode not in (124, 137), "it hung"
+    assert "Segmentation" not in result.stderr
+
+
+def test_on_one_rank_only(launcher: Launcher, bare_results: list[str], tmp_path: Path) -> None:
+    rank = {"mpich": "PMI_RANK", "intel": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}[launcher.mpi.family]
+    script = tmp_path / "one_rank"
+    script.write_text(f'#!/bin/sh\n[ "${rank}" = 1 ] && export LD_PRELOAD={launcher.engine}\nexec "$@"\n')
+    script.chmod(0o755)
+    result = launcher.run("all", prefix=("env", "PROGRESS_ENGINE=adaptive", "PROGRESS_ENGINE_REPORT=1", str(script)))
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == bare_results
+    assert result.stderr.count("progress engine: rank 1: adaptive") == 1
+    assert "progress engine: rank 0" not in result.stderr
+
+
+def test_a_bad_setting_in_a_plain_preload_makes_it_inactive(launcher: Launcher, bare_results: list[str]) -> None:
+    preload = ("env", f"LD_PRELOAD={launcher.engine}", "PROGRESS_ENGINE=nope", "PROGRESS_ENGINE_REPORT=1")
+    result = launcher.run("all", prefix=preload)
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == bare_results
+    assert "inactive: unknown variant 'nope'" in result.stderr
+
+
+def test_many_processes_one_after_the_other(launcher: Launcher) -> None:
+    shared_memory = set(Path("/dev/shm").iterdir())
+    for _ in range(8):
+        assert launcher.run("none", variant="idle").returncode == 0
+    assert set(Path("/dev/shm").iterdir()) <= shared_memory

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""progress-run and progress-info, without an MPI running."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.mpis import MPIS
+
+from .conftest import PRESETS
+
+BUILT = [mpi for mpi in MPIS.values() if (mpi.build_dir / "bin" / "progress-run").exists()]
+pytestmark = pytest.mark.skipif(not BUILT, reason="the engine is not built")
+
+
+def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BUILT[0].build_dir / "bin" / tool, *arguments], capture_output=True, text=True, check=False, timeout=30
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--variant", "nope", "--", "true"], "unknown variant 'nope'"),
+        (["--set", "foo=1", "--", "true"], "unknown setting 'foo'"),
+        (["--set", "foo", "--", "true"], "KEY=VALUE"),
+        (["--set", "timer_us=soon", "--", "true"], "timer_us=soon is not valid"),
+        (["--set", "trigger=always", "--", "true"], "trigger=always"),
+        (["--frobnicate", "--", "true"], "--frobnicate"),
+        (["--variant", "off"], "command is required"),
+        (["--", "no-such-program"], "no-such-program"),
+    ],
+)
+def test_what_is_wrong_is_refused_in_a_sentence(arguments: list[str], says: str) -> None:
+    result = run("progress-run", *arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("progress-run: ")
+    assert says in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_the_program_gets_its_arguments_and_its_status_comes_back() -> None:
+    result = run("progress-run", "--variant", "idle", "--", "sh", "-c", 'echo "$1"; exit 5', "-", "--variant")
+    assert (result.returncode, result.stdout, result.stderr) == (5, "--variant\n", "")
+
+
+def test_settings_reach_the_program() -> None:
+    result = run("progress-run", "--variant", "timer", "--set", "timer_us=70", "--report", "--", "env")
+    assert {"PROGRESS_ENGINE=timer", "PROGRESS_ENGINE_TIMER_US=70", "PROGRESS_ENGINE_REPORT=1"} <= set(
+        result.stdout.splitlines()
+    )
+
+
+def test_a_static_program_runs_without_the_engine_unless_strict(tmp_path: Path) -> None:
+    source, program = tmp_path / "static.c", tmp_path / "static"
+    source.write_text("int main(void) { return 4; }\n")
+    subprocess.run(["gcc", "-static", "-o", program, source], check=True)
+    result = run("progress-run", "--", str(program))
+    assert result.returncode == 4
+    assert "statically linked" in result.stderr
+    assert run("progress-run", "--strict", "--", str(program)).returncode == 2
+
+
+def test_a_program_of_another_mpi_runs_without_the_engine_unless_strict(tmp_path: Path) -> None:
+    source, program, library = tmp_path / "p.c", tmp_path / "p", tmp_path / "libmpi.so.99"
+    source.write_text("int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-shared", "-Wl,-soname,libmpi.so.99", "-o", library, "-xc", "/dev/null"], check=True)
+    link = ["-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{tmp_path}"]
+    subprocess.run(["gcc", "-o", program, source, *link], check=True)
+    result = run("progress-run", "--", str(program))
+    assert result.returncode == 0
+    assert "uses libmpi.so.99" in result.stderr
+    assert run("progress-run", "--strict", "--", str(program)).returncode == 2
+
+
+def test_progress_info_describes_machine_settings_and_presets() -> None:
+    info = json.loads(run("progress-info", "--json").stdout)
+    assert set(PRESETS) <= set(info["presets"])
+    assert all(preset["summary"] and preset["settings"] for preset in info["presets"].values())
+    assert all(setting["meaning"] and setting["key"] for setting in info["settings"])
+    assert info["machine"]["cpus"]
+    assert info["machine"]["slice_ns"] is None or info["machine"]["slice_ns"] > 0
+    text = run("progress-info")
+    assert text.returncode == 0
+    assert all(setting["key"] in text.stdout for setting in info["settings"])
+
+
+def test_progress_info_refuses_what_it_does_not_know() -> None:
+    result = run("progress-info", "--frobnicate")
+    assert result.returncode == 2
+    assert result.stderr.startswith("progress-info: ")
