@@ -6,13 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness import variants
+from harness import systems, variants
 from harness.errors import UsageError
 from harness.mpis import WHEEL_MPIS
 from harness.schedule.plan import LAUNCH_OVERHEAD_S, Launch, Sampler, interleave, point_estimate_s
 from harness.setup import mpi as mpi_setup
 from harness.systems import System
 from reframe_checks.study import Scale, Study
+from reframe_checks.study_table import by_names
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,23 @@ class Request:
             },
             "expected": [launch.identity for job in self.jobs() for launch in job.launches],
         }
+
+
+def from_facts(facts: dict[str, Any]) -> Request:
+    """The request that a session.json holds."""
+    asked = facts["request"]
+    config = asked["config"]
+    system = systems.by_name(facts["system"] if facts["system"] in systems.BUILTIN else config)
+    return Request(
+        studies=by_names(facts["studies"]),
+        system=system,
+        mpis=facts["mpi_names"],
+        variants=asked["variants"],
+        scale=facts["scale"],
+        settings=asked["settings"],
+        seed=asked["seed"],
+        nodes=asked["nodes"],
+    )
 
 
 def parse_list(text: str | None) -> list[str]:

@@ -10,8 +10,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness import identity
 from harness import session as sessions
-from harness.errors import Failure
+from harness.errors import Failure, UsageError
 from harness.mpis import MPIS
 from harness.paths import ROOT, VENV
 from harness.progress import Progress, watch
@@ -36,7 +37,21 @@ def set_up(request: Request) -> None:
 
 
 def new_session(request: Request, hint: str, command: list[str]) -> Session:
-    return sessions.create(hint, {"command": command, **request.facts()})
+    """A new session for `request`; what it runs with must be built already."""
+    return sessions.create(hint, {"command": command, **request.facts(), "identity": identity.of(request)})
+
+
+def resumed_session(request: Request, session: Session, force: bool) -> Session:
+    """The same session, to go on with; UsageError if what would run now is not what ran then."""
+    found = identity.differences(session.facts.get("identity", {}), identity.of(request))
+    if found and not force:
+        raise UsageError(
+            f"Session {session.name} cannot be resumed: {'; '.join(found)}. Start a new one, or mix them with --force."
+        )
+    session.facts.setdefault("resumed", []).append({"time": sessions.utc_now().isoformat(), "differences": found})
+    session.facts["state"] = "running"
+    session.save()
+    return session
 
 
 def run(request: Request, session: Session) -> bool:
@@ -47,8 +62,9 @@ def run(request: Request, session: Session) -> bool:
     jobs = request.jobs()
     lock = sessions.measuring(session.name) if request.system.exclusive else contextlib.nullcontext()
     state = "interrupted"
-    with lock:
+    with lock, session.alone():
         try:
+            salvage(session.folders)
             with request.system.open(request.nodes) as opened:
                 if opened.note:
                     say(opened.note)

@@ -50,6 +50,16 @@ class Session:
         partial.write_text(json.dumps(self.facts, indent=1) + "\n")
         partial.replace(self.path / "session.json")
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep this session to one run at a time."""
+        with (self.path / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Failure(f"Session {self.name} is being run by another ./bench: wait for it.") from None
+            yield
+
     def finish(self, state: str) -> None:
         """Write down how the session ended."""
         self.facts |= {"state": state, "finished": utc_now().isoformat(timespec="seconds")}

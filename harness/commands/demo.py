@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from harness import systems
-from harness.commands.run import execute
+from harness.commands.run import start
 from harness.mpis import WHEEL_MPIS
 from harness.request import Request
 from harness.setup.steps import say
@@ -30,7 +30,7 @@ def demo(
     if reason:
         say(f"{reason} Falling back to processes of this machine over loopback; the records say so.")
     request = fit(system, minutes * 60)
-    return execute(request, "demo", sys.argv[1:])
+    return start(request, "demo", sys.argv[1:])
 
 
 def fit(system: systems.System, seconds: float) -> Request:

@@ -9,17 +9,18 @@ from typing import Annotated
 import typer
 
 from harness import run as runs
+from harness import session as sessions
 from harness import systems
 from harness.commands import options
 from harness.commands.report import write
 from harness.errors import UsageError
-from harness.request import Request, choose_mpis, choose_variants, parse_settings
+from harness.request import Request, choose_mpis, choose_variants, from_facts, parse_settings
 from harness.setup.steps import say
 from reframe_checks.study_table import by_names
 
 
 def run(
-    studies: Annotated[list[str], typer.Argument(metavar="STUDY|GROUP...", help="See ./bench list.")],
+    studies: Annotated[list[str], typer.Argument(metavar="STUDY|GROUP...", help="See ./bench list.")] = [],  # noqa: B006 - Typer copies it
     system: options.System = "vcluster",
     mpi: options.Mpis = "",
     variant: options.Variants = "",
@@ -30,11 +31,21 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan with its estimated time, run nothing.")
     ] = False,
+    resume: Annotated[
+        str, typer.Option("--resume", metavar="SESSION", help="Run what is missing or failed in it, and nothing else.")
+    ] = "",
+    force: Annotated[bool, typer.Option("--force", help="Resume though what would run has changed.")] = False,
 ) -> int:
     """Run studies and keep every sample in a session folder.
 
     Example: ./bench run overlap-ratio --mpi mpich,openmpi --variant bare,adaptive --set size_bytes=4194304
     """
+    if resume:
+        if studies:
+            raise UsageError("--resume goes on with a session's own studies: leave the names out.")
+        return go_on(sessions.load(resume), force, dry_run)
+    if not studies:
+        raise UsageError("Which study? ./bench list names them; ./bench run all runs them all.")
     chosen = systems.by_name(system)
     request = Request(
         studies=by_names(studies),
@@ -52,7 +63,27 @@ def run(
         return 0
     if reason := chosen.why_not():
         raise UsageError(f"{reason} --system local runs on this machine without virtual nodes.")
-    return execute(request, "-".join(studies), sys.argv[1:])
+    return start(request, "-".join(studies), sys.argv[1:])
+
+
+def start(request: Request, hint: str, command: list[str]) -> int:
+    """Set up, run and report a request as a new session; the exit status."""
+    runs.set_up(request)
+    session = runs.new_session(request, hint[:60], command)
+    say(describe(request))
+    return execute(request, session)
+
+
+def go_on(session: sessions.Session, force: bool, dry_run: bool) -> int:
+    """Run what a session lacks; the exit status."""
+    request = from_facts(session.facts)
+    lacking = runs.missing(request, session)
+    say(f"{session.name} lacks points of {len(lacking)} launches")
+    if dry_run:
+        print("\n".join(lacking))
+        return 0
+    runs.set_up(request)
+    return execute(request, runs.resumed_session(request, session, force))
 
 
 def describe(request: Request) -> str:
@@ -69,11 +100,8 @@ def describe(request: Request) -> str:
     return "\n".join([*lines, f"in all about {total / 60:.1f} min, beside the set-up"])
 
 
-def execute(request: Request, hint: str, command: list[str]) -> int:
-    """Set up, run and report a request; the exit status."""
-    runs.set_up(request)
-    session = runs.new_session(request, hint[:60], command)
-    say(describe(request))
+def execute(request: Request, session: sessions.Session) -> int:
+    """Run what `session` lacks of `request` and write the report; the exit status."""
     try:
         good = runs.run(request, session)
     finally:
@@ -82,5 +110,6 @@ def execute(request: Request, hint: str, command: list[str]) -> int:
     if not good:
         lacking = runs.missing(request, session)
         say(f"{len(lacking)} launches have failed points, for instance {lacking[0]}; the report names the reasons.")
+        say(f"./bench run --resume {session.name} tries these again.")
     print(report)
     return 0 if good else 1

@@ -40,21 +40,35 @@ class Runner:
     def run(self) -> int:
         """Run what is missing; return the exit status."""
         started = time.monotonic()
-        self._tell(event="job", launches=len(self.plan.launches), estimate_s=self.plan.estimate_s())
+        todo = self._todo()
+        share = len(todo) / max(1, len(self.plan.launches))
+        self._tell(event="job", launches=len(todo), estimate_s=share * self.plan.estimate_s())
+        interrupted = False
         try:
-            self._describe_nodes()
-            calibration = self._calibration()
-            for launch in self.plan.launches:
-                self._launch(launch, calibration)
-            interrupted = False
+            if todo:
+                self._describe_nodes()
+                calibration = self._calibration()
+            for launch, points in todo:
+                self._launch(launch, points, calibration)
         except process.Interrupted:
             interrupted = True
         except CalibrationError as error:
-            self._skip_all("failed", str(error))
-            interrupted = False
+            for launch, points in todo:
+                self._record_without_run(launch, points, "failed", str(error))
         bad = [outcome for outcome in self.outcomes if outcome.status not in ("ok", "skipped")]
         self._tell(event="end", interrupted=interrupted, failed=len(bad), seconds=time.monotonic() - started)
         return 1 if bad or interrupted else 0
+
+    def _todo(self) -> list[tuple[Launch, list[Point]]]:
+        """The launches that have points which are neither measured nor known to be impossible here."""
+        folder, todo = self.folders.records, []
+        for launch in self.plan.launches:
+            done = records.finished(folder, launch.identity, self.plan.site.tasks)
+            done |= records.skipped(folder, launch.identity)
+            points = [point for point in self.plan.points if records.key(point) not in done]
+            if points:
+                todo.append((launch, points))
+        return todo
 
     def _describe_nodes(self) -> None:
         """Provenance once a node; what cannot be had is missing there, and nothing fails for it."""
@@ -62,15 +76,10 @@ class Runner:
         log = self.folders.logs / f"{self.plan.study}.{self.plan.site.mpi}.nodes.log"
         process.run([*self.plan.site.launch_command, *describe], {}, log, DESCRIBE_TIMEOUT_S)
 
-    def _launch(self, launch: Launch, calibration: Calibration | None) -> None:
-        done = records.finished(self.folders.records, launch.identity, self.plan.site.tasks)
-        points = [point for point in self.plan.points if records.key(point) not in done]
-        if not points:
-            return
+    def _launch(self, launch: Launch, points: list[Point], calibration: Calibration | None) -> None:
         how = recipe(launch.variant, Path(self.plan.site.progress_run), self.plan.site.async_progress)
         if isinstance(how, str):
-            if not records.attempts(self.folders.records, launch.identity):
-                self._record_without_run(launch, points, "skipped", how)
+            self._record_without_run(launch, points, "skipped", how)
             return
         worked = [calibration.with_work(point) for point in points] if calibration else points
         target = records.next_attempt(self.folders.records, launch.identity)
@@ -104,12 +113,6 @@ class Runner:
         records.write(self.folders.calibration / f"{launch.identity}.jsonl", record)
         calibration.save(kept)
         return calibration
-
-    def _skip_all(self, status: str, reason: str) -> None:
-        for launch in self.plan.launches:
-            done = records.finished(self.folders.records, launch.identity, self.plan.site.tasks)
-            points = [point for point in self.plan.points if records.key(point) not in done]
-            self._record_without_run(launch, points, status, reason)
 
     def _record_without_run(self, launch: Launch, points: list[Point], status: str, reason: str) -> None:
         record = records.RecordFile(

@@ -17,7 +17,7 @@ ADAPTIVE = Launch("l.adaptive", "adaptive:burst=4", 0, 1)
 OFF = Launch("l.off", "off", 0, 1)
 
 
-def _record(change: Callable[[RecordFile], None], launch: Launch = BARE) -> RecordFile:
+def _record(change: Callable[[RecordFile], object], launch: Launch = BARE) -> RecordFile:
     record = good_record(Launch(launch.identity, launch.variant.partition(":")[0], 0, 0))
     change(record)
     return record
@@ -60,7 +60,7 @@ WRONG: list[tuple[str, Launch, Callable[[RecordFile], object], str]] = [
 
 @pytest.mark.parametrize(("name", "launch", "change", "words"), WRONG, ids=[case[0] for case in WRONG])
 def test_each_kind_of_wrong_launch_is_found(
-    plan: Plan, name: str, launch: Launch, change: Callable[[RecordFile], None], words: str
+    plan: Plan, name: str, launch: Launch, change: Callable[[RecordFile], object], words: str
 ) -> None:
     found = problems(plan, launch, _record(change, launch))
     assert len(found) == 1, name
@@ -68,7 +68,7 @@ def test_each_kind_of_wrong_launch_is_found(
 
 
 def test_off_is_meant_to_be_inactive(plan: Plan) -> None:
-    record = _record(lambda r: [e.update(engine={"preset": "off", "active": False}) for e in r.end["ranks"]])  # type: ignore[index,func-returns-value]
+    record = _record(lambda r: [e.update(engine={"preset": "off", "active": False}) for e in r.end["ranks"]])  # type: ignore[index]
     assert problems(plan, OFF, record) == []
 
 

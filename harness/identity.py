@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What must be the same for two runs to belong to one session: system, MPI, engine, workload."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from harness import machine
+from harness.mpis import MPIS
+from harness.request import Request
+
+
+def of(request: Request) -> dict[str, Any]:
+    """The identity of a run of `request` on this machine with what is built now."""
+    facts = machine.facts()
+    executables = sorted({study.workload[0] for study in request.studies})
+    identity: dict[str, Any] = {
+        "system": f"{request.system.name} on {facts['cpu_model']} with {facts['cpus']} CPUs, kernel {facts['kernel']}",
+    }
+    for name in request.mpis:
+        mpi = MPIS.get(name)
+        if mpi is None:
+            continue
+        identity[f"{name} version"] = "; ".join(mpi.wheels or mpi.packages)
+        identity[f"{name} engine"] = _digest(mpi.build_dir / "lib" / "libprogress_engine.so")
+        for executable in executables:
+            identity[f"{name} workload {executable}"] = _digest(mpi.build_dir / "bin" / executable)
+    return identity
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return "absent"
+
+
+def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """What differs, in words."""
+    return [
+        f"{name}: was {before.get(name, 'absent')}, is {now.get(name, 'absent')}"
+        for name in sorted(before | now)
+        if before.get(name) != now.get(name)
+    ]
