@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <memory>
 
 #include "common/errors.h"
 #include "common/interruption.h"
@@ -19,22 +19,29 @@ namespace {
 
 constexpr int usage_status = 2;
 
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// The file's text; UsageError with the system's reason if it cannot be read (streams do not tell one).
+std::string read_file(const std::string& option, const std::string& path) {
+  constexpr std::size_t block = 65536;
+  const File file(std::fopen(path.c_str(), "rb"), std::fclose);
+  std::string text;
+  std::size_t got = file ? block : 0;
+  while (got == block) {
+    text.resize(text.size() + block);
+    got = std::fread(text.data() + text.size() - block, 1, block, file.get());
+    text.resize(text.size() - block + got);
+  }
+  if (!file || std::ferror(file.get()) != 0) {
+    throw UsageError(fmt::format("{} {}: cannot be read: {}", option, path, std::strerror(errno)));
+  }
+  return text;
+}
+
 /// Rank 0 reads, everybody has the text: the file need not be on every node.
 std::string read_shared(const MpiProcess& mpi, const std::string& option, const std::string& path) {
   std::string text;
-  std::string problem;
-  if (mpi.is_root()) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file.is_open() || file.bad() || errno == EISDIR) {
-      problem = fmt::format("{} {}: cannot be read: {}", option, path, std::strerror(errno));
-    }
-  }
-  problem = mpi.broadcast(problem);
-  if (!problem.empty()) {
-    throw UsageError(problem);
-  }
+  mpi.on_root<UsageError>([&] { text = read_file(option, path); });
   return mpi.broadcast(text);
 }
 
@@ -57,16 +64,24 @@ std::unique_ptr<Experiment> prepare(const MpiProcess& mpi, const Launch& launch,
   return missing ? nullptr : std::move(experiment);
 }
 
+/// A point that failed is told at once: nobody should have to look into the record to learn it.
+void report_failure(const MpiProcess& mpi, Recorder& recorder, const Json& point, const std::string& reason) {
+  const auto agreed = recorder.failed_point(point, reason);
+  if (mpi.is_root()) {
+    fmt::print(stderr, "point {} failed: {}\n", to_line(point), agreed);
+  }
+}
+
 Decision measure(const MpiProcess& mpi, const Launch& launch, const PlannedPoint& planned, Recorder& recorder) {
   const auto experiment = prepare(mpi, launch, planned);
   if (!experiment) {
-    recorder.failed_point(planned.point, "there is not enough memory for this point's buffers");
+    report_failure(mpi, recorder, planned.point, "there is not enough memory for this point");
     return Decision::failed;
   }
   const auto before = read_noise(recorder.allowed_cpus());
   const auto samples = collect(mpi, *experiment, launch.options.sampler);
   if (samples.end == Decision::failed) {
-    recorder.failed_point(planned.point, samples.problem);
+    report_failure(mpi, recorder, planned.point, samples.problem);
   } else if (samples.end != Decision::interrupted) {
     recorder.point(planned.point, *experiment, samples, before);
   }
@@ -112,7 +127,8 @@ int run_launch(const MpiProcess& mpi, const Launch& launch, const std::vector<Pl
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int run_with_mpi(const std::string& program, ThreadLevel level, const std::function<int(const MpiProcess&)>& body) {
+int run_with_mpi(const std::string& program, const std::string& level,
+                 const std::function<int(const MpiProcess&)>& body) {
   const MpiProcess mpi(level);
   const auto say = [&](const char* sentence) {
     if (mpi.is_root()) {

@@ -32,6 +32,7 @@ std::vector<Json> read_points(const MpiProcess& mpi, const LaunchOptions& option
 int run_launch(const MpiProcess& mpi, const Launch& launch, const std::vector<PlannedPoint>& points);
 
 /// Makes the MPI process and calls `body` with it. Errors become one sentence of rank 0 and the exit status.
-int run_with_mpi(const std::string& program, ThreadLevel level, const std::function<int(const MpiProcess&)>& body);
+int run_with_mpi(const std::string& program, const std::string& level,
+                 const std::function<int(const MpiProcess&)>& body);
 
 }  // namespace workloads

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/launch_options.h"
 
-#include <map>
-
 namespace workloads {
 namespace {
 
@@ -33,10 +31,6 @@ void add_sampler_options(CLI::App& command, SamplerOptions& sampler) {
 }  // namespace
 
 void add_launch_options(CLI::App& command, LaunchOptions& options) {
-  const std::map<std::string, ThreadLevel> levels{{"single", ThreadLevel::single},
-                                                  {"funneled", ThreadLevel::funneled},
-                                                  {"serialized", ThreadLevel::serialized},
-                                                  {"multiple", ThreadLevel::multiple}};
   constexpr double largest_slowdown = 1000;
   command.add_option("--points", options.points_file, "JSON file: an array of points, objects of parameters");
   command.add_option("--point", options.points, "A point by hand: key=value,key=value (repeatable)")
@@ -45,10 +39,9 @@ void add_launch_options(CLI::App& command, LaunchOptions& options) {
   command.add_option("--context", options.context_file, "JSON file: an object, copied into the record's header");
   command.add_option("--output", options.output, "Record file, written by rank 0 (default: standard output)");
   add_sampler_options(command, options.sampler);
-  command
-      .add_option("--thread-level", options.thread_level, "single, funneled, serialized or multiple (default: single)")
-      ->transform(CLI::CheckedTransformer(levels).description(""))
-      ->option_text("LEVEL");
+  command.add_option("--thread-level", options.thread_level, "What MPI_Init_thread is asked for")
+      ->check(CLI::IsMember(thread_level_names()))
+      ->capture_default_str();
   command.add_option("--inject-slowdown", options.slowdown, "Factor on all computation")
       ->check(CLI::Range(0.0, largest_slowdown))
       ->group("");  // hidden: it makes wrong results, so that tests can see them found

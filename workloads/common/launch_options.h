@@ -17,7 +17,7 @@ struct LaunchOptions {
   std::string context_file;
   std::string output;
   SamplerOptions sampler;
-  ThreadLevel thread_level = ThreadLevel::single;
+  std::string thread_level = "single";
   double slowdown = 1.0;
 };
 

@@ -3,28 +3,47 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
 
 namespace workloads {
 namespace {
 
+struct NamedLevel {
+  std::string name;
+  int level;
+};
+
+const std::vector<NamedLevel>& levels() {
+  static const std::vector<NamedLevel> table{{"single", MPI_THREAD_SINGLE},
+                                             {"funneled", MPI_THREAD_FUNNELED},
+                                             {"serialized", MPI_THREAD_SERIALIZED},
+                                             {"multiple", MPI_THREAD_MULTIPLE}};
+  return table;
+}
+
+int level_of(const std::string& name) {
+  return std::find_if(levels().begin(), levels().end(), [&](const auto& entry) { return entry.name == name; })->level;
+}
+
 std::string name_of(int level) {
-  switch (level) {
-    case MPI_THREAD_FUNNELED:
-      return "funneled";
-    case MPI_THREAD_SERIALIZED:
-      return "serialized";
-    case MPI_THREAD_MULTIPLE:
-      return "multiple";
-    default:
-      return "single";
-  }
+  return std::find_if(levels().begin(), levels().end(), [&](const auto& entry) { return entry.level == level; })->name;
 }
 
 }  // namespace
+
+const std::vector<std::string>& thread_level_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    std::transform(levels().begin(), levels().end(), std::back_inserter(all), [](const auto& x) { return x.name; });
+    return all;
+  }();
+  return names;
+}
 
 void abort_all(const std::string& sentence) {
   fmt::print(stderr, "{}\n", sentence);
@@ -45,9 +64,9 @@ void require(int result, const char* call) {
   abort_all(fmt::format("{} failed on rank {}: {}", call, rank, text.data()));
 }
 
-MpiProcess::MpiProcess(ThreadLevel asked) : asked_(asked) {
+MpiProcess::MpiProcess(const std::string& asked) : asked_(asked) {
   int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(nullptr, nullptr, static_cast<int>(asked), &provided);  // its own message and end if it fails
+  MPI_Init_thread(nullptr, nullptr, level_of(asked), &provided);  // its own message and end if it fails
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
@@ -58,7 +77,7 @@ MpiProcess::~MpiProcess() { MPI_Finalize(); }
 Json MpiProcess::thread_level() const {
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);  // what an application sees, with or without an engine
-  return {{"asked", name_of(static_cast<int>(asked_))}, {"provided", name_of(provided)}};
+  return {{"asked", asked_}, {"provided", name_of(provided)}};
 }
 
 std::string MpiProcess::library() {

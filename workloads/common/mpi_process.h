@@ -11,18 +11,15 @@
 
 namespace workloads {
 
-enum class ThreadLevel : int {
-  single = MPI_THREAD_SINGLE,
-  funneled = MPI_THREAD_FUNNELED,
-  serialized = MPI_THREAD_SERIALIZED,
-  multiple = MPI_THREAD_MULTIPLE
-};
+/// single, funneled, serialized, multiple: MPI's four levels, by the names of the record schema.
+const std::vector<std::string>& thread_level_names();
 
 /// Initialises MPI and finalises it. One a process, used from the thread that made it. All functions but those that
 /// only read are collective.
 class MpiProcess {
  public:
-  explicit MpiProcess(ThreadLevel asked);
+  /// `asked` is one of thread_level_names().
+  explicit MpiProcess(const std::string& asked);
   ~MpiProcess();
   MpiProcess(const MpiProcess&) = delete;
   MpiProcess& operator=(const MpiProcess&) = delete;
@@ -45,8 +42,24 @@ class MpiProcess {
   /// All ranks' texts in their order, on rank 0; nothing elsewhere.
   [[nodiscard]] std::vector<std::string> gather(const std::string& text) const;
 
+  /// Runs `action` on rank 0 and throws its Error, if it had one, on all ranks.
+  template <class Error, class Action>
+  void on_root(Action action) const {
+    std::string problem;
+    try {
+      if (is_root()) {
+        action();
+      }
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+    if (const auto agreed = broadcast(problem); !agreed.empty()) {
+      throw Error(agreed);
+    }
+  }
+
  private:
-  ThreadLevel asked_;
+  std::string asked_;
   int rank_ = 0;
   int size_ = 1;
 };

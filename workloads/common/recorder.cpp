@@ -20,22 +20,6 @@ constexpr std::size_t longest_kept = 20'000;  // samples of a quantity; more of 
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now())); }
 
-/// Runs `action` on rank 0 and throws its error, if it had one, on all ranks.
-template <class Error, class Action>
-void on_root(const MpiProcess& mpi, Action action) {
-  std::string problem;
-  try {
-    if (mpi.is_root()) {
-      action();
-    }
-  } catch (const Error& error) {
-    problem = error.what();
-  }
-  if (const auto agreed = mpi.broadcast(problem); !agreed.empty()) {
-    throw Error(agreed);
-  }
-}
-
 void add_samples(Json& line, const Experiment& experiment, const Samples& samples) {
   line["samples"] = Json::object();
   for (std::size_t i = 0; i < samples.values.size(); ++i) {
@@ -53,7 +37,7 @@ void add_samples(Json& line, const Experiment& experiment, const Samples& sample
 
 Recorder::Recorder(const MpiProcess& mpi, const std::string& path, NetworkCounters at_start)
     : mpi_(mpi), counters_at_start_(std::move(at_start)), allowed_cpus_(workloads::allowed_cpus()) {
-  on_root<UsageError>(mpi_, [&] { file_.emplace(path); });
+  mpi_.on_root<UsageError>([&] { file_.emplace(path); });
 }
 
 void Recorder::header(const RecordHeader& header) {
@@ -84,13 +68,17 @@ void Recorder::point(const Json& point, const Experiment& experiment, const Samp
   gather_and_write(line);
 }
 
-void Recorder::failed_point(const Json& point, const std::string& reason) {
+std::string Recorder::failed_point(const Json& point, const std::string& reason) {
   cpus_observed_.insert(current_cpu());
   std::string first;
+  int rank = 0;
   for (const auto& text : mpi_.gather(reason)) {
-    first = first.empty() ? text : first;
+    first = first.empty() && !text.empty() ? fmt::format("rank {}: {}", rank, text) : first;
+    ++rank;
   }
+  first = mpi_.broadcast(first);
   write({Json{{"point", point}, {"rank", 0}, {"status", "failed"}, {"reason", first}, {"samples", Json::object()}}});
+  return first;
 }
 
 void Recorder::end(const std::string& status, const std::string& reason) {
@@ -118,7 +106,7 @@ void Recorder::gather_and_write(const Json& mine) {
 }
 
 void Recorder::write(const std::vector<Json>& lines) {
-  on_root<Failure>(mpi_, [&] {
+  mpi_.on_root<Failure>([&] {
     for (const auto& line : lines) {
       file_->write(line);
     }

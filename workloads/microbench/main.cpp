@@ -123,7 +123,7 @@ int run(int argc, char** argv) {
   }
   // Every rank has read the same bad arguments, and only MPI knows which of them is to say so.
   const Command* command = chosen(line);
-  const auto level = command == nullptr ? workloads::ThreadLevel::single : command->options.thread_level;
+  const auto level = command == nullptr ? "single" : command->options.thread_level;
   return workloads::run_with_mpi("microbench", level, [&](const workloads::MpiProcess& mpi) {
     if (problem) {
       throw workloads::UsageError(*problem);

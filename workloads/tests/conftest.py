@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launching microbench on each MPI that is installed and built, for the tests of this folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.mpis import MPIS, WHEEL_MPIS, Mpi
+
+TIMEOUT_S = 60
+
+# A build tree other than build/<mpi>, for whoever works on this folder alone: <this folder>/<mpi>.
+BUILDS = os.environ.get("OVERLAP_BENCH_BUILDS")
+
+
+@dataclass
+class Result:
+    status: int
+    errors: str
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        return [line for line in self.lines if "point" in line]
+
+    @property
+    def header(self) -> dict[str, Any]:
+        header: dict[str, Any] = self.lines[0]["header"]
+        return header
+
+    @property
+    def end(self) -> dict[str, Any]:
+        end: dict[str, Any] = self.lines[-1]["end"]
+        return end
+
+
+@dataclass(frozen=True)
+class Launcher:
+    mpi: Mpi
+    build: Path
+    folder: Path
+
+    def environment(self) -> dict[str, str]:
+        return os.environ | self.mpi.environment("shm")
+
+    def command(self, ranks: int, *arguments: str, preload: str | None = None) -> list[str]:
+        # on the ranks alone, not on the launcher
+        prefix = ["env", f"LD_PRELOAD={self._compiled(preload)}"] if preload else []
+        program = [*prefix, str(self.build / "bin" / "microbench"), *arguments]
+        return [*self.mpi.launch_command(ranks, ranks), *program]
+
+    def _compiled(self, preload: str) -> Path:
+        library = self.folder / f"{preload}.so"
+        source = Path(__file__).parent / "preload" / f"{preload}.c"
+        compiler = [str(self.mpi.mpicc), "-shared", "-fPIC", "-O1"]
+        subprocess.run(
+            [*compiler, str(source), "-o", str(library)], env=self.environment(), check=True, timeout=TIMEOUT_S
+        )
+        return library
+
+    def run(self, ranks: int, *arguments: str, preload: str | None = None, **environment: str) -> Result:
+        """Runs microbench; its record is read unless the arguments name an output of their own."""
+        output = self.folder / "record.jsonl"
+        own_output = any(argument.startswith("--output") for argument in arguments)
+        if not own_output and "overlap" in arguments:
+            arguments = (*arguments, f"--output={output}")
+        ended = subprocess.run(
+            self.command(ranks, *arguments, preload=preload),
+            env=self.environment() | environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        lines = output.read_text().splitlines() if output.exists() else []
+        return Result(ended.returncode, ended.stderr, [json.loads(line) for line in lines])
+
+
+def _launcher(name: str, folder: Path) -> Launcher:
+    mpi = MPIS[name]
+    if not mpi.installed():
+        pytest.skip(f"{name} is not installed")
+    build = Path(BUILDS) / name if BUILDS else mpi.build_dir
+    if not (build / "bin" / "microbench").exists():
+        pytest.skip(f"the workloads are not built for {name}")
+    return Launcher(mpi, build, folder)
+
+
+@pytest.fixture(params=WHEEL_MPIS)
+def launcher(request: pytest.FixtureRequest, tmp_path: Path) -> Launcher:
+    """On each MPI in turn."""
+    return _launcher(request.param, tmp_path)
+
+
+@pytest.fixture
+def mpich(tmp_path: Path) -> Launcher:
+    """On MPICH alone, whose launcher is the quickest: for what no MPI changes."""
+    return _launcher("mpich", tmp_path)

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""microbench as the harness calls it: real launches, whose records are held against the schema."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import statistics
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from harness.paths import SCHEMA
+
+from .conftest import TIMEOUT_S, Launcher, Result
+
+pytestmark = pytest.mark.mpi
+
+VALIDATOR = Draft202012Validator(json.loads(SCHEMA.read_text()))
+QUICK = ("--time-box-s=0.3", "--min-samples=6", "--max-samples=20")
+QUANTITIES = {
+    *("comm_s", "comp_s", "total_s", "comp_in_s", "post_s", "wait_s", "ack_s", "cpu_s"),
+    *("application_voluntary_switches", "application_involuntary_switches"),
+    *("other_voluntary_switches", "other_involuntary_switches"),
+}
+
+
+def write(path: Path, value: Any) -> str:
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return str(path)
+
+
+def assert_valid(result: Result) -> None:
+    for number, line in enumerate(result.lines, 1):
+        errors = [f"line {number}: {error.message}" for error in VALIDATOR.iter_errors(line)]
+        assert not errors, errors
+
+
+def median(line: dict[str, Any], quantity: str) -> float:
+    return statistics.median(line["samples"][quantity])
+
+
+def test_overlap_record_obeys_the_schema(launcher: Launcher) -> None:
+    points = [
+        {"pattern": "both", "size_bytes": 65536, "comp_over_comm": 1.0, "work_units": 20},
+        {"pattern": "sender", "size_bytes": 1, "comp_s": 1e-4, "work_units": 10},
+        {"pattern": "receiver", "size_bytes": 4194304, "work_units": 10, "receive": "late", "work": "memory"},
+        {"pattern": "both", "size_bytes": 0, "work_units": 0},
+    ]
+    context = {"session": "s", "launch": "l", "study": "overlap-ratio", "mpi": launcher.mpi.name, "order": 3}
+    files = (
+        f"--points={write(launcher.folder / 'points.json', points)}",
+        f"--context={write(launcher.folder / 'context.json', context)}",
+    )
+    result = launcher.run(2, "overlap", *files, *QUICK, "--thread-level=funneled")
+    assert (result.status, result.errors) == (0, "")
+    assert_valid(result)
+    assert result.header["context"] == context
+    assert result.header["world_size"] == 2
+    assert result.header["thread_level"]["asked"] == "funneled"
+    assert [rank["rank"] for rank in result.header["ranks"]] == [0, 1]
+    assert [(line["point"], line["rank"]) for line in result.points] == [(p, r) for p in points for r in (0, 1)]
+    assert [line["role"] for line in result.points] == ["sender", "receiver"] * len(points)
+    for line in result.points:
+        assert set(line["samples"]) == QUANTITIES
+        assert len({len(values) for values in line["samples"].values()}) == 1
+    assert result.end["status"] == "ok"
+    assert [rank["engine"] for rank in result.end["ranks"]] == [None, None]
+    for rank, seen in zip(result.header["ranks"], result.end["ranks"], strict=True):
+        assert set(seen["cpus_observed"]) <= set(rank["cpus_allowed"])
+        assert "lo" in seen["interface_bytes"]
+
+
+def test_calibration_record(launcher: Launcher) -> None:
+    result = launcher.run(2, "overlap", "--calibrate", "--size", "65536,4194304", *QUICK)
+    assert (result.status, result.errors) == (0, "")
+    assert_valid(result)
+    expected = [{"calibration": "unit"}] + [{"calibration": "comm", "size_bytes": n} for n in (65536, 4194304)]
+    assert [line["point"] for line in result.points[::2]] == expected
+    for line in result.points[:2]:
+        assert 1e-6 < min(line["samples"]["unit_s"]) < 1e-4
+    small, large = (median(line, "comm_s") for line in result.points[2::2])
+    assert small < large
+
+
+def test_each_pattern_computes_on_its_sides_only(mpich: Launcher) -> None:
+    points = [{"pattern": pattern, "size_bytes": 8, "work_units": 50} for pattern in ("both", "sender", "receiver")]
+    result = mpich.run(2, "overlap", f"--points={write(mpich.folder / 'points.json', points)}", *QUICK)
+    computes = [median(line, "comp_s") > 0 for line in result.points]
+    assert computes == [True, True, True, False, False, True]
+    for line in result.points:
+        comp, comp_in = min(line["samples"]["comp_s"]), min(line["samples"]["comp_in_s"])
+        assert comp_in == pytest.approx(comp, rel=0.5)
+        # the sender's total is closed by the receiver, whoever of the two computes
+        if line["role"] == "sender":
+            assert min(line["samples"]["total_s"]) > 50 * 1e-6
+
+
+def test_the_parts_make_up_the_whole(mpich: Launcher) -> None:
+    result = mpich.run(2, "overlap", "--point=size_bytes=1048576,work_units=20", *QUICK)
+    samples = result.points[0]["samples"]
+    for post, comp, wait, total in zip(
+        *(samples[name] for name in ("post_s", "comp_in_s", "wait_s", "total_s")), strict=True
+    ):
+        assert post + comp + wait <= total * 1.01
+
+
+def test_injected_slowdown_multiplies_the_work(mpich: Launcher) -> None:
+    point = "--point=size_bytes=8,work_units=200"
+    usual = mpich.run(2, "overlap", point, *QUICK).points[0]["samples"]["comp_s"]
+    slow = mpich.run(2, "overlap", point, *QUICK, "--inject-slowdown=2").points[0]["samples"]["comp_s"]
+    assert min(slow) / min(usual) == pytest.approx(2, rel=0.3)
+
+
+def test_four_ranks_make_two_pairs(mpich: Launcher) -> None:
+    result = mpich.run(4, "overlap", "--point=size_bytes=1000,work_units=5", *QUICK)
+    assert result.status == 0
+    assert_valid(result)
+    assert [line["role"] for line in result.points] == ["sender", "sender", "receiver", "receiver"]
+
+
+def test_sampler_converges_or_says_that_it_did_not(mpich: Launcher) -> None:
+    point = "--point=size_bytes=8,work_units=100"
+    few = mpich.run(2, "overlap", point, "--max-samples=4", "--min-samples=1", "--warmup=1").points[0]
+    assert (len(few["samples"]["total_s"]), few["converged"], few["warmup"]) == (4, False, 1)
+    loose = mpich.run(2, "overlap", point, "--relative-width=1", "--min-samples=6", "--warmup=0").points[0]
+    assert (len(loose["samples"]["total_s"]), loose["converged"], loose["warmup"]) == (6, True, 0)
+
+
+def test_many_samples_become_a_histogram(mpich: Launcher) -> None:
+    count = 20_001
+    options = (f"--max-samples={count}", f"--min-samples={count}", "--time-box-s=30")
+    result = mpich.run(2, "overlap", "--point=size_bytes=1,work_units=0", *options)
+    assert_valid(result)
+    assert result.points[0]["samples"] == {}
+    histogram = result.points[0]["histograms"]["total_s"]
+    assert histogram["count"] == sum(histogram["counts"]) == count
+    assert histogram["min"] <= histogram["quantiles"]["0.5"] <= histogram["max"]
+
+
+def test_without_output_the_record_is_on_stdout(mpich: Launcher) -> None:
+    command = mpich.command(2, "overlap", "--point=size_bytes=1,work_units=1", *QUICK)
+    ended = subprocess.run(command, env=mpich.environment(), capture_output=True, text=True, timeout=60, check=True)
+    lines = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [next(iter(line)) for line in lines] == ["header", "point", "point", "end"]
+
+
+def test_engine_report_is_copied(launcher: Launcher) -> None:
+    report = {"version": "9", "preset": "adaptive", "polls": 12}
+    arguments = (2, "overlap", "--point=size_bytes=1,work_units=1", *QUICK)
+    result = launcher.run(*arguments, preload="engine_report", ENGINE_REPORT=json.dumps(report))
+    assert [rank["engine"] for rank in result.end["ranks"]] == [report, report]
+    result = launcher.run(*arguments, preload="engine_report", ENGINE_REPORT="{nonsense")
+    assert_valid(result)
+    assert result.end["ranks"][0]["engine"] == {"malformed_report": "{nonsense"}
+
+
+def test_wrong_payload_fails_the_point_and_the_next_one_is_measured(launcher: Launcher) -> None:
+    points = [{"size_bytes": 5000, "work_units": 1}, {"size_bytes": 100, "work_units": 1}]
+    file = f"--points={write(launcher.folder / 'points.json', points)}"
+    result = launcher.run(2, "overlap", file, *QUICK, preload="wrong_message", WRONG_MESSAGE_AFTER="10")
+    assert result.status == 1
+    assert_valid(result)
+    reason = "rank 1: the message of 5000 bytes is wrong at byte 4992 or just behind"
+    failed, *others = result.points
+    assert (failed["point"], failed["status"], failed["reason"]) == (points[0], "failed", reason)
+    assert failed["samples"] == {}
+    assert [line["status"] for line in others] == ["ok", "ok"]
+    assert (result.end["status"], result.end["reason"]) == ("failed", "1 of 2 points")
+    assert f'point {{"size_bytes":5000,"work_units":1}} failed: {reason}' in result.errors
+
+
+POINT = {"size_bytes": 8, "work_units": 1}
+MISTAKES = {
+    "no point": ([], "no point to measure"),
+    "points are not JSON": (["--points=FILE", "[{"], "FILE: not JSON (line 1)"),
+    "points are an object": (["--points=FILE", POINT], "FILE: an array of points"),
+    "no file": (["--points=FILE"], "FILE: cannot be read: No such file or directory"),
+    "a folder": (["--points=/tmp"], "--points /tmp: cannot be read: Is a directory"),
+    "negative size": (["--points=FILE", [{**POINT, "size_bytes": -1}]], "point 1: size_bytes = -1: an integer from 0"),
+    "too much": (["--points=FILE", [{**POINT, "size_bytes": 2**31}]], "an integer from 0 to 2147483647"),
+    "second point": (["--points=FILE", [POINT, {**POINT, "pattern": "all"}]], 'point 2: pattern = "all": one of both'),
+    "missing": (["--points=FILE", [{"size_bytes": 8}]], "point 1: work_units is missing"),
+    "slip": (["--points=FILE", [{**POINT, "patern": "both"}]], "did you mean pattern?"),
+    "context": (["--point=size_bytes=8,work_units=1", "--context=FILE", "[]"], "FILE: an object is needed"),
+    "output": (["--point=size_bytes=8,work_units=1", "--output=/nonexistent/r"], "/nonexistent/r: cannot be written"),
+    "text": (["--point=size_bytes"], "key=value is needed"),
+    "option": (["--nonsense"], "--nonsense"),
+    "value": (["--max-samples=-3"], "--max-samples"),
+    "level": (["--thread-level=all"], "all not in {single,funneled,serialized,multiple}"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_one_sentence_and_status_2(mpich: Launcher, mistake: str) -> None:
+    arguments, sentence = MISTAKES[mistake]
+    path = mpich.folder / "input.json"
+    options = [str(argument) for argument in arguments if isinstance(argument, str) and argument.startswith("--")]
+    for content in arguments[len(options) :]:
+        write(path, content)
+    result = mpich.run(2, "overlap", *(option.replace("FILE", str(path)) for option in options))
+    assert result.status == 2
+    assert sentence.replace("FILE", str(path)) in result.errors
+    assert len(result.errors.splitlines()) == 1, result.errors
+    assert result.lines == []
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_usage_on_every_mpi(launcher: Launcher, ranks: int) -> None:
+    """The status of all ranks reaches the shell, and the sentence comes once; launchers add words of their own."""
+    result = launcher.run(ranks, "overlap", "--point=size_bytes=8,work_units=" + ("1" if ranks != 2 else "x"))
+    assert result.status == 2
+    assert result.errors.count("microbench: ") == 1
+    assert ("pairs of ranks are needed" if ranks != 2 else "work_units") in result.errors
+
+
+def test_full_disk_is_one_sentence_and_status_1(launcher: Launcher) -> None:
+    result = launcher.run(2, "overlap", "--point=size_bytes=8,work_units=1", "--output=/dev/full")
+    assert result.status == 1
+    assert "/dev/full: a record line could not be written: No space left on device" in result.errors
+    assert result.errors.count("microbench: ") == 1
+
+
+def test_sigterm_keeps_what_is_finished(launcher: Launcher) -> None:
+    output = launcher.folder / "record.jsonl"
+    points = write(launcher.folder / "points.json", [POINT, {"size_bytes": 9, "work_units": 10}])
+    endless = ("--time-box-s=1", "--relative-width=0", "--max-samples=1000000")
+    command = launcher.command(2, "overlap", f"--points={points}", f"--output={output}", *endless)
+    with subprocess.Popen(command, env=launcher.environment(), stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < deadline and (not output.exists() or output.read_text().count("\n") < 3):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) != 0
+    result = Result(process.returncode, "", [json.loads(line) for line in output.read_text().splitlines()])
+    assert_valid(result)
+    assert [line["status"] for line in result.points] == ["ok", "ok"]
+    assert result.end["status"] == "interrupted"
+    for rank in result.header["ranks"]:
+        assert_gone(rank["pid"])
+
+
+def assert_gone(pid: int) -> None:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        if "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"rank with pid {pid} is still there")
+
+
+def test_lists_need_no_mpi(mpich: Launcher) -> None:
+    program = mpich.build / "bin" / "microbench"
+
+    def output(*arguments: str) -> str:
+        return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=10, check=True).stdout
+
+    assert output("--list").startswith("overlap ")
+    assert "--relative-width" in output("overlap", "--help")
+    parameters = {parameter["name"]: parameter for parameter in json.loads(output("overlap", "--list-parameters"))}
+    assert set(parameters) == {"pattern", "size_bytes", "work_units", "work", "receive"}
+    assert parameters["pattern"]["default"] == "both"
+    assert parameters["size_bytes"]["unit"] == "bytes"
