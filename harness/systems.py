@@ -16,6 +16,7 @@ from harness.errors import Failure, UsageError
 from harness.paths import ROOT
 from harness.setup import packages
 from reframe_checks.systems.vcluster import cluster as virtual
+from reframe_checks.systems.vcluster import slurm
 
 SYSTEMS_DIR = ROOT / "reframe_checks" / "systems"
 
@@ -50,15 +51,14 @@ def _open_here(_nodes: int) -> Iterator[Opened]:
 
 
 @contextlib.contextmanager
-def _open_virtual(nodes: int) -> Iterator[Opened]:
+def _open_virtual(nodes: int, with_slurm: bool = False) -> Iterator[Opened]:
     """Use the virtual cluster that is up, or bring one up for as long as this process lives."""
     running = virtual.load()
-    if running and len(running.hosts) < nodes:
-        raise UsageError(
-            f"The virtual cluster that is up has {len(running.hosts)} nodes and {nodes} are asked for: "
-            f"./bench vcluster down, or ./bench vcluster up --nodes {nodes}."
-        )
-    cluster = running or virtual.up(nodes=nodes, tied=True)
+    up = f"./bench vcluster up --nodes {nodes}{' --slurm' if with_slurm else ''}"
+    if running and (len(running.hosts) < nodes or (with_slurm and not running.settings.slurm)):
+        has = f"{len(running.hosts)} nodes and {'a' if running.settings.slurm else 'no'} Slurm"
+        raise UsageError(f"The virtual cluster that is up has {has}: ./bench vcluster down, then {up}.")
+    cluster = running or virtual.up(nodes=nodes, tied=True, slurm=with_slurm)
     try:
         yield Opened(
             login=lambda command: cluster.command(cluster.login, command),
@@ -70,11 +70,22 @@ def _open_virtual(nodes: int) -> Iterator[Opened]:
             cluster.down()
 
 
+def _open_virtual_slurm(nodes: int) -> contextlib.AbstractContextManager[Opened]:
+    return _open_virtual(nodes, with_slurm=True)
+
+
 def virtual_supported() -> str | None:
     """None, or the sentence why virtual nodes cannot be made here. Installs what is missing where it may."""
     with contextlib.suppress(Failure):
         packages.ensure("vcluster")
     return virtual.supported()
+
+
+def virtual_slurm_supported() -> str | None:
+    """The same with Slurm on them."""
+    with contextlib.suppress(Failure):
+        packages.ensure("slurm")
+    return slurm.missing() or virtual_supported()
 
 
 BUILTIN: dict[str, System] = {
@@ -86,6 +97,13 @@ BUILTIN: dict[str, System] = {
             config=SYSTEMS_DIR / "vcluster" / "site.py",
             open=_open_virtual,
             why_not=virtual_supported,
+        ),
+        System(
+            name="vcluster-slurm",
+            summary="the same under a real Slurm, one batch job a check",
+            config=SYSTEMS_DIR / "vcluster" / "slurm_site.py",
+            open=_open_virtual_slurm,
+            why_not=virtual_slurm_supported,
         ),
         System(
             name="local",

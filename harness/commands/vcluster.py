@@ -10,7 +10,7 @@ import typer
 
 from harness.commands import options
 from harness.errors import UsageError
-from harness.systems import virtual_supported
+from harness.systems import virtual_slurm_supported, virtual_supported
 from reframe_checks.systems.vcluster import cluster as virtual
 
 Node = Annotated[str, typer.Argument(metavar="NODE", help="vc0 is the login node, vc1 and up compute.")]
@@ -27,11 +27,12 @@ def up(
     nodes: options.Nodes = 2,
     rate: Annotated[str, typer.Option("--rate", help="As tc has it, 1gbit say, or none.")] = "1gbit",
     mtu: Annotated[int, typer.Option("--mtu", min=576, max=65535, help="Bytes.")] = 65000,
+    slurm: Annotated[bool, typer.Option("--slurm", help="With a real Slurm on it.")] = False,
 ) -> int:
     """Bring up virtual nodes. Example: ./bench vcluster up --nodes 4 --rate 10gbit"""
-    if reason := virtual_supported():
+    if reason := virtual_slurm_supported() if slurm else virtual_supported():
         raise UsageError(reason)
-    cluster = virtual.up(nodes=nodes, rate=None if rate == "none" else rate, mtu=mtu)
+    cluster = virtual.up(nodes=nodes, rate=None if rate == "none" else rate, mtu=mtu, slurm=slurm)
     print(f"up: {cluster.login} and {', '.join(cluster.hosts)}: {cluster.network_description}")
     return 0
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ReFrame's view of the virtual cluster, read on its login node: `./bench vcluster exec vc0 -- reframe -C ...`."""
+"""ReFrame's view of the virtual cluster, read on its login node: `./bench vcluster exec vc0 -- reframe -C ...`.
+
+Two systems on the same nodes: `vcluster` launches from the login node over the ssh stand-in; `vcluster-slurm` submits
+each check as one batch job to a real Slurm.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,10 @@ from reframe_checks.systems import common
 from reframe_checks.systems.vcluster import cluster
 
 
-def _extras() -> common.Config:
-    running = cluster.load()
-    if running is None:  # ReFrame may list tests without one
-        return {}
+def _extras(running: cluster.Cluster) -> common.Config:
     shared = running.settings.shared_cpus
     return {
         "launch": "mpiexec",
-        "hosts": running.hosts,
-        "remote_shell": running.remote_shell,
         "network": running.network_description,
         "cpus_shared": True,
         "cpus_too_few": "more virtual nodes than CPUs" if shared else "",
@@ -25,6 +24,17 @@ def _extras() -> common.Config:
     }
 
 
-site_configuration = common.site(
-    "vcluster", [r"vc0"], [common.partition("compute", "local", extras=_extras())], network="tcp"
-)
+def configuration(name: str) -> common.Config:
+    """The configuration of `vcluster` or `vcluster-slurm`; without a cluster ReFrame can still list tests."""
+    running = cluster.load()
+    extras = _extras(running) if running else {}
+    if name == "vcluster":
+        if running:
+            extras |= {"hosts": running.hosts, "remote_shell": running.remote_shell}
+        partition = common.partition("compute", "local", extras=extras)
+    else:
+        partition = common.partition("compute", "slurm", extras=extras)
+    return common.site(name, [r"vc0"], [partition], network="tcp")
+
+
+site_configuration = configuration("vcluster")
