@@ -105,8 +105,16 @@ def run(directory: str, node: str, request: dict[str, object]) -> int:
     return int(str(answer["status"]))
 
 
+def open_missing_streams() -> None:
+    """A daemon may have started us without stdin, stdout or stderr, whose numbers the socket must not get."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    os.close(descriptor)
+
+
 def main() -> int:
     """The two executables, told apart by their name."""
+    open_missing_streams()
     directory, name = os.path.split(os.path.abspath(sys.argv[0]))
     if name == "rsh":
         node, command = split_ssh_arguments(sys.argv[1:])
