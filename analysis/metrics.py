@@ -115,6 +115,17 @@ _METRICS = [
         own_only=True,
     ),
     Metric(
+        "slowdown",
+        "slowdown against perfect overlap",
+        "total / max(comp, comm)",
+        one,
+        "1",
+        "send time (figure 9 of pioman) as a share of what it could be",
+        "lower",
+        lambda t: divide(t.total, np.maximum(t.comp, t.comm)),
+        lambda comp, comm: divide(comp + comm, np.maximum(comp, comm)),
+    ),
+    Metric(
         "compute_inflation",
         "compute inflation",
         "comp_in / comp",

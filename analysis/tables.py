@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +47,15 @@ def point_text(row: dict[str, Any]) -> str:
             label = {"comp_over_comm": "comp/comm ", "comp_s": "comp "}.get(name, "")
             words.append(label + formatter(value))
     return ", ".join(words)
+
+
+def point_words(point: str) -> str:
+    """A point, given as JSON, in words; parameters without words of their own by name and value."""
+    parameters = json.loads(point)
+    others = [
+        f"{name} {value}" for name, value in parameters.items() if name not in PARAMETERS and name != "work_units"
+    ]
+    return ", ".join([words for words in (point_text(parameters), *others) if words])
 
 
 def results(frame: pd.DataFrame) -> list[Table]:

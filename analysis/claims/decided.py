@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All claims against some sessions: one row a claim and setting, as data, text, JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from analysis.claims.evidence import Evidence
+from analysis.claims.model import Claim, Decision, Study, Value, decide
+from analysis.claims.requirements import missing
+from analysis.claims.studies import STUDIES
+from analysis.load import load
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim as it stands in one setting. `value`, `low`, `high` are None where nothing was measured."""
+
+    study: str
+    claim: str
+    number: str
+    operator: str
+    threshold: float | None
+    margin: float | None
+    comparator: str
+    source: str
+    figure: str
+    decision: str
+    reason: str
+    session: str = ""
+    system: str = ""
+    mpi: str = ""
+    point: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    interval: str = ""
+
+
+@dataclass(frozen=True)
+class ClaimTable:
+    """The rows and how often each decision was reached."""
+
+    rows: list[Row]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {d.value: sum(row.decision == d.value for row in self.rows) for d in Decision}
+
+    def json(self) -> str:
+        return json.dumps(
+            {"counts": self.counts, "claims": [asdict(row) for row in self.rows]}, indent=1, ensure_ascii=False
+        )
+
+    def text(self) -> str:
+        """Plain text, a paragraph a claim, for a terminal."""
+        lines = []
+        for row in self.rows:
+            where = " ".join(part for part in (row.mpi, f"({row.system})" if row.system else "") if part)
+            lines.append(f"{row.study:<4}{row.decision:<18}{row.claim}{f' [{where}]' if where else ''}")
+            if row.value is not None:
+                measured = f"{_short(row.value)} ({_short(row.low)} to {_short(row.high)})"
+                lines.append(
+                    f"{'':<22}{row.number}: {measured}, wanted {wanted(row)}{f', at {row.point}' if row.point else ''}"
+                )
+            if row.reason:
+                lines.append(f"{'':<22}{row.reason}")
+        summary = ", ".join(f"{count} {name}" for name, count in self.counts.items() if count)
+        return "\n".join([*lines, f"{len(self.rows)} rows: {summary}."])
+
+
+def wanted(row: Row) -> str:
+    """'<= 1 (margin 0.1)'."""
+    margin = f" (margin {row.margin:g})" if row.margin else ""
+    return f"{row.operator} {row.threshold:.3g}{margin}"
+
+
+def _short(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def build(sessions: Sequence[Path]) -> ClaimTable:
+    """Decides every claim. UsageError (from load) where a session does not exist."""
+    evidence = Evidence(load(sessions))
+    return ClaimTable([row for study in STUDIES for row in _study_rows(study, evidence)])
+
+
+def _study_rows(study: Study, evidence: Evidence) -> Iterator[Row]:
+    launches = evidence.records.launches
+    recorded = [name for name in study.names if len(launches) and (launches["study"] == name).any()]
+    if not study.claims:
+        decision = Decision.NO_CLAIM if recorded else Decision.NOT_MEASURED
+        yield Row(study.id, study.title, "", "", None, None, "", study.paper, "", decision.value, study.note)
+    for claim in study.claims:
+        yield from _claim_rows(study, claim, recorded, evidence)
+
+
+def _claim_rows(study: Study, claim: Claim, recorded: Sequence[str], evidence: Evidence) -> Iterator[Row]:
+    blank = Row(
+        study=study.id,
+        claim=claim.statement,
+        number=claim.number,
+        operator=claim.operator,
+        threshold=claim.threshold,
+        margin=claim.margin,
+        comparator=claim.comparator,
+        source=f"{study.paper}, {claim.source}",
+        figure=claim.figure,
+        decision=Decision.NOT_MEASURED.value,
+        reason="",
+    )
+    if not recorded:
+        yield blank
+        return
+    values = [value for name in recorded for value in claim.measure(evidence, name) if claim.holds_for(value.mpi)]
+    by_setting: dict[tuple[str, str, str], list[Value]] = {}
+    for value in values:
+        if math.isfinite(value.interval.value):
+            by_setting.setdefault((value.session, value.system, value.mpi), []).append(value)
+    if not by_setting:
+        reason = f"{', '.join(recorded)} was recorded, but no point has what this claim needs"
+        yield replace(blank, **{"reason": reason, **_not_here(claim, evidence)})
+    for (session, system, mpi), group in by_setting.items():
+        decision, reason, decisive = decide(group, claim)
+        row = replace(
+            blank,
+            decision=decision.value,
+            reason=reason,
+            session=session,
+            system=system,
+            mpi=mpi,
+            point=decisive.point,
+            value=decisive.interval.value,
+            low=decisive.interval.low,
+            high=decisive.interval.high,
+            interval=decisive.interval.kind,
+        )
+        yield replace(row, **_not_here(claim, evidence, session))
+
+
+def _not_here(claim: Claim, evidence: Evidence, session: str | None = None) -> dict[str, Any]:
+    """The fields of a claim that this machine cannot test, with the reasons; nothing where it can."""
+    launches = evidence.records.launches
+    for facts in evidence.records.sessions:
+        if session in (None, facts["session"]):
+            reasons = missing(claim.requires, facts, launches[launches["session"] == facts["session"]])
+            if reasons:
+                return {"decision": Decision.NOT_TESTABLE.value, "reason": "; ".join(reasons)}
+    return {}

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What claims are decided on: the records, the metric frame, and ways to read one number off them with its interval."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis import frames
+from analysis.claims.model import Value
+from analysis.evaluate import evaluate
+from analysis.load import Records
+from analysis.statistics.bootstrap import of_medians, ratio_of_medians
+from analysis.statistics.interval import Interval
+from analysis.tables import point_words
+
+Array = npt.NDArray[np.float64]
+Where = Mapping[str, Any]  # parameter -> value, or (operator, value) with an operator of COMPARE
+SETTING = ["session", "system", "mpi"]
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+OTHERS = ("bare", "mpi-async")  # "best other MPI": over all MPIs and their own asynchronous modes
+STATISTICS: dict[str, Callable[[Array], float]] = {
+    "min": lambda x: float(x.min()),
+    "mean": lambda x: float(x.mean()),
+    "max": lambda x: float(x.max()),
+}
+
+
+@dataclass
+class Evidence:
+    """Loaded records and, made when first asked for, the metric frame."""
+
+    records: Records
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        return evaluate(self.records)
+
+    def points(self, study: str) -> pd.DataFrame:
+        """The points of a study that were measured well."""
+        points = self.records.points
+        return points[(points["study"] == study) & (points["status"] == "ok")]
+
+    def launches(self, points: pd.DataFrame, quantity: str, statistic: str) -> list[Array]:
+        """Per launch the samples of `quantity` on the rank where they are largest; or their min, mean or max alone.
+
+        Distributions too long to keep are read off their histograms, whose extremes and quantiles are exact.
+        """
+        found = []
+        for _, ranks in frames.groups(points, ["launch"]):
+            per_rank = [values for row in ranks.index for values in self._of_rank(row, quantity, statistic)]
+            if per_rank:
+                found.append(max(per_rank, key=lambda values: float(np.median(values))))
+        return found
+
+    def _of_rank(self, row: int, quantity: str, statistic: str) -> list[Array]:
+        first, count = self._places.get((row, quantity), (0, 0))
+        if count:
+            values = self.records.series_values(first, count)
+            return [values if statistic == "median" else np.array([STATISTICS[statistic](values)])]
+        histogram = self.records.histograms.get((row, quantity))
+        if histogram is None:
+            return []
+        value = histogram["quantiles"].get("0.5") if statistic == "median" else histogram[statistic]
+        return [] if value is None else [np.array([float(value)])]
+
+    @cached_property
+    def _places(self) -> dict[tuple[int, str], tuple[int, int]]:
+        series = self.records.series
+        columns = (series[name].tolist() for name in ("row", "quantity", "first", "count"))
+        return {(row, quantity): (first, count) for row, quantity, first, count in zip(*columns, strict=True)}
+
+
+def matching(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
+    """The rows whose parameters are as asked; a parameter that no point has matches nothing."""
+    for name, wanted in where.items():
+        if name not in frame:
+            return frame.iloc[:0]
+        column = frame[name]
+        if isinstance(wanted, tuple):
+            symbol, bound = wanted
+            frame = frame[COMPARE[symbol](pd.to_numeric(column, errors="coerce"), bound)]
+        elif isinstance(wanted, float):
+            frame = frame[np.isclose(pd.to_numeric(column, errors="coerce"), wanted)]
+        else:
+            frame = frame[column == wanted]
+    return frame
+
+
+@dataclass(frozen=True)
+class MetricAt:
+    """A metric of metrics.py, of one variant, at the points that `where` describes."""
+
+    metric: str
+    variant: str
+    where: Where = field(default_factory=dict)
+
+    def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
+        frame = evidence.metrics
+        if not len(frame):
+            return []
+        wanted = (frame["study"] == study) & (frame["metric"] == self.metric) & (frame["variant"] == self.variant)
+        return [
+            Value(
+                row["system"],
+                row["mpi"],
+                row["session"],
+                point_words(row["point"]),
+                Interval(row["value"], row["low"], row["high"], row["interval"], row["defensible"]),
+                self.variant,
+            )
+            for row in frames.rows(matching(frame[wanted & frame["value"].notna()], self.where))
+        ]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """median(quantity of `variant` at `where`) / median(quantity of `below` at `below_where`), point by point.
+
+    The points agree in all parameters but those named in `where` and `below_where`. `below` = "best other" is the
+    fastest of all MPIs and of their own asynchronous modes at that point (chosen by its median).
+    """
+
+    quantity: str
+    variant: str
+    below: str
+    where: Where = field(default_factory=dict)
+    below_where: Where | None = None
+    statistic: str = "median"
+
+    def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
+        points = evidence.points(study)
+        above = matching(points[points["variant"] == self.variant], self.where)
+        values = []
+        for keys, part in frames.groups(above, [*SETTING, "point"]):
+            session, system, mpi, point = keys
+            mine = evidence.launches(part, self.quantity, self.statistic)
+            other = self._other(
+                evidence, points[(points["session"] == session) & (points["system"] == system)], mpi, point
+            )
+            if mine and other:
+                interval = ratio_of_medians(mine, other)
+                values.append(Value(system, mpi, session, point_words(point), interval, self.variant))
+        return values
+
+    def _other(self, evidence: Evidence, points: pd.DataFrame, mpi: str, point: str) -> list[Array]:
+        where = self.where if self.below_where is None else self.below_where
+        changed = {*self.where, *where}
+        parameters = {name: value for name, value in json.loads(point).items() if name not in changed}
+        candidates = matching(points, {**parameters, **where})
+        if self.below == "best other":
+            others = candidates[candidates["variant"].isin(OTHERS)]
+            groups = [part for _, part in frames.groups(others, ["mpi", "variant"])]
+        else:
+            groups = [candidates[(candidates["variant"] == self.below) & (candidates["mpi"] == mpi)]]
+        found = [evidence.launches(part, self.quantity, self.statistic) for part in groups]
+        usable = [launches for launches in found if launches]
+        return min(usable, key=lambda launches: float(np.median([np.median(x) for x in launches])), default=[])
+
+
+@dataclass(frozen=True)
+class Median:
+    """The median of a quantity of one variant at the points of `where`."""
+
+    quantity: str
+    variant: str
+    where: Where = field(default_factory=dict)
+    statistic: str = "median"
+
+    def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
+        points = evidence.points(study)
+        values = []
+        for keys, part in frames.groups(
+            matching(points[points["variant"] == self.variant], self.where), [*SETTING, "point"]
+        ):
+            session, system, mpi, point = keys
+            launches = evidence.launches(part, self.quantity, self.statistic)
+            if launches:
+                interval = of_medians(lambda x: x, {"x": launches})
+                values.append(Value(system, mpi, session, point_words(point), interval, self.variant))
+        return values
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Median at the highest value of the parameter `over` / median at its lowest; `per_step` divides by the ratio of
+    the parameter's values, so that 1 is growth in proportion."""
+
+    quantity: str
+    variant: str
+    over: str
+    where: Where = field(default_factory=dict)
+    statistic: str = "median"
+    per_step: bool = False
+
+    def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
+        points = evidence.points(study)
+        if self.over not in points:
+            return []
+        values = []
+        for keys, part in frames.groups(matching(points[points["variant"] == self.variant], self.where), SETTING):
+            session, system, mpi = keys
+            places = sorted(pd.to_numeric(part[self.over], errors="coerce").dropna().unique())
+            if len(places) < 2 or (self.per_step and places[0] <= 0):
+                continue
+            first, last = (
+                evidence.launches(part[part[self.over] == p], self.quantity, self.statistic)
+                for p in (places[0], places[-1])
+            )
+            if first and last:
+                step = places[-1] / places[0] if self.per_step else 1.0
+                interval = of_medians(
+                    lambda last, first, step=step: last / first / step, {"last": last, "first": first}
+                )
+                point = f"{self.over} {places[0]:g} to {places[-1]:g}"
+                values.append(Value(system, mpi, session, point, interval, self.variant))
+        return values

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The outcome of a comparison, and how it is written: Markdown for people, JSON for programs, JUnit for CI."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from xml.etree import ElementTree
+
+
+class Judgement(str, Enum):
+    """What can be said of a point or a session."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    SAME = "same"
+    CANNOT_TELL = "cannot tell"
+
+
+@dataclass(frozen=True)
+class PointVerdict:
+    """One point. `ratio` is NEW's time over BASE's (below 1 is better, rates are inverted); NaN where not measured.
+
+    `p` is the point's own p-value, `adjusted` after Holm over all points; `superiority` the probability that a launch
+    of NEW beats one of BASE. `lost`: it worked in BASE and does not in NEW.
+    """
+
+    study: str
+    system: str
+    mpi: str
+    variant: str
+    point: str
+    quantity: str
+    verdict: Judgement
+    reason: str = ""
+    ratio: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    adjusted: float = math.nan
+    superiority: float = math.nan
+    launches: tuple[int, int] = (0, 0)
+    lost: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.study} {self.system} {self.mpi} {self.variant}: {self.point}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All points, and the verdict of the session with its sentence."""
+
+    base: str
+    new: str
+    verdict: Judgement
+    sentence: str
+    margin: float
+    false_alarms: float
+    points: list[PointVerdict]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def regression(self) -> bool:
+        """Whether a command that compares should end with status 1: slower, or something no longer works."""
+        return self.verdict is Judgement.SLOWER or any(point.lost for point in self.points)
+
+    def counts(self) -> dict[str, int]:
+        return {j.value: sum(point.verdict is j for point in self.points) for j in Judgement}
+
+    def json(self) -> str:
+        """Machine-readable; numbers that do not exist are null."""
+        content = {
+            "base": self.base,
+            "new": self.new,
+            "verdict": self.verdict.value,
+            "sentence": self.sentence,
+            "regression": self.regression,
+            "margin": self.margin,
+            "false_alarms": self.false_alarms,
+            "counts": self.counts(),
+            "notes": self.notes,
+            "points": [
+                {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in asdict(point).items()}
+                for point in self.points
+            ],
+        }
+        return json.dumps(content, indent=1, ensure_ascii=False)
+
+    def markdown(self) -> str:
+        """A heading, the sentence, and the points: those that changed first, the unchanged ones counted."""
+        lines = [f"## {self.new} against {self.base}: {self.verdict.value}", "", self.sentence, ""]
+        lines += [f"- {note}" for note in self.notes] + ([""] if self.notes else [])
+        shown = [p for p in self.points if p.verdict in (Judgement.SLOWER, Judgement.FASTER) or p.lost]
+        if shown:
+            lines += ["| verdict | point | NEW / BASE | adjusted p | launches |", "|---|---|---|---|---|"]
+            order = sorted(shown, key=lambda p: (p.verdict is not Judgement.SLOWER, p.adjusted))
+            lines += [_row(point) for point in order] + [""]
+        counted = ", ".join(f"{count} {name}" for name, count in self.counts().items() if count) or "none"
+        lines.append(f"{len(self.points)} points: {counted}.")
+        return "\n".join(lines) + "\n"
+
+    def junit(self) -> str:
+        """One test case a point: slower or lost is a failure, cannot tell is skipped."""
+        failures = [p for p in self.points if p.verdict is Judgement.SLOWER or p.lost]
+        skipped = [p for p in self.points if p.verdict is Judgement.CANNOT_TELL and not p.lost]
+        counts = {"tests": len(self.points) + 1, "failures": len(failures) + self.regression, "skipped": len(skipped)}
+        attributes = {name: str(count) for name, count in counts.items()}
+        suite = ElementTree.Element("testsuite", {"name": f"{self.new} against {self.base}", **attributes})
+        session = ElementTree.SubElement(suite, "testcase", classname="session", name="session")
+        if self.regression:
+            ElementTree.SubElement(session, "failure", message=self.sentence)
+        for point in self.points:
+            case = ElementTree.SubElement(
+                suite, "testcase", classname=f"{point.study}.{point.mpi}.{point.variant}", name=point.point
+            )
+            if point in failures:
+                ElementTree.SubElement(case, "failure", message=point.reason or _ratio(point))
+            elif point in skipped:
+                ElementTree.SubElement(case, "skipped", message=point.reason)
+        return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _ratio(point: PointVerdict) -> str:
+    return "–" if math.isnan(point.ratio) else f"{point.ratio:.3f} ({point.low:.3f} to {point.high:.3f})"
+
+
+def _row(point: PointVerdict) -> str:
+    adjusted = "–" if math.isnan(point.adjusted) else f"{point.adjusted:.2g}"
+    verdict = "no longer works" if point.lost else point.verdict.value
+    reason = f" ({point.reason})" if point.reason else ""
+    cells = (verdict, point.name + reason, _ratio(point), adjusted, f"{point.launches[0]} and {point.launches[1]}")
+    return f"| {' | '.join(cells)} |"

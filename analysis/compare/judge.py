@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How points and the session are judged.
+
+A point: Welch's t test on the logarithms of the launches' medians. Launches are the unit, because samples within one
+are not independent. A permutation of 6 against 6 launches has 924 outcomes, so no permutation could ever pass
+a correction for hundreds of points; the t distribution can. No point is taken to be quieter than the session's
+typical one, as two launches may agree by luck. Holm's correction then holds the probability of any false alarm.
+
+The session: beside its points, the mean difference over all of them, tested by exchanging whole launches between BASE
+and NEW within each (study, system, MPI, variant). That sees a small slow-down everywhere which no point alone can show.
+
+Either must be significant AND larger than the margin: a real difference of half a percent is no regression.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from analysis.compare.comparison import Comparison, Judgement, PointVerdict
+from analysis.compare.machines import differences
+from analysis.compare.pairs import QUANTITIES, Key, Measured, measured
+from analysis.load import load
+from analysis.statistics.bootstrap import ratio_of_medians
+from analysis.statistics.effect import superiority
+from analysis.tables import point_words
+from harness.errors import UsageError
+
+Array = npt.NDArray[np.float64]
+PERMUTATIONS = 4000
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A point that both sessions measured; `sign` turns rates into times."""
+
+    key: Key
+    base: Measured
+    new: Measured
+
+    @property
+    def sign(self) -> int:
+        return 1 if QUANTITIES[self.base.quantity] else -1
+
+    def logs(self) -> tuple[Array, Array]:
+        return self.sign * np.log(self.base.medians), self.sign * np.log(self.new.medians)
+
+    @property
+    def work_change(self) -> float:
+        """How much the calibrated work differs, as a logarithm: that much of a difference says nothing."""
+        if not self.base.work or not self.new.work:
+            return 0.0
+        return abs(math.log(self.new.work / self.base.work))
+
+
+def judge(base: Path, new: Path, force: bool, margin: float, false_alarms: float) -> Comparison:
+    """See analysis.compare.compare."""
+    loaded = [load([path]) for path in (base, new)]
+    if Path(base).resolve() == Path(new).resolve():
+        raise UsageError(f"{base} and {new} are the same session; give two")
+    sessions = [records.sessions[0] for records in loaded]
+    reasons, notes = differences(sessions[0], sessions[1])
+    if reasons and not force:
+        raise UsageError(f"not compared: {'; '.join(reasons)}. Compare all the same with --force.")
+    notes = [f"compared by force: {reason}" for reason in reasons] + notes
+    notes += [f"{len(records.problems)} problems in {name}, first: {records.problems[0]}"
+              for name, records in zip(("BASE", "NEW"), loaded, strict=True) if records.problems]  # fmt: skip
+    points_of = [measured(records) for records in loaded]
+    keys = list(dict.fromkeys([*points_of[0], *points_of[1]]))
+    pairs: list[Pair] = []
+    alone: list[Pair] = []
+    for key in keys:
+        a, b = (points.get(key, Measured()) for points in points_of)
+        comparable = a.quantity and a.quantity == b.quantity and a.launches and b.launches
+        (pairs if comparable else alone).append(Pair(key, a, b))
+    verdicts = _points(pairs, margin, false_alarms / 2) + [_unpaired(pair) for pair in alone]
+    verdict, sentence = _session(pairs, verdicts, margin, false_alarms / 2)
+    return Comparison(
+        sessions[0]["session"], sessions[1]["session"], verdict, sentence, margin, false_alarms, verdicts, notes
+    )
+
+
+def _unpaired(pair: Pair) -> PointVerdict:
+    sides = [name for name, side in (("BASE", pair.base), ("NEW", pair.new)) if not side.launches]
+    failures = [side.failure for side in (pair.base, pair.new) if side.failure]
+    reason = f"no usable samples in {' and '.join(sides)}" if sides else "judged by different quantities"
+    reason += f" ({'; '.join(failures)})" if failures else ""
+    lost = bool(pair.base.launches) and not pair.new.launches and bool(pair.new.failure)
+    return replace(_blank(pair), verdict=Judgement.CANNOT_TELL, reason=reason, lost=lost)
+
+
+def _blank(pair: Pair) -> PointVerdict:
+    study, system, mpi, variant, point = pair.key
+    quantity = pair.base.quantity or pair.new.quantity
+    launches = (len(pair.base.launches), len(pair.new.launches))
+    return PointVerdict(
+        study, system, mpi, variant, point_words(point), quantity, Judgement.CANNOT_TELL, launches=launches
+    )
+
+
+def _points(pairs: list[Pair], margin: float, alpha: float) -> list[PointVerdict]:
+    """The verdict of every pair, with Holm's correction over all that can be tested."""
+    testable = [min(len(pair.base.launches), len(pair.new.launches)) > 1 for pair in pairs]
+    variances = [_variances(pair) for pair in pairs]
+    typical = float(np.median([v for pair, ok in zip(variances, testable, strict=True) if ok for v in pair] or [0.0]))
+    tests = [_welch(pair, typical) if ok else None for pair, ok in zip(pairs, testable, strict=True)]
+    adjusted = iter(holm([test[2] for test in tests if test]))
+    return [
+        _point(pair, test, next(adjusted) if test else math.nan, margin, alpha)
+        for pair, test in zip(pairs, tests, strict=True)
+    ]
+
+
+def _variances(pair: Pair) -> tuple[float, ...]:
+    return tuple(float(np.var(x, ddof=1)) if len(x) > 1 else math.nan for x in pair.logs())
+
+
+def _welch(pair: Pair, typical: float) -> tuple[float, float, float, float]:
+    """(difference of logs, half-width of its 90 % interval, p, standard error)."""
+    a, b = pair.logs()
+    parts = [max(variance, typical, 1e-12) / len(x) for variance, x in zip(_variances(pair), (a, b), strict=True)]
+    error = math.sqrt(sum(parts))
+    freedom = sum(parts) ** 2 / sum(part**2 / (len(x) - 1) for part, x in zip(parts, (a, b), strict=True))
+    difference = float(b.mean() - a.mean())
+    p = float(2 * stats.t.sf(abs(difference) / error, freedom))
+    return difference, float(stats.t.ppf(0.95, freedom) * error), p, error
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Holm's step-down adjusted p-values, in the order given."""
+    order = np.argsort(p_values)
+    adjusted, running = np.empty(len(p_values)), 0.0
+    for rank, index in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = running
+    return [float(p) for p in adjusted]
+
+
+def _point(pair: Pair, test: Any, adjusted: float, margin: float, alpha: float) -> PointVerdict:
+    blank = _blank(pair)
+    above, below = list(pair.new.launches.values()), list(pair.base.launches.values())
+    found = ratio_of_medians(above, below) if pair.sign > 0 else ratio_of_medians(below, above)
+    a, b = pair.logs()
+    shown = replace(blank, ratio=found.value, low=found.low, high=found.high, superiority=superiority(b, a))
+    if test is None:
+        return replace(shown, reason="one launch on a side says nothing of the difference between launches")
+    difference, half_width, p, _ = test
+    bound = math.log1p(margin) + pair.work_change
+    reason = (
+        f"the calibrated work differs by {100 * math.expm1(pair.work_change):.1f} %" if pair.work_change > 0.005 else ""
+    )
+    shown = replace(shown, p=p, adjusted=adjusted, reason=reason)
+    if adjusted < alpha and abs(difference) > bound:
+        return replace(shown, verdict=Judgement.SLOWER if difference > 0 else Judgement.FASTER)
+    if abs(difference) + half_width < bound:
+        return replace(shown, verdict=Judgement.SAME)
+    return replace(shown, reason=reason or "the difference is neither shown nor excluded")
+
+
+def _session(pairs: list[Pair], points: list[PointVerdict], margin: float, alpha: float) -> tuple[Judgement, str]:
+    """The session's verdict: slower where a point is, or where all points together are."""
+    usable = [pair for pair in pairs if min(len(pair.base.launches), len(pair.new.launches)) > 1]
+    if not usable:
+        return Judgement.CANNOT_TELL, "No point was measured in both sessions with at least two launches each."
+    slower = sum(point.verdict is Judgement.SLOWER for point in points)
+    faster = sum(point.verdict is Judgement.FASTER for point in points)
+    mean, p = mean_change(usable)
+    overall = f"Over all {len(usable)} points NEW takes {math.exp(mean):.3f} times as long (p = {p:.2g})."
+    work = float(np.mean([pair.work_change for pair in usable]))
+    everywhere = p < alpha and abs(mean) > math.log1p(margin) + work
+    if slower or (everywhere and mean > 0):
+        return Judgement.SLOWER, f"{slower} points are slower, {faster} faster. {overall}"
+    if faster or everywhere:
+        return Judgement.FASTER, f"{faster} points are faster, none is slower. {overall}"
+    same = sum(point.verdict is Judgement.SAME for point in points)
+    if same == len(points):
+        return Judgement.SAME, f"All {same} points are the same within {100 * margin:g} %. {overall}"
+    return (
+        Judgement.CANNOT_TELL,
+        f"{same} of {len(points)} points are shown to be the same within {100 * margin:g} %, none to differ. {overall}",
+    )
+
+
+def mean_change(pairs: list[Pair], seed: int = 0) -> tuple[float, float]:
+    """(mean over points of the difference of logs, its p-value) by exchanging whole launches between the sessions."""
+    rng = np.random.default_rng(seed)
+    groups: dict[tuple[str, ...], list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault(pair.key[:4], []).append(pair)
+    observed, null = 0.0, np.zeros(PERMUTATIONS)
+    for group in groups.values():
+        real, permuted = _exchanged(group, rng)
+        observed += real
+        null += permuted
+    p = (1 + int(np.sum(np.abs(null) >= abs(observed) - 1e-12))) / (1 + PERMUTATIONS)
+    return observed / len(pairs), p
+
+
+def _exchanged(group: list[Pair], rng: np.random.Generator) -> tuple[float, Array]:
+    """The group's sum of differences, and the same after PERMUTATIONS random exchanges of its launches.
+
+    A launch that lacks a point counts there as the mean of that point: it says nothing either way.
+    """
+    names = list(
+        dict.fromkeys(
+            [(0, n) for pair in group for n in pair.base.launches]
+            + [(1, n) for pair in group for n in pair.new.launches]
+        )
+    )
+    values = np.full((len(names), len(group)), np.nan)
+    for column, pair in enumerate(group):
+        for side, logs, launches in zip((0, 1), pair.logs(), (pair.base.launches, pair.new.launches), strict=True):
+            for name, value in zip(launches, logs, strict=True):
+                values[names.index((side, name)), column] = value
+    totals = np.where(np.isnan(values), np.nanmean(values, axis=0), values).sum(axis=1)
+    is_new = np.array([side for side, _ in names], dtype=bool)
+    shuffled = rng.permuted(np.tile(is_new, (PERMUTATIONS, 1)), axis=1)
+
+    def difference(new: Array) -> Array:
+        weights = np.where(new, 1 / is_new.sum(), -1 / (~is_new).sum())
+        return np.asarray(weights @ totals)
+
+    return float(difference(is_new)), difference(shuffled)

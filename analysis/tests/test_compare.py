@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Comparisons: a real slow-down is found, an A/A comparison stays silent, and what cannot be judged is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from analysis.compare import compare
+from analysis.compare.comparison import Comparison, Judgement
+from analysis.compare.judge import Pair, _points, _session, holm, mean_change
+from analysis.compare.pairs import Measured
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
+from harness.errors import UsageError
+
+FEW = {name: USUAL[name] for name in ("bare", "mpi-async", "adaptive")}
+
+
+def session(folder: Path, **changed: Any) -> Path:
+    made = {"mpis": {"mpich": FEW, "openmpi": FEW}, "launches": 6, "samples": 10, "launch_spread": 0.01, **changed}
+    return Synthetic(**made).write(folder)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return session(tmp_path_factory.mktemp("base") / "base", seed=1)
+
+
+def test_five_percent_slower_is_found_with_six_launches(base: Path, tmp_path: Path) -> None:
+    found = compare(base, session(tmp_path / "new", seed=2, slowdown=1.05))
+    assert found.verdict is Judgement.SLOWER
+    assert found.regression
+    slower = [point for point in found.points if point.verdict is Judgement.SLOWER]
+    assert len(slower) >= 12, "of 18"
+    assert all(1.02 < point.ratio < 1.08 for point in slower)
+    assert not any(point.verdict is Judgement.FASTER for point in found.points)
+
+
+def test_faster_is_no_regression(base: Path, tmp_path: Path) -> None:
+    found = compare(base, session(tmp_path / "new", seed=3, slowdown=0.93))
+    assert found.verdict is Judgement.FASTER
+    assert not found.regression
+
+
+def test_the_same_program_again_is_no_alarm(base: Path, tmp_path: Path) -> None:
+    found = compare(base, session(tmp_path / "new", seed=4))
+    assert found.verdict in (Judgement.SAME, Judgement.CANNOT_TELL)
+    assert not found.regression
+    assert found.counts()["same"] > 0
+
+
+def test_one_point_alone_is_found(base: Path, tmp_path: Path) -> None:
+    worse = {**FEW, "adaptive": Behaviour(0.5, 1.05)}
+    found = compare(base, session(tmp_path / "new", seed=5, mpis={"mpich": FEW, "openmpi": worse}))
+    assert found.verdict is Judgement.SLOWER
+    assert {(p.mpi, p.variant) for p in found.points if p.verdict is Judgement.SLOWER} == {("openmpi", "adaptive")}
+
+
+def test_two_launches_of_everything_find_a_large_slow_down_everywhere(tmp_path: Path) -> None:
+    few = [
+        session(tmp_path / name, launches=2, seed=i, slowdown=s) for i, (name, s) in enumerate((("a", 1.0), ("b", 1.2)))
+    ]
+    assert compare(*few).verdict is Judgement.SLOWER
+
+
+def test_one_launch_cannot_tell(tmp_path: Path) -> None:
+    found = compare(session(tmp_path / "a", launches=1), session(tmp_path / "b", launches=1, slowdown=2.0))
+    assert found.verdict is Judgement.CANNOT_TELL
+    assert not found.regression
+    assert {point.verdict for point in found.points} == {Judgement.CANNOT_TELL}
+
+
+def test_a_point_that_no_longer_works_is_a_regression(base: Path, tmp_path: Path) -> None:
+    broken = {**FEW, "adaptive": Behaviour(0.9, fails="timeout")}
+    found = compare(base, session(tmp_path / "new", seed=6, mpis={"mpich": FEW, "openmpi": broken}))
+    assert found.verdict is not Judgement.SLOWER
+    assert found.regression
+    lost = [point for point in found.points if point.lost]
+    assert len(lost) == 3
+    assert "timeout: made up" in lost[0].reason
+
+
+def test_other_points_are_named_and_not_judged(base: Path, tmp_path: Path) -> None:
+    found = compare(base, session(tmp_path / "new", seed=7, comp_over_comm=(1.0, 2.0)))
+    alone = [point for point in found.points if "no usable samples in" in point.reason]
+    assert len(alone) == 6 * 3, "0.25 and 4 only in BASE, 2 only in NEW"
+    assert not any(point.lost for point in alone)
+
+
+def test_different_machines_are_refused_with_the_reason(base: Path, tmp_path: Path) -> None:
+    other = session(tmp_path / "new", seed=8, machine="Other CPU")
+    with pytest.raises(UsageError, match="different processors: Example CPU in BASE, Other CPU in NEW"):
+        compare(base, other)
+    assert "compared by force: different processors" in compare(base, other, force=True).notes[0]
+    (other / "session.json").unlink()
+    with pytest.raises(UsageError, match="does not say what machine"):
+        compare(base, other)
+
+
+def test_the_same_session_twice_is_refused(base: Path) -> None:
+    with pytest.raises(UsageError, match="the same session"):
+        compare(base, base)
+
+
+def test_an_empty_session_cannot_be_told(base: Path, tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "session.json").write_text((base / "session.json").read_text())
+    found = compare(base, tmp_path / "new")
+    assert found.verdict is Judgement.CANNOT_TELL
+    assert not found.regression
+
+
+def parsed(found: Comparison) -> tuple[Any, ElementTree.Element]:
+    return json.loads(found.json()), ElementTree.fromstring(found.junit())
+
+
+def test_the_three_forms_agree(base: Path, tmp_path: Path) -> None:
+    found = compare(base, session(tmp_path / "new", seed=2, slowdown=1.05))
+    data, suite = parsed(found)
+    slower = found.counts()["slower"]
+    assert data["counts"]["slower"] == slower
+    assert data["regression"] is True
+    assert suite.get("failures") == str(slower + 1) == str(len(suite.findall("testcase/failure")))
+    assert suite.get("tests") == str(len(found.points) + 1) == str(len(suite.findall("testcase")))
+    assert found.markdown().count("\n| slower |") == slower
+    assert "## new against base: slower" in found.markdown()
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+def made_pairs(rng: np.random.Generator, points: int, launches: int, factor: float = 1.0) -> list[Pair]:
+    """Launches that differ by 0.5 to 4 % with heavy tails, shared by 5 points each as a variant's launches are."""
+    pairs = []
+    for variant in range(points // 5):
+        spread = 0.005 * 8 ** rng.random()
+        shared = [spread * rng.standard_t(4, launches) for _ in (0, 1)]
+        for point in range(5):
+            sides = [
+                Measured(
+                    "total_s", {str(i): np.exp(s + 0.3 * spread * rng.normal(size=8)) for i, s in enumerate(effects)}
+                )
+                for effects in shared
+            ]
+            sides[1].launches = {name: factor * values for name, values in sides[1].launches.items()}
+            pairs.append(Pair(("s", "y", "m", str(variant), f'{{"x": {point}}}'), *sides))
+    return pairs
+
+
+@pytest.mark.parametrize("launches", [3, 6])
+def test_false_alarms_of_a_whole_session_are_rare(launches: int) -> None:
+    """One in a hundred is asked for; 40 comparisons of 20 points each may have two by chance."""
+    rng = np.random.default_rng(launches)
+    alarms = 0
+    for _ in range(40):
+        pairs = made_pairs(rng, 20, launches)
+        verdict, _sentence = _session(pairs, _points(pairs, 0.02, 0.005), 0.02, 0.005)
+        alarms += verdict in (Judgement.SLOWER, Judgement.FASTER)
+    assert alarms <= 2
+
+
+def test_the_mean_change_by_exchange_is_uniform_without_and_small_with_a_change() -> None:
+    rng = np.random.default_rng(5)
+    p_values = [mean_change(made_pairs(rng, 20, 4))[1] for _ in range(60)]
+    assert 0.35 < np.mean(p_values) < 0.65
+    assert mean_change(made_pairs(rng, 20, 4, 1.1))[1] < 0.01
