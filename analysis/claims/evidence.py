@@ -18,6 +18,7 @@ from analysis import frames
 from analysis.claims.model import Value
 from analysis.evaluate import evaluate
 from analysis.load import Records
+from analysis.metrics import COMP_EQUALS_COMM
 from analysis.statistics.bootstrap import of_medians, ratio_of_medians
 from analysis.statistics.interval import Interval
 from analysis.tables import point_words
@@ -121,9 +122,16 @@ class MetricAt:
                 point_words(row["point"]),
                 Interval(row["value"], row["low"], row["high"], row["interval"], row["defensible"]),
                 self.variant,
+                self._caveat(row["comp_over_comm_measured"]),
             )
             for row in frames.rows(matching(frame[wanted & frame["value"].notna()], self.where))
         ]
+
+    def _caveat(self, measured: float) -> str:
+        """Where the claim is about comp = comm and the point was not there when it was measured."""
+        if self.where.get("comp_over_comm") != 1.0 or abs(measured - 1) <= COMP_EQUALS_COMM:
+            return ""
+        return f"comp was {measured:.2f} times comm, not within {100 * COMP_EQUALS_COMM:g} % of it"
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ class Value:
     point: str
     interval: Interval
     variant: str = ""
+    caveat: str = ""  # why this point cannot decide, whatever its interval says
 
 
 class Measure(Protocol):
@@ -112,12 +113,15 @@ def decide(values: Sequence[Value], claim: Claim) -> tuple[Decision, str, Value]
     """
     if claim.up_to:
         best = min(values, key=lambda v: v.interval.high if claim.operator == "<=" else -v.interval.low)
-        return *decide_one(best.interval, claim), best
+        values = [best]
     worst = max(values, key=lambda v: v.interval.high if claim.operator == "<=" else -v.interval.low)
-    decisions = [(decide_one(value.interval, claim), value) for value in values]
+    decided = [(*_decide_value(value, claim), value) for value in [worst, *values]]
     for wanted in (Decision.NOT_REPRODUCED, Decision.INCONCLUSIVE):
-        for (decision, reason), value in decisions:
-            if decision is wanted:
-                chosen = worst if decide_one(worst.interval, claim)[0] is wanted else value
-                return decision, decide_one(chosen.interval, claim)[1] or reason, chosen
-    return Decision.REPRODUCED, "", worst
+        found = next((entry for entry in decided if entry[0] is wanted), None)
+        if found:
+            return found
+    return decided[0]
+
+
+def _decide_value(value: Value, claim: Claim) -> tuple[Decision, str]:
+    return (Decision.INCONCLUSIVE, value.caveat) if value.caveat else decide_one(value.interval, claim)

@@ -218,3 +218,13 @@ def test_growth_and_best_other(tmp_path: Path) -> None:
     row = rows_of(claims.table([other]), "R1")[0]
     assert row.value == pytest.approx(0.5), "against the faster of bare and mpi-async"
     assert (row.decision, row.reason) == ("not testable here", "the paper's 1024 processes; here at most 2")
+
+
+def test_a_point_that_missed_comp_equal_comm_cannot_decide() -> None:
+    good, missed = (
+        Value("s", "m", "x", name, interval(0.9, 1.0), caveat=why) for name, why in (("a", ""), ("b", "2 times"))
+    )
+    assert decide([good], CLAIM)[0] is Decision.REPRODUCED
+    assert decide([good, missed], CLAIM)[:2] == (Decision.INCONCLUSIVE, "2 times")
+    worse = Value("s", "m", "x", "c", interval(1.2, 1.3))
+    assert decide([good, missed, worse], CLAIM)[0] is Decision.NOT_REPRODUCED
