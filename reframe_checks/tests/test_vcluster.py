@@ -149,6 +149,39 @@ def test_hang_up_kills_the_command_with_its_descendants(virtual: Cluster) -> Non
     assert eventually(lambda: processes(virtual, "vc1", "sleep") + processes(virtual, "vc2", "sleep") == 0)
 
 
+COMMAND_AND_CLIENT_END_AT_ONCE = """
+import os, pathlib, socket, subprocess, sys
+from reframe_checks.systems.vcluster.init import Init
+init = Init("node", pathlib.Path(sys.argv[1], "s"), {})
+ours, theirs = socket.socketpair()
+child = subprocess.Popen(["true"])
+init._jobs[child.pid] = ours
+os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+theirs.close()
+init._reap()
+init._from_client(ours, child.pid)  # select() reported both
+"""
+
+
+def test_a_command_and_its_client_may_end_at_once(place: Path) -> None:
+    command = [sys.executable, "-c", COMMAND_AND_CLIENT_END_AT_ONCE, str(place.parent)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 0, done.stderr
+
+
+def test_clients_killed_about_when_their_commands_end_leave_the_node_alive(virtual: Cluster) -> None:
+    for round_ in range(40):
+        clients = [subprocess.Popen(virtual.command("vc1", ["sleep", "0.01"])) for _ in range(3)]
+        time.sleep(0.03 + 0.0005 * round_)
+        for client in clients:
+            client.kill()
+            client.wait()
+    assert virtual.healthy()
+    assert run(virtual, "vc1", "echo", "alive").stdout == "alive\n"
+    log = (virtual.directory / "log" / "vc1.log").read_text()
+    assert log == ""
+
+
 def test_sweep_spares_services_and_the_caller(virtual: Cluster) -> None:
     virtual.start_service("vc1", "daemon", ["sleep", "2000"])
     assert (

@@ -25,6 +25,7 @@ import signal
 import socket
 import struct
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -72,7 +73,10 @@ class Init:
         self.watch(wake_in, lambda: self._wake(wake_in))
         while True:
             for key, _ in self._selector.select():
-                key.data()
+                try:
+                    key.data()
+                except Exception:  # whatever it is, the node must not die of it
+                    traceback.print_exc()
 
     def _wake(self, wake_in: int) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -137,6 +141,8 @@ class Init:
         self._answer(connection, {"killed": processes.kill_all_but(spared, self._reap)})
 
     def _from_client(self, connection: socket.socket, pid: int) -> None:
+        if self._jobs.get(pid) is not connection:  # the command ended, and was answered, since select() returned
+            return
         try:
             numbers = connection.recv(64)
         except OSError:
