@@ -48,7 +48,11 @@ def _with_status(function: Callable[..., int]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def command(*arguments: Any, **options: Any) -> None:
-        raise typer.Exit(function(*arguments, **options))
+        try:
+            status = function(*arguments, **options)
+        except KeyboardInterrupt:
+            status = _complain("interrupted", 1)
+        raise typer.Exit(status)
 
     return command
 
@@ -79,7 +83,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _complain(error: Exception, status: int) -> int:
+def _complain(error: object, status: int) -> int:
     print(f"bench: {error}", file=sys.stderr)
     return status
 

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every wrong call: one sentence that says what, status 2, no traceback, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness.cli import main
+from harness.paths import ROOT
+
+WRONG = {
+    "command": (["measure"], "No such command"),
+    "study": (["run", "overlap"], "no study or group called 'overlap'"),
+    "no study": (["run"], "Which study?"),
+    "mpi": (["run", "overlap-ratio", "--mpi", "lam"], "no MPI called 'lam'"),
+    "variant": (["run", "overlap-ratio", "--variant", "fast"], "no variant called 'fast'"),
+    "variant's settings": (["run", "overlap-ratio", "--variant", "bare:x=1"], "has no settings"),
+    "system": (["run", "overlap-ratio", "--system", "summit"], "no system called 'summit'"),
+    "site file": (["run", "overlap-ratio", "--system", "absent.py"], "no system called 'absent.py'"),
+    "scale": (["run", "overlap-ratio", "--scale", "huge"], "no scale 'huge'"),
+    "parameter": (["run", "overlap-ratio", "--set", "color=red"], "no parameter 'color'"),
+    "parameter's form": (["run", "overlap-ratio", "--set", "size_bytes"], "name=value is wanted"),
+    "parameter's value": (["run", "overlap-ratio", "--set", "size_bytes=-4"], "non-negative int"),
+    "parameter's choice": (["run", "overlap-ratio", "--set", "pattern=all"], "one of both, sender, receiver"),
+    "limit": (["run", "overlap-ratio", "--set", "launches=0"], "more than 0"),
+    "option": (["run", "overlap-ratio", "--colour"], "No such option"),
+    "number": (["run", "overlap-ratio", "--nodes", "zero"], "valid integer"),
+    "session": (["report", "19990101-000000-x"], "no session '19990101-000000-x'"),
+    "resume with studies": (["run", "overlap-ratio", "--resume", "latest"], "leave the names out"),
+    "program": (["mpirun", "--mpi", "mpich", "--", "/absent/program"], "no program called"),
+    "mpirun's site": (["mpirun", "--mpi", "mpich", "--system", __file__, "--", "true"], "runs on vcluster or local"),
+    "test": (["test", "--fast", "--full"], "exclude each other"),
+}
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
+    return tmp_path / "results"
+
+
+@pytest.mark.parametrize(("arguments", "words"), WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_call_gets_a_sentence_and_status_2(
+    arguments: list[str], words: str, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert "Traceback" not in captured.err
+    assert captured.out == ""
+    assert not results.exists(), "nothing may be left behind"
+
+
+def test_a_debian_mpi_that_is_not_installed_is_named_with_its_packages(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], results: Path
+) -> None:
+    monkeypatch.setattr("harness.mpis.Mpi.installed", lambda _self: False)
+    assert main(["run", "overlap-ratio", "--mpi", "debian-mpich"]) == 2
+    assert "apt-get install mpich libmpich-dev" in capsys.readouterr().err
+    assert not results.exists()
+
+
+def test_a_results_folder_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # a file where the folder should be: root may write into any folder, whatever its mode
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "file"))
+    monkeypatch.setattr("harness.run.set_up", lambda _request: None)
+    assert main(["run", "overlap-ratio", "--system", "local", "--scale", "test"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+@pytest.mark.parametrize(
+    "command", [[], ["demo"], ["test"], ["run"], ["report"], ["mpirun"], ["exec"], ["list"], ["doctor"]]
+)
+def test_every_command_has_help_with_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command, "--help"]) == 0
+    assert "xample: ./bench" in capsys.readouterr().out or not command
+
+
+def test_an_old_python_is_told_in_a_sentence(tmp_path: Path) -> None:
+    source = (ROOT / "bench").read_text().replace("OLDEST = (3, 10)", "OLDEST = (9, 0)")
+    copy = tmp_path / "bench"
+    copy.write_text(source)
+    done = subprocess.run([sys.executable, copy], capture_output=True, text=True, check=False, timeout=30)
+    assert done.returncode == 2
+    assert done.stderr.startswith("bench: Python 9.0 or newer is needed")
+    assert len(done.stderr.splitlines()) == 1
+
+
+WORDS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
+OPTIONS = st.sampled_from(
+    ["--mpi", "--variant", "--system", "--scale", "--set", "--seed", "--nodes", "--resume", "--", "-x"]
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rest=st.lists(st.one_of(WORDS, OPTIONS), max_size=6))
+def test_200_malformed_calls_end_in_a_sentence(
+    rest: list[str], results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # --dry-run: by chance a call may be good, and must not start anything then
+    status = main(["run", "overlap-ratio", "--dry-run", "--scale", "test", *rest])
+    captured = capsys.readouterr()
+    assert status in (0, 2)
+    assert (status == 0) == bool(captured.out.strip()), captured.err
+    assert status == 0 or captured.err.strip()
+    assert not results.exists()
+
+
+def test_starting_again_takes_less_than_a_second_or_two() -> None:
+    # a wide limit: what must not happen is that a second start sets up anything again
+    environment = dict(os.environ)
+    done = subprocess.run(
+        [ROOT / "bench", "--version"], env=environment, capture_output=True, text=True, check=False, timeout=20
+    )
+    assert done.returncode == 0
+    assert done.stderr == ""

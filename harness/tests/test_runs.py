@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whole runs on virtual nodes: every MPI, from the command to the report; and what a run leaves when it is stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from harness.paths import ROOT, SCHEMA
+from harness.schedule import records
+from harness.systems import virtual_slurm_supported, virtual_supported
+
+pytestmark = [pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.timeout(400)]
+BENCH = str(ROOT / "bench")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nodes() -> None:
+    if reason := virtual_supported():
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A results folder of this test's own."""
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
+    return tmp_path / "results"
+
+
+@pytest.fixture(autouse=True)
+def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A virtual cluster of this test's own; the path is short because unix sockets are below it."""
+    with tempfile.TemporaryDirectory(prefix="ob") as folder:
+        monkeypatch.setenv("OVERLAP_BENCH_STATE", f"{folder}/s")
+        yield Path(folder) / "s"
+        subprocess.run([BENCH, "vcluster", "down"], capture_output=True, check=False, timeout=60)
+
+
+def bench(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([BENCH, *arguments], capture_output=True, text=True, check=False, timeout=timeout)
+
+
+def lines(session: Path) -> list[dict[str, Any]]:
+    files = sorted((session / "records").glob("*.jsonl"))
+    return [json.loads(line) for path in files for line in path.read_text().splitlines()]
+
+
+def best_total(session: Path, mpi: str, variant: str) -> float:
+    """The best rather than the median: whatever else runs on the machine can only add to it."""
+    values: list[float] = []
+    for path in (session / "records").glob(f"*.{mpi}.*.{variant}.jsonl"):
+        for line in records.read(path).points:
+            if line["rank"] == 0:
+                values += line["samples"]["total_s"]
+    return min(values)
+
+
+def nothing_runs(state: Path) -> bool:
+    """No process of a virtual node is left, and no folder of the cluster."""
+    left = subprocess.run(["pgrep", "-f", str(state)], capture_output=True, text=True, check=False).stdout
+    return not left.strip() and not list(state.glob("*/*.sock"))
+
+
+def test_a_whole_run_on_three_mpis_over_two_nodes(results: Path) -> None:
+    done = bench("run", "overlap-ratio", "--scale", "test")
+    assert done.returncode == 0, done.stderr
+    session = (results / "latest").resolve()
+    report = Path(done.stdout.splitlines()[-1])
+    assert report == session / "report.html"
+    assert "Intel MPI" in report.read_text()
+    facts = json.loads((session / "session.json").read_text())
+    assert facts["state"] == "complete"
+    assert {path.stem for path in (session / "records").iterdir()} == set(facts["expected"])
+    assert {path.stem for path in (session / "nodes").iterdir()} == {"vc1", "vc2"}
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    for line in lines(session):
+        validator.validate(line)
+    for mpi in ("mpich", "openmpi"):
+        bare, adaptive = (best_total(session, mpi, variant) for variant in ("bare", "adaptive"))
+        assert adaptive < 0.8 * bare, f"{mpi}: the engine must clearly overlap where the MPI does not"
+
+
+def test_the_same_check_under_slurm(results: Path) -> None:
+    if reason := virtual_slurm_supported():
+        pytest.skip(reason)
+    done = bench("run", "overlap-ratio", "--scale", "test", "--system", "vcluster-slurm", "--mpi", "mpich,openmpi")
+    assert done.returncode == 0, done.stderr
+    assert all(line.get("status", "ok") == "ok" for line in lines((results / "latest").resolve()))
+
+
+def test_a_persons_own_program(results: Path, tmp_path: Path) -> None:  # noqa: ARG001
+    source = tmp_path / "hello.c"
+    source.write_text(
+        "#include <mpi.h>\n#include <stdio.h>\n#include <unistd.h>\n"
+        "int main(int c, char **v) { int r, n; char h[64]; MPI_Init(&c, &v);\n"
+        "MPI_Comm_rank(MPI_COMM_WORLD, &r); MPI_Comm_size(MPI_COMM_WORLD, &n); gethostname(h, sizeof h);\n"
+        'printf("rank %d of %d on %s\\n", r, n, h); MPI_Finalize(); return 0; }\n'
+    )
+    program = str(tmp_path / "hello")
+    built = bench("exec", "--mpi", "openmpi", "--", "mpicc", str(source), "-o", program)
+    assert built.returncode == 0, built.stderr
+    ran = bench("mpirun", "--mpi", "openmpi", "--variant", "adaptive", "-n", "2", "--", program)
+    assert ran.returncode == 0, ran.stderr
+    assert sorted(ran.stdout.split("\n"))[1:] == ["rank 0 of 2 on vc1", "rank 1 of 2 on vc2"]
+
+
+def _start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [BENCH, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+
+
+def _wait_for(process: subprocess.Popen[str], words: str) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if words in line:
+            return
+    pytest.fail(f"the run ended before it said '{words}'")
+
+
+LONG = ("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", "launches=6")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda n: n.name)
+def test_a_run_that_is_stopped_keeps_what_is_finished_and_can_be_resumed(
+    results: Path, state: Path, number: signal.Signals
+) -> None:
+    process = _start(*LONG)
+    _wait_for(process, "3/12")
+    os.kill(process.pid, number)
+    status = process.wait(60)
+    assert status == (-number if number == signal.SIGKILL else 1)
+    session = (results / "latest").resolve()
+    deadline = time.monotonic() + 30
+    while not nothing_runs(state) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert nothing_runs(state), "processes of the nodes are left"
+    finished = len(list((session / "records").glob("*.jsonl")))
+    assert 3 <= finished < 12
+    again = bench("run", "--resume", session.name)
+    assert again.returncode == 0, again.stderr
+    facts = json.loads((session / "session.json").read_text())
+    assert facts["state"] == "complete"
+    for identity in facts["expected"]:
+        assert len(records.finished(session / "records", identity, 2)) == 1
+
+
+def test_a_session_is_not_resumed_with_another_engine(results: Path) -> None:
+    assert bench("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test").returncode == 0
+    session = (results / "latest").resolve()
+    facts = json.loads((session / "session.json").read_text())
+    facts["identity"]["mpich engine"] = "0123456789abcdef"
+    (session / "session.json").write_text(json.dumps(facts))
+    next((session / "records").glob("*000*")).unlink()
+    refused = bench("run", "--resume", session.name)
+    assert refused.returncode == 2
+    assert "mpich engine: was 0123456789abcdef" in refused.stderr
+    assert bench("run", "--resume", session.name, "--force").returncode == 0
