@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   enum { size = 4 << 20 };
   int rank, ranks, length;
   char host[MPI_MAX_PROCESSOR_NAME];
