@@ -70,6 +70,10 @@ class _Setting:
             by_variant = {variant: rows[rows["variant"] == variant] for variant in self.variants}
             times = {variant: self._times(part, parameters) for variant, part in by_variant.items()}
             bare = times.get(REFERENCE)
+            work = unique(rows["work_units"]) if "work_units" in rows else []
+            differs = (
+                "its launches did different amounts of work: " + ", ".join(map(str, work)) if len(work) > 1 else None
+            )
             for variant, part in by_variant.items():
                 head = {**self.keys, "variant": variant, "point": point, **parameter_columns(parameters)}
                 head |= self._facts(part, variant)
@@ -77,7 +81,8 @@ class _Setting:
                 if mine is None:
                     yield from ({**head, "metric": metric.name, **_nothing()} for metric in metrics)
                 else:
-                    yield from ({**head, **row} for row in self._values(mine, bare, variant, metrics))
+                    values = self._values(mine, bare, variant, metrics)
+                    yield from ({**head, **row, "note": row["note"] or differs} for row in values)
 
     def _times(self, part: pd.DataFrame, parameters: dict[str, Any]) -> VariantTimes | None:
         pattern = parameters.get("pattern")

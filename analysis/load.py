@@ -30,6 +30,7 @@ Array = npt.NDArray[Any]
 LAUNCH_KEYS = ["session", "system", "mpi", "variant", "study", "launch", "repetition", "order"]
 POINT_FIELDS = ["rank", "role", "status", "reason", "converged", "warmup"]
 NOISE_FIELDS = ["steal_s", "softirq_s", "involuntary_switches"]
+CALIBRATED = {"work_units"}  # chosen anew in every session, and unknown where a launch never began
 # Columns of the frames here and of evaluate(): a point's parameter of the same name is called point_<name>.
 RESERVED = {
     *LAUNCH_KEYS,
@@ -93,6 +94,11 @@ def load(sessions: Sequence[Path], use_cache: bool = True) -> Records:
     for path in sessions:
         builder.add_session(Path(path))
     return builder.build()
+
+
+def identity(point: dict[str, Any]) -> str:
+    """What makes a point the same point in another launch or session: its parameters but the calibrated ones."""
+    return json.dumps({name: value for name, value in point.items() if name not in CALIBRATED}, sort_keys=True)
 
 
 def parameter_columns(point: dict[str, Any]) -> dict[str, Any]:
@@ -183,7 +189,7 @@ class _Builder:
         self.points.append(
             {
                 **keys,
-                "point": json.dumps(fields["point"], sort_keys=True),
+                "point": identity(fields["point"]),
                 **parameters,
                 **{name: fields.get(name) for name in POINT_FIELDS},
                 **{name: noise.get(name) for name in NOISE_FIELDS},

@@ -12,7 +12,7 @@ STATISTICS = ["min", "p25", "median", "p75", "p99", "max", "mean"]
 
 
 def summarise(records: Records) -> pd.DataFrame:
-    """One row a (launch, point, rank, quantity) with STATISTICS in the quantity's unit; NaN for a series without samples."""
+    """One row a (launch, point, rank, quantity) with STATISTICS in its unit; NaN where a series is empty."""
     series = records.series[["row", "quantity", "count"]]
     found = np.full((len(series), len(STATISTICS)), np.nan)
     for index, (first, count) in enumerate(zip(records.series["first"], records.series["count"], strict=True)):

@@ -18,6 +18,7 @@ from analysis.figures.overlap_efficiency import at_equal
 from analysis.metrics import COMP_EQUALS_COMM
 
 PROGRESSES, DOES_NOT = 0.85, 0.3  # overlap efficiency from which / below which an MPI counts as progressing / not
+NEAR = 1.25  # how far comp / comm may be from 1 before nothing is said
 PREFERRED_SIZE = 4 << 20
 ENGINE_ORDER = ["adaptive", "offload", "mwait", "idle", "timer", "thread", "explicit"]
 
@@ -68,6 +69,12 @@ def _of_mpi(mpi: str, part: pd.DataFrame) -> MpiVerdict:
     if bare is None or not np.isfinite(bare["value"]):
         why = bare["why"] if bare else "the variant bare was not run, so there is no reference"
         return MpiVerdict(mpi, f"{title}: no verdict,", f"because {why}.")
+    if not _near(bare):
+        ratio = bare["comp_over_comm_measured"]
+        why = (
+            f"because at {style.bytes_text(size)} the computation was {ratio:.2g} times the communication, not as long."
+        )
+        return MpiVerdict(mpi, f"{title}: no verdict,", why)
     found = MpiVerdict(mpi, _headline(title, bare), _where(size, str(pattern), bare))
     found.sentences = [_bare_sentence(bare), *_own_thread(title, facts.get("mpi-async"), bare), *_engine(facts, bare)]
     found.sentences += _other_sizes(part, [other for other in sizes if other != size])
@@ -85,6 +92,11 @@ def _facts(part: pd.DataFrame) -> dict[str, dict[str, Any]]:
         named = "" if efficiency["status"] in ("ok", "partial") else f"{efficiency['status']}: "
         facts[variant] = {**efficiency, "inflation": float(inflation.iloc[0]), "why": f"{named}{reason}"}
     return facts
+
+
+def _near(bare: dict[str, Any]) -> bool:
+    """Whether comp and comm were close enough for the efficiency to mean what the verdict says."""
+    return bool(1 / NEAR <= bare["comp_over_comm_measured"] <= NEAR)
 
 
 def _headline(title: str, bare: dict[str, Any]) -> str:
@@ -147,7 +159,7 @@ def _change(fact: dict[str, Any], bare: dict[str, Any]) -> str:
         return "makes it overlap" if fact["low"] >= PROGRESSES else "makes it overlap more"
     if fact["high"] < bare["low"]:
         return "makes it slower than no overlap at all" if fact["high"] < 0 else "makes it overlap less"
-    return "changes nothing that can be seen"
+    return "changes nothing that can be seen in the overlap"
 
 
 def _inflation(fact: dict[str, Any]) -> str:
@@ -160,6 +172,13 @@ def _other_sizes(part: pd.DataFrame, sizes: list[float]) -> list[str]:
     sentences = []
     for size in sizes:
         facts = _facts(part[part["size_bytes"] == size])
+        bare = facts.get("bare")
+        if bare and np.isfinite(bare["value"]) and not _near(bare):
+            ratio = bare["comp_over_comm_measured"]
+            sentences.append(
+                f"At {style.bytes_text(size)}: no verdict, the computation was {ratio:.2g} times the communication."
+            )
+            continue
         shown = [
             f"{variant} {_plain(facts[variant]['value'])}"
             for variant in ("bare", "mpi-async", *ENGINE_ORDER[:1])

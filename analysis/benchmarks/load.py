@@ -3,8 +3,8 @@
 
     .venv/bin/python -m analysis.benchmarks.load [--samples 10000000] [--folder DIR]
 
-Writes a session of that many samples (kept in DIR if given, made once), then loads and summarises it twice, each time in
-a process of its own: without and with the Parquet cache. Ends with status 1 where the budget is exceeded.
+Writes a session of that many samples (kept in DIR if given, made once), then loads and summarises it twice, each time
+in a process of its own: without and with the Parquet cache. Ends with status 1 where the budget is exceeded.
 """
 
 from __future__ import annotations

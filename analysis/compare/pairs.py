@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +23,6 @@ QUANTITIES = {
     "mflops": False,
     "bandwidth_bytes_per_s": False,
 }
-CALIBRATED = {"work_units"}  # chosen anew in every session, so no part of a point's identity
 
 Key = tuple[str, str, str, str, str]  # study, system, mpi, variant, point without its calibrated parameters
 
@@ -53,15 +51,11 @@ def measured(records: Records) -> dict[Key, Measured]:
         parameters: dict[str, Any] = json.loads(point)
         if "calibration" in parameters:
             continue
-        entry = found.setdefault((study, system, mpi, variant, _identity(parameters)), Measured())
-        work = [parameters[name] for name in CALIBRATED if name in parameters]
+        entry = found.setdefault((study, system, mpi, variant, point), Measured())
+        work = frames.unique(rows["work_units"]) if "work_units" in rows else []
         entry.work = float(work[0]) if work else None
         _add_launches(entry, frames.rows(rows.reset_index()), series)
     return found
-
-
-def _identity(parameters: Mapping[str, Any]) -> str:
-    return json.dumps({name: parameters[name] for name in sorted(parameters) if name not in CALIBRATED})
 
 
 def _by_row(records: Records) -> dict[int, dict[str, Array]]:

@@ -7,10 +7,10 @@ from types import ModuleType
 
 import pandas as pd
 
-from analysis.figures import overlap_efficiency, overlap_ratio, send_time
+from analysis.figures import overlap_efficiency, overlap_map, overlap_ratio, send_time
 from analysis.figures.toolkit import Drawn
 
-FIGURES: list[ModuleType] = [overlap_efficiency, overlap_ratio, send_time]
+FIGURES: list[ModuleType] = [overlap_efficiency, overlap_ratio, send_time, overlap_map]
 
 
 def draw_all(frame: pd.DataFrame, provenance: str) -> list[Drawn]:

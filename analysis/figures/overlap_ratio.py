@@ -49,20 +49,27 @@ def _draw(part: pd.DataFrame, size: float, provenance: str, system: Any) -> Draw
                 axes[row, column].set_xlabel("computation / communication")
         axes[row, 0].set_ylabel(f"total / comp\n({PATTERNS.get(pattern, pattern)})")
     lines = {"perfect overlap: max(1, comm / comp)": style.IDEAL, "no overlap: 1 + comm / comp": style.SERIAL}
-    toolkit.legend(figure, list(part["variant"]), lines, crossed)
+    toolkit.legend(figure, part, lines, crossed)
     metric = METRICS["overlap_ratio"]
     caption = (
         f"{TITLE}, {style.bytes_text(size)} messages: {metric.formula} (lower is better; {metric.source}). "
-        "comm and comp are those of bare in the same session; the ratio is one of medians. "
+        "comm and comp are those of bare in the same session, and so is their ratio on the axis; ratios of medians. "
         f"{toolkit.interval_words(part)} {provenance}"
     )
     toolkit.footer(figure, caption)
     return Drawn(toolkit.slug(NAME, style.bytes_text(size), system), TITLE, caption, figure, part)
 
 
+def places(part: pd.DataFrame) -> pd.Series[float]:
+    """comp / comm of each point as it was measured on this MPI; as it was meant where bare has no value."""
+    measured = part.groupby(["system", "mpi", "point"])["comp_over_comm_measured"].transform("median")
+    return measured.fillna(part["comp_over_comm"].astype(float))
+
+
 def _panel(axes: Axes, part: pd.DataFrame) -> bool:
     """One MPI and pattern; True if a cross was drawn."""
-    x = np.array(sorted(part["comp_over_comm"].unique()), dtype=float)
+    part = part.assign(x=places(part)).sort_values("x")
+    x = np.array(sorted(part["x"].unique()), dtype=float)
     fine = np.geomspace(x.min() / 1.1, x.max() * 1.1, 100)
     metric = METRICS["overlap_ratio"]
     axes.plot(fine, metric.ideal(fine, np.ones_like(fine)), **style.IDEAL)
@@ -72,9 +79,9 @@ def _panel(axes: Axes, part: pd.DataFrame) -> bool:
     level = 0
     for variant in style.in_order(part["variant"], style.STYLES):
         mine = part[part["variant"] == variant].drop_duplicates("comp_over_comm")
-        toolkit.series(axes, mine["comp_over_comm"].to_numpy(float), mine, variant)
-        level += toolkit.gaps(axes, mine["comp_over_comm"].to_numpy(float), mine, variant, level)
-    toolkit.ratio_axis(axes, x)
+        toolkit.series(axes, mine["x"].to_numpy(float), mine, variant)
+        level += toolkit.gaps(axes, mine["x"].to_numpy(float), mine, variant, level)
+    toolkit.ratio_axis(axes)
     toolkit.log_y(axes, subs=(1, 1.5, 2, 3, 5))
     axes.set_ylim(0.85, min(HIGHEST, max(3.0, float(np.nanmax([*part["value"], 1 + 1 / x.min()])) * 1.1)))
     return level > 0

@@ -46,7 +46,7 @@ def _draw(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Dra
     for column in range(len(mpis)):
         axes[-1, column].set_xlabel("message size")
     lines = {"perfect overlap: max(comp, comm)": style.IDEAL, "no overlap: comp + comm": style.SERIAL}
-    toolkit.legend(figure, list(part["variant"]), lines, crossed)
+    toolkit.legend(figure, part, lines, crossed)
     metric = METRICS["send_time"]
     caption = (
         f"{TITLE}, pattern {pattern}: {metric.formula} until both sides are complete, less the acknowledgement's "

@@ -8,7 +8,7 @@ global state.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -50,6 +50,8 @@ def save(drawn: Drawn, folder: Path) -> dict[str, Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = {suffix: folder / f"{drawn.name}.{suffix}" for suffix in ("png", "svg", "csv")}
     with mpl.rc_context(style.RC):
+        drawn.figure.draw_without_rendering()
+        drawn.figure.set_layout_engine("none")  # laid out once: that is most of the time of a save
         drawn.figure.savefig(paths["png"], dpi=200, metadata={"Software": None})
         drawn.figure.savefig(paths["svg"], metadata={"Date": None, "Description": drawn.caption, "Creator": None})
     drawn.points.to_csv(paths["csv"], index=False)
@@ -116,12 +118,11 @@ def byte_axis(axes: Axes) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def ratio_axis(axes: Axes, ticks: Iterable[float]) -> None:
-    """A ratio on a base-2 x axis with exactly the measured places as ticks."""
+def ratio_axis(axes: Axes) -> None:
+    """A ratio on a base-2 x axis, ticks at powers of two as plain numbers."""
     axes.set_xscale("log", base=2)
-    places = sorted(set(ticks))
-    shown = places if len(places) <= 7 else places[:: -(-len(places) // 7)]
-    axes.set_xticks(shown, [f"{tick:g}" for tick in shown])
+    axes.xaxis.set_major_locator(LogLocator(base=2, numticks=7))
+    axes.xaxis.set_major_formatter(_marks("{:g}".format))
     axes.xaxis.set_minor_locator(NullLocator())
 
 
@@ -134,9 +135,9 @@ def log_y(axes: Axes, formatter: Callable[[float], str] = "{:g}".format, subs: S
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def legend(figure: Figure, variants: Sequence[str], lines: dict[str, dict[str, Any]], crossed: bool) -> None:
+def legend(figure: Figure, part: pd.DataFrame, lines: dict[str, dict[str, Any]], crossed: bool) -> None:
     """The legend above the panels: strong variants and reference lines first, then the muted ones."""
-    ordered = sorted(style.in_order(variants, style.STYLES), key=lambda variant: not style.style(variant).strong)
+    ordered = sorted(style.in_order(part["variant"], style.STYLES), key=lambda variant: not style.style(variant).strong)
     handles = []
     for variant in ordered:
         look = style.style(variant)

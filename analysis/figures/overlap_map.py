@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where overlap works: efficiency over message size and computation, with the line on which comp = comm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from analysis import frames
+from analysis.figures import style, toolkit
+from analysis.figures.toolkit import Drawn
+from analysis.metrics import METRICS
+
+NAME = "overlap_map"
+TITLE = "Overlap efficiency over message size and computation"
+SHOWN = ("bare", "mpi-async", "adaptive")
+LEAST = 3  # a map of fewer sizes or computations is a table
+# Orange below serial, white at serial, blue at perfect: told apart by every eye, and dark against light in print.
+COLORS = LinearSegmentedColormap.from_list("overlap", ["#D55E00", "#f9e3d3", "#ffffff", "#9ecae1", "#08519c"])
+NORM = Normalize(-1, 1)
+
+
+def draw(frame: pd.DataFrame, provenance: str) -> list[Drawn]:
+    """One map a study, system and pattern that swept both size and computation; `frame` as evaluate() makes it."""
+    part = frame[(frame["metric"] == "overlap_efficiency") & frame["variant"].isin(SHOWN)] if len(frame) else frame
+    found = []
+    for (study, system, pattern), group in frames.groups(part, ["study", "system", "pattern"]) if len(part) else ():
+        column = "comp_s" if "comp_s" in group and group["comp_s"].notna().any() else "comp_over_comm"
+        group = group[group[column].astype(float) > 0]  # noqa: PLW2901 - without computation there is no overlap
+        swept = min(group["size_bytes"].nunique(), group[column].nunique())
+        if swept >= LEAST and group["value"].notna().any():
+            several = part["system"].nunique() > 1
+            found.append(_draw(group, column, (study, pattern, system if several else None), provenance))
+    return found
+
+
+@toolkit.styled
+def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: str) -> Drawn:
+    mpis = style.in_order(part["mpi"], style.MPI_ORDER)
+    variants = style.in_order(part["variant"], SHOWN)
+    sizes = sorted(part["size_bytes"].unique())
+    computations = sorted(part[column].astype(float).unique())
+    figure, axes = toolkit.panels(len(variants), len(mpis), 1.9)
+    for row, variant in enumerate(variants):
+        for index, mpi in enumerate(mpis):
+            panel = part[(part["variant"] == variant) & (part["mpi"] == mpi)]
+            _panel(axes[row, index], panel, column, sizes, computations)
+            axes[row, index].set_title(style.mpi_title(mpi) if row == 0 else "")
+        axes[row, 0].set_ylabel(f"{variant}\n{'computation' if column == 'comp_s' else 'comp / comm (meant)'}")
+    for index in range(len(mpis)):
+        axes[-1, index].set_xlabel("message size")
+    bar = figure.colorbar(ScalarMappable(NORM, COLORS), ax=axes.ravel().tolist(), shrink=0.5, extend="both", aspect=30)
+    bar.set_label("overlap efficiency: 1 perfect, 0 serial")
+    handles = [
+        Line2D([], [], color="black", linewidth=1.4, label="comp = comm"),
+        Patch(facecolor="white", edgecolor="#888888", hatch="xxxx", label="no value: failed, skipped, not measured"),
+    ]
+    figure.legend(handles=handles, loc="outside upper left", ncols=2)
+    caption = (
+        f"{TITLE}, {names[0]}, pattern {names[1]}: {METRICS['overlap_efficiency'].formula}, medians, comm and comp of bare in "
+        f"the same session. Colours end at -1 and 1; the numbers are in the table beside this file. {provenance}"
+    )
+    toolkit.footer(figure, caption)
+    return Drawn(toolkit.slug(NAME, *names), TITLE, caption, figure, part)
+
+
+def _panel(axes: Axes, part: pd.DataFrame, column: str, sizes: list[float], computations: list[float]) -> None:
+    """One MPI and variant; cells in the order of size and computation, evenly spaced."""
+    table = part.pivot_table(index=column, columns="size_bytes", values="value", aggfunc="median", dropna=False)
+    table = table.reindex(index=computations, columns=sizes)
+    axes.set_facecolor("white")
+    axes.patch.set(hatch="xxxx", edgecolor="#bbbbbb")
+    axes.imshow(table.to_numpy(float), origin="lower", aspect="auto", cmap=COLORS, norm=NORM, interpolation="nearest")
+    ratio = part.pivot_table(index=column, columns="size_bytes", values="comp_over_comm_measured", aggfunc="median")
+    ratio = ratio.reindex(index=computations, columns=sizes)
+    logs = np.log(ratio.to_numpy(float))
+    if np.nanmin(logs, initial=0.0) < 0 < np.nanmax(logs, initial=0.0):
+        axes.contour(logs, levels=[0.0], colors="black", linewidths=1.4)
+    step = -(-len(sizes) // 5)
+    axes.set_xticks(range(0, len(sizes), step), [style.bytes_text(size) for size in sizes[::step]])
+    words = style.seconds_text if column == "comp_s" else "{:g}".format
+    step = -(-len(computations) // 7)
+    axes.set_yticks(range(0, len(computations), step), [words(value) for value in computations[::step]])
+    axes.grid(visible=False)
