@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <nlohmann/json.hpp>
+
 #include "mpi/runtime.hpp"
 #include "progress_engine/progress_engine.h"
 #include "telemetry/report.hpp"

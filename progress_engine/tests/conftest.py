@@ -34,10 +34,15 @@ class Launcher:
         return self.mpi.build_dir / "lib" / "libprogress_engine.so"
 
     def run(
-        self, *arguments: str, variant: str | None = None, settings: tuple[str, ...] = (), prefix: tuple[str, ...] = ()
+        self,
+        *arguments: str,
+        variant: str | None = None,
+        settings: tuple[str, ...] = (),
+        prefix: tuple[str, ...] = (),
+        tasks: int = 2,
     ) -> subprocess.CompletedProcess[str]:
-        """Two ranks of the program; `variant` None runs it bare, `prefix` goes right before the program."""
-        command = [*self.mpi.launch_command(2, 2), *prefix]
+        """Ranks of the program; `variant` None runs it bare, `prefix` goes right before the program."""
+        command = [*self.mpi.launch_command(tasks, tasks), *prefix]
         if variant is not None:
             sets = [word for setting in settings for word in ("--set", setting)]
             command += [str(self.progress_run), "--variant", variant, *sets, "--"]

@@ -2,7 +2,7 @@
 // What this machine offers to the engine.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace progress_engine {
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "mpi/runtime.hpp"
 #include "progress_engine/progress_engine.h"

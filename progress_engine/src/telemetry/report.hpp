@@ -2,7 +2,7 @@
 // What the engine did, as JSON, as a line, as a file.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace progress_engine {

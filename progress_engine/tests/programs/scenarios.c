@@ -141,25 +141,26 @@ static long collectives(void) {
   return sum(send_buffer, LARGE) + all + gathered[0] + 10L * gathered[1];
 }
 
-/* Receives that are too short: the errors come back, and what failed is not pending any more. */
+/* Receives that are too short: the errors come back, and what failed is not pending any more. Of Waitall only that it
+ * ends is asked: Open MPI 5 sometimes forgets the error and leaves the failed request behind, also without the engine.
+ */
 static long errors(void) {
   MPI_Request requests[2];
-  int error_class = 0;
+  long truncated = 0;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (int round = 0; round < 4; ++round) {
+    int error_class = MPI_SUCCESS;
     MPI_Irecv(receive_buffer, 1, MPI_INT, peer, round, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(send_buffer, SMALL, MPI_INT, peer, round, MPI_COMM_WORLD, &requests[1]);
-    const int code =
-        round % 2 ? MPI_Waitall(2, requests, MPI_STATUSES_IGNORE) : MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-    if (round % 2 == 0) MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
-    /* after an error in Waitall the other request may be left over */
-    for (int i = 0; i < 2; ++i)
-      if (requests[i] != MPI_REQUEST_NULL) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-    MPI_Error_class(code, &error_class);
-    if (error_class != MPI_ERR_TRUNCATE && error_class != MPI_ERR_IN_STATUS) return -1;
+    if (round % 2)
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    else
+      MPI_Error_class(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), &error_class);
+    truncated += error_class == MPI_ERR_TRUNCATE;
+    for (int i = 0; i < 2; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE); /* MPI_REQUEST_NULL, or left over */
   }
   const int code = MPI_Irecv(receive_buffer, -1, MPI_INT, peer, 0, MPI_COMM_WORLD, &requests[0]);
-  return code == MPI_SUCCESS ? -1 : 4;
+  return 10 * truncated + (code != MPI_SUCCESS);
 }
 
 static long with_fork(void) {
@@ -247,7 +248,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (!strcmp(argv[i], "exit")) { /* without MPI_Finalize, an operation pending */
       MPI_Request request;
-      MPI_Irecv(receive_buffer, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &request);
+      MPI_Irecv(receive_buffer, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &request);
       compute(0.01);
       exit(0);
     }
