@@ -32,8 +32,9 @@ class Where:
 
 
 def _mpich_environment(_prefix: Path, network: str) -> Environment:
-    # NOLOCAL: two ranks of one host talk over the network stack, as ranks of two hosts would.
-    return {"MPIR_CVAR_NOLOCAL": "1"} if network == "tcp" else {}
+    # Two ranks of one host talk over the network stack, as ranks of two hosts would: neither MPICH nor UCX below it
+    # may take shared memory.
+    return {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self"} if network == "tcp" else {}
 
 
 def _openmpi_environment(_prefix: Path, network: str) -> Environment:

@@ -54,6 +54,8 @@ def _open_here(_nodes: int) -> Iterator[Opened]:
 def _open_virtual(nodes: int, with_slurm: bool = False) -> Iterator[Opened]:
     """Use the virtual cluster that is up, or bring one up for as long as this process lives."""
     running = virtual.load()
+    if running and not running.healthy():
+        running = None  # a node died: up() replaces the whole cluster
     up = f"./bench vcluster up --nodes {nodes}{' --slurm' if with_slurm else ''}"
     if running and (len(running.hosts) < nodes or (with_slurm and not running.settings.slurm)):
         has = f"{len(running.hosts)} nodes and {'a' if running.settings.slurm else 'no'} Slurm"

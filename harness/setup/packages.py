@@ -28,16 +28,19 @@ NEEDS: dict[str, dict[str, str]] = {
         "libgmock-dev": "header:gmock/gmock.h",
     },
     "vcluster": {"iproute2": "ip", "util-linux": "unshare", "procps": "ps"},
-    "slurm": {"slurm-wlm": "sbatch", "munge": "munged"},
+    # Slurm's PMIx plugin, which srun needs for Open MPI, loads the library by the name that only -dev has.
+    "slurm": {"slurm-wlm": "sbatch", "munge": "munged", "libpmix-dev": "file:usr/lib/*/libpmix.so"},
     "test": {"shellcheck": "shellcheck", "git": "git"},
 }
 
 
 def present(probe: str) -> bool:
-    """Whether what `probe` names ("command", "header:path" or "module:name") is on this machine."""
+    """Whether what `probe` names ("command", "header:path", "file:pattern" or "module:name") is on this machine."""
     kind, _, name = probe.rpartition(":")
     if kind == "header":
         return any((folder / name).exists() for folder in INCLUDE_DIRS)
+    if kind == "file":
+        return any(Path("/").glob(name))
     if kind == "module":
         return importlib.util.find_spec(name) is not None
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])

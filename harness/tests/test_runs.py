@@ -122,10 +122,12 @@ def _start(*arguments: str) -> subprocess.Popen[str]:
 
 def _wait_for(process: subprocess.Popen[str], words: str) -> None:
     assert process.stdout is not None
+    said = []
     for line in process.stdout:
         if words in line:
             return
-    pytest.fail(f"the run ended before it said '{words}'")
+        said.append(line)
+    pytest.fail(f"the run ended before it said '{words}': {''.join(said)}")
 
 
 LONG = ("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", "launches=6")
