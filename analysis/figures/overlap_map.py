@@ -21,6 +21,8 @@ from analysis.metrics import METRICS
 NAME = "overlap_map"
 TITLE = "Overlap efficiency over message size and computation"
 SHOWN = ("bare", "mpi-async", "adaptive")
+UNSURE = 0.5  # half-width of an interval beyond which a cell's colour says little
+BOX = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
 LEAST = 3  # a map of fewer sizes or computations is a table
 # Orange below serial, white at serial, blue at perfect: told apart by every eye, and dark against light in print.
 COLORS = LinearSegmentedColormap.from_list("overlap", ["#D55E00", "#f9e3d3", "#ffffff", "#9ecae1", "#08519c"])
@@ -60,12 +62,13 @@ def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: s
     bar.set_label("overlap efficiency: 1 perfect, 0 serial")
     handles = [
         Line2D([], [], color="black", linewidth=1.4, label="comp = comm"),
+        Line2D([], [], marker="$?$", linestyle="none", color="#333333", label=f"known to no better than ±{UNSURE:g}"),
         Patch(facecolor="white", edgecolor="#888888", hatch="xxxx", label="no value: failed, skipped, not measured"),
     ]
-    figure.legend(handles=handles, loc="outside upper left", ncols=2)
+    figure.legend(handles=handles, loc="outside upper left", ncols=3)
     caption = (
-        f"{TITLE}, {names[0]}, pattern {names[1]}: {METRICS['overlap_efficiency'].formula}, medians, comm and comp of bare in "
-        f"the same session. Colours end at -1 and 1; the numbers are in the table beside this file. {provenance}"
+        f"{TITLE}, {names[0]}, pattern {names[1]}: {METRICS['overlap_efficiency'].formula}, medians, comm and comp of "
+        f"bare in the same session. Colours end at -1 and 1; the numbers are in the CSV beside this file. {provenance}"
     )
     toolkit.footer(figure, caption)
     return Drawn(toolkit.slug(NAME, *names), TITLE, caption, figure, part)
@@ -78,6 +81,10 @@ def _panel(axes: Axes, part: pd.DataFrame, column: str, sizes: list[float], comp
     axes.set_facecolor("white")
     axes.patch.set(hatch="xxxx", edgecolor="#bbbbbb")
     axes.imshow(table.to_numpy(float), origin="lower", aspect="auto", cmap=COLORS, norm=NORM, interpolation="nearest")
+    unsure = part[(part["high"] - part["low"]) / 2 > UNSURE]
+    for size, value in zip(unsure["size_bytes"], unsure[column].astype(float), strict=True):
+        place = (sizes.index(size), computations.index(value))
+        axes.annotate("?", place, ha="center", va="center", fontsize=6, color="#333333", bbox=BOX)
     ratio = part.pivot_table(index=column, columns="size_bytes", values="comp_over_comm_measured", aggfunc="median")
     ratio = ratio.reindex(index=computations, columns=sizes)
     logs = np.log(ratio.to_numpy(float))
