@@ -86,7 +86,7 @@ SEND_TIME = Study(
                 {
                     "pattern": ("both",),
                     "size_bytes": (1, 1 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, 1 * MIB, 8 * MIB),
-                    "comp_s": (0.0, 0.0001, 0.0005, 0.001),
+                    "comp_s": (0.0, 0.0001, 0.0002, 0.0005, 0.001),
                 },
             ),
             min_samples=3,
