@@ -91,6 +91,7 @@ def render(
     import jinja2  # noqa: PLC0415
 
     from analysis import tables  # noqa: PLC0415
+    from analysis.claims.decided import build  # noqa: PLC0415
     from analysis.metrics import METRICS  # noqa: PLC0415
 
     environment = jinja2.Environment(
@@ -106,6 +107,7 @@ def render(
         pictures=pictures,
         metrics=list(METRICS.values()),
         results=tables.results(frame),
+        claims=tables.claims(build(records)),
         gaps=tables.gaps(records, frame),
         sessions=[tables.session(session) for session in records.sessions],
         launches=tables.launches(records),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,9 @@ import pandas as pd
 from analysis import frames
 from analysis.figures import style
 from analysis.load import Records
+
+if TYPE_CHECKING:
+    from analysis.claims.decided import ClaimTable
 
 Table = dict[str, Any]  # {"columns": [...], "rows": [[...]]}
 SHOWN = [
@@ -113,6 +116,18 @@ def _marks(row: dict[str, Any], by_metric: dict[str, dict[str, Any]]) -> list[st
         marks.append(f"some launches have no value: {row['reason']}")
     notes = {m["note"] for m in by_metric.values() if isinstance(m.get("note"), str)}
     return marks + sorted(notes)
+
+
+def claims(decided: ClaimTable) -> Table:
+    """The claims that these records speak to; those of studies that were not run are left to `./bench claims`."""
+    rows = []
+    for row in decided.rows:
+        if row.decision == "not measured":
+            continue
+        measured = "–" if row.value is None else f"{text(row.value)} ({text(row.low)} to {text(row.high)})"
+        rows.append([row.study, row.claim, row.mpi, measured, row.wanted, row.decision, row.reason, row.source])
+    columns = ["study", "claim", "MPI", "measured", "wanted", "decision", "why not decided", "source"]
+    return {"columns": columns, "rows": rows}
 
 
 def gaps(records: Records, frame: pd.DataFrame) -> Table:

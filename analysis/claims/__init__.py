@@ -21,5 +21,6 @@ def table(sessions: Sequence[Path]) -> ClaimTable:
     Raises UsageError where a session does not exist.
     """
     from analysis.claims.decided import build  # noqa: PLC0415
+    from analysis.load import load  # noqa: PLC0415
 
-    return build(sessions)
+    return build(load(sessions))

@@ -7,14 +7,13 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from analysis.claims.evidence import Evidence
 from analysis.claims.model import Claim, Decision, Study, Value, decide
 from analysis.claims.requirements import missing
 from analysis.claims.studies import STUDIES
-from analysis.load import load
+from analysis.load import Records
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,13 @@ class Row:
     high: float | None = None
     interval: str = ""
 
+    @property
+    def wanted(self) -> str:
+        """'<= 1 (margin 0.1)'; nothing where nothing is claimed."""
+        if self.threshold is None:
+            return ""
+        return f"{self.operator} {self.threshold:.3g}" + (f" (margin {self.margin:g})" if self.margin else "")
+
 
 @dataclass(frozen=True)
 class ClaimTable:
@@ -66,7 +72,7 @@ class ClaimTable:
             if row.value is not None:
                 measured = f"{_short(row.value)} ({_short(row.low)} to {_short(row.high)})"
                 lines.append(
-                    f"{'':<22}{row.number}: {measured}, wanted {wanted(row)}{f', at {row.point}' if row.point else ''}"
+                    f"{'':<22}{row.number}: {measured}, wanted {row.wanted}{f', at {row.point}' if row.point else ''}"
                 )
             if row.reason:
                 lines.append(f"{'':<22}{row.reason}")
@@ -74,19 +80,13 @@ class ClaimTable:
         return "\n".join([*lines, f"{len(self.rows)} rows: {summary}."])
 
 
-def wanted(row: Row) -> str:
-    """'<= 1 (margin 0.1)'."""
-    margin = f" (margin {row.margin:g})" if row.margin else ""
-    return f"{row.operator} {row.threshold:.3g}{margin}"
-
-
 def _short(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}"
 
 
-def build(sessions: Sequence[Path]) -> ClaimTable:
-    """Decides every claim. UsageError (from load) where a session does not exist."""
-    evidence = Evidence(load(sessions))
+def build(records: Records) -> ClaimTable:
+    """Decides every claim on loaded records."""
+    evidence = Evidence(records)
     return ClaimTable([row for study in STUDIES for row in _study_rows(study, evidence)])
 
 

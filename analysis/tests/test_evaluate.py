@@ -101,3 +101,17 @@ def test_nothing_measured_is_an_empty_frame(tmp_path: Path) -> None:
 def test_the_same_records_give_the_same_intervals(tmp_path: Path) -> None:
     session = Synthetic(launches=2, comp_over_comm=(1.0,)).write(tmp_path / "s")
     pd.testing.assert_frame_equal(evaluate(load([session])), evaluate(load([session])))
+
+
+def test_one_sample_has_a_value_and_no_confidence(tmp_path: Path) -> None:
+    frame = evaluate(load([Synthetic(launches=1, samples=1, comp_over_comm=(1.0,)).write(tmp_path / "s")]))
+    row = metric(frame, "overlap_ratio", "adaptive")
+    assert row["value"] > 0
+    assert not row["defensible"]
+
+
+def test_different_work_in_one_point_is_said(tmp_path: Path) -> None:
+    session = exact(mpis={"mpich": {"bare": Behaviour(0.1)}}, comp_over_comm=(1.0,)).write(tmp_path / "s")
+    file = min((session / "records").glob("*.jsonl"))
+    file.write_text(file.read_text().replace('"work_units": 1000', '"work_units": 1100'))
+    assert "different amounts of work" in metric(evaluate(load([session])), "overlap_ratio", "bare")["note"]

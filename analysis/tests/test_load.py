@@ -223,3 +223,20 @@ def test_older_versions_go_through_their_migrations(monkeypatch: pytest.MonkeyPa
     assert migrate({"a": 1}, 0) == {"a": 1, "migrated": True}
     with pytest.raises(BadLine, match="schema version 2"):
         migrate({}, 2)
+
+
+def test_mixed_schema_versions_load_what_can_be_read(session: Path) -> None:
+    file = first_file(session)
+    file.write_text(file.read_text().replace('"schema": 1', '"schema": 2', 1))
+    records = load([session])
+    assert len(records.launches) == 11
+    assert f"{file}:1: schema version 2, this analysis reads up to 1: update it or migrate the file" in map(
+        str, records.problems
+    )
+
+
+def test_a_damaged_session_file_is_a_sentence(session: Path) -> None:
+    (session / "session.json").write_text("{")
+    records = load([session])
+    assert "what machine and network this was is not known" in str(records.problems[0])
+    assert len(records.launches) == 12
