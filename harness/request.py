@@ -74,20 +74,15 @@ class Request:
 
 
 def from_facts(facts: dict[str, Any]) -> Request:
-    """The request that a session.json holds."""
-    asked = facts["request"]
-    config = asked["config"]
-    system = systems.by_name(facts["system"] if facts["system"] in systems.BUILTIN else config)
-    return Request(
-        studies=by_names(facts["studies"]),
-        system=system,
-        mpis=facts["mpi_names"],
-        variants=asked["variants"],
-        scale=facts["scale"],
-        settings=asked["settings"],
-        seed=asked["seed"],
-        nodes=asked["nodes"],
-    )
+    """The request that a session.json holds; UsageError if it holds none."""
+    try:
+        asked = facts["request"]
+        name = facts["system"] if facts["system"] in systems.BUILTIN else asked["config"]
+        studies, scale, mpis = facts["studies"], facts["scale"], facts["mpi_names"]
+        options = {key: asked[key] for key in ("variants", "settings", "seed", "nodes")}
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"The session's session.json does not say what was asked for: no {error}.") from error
+    return Request(by_names(studies), systems.by_name(name), mpis, scale=scale, **options)
 
 
 def parse_list(text: str | None) -> list[str]:

@@ -5,28 +5,31 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import identity
+from harness import identity, unrun
 from harness import session as sessions
 from harness.errors import Failure, UsageError
 from harness.mpis import MPIS
 from harness.paths import ROOT, VENV
 from harness.progress import Progress, watch
-from harness.request import Job, Request
+from harness.request import Request
 from harness.schedule import records
+from harness.schedule.folders import trouble
 from harness.schedule.salvage import salvage
 from harness.session import Session
 from harness.setup import build
 from harness.setup.steps import say
-from harness.systems import Opened
+from harness.systems import Opened, System
 
 CHECKS = ROOT / "reframe_checks" / "studies"
 SETTING_SEPARATOR = ";"
 STOP_GRACE_S = 15.0
+LOG_TAIL = 15
 
 
 def set_up(request: Request) -> None:
@@ -48,46 +51,94 @@ def resumed_session(request: Request, session: Session, force: bool) -> Session:
         raise UsageError(
             f"Session {session.name} cannot be resumed: {'; '.join(found)}. Start a new one, or mix them with --force."
         )
-    session.facts.setdefault("resumed", []).append({"time": sessions.utc_now().isoformat(), "differences": found})
-    session.facts["state"] = "running"
-    session.save()
+    with session.alone():
+        session.facts.setdefault("resumed", []).append({"time": sessions.utc_now().isoformat(), "differences": found})
+        session.facts["state"] = "running"
+        session.save()
     return session
+
+
+def measuring(system: System, what: str) -> contextlib.AbstractContextManager[None]:
+    """Keep this machine to one run at a time, where the system is on this machine."""
+    return sessions.measuring(what) if system.exclusive else contextlib.nullcontext()
 
 
 def run(request: Request, session: Session) -> bool:
     """Run everything of `request` that `session` lacks; True if every point ended ok or skipped.
 
-    Raises KeyboardInterrupt after everything is down and what was finished is kept.
+    Raises KeyboardInterrupt after everything is down and what was finished is kept, and Failure where the session's
+    folder does not take records any more.
     """
-    jobs = request.jobs()
-    lock = sessions.measuring(session.name) if request.system.exclusive else contextlib.nullcontext()
     state = "interrupted"
-    with lock, session.alone():
+    with session.alone() as lock:
         try:
             salvage(session.folders)
             with request.system.open(request.nodes) as opened:
                 if opened.note:
                     say(opened.note)
-                _note_network(session, opened)
-                _run_jobs(request, jobs, session, opened)
+                session.facts["network"] = opened.network
+                session.save()
+                _run_studies(request, session, opened, lock)
             state = "complete" if not missing(request, session) else "incomplete"
+        except OSError as error:
+            raise _unwritable(session, error) or error from error
         finally:
-            salvage(session.folders)
-            session.finish(state)
+            _close(session, state)
     return state == "complete"
 
 
-def _note_network(session: Session, opened: Opened) -> None:
-    session.facts["network"] = opened.network
-    session.save()
+def _close(session: Session, state: str) -> None:
+    """The end of a run, however it ended; a second Ctrl-C does not leave it half done."""
+    with _deaf():
+        try:
+            salvage(session.folders)
+            session.finish(state)
+        except OSError as error:
+            raise _unwritable(session, error) or error from error
 
 
-def _run_jobs(request: Request, jobs: list[Job], session: Session, opened: Opened) -> None:
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _unwritable(session: Session, error: OSError) -> Failure | None:
+    """What to say where records cannot be written; None if the error has another cause."""
+    if not (why := trouble(session.path)):
+        return None
+    return Failure(
+        f"The results in {session.path} cannot be written any more ({why}; {error.strerror}): what was finished before "
+        f"is kept. When the folder is as it was, with room in it: ./bench run --resume {session.name}"
+    )
+
+
+def _run_studies(request: Request, session: Session, opened: Opened, lock: int) -> None:
+    """One ReFrame a study. A launch that its job did not come to gets a record that says why."""
+    jobs = request.jobs()
     progress = Progress({(job.study.name, job.mpi): job.estimate_s() for job in jobs})
     with watch(session.path, progress):
         for study in request.studies:
             command = opened.login(reframe_command(request, study.name, session.path))
-            _reframe(command, session.path / "reframe" / f"{study.name}.log")
+            report = _report(session.path, study.name)
+            report.unlink(missing_ok=True)
+            complaint = _reframe(command, report.with_suffix(".log"), lock)
+            if complaint:
+                say(complaint)
+            salvage(session.folders)
+            for job in jobs:
+                if job.study is study:
+                    count = unrun.record(job, request, session, report)
+                    if count:
+                        say(f"{study.name} on {job.mpi}: {count} launches were not run; their records say why")
+
+
+def _report(session: Path, study: str) -> Path:
+    return session / "reframe" / f"{study}.json"
 
 
 def reframe_command(request: Request, study: str, session: Path) -> list[str]:
@@ -105,48 +156,61 @@ def reframe_command(request: Request, study: str, session: Path) -> list[str]:
         *(str(VENV / "bin" / "reframe"), "--nocolor", "--exec-policy=serial", "--run"),
         *("-C", str(request.system.config)),
         *("-c", str(CHECKS / f"{study.replace('-', '_')}.py")),
-        *("--prefix", str(prefix), "--report-file", str(prefix / f"{study}.json")),
+        *("--prefix", str(prefix), "--report-file", str(_report(session, study))),
         *(("-p", f"^({'|'.join(request.mpis)})$") if request.mpis else ()),
         *(option for name, text in variables.items() if text for option in ("-S", f"{name}={text}")),
     ]
 
 
-def _reframe(command: list[str], log: Path) -> None:
-    """Run ReFrame; its words go to `log`. Its exit status is not ours: the records say what failed, and why."""
+def _reframe(command: list[str], log: Path, lock: int) -> str:
+    """Run ReFrame; its words go to `log`. Empty, or what to say of an end that is not one of ReFrame's own.
+
+    That a test failed is not said here: the records say what failed, and why.
+    """
     log.parent.mkdir(exist_ok=True)
     environment = dict(os.environ) | {
         "PYTHONPATH": str(ROOT),
         "RFM_ENABLE_RESULTS_STORAGE": "yes",
         "RFM_SQLITE_DB_FILE": str(ROOT / ".bench" / "reframe.db"),
     }
-    with log.open("ab") as stream, _stopping(command, environment, stream.fileno()) as process:
+    with log.open("ab") as stream, _stopping(command, environment, stream.fileno(), lock) as process:
         status = process.wait()
-    if status not in (0, 1):
-        tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-        raise Failure(f"ReFrame ended with status {status}; the end of {log}:\n{tail}")
+    if status in (0, 1):
+        return ""
+    tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL:])
+    return f"ReFrame ended with status {status}; the end of {log}:\n{tail}"
 
 
 @contextlib.contextmanager
-def _stopping(command: list[str], environment: dict[str, str], output: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that is told to stop, and then made to, when the body is left by an exception."""
+def _stopping(
+    command: list[str], environment: dict[str, str], output: int, lock: int
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is told to stop, and then made to, when the body is left by an exception.
+
+    It is told as well when this process is killed, and holds the session's lock until it has stopped.
+    """
+    tie = ["setpriv", "--pdeathsig", "INT", "--"] if shutil.which("setpriv") else []
     process = subprocess.Popen(
-        command,
+        [*tie, *command],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,
         start_new_session=True,
+        pass_fds=[lock],
     )
     try:
         yield process
     except BaseException:
         say("stopping: finished points are kept ...")
-        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-            os.killpg(process.pid, signal.SIGINT)
-            process.wait(STOP_GRACE_S)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        try:
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.killpg(process.pid, signal.SIGINT)
+                process.wait(STOP_GRACE_S)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         raise
 
 

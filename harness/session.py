@@ -10,24 +10,35 @@ import json
 import os
 import platform
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from harness import machine
 from harness.errors import Failure, UsageError
 from harness.mpis import MPIS
 from harness.paths import ROOT, STATE_DIR, results_dir
 from harness.schedule.folders import Folders
+from harness.schedule.salvage import salvage
 
 SCHEMA_VERSION = 1
+STOPPING_S = 20.0  # what a killed ./bench left running has stopped after this
 STATES = ("running", "complete", "incomplete", "interrupted")
 
 
 def utc_now() -> datetime.datetime:
     return datetime.datetime.now(datetime.timezone.utc)
+
+
+def _lock(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @dataclass
@@ -47,18 +58,34 @@ class Session:
 
     def save(self) -> None:
         partial = self.path / "session.json.part"
-        partial.write_text(json.dumps(self.facts, indent=1) + "\n")
-        partial.replace(self.path / "session.json")
+        try:
+            partial.write_text(json.dumps(self.facts, indent=1) + "\n")
+            partial.replace(self.path / "session.json")
+        except OSError:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
+            raise
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep this session to one run at a time."""
+    def alone(self, wait_s: float = STOPPING_S) -> Iterator[int]:
+        """Keep this session to one run at a time; gives the lock's descriptor.
+
+        Whatever inherits the descriptor keeps the lock: what a killed ./bench left running has still to stop.
+        """
         with (self.path / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Failure(f"Session {self.name} is being run by another ./bench: wait for it.") from None
-            yield
+            deadline = time.monotonic() + wait_s
+            while not _lock(lock):
+                if time.monotonic() >= deadline:
+                    raise Failure(f"Session {self.name} is being run by another ./bench: wait for it.")
+                time.sleep(0.1)
+            yield lock.fileno()
+
+    def tidy(self) -> None:
+        """Settle what a killed ./bench left, if nobody runs the session: only a held lock means running."""
+        with contextlib.suppress(OSError, Failure), self.alone(wait_s=0):
+            salvage(self.folders)
+            if self.facts.get("state") == "running":
+                self.finish("interrupted")
 
     def finish(self, state: str) -> None:
         """Write down how the session ended."""
@@ -144,8 +171,8 @@ def load(name: str) -> Session:
     for path in candidates:
         if (path / "session.json").is_file():
             try:
-                facts = json.loads((path / "session.json").read_text())
-            except (OSError, ValueError) as error:
+                facts = dict(json.loads((path / "session.json").read_text()))
+            except (OSError, ValueError, TypeError) as error:
                 raise UsageError(f"{path / 'session.json'} cannot be read: {error}.") from error
             return Session(path.resolve(), facts)
     if name == "latest":
@@ -159,13 +186,11 @@ def measuring(what: str) -> Iterator[None]:
     """Keep this machine's CPUs to one session: two at once would only measure each other."""
     STATE_DIR.mkdir(exist_ok=True)
     with (STATE_DIR / "measure.lock").open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _lock(lock):
             lock.seek(0)
             raise Failure(
                 f"Another ./bench measures on this machine ({lock.read().strip() or 'just starting'}): wait for it."
-            ) from None
+            )
         lock.truncate(0)
         lock.write(f"{what}, PID {os.getpid()}")
         lock.flush()

@@ -52,12 +52,17 @@ LIMITS = {
     "max_samples": Parameter("samples at most, a point", int),
     "warmup": Parameter("repetitions discarded before the first sample", int),
     "time_box_s": Parameter("seconds after which a point stops sampling", float),
+    "timeout_s": Parameter("seconds after which a launch is given up; else by its estimate", float),
+    "time_limit_s": Parameter("seconds that a batch job may take; else by its estimate", float),
 }
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much of a study runs: launches a variant, the points of a launch, the sampler's limits."""
+    """How much of a study runs: launches a variant, the points of a launch, the sampler's limits.
+
+    `timeout_s` (a launch) and `time_limit_s` (the job): 0 leaves them to the estimate.
+    """
 
     launches: int
     grids: tuple[Grid, ...]
@@ -66,6 +71,8 @@ class Scale:
     warmup: int
     time_box_s: float
     variants: tuple[str, ...] = BASELINES + PRESETS
+    timeout_s: float = 0.0
+    time_limit_s: float = 0.0
 
     def points(self) -> list[Point]:
         """The union of the grids, in their order, each point once."""

@@ -16,13 +16,13 @@ from typing import Any
 import reframe as rfm
 import reframe.utility.sanity as sn
 from reframe.core.backends import getlauncher
-from reframe.core.builtins import run_before, sanity_function, variable
+from reframe.core.builtins import run_after, run_before, sanity_function, variable
 
 from harness.mpis import MPIS, Where
 from harness.paths import ROOT, results_dir
 from harness.schedule import records
-from harness.schedule.launch import MARK
 from harness.schedule.plan import Plan, Sampler, Site, interleave
+from harness.schedule.sweep import MARK
 from reframe_checks.study import Scale
 from reframe_checks.study_table import STUDIES
 
@@ -39,6 +39,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     seed = variable(int, value=1)
     nodes = variable(int, value=2)
     session_dir = variable(str, value="")
+    job_state = variable(str, value="")  # how the job ended, in the scheduler's word: for ReFrame's report
 
     valid_systems = ["*"]
     valid_prog_environs = ["+mpi"]
@@ -64,7 +65,14 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         self.executable_opts = ["-m", "harness.schedule.runner", str(plan_file), str(session)]
         self.env_vars["PYTHONPATH"] = str(ROOT)
         self.job.launcher = getlauncher("local")()
-        self.time_limit = f"{int(600 + 3 * self.plan.estimate_s())}s"
+        # The runner takes the shell's place: it is then the process that a scheduler signals, and waits for.
+        self.job.launcher.options = ["exec"]
+        self.time_limit = f"{int(self.chosen.time_limit_s or 600 + 3 * self.plan.estimate_s())}s"
+
+    @run_after("run")
+    def note_job_state(self) -> None:
+        """NODE_FAIL, CANCELLED and the like are known here alone; the harness reads them from ReFrame's report."""
+        self.job_state = str(self.job.state or "")
 
     def _plan(self, session: str) -> Plan:
         study, chosen, site = STUDIES[self.study], self.chosen, self._site()
@@ -82,6 +90,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             launches=interleave(stem, variants, chosen.launches, self.seed),
             site=site,
             test_case=f"{self.short_name} /{self.hashcode}",
+            given_timeout_s=chosen.timeout_s,
         )
 
     @property

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from harness import session as sessions
-from harness.schedule.salvage import salvage
 from harness.setup.steps import say
 
 
@@ -23,8 +22,7 @@ def report(
     """
     found = [sessions.load(name) for name in names or ["latest"]]
     for session in found:
-        if session.facts.get("state") != "running":
-            salvage(session.folders)
+        session.tidy()
     print(write([session.path for session in found], out))
     return 0
 

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from harness import overhead, systems
 from harness import run as runs
 from harness import session as sessions
-from harness import systems
 from harness.commands import options
 from harness.commands.report import write
 from harness.errors import UsageError
@@ -69,9 +69,10 @@ def run(
 def start(request: Request, hint: str, command: list[str]) -> int:
     """Set up, run and report a request as a new session; the exit status."""
     runs.set_up(request)
-    session = runs.new_session(request, hint[:60], command)
-    say(describe(request))
-    return execute(request, session)
+    with runs.measuring(request.system, hint):
+        session = runs.new_session(request, hint[:60], command)
+        say(describe(request))
+        return execute(request, session)
 
 
 def go_on(session: sessions.Session, force: bool, dry_run: bool) -> int:
@@ -83,7 +84,8 @@ def go_on(session: sessions.Session, force: bool, dry_run: bool) -> int:
         print("\n".join(lacking))
         return 0
     runs.set_up(request)
-    return execute(request, runs.resumed_session(request, session, force))
+    with runs.measuring(request.system, session.name):
+        return execute(request, runs.resumed_session(request, session, force))
 
 
 def describe(request: Request) -> str:
@@ -107,6 +109,8 @@ def execute(request: Request, session: sessions.Session) -> int:
     finally:
         say(f"session: {session.path}")
     report = write([session.path], None)
+    if outside := overhead.sentence(session.folders.records):
+        say(outside)
     if not good:
         lacking = runs.missing(request, session)
         say(f"{len(lacking)} launches have failed points, for instance {lacking[0]}; the report names the reasons.")

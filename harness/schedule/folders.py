@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
+
+PROBE_BYTES = 1 << 16  # larger than what a nearly full disk may still have in a block
 
 
 @dataclass(frozen=True)
@@ -36,3 +40,18 @@ class Folders:
     def make(self) -> None:
         for folder in (self.records, self.calibration, self.logs, self.nodes, self.scratch):
             folder.mkdir(parents=True, exist_ok=True)
+
+
+def trouble(session: Path) -> str:
+    """Why this session's folder does not take what is written into it, as the system calls it; empty if it does."""
+    probe = session / f".probe.{os.getpid()}"
+    try:
+        with probe.open("wb") as stream:
+            stream.write(bytes(PROBE_BYTES))
+            os.fsync(stream.fileno())
+    except OSError as error:
+        return error.strerror or str(error)
+    finally:
+        with contextlib.suppress(OSError):
+            probe.unlink(missing_ok=True)
+    return ""

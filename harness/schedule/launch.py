@@ -6,17 +6,18 @@ from __future__ import annotations
 import datetime
 import json
 import shutil
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.schedule import process, records, verify
+from harness.schedule import process, records, sweep, verify
 from harness.schedule.folders import Folders
 from harness.schedule.plan import Launch, Plan, Point
 from harness.schedule.records import RecordFile
+from harness.schedule.salvage import PLAN
+from harness.schedule.sweep import MARK
 from harness.variants import Recipe
-
-MARK = "OVERLAP_BENCH_LAUNCH"
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,20 @@ def context(plan: Plan, launch: Launch) -> dict[str, Any]:
     }
 
 
+def execute(plan: Plan, identity: str, arguments: list[str], environment: dict[str, str], log: Path) -> process.Exit:
+    """Run a launch's command; what does not end well is swept from its nodes before anything else is measured."""
+    clean = False
+    try:
+        ended = process.run(arguments, environment | {MARK: identity}, log, plan.timeout_s())
+        clean = ended.status == 0
+    finally:
+        if not clean:
+            sweep.kill(identity)
+            everywhere = [*plan.site.launch_command, sys.executable, "-m", sweep.__name__, identity]
+            process.note(plan.site.sweep or everywhere, log)
+    return ended
+
+
 def command(plan: Plan, recipe: Recipe, options: list[str]) -> list[str]:
     """The whole command line of a launch."""
     return [*plan.site.launch_command, *recipe.prefix, *plan.workload, *options, *recipe.workload_options]
@@ -71,17 +86,17 @@ class Attempt:
         """Run the launch and put its record in its place. On Interrupted the finished points are kept, too."""
         output = self._write_input()
         try:
-            ended = self._execute()
+            log = self.folders.logs / f"{self.launch.identity}.log"
+            ended = execute(self.plan, self.launch.identity, self._arguments(), self.recipe.environment, log)
         except process.Interrupted:
             left = records.read(output)
             if left.points:
+                verify.condemn(self.plan, self.launch, left)
                 self._keep(left, "interrupted", "the job was told to stop")
             raise
         left = records.read(output)
-        wrong = verify.problems(self.plan, self.launch, left)
+        wrong = verify.condemn(self.plan, self.launch, left)
         status, reason = judge(self.plan, ended, left, wrong)
-        if wrong:
-            _condemn(left, reason)
         _fill(left, self.points, status, reason)
         self._keep(left, status, reason, launch_s=ended.seconds)
         return Outcome(self.launch, status, reason, ended.seconds)
@@ -100,25 +115,13 @@ class Attempt:
         self._scratch.mkdir(parents=True, exist_ok=True)
         self._files["points"].write_text(json.dumps(self.points))
         self._files["context"].write_text(json.dumps(context(self.plan, self.launch)))
+        self.plan.save(self._scratch / PLAN)
         self._files["output"].unlink(missing_ok=True)
         return self._files["output"]
 
     def _arguments(self) -> list[str]:
         files = [f"--{name}={path}" for name, path in self._files.items()]
         return command(self.plan, self.recipe, [*files, *self.plan.sampler.options()])
-
-    def _execute(self) -> process.Exit:
-        """Run the command; whatever did not end well is swept from its nodes before anything else is measured."""
-        log = self.folders.logs / f"{self.launch.identity}.log"
-        environment = self.recipe.environment | {MARK: self.launch.identity}
-        clean = False
-        try:
-            ended = process.run(self._arguments(), environment, log, self.plan.timeout_s())
-            clean = ended.status == 0
-        finally:
-            if not clean:
-                process.sweep(self.plan.site.sweep, log)
-        return ended
 
     def _keep(self, left: RecordFile, status: str, reason: str, **more: Any) -> None:
         if left.header is None:
@@ -138,13 +141,6 @@ def judge(plan: Plan, ended: process.Exit, left: RecordFile, wrong: list[str]) -
     if left.cut_off:
         return "failed", "the record is cut off"
     return ("failed", "; ".join(wrong)) if wrong else ("ok", "")
-
-
-def _condemn(left: RecordFile, reason: str) -> None:
-    """A launch that was not what it says has no good points; their samples stay, for whoever wants to know why."""
-    for line in left.points:
-        if line["status"] == "ok":
-            line["status"], line["reason"] = "failed", reason
 
 
 def _fill(left: RecordFile, points: list[Point], status: str, reason: str) -> None:

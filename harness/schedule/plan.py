@@ -82,6 +82,7 @@ class Plan:
     launches: list[Launch]
     site: Site
     test_case: str = ""
+    given_timeout_s: float = 0.0  # of a launch; 0: by its estimate
 
     def save(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self), indent=1) + "\n")
@@ -104,7 +105,7 @@ class Plan:
 
     def timeout_s(self) -> float:
         """When a launch is given up: it hangs."""
-        return TIMEOUT_GRACE_S + TIMEOUT_FACTOR * self.launch_estimate_s()
+        return self.given_timeout_s or TIMEOUT_GRACE_S + TIMEOUT_FACTOR * self.launch_estimate_s()
 
 
 def point_estimate_s(point: Point, sampler: Sampler) -> float:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KILL_AFTER_S = 2.0
-SWEEP_TIMEOUT_S = 30.0
+NOTE_TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -77,19 +77,10 @@ def last_line(log: Path) -> str:
     return lines[-1][:300] if lines else ""
 
 
-def sweep(command: Sequence[str], log: Path) -> None:
-    """Kill what a dead launch left on its nodes. A sweep that fails is noted in the log and ends nothing."""
-    if not command:
-        return
-    with log.open("ab") as stream:
-        try:
-            subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                timeout=SWEEP_TIMEOUT_S,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            stream.write(f"sweep: {error}\n".encode())
+def note(command: Sequence[str], log: Path) -> None:
+    """Run a command whose failure is noted in the log and ends nothing."""
+    try:
+        run(command, {}, log, NOTE_TIMEOUT_S)
+    except OSError as error:
+        with contextlib.suppress(OSError), log.open("a") as stream:
+            stream.write(f"{command[0]}: {error}\n")

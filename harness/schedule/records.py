@@ -118,3 +118,12 @@ def empty_header(context: dict[str, Any], arguments: list[str], start_time: str)
         "ranks": [],
         "start_time": start_time,
     }
+
+
+def not_run(context: dict[str, Any], points: list[dict[str, Any]], status: str, reason: str, time: str) -> RecordFile:
+    """The record of a launch that was not even tried."""
+    return RecordFile(
+        header=empty_header(context, [], time),
+        points=[unmeasured(point, status, reason) for point in points],
+        end={"status": status, "reason": reason, "ranks": [], "elapsed_s": 0.0},
+    )

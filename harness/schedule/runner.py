@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a plan on the allocation it finds itself in: `python -m harness.schedule.runner PLAN.json`.
+"""Runs a plan on the allocation it finds itself in: `python -m harness.schedule.runner PLAN.json SESSION`.
 
 It goes on after a failed launch, skips what earlier runs of the same session finished, and on SIGTERM (preemption,
-time limit) stops at once with everything finished kept. Exit status: 0 every point ok or skipped, 1 otherwise.
+time limit) stops at once with everything finished kept. Exit status: 0 every point ok or skipped, 1 some failed,
+STOPPED it was told to stop, UNWRITABLE the session's folder does not take records any more.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from harness.schedule import calibrate, process, records
+from harness.schedule import calibrate, folders, process, records
 from harness.schedule.calibrate import Calibration
 from harness.schedule.folders import Folders
-from harness.schedule.launch import Attempt, Outcome, command, context, now
+from harness.schedule.launch import Attempt, Outcome, command, context, execute, now
 from harness.schedule.plan import Launch, Plan, Point
 from harness.variants import Recipe, recipe
 
 PROGRESS = "progress.fifo"
 DESCRIBE_TIMEOUT_S = 60.0
+STOPPED = 128 + signal.SIGTERM
+UNWRITABLE = os.EX_IOERR
 
 
 class Runner:
@@ -43,7 +46,11 @@ class Runner:
         todo = self._todo()
         share = len(todo) / max(1, len(self.plan.launches))
         self._tell(event="job", launches=len(todo), estimate_s=share * self.plan.estimate_s())
-        interrupted = False
+        status = self._work(todo)
+        self._tell(event="end", status=status, failed=self._failed(), seconds=time.monotonic() - started)
+        return status
+
+    def _work(self, todo: list[tuple[Launch, list[Point]]]) -> int:
         try:
             if todo:
                 self._describe_nodes()
@@ -51,13 +58,14 @@ class Runner:
             for launch, points in todo:
                 self._launch(launch, points, calibration)
         except process.Interrupted:
-            interrupted = True
+            return STOPPED
         except CalibrationError as error:
             for launch, points in todo:
                 self._record_without_run(launch, points, "failed", str(error))
-        bad = [outcome for outcome in self.outcomes if outcome.status not in ("ok", "skipped")]
-        self._tell(event="end", interrupted=interrupted, failed=len(bad), seconds=time.monotonic() - started)
-        return 1 if bad or interrupted else 0
+        return 1 if self._failed() else 0
+
+    def _failed(self) -> int:
+        return sum(outcome.status not in ("ok", "skipped") for outcome in self.outcomes)
 
     def _todo(self) -> list[tuple[Launch, list[Point]]]:
         """The launches that have points which are neither measured nor known to be impossible here."""
@@ -101,25 +109,21 @@ class Runner:
         note.write_text(json.dumps(context(self.plan, launch)))
         options = [*calibrate.options(self.plan.points), f"--context={note}", f"--output={output}"]
         log = self.folders.logs / f"{launch.identity}.log"
-        arguments = command(self.plan, Recipe(), options)
         self._tell(event="calibrating")
-        ended = process.run(arguments, {}, log, self.plan.timeout_s())
+        ended = execute(self.plan, launch.identity, command(self.plan, Recipe(), options), {}, log)
         record = records.read(output)
         if ended.status != 0 or record.cut_off:
-            process.sweep(self.plan.site.sweep, log)
             how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"
             raise CalibrationError(f"the calibration {how}; last words: {ended.last_line or 'none'}")
         calibration = calibrate.from_record(record)
         records.write(self.folders.calibration / f"{launch.identity}.jsonl", record)
         calibration.save(kept)
+        for path in (output, note):
+            path.unlink()
         return calibration
 
     def _record_without_run(self, launch: Launch, points: list[Point], status: str, reason: str) -> None:
-        record = records.RecordFile(
-            header=records.empty_header(context(self.plan, launch), [], now()),
-            points=[records.unmeasured(point, status, reason) for point in points],
-            end={"status": status, "reason": reason, "ranks": [], "elapsed_s": 0.0},
-        )
+        record = records.not_run(context(self.plan, launch), points, status, reason, now())
         records.write(records.next_attempt(self.folders.records, launch.identity), record)
         self._done(Outcome(launch, status, reason, 0.0))
 
@@ -157,8 +161,14 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
 def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, _stop)
-    plan_file = Path(arguments[0])
-    return Runner(Plan.load(plan_file), Path(arguments[1])).run()
+    plan_file, session = map(Path, arguments)
+    try:
+        return Runner(Plan.load(plan_file), session).run()
+    except OSError as error:
+        if not folders.trouble(session):
+            raise
+        print(f"runner: {error}", file=sys.stderr)
+        return UNWRITABLE
 
 
 if __name__ == "__main__":

@@ -108,3 +108,12 @@ def problems(plan: Plan, launch: Launch, record: RecordFile) -> list[str]:
     if record.header is None:
         return ["the workload wrote nothing"]
     return [problem for check in CHECKS if (problem := check(plan, launch, record))]
+
+
+def condemn(plan: Plan, launch: Launch, record: RecordFile) -> list[str]:
+    """`problems`; if there are any, no point is good. The samples stay, for whoever wants to know why."""
+    wrong = problems(plan, launch, record)
+    for line in record.points if wrong else ():
+        if line["status"] == "ok":
+            line["status"], line["reason"] = "failed", "; ".join(wrong)
+    return wrong

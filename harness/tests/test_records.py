@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from harness.paths import SCHEMA
 from harness.schedule import records
 from harness.schedule.folders import Folders
 from harness.schedule.plan import Launch, Plan
-from harness.schedule.salvage import salvage
+from harness.schedule.records import RecordFile
+from harness.schedule.salvage import PLAN, salvage
 from harness.tests.conftest import POINTS, good_record
 
 LAUNCH = Launch("study.sys.mpich.000.bare", "bare", 0, 0)
@@ -65,16 +67,54 @@ def test_work_units_do_not_identify_a_point() -> None:
     assert records.key({"size_bytes": 8, "work_units": 5}) == records.key({"size_bytes": 8, "work_units": 6})
 
 
-def test_salvage_keeps_the_finished_points_of_a_killed_launch(tmp_path: Path) -> None:
-    folders = Folders(tmp_path)
+def killed_in_mid_launch(plan: Plan, folders: Folders, record: RecordFile) -> Launch:
+    """What lies in scratch when the runner is killed between two points."""
+    launch = plan.launches[0]
+    assert record.header
+    record.header["context"] = {"launch": launch.identity}
+    scratch = folders.scratch / launch.identity
+    scratch.mkdir(parents=True)
     folders.make()
-    scratch = folders.scratch / LAUNCH.identity
-    scratch.mkdir()
-    record = good_record(LAUNCH)
+    plan.save(scratch / PLAN)
     lines = [{"header": record.header}, *record.points[:2]]
     (scratch / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"point": {"pat')
+    return launch
+
+
+def test_salvage_condemns_what_ran_on_the_wrong_library(plan: Plan, tmp_path: Path) -> None:
+    record = good_record(plan.launches[0])
+    assert record.header
+    record.header["mpi_library"] = "Open MPI v5"
+    folders = Folders(tmp_path)
+    launch = killed_in_mid_launch(plan, folders, record)
     assert salvage(folders) == 1
-    assert records.finished(folders.records, LAUNCH.identity, 2) == {records.key(POINTS[0])}
+    left = records.read(folders.records / f"{launch.identity}.jsonl")
+    assert {line["status"] for line in left.points} == {"failed"}
+    assert all("'Open MPI v5' answered" in line["reason"] for line in left.points)
+
+
+def test_salvage_keeps_everything_while_the_disk_is_full(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = Folders(tmp_path)
+    launch = killed_in_mid_launch(plan, folders, good_record(plan.launches[0]))
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
+        patch.setattr("os.fsync", full)
+        salvage(folders)
+    assert list(folders.records.iterdir()) == []
+    assert salvage(folders) == 1
+    assert records.finished(folders.records, launch.identity, 2) == {records.key(POINTS[0])}
+
+
+def test_salvage_keeps_the_finished_points_of_a_killed_launch(plan: Plan, tmp_path: Path) -> None:
+    folders = Folders(tmp_path)
+    launch = killed_in_mid_launch(plan, folders, good_record(plan.launches[0]))
+    assert salvage(folders) == 1
+    assert records.finished(folders.records, launch.identity, 2) == {records.key(POINTS[0])}
     assert list(folders.scratch.iterdir()) == []
     assert salvage(folders) == 0
 

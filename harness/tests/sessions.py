@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of whole ./bench sessions share: results and virtual nodes of a test's own, running, waiting."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.paths import ROOT
+from harness.schedule import records
+from harness.systems import virtual_supported
+from reframe_checks.systems.vcluster import cluster as virtual
+from reframe_checks.tests.vcluster_fixtures import eventually, leftovers, namespaces_of
+
+BENCH = str(ROOT / "bench")
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A results folder of this test's own."""
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
+    return tmp_path / "results"
+
+
+@pytest.fixture
+def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A virtual cluster of this test's own; the path is short because unix sockets are below it."""
+    if reason := virtual_supported():
+        pytest.skip(reason)
+    with tempfile.TemporaryDirectory(prefix="ob") as folder:
+        monkeypatch.setenv("OVERLAP_BENCH_STATE", f"{folder}/s")
+        yield Path(folder) / "s"
+        subprocess.run([BENCH, "vcluster", "down"], capture_output=True, check=False, timeout=60)
+
+
+def bench(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([BENCH, *arguments], capture_output=True, text=True, check=False, timeout=timeout)
+
+
+class Running:
+    """A ./bench that runs while the test does something to it. What it says is collected as it comes."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [BENCH, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        )
+        self.said = ""
+        self._spaces: set[str] = set()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said += line
+
+    def wait_for(self, words: str, limit_s: float = 60) -> None:
+        there = eventually(lambda: words in self.said or self.process.poll() is not None, limit_s)
+        assert there and words in self.said, f"the run never said '{words}':\n{self.said}"
+
+    def nodes(self) -> virtual.Cluster:
+        """The virtual nodes that it runs on."""
+        assert eventually(lambda: virtual.load() is not None, 20), self.said
+        cluster = virtual.load()
+        assert cluster
+        self._spaces |= namespaces_of(cluster)
+        return cluster
+
+    def ended(self, limit_s: float = 120) -> int:
+        """Its status; what it was on is down then."""
+        status = self.process.wait(limit_s)
+        self._reader.join(10)
+        return status
+
+    def nothing_left(self, state: Path, limit_s: float = 30) -> bool:
+        """No process, namespace, mount, socket or folder of its nodes."""
+        return eventually(lambda: not leftovers(state, self._spaces), limit_s)
+
+
+def latest(results: Path) -> Path:
+    return (results / "latest").resolve()
+
+
+def facts(session: Path) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((session / "session.json").read_text())
+    return read
+
+
+def reasons(session: Path) -> dict[int, str]:
+    """Order of the launch -> why its points are not ok, for the launches of which a record says so."""
+    found = {}
+    for path in sorted((session / "records").glob("*.jsonl")):
+        record = records.read(path)
+        assert record.header is not None and record.end is not None, f"{path} is not whole"
+        for line in record.points:
+            if line["status"] != "ok":
+                found[int(record.header["context"]["order"])] = str(line["reason"])
+    return found
+
+
+def measured_once(session: Path, ranks: int = 2) -> bool:
+    """Every planned launch has finished points, and none twice."""
+    folder = session / "records"
+    good = [
+        [line for path in records.attempts(folder, identity) for line in records.read(path).points]
+        for identity in facts(session)["expected"]
+    ]
+    return all(
+        len({(records.key(line["point"]), line["rank"]) for line in lines if line["status"] == "ok"})
+        == len([line for line in lines if line["status"] == "ok"])
+        and len(records.finished(folder, identity, ranks)) > 0
+        for identity, lines in zip(facts(session)["expected"], good, strict=True)
+    )
+
+
+def completes(session: Path) -> None:
+    """--resume runs what is missing, and nothing else."""
+    again = bench("run", "--resume", session.name)
+    assert again.returncode == 0, again.stderr
+    assert facts(session)["state"] == "complete"
+    assert measured_once(session)
+    assert not list((session / "scratch").iterdir())
+
+
+def sleep_until(moment: float) -> None:
+    time.sleep(max(0.0, moment - time.monotonic()))
+
+
+def as_user(uid: int) -> list[str]:
+    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"] if os.geteuid() == 0 else []
