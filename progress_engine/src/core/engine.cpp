@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/engine.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <system_error>
+#include <utility>
 
 #include "core/scheduling.hpp"
 #include "polling/polling_points.hpp"
@@ -30,8 +31,8 @@ class AllSignalsBlocked {
 
 }  // namespace
 
-Engine::Engine(const Policy& policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events)
-    : policy_(policy), driver_(std::move(driver)), events_(std::move(events)) {
+Engine::Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events)
+    : policy_(std::move(policy)), driver_(std::move(driver)), events_(std::move(events)) {
   const auto& points = policy_.points;
   if (points.dedicated) add_worker("progress", run_dedicated);
   if (points.events) add_worker("progress", run_events);
@@ -72,7 +73,7 @@ void Engine::launch(Worker& worker) {
 
 void* Engine::enter(void* argument) {
   auto& worker = *static_cast<Worker*>(argument);
-  auto& policy = worker.engine->policy_;
+  const auto& policy = worker.engine->policy_;
   pthread_setname_np(pthread_self(), "pe-progress");
   worker.slice =
       schedule_this_thread({worker.idle_class, worker.idle_class ? 0 : policy.slice_us, policy.nice}).value_or(0);

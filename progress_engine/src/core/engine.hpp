@@ -42,7 +42,7 @@ struct Worker {
 class Engine {
  public:
   // `events` may be null: then points=events goes by time alone.
-  Engine(const Policy& policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events);
+  Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -88,8 +88,8 @@ class Engine {
 
  private:
   void add_worker(const char* role, Worker::Loop loop, bool idle_class = false);
-  void launch(Worker& worker);
-  static void* enter(void* worker);
+  static void launch(Worker& worker);
+  static void* enter(void* argument);
   void poll_from_call();
   void account(Worker& worker, const BurstResult& result);
 
