@@ -122,19 +122,33 @@ void Engine::account(Worker& worker, const BurstResult& result) {
   driver_->after_burst(result, activity_.completed());
 }
 
+// One poller at a time: two would only wait for each other inside the MPI.
+bool Engine::take_driver(Worker& worker) {
+  Worker* holder = nullptr;
+  if (poller_.compare_exchange_strong(holder, &worker, std::memory_order_acquire)) return true;
+  // An idle thread that lost its core inside the MPI holds the MPI's locks; it must run to give them back.
+  if (holder->idle_class && !worker.idle_class && !holder->lifted.exchange(true))
+    lift_from_idle_class(holder->tid, policy_.slice_us);
+  return false;
+}
+
+void Engine::return_driver(Worker& worker) {
+  poller_.store(nullptr, std::memory_order_release);
+  if (worker.lifted.exchange(false)) return_to_idle_class();
+}
+
 BurstResult Engine::poll(Worker& worker) {
-  // Two pollers would only wait for each other inside the MPI.
-  if (polling_.exchange(true, std::memory_order_acquire)) return {};
+  if (!take_driver(worker)) return {};
   const auto result = run_burst(*driver_, judge_, policy_.burst, [this] { return !stopping() && may_poll(); });
   account(worker, result);
-  polling_.store(false, std::memory_order_release);
+  return_driver(worker);
   return result;
 }
 
 void Engine::poll_from_call() {
-  if (!may_poll() || polling_.exchange(true, std::memory_order_acquire)) return;
+  if (!may_poll() || !take_driver(calls_)) return;
   account(calls_, run_burst(*driver_, judge_, 1, [this] { return !stopping(); }));
-  polling_.store(false, std::memory_order_release);
+  return_driver(calls_);
 }
 
 void Engine::park(Worker& worker) {

@@ -35,6 +35,7 @@ struct Worker {
   std::atomic<std::uint64_t> productive_polls{0};
   std::atomic<std::uint64_t> wakes{0};
   std::atomic<std::uint64_t> parks{0};
+  std::atomic<bool> lifted{false};  // an idle thread that another one lifted to the normal class
   std::atomic<bool> ended{false};
   ThreadUsage final_usage;  // valid once ended
 };
@@ -91,6 +92,8 @@ class Engine {
   static void launch(Worker& worker);
   static void* enter(void* argument);
   void poll_from_call();
+  bool take_driver(Worker& worker);
+  void return_driver(Worker& worker);
   void account(Worker& worker, const BurstResult& result);
 
   const Policy policy_;
@@ -98,12 +101,12 @@ class Engine {
   std::unique_ptr<EventSource> events_;
   Activity activity_;
   Parking parking_;
-  alignas(128) std::atomic<bool> polling_{false};
-  PollJudge judge_;  // used by who holds polling_
+  alignas(128) std::atomic<Worker*> poller_{nullptr};  // who uses the driver
+  PollJudge judge_;                                    // the poller's
   std::atomic<std::uint32_t> stopping_{0};
   std::atomic<bool> paused_{false};
   std::vector<std::unique_ptr<Worker>> workers_;
-  Worker calls_;  // counts the polls inside the program's calls (by who holds polling_)
+  Worker calls_;  // counts the polls inside the program's calls (by the poller)
 };
 
 }  // namespace progress_engine
