@@ -46,7 +46,10 @@ def terminal_verdict(session_dirs: Sequence[Path]) -> str:
     from analysis.evaluate import evaluate  # noqa: PLC0415
     from analysis.verdict import verdict  # noqa: PLC0415
 
-    return verdict(evaluate(_load(session_dirs), ("overlap_efficiency", "compute_inflation"))).text()
+    records = _load(session_dirs)
+    said = verdict(evaluate(records, ("overlap_efficiency", "compute_inflation")))
+    said.limits += _unfinished(records)
+    return said.text()
 
 
 def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None) -> Report:
@@ -61,6 +64,7 @@ def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None) -> R
         folder = folder.parent
     frame = evaluate(records)
     said = verdict(frame)
+    said.limits += _unfinished(records)
     drawn = gallery.draw_all(frame, toolkit.provenance(records))
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -71,6 +75,17 @@ def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None) -> R
     except OSError as error:
         raise Failure(f"{folder}: the report cannot be written here ({error.strerror or error})") from error
     return Report(path, said.text(), [f["png"] for f in files], list(map(str, records.problems)))
+
+
+def _unfinished(records: Records) -> list[str]:
+    """Sentences on what a reader must know before believing: sessions cut short, files with problems."""
+    said = []
+    for session in records.sessions:
+        if session.get("state", "complete") != "complete":
+            said.append(f"Session {session['session']} is {session['state']}: what it had measured by then is shown.")
+    if records.problems:
+        said.append(f"{len(records.problems)} problems in the files, the first: {records.problems[0]}.")
+    return said
 
 
 def _load(session_dirs: Sequence[Path]) -> Records:
@@ -107,7 +122,7 @@ def render(
         pictures=pictures,
         metrics=list(METRICS.values()),
         results=tables.results(frame),
-        claims=tables.claims(build(records)),
+        claims=tables.claims(build(records, frame)),
         gaps=tables.gaps(records, frame),
         sessions=[tables.session(session) for session in records.sessions],
         launches=tables.launches(records),

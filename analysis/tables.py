@@ -38,7 +38,7 @@ def text(value: Any, digits: int = 2) -> str:
     """A number as it stands in a table; nothing for None and NaN."""
     if value is None or (isinstance(value, float) and not np.isfinite(value)):
         return "–"
-    return f"{value:.{digits}f}".replace("-", "−") if isinstance(value, float) else str(value)
+    return style.plain(value, digits) if isinstance(value, float) else str(value)
 
 
 def point_text(row: dict[str, Any]) -> str:
@@ -109,9 +109,9 @@ def _cell(row: dict[str, Any] | None) -> str:
 def _marks(row: dict[str, Any], by_metric: dict[str, dict[str, Any]]) -> list[str]:
     marks = []
     if row.get("noisy") is True:
-        marks.append("noisy: the spread is larger than the difference to bare")
+        marks.append("noisy")
     if row.get("converged") is False:
-        marks.append("not converged within its time box")
+        marks.append("not converged")
     if row["status"] == "partial":
         marks.append(f"some launches have no value: {row['reason']}")
     notes = {m["note"] for m in by_metric.values() if isinstance(m.get("note"), str)}

@@ -121,12 +121,8 @@ def _where(size: float, pattern: str, bare: dict[str, Any]) -> str:
 
 def number(fact: dict[str, Any]) -> str:
     """0.93 (0.91 to 0.95)."""
-    value, low, high = (_plain(fact[key]) for key in ("value", "low", "high"))
+    value, low, high = (style.plain(fact[key]) for key in ("value", "low", "high"))
     return f"{value} ({low} to {high})"
-
-
-def _plain(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
 
 
 def _bare_sentence(bare: dict[str, Any]) -> str:
@@ -180,7 +176,7 @@ def _other_sizes(part: pd.DataFrame, sizes: list[float]) -> list[str]:
             )
             continue
         shown = [
-            f"{variant} {_plain(facts[variant]['value'])}"
+            f"{variant} {style.plain(facts[variant]['value'])}"
             for variant in ("bare", "mpi-async", *ENGINE_ORDER[:1])
             if variant in facts and np.isfinite(facts[variant]["value"])
         ]

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import pandas as pd
+
 from analysis.claims.evidence import Evidence
 from analysis.claims.model import Claim, Decision, Study, Value, decide
 from analysis.claims.requirements import missing
@@ -84,9 +86,9 @@ def _short(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}"
 
 
-def build(records: Records) -> ClaimTable:
-    """Decides every claim on loaded records."""
-    evidence = Evidence(records)
+def build(records: Records, evaluated: pd.DataFrame | None = None) -> ClaimTable:
+    """Decides every claim on loaded records; `evaluated` is evaluate(records) where it has been made already."""
+    evidence = Evidence(records, evaluated)
     return ClaimTable([row for study in STUDIES for row in _study_rows(study, evidence)])
 
 

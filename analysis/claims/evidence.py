@@ -42,13 +42,14 @@ STATISTICS: dict[str, Callable[[Array], float]] = {
 
 @dataclass
 class Evidence:
-    """Loaded records and, made when first asked for, the metric frame."""
+    """Loaded records and the metric frame of evaluate(), which is made when first asked for unless given."""
 
     records: Records
+    evaluated: pd.DataFrame | None = None
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        return evaluate(self.records)
+        return evaluate(self.records) if self.evaluated is None else self.evaluated
 
     def points(self, study: str) -> pd.DataFrame:
         """The points of a study that were measured well."""

@@ -23,7 +23,7 @@ TITLE = "Overlap efficiency over message size and computation"
 SHOWN = ("bare", "mpi-async", "adaptive")
 UNSURE = 0.5  # half-width of an interval beyond which a cell's colour says little
 BOX = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-LEAST = 3  # a map of fewer sizes or computations is a table
+SIZES, COMPUTATIONS = 4, 3  # a map of fewer is a table
 # Orange below serial, white at serial, blue at perfect: told apart by every eye, and dark against light in print.
 COLORS = LinearSegmentedColormap.from_list("overlap", ["#D55E00", "#f9e3d3", "#ffffff", "#9ecae1", "#08519c"])
 NORM = Normalize(-1, 1)
@@ -36,8 +36,8 @@ def draw(frame: pd.DataFrame, provenance: str) -> list[Drawn]:
     for (study, system, pattern), group in frames.groups(part, ["study", "system", "pattern"]) if len(part) else ():
         column = "comp_s" if "comp_s" in group and group["comp_s"].notna().any() else "comp_over_comm"
         group = group[group[column].astype(float) > 0]  # noqa: PLW2901 - without computation there is no overlap
-        swept = min(group["size_bytes"].nunique(), group[column].nunique())
-        if swept >= LEAST and group["value"].notna().any():
+        swept = group["size_bytes"].nunique() >= SIZES and group[column].nunique() >= COMPUTATIONS
+        if swept and group["value"].notna().any():
             several = part["system"].nunique() > 1
             found.append(_draw(group, column, (study, pattern, system if several else None), provenance))
     return found

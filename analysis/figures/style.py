@@ -114,8 +114,14 @@ def bytes_text(size: float) -> str:
     """4194304 -> '4 MB': powers of two, as message sizes are."""
     for power, unit in ((30, "GB"), (20, "MB"), (10, "KB")):
         if size >= 1 << power:
-            return f"{size / (1 << power):g} {unit}"
+            return f"{size / (1 << power):.4g} {unit}"
     return f"{size:g} B"
+
+
+def plain(value: float, digits: int = 2) -> str:
+    """0.93, −0.20; never −0.00."""
+    shown = f"{value:.{digits}f}"
+    return shown.lstrip("-") if float(shown) == 0 else shown.replace("-", "−")
 
 
 def seconds_text(seconds: float) -> str:

@@ -100,7 +100,7 @@ def test_variants_differ_in_more_than_colour() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [(0, "0 B"), (1, "1 B"), (1024, "1 KB"), (4 * MB, "4 MB"), (80_000_000, "76.2939 MB")]
+    ("size", "words"), [(0, "0 B"), (1, "1 B"), (1024, "1 KB"), (4 * MB, "4 MB"), (80_000_000, "76.29 MB")]
 )
 def test_sizes_in_words(size: int, words: str) -> None:
     assert style.bytes_text(size) == words
@@ -111,3 +111,8 @@ def test_sizes_in_words(size: int, words: str) -> None:
 )
 def test_times_in_words(seconds: float, words: str) -> None:
     assert style.seconds_text(seconds) == words
+
+
+@pytest.mark.parametrize(("value", "words"), [(-0.001, "0.00"), (-0.2, "−0.20"), (0.935, "0.94"), (1.0, "1.00")])
+def test_numbers_in_words(value: float, words: str) -> None:
+    assert style.plain(value) == words

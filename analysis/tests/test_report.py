@@ -65,3 +65,17 @@ def test_usage_errors(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Failure, match="cannot be written"):
         write_report([session], tmp_path / "file")
+
+
+def test_an_interrupted_session_and_its_damaged_file_are_said_on_top(tmp_path: Path) -> None:
+    session = Synthetic(mpis={"mpich": {"bare": Behaviour(0.1)}}, launches=2, comp_over_comm=(1.0,)).write(
+        tmp_path / "s"
+    )
+    facts = (session / "session.json").read_text().replace('"state": "complete"', '"state": "interrupted"')
+    (session / "session.json").write_text(facts)
+    file = min((session / "records").glob("*.jsonl"))
+    file.write_text("\n".join(file.read_text().splitlines()[:-1]))
+    said = terminal_verdict([session])
+    assert "Session s is interrupted" in said
+    assert "1 problems in the files, the first" in said
+    assert "MPICH does not progress" in said

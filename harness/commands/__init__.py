@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from harness.commands import vcluster
+from harness.commands.claims import claims
+from harness.commands.compare import compare
 from harness.commands.demo import demo
 from harness.commands.doctor import doctor
 from harness.commands.list import list_
@@ -27,6 +29,8 @@ COMMANDS = {
     "list": Command(list_),
     "run": Command(run),
     "report": Command(report),
+    "claims": Command(claims),
+    "compare": Command(compare),
     "mpirun": Command(mpirun, passes_rest=True),
     "exec": Command(exec_, passes_rest=True),
     "doctor": Command(doctor),

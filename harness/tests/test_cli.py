@@ -36,6 +36,9 @@ WRONG = {
     "resume with studies": (["run", "overlap-ratio", "--resume", "latest"], "leave the names out"),
     "program": (["mpirun", "--mpi", "mpich", "--", "/absent/program"], "no program called"),
     "mpirun's site": (["mpirun", "--mpi", "mpich", "--system", __file__, "--", "true"], "runs on vcluster or local"),
+    "claims' session": (["claims", "absent"], "no session 'absent'"),
+    "compared session": (["compare", "absent", "latest"], "no session 'absent'"),
+    "format": (["compare", "a", "b", "--format", "xls"], "xls"),
     "test": (["test", "--fast", "--full"], "exclude each other"),
 }
 
@@ -80,7 +83,8 @@ def test_a_results_folder_that_cannot_be_written(
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["demo"], ["test"], ["run"], ["report"], ["mpirun"], ["exec"], ["list"], ["doctor"]]
+    "command",
+    [[], ["demo"], ["test"], ["claims"], ["compare"], ["run"], ["report"], ["mpirun"], ["exec"], ["list"], ["doctor"]],
 )
 def test_every_command_has_help_with_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--help"]) == 0

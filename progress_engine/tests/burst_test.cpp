@@ -41,17 +41,17 @@ TEST(PollJudge, CallsLongPollsProductiveOnceItHasSeenShortOnes) {
   PollJudge judge;
   EXPECT_FALSE(judge.productive(300));
   EXPECT_FALSE(judge.productive(350));
-  EXPECT_TRUE(judge.productive(5000));
+  EXPECT_TRUE(judge.productive(20000));
   EXPECT_FALSE(judge.productive(400));
 }
 
-TEST(PollJudge, GetsUsedToPollsThatBecameSlowForGood) {
-  PollJudge judge;
-  judge.productive(100);
+// Open MPI's poll looks at the sockets only while a transfer is on: each then takes longer, and moves nothing.
+TEST(PollJudge, GetsUsedToPollsThatBecameSlow) {
+  PollJudge judge = experienced_judge();
   int productive = 0;
-  for (int i = 0; i < 100000; ++i) productive += judge.productive(3000) ? 1 : 0;
-  EXPECT_FALSE(judge.productive(3000));
-  EXPECT_LT(productive, 5000);
+  for (int i = 0; i < 1000; ++i) productive += judge.productive(5000) ? 1 : 0;
+  EXPECT_GT(productive, 0);
+  EXPECT_LT(productive, 100);
 }
 
 TEST(Burst, EndsAfterSoManyIdlePollsInARow) {

@@ -27,7 +27,7 @@ bool is_executable_file(const std::string& path) {
 
 // The dynamic loader that an ELF file names; "" for a static one.
 std::string interpreter_of(std::ifstream& file, const Elf64_Ehdr& header) {
-  for (int i = 0; i < header.e_phnum; ++i) {
+  for (int i = 0; i < int{header.e_phnum}; ++i) {
     Elf64_Phdr segment{};
     file.seekg(static_cast<std::streamoff>(header.e_phoff) + static_cast<std::streamoff>(i) * header.e_phentsize);
     file.read(reinterpret_cast<char*>(&segment), sizeof segment);
@@ -35,7 +35,7 @@ std::string interpreter_of(std::ifstream& file, const Elf64_Ehdr& header) {
     std::string name(segment.p_filesz, '\0');
     file.seekg(static_cast<std::streamoff>(segment.p_offset));
     file.read(name.data(), static_cast<std::streamsize>(name.size()));
-    return name.c_str();  // up to the terminating zero
+    return name.substr(0, name.find('\0'));
   }
   return "";
 }
@@ -49,7 +49,8 @@ std::string quoted(const std::string& text) {
 // The MPI libraries that the loader would bring into the program: it is asked, the program does not run.
 std::vector<std::string> mpi_libraries_of(const std::string& path, const std::string& interpreter) {
   const auto command = fmt::format("{} --list {} 2>/dev/null", quoted(interpreter), quoted(path));
-  const std::unique_ptr<std::FILE, ClosePipe> pipe(popen(command.c_str(), "r"));
+  // Both words are quoted.
+  const std::unique_ptr<std::FILE, ClosePipe> pipe(popen(command.c_str(), "r"));  // NOLINT(bugprone-command-processor)
   std::vector<std::string> libraries;
   std::array<char, 4096> line{};
   while (pipe && std::fgets(line.data(), line.size(), pipe.get())) {

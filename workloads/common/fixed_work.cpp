@@ -51,8 +51,9 @@ class MemoryWork final : public FixedWork {
 
  private:
   static std::size_t ring_words() {
-    constexpr long smallest = 64L << 20U;
-    constexpr long largest = 256L << 20U;  // a server's last level is shared: no core can keep this much of it
+    constexpr long mebibyte = 1024L * 1024;
+    constexpr long smallest = 64 * mebibyte;
+    constexpr long largest = 256 * mebibyte;  // a server's last level is shared: no core can keep this much of it
     const long bytes = std::clamp(2 * sysconf(_SC_LEVEL3_CACHE_SIZE), smallest, largest);
     const auto chunk_bytes = static_cast<long>(memory_words_per_unit * sizeof(std::uint64_t));
     return static_cast<std::size_t>(bytes / chunk_bytes) * memory_words_per_unit;

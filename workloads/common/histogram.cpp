@@ -50,8 +50,8 @@ double quantile(std::span<const double> sorted, double share) {
 }  // namespace
 
 Json log_histogram(std::span<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  const auto positive = std::upper_bound(samples.begin(), samples.end(), 0.0);
+  std::ranges::sort(samples);
+  const auto positive = std::ranges::upper_bound(samples, 0.0);
   std::vector<double> edges{0, 1};  // of a distribution of zeros only
   if (positive != samples.end()) {
     edges = edges_around(*positive, samples.back());
@@ -60,23 +60,29 @@ Json log_histogram(std::span<double> samples) {
     }
   }
   Json quantiles = Json::object();
-  for (const auto& [name, share] : std::array<std::pair<const char*, double>, 7>{{{"0.01", 0.01},
-                                                                                  {"0.25", 0.25},
-                                                                                  {"0.5", 0.5},
-                                                                                  {"0.75", 0.75},
-                                                                                  {"0.9", 0.9},
-                                                                                  {"0.99", 0.99},
-                                                                                  {"0.999", 0.999}}}) {
+  for (const auto& [name, share] : std::array<std::pair<const char*, double>, 7>{
+           {
+               {"0.01", 0.01},
+               {"0.25", 0.25},
+               {"0.5", 0.5},
+               {"0.75", 0.75},
+               {"0.9", 0.9},
+               {"0.99", 0.99},
+               {"0.999", 0.999},
+           },
+       }) {
     quantiles[name] = quantile(samples, share);
   }
   const double sum = std::accumulate(samples.begin(), samples.end(), 0.0);
-  return {{"count", samples.size()},
-          {"min", samples.front()},
-          {"max", samples.back()},
-          {"mean", sum / static_cast<double>(samples.size())},
-          {"quantiles", quantiles},
-          {"edges", edges},
-          {"counts", count_sorted(samples, edges)}};
+  return {
+      {"count", samples.size()},
+      {"min", samples.front()},
+      {"max", samples.back()},
+      {"mean", sum / static_cast<double>(samples.size())},
+      {"quantiles", quantiles},
+      {"edges", edges},
+      {"counts", count_sorted(samples, edges)},
+  };
 }
 
 }  // namespace workloads

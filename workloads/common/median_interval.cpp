@@ -50,7 +50,7 @@ std::optional<MedianInterval> median_interval(std::span<const double> samples) {
     return std::nullopt;
   }
   std::vector<double> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const std::size_t count = sorted.size();
   const double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
   return MedianInterval{.median = median, .low = sorted[*beyond], .high = sorted[count - 1 - *beyond]};

@@ -19,20 +19,18 @@ struct NamedLevel {
 };
 
 const std::vector<NamedLevel>& levels() {
-  static const std::vector<NamedLevel> table{{"single", MPI_THREAD_SINGLE},
-                                             {"funneled", MPI_THREAD_FUNNELED},
-                                             {"serialized", MPI_THREAD_SERIALIZED},
-                                             {"multiple", MPI_THREAD_MULTIPLE}};
+  static const std::vector<NamedLevel> table{
+      {.name = "single", .level = MPI_THREAD_SINGLE},
+      {.name = "funneled", .level = MPI_THREAD_FUNNELED},
+      {.name = "serialized", .level = MPI_THREAD_SERIALIZED},
+      {.name = "multiple", .level = MPI_THREAD_MULTIPLE},
+  };
   return table;
 }
 
-int level_of(const std::string& name) {
-  return std::find_if(levels().begin(), levels().end(), [&](const auto& entry) { return entry.name == name; })->level;
-}
+int level_of(const std::string& name) { return std::ranges::find(levels(), name, &NamedLevel::name)->level; }
 
-std::string name_of(int level) {
-  return std::find_if(levels().begin(), levels().end(), [&](const auto& entry) { return entry.level == level; })->name;
-}
+std::string name_of(int level) { return std::ranges::find(levels(), level, &NamedLevel::level)->name; }
 
 }  // namespace
 
@@ -88,7 +86,8 @@ std::string MpiProcess::library() {
   return version.substr(0, version.find_first_of("\r\n"));
 }
 
-int MpiProcess::maximum(int value) const {
+// Not static: the object stands for MPI being initialised.
+int MpiProcess::maximum(int value) const {  // NOLINT(readability-convert-member-functions-to-static)
   int largest = value;
   require(MPI_Allreduce(&value, &largest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD), "MPI_Allreduce");
   return largest;
@@ -114,6 +113,7 @@ std::vector<std::string> MpiProcess::gather(const std::string& text) const {
                       MPI_COMM_WORLD),
           "MPI_Gatherv");
   std::vector<std::string> texts;
+  texts.reserve(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     texts.push_back(all.substr(static_cast<std::size_t>(starts[rank]), static_cast<std::size_t>(lengths[rank])));
   }

@@ -55,8 +55,10 @@ NetworkCounters read_infiniband(const fs::path& root) {
       const auto folder = port.path() / "counters";
       if (fs::exists(folder / "port_rcv_data", none)) {
         const auto name = device.path().filename().string() + "/" + port.path().filename().string();
-        counters[name] = {.received = bytes_per_count * read_number(folder / "port_rcv_data"),
-                          .sent = bytes_per_count * read_number(folder / "port_xmit_data")};
+        counters[name] = {
+            .received = bytes_per_count * read_number(folder / "port_rcv_data"),
+            .sent = bytes_per_count * read_number(folder / "port_xmit_data"),
+        };
       }
     }
   }

@@ -23,7 +23,7 @@ Noise parse_proc_stat(std::istream& text, const std::vector<int>& cpus, double t
     if (name.size() < 4 || !name.starts_with("cpu")) {  // "cpu" alone is the sum over all
       continue;
     }
-    if (std::find(cpus.begin(), cpus.end(), std::stoi(name.substr(3))) == cpus.end()) {
+    if (std::ranges::find(cpus, std::stoi(name.substr(3))) == cpus.end()) {
       continue;
     }
     std::array<double, columns> ticks{};
@@ -46,9 +46,11 @@ Noise read_noise(const std::vector<int>& cpus) {
 Json noise_between(const Noise& begin, const Noise& end) {
   // The kernel may correct steal time downwards.
   const auto growth = [](auto before, auto after) { return std::max(after - before, decltype(after){}); };
-  return {{"steal_s", growth(begin.steal_s, end.steal_s)},
-          {"softirq_s", growth(begin.softirq_s, end.softirq_s)},
-          {"involuntary_switches", growth(begin.involuntary_switches, end.involuntary_switches)}};
+  return {
+      {"steal_s", growth(begin.steal_s, end.steal_s)},
+      {"softirq_s", growth(begin.softirq_s, end.softirq_s)},
+      {"involuntary_switches", growth(begin.involuntary_switches, end.involuntary_switches)},
+  };
 }
 
 }  // namespace workloads

@@ -16,7 +16,7 @@ namespace workloads {
 namespace {
 
 const Parameter* find(const Parameters& parameters, std::string_view name) {
-  const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name == name; });
+  const auto found = std::ranges::find(parameters, name, &Parameter::name);
   return found == parameters.end() ? nullptr : &*found;
 }
 
@@ -24,10 +24,10 @@ const Parameter* find(const Parameters& parameters, std::string_view name) {
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (const char letter : a) {
     std::size_t diagonal = row[0]++;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      const std::size_t replaced = diagonal + (letter == b[j] ? 0 : 1);
       diagonal = row[j + 1];
       row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
     }
@@ -63,7 +63,7 @@ std::string objection(const IntegerRange& range, const Json& value) {
 }
 
 std::string objection(const Choices& choices, const Json& value) {
-  if (value.is_string() && std::find(choices.begin(), choices.end(), value.get<std::string>()) != choices.end()) {
+  if (value.is_string() && std::ranges::find(choices, value.get<std::string>()) != choices.end()) {
     return {};
   }
   return fmt::format("one of {} is needed", fmt::join(choices, ", "));
@@ -90,7 +90,7 @@ void check_key(const std::string& key, const Json& value, const Parameters& para
 
 const Json& value_of(const Json& point, const Parameters& parameters, std::string_view name) {
   const auto given = point.find(name);
-  return given == point.end() ? find(parameters, name)->default_value : *given;
+  return given == point.end() ? std::ranges::find(parameters, name, &Parameter::name)->default_value : *given;
 }
 
 Json describe_domain(const IntegerRange& range) {
@@ -131,7 +131,7 @@ void check_point(const Json& point, const Parameters& parameters, const std::str
 }
 
 std::int64_t integer_of(const Json& point, const Parameters& parameters, std::string_view name) {
-  return as_integer(value_of(point, parameters, name)).value();
+  return as_integer(value_of(point, parameters, name)).value_or(0);  // it is one: the point has been checked
 }
 
 std::string choice_of(const Json& point, const Parameters& parameters, std::string_view name) {

@@ -41,20 +41,24 @@ Recorder::Recorder(const MpiProcess& mpi, const std::string& path, NetworkCounte
 }
 
 void Recorder::header(const RecordHeader& header) {
-  const Json ranks = gather_ranks({{"rank", mpi_.rank()},
-                                   {"host", host_name()},
-                                   {"pid", getpid()},
-                                   {"cpus_allowed", allowed_cpus_},
-                                   {"clock_resolution_s", measured_clock_resolution_s()}});
-  const Json body = {{"schema", 1},
-                     {"context", header.context},
-                     {"workload", {{"name", header.workload}, {"version", WORKLOADS_VERSION}}},
-                     {"arguments", header.arguments},
-                     {"mpi_library", MpiProcess::library()},
-                     {"thread_level", mpi_.thread_level()},
-                     {"world_size", mpi_.size()},
-                     {"ranks", ranks},
-                     {"start_time", utc_now()}};
+  const Json ranks = gather_ranks({
+      {"rank", mpi_.rank()},
+      {"host", host_name()},
+      {"pid", getpid()},
+      {"cpus_allowed", allowed_cpus_},
+      {"clock_resolution_s", measured_clock_resolution_s()},
+  });
+  const Json body = {
+      {"schema", 1},
+      {"context", header.context},
+      {"workload", {{"name", header.workload}, {"version", WORKLOADS_VERSION}}},
+      {"arguments", header.arguments},
+      {"mpi_library", MpiProcess::library()},
+      {"thread_level", mpi_.thread_level()},
+      {"world_size", mpi_.size()},
+      {"ranks", ranks},
+      {"start_time", utc_now()},
+  };
   write({Json{{"header", body}}});
 }
 
@@ -83,11 +87,12 @@ std::string Recorder::failed_point(const Json& point, const std::string& reason)
 
 void Recorder::end(const std::string& status, const std::string& reason) {
   cpus_observed_.insert(current_cpu());
-  const Json ranks =
-      gather_ranks({{"rank", mpi_.rank()},
-                    {"cpus_observed", cpus_observed_},
-                    {"interface_bytes", interface_bytes_between(counters_at_start_, read_network_counters())},
-                    {"engine", engine_report()}});
+  const Json ranks = gather_ranks({
+      {"rank", mpi_.rank()},
+      {"cpus_observed", cpus_observed_},
+      {"interface_bytes", interface_bytes_between(counters_at_start_, read_network_counters())},
+      {"engine", engine_report()},
+  });
   Json body = {{"status", status}};
   if (!reason.empty()) {
     body["reason"] = reason;

@@ -29,9 +29,11 @@ Usage read_usage() noexcept {
 }
 
 Usage operator-(const Usage& end, const Usage& begin) noexcept {
-  return {.cpu_s = end.cpu_s - begin.cpu_s,
-          .application = end.application - begin.application,
-          .other = end.other - begin.other};
+  return {
+      .cpu_s = end.cpu_s - begin.cpu_s,
+      .application = end.application - begin.application,
+      .other = end.other - begin.other,
+  };
 }
 
 }  // namespace workloads

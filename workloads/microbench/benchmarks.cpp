@@ -8,14 +8,34 @@ const std::vector<const Benchmark*>& benchmarks() {
   return table;
 }
 
+Parameter size_parameter(const Json& default_value) {
+  return {
+      .name = "size_bytes",
+      .domain = IntegerRange{.minimum = 0, .maximum = largest_message},
+      .unit = "bytes",
+      .meaning = "the message",
+      .default_value = default_value,
+  };
+}
+
 Parameter work_parameter() {
-  return {"work", Choices{"register", "memory"}, "", "the fixed work: bound by registers or by memory", "register"};
+  return {
+      .name = "work",
+      .domain = Choices{"register", "memory"},
+      .unit = "",
+      .meaning = "the fixed work: bound by registers or by memory",
+      .default_value = "register",
+  };
 }
 
 Parameter receive_parameter() {
-  return {"receive", Choices{"preposted", "late"}, "",
-          "the receive is posted before the send can start, or as the receiver's first step after the start",
-          "preposted"};
+  return {
+      .name = "receive",
+      .domain = Choices{"preposted", "late"},
+      .unit = "",
+      .meaning = "the receive is posted before the send can start, or as the receiver's first step after the start",
+      .default_value = "preposted",
+  };
 }
 
 WorkKind work_of(const Json& point, const Parameters& parameters) {

@@ -18,9 +18,10 @@ const Benchmark& calibration_benchmark();
 /// All that `microbench --list` shows. A new benchmark is a file and a line in benchmarks.cpp.
 const std::vector<const Benchmark*>& benchmarks();
 
-inline constexpr std::int64_t largest_message = (std::int64_t{1} << 31) - 1;  // MPI-3's count is an int
-inline constexpr std::int64_t largest_work = std::int64_t{1} << 40;           // months
+inline constexpr std::int64_t largest_message = 2'147'483'647;   // MPI-3's count is an int
+inline constexpr std::int64_t largest_work = 1'000'000'000'000;  // months
 
+Parameter size_parameter(const Json& default_value);
 Parameter work_parameter();
 Parameter receive_parameter();
 WorkKind work_of(const Json& point, const Parameters& parameters);

@@ -12,8 +12,14 @@ namespace {
 
 const Parameters& parameters() {
   static const Parameters table{
-      {"calibration", Choices{"unit", "comm"}, "", "one unit of the fixed work, or one message alone", nullptr},
-      {"size_bytes", IntegerRange{0, largest_message}, "bytes", "the message (comm)", 0},
+      {
+          .name = "calibration",
+          .domain = Choices{"unit", "comm"},
+          .unit = "",
+          .meaning = "one unit of the fixed work, or one message alone",
+          .default_value = nullptr,
+      },
+      size_parameter(0),
       work_parameter(),
       receive_parameter(),
   };
@@ -26,7 +32,7 @@ class UnitCalibration final : public Experiment {
   explicit UnitCalibration(const Preparation& preparation)
       : pair_(preparation.mpi), work_(make_fixed_work(work_of(preparation.point, parameters()))) {}
 
-  [[nodiscard]] std::string role() const override { return pair_.role(); }
+  [[nodiscard]] std::string role() const override { return std::string(pair_.role()); }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
     static constexpr std::array<std::string_view, 1> names{"unit_s"};
@@ -53,7 +59,7 @@ class CommunicationCalibration final : public Experiment {
       : transfer_(preparation.mpi, size_of(preparation.point, parameters()),
                   posting_of(preparation.point, parameters())) {}
 
-  [[nodiscard]] std::string role() const override { return transfer_.pair().role(); }
+  [[nodiscard]] std::string role() const override { return std::string(transfer_.pair().role()); }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
     static constexpr std::array<std::string_view, 2> names{"comm_s", "ack_s"};
@@ -82,8 +88,13 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }  // namespace
 
 const Benchmark& calibration_benchmark() {
-  static const Benchmark benchmark{"calibration", "How long are a unit of work and a message alone?", parameters(),
-                                   check_pairs, prepare};
+  static const Benchmark benchmark{
+      .name = "calibration",
+      .question = "How long are a unit of work and a message alone?",
+      .parameters = parameters(),
+      .check_ranks = check_pairs,
+      .prepare = prepare,
+  };
   return benchmark;
 }
 

@@ -69,32 +69,35 @@ std::vector<workloads::PlannedPoint> plan(const workloads::MpiProcess& mpi, cons
   std::vector<workloads::PlannedPoint> points;
   if (command.calibrate) {
     const Benchmark* calibration = &workloads::calibration_benchmark();
-    points.push_back({calibration, Json{{"calibration", "unit"}}});
+    points.push_back({.benchmark = calibration, .point = {{"calibration", "unit"}}});
     for (const auto size : command.sizes) {
-      points.push_back({calibration, Json{{"calibration", "comm"}, {"size_bytes", size}}});
+      points.push_back({.benchmark = calibration, .point = {{"calibration", "comm"}, {"size_bytes", size}}});
     }
   }
   for (const auto& point : workloads::read_points(mpi, command.options)) {
-    points.push_back({command.benchmark, point});
+    points.push_back({.benchmark = command.benchmark, .point = point});
   }
   return points;
+}
+
+void print_list(const CommandLine& line) {
+  for (const Command& command : line.commands) {
+    fmt::print("{:<12} {}\n", command.benchmark->name, command.benchmark->question);
+  }
 }
 
 /// Prints what needs no MPI. True if that was all.
 bool only_lists(const CommandLine& line) {
   if (line.list) {
-    for (const Command& command : line.commands) {
-      fmt::print("{:<12} {}\n", command.benchmark->name, command.benchmark->question);
-    }
+    print_list(line);
     return true;
   }
-  for (const Command& command : line.commands) {
-    if (command.list_parameters) {
-      fmt::print("{}\n", workloads::describe(command.benchmark->parameters).dump(2));
-      return true;
-    }
+  const Command* command = chosen(line);
+  if (command == nullptr || !command->list_parameters) {
+    return false;
   }
-  return false;
+  fmt::print("{}\n", workloads::describe(command->benchmark->parameters).dump(2));
+  return true;
 }
 
 int measure(const workloads::MpiProcess& mpi, const Command& command, workloads::Launch launch) {
@@ -107,12 +110,13 @@ int run(int argc, char** argv) {
   workloads::Launch launch;
   launch.counters_at_start = workloads::read_network_counters();
   launch.arguments.assign(argv + 1, argv + argc);
-  CLI::App parser{"Microbenchmarks of communication that should progress while the program computes."};
+  CLI::App parser{"Microbenchmarks of communication that should progress while the program computes.", "microbench"};
   CommandLine line;
   describe(parser, line);
   std::optional<std::string> problem;
   try {
-    parser.parse(argc, argv);
+    parser.parse(
+        std::vector<std::string>(launch.arguments.rbegin(), launch.arguments.rend()));  // it wants the last first
     if (only_lists(line)) {
       return EXIT_SUCCESS;
     }

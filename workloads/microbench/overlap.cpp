@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Does a message progress while both sides, or one of them, compute? (Denis, PDP 2015: figures 7, 8 and 9.)
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -14,9 +15,21 @@ namespace {
 
 const Parameters& parameters() {
   static const Parameters table{
-      {"pattern", Choices{"both", "sender", "receiver"}, "", "who computes; the other side waits at once", "both"},
-      {"size_bytes", IntegerRange{0, largest_message}, "bytes", "the message", nullptr},
-      {"work_units", IntegerRange{0, largest_work}, "units", "the computation, in units of the fixed work", nullptr},
+      {
+          .name = "pattern",
+          .domain = Choices{"both", "sender", "receiver"},
+          .unit = "",
+          .meaning = "who computes; the other side waits at once",
+          .default_value = "both",
+      },
+      size_parameter(nullptr),
+      {
+          .name = "work_units",
+          .domain = IntegerRange{.minimum = 0, .maximum = largest_work},
+          .unit = "units",
+          .meaning = "the computation, in units of the fixed work",
+          .default_value = nullptr,
+      },
       work_parameter(),
       receive_parameter(),
   };
@@ -25,7 +38,7 @@ const Parameters& parameters() {
 
 class Overlap final : public Experiment {
  public:
-  Overlap(const Preparation& preparation, std::string pattern)
+  Overlap(const Preparation& preparation, std::string_view pattern)
       : transfer_(preparation.mpi, size_of(preparation.point, parameters()),
                   posting_of(preparation.point, parameters())),
         work_(make_fixed_work(work_of(preparation.point, parameters()))) {
@@ -35,7 +48,7 @@ class Overlap final : public Experiment {
     }
   }
 
-  [[nodiscard]] std::string role() const override { return transfer_.pair().role(); }
+  [[nodiscard]] std::string role() const override { return std::string(transfer_.pair().role()); }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
     static constexpr std::array<std::string_view, quantities_count> names{
@@ -78,7 +91,7 @@ class Overlap final : public Experiment {
         static_cast<double>(other.voluntary),
         static_cast<double>(other.involuntary),
     };
-    std::copy(measured.begin(), measured.end(), values.begin());
+    std::ranges::copy(measured, values.begin());
     return alone.problem.empty() ? total.problem : alone.problem;
   }
 
@@ -108,9 +121,12 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 
 const Benchmark& overlap_benchmark() {
   static const Benchmark benchmark{
-      "overlap",
-      "Does a message progress while its sides compute? Communication alone, computation alone, and both at once.",
-      parameters(), check_pairs, prepare};
+      .name = "overlap",
+      .question = "Does a message progress while its sides compute? Communication alone, computation alone, and both.",
+      .parameters = parameters(),
+      .check_ranks = check_pairs,
+      .prepare = prepare,
+  };
   return benchmark;
 }
 

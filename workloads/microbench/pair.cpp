@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "common/clock.h"
@@ -12,7 +13,7 @@
 namespace workloads {
 namespace {
 
-enum Tag : int { ready = 1, go, acknowledgement, ping, pong };
+enum Tag : std::uint8_t { ready = 1, go, acknowledgement, ping, pong };
 
 }  // namespace
 

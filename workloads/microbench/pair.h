@@ -2,7 +2,7 @@
 // Two ranks that talk: i sends, i + n/2 receives, for all i < n/2 at the same time.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include "common/mpi_process.h"
 
@@ -19,7 +19,7 @@ class Pair {
 
   [[nodiscard]] bool is_sender() const noexcept { return sender_; }
   [[nodiscard]] int partner() const noexcept { return partner_; }
-  [[nodiscard]] std::string role() const { return sender_ ? "sender" : "receiver"; }
+  [[nodiscard]] std::string_view role() const noexcept { return sender_ ? "sender" : "receiver"; }
 
   /// Both sides leave at the same time, to within the latency's jitter: the receiver says that it is ready, the sender
   /// says go and waits for as long as that word travels. A barrier lets one side leave a latency before the other.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -43,7 +44,7 @@ TEST(LogHistogram, EdgesOfTwoHistogramsFallTogether) {
   std::vector<double> second{2e-6, 9e-6};
   const auto edges = numbers(log_histogram(first)["edges"]);
   const auto others = numbers(log_histogram(second)["edges"]);
-  EXPECT_NE(std::find(edges.begin(), edges.end(), others.front()), edges.end());
+  EXPECT_NE(std::ranges::find(edges, others.front()), edges.end());
 }
 
 TEST(LogHistogram, CountsZeros) {

@@ -77,7 +77,7 @@ TEST(Noise, NeverNegative) {
 
 TEST(Placement, TheCurrentCpuIsAllowed) {
   const auto cpus = allowed_cpus();
-  EXPECT_NE(std::find(cpus.begin(), cpus.end(), current_cpu()), cpus.end());
+  EXPECT_NE(std::ranges::find(cpus, current_cpu()), cpus.end());
   EXPECT_FALSE(host_name().empty());
 }
 

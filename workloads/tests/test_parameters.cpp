@@ -14,8 +14,20 @@ using ::testing::HasSubstr;
 
 const Parameters& table() {
   static const Parameters parameters{
-      {"size_bytes", IntegerRange{0, 1000}, "bytes", "the message", nullptr},
-      {"pattern", Choices{"both", "sender"}, "", "who computes", "both"},
+      {
+          .name = "size_bytes",
+          .domain = IntegerRange{.minimum = 0, .maximum = 1000},
+          .unit = "bytes",
+          .meaning = "the message",
+          .default_value = nullptr,
+      },
+      {
+          .name = "pattern",
+          .domain = Choices{"both", "sender"},
+          .unit = "",
+          .meaning = "who computes",
+          .default_value = "both",
+      },
   };
   return parameters;
 }

@@ -10,19 +10,28 @@
 
 namespace progress_engine {
 
-// No MPI says what a poll moved, but a poll that moves bytes takes longer than one that finds nothing. "Nothing" costs
-// what the cheapest recent polls cost.
+// No MPI says what a poll moved, but a poll that moves bytes takes longer than one that finds nothing. What "nothing"
+// costs is learnt: the shortest of the last polls. It differs between MPIs and, within one, with what is pending, so
+// that old polls must be forgotten soon: else a burst of polls that look productive and are not would never end.
 class PollJudge {
  public:
   bool productive(Nanoseconds duration) {
-    // The floor creeps up, so that one lucky measurement does not decide for ever.
-    floor_ = std::min(floor_ + floor_ / 256 + 1, duration);
-    return duration > 2 * floor_ + margin;
+    if (++age_ == window) {
+      older_ = newer_;
+      newer_ = duration;
+      age_ = 0;
+    }
+    newer_ = std::min(newer_, duration);
+    return duration > 2 * std::min(older_, newer_) + margin;
   }
 
  private:
-  static constexpr Nanoseconds margin = 500;
-  Nanoseconds floor_ = std::numeric_limits<Nanoseconds>::max() / 4;
+  // Reading a socket and finding a small message costs about that much; a poll that moves data costs far more.
+  static constexpr Nanoseconds margin = 2000;
+  static constexpr int window = 32;
+  Nanoseconds older_ = std::numeric_limits<Nanoseconds>::max() / 4;
+  Nanoseconds newer_ = std::numeric_limits<Nanoseconds>::max() / 4;
+  int age_ = 0;
 };
 
 struct BurstResult {

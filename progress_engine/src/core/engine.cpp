@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/engine.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <system_error>
+#include <utility>
 
 #include "core/scheduling.hpp"
 #include "polling/polling_points.hpp"
@@ -30,8 +31,8 @@ class AllSignalsBlocked {
 
 }  // namespace
 
-Engine::Engine(const Policy& policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events)
-    : policy_(policy), driver_(std::move(driver)), events_(std::move(events)) {
+Engine::Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events)
+    : policy_(std::move(policy)), driver_(std::move(driver)), events_(std::move(events)) {
   const auto& points = policy_.points;
   if (points.dedicated) add_worker("progress", run_dedicated);
   if (points.events) add_worker("progress", run_events);
@@ -72,7 +73,7 @@ void Engine::launch(Worker& worker) {
 
 void* Engine::enter(void* argument) {
   auto& worker = *static_cast<Worker*>(argument);
-  auto& policy = worker.engine->policy_;
+  const auto& policy = worker.engine->policy_;
   pthread_setname_np(pthread_self(), "pe-progress");
   worker.slice =
       schedule_this_thread({worker.idle_class, worker.idle_class ? 0 : policy.slice_us, policy.nice}).value_or(0);
@@ -121,19 +122,33 @@ void Engine::account(Worker& worker, const BurstResult& result) {
   driver_->after_burst(result, activity_.completed());
 }
 
+// One poller at a time: two would only wait for each other inside the MPI.
+bool Engine::take_driver(Worker& worker) {
+  Worker* holder = nullptr;
+  if (poller_.compare_exchange_strong(holder, &worker, std::memory_order_acquire)) return true;
+  // An idle thread that lost its core inside the MPI holds the MPI's locks; it must run to give them back.
+  if (holder->idle_class && !worker.idle_class && !holder->lifted.exchange(true))
+    lift_from_idle_class(holder->tid, policy_.slice_us);
+  return false;
+}
+
+void Engine::return_driver(Worker& worker) {
+  poller_.store(nullptr, std::memory_order_release);
+  if (worker.lifted.exchange(false)) return_to_idle_class();
+}
+
 BurstResult Engine::poll(Worker& worker) {
-  // Two pollers would only wait for each other inside the MPI.
-  if (polling_.exchange(true, std::memory_order_acquire)) return {};
+  if (!take_driver(worker)) return {};
   const auto result = run_burst(*driver_, judge_, policy_.burst, [this] { return !stopping() && may_poll(); });
   account(worker, result);
-  polling_.store(false, std::memory_order_release);
+  return_driver(worker);
   return result;
 }
 
 void Engine::poll_from_call() {
-  if (!may_poll() || polling_.exchange(true, std::memory_order_acquire)) return;
+  if (!may_poll() || !take_driver(calls_)) return;
   account(calls_, run_burst(*driver_, judge_, 1, [this] { return !stopping(); }));
-  polling_.store(false, std::memory_order_release);
+  return_driver(calls_);
 }
 
 void Engine::park(Worker& worker) {

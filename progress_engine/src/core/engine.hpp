@@ -35,6 +35,7 @@ struct Worker {
   std::atomic<std::uint64_t> productive_polls{0};
   std::atomic<std::uint64_t> wakes{0};
   std::atomic<std::uint64_t> parks{0};
+  std::atomic<bool> lifted{false};  // an idle thread that another one lifted to the normal class
   std::atomic<bool> ended{false};
   ThreadUsage final_usage;  // valid once ended
 };
@@ -42,7 +43,7 @@ struct Worker {
 class Engine {
  public:
   // `events` may be null: then points=events goes by time alone.
-  Engine(const Policy& policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events);
+  Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -88,9 +89,11 @@ class Engine {
 
  private:
   void add_worker(const char* role, Worker::Loop loop, bool idle_class = false);
-  void launch(Worker& worker);
-  static void* enter(void* worker);
+  static void launch(Worker& worker);
+  static void* enter(void* argument);
   void poll_from_call();
+  bool take_driver(Worker& worker);
+  void return_driver(Worker& worker);
   void account(Worker& worker, const BurstResult& result);
 
   const Policy policy_;
@@ -98,12 +101,12 @@ class Engine {
   std::unique_ptr<EventSource> events_;
   Activity activity_;
   Parking parking_;
-  alignas(128) std::atomic<bool> polling_{false};
-  PollJudge judge_;  // used by who holds polling_
+  alignas(128) std::atomic<Worker*> poller_{nullptr};  // who uses the driver
+  PollJudge judge_;                                    // the poller's
   std::atomic<std::uint32_t> stopping_{0};
   std::atomic<bool> paused_{false};
   std::vector<std::unique_ptr<Worker>> workers_;
-  Worker calls_;  // counts the polls inside the program's calls (by who holds polling_)
+  Worker calls_;  // counts the polls inside the program's calls (by the poller)
 };
 
 }  // namespace progress_engine

@@ -46,6 +46,18 @@ std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted) {
   return read_slice();
 }
 
+void lift_from_idle_class(int tid, int slice_us) {
+  KernelSchedulingAttributes attributes;
+  attributes.runtime = static_cast<std::uint64_t>(microseconds(slice_us));
+  syscall(SYS_sched_setattr, tid, &attributes, 0);
+}
+
+void return_to_idle_class() {
+  KernelSchedulingAttributes attributes;
+  attributes.policy = SCHED_IDLE;
+  syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
 std::optional<Nanoseconds> probe_slice(Nanoseconds wanted) {
   std::optional<Nanoseconds> slice;
   std::thread([&] { slice = schedule_this_thread({.slice_us = static_cast<int>(wanted / 1000)}); }).join();

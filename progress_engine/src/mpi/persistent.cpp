@@ -6,7 +6,7 @@
 namespace progress_engine {
 
 PersistentRequests::State PersistentRequests::set(Key key, State state) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   State& entry = states_[key];  // State{} is unknown
   size_ = states_.size();
   return std::exchange(entry, state);
@@ -14,7 +14,7 @@ PersistentRequests::State PersistentRequests::set(Key key, State state) {
 
 bool PersistentRequests::change(Key key, State from, State to) {
   if (empty()) return false;
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   const auto found = states_.find(key);
   if (found == states_.end() || found->second != from) return false;
   found->second = to;
@@ -23,7 +23,7 @@ bool PersistentRequests::change(Key key, State from, State to) {
 
 PersistentRequests::State PersistentRequests::erase(Key key) {
   if (empty()) return State::unknown;
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   const auto found = states_.find(key);
   if (found == states_.end()) return State::unknown;
   const State state = found->second;

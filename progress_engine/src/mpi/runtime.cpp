@@ -91,13 +91,6 @@ int init_as_asked(int* argc, char*** argv, int asked, int* provided, bool plain)
   return init.get()(argc, argv);
 }
 
-std::string level_name(int level) {
-  if (level == MPI_THREAD_SINGLE) return "single";
-  if (level == MPI_THREAD_FUNNELED) return "funneled";
-  if (level == MPI_THREAD_SERIALIZED) return "serialized";
-  return level == MPI_THREAD_MULTIPLE ? "multiple" : "unknown";
-}
-
 void activate(const Policy& policy, std::unique_ptr<EventSource> events) {
   auto* runtime = new Runtime;  // kept for the report
   auto driver = make_driver(policy.driver, runtime->handles);
@@ -169,6 +162,13 @@ int initialise(int* argc, char*** argv, int asked, int* provided, bool plain) {
 }
 
 }  // namespace
+
+const char* level_name(int level) {
+  if (level == MPI_THREAD_SINGLE) return "single";
+  if (level == MPI_THREAD_FUNNELED) return "funneled";
+  if (level == MPI_THREAD_SERIALIZED) return "serialized";
+  return level == MPI_THREAD_MULTIPLE ? "multiple" : "unknown";
+}
 
 ThreadSlot& this_thread_slot(Runtime& runtime) {
   if (binding.runtime != &runtime) [[unlikely]] {

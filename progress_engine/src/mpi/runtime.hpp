@@ -28,6 +28,9 @@ extern std::atomic<Runtime*> active_runtime;
 // The calling thread's slot in the active engine; given back when the thread ends.
 ThreadSlot& this_thread_slot(Runtime& runtime);
 
+// MPI_THREAD_SINGLE -> "single" and so on; "unknown" before MPI_Init.
+const char* level_name(int level);
+
 // What the report tells; none of it is destroyed before the process is.
 struct Status {
   std::string preset;

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -49,7 +50,7 @@ std::vector<Socket> connected_tcp_sockets() {
   if (!directory) return sockets;
   while (const dirent* entry = readdir(directory.get())) {
     if (entry->d_name[0] == '.') continue;
-    const int descriptor = std::atoi(entry->d_name);
+    const int descriptor = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
     struct stat status{};
     if (is_tcp_connection(descriptor) && fstat(descriptor, &status) == 0)
       sockets.push_back({descriptor, status.st_ino});
@@ -62,11 +63,10 @@ SocketEvents::SocketEvents() {
 }
 
 bool SocketEvents::came_late() {
-  for (const int descriptor : epoll_.ready()) {
+  return std::ranges::any_of(epoll_.ready(), [this](int descriptor) {
     const bool ran_dry = sending_.contains(descriptor) && queued(descriptor, SIOCOUTQ) == 0;
-    if (ran_dry || is_nearly_full(descriptor)) return true;
-  }
-  return false;
+    return ran_dry || is_nearly_full(descriptor);
+  });
 }
 
 void SocketEvents::remember() {

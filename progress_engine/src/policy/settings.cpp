@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 
 #include "presets_json.hpp"
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view prefix = "PROGRESS_ENGINE_";
 
 // Variables with our prefix that are not settings.
-const std::set<std::string_view> reserved = {"LIBRARY", "STRICT"};
+constexpr std::array<std::string_view, 1> reserved = {"LIBRARY"};
 
 std::vector<std::string> words(std::string_view text, char separator) {
   std::vector<std::string> result;
@@ -44,16 +44,11 @@ std::string known_keys() {
   return fmt::format("{}", fmt::join(keys, ", "));
 }
 
-long to_long(std::string_view text) {
-  long number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
 bool accepts_int(const Setting& setting, std::string_view text) {
   long number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, number);
   return error == std::errc() && stop == end && number >= setting.minimum && number <= setting.maximum;
 }
 
@@ -184,7 +179,7 @@ Values resolve_values(std::string_view preset, const Values& overrides) {
 
 Policy make_policy(const Values& values) {
   for (const auto& [key, value] : values) check_value(key, value);
-  const auto number = [&](std::string_view key) { return static_cast<int>(to_long(values.find(key)->second)); };
+  const auto number = [&](std::string_view key) { return std::stoi(values.find(key)->second); };
   const auto text = [&](std::string_view key) { return values.find(key)->second; };
   Policy policy;
   policy.points = parse_points(text("points"));
@@ -221,7 +216,7 @@ Values overrides_from_environment(char* const* environment) {
     const auto equals = entry.find('=');
     if (!entry.starts_with(prefix) || equals == std::string_view::npos) continue;
     const auto name = entry.substr(prefix.size(), equals - prefix.size());
-    if (reserved.contains(name)) continue;
+    if (std::ranges::count(reserved, name) > 0) continue;
     std::string key;
     for (const char c : name) key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (!find(key))

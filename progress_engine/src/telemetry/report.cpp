@@ -19,13 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* level_name(int level) {
-  if (level == MPI_THREAD_SINGLE) return "single";
-  if (level == MPI_THREAD_FUNNELED) return "funneled";
-  if (level == MPI_THREAD_SERIALIZED) return "serialized";
-  return level == MPI_THREAD_MULTIPLE ? "multiple" : "unknown";
-}
-
 Json describe_thread(const Worker& worker) {
   const bool ended = worker.ended.load(std::memory_order_acquire);
   const ThreadUsage usage = ended ? worker.final_usage : usage_of_thread(worker.tid);

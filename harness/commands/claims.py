@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench claims: what the papers claim, against what was measured."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from harness import session as sessions
+from harness.commands import options
+
+
+def claims(
+    names: Annotated[list[str], typer.Argument(metavar="[SESSION...]", help="Names or folders; default: none.")] = [],  # noqa: B006 - Typer copies it
+    as_json: options.Json = False,
+) -> int:
+    """Print every claim of the papers: reproduced, not reproduced, inconclusive, not testable here or not measured.
+
+    Without a session nothing has been measured, and the claims stand there as they were written down.
+    Example: ./bench claims latest --json
+    """
+    from analysis.claims import table  # noqa: PLC0415 - a second of imports
+
+    found = table([sessions.load(name).path for name in names])
+    print(found.json() if as_json else found.text())
+    return 0

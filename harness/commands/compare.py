@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench compare: is one session slower than another? Made to guard performance in CI."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness import session as sessions
+
+
+class Format(str, Enum):
+    """How the comparison is written."""
+
+    MARKDOWN = "markdown"
+    JSON = "json"
+    JUNIT = "junit"
+
+
+def compare(
+    base: Annotated[str, typer.Argument(metavar="BASE", help="The session to compare with.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The session to judge.")],
+    form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.MARKDOWN,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to; default: stdout.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Compare though machine or network differ.")] = False,
+) -> int:
+    """Compare two sessions point by point: faster, slower, same or cannot tell. Exit status 1 on a regression.
+
+    Example: ./bench compare 20261121-090000-demo latest --format junit --out compare.xml
+    """
+    from analysis.compare import compare as compare_sessions  # noqa: PLC0415 - a second of imports
+
+    comparison = compare_sessions(sessions.load(base).path, sessions.load(new).path, force=force)
+    text = {
+        Format.MARKDOWN: comparison.markdown,
+        Format.JSON: comparison.json,
+        Format.JUNIT: comparison.junit,
+    }[form]()
+    if out is None:
+        print(text)
+    else:
+        out.write_text(text + "\n")
+    return 1 if comparison.regression else 0
