@@ -20,8 +20,10 @@ __all__ = ["results", "state"]  # fixtures
 pytestmark = [pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.timeout(300)]
 
 LIMIT_S = 6
-RUN = ("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", f"timeout_s={LIMIT_S}")
-RUN += ("--set", "min_samples=8", "--set", "max_samples=8")
+RUN = [
+    *("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", f"timeout_s={LIMIT_S}"),
+    *("--set", "min_samples=8", "--set", "max_samples=8"),
+]
 UNDER_SLURM = ("--system", "vcluster-slurm")
 
 
