@@ -84,7 +84,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             study=study.name,
             scale=self.scale,
             seed=self.seed,
-            workload=[str(Path(self._environ_extras["bin_dir"]) / executable), *arguments],
+            workload=[str(Path(self._environ_extras["bin_dir"]) / executable), *arguments, *self._settle()],
             points=[dict(point) for point in chosen.points()],
             sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
             launches=interleave(stem, variants, chosen.launches, self.seed),
@@ -92,6 +92,10 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             test_case=f"{self.short_name} /{self.hashcode}",
             given_timeout_s=chosen.timeout_s,
         )
+
+    def _settle(self) -> list[str]:
+        pause = dict(self.current_partition.extras).get("settle_s")
+        return [f"--settle-s={pause:g}"] if pause else []
 
     @property
     def _environ_extras(self) -> dict[str, Any]:

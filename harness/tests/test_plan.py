@@ -39,14 +39,22 @@ def test_work_follows_the_intention() -> None:
     assert "work_units" not in calibration.with_work({"size_bytes": 1024})
 
 
-def test_calibration_takes_the_slowest_rank_at_its_best_and_the_median_of_comm() -> None:
+def test_calibration_takes_the_slowest_rank_and_comm_without_its_acknowledgement() -> None:
     lines = [
-        {"point": {"calibration": "unit"}, "rank": 0, "samples": {"unit_s": [3e-5, 2e-5]}},
-        {"point": {"calibration": "unit"}, "rank": 1, "samples": {"unit_s": [5e-5, 9e-5]}},
-        {"point": {"calibration": "comm", "size_bytes": 8}, "rank": 0, "samples": {"comm_s": [1.0, 9.0, 2.0]}},
-        {"point": {"calibration": "comm", "size_bytes": 8}, "rank": 1, "samples": {"comm_s": [5.0, 5.0, 5.0]}},
+        {"point": {"calibration": "unit"}, "rank": 0, "samples": {"unit_s": [3e-5, 2e-5, 2e-5]}},
+        {"point": {"calibration": "unit"}, "rank": 1, "samples": {"unit_s": [5e-5, 9e-5, 4e-5]}},
+        {
+            "point": {"calibration": "comm", "size_bytes": 8},
+            "rank": 0,
+            "samples": {"comm_s": [1.0, 9.0, 2.0], "ack_s": [0.5, 0.5, 0.7]},
+        },
+        {
+            "point": {"calibration": "comm", "size_bytes": 8},
+            "rank": 1,
+            "samples": {"comm_s": [5.0, 5.0, 5.0], "ack_s": [0.1]},
+        },
     ]
-    assert calibrate.from_record(RecordFile(points=lines)) == Calibration(5e-5, {8: 2.0})
+    assert calibrate.from_record(RecordFile(points=lines)) == Calibration(5e-5, {8: 1.5})
 
 
 def test_calibration_survives_its_file_and_a_damaged_one_is_none(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ partition extras:
     cpus_shared        True: the nodes are namespaces on one kernel, so one CPU number is one CPU on all of them
     cpus_too_few       why ranks must share CPUs here; such a system is for functional tests
     check_interfaces   False: bytes on the interfaces cannot be seen (no counters that a user may read)
+    settle_s           pause before each timed transfer, for a network whose rate limiter lets a burst pass
     sweep              the command that kills what a dead launch left on its nodes
 environment extras:
     mpi                the name in harness.mpis, or of the site's own choosing

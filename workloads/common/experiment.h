@@ -38,6 +38,7 @@ struct Preparation {
   const MpiProcess& mpi;
   const Json& point;      ///< checked against the parameters
   double slowdown = 1.0;  ///< factor on all computation, for testing that a regression is seen
+  double settle_s = 0;    ///< pause before each timed transfer, see LaunchOptions
 };
 
 struct Benchmark {

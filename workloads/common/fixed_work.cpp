@@ -30,7 +30,7 @@ class RegisterWork final : public FixedWork {
   std::uint64_t state_ = 1;
 };
 
-/// Reads and writes a ring of memory beyond the caches, 64 KiB a unit.
+/// Reads and writes a ring of memory beyond the caches, 8 KiB a unit.
 class MemoryWork final : public FixedWork {
  public:
   MemoryWork() : ring_(ring_words(), 1) {}

@@ -10,7 +10,7 @@ namespace workloads {
 
 enum class WorkKind : std::uint8_t { register_bound, memory_bound };
 
-/// One kernel with its state. A unit takes about 10 - 20 us on a core of the 2020s. Not for several threads at once.
+/// One kernel with its state. A unit takes about 1 us on a core of the 2020s. Not for several threads at once.
 class FixedWork {
  public:
   FixedWork() = default;
@@ -33,7 +33,7 @@ std::unique_ptr<FixedWork> make_fixed_work(WorkKind kind);
 /// The generator behind both kernels (Knuth's MMIX constants): x -> multiplier * x + increment modulo 2^64.
 inline constexpr std::uint64_t generator_multiplier = 6364136223846793005U;
 inline constexpr std::uint64_t generator_increment = 1442695040888963407U;
-inline constexpr std::uint64_t register_steps_per_unit = 10'000;
-inline constexpr std::uint64_t memory_words_per_unit = 8'192;
+inline constexpr std::uint64_t register_steps_per_unit = 1'000;
+inline constexpr std::uint64_t memory_words_per_unit = 1'024;
 
 }  // namespace workloads

@@ -56,7 +56,8 @@ void check_all(const MpiProcess& mpi, const std::vector<PlannedPoint>& points) {
 std::unique_ptr<Experiment> prepare(const MpiProcess& mpi, const Launch& launch, const PlannedPoint& planned) {
   std::unique_ptr<Experiment> experiment;
   try {
-    experiment = planned.benchmark->prepare({.mpi = mpi, .point = planned.point, .slowdown = launch.options.slowdown});
+    experiment = planned.benchmark->prepare(
+        {.mpi = mpi, .point = planned.point, .slowdown = launch.options.slowdown, .settle_s = launch.options.settle_s});
   } catch (const std::bad_alloc&) {
     experiment.reset();
   }

@@ -42,6 +42,10 @@ void add_launch_options(CLI::App& command, LaunchOptions& options) {
   command.add_option("--thread-level", options.thread_level, "What MPI_Init_thread is asked for")
       ->check(CLI::IsMember(thread_level_names()))
       ->capture_default_str();
+  constexpr double longest_pause = 10;
+  command.add_option("--settle-s", options.settle_s, "Seconds of pause before each timed transfer")
+      ->check(CLI::Range(0.0, longest_pause))
+      ->capture_default_str();
   command.add_option("--inject-slowdown", options.slowdown, "Factor on all computation")
       ->check(CLI::Range(0.0, largest_slowdown))
       ->group("");  // hidden: it makes wrong results, so that tests can see them found

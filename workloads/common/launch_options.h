@@ -19,6 +19,9 @@ struct LaunchOptions {
   SamplerOptions sampler;
   std::string thread_level = "single";
   double slowdown = 1.0;
+  /// A rate limiter lets the first bytes after a pause pass at once. With a pause before each timed transfer, as long
+  /// as its bucket takes to fill, every transfer finds the network in the same state.
+  double settle_s = 0;
 };
 
 /// Adds them to a command; `options` must outlive the parsing.

@@ -40,7 +40,7 @@ class UnitCalibration final : public Experiment {
   }
 
   std::string repeat(std::span<double> values) override {
-    constexpr int units = 100;  // about a millisecond: the clock's resolution does not matter
+    constexpr int units = 10'000;  // some ten milliseconds, as long as the computations that are made of it
     pair_.synchronise();
     const auto begin = Clock::now();
     work_->run(units);
@@ -57,7 +57,7 @@ class CommunicationCalibration final : public Experiment {
  public:
   explicit CommunicationCalibration(const Preparation& preparation)
       : transfer_(preparation.mpi, size_of(preparation.point, parameters()),
-                  posting_of(preparation.point, parameters())) {}
+                  posting_of(preparation.point, parameters()), preparation.settle_s) {}
 
   [[nodiscard]] std::string role() const override { return std::string(transfer_.pair().role()); }
 

@@ -40,7 +40,7 @@ class Overlap final : public Experiment {
  public:
   Overlap(const Preparation& preparation, std::string_view pattern)
       : transfer_(preparation.mpi, size_of(preparation.point, parameters()),
-                  posting_of(preparation.point, parameters())),
+                  posting_of(preparation.point, parameters()), preparation.settle_s),
         work_(make_fixed_work(work_of(preparation.point, parameters()))) {
     if (pattern == "both" || pattern == transfer_.pair().role()) {
       const auto units = static_cast<double>(integer_of(preparation.point, parameters(), "work_units"));

@@ -10,8 +10,8 @@ constexpr int message_tag = 100;
 
 }  // namespace
 
-Transfer::Transfer(const MpiProcess& mpi, std::size_t bytes, ReceivePosting posting)
-    : pair_(mpi), payload_(bytes), posting_(posting) {}
+Transfer::Transfer(const MpiProcess& mpi, std::size_t bytes, ReceivePosting posting, double settle_s)
+    : pair_(mpi), payload_(bytes), posting_(posting), settle_s_(settle_s) {}
 
 MPI_Request Transfer::start() {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -31,6 +31,7 @@ TransferTimes Transfer::run(const std::function<void()>& between) {
   if (pair_.is_sender()) {
     payload_.fill(seed_);
   }
+  spin_for(settle_s_);  // awake: a core that slept would be slower afterwards
   TransferTimes times;
   MPI_Request request = MPI_REQUEST_NULL;
   const auto timed_start = [&] {

@@ -29,7 +29,8 @@ struct TransferTimes {
 /// Owns the message's memory. Collective over the pair.
 class Transfer {
  public:
-  Transfer(const MpiProcess& mpi, std::size_t bytes, ReceivePosting posting);
+  /// `settle_s`: pause before each run, see LaunchOptions.
+  Transfer(const MpiProcess& mpi, std::size_t bytes, ReceivePosting posting, double settle_s);
 
   /// Runs `between` after the start and before the completing call. A preposted receive starts before the clock does.
   TransferTimes run(const std::function<void()>& between);
@@ -42,6 +43,7 @@ class Transfer {
   Pair pair_;
   Payload payload_;
   ReceivePosting posting_;
+  double settle_s_;
   std::uint64_t seed_ = 0;
 };
 

@@ -17,8 +17,9 @@ from . import linux
 MOST_NODES = 64
 _SHORTEST_MTU, _LONGEST_MTU = 576, 65535  # RFC 791's minimum; veth's maximum
 _ETHERNET_HEADER = 14
-_RATE = re.compile(r"\d+(\.\d+)?[kmgt]?bit")
+_RATE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)bit")
 _BURST = re.compile(r"(\d+)(kb|mb|b)?")
+_BITS_PER_S = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _BYTES = {"kb": 1024, "mb": 1024**2, "b": 1, None: 1}
 
 
@@ -52,14 +53,25 @@ class Settings:
     def _checked(self) -> Settings:
         if self.rate is not None and not _RATE.fullmatch(self.rate):
             raise UsageError(f"a rate is like 100mbit, 1gbit or 2.5gbit, not {self.rate!r}")
-        match = _BURST.fullmatch(self.burst)
-        if not match:
+        if not _BURST.fullmatch(self.burst):
             raise UsageError(f"a burst is like 64000, 128kb or 1mb, not {self.burst!r}")
-        if int(match[1]) * _BYTES[match[2]] < self.mtu + _ETHERNET_HEADER:
+        if self.burst_bytes < self.mtu + _ETHERNET_HEADER:
             raise UsageError(
                 f"the burst {self.burst} is shorter than a packet of MTU {self.mtu}, which then would never be sent"
             )
         return self
+
+    @property
+    def burst_bytes(self) -> int:
+        """What passes at once after a pause."""
+        match = _BURST.fullmatch(self.burst)
+        return int(match[1]) * _BYTES[match[2]] if match else 0
+
+    @property
+    def bucket_s(self) -> float:
+        """How long after a message the limiter is as it was before it, seconds; 0 without a limit."""
+        match = _RATE.fullmatch(self.rate or "")
+        return self.burst_bytes * 8 / (float(match[1]) * _BITS_PER_S[match[2]]) if match else 0.0
 
     @property
     def names(self) -> list[str]:

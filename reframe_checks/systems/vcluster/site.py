@@ -18,6 +18,7 @@ def _extras(running: cluster.Cluster) -> common.Config:
     return {
         "launch": "mpiexec",
         "network": running.network_description,
+        "settle_s": running.settings.bucket_s,
         "cpus_shared": True,
         "cpus_too_few": "more virtual nodes than CPUs" if shared else "",
         "sweep": [sys.executable, "-m", "reframe_checks.systems.vcluster.sweep"],
