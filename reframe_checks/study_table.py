@@ -42,7 +42,7 @@ OVERLAP_RATIO = Study(
             min_samples=3,
             max_samples=20,
             warmup=1,
-            time_box_s=0.6,
+            time_box_s=0.45,
         ),
         "paper": Scale(
             launches=6,
