@@ -20,13 +20,13 @@ def of(request: Request) -> dict[str, Any]:
         "system": f"{request.system.name} on {facts['cpu_model']} with {facts['cpus']} CPUs, kernel {facts['kernel']}",
     }
     for name in request.mpis:
-        mpi = MPIS.get(name)
-        if mpi is None:
-            continue
-        identity[f"{name} version"] = "; ".join(mpi.wheels or mpi.packages)
-        identity[f"{name} engine"] = _digest(mpi.build_dir / "lib" / "libprogress_engine.so")
+        programs = request.system.programs_of(name)
+        if request.system.own_mpis:
+            mpi = MPIS[name]
+            identity[f"{name} version"] = "; ".join(mpi.wheels or mpi.packages)
+        identity[f"{name} engine"] = _digest(programs.parent / "lib" / "libprogress_engine.so")
         for executable in executables:
-            identity[f"{name} workload {executable}"] = _digest(mpi.build_dir / "bin" / executable)
+            identity[f"{name} workload {executable}"] = _digest(programs / executable)
     return identity
 
 

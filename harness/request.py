@@ -77,12 +77,14 @@ def from_facts(facts: dict[str, Any]) -> Request:
     """The request that a session.json holds; UsageError if it holds none."""
     try:
         asked = facts["request"]
-        name = facts["system"] if facts["system"] in systems.BUILTIN else asked["config"]
-        studies, scale, mpis = facts["studies"], facts["scale"], facts["mpi_names"]
+        builtin = systems.BUILTIN.get(facts["system"])
+        name = facts["system"] if builtin and str(builtin.config) == asked["config"] else asked["config"]
+        studies, scale, mpis = facts["studies"], facts["scale"], ",".join(facts["mpi_names"])
         options = {key: asked[key] for key in ("variants", "settings", "seed", "nodes")}
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"The session's session.json does not say what was asked for: no {error}.") from error
-    return Request(by_names(studies), systems.by_name(name), mpis, scale=scale, **options)
+    system = systems.by_name(name)
+    return Request(by_names(studies), system, choose_mpis(mpis, system), scale=scale, **options)
 
 
 def parse_list(text: str | None) -> list[str]:
@@ -102,10 +104,12 @@ def parse_settings(pairs: list[str]) -> dict[str, str]:
 
 
 def choose_mpis(text: str | None, system: System) -> list[str]:
-    """The MPIs named, or all that the harness installs itself. A site's own names are its system file's business."""
+    """The MPIs named, or all that the harness installs itself; of a site, all that its file names."""
     names = parse_list(text)
-    if not system.own_mpis:
-        return names
+    if system.programs is not None:
+        if unknown := [name for name in names if name not in system.programs]:
+            raise UsageError(f"{system.config} has no MPI '{unknown[0]}'. It has: {', '.join(system.programs)}.")
+        return names or list(system.programs)
     for name in names:
         mpi = mpi_setup.by_name(name)
         if not mpi.wheels and not mpi.installed():

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -157,7 +158,7 @@ def reframe_command(request: Request, study: str, session: Path) -> list[str]:
         *("-C", str(request.system.config)),
         *("-c", str(CHECKS / f"{study.replace('-', '_')}.py")),
         *("--prefix", str(prefix), "--report-file", str(_report(session, study))),
-        *(("-p", f"^({'|'.join(request.mpis)})$") if request.mpis else ()),
+        *("-p", f"^({'|'.join(map(re.escape, request.mpis))})$"),
         *(option for name, text in variables.items() if text for option in ("-S", f"{name}={text}")),
     ]
 

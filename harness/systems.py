@@ -8,11 +8,13 @@ stands in its ReFrame file (reframe_checks/systems).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness import site_file
 from harness.errors import Failure, UsageError
+from harness.mpis import MPIS
 from harness.paths import ROOT
 from harness.setup import packages
 from reframe_checks.systems.vcluster import cluster as virtual
@@ -40,7 +42,15 @@ class System:
     open: Callable[[int], contextlib.AbstractContextManager[Opened]]
     why_not: Callable[[], str | None] = lambda: None
     exclusive: bool = True
-    own_mpis: bool = True  # the harness's own MPIs run on it; otherwise its file names them
+    programs: Mapping[str, Path] | None = None  # a site's MPIs and their programs; None: the harness's own run on it
+
+    @property
+    def own_mpis(self) -> bool:
+        return self.programs is None
+
+    def programs_of(self, mpi: str) -> Path:
+        """Where the workloads and the engine's tools for this MPI are."""
+        return MPIS[mpi].build_dir / "bin" if self.programs is None else self.programs[mpi]
 
 
 @contextlib.contextmanager
@@ -128,7 +138,8 @@ def by_name(name: str) -> System:
         return BUILTIN[name]
     path = Path(name)
     if path.suffix == ".py" and path.is_file():
-        return System(path.stem, "a site's own", path.resolve(), _open_site, exclusive=False, own_mpis=False)
+        site = site_file.read(path.resolve())
+        return System(site.system, "a site's own", path.resolve(), _open_site, exclusive=False, programs=site.programs)
     raise UsageError(
         f"There is no system called '{name}'. There are: {', '.join(BUILTIN)}; or give the path of a ReFrame "
         f"configuration file (.py)."

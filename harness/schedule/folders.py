@@ -43,8 +43,8 @@ class Folders:
 
 
 def trouble(session: Path) -> str:
-    """Why this session's folder does not take what is written into it, as the system calls it; empty if it does."""
-    probe = session / f".probe.{os.getpid()}"
+    """Why this session does not take records any more, as the system calls it; empty if it does."""
+    probe = Folders(session).records / f".probe.{os.getpid()}"
     try:
         with probe.open("wb") as stream:
             stream.write(bytes(PROBE_BYTES))

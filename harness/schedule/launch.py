@@ -112,7 +112,7 @@ class Attempt:
         return {option: self._scratch / name for option, name in names.items()}
 
     def _write_input(self) -> Path:
-        self._scratch.mkdir(parents=True, exist_ok=True)
+        self._scratch.mkdir(exist_ok=True)  # but not its parents: a session that is lost stays lost
         self._files["points"].write_text(json.dumps(self.points))
         self._files["context"].write_text(json.dumps(context(self.plan, self.launch)))
         self.plan.save(self._scratch / PLAN)

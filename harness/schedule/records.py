@@ -42,18 +42,26 @@ def read(path: Path) -> RecordFile:
         lines = []
     for text in lines:
         try:
-            line = json.loads(text)
-        except ValueError:
+            _add(record, json.loads(text))
+        except (ValueError, KeyError, TypeError, RecursionError):  # damaged: no line of a record
             record.cut_off = True
-            continue
-        if "header" in line:
-            record.header = line["header"]
-        elif "point" in line:
-            record.points.append(line)
-        elif "end" in line:
-            record.end = line["end"]
     record.cut_off |= record.end is None
     return record
+
+
+def _add(record: RecordFile, line: dict[str, Any]) -> None:
+    """Put a line where it belongs; KeyError, TypeError or ValueError if it is none of a record's."""
+    if "header" in line:
+        record.header = dict(line["header"])
+    elif "end" in line:
+        record.end = dict(line["end"])
+    else:
+        types = {"point": dict, "rank": int, "status": str, "samples": dict}
+        if not all(isinstance(line[name], kind) for name, kind in types.items()):
+            raise TypeError("not a point")
+        if line["status"] != "ok" and not line.get("reason"):
+            raise ValueError("no reason")
+        record.points.append(line)
 
 
 def write(path: Path, record: RecordFile) -> None:
@@ -85,13 +93,15 @@ def next_attempt(folder: Path, identity: str) -> Path:
 
 
 def finished(folder: Path, identity: str, ranks: int) -> set[str]:
-    """The keys of the points of this launch that every rank has finished."""
-    ok: dict[str, int] = {}
+    """The keys of the points of this launch that every rank has finished, in one and the same attempt."""
+    done: set[str] = set()
     for path in attempts(folder, identity):
+        ok: dict[str, set[int]] = {}
         for line in read(path).points:
             if line["status"] == "ok":
-                ok[key(line["point"])] = ok.get(key(line["point"]), 0) + 1
-    return {point for point, lines in ok.items() if lines >= ranks}
+                ok.setdefault(key(line["point"]), set()).add(line["rank"])
+        done |= {point for point, seen in ok.items() if len(seen) >= ranks}
+    return done
 
 
 def skipped(folder: Path, identity: str) -> set[str]:

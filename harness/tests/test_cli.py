@@ -35,7 +35,11 @@ WRONG = {
     "session": (["report", "19990101-000000-x"], "no session '19990101-000000-x'"),
     "resume with studies": (["run", "overlap-ratio", "--resume", "latest"], "leave the names out"),
     "program": (["mpirun", "--mpi", "mpich", "--", "/absent/program"], "no program called"),
-    "mpirun's site": (["mpirun", "--mpi", "mpich", "--system", __file__, "--", "true"], "runs on vcluster or local"),
+    "no site file": (["run", "overlap-ratio", "--system", __file__], "no dictionary site_configuration"),
+    "mpirun's system": (
+        ["mpirun", "--mpi", "mpich", "--system", "vcluster-slurm", "--", "true"],
+        "runs on vcluster or local",
+    ),
     "claims' session": (["claims", "absent"], "no session 'absent'"),
     "compared session": (["compare", "absent", "latest"], "no session 'absent'"),
     "format": (["compare", "a", "b", "--format", "xls"], "xls"),

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What breaks around a run: its results folder, its disk, itself. What was finished stays, nothing half there is read.
+
+On this machine alone, because what happens to the folder must happen to the ranks as well; the virtual nodes have
+mounts of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness import session as sessions
+from harness.errors import Failure
+from harness.schedule import records
+from harness.schedule.folders import trouble
+from harness.tests.sessions import Running, bench, completes, facts, latest, measured_once, results, state
+from reframe_checks.tests.vcluster_fixtures import eventually
+
+__all__ = ["results", "state"]  # fixtures
+pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(300)]
+
+RUN = ("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test")
+LOCAL = (*RUN, "--system", "local", "--set", "timeout_s=20")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts file systems on this machine")
+
+
+def mount(*arguments: str) -> None:
+    subprocess.run(["mount", *arguments], check=True, timeout=10)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A file system of 4 MB for the results."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount("-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place))
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(place / "results"))
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True, timeout=10)
+
+
+def fill(disk: Path) -> Path:
+    """Leave no byte free."""
+    filler = disk / "filler"
+    with pytest.raises(OSError, match="No space"), filler.open("wb", buffering=0) as stream:
+        while stream.write(bytes(4096)):
+            pass
+    return filler
+
+
+def finished(session: Path) -> int:
+    return sum(records.read(path).end is not None for path in (session / "records").glob("*.jsonl"))
+
+
+@needs_root
+def test_a_full_disk(small_disk: Path) -> None:
+    running = Running(*LOCAL, "--set", "launches=4")
+    running.wait_for("2/8")
+    filler = fill(small_disk)
+    assert running.ended() == 1
+    session = latest(small_disk / "results")
+    assert "cannot be written any more (No space left on device" in running.said, running.said
+    assert f"--resume {session.name}" in running.said
+    assert "Traceback" not in running.said
+    assert 2 <= finished(session) < 8
+    assert not list(session.glob("**/*.part"))
+    elsewhere = bench("report", session.name, "--out", str(small_disk.parent / "report"))
+    assert elsewhere.returncode == 0, elsewhere.stderr
+    filler.unlink()
+    completes(session)
+
+
+@needs_root
+def test_results_that_become_read_only(results: Path) -> None:
+    running = Running(*LOCAL, "--set", "launches=4")
+    running.wait_for("2/8")
+    session = latest(results)
+    mount("--bind", str(session), str(session))
+    try:
+        mount("-o", "remount,bind,ro", str(session))
+        assert running.ended() == 1
+        assert "cannot be written any more (Read-only file system" in running.said, running.said
+        assert "Traceback" not in running.said
+    finally:
+        subprocess.run(["umount", "--lazy", session], check=True, timeout=10)
+    assert 2 <= finished(session) < 8
+    completes(session)
+
+
+def test_results_that_are_lost(results: Path) -> None:
+    running = Running(*LOCAL, "--set", "launches=4")
+    running.wait_for("2/8")
+    session = latest(results)
+    away = results.parent / "away"
+    session.rename(away)
+    assert running.ended() == 1
+    assert "cannot be written any more (No such file or directory" in running.said, running.said
+    assert "Traceback" not in running.said
+    assert not (session / "records").exists()
+    shutil.rmtree(session, ignore_errors=True)  # ReFrame's own
+    away.rename(session)
+    assert 2 <= finished(session) < 8
+    completes(session)
+
+
+def test_a_second_session_is_told_to_wait_and_leaves_nothing(results: Path) -> None:
+    running = Running(*LOCAL, "--set", "launches=4")
+    running.wait_for("1/8")
+    second = bench(*LOCAL)
+    assert second.returncode == 1
+    assert second.stderr.startswith("bench: Another ./bench measures on this machine (overlap-ratio, PID ")
+    assert len([path for path in results.iterdir() if not path.is_symlink()]) == 1
+    resumed = bench("run", "--resume", latest(results).name)
+    assert resumed.returncode == 1
+    assert "measures on this machine" in resumed.stderr
+    shown = bench("report", latest(results).name)
+    assert shown.returncode == 0, shown.stderr
+    assert running.ended() == 0, "nobody has disturbed it"
+    assert measured_once(latest(results))
+
+
+def test_a_damaged_line_is_named_and_the_rest_is_read(results: Path) -> None:
+    assert bench(*LOCAL).returncode == 0
+    victim = sorted((latest(results) / "records").iterdir())[1]
+    lines = victim.read_text().splitlines()
+    lines[1] = lines[1][: len(lines[1]) // 2]
+    victim.write_text("\n".join(lines) + "\n")
+    report = bench("report", "latest")
+    assert report.returncode == 0, report.stderr
+    assert "Traceback" not in report.stderr
+    page = (latest(results) / "report.html").read_text()
+    assert f"{victim.name}:2" in page
+    again = bench("run", "--resume", "latest")
+    assert again.returncode == 0, again.stderr
+    assert "lacks points of 1 launches" in again.stderr
+
+
+def test_a_killed_run_is_known_not_to_run(results: Path) -> None:
+    """Its session.json says that it runs; the lock, which nobody holds, says that it does not."""
+    running = Running(*LOCAL, "--set", "launches=6")
+    running.wait_for("2/12")
+    os.kill(running.process.pid, signal.SIGKILL)
+    running.ended()
+    session = latest(results)
+    assert facts(session)["state"] == "running"
+    assert eventually(lambda: not _workloads(session), 20), "what it left must stop by itself"
+    assert bench("report", session.name).returncode == 0
+    assert facts(session)["state"] == "interrupted"
+    completes(session)
+
+
+def _workloads(session: Path) -> list[str]:
+    found = subprocess.run(["pgrep", "-af", f"[b]in/microbench.*{session.name}"], capture_output=True, check=False)
+    return found.stdout.decode().splitlines()
+
+
+def test_a_lock_means_running(tmp_path: Path) -> None:
+    session = sessions.Session(tmp_path, {"state": "running"})
+    session.folders.make()
+    other = sessions.Session(tmp_path, {"state": "running"})
+    with session.alone():
+        other.tidy()
+        assert other.facts["state"] == "running"
+        with pytest.raises(Failure, match="being run by another"), other.alone(wait_s=0):
+            pass
+    other.tidy()
+    assert other.facts["state"] == "interrupted"
+
+
+def test_a_folder_in_order_has_no_trouble(tmp_path: Path) -> None:
+    assert trouble(tmp_path) == "No such file or directory"
+    (tmp_path / "records").mkdir()
+    assert trouble(tmp_path) == ""
+    assert list((tmp_path / "records").iterdir()) == []
+
+
+MOMENTS = 20
+
+
+def _at_random_moments(seed: int, count: int, results: Path, state: Path, stop: Callable[[Running], None]) -> None:
+    """Stop `count` runs, each at a moment of its own between the first second and the last; then complete one."""
+    moments = random.Random(seed)
+    for number in range(count):
+        shutil.rmtree(results, ignore_errors=True)
+        running = Running(*RUN, "--set", "launches=3")
+        moment = moments.uniform(0.1, 9.0)
+        time.sleep(moment)
+        if running.process.poll() is None and "1/" in running.said:
+            running.nodes()  # to know its namespaces
+        stop(running)
+        running.ended(60)
+        where = f"number {number} of seed {seed}, after {moment:.2f} s:\n{running.said}"
+        assert "Traceback" not in running.said, where
+        assert running.nothing_left(state), where
+        assert not (results / "latest").exists() or not list(latest(results).glob("records/*.part")), where
+        if (results / "latest").exists():
+            completes(latest(results))
+
+
+def _kill(running: Running) -> None:
+    running.process.kill()
+
+
+def _interrupt(running: Running) -> None:
+    running.process.send_signal(signal.SIGINT)
+
+
+@pytest.mark.vcluster
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("stop", [_kill, _interrupt], ids=["SIGKILL", "Ctrl-C"])
+def test_stopped_at_20_random_moments(results: Path, state: Path, stop: Callable[[Running], None]) -> None:
+    _at_random_moments(20261121, MOMENTS, results, state, stop)
+
+
+@pytest.mark.vcluster
+def test_stopped_at_a_random_moment(results: Path, state: Path) -> None:
+    """One of each in every run of the tests, at another moment each day: a failure names its seed."""
+    seed = int(time.time()) // 86400
+    _at_random_moments(seed, 1, results, state, _kill)
+    _at_random_moments(seed + 1, 1, results, state, _interrupt)
