@@ -36,13 +36,13 @@ OVERLAP_RATIO = Study(
             launches=2,
             grids=(
                 {"pattern": ("both",), "size_bytes": (64 * KIB, 4 * MIB), "comp_over_comm": (0.5, 1.0, 2.0)},
-                {"pattern": ("sender", "receiver"), "size_bytes": (4 * MIB,), "comp_over_comm": (1.0, 2.0)},
+                {"pattern": ("sender", "receiver"), "size_bytes": (4 * MIB,), "comp_over_comm": (1.0,)},
                 {"pattern": ("both",), "size_bytes": (32 * MIB,), "comp_over_comm": (1.0,)},
             ),
             min_samples=3,
             max_samples=20,
             warmup=1,
-            time_box_s=0.6,
+            time_box_s=0.45,
         ),
         "paper": Scale(
             launches=6,

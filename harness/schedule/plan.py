@@ -113,8 +113,9 @@ def point_estimate_s(point: Point, sampler: Sampler) -> float:
     comm = 2e-4 + point.get("size_bytes", 0) / ASSUMED_BYTES_PER_S
     comp = point.get("comp_s", comm * point.get("comp_over_comm", 0))
     repetition = 2 * (comm + comp)
-    boxed = min(max(sampler.time_box_s, sampler.min_samples * repetition), sampler.max_samples * repetition)
-    return float(sampler.warmup * repetition + boxed)
+    # the time box holds the warm-up, too, and lets one repetition of each happen whatever it is
+    longest = max(sampler.time_box_s, 2 * repetition)
+    return float(min(longest, (sampler.warmup + sampler.max_samples) * repetition))
 
 
 def interleave(stem: str, variants: list[str], launches: int, seed: int) -> list[Launch]:

@@ -35,7 +35,7 @@ def build_preset(preset: str, mpi: Mpi | None = None) -> None:
         if not (folder / "build.ninja").exists():
             run_step(f"configuring build/{preset}", [cmake, "--preset", preset], environment)
         if not _up_to_date(str(folder), environment):
-            run_step(f"building build/{preset}", [cmake, "--build", "--preset", preset], environment)
+            run_step(f"building build/{preset}", [cmake, "--build", "--preset", preset], environment, 60)
 
 
 def ensure(mpi: Mpi) -> None:

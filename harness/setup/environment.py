@@ -31,7 +31,6 @@ def ensure() -> None:
         shutil.rmtree(VENV, ignore_errors=True)
         run_step("making .venv", [sys.executable, "-m", "venv", str(VENV)])
         pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "-q"]
-        run_step(
-            "installing the Python packages of requirements.lock", [*pip, "--require-hashes", "-r", str(LOCK_FILE)]
-        )
+        locked = [*pip, "--require-hashes", "-r", str(LOCK_FILE)]
+        run_step("installing the Python packages of requirements.lock", locked, about_s=35)
         write_stamp(STAMP, _wanted())

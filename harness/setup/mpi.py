@@ -27,7 +27,7 @@ def ensure(mpi: Mpi) -> None:
         shutil.rmtree(mpi.prefix, ignore_errors=True)
         run_step(f"{mpi.title}: folder", [sys.executable, "-m", "venv", "--without-pip", str(mpi.prefix)])
         pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--python", str(mpi.prefix / "bin" / "python")]
-        run_step(f"{mpi.title}: {wanted}", [*pip, "install", "-q", *mpi.wheels])
+        run_step(f"{mpi.title}: {wanted}", [*pip, "install", "-q", *mpi.wheels], about_s=5)
         write_stamp(stamp, wanted)
 
 

@@ -76,5 +76,5 @@ def install(packages: list[str]) -> None:
         raise Failure(f"Some system packages are missing. This installs them: {line}")
     say(f"installing Debian packages: {' '.join(packages)}")
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
-    run_step("apt-get update", ["apt-get", "update", "-q"], quiet)
-    run_step("apt-get install", ["apt-get", "install", "-q", "-y", "--no-install-recommends", *packages], quiet)
+    run_step("apt-get update", ["apt-get", "update", "-q"], quiet, 10)
+    run_step("apt-get install", ["apt-get", "install", "-q", "-y", "--no-install-recommends", *packages], quiet, 60)

@@ -23,9 +23,14 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def run_step(title: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-    """Run `command` in the repository's root; raise Failure with the end of its output if it fails."""
-    say(f"{title} ...")
+def run_step(
+    title: str, command: Sequence[str], environment: Mapping[str, str] | None = None, about_s: int = 0
+) -> None:
+    """Run `command` in the repository's root; raise Failure with the end of its output if it fails.
+
+    `about_s`: how long it takes on two cores and a good line, for the user; 0 for next to nothing.
+    """
+    say(f"{title}{f' (about {about_s} s)' if about_s else ''} ...")
     started = time.monotonic()
     try:
         done = subprocess.run(
