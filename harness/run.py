@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import getpass
 import os
 import re
 import shutil
@@ -173,6 +174,7 @@ def _reframe(command: list[str], log: Path, lock: int) -> str:
         "PYTHONPATH": str(ROOT),
         "RFM_ENABLE_RESULTS_STORAGE": "yes",
         "RFM_SQLITE_DB_FILE": str(ROOT / ".bench" / "reframe.db"),
+        "LOGNAME": _user(),  # ReFrame fails without a name, and a user in a container may have no account
     }
     with log.open("ab") as stream, _stopping(command, environment, stream.fileno(), lock) as process:
         status = process.wait()
@@ -180,6 +182,13 @@ def _reframe(command: list[str], log: Path, lock: int) -> str:
         return ""
     tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL:])
     return f"ReFrame ended with status {status}; the end of {log}:\n{tail}"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user{os.getuid()}"
 
 
 @contextlib.contextmanager

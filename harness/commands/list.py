@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from harness import systems, variants
 from harness.commands import options
-from harness.mpis import MPIS
+from harness.mpis import MPIS, WHEEL_MPIS
+from harness.request import Request
 from reframe_checks.study_table import GROUPS, STUDIES
 
 
@@ -40,11 +42,53 @@ def catalogue() -> dict[str, Any]:
     }
 
 
-def list_(as_json: options.Json = False) -> int:
+def quick_table(scale: str = "quick") -> list[dict[str, Any]]:
+    """What `./bench run STUDY` would run at this scale: a row a study that has it, seconds as estimated."""
+    rows = []
+    for study in STUDIES.values():
+        if scale not in study.scales:
+            continue
+        jobs = Request([study], systems.BUILTIN["vcluster"], list(WHEEL_MPIS), [], scale).jobs()
+        rows.append(
+            {
+                "study": study.name,
+                "MPIs": ", ".join(job.mpi for job in jobs),
+                "variants": ", ".join(jobs[0].scale.variants),
+                "launches": sum(len(job.launches) for job in jobs),
+                "points": sum(len(job.launches) * len(job.scale.points()) for job in jobs),
+                "seconds": round(sum(job.estimate_s() for job in jobs)),
+            }
+        )
+    return rows
+
+
+def _print_quick_table(rows: list[dict[str, Any]], console: Console) -> None:
+    table = Table(box=None, header_style="bold")
+    for name in rows[0]:
+        table.add_column(name, justify="right" if isinstance(rows[0][name], int) else "left")
+    for row in rows:
+        table.add_row(*map(str, row.values()))
+    console.print(table)
+    console.print(f"in all about {sum(row['seconds'] for row in rows) / 60:.1f} min, beside the set-up")
+
+
+def list_(
+    as_json: options.Json = False,
+    quick: Annotated[
+        bool, typer.Option("--quick-table", help="How much each study runs at quick scale, and how long.")
+    ] = False,
+) -> int:
     """List the studies, the systems with their MPIs, and the variants.
 
     Example: ./bench list --json
     """
+    if quick:
+        rows = quick_table()
+        if as_json:
+            print(json.dumps(rows, indent=1))
+        else:
+            _print_quick_table(rows, Console(highlight=False))
+        return 0
     found = catalogue()
     if as_json:
         print(json.dumps(found, indent=1))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -133,3 +134,19 @@ def test_starting_again_takes_less_than_a_second_or_two() -> None:
     )
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+def test_the_quick_table_says_what_a_run_would_be(capsys: pytest.CaptureFixture[str], results: Path) -> None:
+    assert main(["list", "--quick-table", "--json"]) == 0
+    rows = {row["study"]: row for row in json.loads(capsys.readouterr().out)}
+    assert main(["run", "overlap-ratio", "--dry-run"]) == 0
+    planned = capsys.readouterr().out.splitlines()[:-1]
+    assert len(planned) == len(rows["overlap-ratio"]["MPIs"].split(", "))
+    words = [line.split() for line in planned]
+    launches = [int(line[line.index("launches") - 1]) for line in words]
+    points = [int(line[line.index("points") - 1]) for line in words]
+    assert sum(launches) == rows["overlap-ratio"]["launches"]
+    assert sum(map(int.__mul__, launches, points)) == rows["overlap-ratio"]["points"]
+    assert main(["list", "--quick-table"]) == 0
+    assert "in all about" in capsys.readouterr().out
+    assert not results.exists()
