@@ -19,10 +19,10 @@ from reframe_checks.tests.vcluster_fixtures import eventually, processes, run
 __all__ = ["results", "state"]  # fixtures
 pytestmark = [pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.timeout(300)]
 
-LIMIT_S = 6
+LIMIT_S = 4
 RUN = [
     *("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", f"timeout_s={LIMIT_S}"),
-    *("--set", "min_samples=8", "--set", "max_samples=8"),
+    *("--set", "min_samples=6", "--set", "max_samples=6"),
 ]
 UNDER_SLURM = ("--system", "vcluster-slurm")
 
@@ -63,6 +63,7 @@ def test_a_killed_rank_a_rank_that_never_ends_and_a_pulled_cable(results: Path, 
     completes(session)
 
 
+@pytest.mark.full
 def test_a_killed_node(results: Path, state: Path) -> None:
     running = Running(*RUN)
     running.wait_for("1/4")

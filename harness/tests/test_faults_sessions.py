@@ -63,15 +63,15 @@ def finished(session: Path) -> int:
 
 @needs_root
 def test_a_full_disk(small_disk: Path) -> None:
-    running = Running(*LOCAL, "--set", "launches=4")
-    running.wait_for("2/8")
+    running = Running(*LOCAL, "--set", "launches=3")
+    running.wait_for("2/6")
     filler = fill(small_disk)
     assert running.ended() == 1
     session = latest(small_disk / "results")
     assert "cannot be written any more (No space left on device" in running.said, running.said
     assert f"--resume {session.name}" in running.said
     assert "Traceback" not in running.said
-    assert 2 <= finished(session) < 8
+    assert 2 <= finished(session) < 6
     assert not list(session.glob("**/*.part"))
     elsewhere = bench("report", session.name, "--out", str(small_disk.parent / "report"))
     assert elsewhere.returncode == 0, elsewhere.stderr
@@ -79,10 +79,11 @@ def test_a_full_disk(small_disk: Path) -> None:
     completes(session)
 
 
+@pytest.mark.full
 @needs_root
 def test_results_that_become_read_only(results: Path) -> None:
-    running = Running(*LOCAL, "--set", "launches=4")
-    running.wait_for("2/8")
+    running = Running(*LOCAL, "--set", "launches=3")
+    running.wait_for("2/6")
     session = latest(results)
     mount("--bind", str(session), str(session))
     try:
@@ -92,13 +93,14 @@ def test_results_that_become_read_only(results: Path) -> None:
         assert "Traceback" not in running.said
     finally:
         subprocess.run(["umount", "--lazy", session], check=True, timeout=10)
-    assert 2 <= finished(session) < 8
+    assert 2 <= finished(session) < 6
     completes(session)
 
 
+@pytest.mark.full
 def test_results_that_are_lost(results: Path) -> None:
-    running = Running(*LOCAL, "--set", "launches=4")
-    running.wait_for("2/8")
+    running = Running(*LOCAL, "--set", "launches=3")
+    running.wait_for("2/6")
     session = latest(results)
     away = results.parent / "away"
     session.rename(away)
@@ -108,13 +110,13 @@ def test_results_that_are_lost(results: Path) -> None:
     assert not (session / "records").exists()
     shutil.rmtree(session, ignore_errors=True)  # ReFrame's own
     away.rename(session)
-    assert 2 <= finished(session) < 8
+    assert 2 <= finished(session) < 6
     completes(session)
 
 
 def test_a_second_session_is_told_to_wait_and_leaves_nothing(results: Path) -> None:
-    running = Running(*LOCAL, "--set", "launches=4")
-    running.wait_for("1/8")
+    running = Running(*LOCAL, "--set", "launches=3")
+    running.wait_for("1/6")
     second = bench(*LOCAL)
     assert second.returncode == 1
     assert second.stderr.startswith("bench: Another ./bench measures on this machine (overlap-ratio, PID ")
@@ -122,14 +124,12 @@ def test_a_second_session_is_told_to_wait_and_leaves_nothing(results: Path) -> N
     resumed = bench("run", "--resume", latest(results).name)
     assert resumed.returncode == 1
     assert "measures on this machine" in resumed.stderr
-    shown = bench("report", latest(results).name)
-    assert shown.returncode == 0, shown.stderr
     assert running.ended() == 0, "nobody has disturbed it"
     assert measured_once(latest(results))
 
 
 def test_a_damaged_line_is_named_and_the_rest_is_read(results: Path) -> None:
-    assert bench(*LOCAL).returncode == 0
+    assert bench(*LOCAL, "--variant", "bare").returncode == 0
     victim = sorted((latest(results) / "records").iterdir())[1]
     lines = victim.read_text().splitlines()
     lines[1] = lines[1][: len(lines[1]) // 2]
@@ -139,15 +139,15 @@ def test_a_damaged_line_is_named_and_the_rest_is_read(results: Path) -> None:
     assert "Traceback" not in report.stderr
     page = (latest(results) / "report.html").read_text()
     assert f"{victim.name}:2" in page
-    again = bench("run", "--resume", "latest")
-    assert again.returncode == 0, again.stderr
-    assert "lacks points of 1 launches" in again.stderr
+    again = bench("run", "--resume", "latest", "--dry-run")
+    assert again.stdout.split() == [victim.stem], "its point is measured again"
 
 
+@pytest.mark.full
 def test_a_killed_run_is_known_not_to_run(results: Path) -> None:
     """Its session.json says that it runs; the lock, which nobody holds, says that it does not."""
-    running = Running(*LOCAL, "--set", "launches=6")
-    running.wait_for("2/12")
+    running = Running(*LOCAL, "--set", "launches=3")
+    running.wait_for("2/6")
     os.kill(running.process.pid, signal.SIGKILL)
     running.ended()
     session = latest(results)
@@ -223,8 +223,9 @@ def test_stopped_at_20_random_moments(results: Path, state: Path, stop: Callable
 
 
 @pytest.mark.vcluster
+@pytest.mark.full
 def test_stopped_at_a_random_moment(results: Path, state: Path) -> None:
-    """One of each in every run of the tests, at another moment each day: a failure names its seed."""
+    """One of each, at another moment each day: a failure names its seed."""
     seed = int(time.time()) // 86400
     _at_random_moments(seed, 1, results, state, _kill)
     _at_random_moments(seed + 1, 1, results, state, _interrupt)
