@@ -84,7 +84,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _complain(error: object, status: int) -> int:
-    print(f"bench: {error}", file=sys.stderr)
+    text = str(error)
+    if status == 2:  # one sentence, whatever the user's words in it hold
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    print(f"bench: {text}", file=sys.stderr)
     return status
 
 
