@@ -116,8 +116,12 @@ class SiteEnvironment:
     def install(self) -> None:
         """Install what the lock says; concretizes first where there is no lock. Quick if all is there."""
         self.write()
-        jobs = os.environ.get("OVERLAP_BENCH_JOBS", str(os.cpu_count() or 1))
-        self._spack("installing", ["install", "-j", jobs], about_s=120)
+        self._spack("installing", ["install", *self.install_options()], about_s=120)
+
+    @staticmethod
+    def install_options() -> list[str]:
+        """OVERLAP_BENCH_JOBS: how many compilers at once, where a login node is shared."""
+        return ["-j", os.environ.get("OVERLAP_BENCH_JOBS", str(os.cpu_count() or 1))]
 
     def _spack(self, what: str, command: list[str], about_s: int) -> None:
         title = f"Spack: {what} {self.environment.name} for {self.site}"

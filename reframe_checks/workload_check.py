@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import reframe as rfm
 import reframe.utility.sanity as sn
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import run_after, run_before, sanity_function, variable
@@ -23,13 +22,14 @@ from harness.paths import ROOT, results_dir
 from harness.schedule import records
 from harness.schedule.plan import Plan, Sampler, Site, interleave
 from harness.schedule.sweep import MARK
+from reframe_checks.spack_build import MayBuildWithSpack
 from reframe_checks.study import Scale
 from reframe_checks.study_table import STUDIES
 
 SEPARATOR = ";"  # between settings: their values hold commas
 
 
-class WorkloadCheck(rfm.RunOnlyRegressionTest):
+class WorkloadCheck(MayBuildWithSpack):
     """Variables (all can be set with -S): see `./bench run --help`, whose options they are."""
 
     study = variable(str)
@@ -115,6 +115,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             nodes=nodes,
             progress_run=str(Path(environ["bin_dir"]) / "progress-run"),
             async_progress=environ.get("async_progress", {}),
+            spack=self.built_from(),
             **{name: partition[name] for name in _SITE_EXTRAS if name in partition},
         )
 

@@ -48,6 +48,7 @@ def context(plan: Plan, launch: Launch) -> dict[str, Any]:
         "scale": plan.scale,
         "test_case": plan.test_case,
         "network": plan.site.network,
+        **({"spack": plan.site.spack} if plan.site.spack else {}),
     }
 
 
