@@ -119,7 +119,7 @@ class Runner:
         options = [*calibrate.options(wanted, points), f"--context={note}", f"--output={output}"]
         log = self.folders.logs / f"{launch.identity}.log"
         self._tell(event="calibrating")
-        ended = execute(self.plan, launch.identity, command(self.plan, Recipe(), options), {}, log)
+        ended = execute(self.plan, launch.identity, command(self.plan, Recipe(), options), {}, log, output)
         record = records.read(output)
         if ended.status != 0 or record.cut_off:
             how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"
