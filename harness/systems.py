@@ -20,8 +20,6 @@ from harness.setup import build, packages
 from harness.setup import mpi as mpi_setup
 from reframe_checks.systems.vcluster import cluster as virtual
 from reframe_checks.systems.vcluster import slurm
-from spack_env import make_site
-from spack_env.table import ENVIRONMENTS
 
 SYSTEMS_DIR = ROOT / "reframe_checks" / "systems"
 
@@ -117,14 +115,6 @@ def virtual_slurm_supported() -> str | None:
     return slurm.missing() or virtual_supported()
 
 
-# The harness's MPIs as the environments have them: they are externals of the site HERE.
-HERE = "here"
-FROM_SPACK = {
-    name: spack.SiteEnvironment(HERE, ENVIRONMENTS[environment])
-    for name, environment in {"mpich": "mpich", "openmpi": "openmpi", "intel-mpi": "intel-oneapi-mpi"}.items()
-}
-
-
 class _VirtualFromSpack(System):
     """The MPIs from PyPI, the engine and the workloads built for them by Spack."""
 
@@ -132,7 +122,7 @@ class _VirtualFromSpack(System):
         spack.require()
         for name in mpis:
             mpi_setup.ensure(MPIS[name])
-        make_site.make(HERE, "pypi")
+        spack.ensure_here()
         super().set_up(mpis)
 
 
@@ -164,8 +154,8 @@ BUILTIN: dict[str, System] = {
             config=SYSTEMS_DIR / "vcluster" / "spack_site.py",
             open=_open_virtual,
             why_not=virtual_spack_supported,
-            programs={name: environment.bin for name, environment in FROM_SPACK.items()},
-            spack=FROM_SPACK,
+            programs={name: environment.bin for name, environment in spack.FROM_SPACK.items()},
+            spack=spack.FROM_SPACK,
         ),
         System(
             name="local",
@@ -194,7 +184,7 @@ def by_name(name: str) -> System:
             summary="a site's own",
             config=path.resolve(),
             open=_open_site,
-            why_not=site.why_not,
+            why_not=spack.supported if site.spack else lambda: None,
             exclusive=False,
             programs=site.programs,
             spack=site.spack,

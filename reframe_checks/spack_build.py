@@ -14,8 +14,10 @@ from reframe.core.builtins import run_before
 from harness import spack
 
 
-class MayBuildWithSpack(rfm.RegressionTest, special=True):
+class MayBuildWithSpack(rfm.RegressionTest, special=True):  # type: ignore[call-arg]
     """Has a compile phase only on environments whose extras have `spack`; otherwise like a run-only test."""
+
+    build_system: Any
 
     def spack_environment(self) -> spack.SiteEnvironment | None:
         """The Spack environment that this ReFrame environment asks for. Needs the test to be set up."""

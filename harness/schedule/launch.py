@@ -86,6 +86,7 @@ class Attempt:
     points: list[Point]
     folders: Folders
     target: Path  # where its record goes
+    skipped: list[tuple[Point, str]] = field(default_factory=list)  # points that cannot be measured here, and why
     started: str = field(default_factory=now)
 
     def run(self) -> Outcome:
@@ -105,6 +106,7 @@ class Attempt:
         wrong = verify.condemn(self.plan, self.launch, left)
         status, reason = judge(self.plan, ended, left, wrong)
         _fill(left, self.points, status, reason)
+        left.points += [records.unmeasured(point, "skipped", why) for point, why in self.skipped]
         self._keep(left, status, reason, launch_s=ended.seconds)
         return Outcome(self.launch, status, reason, ended.seconds)
 

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The parts that this repository's own system files share; a site's file may use them, too.
 
-What a check has to know of a system stands in `extras`, so that no check ever asks which system it is on:
+What a check has to know of a system stands in `features` and `extras`, so that none ever asks which system it is on:
 
+partition features (reframe_checks.features says what needs them):
+    smt                cores have a second hardware thread, and a node has all of a core's
+    rdma               the network interface has RDMA
+    remote             ranks can be on several nodes
 partition extras:
+    cores              cores that the ranks of one node may use
     launch             "mpiexec" (the MPI's own, on `hosts` or the batch job's nodes) or "launcher" (ReFrame's)
     hosts              the nodes by name, where no batch system chooses them
     remote_shell       the ssh stand-in with which mpiexec reaches them
@@ -19,13 +24,18 @@ environment extras:
     library            a word that MPI_Get_library_version must contain
     bin_dir            where progress-run and the workloads built for this MPI are
     async_progress     environment that switches on the MPI's own progress thread
+    spack              {"site": ..., "environment": ...}: what Spack installs before the job (harness.spack)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from harness import machine
 from harness.mpis import MPIS, Mpi, installed
+from harness.spack import SiteEnvironment
+from reframe_checks.systems.vcluster.cpus import available_cores
 
 Config = dict[str, Any]
 
@@ -61,12 +71,38 @@ def partition(name: str, scheduler: str, max_jobs: int = 1, **more: Any) -> Conf
     }
 
 
-def site(name: str, hostnames: list[str], partitions: list[Config], network: str) -> Config:
-    """A whole ReFrame configuration of one system."""
+def features(cpus: set[int], remote: bool) -> list[str]:
+    """What a node with these CPUs of this machine offers."""
+    facts = machine.facts()
+    rdma = any(str(nic["driver"]).startswith(machine.RDMA_DRIVERS) for nic in facts["nics"])
+    smt = any(len(core) > 1 for core in available_cores(cpus))
+    return [name for name, there in (("smt", smt), ("rdma", rdma), ("remote", remote)) if there]
+
+
+def from_spack(built: SiteEnvironment) -> Config:
+    """The extras of an environment whose engine and workloads Spack installs."""
+    return {"bin_dir": str(built.bin), "spack": {"site": built.site, "environment": built.environment.name}}
+
+
+def site(
+    name: str,
+    hostnames: list[str],
+    partitions: list[Config],
+    network: str,
+    spack: Mapping[str, SiteEnvironment] | None = None,
+) -> Config:
+    """A whole ReFrame configuration of one system. `spack`: the MPIs for which Spack builds; then no other is there."""
     system = {"name": name, "hostnames": hostnames, "modules_system": "nomod", "partitions": partitions}
+    environments = [environment(MPIS[mpi.name], network, [name]) for mpi in installed()]
+    if spack is not None:
+        environments = [known for known in environments if known["name"] in spack]
+        for known in environments:
+            known["extras"] |= from_spack(spack[known["name"]])
+        for partition in partitions:
+            partition["environs"] = [known["name"] for known in environments]
     return {
         "systems": [system],
-        "environments": [environment(MPIS[mpi.name], network, [name]) for mpi in installed()],
+        "environments": environments,
         "logging": [{"handlers": [_screen()], "handlers_perflog": [_perflog()]}],
     }
 
