@@ -117,6 +117,8 @@ class WorkloadCheck(MayBuildWithSpack):
         nodes = min(int(partition.get("nodes", self.nodes)), study.nodes or self.nodes)
         per_node = study.tasks(self.nodes) // nodes
         self.num_tasks, self.num_tasks_per_node = nodes * per_node, per_node
+        if reserved := partition.get("progress_cores"):
+            self.num_cpus_per_task = 1 + reserved
         if per_node > partition.get("cores", per_node) and not partition.get("cpus_too_few"):
             partition["cpus_too_few"] = f"{per_node} ranks a node share {partition['cores']} of its cores"
         if nodes == 1:
@@ -136,6 +138,9 @@ class WorkloadCheck(MayBuildWithSpack):
 
     def _launch_command(self, partition: dict[str, Any], environ: dict[str, Any]) -> list[str]:
         if partition.get("launch", "launcher") == "launcher":
+            # ReFrame tells the job only when it runs it, and the command is wanted before.
+            for name in ("num_tasks", "num_tasks_per_node", "num_cpus_per_task"):
+                setattr(self.job, name, getattr(self, name))
             return shlex.split(self.current_partition.launcher_type().run_command(self.job))
         hosts = partition.get("hosts")
         where = Where(
