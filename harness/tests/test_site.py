@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
+import runpy
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +16,7 @@ import pytest
 from harness import site_file, spack
 from harness.cli import main
 from harness.errors import UsageError
+from harness.paths import ROOT
 from harness.site_writer import FABRICS, Answers, SiteMpi
 from spack_env import make_site
 
@@ -253,3 +257,49 @@ def test_flux_is_told_ranks_nodes_and_cores() -> None:
     assert launchers.FluxRun().command(job) == ["flux", "run", "--ntasks=8", "--nodes=2", "--cores-per-task=2"]
     text = Answers("c", "flux", "flux-run", "slingshot", [SiteMpi.parse("cray-mpich")], "^login").text()
     assert "import launchers" in text
+
+
+EXAMPLES = ROOT / "reframe_checks" / "systems" / "examples"
+
+
+@pytest.mark.parametrize("name", ["infiniband", "omnipath", "slingshot"])
+def test_an_example_is_in_order_where_its_cluster_is(name: str, host: Path) -> None:
+    """Everything that the example names is there, and then the file is a site's."""
+    program(host / "bin", "sinfo", "printf 'batch\\nstandard\\n'")
+    (host / ".bash_profile").write_text(f"export PATH={host}/bin:/usr/bin:/bin\nmodule() {{ true; }}\n")
+    for compiler in ("cc", "mpicc"):
+        program(host / "bin", compiler, "true")
+    make_site.SITES.joinpath(name).mkdir(exist_ok=True)
+    make_site.SITES.joinpath(name, "packages.yaml").write_text("packages: {}\n")
+    for mpi in ("mvapich2", "intel-oneapi-mpi", "cray-mpich"):
+        (host / "build" / mpi / "bin").mkdir(parents=True)
+        (host / "build" / mpi / "bin" / "progress-run").write_text("")
+    text = (EXAMPLES / f"{name}.py").read_text()
+    (pattern,) = re.findall(r'"hostnames": \[(".*")\]', text)
+    text = text.replace(pattern, '".*"').replace(
+        "str(BUILD_DIR / ", f'str(__import__("pathlib").Path("{host}/build") / '
+    )
+    file = host / f"example_{next(NUMBER)}.py"
+    file.write_text(text)
+    site = site_file.read(file)
+    assert site.system == name
+    assert set(site.spack) == (set(site.programs) if name == "infiniband" else set())
+
+
+def test_the_examples_are_what_their_commands_write() -> None:
+    """The options of the command in each example's own words lead to its configuration."""
+    for path in EXAMPLES.glob("[a-z]*.py"):
+        words = re.search(r"\./bench site new \S+ (.*?)\n\n", path.read_text(), re.DOTALL)
+        assert words, path
+        options = shlex.split(words[1].replace("\\\\\n", " "))
+        given: dict[str, list[str]] = {}
+        for option, value in zip(options[::2], options[1::2], strict=True):
+            given.setdefault(option, []).append(value)
+        example = runpy.run_path(str(path))["site_configuration"]["systems"][0]
+        partition = example["partitions"][0]
+        assert partition["scheduler"] == given["--scheduler"][0]
+        assert partition["extras"]["cores"] == int(given["--cores"][0])
+        assert partition["extras"]["progress_cores"] == int(given.get("--reserve", ["0"])[0])
+        assert partition["environs"] == [mpi.partition("=")[0] for mpi in given["--mpi"]]
+        assert example["hostnames"] == given["--hostname"]
+        assert any(given["--partition"][0] in option for option in partition["access"])
