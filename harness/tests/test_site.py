@@ -120,7 +120,7 @@ MISTAKES = {
     "no modules system": ((*MODULES, "--modules-system", "softenv"), "--modules-system is one of"),
     "compiler": (("--mpi", "mpich", "--cc", "mpicc-9"), "its C compiler 'mpicc-9' is not on PATH here."),
     "compiler of a module": ((*MODULES, "--cc", "mpicc-9"), "is not on PATH here after loading mpich/4.2."),
-    "programs": (MODULES, "there is no progress-run in bin_dir"),
+    "programs": ((*MODULES, "--bin-dir", "absent/{mpi}"), "there is no progress-run in bin_dir"),
     "no mpi": ((), "--mpi is missing"),
     "library": (("--mpi", "lam=lam/7"), "what does its MPI_Get_library_version say?"),
     "spack's site": (("--mpi", "openmpi", "--spack-site", "mars"), "no site 'mars' yet: ./bench spack site mars"),
