@@ -52,22 +52,29 @@ def context(plan: Plan, launch: Launch) -> dict[str, Any]:
     }
 
 
-def execute(
-    plan: Plan, identity: str, arguments: list[str], environment: dict[str, str], log: Path, output: Path
-) -> process.Exit:
+@dataclass(frozen=True)
+class Watch:
+    """What is known of a running launch: its log, the record that it writes, and when it is given up."""
+
+    log: Path
+    output: Path
+    timeout_s: float
+
+
+def execute(plan: Plan, identity: str, arguments: list[str], environment: dict[str, str], watch: Watch) -> process.Exit:
     """Run a launch's command; what does not end well is swept from its nodes before anything else is measured.
 
     The status alone does not say so: Open MPI's mpirun may lose a node and end with 0. The record's end line does.
     """
     clean = False
     try:
-        ended = process.run(arguments, environment | {MARK: identity}, log, plan.timeout_s())
-        clean = ended.status == 0 and not records.read(output).cut_off
+        ended = process.run(arguments, environment | {MARK: identity}, watch.log, watch.timeout_s)
+        clean = ended.status == 0 and not records.read(watch.output).cut_off
     finally:
         if not clean:
             sweep.kill(identity)
             everywhere = [*plan.site.launch_command, sys.executable, "-m", sweep.__name__, identity]
-            process.note(plan.site.sweep or everywhere, log)
+            process.note(plan.site.sweep or everywhere, watch.log)
     return ended
 
 
@@ -93,9 +100,8 @@ class Attempt:
         """Run the launch and put its record in its place. On Interrupted the finished points are kept, too."""
         output = self._write_input()
         try:
-            log = self.folders.logs / f"{self.launch.identity}.log"
-            environment = self.recipe.environment
-            ended = execute(self.plan, self.launch.identity, self._arguments(), environment, log, output)
+            watch = Watch(self.folders.logs / f"{self.launch.identity}.log", output, self.plan.timeout_s())
+            ended = execute(self.plan, self.launch.identity, self._arguments(), self.recipe.environment, watch)
         except process.Interrupted:
             left = records.read(output)
             if left.points:

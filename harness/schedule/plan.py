@@ -146,7 +146,11 @@ class Plan:
 
     def timeout_s(self) -> float:
         """When a launch is given up: it hangs."""
-        return self.given_timeout_s or TIMEOUT_GRACE_S + TIMEOUT_FACTOR * self.launch_estimate_s()
+        return self.given_timeout_s or self.patience_s()
+
+    def patience_s(self) -> float:
+        """The same where nobody has said when: for a calibration, too, which --set timeout_s= does not bound."""
+        return TIMEOUT_GRACE_S + TIMEOUT_FACTOR * self.launch_estimate_s()
 
 
 def job_estimate_s(

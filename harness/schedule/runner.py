@@ -21,7 +21,7 @@ from typing import Any
 from harness.schedule import calibrate, folders, process, records
 from harness.schedule.calibrate import Calibration
 from harness.schedule.folders import Folders
-from harness.schedule.launch import Attempt, Outcome, command, context, execute, now
+from harness.schedule.launch import Attempt, Outcome, Watch, command, context, execute, now
 from harness.schedule.plan import Launch, Plan, Point
 from harness.variants import Recipe, recipe, with_settings
 
@@ -117,9 +117,9 @@ class Runner:
         note.write_text(json.dumps(context(self.plan, launch)))
         points = self.folders.scratch / f"{launch.identity}.points.json" if self.plan.calibrate_points else None
         options = [*calibrate.options(wanted, points), f"--context={note}", f"--output={output}"]
-        log = self.folders.logs / f"{launch.identity}.log"
+        watch = Watch(self.folders.logs / f"{launch.identity}.log", output, self.plan.patience_s())
         self._tell(event="calibrating")
-        ended = execute(self.plan, launch.identity, command(self.plan, Recipe(), options), {}, log, output)
+        ended = execute(self.plan, launch.identity, command(self.plan, Recipe(), options), {}, watch)
         record = records.read(output)
         if ended.status != 0 or record.cut_off:
             how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"

@@ -19,7 +19,7 @@ from reframe_checks.tests.vcluster_fixtures import eventually, processes, run
 __all__ = ["results", "state"]  # fixtures
 pytestmark = [pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.timeout(300)]
 
-LIMIT_S = 4
+LIMIT_S = 6
 RUN = [
     *("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", f"timeout_s={LIMIT_S}"),
     *("--set", "min_samples=6", "--set", "max_samples=6"),
