@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpi4py's test suite, from its source package: run on an MPI with or without the engine, compared test by test."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.mpis import Mpi
+from progress_engine.tests.third_party.fetch import MPI4PY
+
+RANKS = Path(__file__).with_name("mpi4py_ranks.py")
+# They wait for each other with time limits of their own, need a launcher that can add processes, or (ulfm) rank
+# failures: none of that is the engine's, and on a busy machine they fail without it.
+LEFT_OUT = ("util_sync", "util_pool", "spawn", "dynproc", "ulfm")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of each test on each rank: (rank, test) -> passed, failed, skipped, or started and never ended."""
+
+    status: int
+    tests: dict[tuple[int, str], str] = field(default_factory=dict)
+    output: str = ""
+
+    def different(self, other: Outcome) -> list[str]:
+        """The tests that did not come out as in `other`, with both outcomes in words."""
+        every = sorted({*self.tests, *other.tests})
+        pairs = [(key, other.tests.get(key, "not run"), self.tests.get(key, "not run")) for key in every]
+        return [f"rank {rank}: {name}: {before} -> {after}" for (rank, name), before, after in pairs if before != after]
+
+
+def run(mpi: Mpi, ranks: int, variant: str, options: tuple[str, ...] = (), timeout_s: float = 600) -> Outcome:
+    """The suite on `ranks` ranks of this machine; `variant` "bare" or a preset of the engine."""
+    with tempfile.TemporaryDirectory(prefix="mpi4py") as name:
+        place = Path(name)
+        engine = [] if variant == "bare" else [str(mpi.build_dir / "bin" / "progress-run"), "--variant", variant, "--"]
+        reports = place / "reports"
+        reports.mkdir()
+        program = [sys.executable, str(RANKS), str(_tests()), str(reports)]
+        left_out = [word for name in LEFT_OUT for word in ("-e", name)]
+        ended = subprocess.run(
+            ["timeout", "-k", "5", str(timeout_s), *mpi.launch_command(ranks, ranks), *engine, *program, *left_out,
+             *options],
+            env=os.environ | _environment(mpi, place), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace", check=False, cwd=place,
+        )  # fmt: skip
+        return Outcome(ended.returncode, _read(reports), ended.stdout)
+
+
+def _tests() -> Path:
+    return MPI4PY.folder() / f"mpi4py-{MPI4PY.version}" / "test"
+
+
+def _environment(mpi: Mpi, place: Path) -> dict[str, str]:
+    """Ranks that share memory and yield to each other, and the library under the name that the wheel's module needs."""
+    own = mpi.environment() | {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "3", "I_MPI_FABRICS": "shm"}
+    library = mpi.prefix / "lib"
+    if mpi.name == "debian-mpich":  # the same ABI under Debian's own name
+        library = place / "lib"
+        library.mkdir()
+        (library / "libmpi.so.12").symlink_to(next(Path("/usr/lib").glob("*/libmpich.so.12")))
+    if mpi.wheels or library.parent == place:
+        own["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [str(library), os.environ.get("LD_LIBRARY_PATH")]))
+    return own | {"MPI4PY_MPIABI": "openmpi" if mpi.family == "openmpi" else "mpich"}
+
+
+def _read(reports: Path) -> dict[tuple[int, str], str]:
+    found: dict[tuple[int, str], str] = {}
+    for path in reports.glob("*.jsonl"):
+        for line in path.read_text().splitlines():
+            status, name = json.loads(line)
+            key = (int(path.stem), name)
+            worse = found.get(key) == "failed" and status != "failed"  # a failed subtest stays one
+            if not worse:
+                found[key] = "never ended" if status == "start" else status
+    return found

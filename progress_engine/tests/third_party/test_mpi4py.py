@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpi4py's test suite passes and fails under the engine as it does without it.
+
+A few of its tests flip on a busy machine. So what came out differently is run again, with and without the engine: only
+what differs both times, and came out the same both times without the engine, is the engine's.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import version
+
+import pytest
+
+from harness.mpis import MPIS, Mpi
+from progress_engine.tests.conftest import PRESETS, WHEELS
+from progress_engine.tests.third_party.fetch import MPI4PY
+from progress_engine.tests.third_party.mpi4py_suite import Outcome, run
+
+pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(1800)]
+
+# By default: what the engine touches most, in some seconds a run.
+TOUCHED = ("test_p2p_buf.py", "test_p2p_buf_part", "test_cco_nb_buf", "test_rma.py", "test_request", "test_grequest")
+SOME = tuple(word for name in TOUCHED for word in ("-i", name))
+
+
+@cache
+def bare(mpi: str, ranks: int, options: tuple[str, ...]) -> Outcome:
+    outcome = run(MPIS[mpi], ranks, "bare", options)
+    assert "passed" in outcome.tests.values(), outcome.output[-2000:]
+    return outcome
+
+
+def ready(mpi: Mpi) -> None:
+    if not mpi.installed():
+        pytest.skip(f"{mpi.title} is not installed")
+    if not (mpi.build_dir / "lib" / "libprogress_engine.so").exists():
+        pytest.skip(f"the engine is not built for {mpi.title}")
+
+
+def changed_by_the_engine(mpi: Mpi, ranks: int, preset: str, options: tuple[str, ...]) -> set[str]:
+    """What differs from the bare suite, twice, and is no flake of the bare suite; each with both outcomes."""
+    before = bare(mpi.name, ranks, options)
+    changed = set(run(mpi, ranks, preset, options).different(before))
+    if changed:
+        changed &= set(run(mpi, ranks, preset, options).different(before))
+    if changed:
+        again = run(mpi, ranks, "bare", options)
+        flakes = {line.rpartition(": ")[0] for line in again.different(before)}
+        changed = {line for line in changed if line.rpartition(": ")[0] not in flakes}
+    return changed
+
+
+def test_the_suite_belongs_to_the_installed_package() -> None:
+    assert version("mpi4py") == MPI4PY.version
+
+
+@pytest.mark.parametrize("preset", ["thread", "adaptive"])
+@pytest.mark.parametrize("mpi", WHEELS)
+def test_some_of_the_suite(mpi: str, preset: str) -> None:
+    ready(MPIS[mpi])
+    assert changed_by_the_engine(MPIS[mpi], 2, preset, SOME) == set()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_the_whole_suite(mpi: str, ranks: int, preset: str) -> None:
+    ready(MPIS[mpi])
+    assert changed_by_the_engine(MPIS[mpi], ranks, preset, ()) == set()
