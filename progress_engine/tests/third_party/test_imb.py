@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intel's MPI Benchmarks run to their end under the engine, each benchmark of each program, data checked where possible.
+"""Intel's MPI Benchmarks run to their end under the engine, each benchmark of each; data is checked where it can be.
 
 The programs come with Intel MPI's wheel; they run on MPICH's as well, which has the same ABI.
 """
