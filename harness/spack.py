@@ -114,14 +114,31 @@ class SiteEnvironment:
         if not target.exists() or target.read_text() != text:
             target.write_text(text)
 
-    def concretize(self, force: bool = True) -> None:
+    def concretize(self) -> None:
         """Choose what would be installed, and write the lock."""
         self.write()
-        self._spack("concretizing", ["concretize", *(["--force"] if force else [])], about_s=30)
+        self._spack("concretizing", ["concretize", "--force"], about_s=40)
+        write_stamp(self._stamp, self._inputs())
+
+    def prepare(self) -> None:
+        """Have a lock of what the recipes, the environment and the site say now: Spack itself keeps an old one."""
+        self.write()
+        if not (self.lock_file.exists() and has_stamp(self._stamp, self._inputs())):
+            self.concretize()
+
+    @property
+    def _stamp(self) -> Path:
+        return self.folder / "overlap-bench.stamp"
+
+    def _inputs(self) -> str:
+        """The digest of all that a lock is made from."""
+        recipes = sorted((ROOT / "spack_env" / "repo").rglob("package.py"))
+        files = [self.folder / "spack.yaml", self.check_site(), ENVIRONMENTS_DIR / "common.yaml", *recipes]
+        return hashlib.sha256(b"\0".join(path.read_bytes() for path in files) + version().encode()).hexdigest()
 
     def install(self) -> None:
-        """Install what the lock says; concretizes first where there is no lock. Quick if all is there."""
-        self.write()
+        """Install what the lock says, chosen anew if its reasons have changed. Quick if all is there."""
+        self.prepare()
         self._spack("installing", ["install", *self.install_options()], about_s=120)
 
     @staticmethod

@@ -28,7 +28,7 @@ class MayBuildWithSpack(rfm.RegressionTest, special=True):  # type: ignore[call-
     def choose_build_system(self) -> None:
         if chosen := self.spack_environment():
             spack.require()
-            chosen.write()
+            chosen.prepare()
             self.build_system = "Spack"
             self.build_system.environment = str(chosen.folder)
             self.build_system.install_opts = chosen.install_options()

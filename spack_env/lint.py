@@ -35,6 +35,7 @@ PACKAGES = {
     "nlohmann_json": "nlohmann-json",
 }  # fmt: skip
 WITHOUT_PACKAGE = {"Threads", "OpenMP"}  # parts of the compiler
+LIBRARIES = {"HWLOC": "hwloc", "ARGOBOTS": "argobots", "QTHREADS": "qthreads"}  # find_library's PREFIX_NAME_LIBRARY
 
 
 @dataclass
@@ -138,6 +139,11 @@ def _cmake(recipe: Recipe, project: Path) -> list[str]:
     for name in re.findall(r'self\.define(?:_from_variant)?\(\s*"(\w+)"', recipe.path.read_text()):
         if not name.startswith(("CMAKE_", "MPI_")) and not re.search(rf"\b{name}\b", text):
             wrong.append(f"the project knows no option {name}")
+    for name in sorted(set(re.findall(r"find_library\(\s*(?:PE_)?(\w+)_LIBRARY", text))):
+        if LIBRARIES.get(name) not in recipe.dependencies:
+            wrong.append(
+                f"the project looks for the library {name}, and the recipe depends on no {LIBRARIES.get(name)}"
+            )
     for name in sorted(set(re.findall(r"find_package\(\s*(\w+)", text)) - WITHOUT_PACKAGE):
         if PACKAGES.get(name) not in recipe.dependencies:
             wrong.append(f"the project looks for {name}, and the recipe depends on no {PACKAGES.get(name, name)}")

@@ -63,6 +63,14 @@ void export_settings(const std::string& variant, const Values& overrides) {
   for (const auto& [key, value] : overrides) setenv(environment_name(key).c_str(), value.c_str(), 1);
 }
 
+// What some MPIs must be told before they give MPI_THREAD_MULTIPLE, which every variant but "off" asks for: MVAPICH2 2
+// not to bind the ranks itself, Cray MPICH that it may be asked. Others know neither; what the user has set stays.
+void allow_threads(const std::string& variant) {
+  if (variant == "off") return;
+  setenv("MV2_ENABLE_AFFINITY", "0", 0);
+  setenv("MPICH_MAX_THREAD_SAFETY", "multiple", 0);
+}
+
 void preload(const std::string& library) {
   const char* others = std::getenv("LD_PRELOAD");
   setenv("LD_PRELOAD", others && *others ? (library + ":" + others).c_str() : library.c_str(), 1);
@@ -81,6 +89,7 @@ void prepare(const Options& options) {
   }
   const auto library = engine_library();
   export_settings(options.variant, overrides);
+  allow_threads(options.variant);
   preload(library);
 }
 

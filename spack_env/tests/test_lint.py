@@ -45,6 +45,7 @@ SPOILED = {
     ),
     "no such option": ('"OVERLAP_BENCH_TESTS", "tests"', '"OVERLAP_TESTS", "tests"', "no option OVERLAP_TESTS"),
     "no dependency": ('depends_on("mpi")', "", "looks for MPI"),
+    "no library": ('depends_on("hwloc@2:", when="+hwloc")', "", "looks for the library HWLOC"),
     "misspelt directive": ('depends_on("mpi")', 'depend_on("mpi")', "does not load: NameError"),
     "unknown import": ("from pathlib import Path", "from spack.package import shiny", "does not load: ImportError"),
 }

@@ -17,6 +17,7 @@ class ProgressEngine(CMakePackage):
 
     version("main", branch="main")
 
+    variant("hwloc", default=True, description="Build the core by itself, too: task queues over hwloc's topology")
     variant("tests", default=False, description="Build the unit tests and run them with spack install --test")
 
     depends_on("c", type="build")
@@ -28,8 +29,10 @@ class ProgressEngine(CMakePackage):
     depends_on("nlohmann-json@3.10:", type="build")
     depends_on("hwloc@2:")
     depends_on("googletest@1.12: +gmock", type="build", when="+tests")
+    depends_on("hwloc@2:", when="+hwloc")
     depends_on("mpi")
 
+    requires("+hwloc", when="+tests", msg="The unit tests cover the task queues, too.")
     requires("%gcc@12:", "%clang@15:", policy="one_of", msg="The engine is written in C++20.")
     requires("platform=linux", msg="The engine waits on Linux's futex, epoll and eventfd.")
 
@@ -42,5 +45,6 @@ class ProgressEngine(CMakePackage):
         """The MPI's own wrapper: asked for by name, since FindMPI may meet another MPI first."""
         return [
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
+            self.define_from_variant("PE_HWLOC", "hwloc"),
             self.define_from_variant("OVERLAP_BENCH_TESTS", "tests"),
         ]

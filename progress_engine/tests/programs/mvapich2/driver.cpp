@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Prints what the driver for this MPI is, what it did in three polls, and what it left.
+#include "mpi/driver.hpp"
+
+#include <cstdio>
+#include <stdexcept>
+
+extern "C" int mpi_tests, mpi_pending, mpi_communicators;
+
+int main() {
+  using namespace progress_engine;
+  {
+    const auto driver = make_driver("auto", {});
+    for (int i = 0; i < 3; ++i) driver->poll();
+    std::printf("%s: %d tests, %d pending, %d communicators\n", driver->name().c_str(), mpi_tests, mpi_pending,
+                mpi_communicators);
+  }
+  std::printf("left: %d pending, %d communicators\n", mpi_pending, mpi_communicators);
+  try {
+    make_driver("stream", {});
+  } catch (const std::runtime_error& error) {
+    std::printf("%s\n", error.what());
+  }
+}
