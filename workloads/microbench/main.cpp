@@ -82,7 +82,7 @@ std::vector<workloads::PlannedPoint> plan(const workloads::MpiProcess& mpi, cons
 
 void print_list(const CommandLine& line) {
   for (const Command& command : line.commands) {
-    fmt::print("{:<12} {}\n", command.benchmark->name, command.benchmark->question);
+    fmt::print("{:<18} {}\n", command.benchmark->name, command.benchmark->question);
   }
 }
 
@@ -98,6 +98,10 @@ bool only_lists(const CommandLine& line) {
   }
   fmt::print("{}\n", workloads::describe(command->benchmark->parameters).dump(2));
   return true;
+}
+
+std::string thread_level_of(const Command& command) {
+  return workloads::higher_thread_level(command.options.thread_level, command.benchmark->thread_level);
 }
 
 int measure(const workloads::MpiProcess& mpi, const Command& command, workloads::Launch launch) {
@@ -127,7 +131,7 @@ int run(int argc, char** argv) {
   }
   // Every rank has read the same bad arguments, and only MPI knows which of them is to say so.
   const Command* command = chosen(line);
-  const auto level = command == nullptr ? "single" : command->options.thread_level;
+  const auto level = command == nullptr ? "single" : thread_level_of(*command);
   return workloads::run_with_mpi("microbench", level, [&](const workloads::MpiProcess& mpi) {
     if (problem) {
       throw workloads::UsageError(*problem);
