@@ -61,6 +61,9 @@ struct Benchmark {
   std::unique_ptr<Experiment> (*prepare)(const Preparation& preparation);
   /// The least that MPI_Init_thread must be asked for; --thread-level can only raise it.
   std::string thread_level = "single";
+  /// What --calibrate measures: points {"calibration": "unit"} give unit_s, {"calibration": "comm", "size_bytes": N}
+  /// give comm_s and ack_s. Null where a point's computation is not counted in units of work.
+  const Benchmark* calibration = nullptr;
 };
 
 }  // namespace workloads

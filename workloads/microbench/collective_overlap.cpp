@@ -140,6 +140,7 @@ const Benchmark& collective_overlap_benchmark() {
       .parameters = parameters(),
       .check = check,
       .prepare = prepare,
+      .calibration = &calibration_benchmark(),
   };
   return benchmark;
 }

@@ -137,6 +137,7 @@ const Benchmark& context_switches_benchmark() {
       .parameters = parameters(),
       .check = check_pairs,
       .prepare = prepare,
+      .calibration = &calibration_benchmark(),
   };
   return benchmark;
 }

@@ -84,6 +84,7 @@ const Benchmark& overlap_benchmark() {
       .parameters = parameters(),
       .check = check_pairs,
       .prepare = prepare,
+      .calibration = &calibration_benchmark(),
   };
   return benchmark;
 }
