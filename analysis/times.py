@@ -55,7 +55,7 @@ def counting_ranks(ranks: Sequence[RankSamples], pattern: str | None, which: str
     """The ranks that count for `which` = timing | computing."""
     if which == "timing":
         return [rank for rank in ranks if rank.role == "sender"] or list(ranks)
-    if pattern in (None, "both"):
+    if pattern not in ("sender", "receiver"):  # all of a pair, or of a collective
         return list(ranks)
     return [rank for rank in ranks if rank.role == pattern]
 

@@ -26,6 +26,9 @@ BASELINES = ("bare", "mpi-async")
 PRESETS = ("off", "explicit", "thread", "timer", "idle", "adaptive")
 
 
+FLAGS = {"true": True, "false": False}
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One axis of a study. `kind` parses a value from the command line; `choices` are all there are, if not empty.
@@ -34,13 +37,17 @@ class Parameter:
     """
 
     meaning: str
-    kind: type[str] | type[int] | type[float]
+    kind: type[str] | type[int] | type[float] | type[bool]
     choices: tuple[str, ...] = ()
     engine: str = ""
     factor: int = 1
 
     def parse(self, name: str, text: str) -> Value:
         """The value that `text` means, or UsageError. Numbers are quantities: finite and not negative."""
+        if self.kind is bool:
+            if text not in FLAGS:
+                raise UsageError(f"--set {name}={text}: true or false is wanted.")
+            return FLAGS[text]
         if self.kind is str:
             if text not in self.choices:
                 raise UsageError(f"--set {name}={text}: one of {', '.join(self.choices)} is wanted.")

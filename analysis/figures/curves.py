@@ -53,6 +53,7 @@ class Curves:
     relative: tuple[str, Any] | None = None
     lines: Mapping[str, float] = field(default_factory=dict)
     meanings: Mapping[Any, str] = field(default_factory=dict)
+    words_of: Mapping[str, Callable[[float], str]] = field(default_factory=dict)  # parameter -> how its value is said
     order: tuple[Any, ...] = ()
 
     def draw(self, evidence: Evidence, provenance: str) -> list[Drawn]:
@@ -79,8 +80,10 @@ class Curves:
     def _groups(self) -> list[str]:
         return [name for name in (self.series, self.row) if name]
 
-    def words(self, value: Any) -> str:
+    def words(self, value: Any, parameter: str = "") -> str:
         """A value of a parameter for people."""
+        if parameter in self.words_of:
+            return self.words_of[parameter](value)
         if value in self.meanings:
             return self.meanings[value]
         return f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")
@@ -102,7 +105,7 @@ def _draw(spec: Curves, part: pd.DataFrame, provenance: str, system: Any) -> Dra
             crossed |= _panel(spec, axes[row, column], panel, curves, values(spec, part[spec.x]))
             axes[row, column].set_title(style.mpi_title(mpi) if row == 0 else "")
             axes[-1, column].set_xlabel(spec.x_label)
-        label = STATISTICS.get(str(chosen), spec.words(chosen)) if spec.row else ""
+        label = _name(spec, chosen, spec.row)
         axes[row, 0].set_ylabel(f"{spec.y_label}\n({label})" if label else spec.y_label)
     looks = [spec.look(value, index) for index, value in enumerate(curves)]
     toolkit.legend_of(figure, looks, dict.fromkeys(spec.lines, style.IDEAL), crossed)
@@ -123,22 +126,25 @@ def described(spec: Curves, part: pd.DataFrame, rows: list[Any], curves: list[An
                 if not len(good):
                     continue
                 low, high = good.loc[good["value"].idxmin()], good.loc[good["value"].idxmax()]
-                name = ", ".join(filter(None, [style.mpi_title(str(mpi)), _name(spec, row), _name(spec, curve)]))
-                low_place, high_place = (spec.words(place[spec.x]) for place in (low, high))
+                name = ", ".join(
+                    filter(
+                        None, [style.mpi_title(str(mpi)), _name(spec, row, spec.row), _name(spec, curve, spec.series)]
+                    )
+                )
+                low_place, high_place = (spec.words(place[spec.x], spec.x) for place in (low, high))
                 ends = f"{spec.say(low['value'])} ({low_place}) to {spec.say(high['value'])} ({high_place})"
                 said.append(f"{name}: {ends if low_place != high_place else spec.say(low['value'])}")
     return f"{spec.y_label.capitalize()} by {spec.x_label}. {'; '.join(said)}." if said else ""
 
 
-def _name(spec: Curves, value: Any) -> str:
-    return "" if value is None else STATISTICS.get(str(value), spec.words(value))
+def _name(spec: Curves, value: Any, parameter: str) -> str:
+    return "" if value is None else STATISTICS.get(str(value), spec.words(value, parameter))
 
 
 def values(spec: Curves, column: Iterable[Any]) -> list[Any]:
     """The values without repetition: variants and those of `order` in their order, others sorted."""
-    known = list(style.STYLES) if spec.series == "variant" and not spec.order else list(spec.order)
     found = sorted(pd.Series(list(column)).dropna().unique(), key=lambda value: (str(type(value)), value))
-    return style.in_order(found, [*known, *STATISTICS])
+    return style.in_order(found, [*spec.order, *style.STYLES, *STATISTICS])
 
 
 def _panel(spec: Curves, axes: Axes, part: pd.DataFrame, curves: list[Any], places: list[Any]) -> bool:

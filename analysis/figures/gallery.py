@@ -6,11 +6,19 @@ from __future__ import annotations
 from types import ModuleType
 
 from analysis.claims.evidence import Evidence
-from analysis.figures import overlap_efficiency, overlap_map, overlap_ratio, send_time
+from analysis.figures import (
+    overlap_efficiency,
+    overlap_map,
+    overlap_ratio,
+    pioman_latency,
+    pioman_threads,
+    ruhela,
+    send_time,
+)
 from analysis.figures.toolkit import Drawn
 
 METRICS: list[ModuleType] = [overlap_efficiency, overlap_ratio, send_time, overlap_map]  # of the frame of evaluate()
-RECORDS: list[ModuleType] = []  # of recorded quantities
+RECORDS: list[ModuleType] = [pioman_latency, pioman_threads, ruhela]  # of recorded quantities
 
 
 def draw_all(evidence: Evidence, provenance: str) -> list[Drawn]:

@@ -20,6 +20,7 @@ from analysis.metrics import METRICS
 
 NAME = "overlap_map"
 TITLE = "Overlap efficiency over message size and computation"
+STUDIES = ("overlap-ratio", "send-time")
 SHOWN = ("bare", "mpi-async", "adaptive")
 UNSURE = 0.5  # half-width of an interval beyond which a cell's colour says little
 BOX = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
@@ -31,7 +32,10 @@ NORM = Normalize(-1, 1)
 
 def draw(frame: pd.DataFrame, provenance: str) -> list[Drawn]:
     """One map a study, system and pattern that swept both size and computation; `frame` as evaluate() makes it."""
-    part = frame[(frame["metric"] == "overlap_efficiency") & frame["variant"].isin(SHOWN)] if len(frame) else frame
+    part = frame
+    if len(frame):
+        part = frame[(frame["metric"] == "overlap_efficiency") & frame["variant"].isin(SHOWN)]
+        part = part[part["study"].isin(STUDIES)]
     found = []
     for (study, system, pattern), group in frames.groups(part, ["study", "system", "pattern"]) if len(part) else ():
         column = "comp_s" if "comp_s" in group and group["comp_s"].notna().any() else "comp_over_comm"

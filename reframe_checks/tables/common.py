@@ -3,4 +3,38 @@
 
 from __future__ import annotations
 
+from reframe_checks.study import Grid, Parameter, Scale
+
 KIB, MIB = 1024, 1024 * 1024
+SIZE = Parameter("message size", int)
+ROUND_TRIPS = Parameter("round trips a repetition", int)
+DEFENSIBLE = 6  # launches from which on an interval is one (analysis.statistics.interval)
+
+
+def scale(launches: int, *grids: Grid, variants: tuple[str, ...], samples: int = 5, seconds: float = 0.5) -> Scale:
+    """A scale whose points are batches of many messages, so that few repetitions are enough; on MPICH alone."""
+    return Scale(
+        launches=launches,
+        grids=grids,
+        min_samples=min(3, samples),
+        max_samples=samples,
+        warmup=1,
+        time_box_s=seconds,
+        variants=variants,
+        point_s=seconds,
+        mpis=("mpich",),
+    )
+
+
+def paper(launches: int, *grids: Grid, variants: tuple[str, ...], samples: int, seconds: float) -> Scale:
+    """The paper's own parameters, on every MPI."""
+    return Scale(
+        launches=launches,
+        grids=grids,
+        min_samples=min(10, samples),
+        max_samples=samples,
+        warmup=2,
+        time_box_s=seconds,
+        variants=variants,
+        point_s=seconds,
+    )

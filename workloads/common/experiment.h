@@ -6,12 +6,20 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/json.h"
 #include "common/mpi_process.h"
 #include "common/parameters.h"
 
 namespace workloads {
+
+/// What a repetition measures many times: all values since the warm-up, in their order. Recorded beside the quantities,
+/// as they are or, where they are too many to keep, as a histogram.
+struct Distribution {
+  std::string_view name;
+  std::vector<double> values;
+};
 
 /// One point on one rank, ready to be repeated. Made, repeated and destroyed by all ranks together.
 class Experiment {
@@ -32,6 +40,9 @@ class Experiment {
   /// One repetition: fills `values`, one a quantity. Returns what was wrong with the result (a payload that differs),
   /// which may be seen by some ranks only; empty if nothing.
   virtual std::string repeat(std::span<double> values) = 0;
+
+  /// What repeat() has appended to; the sampler empties them when the warm-up ends. None unless overridden.
+  [[nodiscard]] virtual std::span<Distribution> distributions() { return {}; }
 };
 
 struct Preparation {
@@ -45,9 +56,11 @@ struct Benchmark {
   std::string name;
   std::string question;  ///< what it answers, a sentence
   Parameters parameters;
-  /// Throws UsageError where this number of ranks cannot run it.
-  void (*check_ranks)(int ranks);
+  /// Throws UsageError where this number of ranks cannot run this point (which obeys the parameters).
+  void (*check)(const Json& point, int ranks);
   std::unique_ptr<Experiment> (*prepare)(const Preparation& preparation);
+  /// The least that MPI_Init_thread must be asked for; --thread-level can only raise it.
+  std::string thread_level = "single";
   /// What --calibrate measures: points {"calibration": "unit"} give unit_s, {"calibration": "comm", "size_bytes": N}
   /// give comm_s and ack_s. Null where a point's computation is not counted in units of work.
   const Benchmark* calibration = nullptr;

@@ -43,6 +43,10 @@ const std::vector<std::string>& thread_level_names() {
   return names;
 }
 
+std::string higher_thread_level(const std::string& a, const std::string& b) {
+  return level_of(a) < level_of(b) ? b : a;
+}
+
 void abort_all(const std::string& sentence) {
   fmt::print(stderr, "{}\n", sentence);
   std::fflush(stderr);

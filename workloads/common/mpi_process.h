@@ -14,6 +14,9 @@ namespace workloads {
 /// single, funneled, serialized, multiple: MPI's four levels, by the names of the record schema.
 const std::vector<std::string>& thread_level_names();
 
+/// The one that permits more; both are of thread_level_names().
+std::string higher_thread_level(const std::string& a, const std::string& b);
+
 /// Initialises MPI and finalises it. One a process, used from the thread that made it. All functions but those that
 /// only read are collective.
 class MpiProcess {

@@ -69,6 +69,10 @@ std::string objection(const Choices& choices, const Json& value) {
   return fmt::format("one of {} is needed", fmt::join(choices, ", "));
 }
 
+std::string objection(const Flag& /*flag*/, const Json& value) {
+  return value.is_boolean() ? std::string() : "true or false is needed";
+}
+
 void check_value(const Parameter& parameter, const Json& value, const std::string& place) {
   const auto problem = std::visit([&](const auto& domain) { return objection(domain, value); }, parameter.domain);
   if (!problem.empty()) {
@@ -96,6 +100,8 @@ const Json& value_of(const Json& point, const Parameters& parameters, std::strin
 Json describe_domain(const IntegerRange& range) {
   return {{"type", "integer"}, {"minimum", range.minimum}, {"maximum", range.maximum}};
 }
+
+Json describe_domain(const Flag& /*flag*/) { return {{"type", "boolean"}}; }
 
 Json describe_domain(const Choices& choices) { return {{"type", "string"}, {"choices", choices}}; }
 
@@ -136,6 +142,10 @@ std::int64_t integer_of(const Json& point, const Parameters& parameters, std::st
 
 std::string choice_of(const Json& point, const Parameters& parameters, std::string_view name) {
   return value_of(point, parameters, name).get<std::string>();
+}
+
+bool flag_of(const Json& point, const Parameters& parameters, std::string_view name) {
+  return value_of(point, parameters, name).get<bool>();
 }
 
 Json describe(const Parameters& parameters) {

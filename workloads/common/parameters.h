@@ -21,10 +21,13 @@ struct IntegerRange {
 
 using Choices = std::vector<std::string>;
 
+/// true or false.
+struct Flag {};
+
 struct Parameter {
   std::string name;
-  std::variant<IntegerRange, Choices> domain;
-  std::string unit;  ///< empty for a choice
+  std::variant<IntegerRange, Choices, Flag> domain;
+  std::string unit;  ///< empty for a choice or a flag
   std::string meaning;
   Json default_value;  ///< null: the point must give it
 };
@@ -38,6 +41,7 @@ void check_point(const Json& point, const Parameters& parameters, const std::str
 /// The point's value or the default. The point must have been checked, the parameter must exist.
 std::int64_t integer_of(const Json& point, const Parameters& parameters, std::string_view name);
 std::string choice_of(const Json& point, const Parameters& parameters, std::string_view name);
+bool flag_of(const Json& point, const Parameters& parameters, std::string_view name);
 
 /// For --list-parameters.
 Json describe(const Parameters& parameters);

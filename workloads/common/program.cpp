@@ -85,7 +85,7 @@ std::vector<PlannedPoint> plan(const MpiProcess& mpi, const Command& command) {
 
 void print_list(const CommandLine& line) {
   for (const Command& command : line.commands) {
-    fmt::print("{:<12} {}\n", command.benchmark->name, command.benchmark->question);
+    fmt::print("{:<18} {}\n", command.benchmark->name, command.benchmark->question);
   }
 }
 
@@ -132,7 +132,9 @@ int run_program(const Program& program, int argc, char** argv) {
   }
   // Every rank has read the same bad arguments, and only MPI knows which of them is to say so.
   const Command* command = chosen(line);
-  const auto level = command == nullptr ? "single" : command->options.thread_level;
+  const auto level = command == nullptr
+                         ? "single"
+                         : higher_thread_level(command->options.thread_level, command->benchmark->thread_level);
   return run_with_mpi(program.name, level, [&](const MpiProcess& mpi) {
     if (problem) {
       throw UsageError(*problem);

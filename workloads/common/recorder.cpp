@@ -20,16 +20,21 @@ constexpr std::size_t longest_kept = 20'000;  // samples of a quantity; more of 
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now())); }
 
-void add_samples(Json& line, const Experiment& experiment, const Samples& samples) {
+void add_values(Json& line, std::string_view name, std::vector<double> values) {
+  if (values.size() <= longest_kept) {
+    line["samples"][std::string(name)] = std::move(values);
+  } else {
+    line["histograms"][std::string(name)] = log_histogram(values);
+  }
+}
+
+void add_samples(Json& line, Experiment& experiment, const Samples& samples) {
   line["samples"] = Json::object();
   for (std::size_t i = 0; i < samples.values.size(); ++i) {
-    const std::string name(experiment.quantities()[i]);
-    if (samples.values[i].size() <= longest_kept) {
-      line["samples"][name] = samples.values[i];
-    } else {
-      std::vector<double> copy = samples.values[i];
-      line["histograms"][name] = log_histogram(copy);
-    }
+    add_values(line, experiment.quantities()[i], samples.values[i]);
+  }
+  for (auto& distribution : experiment.distributions()) {
+    add_values(line, distribution.name, std::move(distribution.values));
   }
 }
 
@@ -62,7 +67,7 @@ void Recorder::header(const RecordHeader& header) {
   write({Json{{"header", body}}});
 }
 
-void Recorder::point(const Json& point, const Experiment& experiment, const Samples& samples, const Noise& before) {
+void Recorder::point(const Json& point, Experiment& experiment, const Samples& samples, const Noise& before) {
   cpus_observed_.insert(current_cpu());
   Json line = {{"point", point}, {"rank", mpi_.rank()}, {"role", experiment.role()}, {"status", "ok"}};
   add_samples(line, experiment, samples);

@@ -33,7 +33,8 @@ class Recorder {
 
   void header(const RecordHeader& header);
   /// One line a rank; `before` is this rank's noise at the point's begin.
-  void point(const Json& point, const Experiment& experiment, const Samples& samples, const Noise& before);
+  /// Takes the experiment's distributions.
+  void point(const Json& point, Experiment& experiment, const Samples& samples, const Noise& before);
   /// One line, with the first reason that a rank gives; returns it.
   std::string failed_point(const Json& point, const std::string& reason);
   /// `status` of the schema, and why.

@@ -41,6 +41,9 @@ Samples collect(const MpiProcess& mpi, Experiment& experiment, const SamplerOpti
     if (warming_up) {
       ++samples.warmup;
       samples.end = agree(mpi, samples, Decision::go_on);
+      for (auto& distribution : experiment.distributions()) {
+        distribution.values.clear();
+      }
       const bool more = still_warming_up(options, samples.warmup, seconds_since(begin));
       warming_up = mpi.maximum(mpi.is_root() && more ? 1 : 0) != 0;
     } else {

@@ -14,6 +14,13 @@
 namespace workloads {
 
 const Benchmark& overlap_benchmark();
+const Benchmark& collective_overlap_benchmark();
+const Benchmark& host_overhead_benchmark();
+const Benchmark& latency_benchmark();
+const Benchmark& n_load_benchmark();
+const Benchmark& one_to_many_benchmark();
+const Benchmark& many_to_many_benchmark();
+const Benchmark& context_switches_benchmark();
 const Benchmark& calibration_benchmark();
 
 /// All that `microbench --list` shows. A new benchmark is a file and a line in benchmarks.cpp.
@@ -22,10 +29,16 @@ const std::vector<const Benchmark*>& benchmarks();
 inline constexpr std::int64_t largest_work = 1'000'000'000'000;  // months
 
 Parameter size_parameter(const Json& default_value);
+inline constexpr int ping_pong_tag = 200;  // and the numbers behind it, one a thread
+
 Parameter work_parameter();
+Parameter work_units_parameter(const Json& default_value);
+Parameter test_every_parameter();
 Parameter receive_parameter();
 WorkKind work_of(const Json& point, const Parameters& parameters);
 ReceivePosting posting_of(const Json& point, const Parameters& parameters);
+/// The point's work_units times the slowdown.
+std::uint64_t units_of(const Preparation& preparation, const Parameters& parameters);
 std::size_t size_of(const Json& point, const Parameters& parameters);
 
 }  // namespace workloads

@@ -30,9 +30,9 @@ const Parameters& parameters() {
 class UnitCalibration final : public Experiment {
  public:
   explicit UnitCalibration(const Preparation& preparation)
-      : pair_(preparation.mpi), work_(make_fixed_work(work_of(preparation.point, parameters()))) {}
+      : work_(make_fixed_work(work_of(preparation.point, parameters()))) {}
 
-  [[nodiscard]] std::string role() const override { return std::string(pair_.role()); }
+  [[nodiscard]] std::string role() const override { return "computing"; }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
     static constexpr std::array<std::string_view, 1> names{"unit_s"};
@@ -41,7 +41,7 @@ class UnitCalibration final : public Experiment {
 
   std::string repeat(std::span<double> values) override {
     constexpr int units = 10'000;  // some ten milliseconds, as long as the computations that are made of it
-    pair_.synchronise();
+    require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
     const auto begin = Clock::now();
     work_->run(units);
     values.front() = seconds_since(begin) / units;
@@ -49,7 +49,6 @@ class UnitCalibration final : public Experiment {
   }
 
  private:
-  Pair pair_;
   std::unique_ptr<FixedWork> work_;
 };
 
@@ -67,7 +66,7 @@ class CommunicationCalibration final : public Experiment {
   }
 
   std::string repeat(std::span<double> values) override {
-    const TransferTimes alone = transfer_.run([] {});
+    const TransferTimes alone = transfer_.run([](MPI_Request&) {});
     transfer_.pair().synchronise();
     values[0] = alone.total_s;
     values[1] = transfer_.pair().measure_latency();
@@ -77,6 +76,12 @@ class CommunicationCalibration final : public Experiment {
  private:
   Transfer transfer_;
 };
+
+void check(const Json& point, int ranks) {
+  if (choice_of(point, parameters(), "calibration") == "comm") {
+    check_pairs(point, ranks);
+  }
+}
 
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
   if (choice_of(preparation.point, parameters(), "calibration") == "unit") {
@@ -92,7 +97,7 @@ const Benchmark& calibration_benchmark() {
       .name = "calibration",
       .question = "How long are a unit of work and a message alone?",
       .parameters = parameters(),
-      .check_ranks = check_pairs,
+      .check = check,
       .prepare = prepare,
   };
   return benchmark;

@@ -11,6 +11,19 @@
 
 namespace workloads {
 
+void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed) noexcept;
+
+/// What is wrong with the contents, a sentence; empty if they are those of `seed`.
+std::string check_pattern(std::span<const std::byte> bytes, std::uint64_t seed);
+
+/// The 8 bytes at 8 * index of a pattern.
+constexpr std::uint64_t pattern_word(std::uint64_t seed, std::size_t index) {
+  // Consecutive seeds differ in every byte; neighbouring words differ by an odd constant.
+  constexpr std::uint64_t every_byte = 0x0101010101010101;
+  constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+  return (seed * every_byte) ^ (golden_ratio * index);
+}
+
 /// Page-aligned memory, touched once here, used again by every repetition.
 class Payload {
  public:
@@ -20,11 +33,10 @@ class Payload {
   [[nodiscard]] void* data() noexcept { return memory_.get(); }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::span<std::byte> bytes() noexcept { return {memory_.get(), size_}; }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {memory_.get(), size_}; }
 
-  void fill(std::uint64_t seed) noexcept;
-
-  /// What is wrong with the contents, a sentence; empty if they are those of `seed`.
-  [[nodiscard]] std::string check(std::uint64_t seed) const;
+  void fill(std::uint64_t seed) noexcept { fill_pattern(bytes(), seed); }
+  [[nodiscard]] std::string check(std::uint64_t seed) const { return check_pattern(bytes(), seed); }
 
  private:
   struct Free {

@@ -26,7 +26,7 @@ MPI_Request Transfer::start() {
   return request;  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): run() waits for it
 }
 
-TransferTimes Transfer::run(const std::function<void()>& between) {
+TransferTimes Transfer::run(const std::function<void(MPI_Request&)>& between) {
   ++seed_;
   if (pair_.is_sender()) {
     payload_.fill(seed_);
@@ -51,7 +51,7 @@ TransferTimes Transfer::run(const std::function<void()>& between) {
     timed_start();
   }
   const auto started = Clock::now();
-  between();
+  between(request);
   const auto waiting = Clock::now();
   // NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): start() started it
   require(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");

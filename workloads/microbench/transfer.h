@@ -32,8 +32,9 @@ class Transfer {
   /// `settle_s`: pause before each run, see LaunchOptions.
   Transfer(const MpiProcess& mpi, std::size_t bytes, ReceivePosting posting, double settle_s);
 
-  /// Runs `between` after the start and before the completing call. A preposted receive starts before the clock does.
-  TransferTimes run(const std::function<void()>& between);
+  /// Runs `between`, which may test the request, after the start and before the completing call. A preposted receive
+  /// starts before the clock does.
+  TransferTimes run(const std::function<void(MPI_Request&)>& between);
 
   [[nodiscard]] const Pair& pair() const noexcept { return pair_; }
 

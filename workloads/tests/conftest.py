@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from harness.mpis import MPIS, WHEEL_MPIS, Mpi
+from harness.paths import SCHEMA
 
 TIMEOUT_S = 60
+VALIDATOR = Draft202012Validator(json.loads(SCHEMA.read_text()))
 
 # A build tree other than build/<mpi>, for whoever works on this folder alone: <this folder>/<mpi>.
 BUILDS = os.environ.get("OVERLAP_BENCH_BUILDS")
@@ -39,6 +42,13 @@ class Result:
     def end(self) -> dict[str, Any]:
         end: dict[str, Any] = self.lines[-1]["end"]
         return end
+
+
+def assert_valid(result: Result) -> None:
+    """Every line obeys the record schema."""
+    for number, line in enumerate(result.lines, 1):
+        errors = [f"line {number}: {error.message}" for error in VALIDATOR.iter_errors(line)]
+        assert not errors, errors
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 from scipy.stats import binom
 
-from harness.paths import SCHEMA
-
-from .conftest import TIMEOUT_S, Launcher, Result
+from .conftest import TIMEOUT_S, Launcher, Result, assert_valid
 
 pytestmark = pytest.mark.mpi
 
-VALIDATOR = Draft202012Validator(json.loads(SCHEMA.read_text()))
 QUICK = ("--time-box-s=0.3", "--min-samples=6", "--max-samples=20")
 QUANTITIES = {
-    *("comm_s", "comp_s", "total_s", "comp_in_s", "post_s", "wait_s", "ack_s", "cpu_s"),
+    *("comm_s", "comp_s", "total_s", "comp_in_s", "post_s", "wait_s", "test_s", "ack_s", "cpu_s"),
     *("application_voluntary_switches", "application_involuntary_switches"),
     *("other_voluntary_switches", "other_involuntary_switches"),
 }
@@ -34,12 +30,6 @@ QUANTITIES = {
 def write(path: Path, value: Any) -> str:
     path.write_text(value if isinstance(value, str) else json.dumps(value))
     return str(path)
-
-
-def assert_valid(result: Result) -> None:
-    for number, line in enumerate(result.lines, 1):
-        errors = [f"line {number}: {error.message}" for error in VALIDATOR.iter_errors(line)]
-        assert not errors, errors
 
 
 def median(line: dict[str, Any], quantity: str) -> float:
@@ -281,6 +271,6 @@ def test_lists_need_no_mpi(mpich: Launcher) -> None:
     assert output("--list").startswith("overlap ")
     assert "--relative-width" in output("overlap", "--help")
     parameters = {parameter["name"]: parameter for parameter in json.loads(output("overlap", "--list-parameters"))}
-    assert set(parameters) == {"pattern", "size_bytes", "work_units", "work", "receive"}
+    assert set(parameters) == {"pattern", "size_bytes", "work_units", "work", "test_every", "receive"}
     assert parameters["pattern"]["default"] == "both"
     assert parameters["size_bytes"]["unit"] == "bytes"

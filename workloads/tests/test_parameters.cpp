@@ -28,6 +28,13 @@ const Parameters& table() {
           .meaning = "who computes",
           .default_value = "both",
       },
+      {
+          .name = "pending",
+          .domain = Flag{},
+          .unit = "",
+          .meaning = "whether something is pending",
+          .default_value = true,
+      },
   };
   return parameters;
 }
@@ -68,6 +75,7 @@ TEST(CheckPoint, RefusesWithPlaceValueAndRemedy) {
   EXPECT_THAT(objection_to(R"({"size_bytes": null})"), HasSubstr("integer"));
   EXPECT_THAT(objection_to(R"({"size_bytes": 1, "pattern": "none"})"), HasSubstr("one of both, sender is needed"));
   EXPECT_THAT(objection_to(R"({"size_bytes": 1, "pattern": 3})"), HasSubstr("one of both, sender is needed"));
+  EXPECT_THAT(objection_to(R"({"size_bytes": 1, "pending": 1})"), HasSubstr("pending = 1: true or false is needed"));
   EXPECT_THAT(objection_to(R"({})"), HasSubstr("size_bytes is missing"));
   EXPECT_THAT(objection_to(R"([1])"), HasSubstr("an object of parameters is needed"));
   EXPECT_THAT(objection_to(R"({"size_bytes": 1, "list": [1]})"), HasSubstr("list: a number, a text"));
@@ -82,6 +90,8 @@ TEST(Values, GivenOrDefault) {
   EXPECT_EQ(integer_of(Json{{"size_bytes", 12}}, table(), "size_bytes"), 12);
   EXPECT_EQ(integer_of(Json{{"size_bytes", 12.0}}, table(), "size_bytes"), 12);
   EXPECT_EQ(choice_of(Json::object(), table(), "pattern"), "both");
+  EXPECT_TRUE(flag_of(Json::object(), table(), "pending"));
+  EXPECT_FALSE(flag_of(Json{{"pending", false}}, table(), "pending"));
   EXPECT_EQ(choice_of(Json{{"pattern", "sender"}}, table(), "pattern"), "sender");
 }
 
@@ -121,6 +131,7 @@ TEST(Describe, HasTypeUnitMeaningAndDefault) {
   EXPECT_TRUE(description[0]["default"].is_null());
   EXPECT_EQ(description[1]["choices"], (Json{"both", "sender"}));
   EXPECT_EQ(description[1]["default"], "both");
+  EXPECT_EQ(description[2]["type"], "boolean");
 }
 
 }  // namespace

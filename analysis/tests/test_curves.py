@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures of recorded quantities: what they hold against records whose truth is known, and against looked-at pictures.
+
+OVERLAP_BENCH_BASELINE=write .venv/bin/python -m pytest analysis/tests/test_curves.py     after a wanted change
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.testing.compare import compare_images
+
+from analysis import claims
+from analysis.claims.decided import build
+from analysis.claims.evidence import Evidence
+from analysis.figures import gallery
+from analysis.figures.toolkit import Drawn, save
+from analysis.findings import sections
+from analysis.load import load
+from analysis.quantities import summary
+from analysis.report import write_report
+from analysis.tests.test_claims import study_session
+from analysis.tests.test_figures import BASELINE, TOLERANCE, render
+from reframe_checks.study_table import STUDIES
+
+MACHINE = {"nics": [{"name": "ib0", "driver": "mlx5_core"}], "cores": 8}
+RNG = np.random.default_rng(3)
+
+
+def samples(value: float, count: int = 20) -> list[float]:
+    return [round(float(x), 9) for x in value * np.exp(RNG.normal(0, 0.01, count))]
+
+
+def latency(variant_extra: float, **point: Any) -> dict[str, Any]:
+    return {"point": {**point, "size_bytes": 1}, "samples": {"latency_s": samples(3e-5 + variant_extra)}}
+
+
+SKIPPED = {"status": "skipped", "reason": "4 cores a node are needed and there are 1", "samples": {}}
+
+
+@pytest.fixture(scope="module")
+def periods(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Latency rises below a period of 10 µs, and one period could not be measured."""
+    points = [latency(2e-6 / max(period, 0.5), period_us=period) for period in (0, 1, 10, 10000)]
+    points.append({"point": {"period_us": 100, "size_bytes": 1}, **SKIPPED})
+    folder = tmp_path_factory.mktemp("p") / "latency"
+    return study_session(folder, "latency-idle-period", {"idle": points}, machine=MACHINE)
+
+
+@pytest.fixture(scope="module")
+def switches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    def point(pending: bool, rate: float) -> dict[str, Any]:
+        return {"point": {"pending": pending}, "samples": {"switches_per_s": [rate, rate + 1, rate + 2]}}
+
+    measured = {
+        "thread": [point(True, 250), point(False, 240)],
+        "adaptive": [point(True, 60), point(False, -1)],
+    }
+    return study_session(tmp_path_factory.mktemp("s") / "switches", "context-switches", measured)
+
+
+def drawn_of(session: Path) -> dict[str, Drawn]:
+    return {figure.name: figure for figure in gallery.draw_all(Evidence(load([session])), "Data: made up.")}
+
+
+def test_a_summary_has_every_point_and_every_statistic(periods: Path) -> None:
+    frame = summary(Evidence(load([periods])), "latency-idle-period", "latency_s", ("min", "median"))
+    assert len(frame) == 5 * 2
+    best = frame[(frame["statistic"] == "min") & (frame["period_us"] == 10000)].iloc[0]
+    median = frame[(frame["statistic"] == "median") & (frame["period_us"] == 10000)].iloc[0]
+    assert best["value"] < median["value"] == pytest.approx(3e-5, rel=0.02)
+    assert median["low"] <= median["value"] <= median["high"]
+    skipped = frame[frame["period_us"] == 100]
+    assert set(skipped["status"]) == {"skipped"}
+    assert skipped["value"].isna().all()
+
+
+def test_the_figure_holds_its_points_and_says_what_it_shows(periods: Path, tmp_path: Path) -> None:
+    figure = drawn_of(periods)["latency_idle_period"]
+    assert "half a round trip" in figure.caption
+    assert "made up" in figure.caption
+    assert figure.found.startswith("Latency by period")
+    assert "MPICH" in figure.found
+    files = save(figure, tmp_path)
+    assert "skipped" in files["csv"].read_text()
+
+
+@pytest.mark.parametrize(("session", "name"), [("periods", "latency_idle_period"), ("switches", "context_switches")])
+def test_pictures_are_as_they_were(session: str, name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    expected = BASELINE / f"{name}.png"
+    figure = drawn_of(request.getfixturevalue(session))[name]
+    if os.environ.get("OVERLAP_BENCH_BASELINE") == "write":
+        render(figure, expected)
+    assert compare_images(str(expected), str(render(figure, tmp_path / "now.png")), tol=TOLERANCE) is None
+
+
+def test_the_report_has_a_section_a_study_with_its_claims_decided(switches: Path, tmp_path: Path) -> None:
+    evidence = Evidence(load([switches]))
+    table = build(evidence.records)
+    (section,) = sections(table, evidence, gallery.draw_all(evidence, ""))
+    assert section.title.startswith("R2")
+    assert "fewer context switches" in section.sentences[0]
+    assert "reproduced" in section.sentences[0]
+    assert section.drawn == [0]
+    page = write_report([switches], tmp_path).read_text()
+    assert "R2: context switches of adaptive and always-on threads" in page
+
+
+def test_a_study_of_the_table_is_one_that_claims_know() -> None:
+    known = {name for study in claims.studies.STUDIES for name in study.names}
+    assert set(STUDIES) <= known, "its records would be decided by nobody"
+    assert all({"test", "quick", "paper"} <= set(study.scales) for study in STUDIES.values())

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ruhela et al., "Efficient Asynchronous Communication Progress for MPI without Dedicated Resources", EuroMPI 2018:
+studies R1 and R2."""
+
+from __future__ import annotations
+
+from reframe_checks.study import Grid, Parameter, Scale, Study
+from reframe_checks.tables.common import DEFENSIBLE, KIB, MIB, SIZE, paper, scale
+
+# `pattern` names the paper's three kinds; the workload itself needs only the collective
+KINDS = {
+    "all-to-one": ("ireduce", "igather"),
+    "one-to-all": ("ibcast", "iscatter"),
+    "all-to-all": ("iallreduce", "ialltoall", "iallgather"),
+}
+_COLLECTIVES = tuple(name for names in KINDS.values() for name in names)
+
+
+def _grids(rest: Grid) -> tuple[Grid, ...]:
+    return tuple({"pattern": (kind,), "collective": names, **rest} for kind, names in KINDS.items())
+
+
+COLLECTIVE_OVERLAP = Study(
+    name="collective-overlap",
+    title="Total time of a nonblocking collective and a computation",
+    group="ruhela",
+    source="Ruhela et al., EuroMPI 2018 (study R1)",
+    workload=("microbench", "collective-overlap"),
+    calibrate_points=True,
+    parameters={
+        "pattern": Parameter("kind of collective", str, tuple(KINDS)),
+        "collective": Parameter("collective", str, _COLLECTIVES),
+        "size_bytes": SIZE,
+        "comp_over_comm": Parameter("computation time over the bare communication time", float),
+        "test_every": Parameter("manual progression: MPI_Test after so many units of the computation, 0 never", int),
+    },
+    scales={
+        "test": Scale(
+            launches=1,
+            grids=({"pattern": ("one-to-all",), "collective": ("ibcast",), "size_bytes": (MIB,),
+                    "comp_over_comm": (1.0,)},),
+            min_samples=2,
+            max_samples=2,
+            warmup=1,
+            time_box_s=2,
+            variants=("bare", "adaptive"),
+        ),
+        "quick": Scale(
+            launches=2,
+            grids=_grids({"size_bytes": (4 * MIB,), "comp_over_comm": (1.0,)}),
+            min_samples=2,
+            max_samples=5,
+            warmup=1,
+            time_box_s=0.5,
+            variants=("bare", "mpi-async", "adaptive"),
+            point_s=0.5,
+        ),
+        "paper": Scale(
+            launches=6,
+            grids=_grids(
+                {
+                    "size_bytes": (64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB),
+                    "comp_over_comm": (0.5, 1.0, 2.0),
+                    "test_every": (0, 100),
+                }
+            ),
+            min_samples=10,
+            max_samples=50,
+            warmup=2,
+            time_box_s=10,
+            variants=("bare", "mpi-async", "thread", "idle", "adaptive"),
+        ),
+    },
+)  # fmt: skip
+
+CONTEXT_SWITCHES = Study(
+    name="context-switches",
+    title="Context switches a second of the engine's threads, with communication pending and without",
+    group="ruhela",
+    source="Ruhela et al., EuroMPI 2018 (study R2)",
+    workload=("microbench", "context-switches"),
+    quantity="switches_per_s",
+    parameters={
+        "pending": Parameter("whether messages are pending while the program computes", bool),
+        "size_bytes": SIZE,
+        "comp_s": Parameter("computation time, seconds", float),
+    },
+    scales={
+        "test": scale(1, {"pending": (True,), "comp_s": (0.05,)}, variants=("thread", "adaptive"), samples=2),
+        "quick": scale(
+            DEFENSIBLE,
+            {"pending": (True, False), "comp_s": (0.1,)},
+            variants=("bare", "thread", "adaptive"),
+            samples=3,
+            seconds=0.6,
+        ),
+        "paper": paper(
+            6,
+            {"pending": (True, False), "size_bytes": (MIB, 4 * MIB, 32 * MIB), "comp_s": (0.1, 1.0)},
+            variants=("bare", "mpi-async", "thread", "timer", "idle", "adaptive"),
+            samples=20,
+            seconds=60,
+        ),
+    },
+)
+
+STUDIES = (COLLECTIVE_OVERLAP, CONTEXT_SWITCHES)

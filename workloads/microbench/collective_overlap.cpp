@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Does a nonblocking collective progress while its ranks compute? (Ruhela et al., EuroMPI 2018; study
+// collective-overlap.) As `overlap`, with a fixed amount of work; a barrier closes the total, because a rank that has
+// done its part is not done with the collective.
+//
+// Point: collective, size_bytes (the vector of ibcast, ireduce, iallreduce; else the block from one rank to another),
+// work_units, work (register), test_every (0; manual progression). Samples, one a repetition, on every rank: total_s,
+// comm_s, comp_s, comp_in_s (tests included), post_s, wait_s, test_s, ack_s (the closing barrier alone), cpu_s and the
+// context switches of the application's and of other threads.
+#include <fmt/format.h>
+
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/thread_usage.h"
+#include "microbench/benchmarks.h"
+#include "microbench/collective.h"
+#include "microbench/computation.h"
+
+namespace workloads {
+namespace {
+
+const Parameters& parameters() {
+  static const Parameters table{
+      {
+          .name = "collective",
+          .domain = collective_names(),
+          .unit = "",
+          .meaning = "the collective, with rank 0 as its root",
+          .default_value = nullptr,
+      },
+      size_parameter(nullptr),
+      work_units_parameter(nullptr),
+      work_parameter(),
+      test_every_parameter(),
+  };
+  return table;
+}
+
+void check(const Json& point, int ranks) {
+  const auto collective = choice_of(point, parameters(), "collective");
+  const auto size = size_of(point, parameters());
+  if (ranks < 2) {
+    throw UsageError("a collective needs 2 ranks at least, and there is 1");
+  }
+  if (is_reduction(collective) && size % sizeof(std::uint64_t) != 0) {
+    throw UsageError(
+        fmt::format("{} adds numbers of 8 bytes: size_bytes = {} is not a multiple of 8", collective, size));
+  }
+}
+
+double timed_barrier() {
+  const auto begin = Clock::now();
+  require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+  return seconds_since(begin);
+}
+
+struct Run {
+  double total_s = 0;
+  double post_s = 0;
+  double wait_s = 0;
+  ComputationTimes inside;
+  Usage usage;
+  std::string problem;
+};
+
+class CollectiveOverlap final : public Experiment {
+ public:
+  explicit CollectiveOverlap(const Preparation& preparation)
+      : collective_(choice_of(preparation.point, parameters(), "collective"), preparation.mpi,
+                    size_of(preparation.point, parameters())),
+        computation_(preparation, parameters()),
+        role_(preparation.mpi.is_root() ? "root" : "other"),
+        settle_s_(preparation.settle_s) {}
+
+  [[nodiscard]] std::string role() const override { return role_; }
+
+  [[nodiscard]] std::span<const std::string_view> quantities() const override { return OverlapSample::quantities(); }
+
+  std::string repeat(std::span<double> values) override {
+    const Run alone = run(false);
+    timed_barrier();
+    const double comp_s = computation_.alone();
+    const Run beside = run(true);
+    timed_barrier();
+    const OverlapSample sample{
+        .total_s = beside.total_s,
+        .comm_s = alone.total_s,
+        .comp_s = comp_s,
+        .inside = beside.inside,
+        .post_s = beside.post_s,
+        .wait_s = beside.wait_s,
+        .ack_s = timed_barrier(),
+        .usage = beside.usage,
+    };
+    sample.write(values);
+    return alone.problem.empty() ? beside.problem : alone.problem;
+  }
+
+ private:
+  Run run(bool computing) {
+    collective_.fill(++seed_);
+    spin_for(settle_s_);
+    timed_barrier();
+    Run times;
+    const Usage before = read_usage();
+    const auto begin = Clock::now();
+    MPI_Request request = collective_.start();
+    const auto started = Clock::now();
+    if (computing) {
+      times.inside = computation_.beside(request);
+    }
+    const auto waiting = Clock::now();
+    require(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    times.wait_s = seconds_since(waiting);
+    timed_barrier();
+    times.total_s = seconds_since(begin);
+    times.usage = read_usage() - before;
+    times.post_s = seconds_between(begin, started);
+    times.problem = collective_.check(seed_);
+    return times;
+  }
+
+  Collective collective_;
+  Computation computation_;
+  std::string role_;
+  double settle_s_;
+  std::uint64_t seed_ = 0;
+};
+
+std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
+  return std::make_unique<CollectiveOverlap>(preparation);
+}
+
+}  // namespace
+
+const Benchmark& collective_overlap_benchmark() {
+  static const Benchmark benchmark{
+      .name = "collective-overlap",
+      .question = "Does a nonblocking collective progress while its ranks compute?",
+      .parameters = parameters(),
+      .check = check,
+      .prepare = prepare,
+      .calibration = &calibration_benchmark(),
+  };
+  return benchmark;
+}
+
+}  // namespace workloads

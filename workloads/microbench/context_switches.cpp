@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How often are threads switched and preempted while the program computes, with an exchange of messages pending and
+// with nothing pending? (Ruhela et al., EuroMPI 2018; study context-switches.)
+//
+// Point: pending (true or false), size_bytes (4 MiB, one message each way), work_units, work (register). Samples, one a
+// repetition, all of the computation alone: comp_in_s; switches_per_s and preemptions_per_s (involuntary ones among
+// them) of all threads but the application's: the engine's and the MPI's own; application_switches_per_s,
+// application_preemptions_per_s; cpu_share (CPU seconds of the process a second: 1 if only the computation runs).
+#include <algorithm>
+#include <cmath>
+
+#include "common/clock.h"
+#include "common/fixed_work.h"
+#include "common/thread_usage.h"
+#include "microbench/benchmarks.h"
+#include "microbench/pair.h"
+#include "microbench/payload.h"
+
+namespace workloads {
+namespace {
+
+constexpr int message_tag = 100;
+
+const Parameters& parameters() {
+  constexpr std::int64_t four_mebibytes = 4 * 1024 * 1024;
+  static const Parameters table{
+      {
+          .name = "pending",
+          .domain = Flag{},
+          .unit = "",
+          .meaning = "the exchange is started before the computation and completed behind it; false: both behind it",
+          .default_value = nullptr,
+      },
+      size_parameter(four_mebibytes),
+      work_units_parameter(nullptr),
+      work_parameter(),
+  };
+  return table;
+}
+
+/// One message each way between the two of a pair.
+class Exchange {
+ public:
+  Exchange(const MpiProcess& mpi, std::size_t bytes) : pair_(mpi), out_(bytes), in_(bytes) {}
+
+  void start() {
+    out_.fill(seed_of(pair_.is_sender()));
+    const auto count = static_cast<int>(out_.size());
+    require(MPI_Irecv(in_.data(), count, MPI_BYTE, pair_.partner(), message_tag, MPI_COMM_WORLD, &requests_[0]),
+            "MPI_Irecv");
+    require(MPI_Isend(out_.data(), count, MPI_BYTE, pair_.partner(), message_tag, MPI_COMM_WORLD, &requests_[1]),
+            "MPI_Isend");
+  }
+
+  /// What is wrong with the message received; empty if nothing.
+  std::string complete() {
+    require(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    auto problem = in_.check(seed_of(!pair_.is_sender()));
+    ++number_;
+    return problem;
+  }
+
+  [[nodiscard]] const Pair& pair() const noexcept { return pair_; }
+
+ private:
+  [[nodiscard]] std::uint64_t seed_of(bool of_sender) const { return (2 * number_) + (of_sender ? 0 : 1); }
+
+  Pair pair_;
+  Payload out_;
+  Payload in_;
+  std::array<MPI_Request, 2> requests_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  std::uint64_t number_ = 1;
+};
+
+class ContextSwitches final : public Experiment {
+ public:
+  explicit ContextSwitches(const Preparation& preparation)
+      : exchange_(preparation.mpi, size_of(preparation.point, parameters())),
+        work_(make_fixed_work(work_of(preparation.point, parameters()))),
+        units_(units_of(preparation, parameters())),
+        pending_(flag_of(preparation.point, parameters(), "pending")) {}
+
+  [[nodiscard]] std::string role() const override { return std::string(exchange_.pair().role()); }
+
+  [[nodiscard]] std::span<const std::string_view> quantities() const override {
+    static constexpr std::array<std::string_view, 6> names{
+        "comp_in_s",
+        "switches_per_s",
+        "preemptions_per_s",
+        "application_switches_per_s",
+        "application_preemptions_per_s",
+        "cpu_share",
+    };
+    return names;
+  }
+
+  std::string repeat(std::span<double> values) override {
+    exchange_.pair().synchronise();
+    if (pending_) {
+      exchange_.start();
+    }
+    const Usage before = read_usage();
+    const auto begin = Clock::now();
+    work_->run(units_);
+    const double seconds = seconds_since(begin);
+    const auto& [cpu_s, application, other] = read_usage() - before;
+    if (!pending_) {
+      exchange_.start();
+    }
+    const auto rate = [&](auto count) { return seconds > 0 ? static_cast<double>(count) / seconds : 0.0; };
+    values[0] = seconds;
+    values[1] = rate(other.voluntary + other.involuntary);
+    values[2] = rate(other.involuntary);
+    values[3] = rate(application.voluntary + application.involuntary);
+    values[4] = rate(application.involuntary);
+    values[5] = rate(cpu_s);
+    return exchange_.complete();
+  }
+
+ private:
+  Exchange exchange_;
+  std::unique_ptr<FixedWork> work_;
+  std::uint64_t units_;
+  bool pending_;
+};
+
+std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
+  return std::make_unique<ContextSwitches>(preparation);
+}
+
+}  // namespace
+
+const Benchmark& context_switches_benchmark() {
+  static const Benchmark benchmark{
+      .name = "context-switches",
+      .question = "How often are threads switched while the program computes, with and without messages pending?",
+      .parameters = parameters(),
+      .check = check_pairs,
+      .prepare = prepare,
+      .calibration = &calibration_benchmark(),
+  };
+  return benchmark;
+}
+
+}  // namespace workloads

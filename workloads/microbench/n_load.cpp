@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A ping-pong beside N computing threads on each side, N beyond the cores (Denis, PDP 2015: figure 12; study n-load).
+//
+// Point: computing_threads, size_bytes (1 MiB), work (register or memory), round_trips (a repetition, 10). Samples: the
+// distributions latency_s (under the load) and unloaded_latency_s; one a repetition: batch_median_s, excess_latency_s
+// (how much longer the slowest round trip was than the slowest one without the load, just before: whole round trips),
+// compute_units_per_s (all computing threads together), cpu_s.
+#include <algorithm>
+
+#include "common/thread_usage.h"
+#include "microbench/benchmarks.h"
+#include "microbench/computing_threads.h"
+#include "microbench/pair.h"
+#include "microbench/ping_pong.h"
+
+namespace workloads {
+namespace {
+
+const Parameters& parameters() {
+  constexpr std::int64_t mebibyte = 1024 * 1024;
+  constexpr int most_threads = 4096;
+  static const Parameters table{
+      {
+          .name = "computing_threads",
+          .domain = IntegerRange{.minimum = 0, .maximum = most_threads},
+          .unit = "threads",
+          .meaning = "threads of each process that compute beside the one that communicates",
+          .default_value = nullptr,
+      },
+      size_parameter(mebibyte),
+      work_parameter(),
+      round_trips_parameter(10),
+  };
+  return table;
+}
+
+class NLoad final : public Experiment {
+ public:
+  explicit NLoad(const Preparation& preparation)
+      : pair_(preparation.mpi),
+        ping_pong_({
+            .partner = pair_.partner(),
+            .tag = ping_pong_tag,
+            .bytes = size_of(preparation.point, parameters()),
+            .first = pair_.is_sender(),
+        }),
+        threads_(static_cast<int>(integer_of(preparation.point, parameters(), "computing_threads")),
+                 work_of(preparation.point, parameters())),
+        trips_(static_cast<int>(integer_of(preparation.point, parameters(), "round_trips"))) {}
+
+  [[nodiscard]] std::string role() const override { return std::string(pair_.role()); }
+
+  [[nodiscard]] std::span<const std::string_view> quantities() const override {
+    static constexpr std::array<std::string_view, 4> names{
+        "batch_median_s",
+        "excess_latency_s",
+        "compute_units_per_s",
+        "cpu_s",
+    };
+    return names;
+  }
+
+  std::string repeat(std::span<double> values) override {
+    auto& loaded = distributions_[0].values;
+    auto& unloaded = distributions_[1].values;
+    auto problem = ping_pong_.run(trips_, unloaded);
+    threads_.start();
+    const Usage before = read_usage();
+    auto problem_under_load = ping_pong_.run(trips_, loaded);
+    const Usage usage = read_usage() - before;
+    const double units_per_s = threads_.stop();
+    values[0] = median_of_last(loaded, static_cast<std::size_t>(trips_));
+    values[1] = 2 * (largest_of_last(loaded) - largest_of_last(unloaded));
+    values[2] = units_per_s;
+    values[3] = usage.cpu_s;
+    return problem.empty() ? problem_under_load : problem;
+  }
+
+  [[nodiscard]] std::span<Distribution> distributions() override { return distributions_; }
+
+ private:
+  [[nodiscard]] double largest_of_last(const std::vector<double>& values) const {
+    return *std::max_element(values.end() - trips_, values.end());
+  }
+
+  Pair pair_;
+  PingPong ping_pong_;
+  ComputingThreads threads_;
+  int trips_;
+  std::array<Distribution, 2> distributions_{
+      Distribution{.name = "latency_s", .values = {}},
+      Distribution{.name = "unloaded_latency_s", .values = {}},
+  };
+};
+
+std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<NLoad>(preparation); }
+
+}  // namespace
+
+const Benchmark& n_load_benchmark() {
+  static const Benchmark benchmark{
+      .name = "n-load",
+      .question = "How long does a message take while other threads of its processes compute?",
+      .parameters = parameters(),
+      .check = check_pairs,
+      .prepare = prepare,
+  };
+  return benchmark;
+}
+
+}  // namespace workloads

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One thread that ping-pongs in turn with each of N threads of the other process, all of which wait (Denis, PDP 2015:
+// figure 10; osu_latency_mt; study one-to-many). Needs MPI_THREAD_MULTIPLE and asks for it.
+//
+// Point: receivers (N), size_bytes (1), round_trips (a repetition, with all receivers together; 100). Samples: on the
+// sending side the distribution latency_s (half a round trip with one of them); one a repetition on both sides:
+// elapsed_s, cpu_s.
+#include "common/clock.h"
+#include "common/thread_usage.h"
+#include "microbench/benchmarks.h"
+#include "microbench/pair.h"
+#include "microbench/ping_pong.h"
+#include "microbench/team.h"
+
+namespace workloads {
+namespace {
+
+const Parameters& parameters() {
+  static const Parameters table{
+      threads_parameter("receivers", "threads that wait for a message, each for its own"),
+      size_parameter(1),
+      round_trips_parameter(100),
+  };
+  return table;
+}
+
+class OneToMany final : public Experiment {
+ public:
+  explicit OneToMany(const Preparation& preparation)
+      : pair_(preparation.mpi),
+        ping_pongs_(make_ping_pongs(pair_, static_cast<int>(integer_of(preparation.point, parameters(), "receivers")),
+                                    size_of(preparation.point, parameters()))) {
+    // Every receiver has the same number of trips, one of them uncounted.
+    const auto receivers = static_cast<int>(ping_pongs_.size());
+    const auto asked = static_cast<int>(integer_of(preparation.point, parameters(), "round_trips"));
+    trips_each_ = 1 + ((asked + receivers - 1) / receivers);
+  }
+
+  [[nodiscard]] std::string role() const override { return std::string(pair_.role()); }
+
+  [[nodiscard]] std::span<const std::string_view> quantities() const override {
+    static constexpr std::array<std::string_view, 2> names{"elapsed_s", "cpu_s"};
+    return names;
+  }
+
+  std::string repeat(std::span<double> values) override {
+    pair_.synchronise();
+    const Usage before = read_usage();
+    const auto begin = Clock::now();
+    for (auto& ping_pong : ping_pongs_) {
+      ping_pong.begin();
+    }
+    if (pair_.is_sender()) {
+      send_in_turn();
+    } else {
+      run_together(ping_pongs_.size(), [&](std::size_t i) { answer(ping_pongs_[i]); });
+    }
+    values[0] = seconds_since(begin);
+    values[1] = (read_usage() - before).cpu_s;
+    return first_problem(ping_pongs_, [](PingPong& ping_pong) { return ping_pong.verify(); });
+  }
+
+  [[nodiscard]] std::span<Distribution> distributions() override {
+    return pair_.is_sender() ? std::span(latencies_) : std::span<Distribution>();
+  }
+
+ private:
+  void answer(PingPong& ping_pong) const {
+    for (int trip = 0; trip < trips_each_; ++trip) {
+      ping_pong.round_trip();
+    }
+  }
+
+  void send_in_turn() {
+    auto& latencies = latencies_.front().values;
+    latencies.reserve(latencies.size() + (ping_pongs_.size() * static_cast<std::size_t>(trips_each_)));
+    for (int trip = 0; trip < trips_each_; ++trip) {
+      for (auto& ping_pong : ping_pongs_) {
+        const auto begin = Clock::now();
+        ping_pong.round_trip();
+        if (trip > 0) {  // before the first one the thread at the other end may not even have started
+          latencies.push_back(seconds_since(begin) / 2);
+        }
+      }
+    }
+  }
+
+  Pair pair_;
+  std::vector<PingPong> ping_pongs_;
+  int trips_each_ = 0;
+  std::array<Distribution, 1> latencies_{Distribution{.name = "latency_s", .values = {}}};
+};
+
+std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<OneToMany>(preparation); }
+
+}  // namespace
+
+const Benchmark& one_to_many_benchmark() {
+  static const Benchmark benchmark{
+      .name = "one-to-many",
+      .question = "Does latency depend on how many threads wait for a message?",
+      .parameters = parameters(),
+      .check = check_pairs,
+      .prepare = prepare,
+      .thread_level = "multiple",
+  };
+  return benchmark;
+}
+
+}  // namespace workloads

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each benchmark of microbench at a tiny scale: what it records, what it verifies, what it refuses."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+import pytest
+
+from .conftest import Launcher, Result, assert_valid
+
+pytestmark = pytest.mark.mpi
+
+QUICK = ("--time-box-s=0.3", "--min-samples=2", "--max-samples=6", "--warmup=1")
+
+
+def measure(launcher: Launcher, ranks: int, benchmark: str, *points: str, options: tuple[str, ...] = QUICK) -> Result:
+    """A launch that must succeed."""
+    result = launcher.run(ranks, benchmark, *(f"--point={point}" for point in points), *options)
+    assert (result.status, result.errors) == (0, "")
+    assert_valid(result)
+    assert {line["status"] for line in result.points} == {"ok"}
+    return result
+
+
+def median(line: dict[str, Any], quantity: str) -> float:
+    samples: list[float] = line["samples"][quantity]
+    return statistics.median(samples)
+
+
+def test_latency_is_a_distribution(launcher: Launcher) -> None:
+    points = ("size_bytes=1,round_trips=50", "size_bytes=0,round_trips=7,calls=nonblocking")
+    result = measure(launcher, 2, "latency", *points)
+    assert [line["role"] for line in result.points] == ["sender", "receiver"] * 2
+    for line in result.points:
+        repetitions = len(line["samples"]["batch_median_s"])
+        assert len(line["samples"]["latency_s"]) == repetitions * line["point"]["round_trips"]
+        assert 0 < min(line["samples"]["latency_s"]) <= min(line["samples"]["batch_median_s"])
+
+
+def test_many_round_trips_become_a_histogram_with_exact_extremes(mpich: Launcher) -> None:
+    options = ("--min-samples=5", "--max-samples=5", "--time-box-s=30")
+    line = measure(mpich, 2, "latency", "size_bytes=1,round_trips=5000", options=options).points[0]
+    histogram = line["histograms"]["latency_s"]
+    assert "latency_s" not in line["samples"]
+    assert histogram["count"] == sum(histogram["counts"]) == 25_000
+    medians = line["samples"]["batch_median_s"]
+    assert histogram["min"] <= min(medians) <= histogram["quantiles"]["0.5"] <= max(medians) <= histogram["max"]
+
+
+def test_manual_progression_tests_the_request(mpich: Launcher) -> None:
+    points = [f"size_bytes=4194304,work_units=300,test_every={every}" for every in (0, 10, 1000)]
+    never, often, once = measure(mpich, 2, "overlap", *points).points[1::2]
+    assert max(never["samples"]["test_s"]) == 0
+    assert min(often["samples"]["test_s"]) > 0
+    assert min(once["samples"]["test_s"]) > 0
+    for line in (often, once):
+        for inside, tests in zip(line["samples"]["comp_in_s"], line["samples"]["test_s"], strict=True):
+            assert tests < inside
+
+
+COLLECTIVES = ("ireduce", "igather", "ibcast", "iscatter", "iallreduce", "ialltoall", "iallgather")
+OVERLAP = {
+    *("comm_s", "comp_s", "total_s", "comp_in_s", "post_s", "wait_s", "test_s", "ack_s", "cpu_s"),
+    *("application_voluntary_switches", "application_involuntary_switches"),
+    *("other_voluntary_switches", "other_involuntary_switches"),
+}
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.full)])
+def test_every_collective_brings_what_it_should(launcher: Launcher, ranks: int) -> None:
+    """The workload compares every byte; sizes beyond and below the MPIs' limits, and none at all."""
+    points = [
+        *(f"collective={name},size_bytes=1000,work_units=2" for name in COLLECTIVES),
+        *(f"collective={name},size_bytes=200000,work_units=50,test_every=5" for name in COLLECTIVES),
+        "collective=ialltoall,size_bytes=13,work_units=0",
+        "collective=iallreduce,size_bytes=0,work_units=1",
+    ]
+    result = measure(launcher, ranks, "collective-overlap", *points, options=("--max-samples=2", "--warmup=0"))
+    assert [line["role"] for line in result.points] == ["root", *["other"] * (ranks - 1)] * len(points)
+    for line in result.points:
+        assert set(line["samples"]) == OVERLAP
+        tested = line["point"].get("test_every", 0) > 0
+        assert (max(line["samples"]["test_s"]) > 0) == tested
+
+
+def test_wrong_block_of_a_collective_fails_the_point(mpich: Launcher) -> None:
+    point = "--point=collective=iallgather,size_bytes=3000,work_units=1"
+    result = mpich.run(2, "collective-overlap", point, *QUICK, preload="wrong_collective")
+    assert result.status == 1
+    assert "iallgather, block of rank 1: the message of 3000 bytes is wrong at byte 2992" in result.points[0]["reason"]
+
+
+def test_load_is_felt_and_gone_again(mpich: Launcher) -> None:
+    points = ("computing_threads=0,size_bytes=4096", "computing_threads=4,size_bytes=4096,work=memory")
+    alone, loaded = measure(mpich, 2, "n-load", *points).points[::2]
+    assert max(alone["samples"]["compute_units_per_s"]) == 0
+    assert min(loaded["samples"]["compute_units_per_s"]) > 0
+    for line in (alone, loaded):
+        repetitions = len(line["samples"]["batch_median_s"])
+        assert len(line["samples"]["latency_s"]) == len(line["samples"]["unloaded_latency_s"]) == 10 * repetitions
+
+
+def test_threads_talk_at_the_same_time(launcher: Launcher) -> None:
+    """The benchmark asks for MPI_THREAD_MULTIPLE by itself."""
+    result = measure(launcher, 2, "many-to-many", "pairs=3,round_trips=20", "pairs=1,round_trips=5")
+    assert result.header["thread_level"] == {"asked": "multiple", "provided": "multiple"}
+    for line in result.points:
+        trips = line["point"]["pairs"] * line["point"]["round_trips"]
+        assert len(line["samples"]["latency_s"]) == trips * len(line["samples"]["elapsed_s"])
+
+
+def test_one_sender_serves_many_receivers(launcher: Launcher) -> None:
+    lines = measure(launcher, 2, "one-to-many", "receivers=3,round_trips=10", "receivers=1,round_trips=10").points
+    for sender, receiver in zip(lines[::2], lines[1::2], strict=True):
+        trips = {3: 12, 1: 10}[sender["point"]["receivers"]]  # rounded up, so that all receivers have the same number
+        assert len(sender["samples"]["latency_s"]) == trips * len(sender["samples"]["elapsed_s"])
+        assert set(receiver["samples"]) == {"elapsed_s", "cpu_s"}
+
+
+def test_switches_are_those_of_the_computation(mpich: Launcher) -> None:
+    points = ("pending=true,work_units=2000,size_bytes=100000", "pending=false,work_units=2000,size_bytes=100000")
+    for line in measure(mpich, 2, "context-switches", *points).points:
+        assert min(line["samples"]["comp_in_s"]) > 2000 * 1e-7
+        assert all(0 <= share <= 1.1 for share in line["samples"]["cpu_share"])  # no thread but the computing one
+        assert max(line["samples"]["switches_per_s"]) == 0
+
+
+def test_overhead_is_found_beside_enough_work(mpich: Launcher) -> None:
+    points = [f"pattern={pattern},size_bytes=300000" for pattern in ("sender", "receiver")]
+    lines = measure(mpich, 2, "host-overhead", *points).points
+    for line in lines:
+        computes = line["role"] == line["point"]["pattern"]
+        assert ("overhead_s" in line["samples"]) == computes
+        assert (min(line["samples"]["work_units"]) >= 10) == computes
+        assert (min(line["samples"]["comp_s"]) > 0) == computes
+
+
+REFUSED = {
+    "one rank": (1, "collective-overlap", "collective=ibcast,size_bytes=8,work_units=1", "needs 2 ranks at least"),
+    "no multiple": (2, "collective-overlap", "collective=ireduce,size_bytes=9,work_units=1", "not a multiple of 8"),
+    "collective": (2, "collective-overlap", "collective=iscan,size_bytes=8,work_units=1", "one of ireduce, igather"),
+    "threads": (2, "many-to-many", "pairs=0", "pairs = 0: an integer from 1"),
+    "negative": (2, "n-load", "computing_threads=-1", "computing_threads = -1: an integer from 0"),
+    "no flag": (2, "context-switches", "pending=1,work_units=5", "pending = 1: true or false"),
+    "odd": (3, "latency", "size_bytes=1", "pairs of ranks are needed"),
+    "no trips": (2, "latency", "round_trips=0", "round_trips = 0: an integer from 1"),
+    "no size": (2, "host-overhead", "pattern=sender", "size_bytes is missing"),
+    "no receivers": (2, "one-to-many", "size_bytes=1", "receivers is missing"),
+}
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_mistakes_are_one_sentence(mpich: Launcher, mistake: str) -> None:
+    ranks, benchmark, point, sentence = REFUSED[mistake]
+    result = mpich.run(ranks, benchmark, f"--point={point}")
+    assert result.status == 2
+    assert sentence in result.errors
+    assert len(result.errors.splitlines()) == 1, result.errors
+    assert result.lines == []
