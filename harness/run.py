@@ -46,6 +46,15 @@ def new_session(request: Request, hint: str, command: list[str]) -> Session:
     return sessions.create(hint, {"command": command, **request.facts(), "identity": identity.of(request)})
 
 
+def take_work(session: Session, model: Session) -> None:
+    """Give `session` the calibration of `model`: sessions that are compared do the same work."""
+    kept = sorted(model.folders.calibration.glob("*.json"))
+    for path in kept:
+        shutil.copy(path, session.folders.calibration)
+    session.facts["work_of"] = model.facts.get("work_of", model.name) if kept else None
+    session.save()
+
+
 def resumed_session(request: Request, session: Session, force: bool) -> Session:
     """The same session, to go on with; UsageError if what would run now is not what ran then."""
     found = identity.differences(session.facts.get("identity", {}), identity.of(request))
@@ -154,6 +163,7 @@ def reframe_command(request: Request, study: str, mpis: list[str], session: Path
         "seed": str(request.seed),
         "nodes": str(request.nodes),
         "session_dir": str(session),
+        "slowdown": f"{request.slowdown:g}" if request.slowdown != 1 else "",
     }
     return [
         *(str(VENV / "bin" / "reframe"), "--nocolor", "--exec-policy=serial", "--run"),
