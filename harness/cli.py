@@ -16,7 +16,7 @@ from typing import Any
 import typer
 
 from harness import __version__
-from harness.commands import COMMANDS, SPACK_COMMANDS, VCLUSTER_COMMANDS, Command
+from harness.commands import COMMANDS, SITE_COMMANDS, SPACK_COMMANDS, VCLUSTER_COMMANDS, Command
 from harness.errors import Failure, UsageError
 
 app = typer.Typer(
@@ -66,6 +66,7 @@ def _register(application: typer.Typer, commands: dict[str, Command]) -> None:
 _register(app, COMMANDS)
 for _name, _help, _commands in (
     ("vcluster", "The virtual cluster by hand.", VCLUSTER_COMMANDS),
+    ("site", "The file by which a cluster is known here.", SITE_COMMANDS),
     ("spack", "The engine and the workloads through Spack.", SPACK_COMMANDS),
 ):
     _group = typer.Typer(help=_help, no_args_is_help=True, rich_markup_mode=None)

@@ -24,10 +24,16 @@ def of(request: Request) -> dict[str, Any]:
         if request.system.own_mpis:
             mpi = MPIS[name]
             identity[f"{name} version"] = "; ".join(mpi.wheels or mpi.packages)
-        identity[f"{name} engine"] = _digest(programs.parent / "lib" / "libprogress_engine.so")
+        identity[f"{name} engine"] = _digest(_engine(programs))
         for executable in executables:
             identity[f"{name} workload {executable}"] = _digest(programs / executable)
     return identity
+
+
+def _engine(programs: Path) -> Path:
+    """The library beside the programs; an installed one is in lib64 on some distributions."""
+    found = [programs.parent / folder / "libprogress_engine.so" for folder in ("lib", "lib64")]
+    return next((path for path in found if path.exists()), found[0])
 
 
 def _digest(path: Path) -> str:

@@ -12,11 +12,11 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from harness import identity, unrun
+from harness import identity, spack, unrun
 from harness import session as sessions
 from harness.errors import Failure, UsageError
-from harness.mpis import MPIS
 from harness.paths import ROOT, VENV
 from harness.progress import Progress, watch
 from harness.request import Request
@@ -24,7 +24,6 @@ from harness.schedule import records
 from harness.schedule.folders import trouble
 from harness.schedule.salvage import salvage
 from harness.session import Session
-from harness.setup import build
 from harness.setup.steps import say
 from harness.systems import Opened, System
 
@@ -36,14 +35,19 @@ LOG_TAIL = 15
 
 def set_up(request: Request) -> None:
     """Have every MPI of the request installed and built for."""
-    if request.system.own_mpis:
-        for name in request.mpis:
-            build.ensure(MPIS[name])
+    request.system.set_up(request.mpis)
 
 
 def new_session(request: Request, hint: str, command: list[str]) -> Session:
     """A new session for `request`; what it runs with must be built already."""
-    return sessions.create(hint, {"command": command, **request.facts(), "identity": identity.of(request)})
+    facts = {"command": command, **request.facts(), "identity": identity.of(request), "spack": _spack_facts(request)}
+    return sessions.create(hint, facts)
+
+
+def _spack_facts(request: Request) -> dict[str, Any] | None:
+    """Which Spack built what, where one did."""
+    used = {name: request.system.spack[name].lock() for name in request.mpis if name in request.system.spack}
+    return {"version": spack.version(), "environments": used} if used else None
 
 
 def take_work(session: Session, model: Session) -> None:

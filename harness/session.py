@@ -116,7 +116,6 @@ def provenance() -> dict[str, Any]:
     return {
         "git": _git(),
         "machine": machine.facts(),
-        "spack": None,
         "reframe": metadata.version("ReFrame-HPC"),
         "python": platform.python_version(),
     }

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness import site_probe, spack
 from harness.errors import UsageError
 
 Config = Mapping[str, Any]
@@ -20,18 +21,25 @@ Config = Mapping[str, Any]
 PARTITION_EXTRAS: dict[str, type] = {
     "launch": str, "hosts": list, "remote_shell": str, "bind": bool, "network": str, "cpus_shared": bool,
     "cpus_too_few": str, "check_interfaces": bool, "sweep": list, "nodes": int, "cores": int,
+    "progress_cores": int,
 }  # fmt: skip
-ENVIRONMENT_EXTRAS: dict[str, type] = {"mpi": str, "library": str, "bin_dir": str, "async_progress": dict}
+ENVIRONMENT_EXTRAS: dict[str, type] = {
+    "mpi": str, "library": str, "bin_dir": str, "async_progress": dict, "spack": dict,
+}  # fmt: skip
 REQUIRED = ("mpi", "library", "bin_dir")
 LAUNCHES = ("mpiexec", "launcher")
 
 
 @dataclass(frozen=True)
 class Site:
-    """What runs there: ReFrame's name of the system, and for each MPI environment where its programs are."""
+    """What runs there: ReFrame's name of the system, where the programs of each MPI environment are, who builds them.
+
+    `spack`: the environments that Spack installs; the programs of the others are there.
+    """
 
     system: str
     programs: dict[str, Path]
+    spack: dict[str, spack.SiteEnvironment]
 
 
 def read(path: Path) -> Site:
@@ -42,10 +50,14 @@ def read(path: Path) -> Site:
         _check_partition(partition)
         for environment in environments:
             _check_environment(environment, partition)
+        site_probe.check(config["systems"][0], partition, environments)
+        for environment in environments:
+            _check_programs(environment)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error.__cause__
     programs = {environment["name"]: Path(environment["extras"]["bin_dir"]) for environment in environments}
-    return Site(config["systems"][0]["name"], programs)
+    built = {environment["name"]: _from_spack(environment) for environment in environments}
+    return Site(config["systems"][0]["name"], programs, {name: chosen for name, chosen in built.items() if chosen})
 
 
 def _load(path: Path) -> Config:
@@ -110,8 +122,9 @@ def _check_partition(partition: Config) -> None:
     for name in ("hosts", "sweep"):
         if not all(isinstance(item, str) for item in extras.get(name, [])):
             raise UsageError(f"{where}: extras '{name}' is a list of strings.")
-    if extras.get("nodes", 1) < 1:
-        raise UsageError(f"{where}: extras 'nodes' is at least 1.")
+    for name, least in (("nodes", 1), ("cores", 1), ("progress_cores", 0)):
+        if extras.get(name, least) < least:
+            raise UsageError(f"{where}: extras '{name}' is at least {least}.")
 
 
 def _check_environment(environment: Config, partition: Config) -> None:
@@ -126,10 +139,34 @@ def _check_environment(environment: Config, partition: Config) -> None:
         raise UsageError(f"{where}: extras 'mpi' must be the environment's own name, and is '{extras['mpi']}'.")
     if partition.get("extras", {}).get("launch") == "mpiexec" and name not in MPIS:
         raise UsageError(f"{where}: with 'launch': 'mpiexec' it is one of {', '.join(MPIS)}; or let ReFrame launch.")
-    if not (Path(extras["bin_dir"]) / "progress-run").is_file():
-        raise UsageError(f"{where}: there is no progress-run in bin_dir {extras['bin_dir']}; build it for this MPI.")
     if not all(isinstance(text, str) for pair in extras.get("async_progress", {}).items() for text in pair):
         raise UsageError(f"{where}: extras 'async_progress' has strings for strings.")
+
+
+def _check_programs(environment: Config) -> None:
+    """Last, since without the right modules and compiler there would be nothing to build them with."""
+    where, extras = f"environment {environment['name']}", environment["extras"]
+    if chosen := _from_spack(environment):
+        if Path(extras["bin_dir"]) != chosen.bin:
+            raise UsageError(f"{where}: extras 'bin_dir' of what Spack installs is {chosen.bin}.")
+    elif not (Path(extras["bin_dir"]) / "progress-run").is_file():
+        raise UsageError(f"{where}: there is no progress-run in bin_dir {extras['bin_dir']}; build it for this MPI.")
+
+
+def _from_spack(environment: Config) -> spack.SiteEnvironment | None:
+    """What Spack is to install for it, if anything; UsageError if there is no such environment or site."""
+    asked = environment["extras"].get("spack")
+    if asked is None:
+        return None
+    where = f"environment {environment['name']}: extras 'spack'"
+    if set(asked) != {"site", "environment"} or not all(isinstance(text, str) for text in asked.values()):
+        raise UsageError(f"{where} is {{'site': NAME, 'environment': NAME}}, not {asked!r}.")
+    try:
+        chosen = spack.SiteEnvironment(asked["site"], spack.environment(asked["environment"]))
+        chosen.check_site()
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from error
+    return chosen
 
 
 def _typed(where: str, extras: object, types: Mapping[str, type]) -> Config:

@@ -20,8 +20,9 @@ from typing import Any
 import yaml
 
 from harness.errors import Failure, UsageError
+from harness.mpis import MPIS
 from harness.paths import ROOT
-from harness.setup.steps import run_step
+from harness.setup.steps import has_stamp, run_step, write_stamp
 from spack_env import make_site
 from spack_env.table import ENVIRONMENTS, Environment
 
@@ -93,11 +94,16 @@ class SiteEnvironment:
     def lock_file(self) -> Path:
         return self.folder / "spack.lock"
 
-    def write(self) -> None:
-        """Put spack.yaml in the folder; UsageError if the site was not made yet."""
+    def check_site(self) -> Path:
+        """The site's packages.yaml; UsageError if the site was not made yet."""
         packages = make_site.SITES / self.site / "packages.yaml"
         if not packages.is_file():
             raise UsageError(f"There is no site '{self.site}' yet: ./bench spack site {self.site} --template NAME.")
+        return packages
+
+    def write(self) -> None:
+        """Put spack.yaml in the folder; UsageError if the site was not made yet."""
+        packages = self.check_site()
         source = ENVIRONMENTS_DIR / self.environment.name / "spack.yaml"
         tree = yaml.safe_load(source.read_text())
         tree["spack"]["include"] = [str(packages), str(ENVIRONMENTS_DIR / "common.yaml")]
@@ -116,8 +122,12 @@ class SiteEnvironment:
     def install(self) -> None:
         """Install what the lock says; concretizes first where there is no lock. Quick if all is there."""
         self.write()
-        jobs = os.environ.get("OVERLAP_BENCH_JOBS", str(os.cpu_count() or 1))
-        self._spack("installing", ["install", "-j", jobs], about_s=120)
+        self._spack("installing", ["install", *self.install_options()], about_s=120)
+
+    @staticmethod
+    def install_options() -> list[str]:
+        """OVERLAP_BENCH_JOBS: how many compilers at once, where a login node is shared."""
+        return ["-j", os.environ.get("OVERLAP_BENCH_JOBS", str(os.cpu_count() or 1))]
 
     def _spack(self, what: str, command: list[str], about_s: int) -> None:
         title = f"Spack: {what} {self.environment.name} for {self.site}"
@@ -171,3 +181,20 @@ def _variants(parameters: dict[str, Any]) -> list[str]:
         elif value and name != "dev_path":  # where the sources are is this machine's affair
             words.append(f"{name}={','.join(value) if isinstance(value, list) else value}")
     return words
+
+
+# The site of this machine, with the MPIs that ./bench installs from PyPI; and which of them is whose external.
+HERE = "here"
+FROM_SPACK = {
+    name: SiteEnvironment(HERE, ENVIRONMENTS[package])
+    for name, package in {"mpich": "mpich", "openmpi": "openmpi", "intel-mpi": "intel-oneapi-mpi"}.items()
+}
+
+
+def ensure_here() -> None:
+    """Have the site of this machine written, anew when another version of an MPI is installed."""
+    stamp = make_site.SITES / HERE / "overlap-bench.stamp"
+    wanted = " ".join(wheel for name in FROM_SPACK if MPIS[name].installed() for wheel in MPIS[name].wheels)
+    if not has_stamp(stamp, wanted):
+        make_site.make(HERE, make_site.WHEELS)
+        write_stamp(stamp, wanted)

@@ -8,15 +8,16 @@ stands in its ReFrame file (reframe_checks/systems).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import site_file
+from harness import site_file, spack
 from harness.errors import Failure, UsageError
 from harness.mpis import MPIS
 from harness.paths import ROOT
-from harness.setup import packages
+from harness.setup import build, packages
+from harness.setup import mpi as mpi_setup
 from reframe_checks.systems.vcluster import cluster as virtual
 from reframe_checks.systems.vcluster import slurm
 
@@ -34,7 +35,11 @@ class Opened:
 
 @dataclass(frozen=True)
 class System:
-    """`config`: ReFrame's file; `reframe_name`: what ReFrame calls it; `exclusive`: one session at a time on it."""
+    """`config`: ReFrame's file; `exclusive`: one session at a time on it.
+
+    `programs`: a site's MPIs and their programs; None: the harness's own run on it. `spack`: those of them that Spack
+    builds.
+    """
 
     name: str
     summary: str
@@ -42,11 +47,21 @@ class System:
     open: Callable[[int], contextlib.AbstractContextManager[Opened]]
     why_not: Callable[[], str | None] = lambda: None
     exclusive: bool = True
-    programs: Mapping[str, Path] | None = None  # a site's MPIs and their programs; None: the harness's own run on it
+    programs: Mapping[str, Path] | None = None
+    spack: Mapping[str, spack.SiteEnvironment] = field(default_factory=dict)
 
     @property
     def own_mpis(self) -> bool:
         return self.programs is None
+
+    def set_up(self, mpis: Iterable[str]) -> None:
+        """Have what these MPIs' launches need: built here, installed by Spack, or the site's own affair."""
+        for name in mpis:
+            if self.own_mpis:
+                build.ensure(MPIS[name])
+            elif name in self.spack:
+                spack.require()
+                self.spack[name].install()
 
     def programs_of(self, mpi: str) -> Path:
         """Where the workloads and the engine's tools for this MPI are."""
@@ -100,6 +115,22 @@ def virtual_slurm_supported() -> str | None:
     return slurm.missing() or virtual_supported()
 
 
+class _VirtualFromSpack(System):
+    """The MPIs from PyPI, the engine and the workloads built for them by Spack."""
+
+    def set_up(self, mpis: Iterable[str]) -> None:
+        spack.require()
+        for name in mpis:
+            mpi_setup.ensure(MPIS[name])
+        spack.ensure_here()
+        super().set_up(mpis)
+
+
+def virtual_spack_supported() -> str | None:
+    """The same, with Spack on PATH."""
+    return spack.supported() or virtual_supported()
+
+
 BUILTIN: dict[str, System] = {
     system.name: system
     for system in (
@@ -116,6 +147,15 @@ BUILTIN: dict[str, System] = {
             config=SYSTEMS_DIR / "vcluster" / "slurm_site.py",
             open=_open_virtual_slurm,
             why_not=virtual_slurm_supported,
+        ),
+        _VirtualFromSpack(
+            name="vcluster-spack",
+            summary="virtual nodes, with engine and workloads installed by Spack",
+            config=SYSTEMS_DIR / "vcluster" / "spack_site.py",
+            open=_open_virtual,
+            why_not=virtual_spack_supported,
+            programs={name: environment.bin for name, environment in spack.FROM_SPACK.items()},
+            spack=spack.FROM_SPACK,
         ),
         System(
             name="local",
@@ -139,7 +179,16 @@ def by_name(name: str) -> System:
     path = Path(name)
     if path.suffix == ".py" and path.is_file():
         site = site_file.read(path.resolve())
-        return System(site.system, "a site's own", path.resolve(), _open_site, exclusive=False, programs=site.programs)
+        return System(
+            name=site.system,
+            summary="a site's own",
+            config=path.resolve(),
+            open=_open_site,
+            why_not=spack.supported if site.spack else lambda: None,
+            exclusive=False,
+            programs=site.programs,
+            spack=site.spack,
+        )
     raise UsageError(
         f"There is no system called '{name}'. There are: {', '.join(BUILTIN)}; or give the path of a ReFrame "
         f"configuration file (.py)."

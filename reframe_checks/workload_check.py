@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import reframe as rfm
 import reframe.utility.sanity as sn
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import run_after, run_before, sanity_function, variable
@@ -24,13 +23,14 @@ from harness.schedule import records
 from harness.schedule.plan import Plan, Point, Sampler, Site
 from harness.schedule.sweep import MARK
 from reframe_checks.features import why_not
+from reframe_checks.spack_build import MayBuildWithSpack
 from reframe_checks.study import Scale
 from reframe_checks.study_table import STUDIES
 
 SEPARATOR = ";"  # between settings: their values hold commas
 
 
-class WorkloadCheck(rfm.RunOnlyRegressionTest):
+class WorkloadCheck(MayBuildWithSpack):
     """Variables (all can be set with -S): see `./bench run --help`, whose options they are."""
 
     study = variable(str)
@@ -127,6 +127,8 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         nodes = min(int(partition.get("nodes", self.nodes)), study.nodes or self.nodes)
         per_node = study.tasks(self.nodes) // nodes
         self.num_tasks, self.num_tasks_per_node = nodes * per_node, per_node
+        if reserved := partition.get("progress_cores"):
+            self.num_cpus_per_task = 1 + reserved
         if per_node > partition.get("cores", per_node) and not partition.get("cpus_too_few"):
             partition["cpus_too_few"] = f"{per_node} ranks a node share {partition['cores']} of its cores"
         if nodes == 1:
@@ -140,11 +142,15 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             nodes=nodes,
             progress_run=str(Path(environ["bin_dir"]) / "progress-run"),
             async_progress=environ.get("async_progress", {}),
+            spack=self.built_from(),
             **{name: partition[name] for name in _SITE_EXTRAS if name in partition},
         )
 
     def _launch_command(self, partition: dict[str, Any], environ: dict[str, Any]) -> list[str]:
         if partition.get("launch", "launcher") == "launcher":
+            # ReFrame tells the job only when it runs it, and the command is wanted before.
+            for name in ("num_tasks", "num_tasks_per_node", "num_cpus_per_task"):
+                setattr(self.job, name, getattr(self, name))
             return shlex.split(self.current_partition.launcher_type().run_command(self.job))
         hosts = partition.get("hosts")
         where = Where(

@@ -28,6 +28,7 @@ HEADER = "# SPDX-License-Identifier: BSD-3-Clause\n# Written by ./bench spack si
 
 # A site must not say which MPI: that is what the environments are for.
 CRAY = "cray-mpich"
+WHEELS = "pypi"  # the template with the MPIs that ./bench installs
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ MPI_PACKAGES = {package for package, _ in mpis.KINDS} | {CRAY}
 def _mpis(folder: Path, template: str, prefixes: Iterable[Path]) -> tuple[list[External], list[str]]:
     found: list[External] = []
     left_out: list[str] = []
-    candidates = [*_given(prefixes), *(_wheels() if template == "pypi" else mpis.on_path())]
+    candidates = [*_given(prefixes), *(_wheels() if template == WHEELS else mpis.on_path())]
     for candidate in candidates:
         if isinstance(candidate, str):
             left_out.append(candidate)

@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from harness.commands import spack, vcluster
+from harness.commands import site, spack, vcluster
 from harness.commands.claims import claims
 from harness.commands.compare import compare
 from harness.commands.demo import demo
@@ -51,3 +51,5 @@ SPACK_COMMANDS = {
     "install": Command(spack.install),
     "smoke": Command(spack.smoke),
 }
+
+SITE_COMMANDS = {"new": Command(site.new), "check": Command(site.check)}

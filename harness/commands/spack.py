@@ -12,10 +12,9 @@ import typer
 from harness import spack, spack_smoke
 from harness.commands import options
 from harness.errors import UsageError
+from harness.spack import HERE
 from spack_env import make_site
 from spack_env.table import ENVIRONMENTS
-
-DEFAULT_SITE = "here"
 
 SiteName = Annotated[str, typer.Option("--site", metavar="NAME", help="A site that ./bench spack site has made.")]
 Names = Annotated[
@@ -29,10 +28,10 @@ def _chosen(names: list[str], site: str) -> list[spack.SiteEnvironment]:
 
 
 def site(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call this machine or cluster.")] = DEFAULT_SITE,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call this machine or cluster.")] = HERE,
     template: Annotated[
         str, typer.Option("--template", metavar="T", help=f"The fabric: {', '.join(make_site.templates())}.")
-    ] = "pypi",
+    ] = make_site.WHEELS,
     mpi: Annotated[
         list[Path], typer.Option("--mpi-prefix", metavar="DIR", help="An MPI that is not on PATH, by its prefix.")
     ] = [],  # noqa: B006 - Typer copies it
@@ -50,7 +49,7 @@ def site(
     return 0
 
 
-def concretize(names: Names, site: SiteName = DEFAULT_SITE) -> int:
+def concretize(names: Names, site: SiteName = HERE) -> int:
     """Let Spack choose versions and variants, and print what it chose for the engine and the workloads.
 
     Example: ./bench spack concretize mpich openmpi
@@ -64,7 +63,7 @@ def concretize(names: Names, site: SiteName = DEFAULT_SITE) -> int:
     return 0
 
 
-def install(names: Names, site: SiteName = DEFAULT_SITE) -> int:
+def install(names: Names, site: SiteName = HERE) -> int:
     """Build and install an environment. Example: ./bench spack install mpich"""
     chosen = _chosen(names, site)
     spack.require()
@@ -76,7 +75,7 @@ def install(names: Names, site: SiteName = DEFAULT_SITE) -> int:
 
 def smoke(
     names: Names,
-    site: SiteName = DEFAULT_SITE,
+    site: SiteName = HERE,
     launcher: Annotated[
         str,
         typer.Option("--launcher", metavar="CMD", help="How two ranks start here."),

@@ -49,6 +49,7 @@ def context(plan: Plan, launch: Launch) -> dict[str, Any]:
         "test_case": plan.test_case,
         "network": plan.site.network,
         **({"injected_slowdown": plan.slowdown} if plan.slowdown != 1 else {}),
+        **({"spack": plan.site.spack} if plan.site.spack else {}),
     }
 
 

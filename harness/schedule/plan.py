@@ -91,6 +91,7 @@ class Site:
     cpus_too_few: str = ""  # why several ranks must share a CPU here; empty: sharing one is an error
     check_interfaces: bool = True  # the bytes of the messages must be seen on the nodes' interfaces
     sweep: list[str] = field(default_factory=list)  # kills what a dead launch left on its nodes
+    spack: dict[str, Any] = field(default_factory=dict)  # what was built from, if Spack built it: specs and lock
     exports: list[str] = field(default_factory=list)  # environment variables that the launcher must be told to pass on
 
 

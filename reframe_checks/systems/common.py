@@ -9,6 +9,7 @@ partition features (reframe_checks.features says what needs them):
     remote             ranks can be on several nodes
 partition extras:
     cores              cores that the ranks of one node may use
+    progress_cores     cores beside its own that each rank is given for the engine's threads; 0 by default
     launch             "mpiexec" (the MPI's own, on `hosts` or the batch job's nodes) or "launcher" (ReFrame's)
     hosts              the nodes by name, where no batch system chooses them
     remote_shell       the ssh stand-in with which mpiexec reaches them
@@ -24,15 +25,19 @@ environment extras:
     library            a word that MPI_Get_library_version must contain
     bin_dir            where progress-run and the workloads built for this MPI are
     async_progress     environment that switches on the MPI's own progress thread
+    spack              {"site": ..., "environment": ...}: what Spack installs before the job (harness.spack)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from harness import machine
 from harness.mpis import MPIS, Mpi, installed
+from harness.spack import SiteEnvironment
 from reframe_checks.systems.vcluster.cpus import available_cores
+from spack_env.table import ENVIRONMENTS
 
 Config = dict[str, Any]
 
@@ -76,12 +81,48 @@ def features(cpus: set[int], remote: bool) -> list[str]:
     return [name for name, there in (("smt", smt), ("rdma", rdma), ("remote", remote)) if there]
 
 
-def site(name: str, hostnames: list[str], partitions: list[Config], network: str) -> Config:
-    """A whole ReFrame configuration of one system."""
+def from_spack(built: SiteEnvironment) -> Config:
+    """The extras of an environment whose engine and workloads Spack installs."""
+    return {"bin_dir": str(built.bin), "spack": {"site": built.site, "environment": built.environment.name}}
+
+
+def spack_environment(site: str, name: str, system: str, env_vars: Mapping[str, str] | None = None) -> Config:
+    """A site's environment that is spack_env's of this name: MPI, engine and workloads all come from Spack."""
+    built = SiteEnvironment(site, ENVIRONMENTS[name])
+    return {
+        "name": name,
+        "cc": "",
+        "features": ["mpi"],
+        "env_vars": [[key, value] for key, value in {**built.environment.needs, **(env_vars or {})}.items()],
+        "extras": {
+            "mpi": name,
+            "library": built.environment.library,
+            "async_progress": dict(built.environment.async_progress),
+            **from_spack(built),
+        },
+        "target_systems": [system],
+    }
+
+
+def site(
+    name: str,
+    hostnames: list[str],
+    partitions: list[Config],
+    network: str,
+    spack: Mapping[str, SiteEnvironment] | None = None,
+) -> Config:
+    """A whole ReFrame configuration of one system. `spack`: the MPIs for which Spack builds; then no other is there."""
     system = {"name": name, "hostnames": hostnames, "modules_system": "nomod", "partitions": partitions}
+    environments = [environment(MPIS[mpi.name], network, [name]) for mpi in installed()]
+    if spack is not None:
+        environments = [known for known in environments if known["name"] in spack]
+        for known in environments:
+            known["extras"] |= from_spack(spack[known["name"]])
+        for partition in partitions:
+            partition["environs"] = [known["name"] for known in environments]
     return {
         "systems": [system],
-        "environments": [environment(MPIS[mpi.name], network, [name]) for mpi in installed()],
+        "environments": environments,
         "logging": [{"handlers": [_screen()], "handlers_perflog": [_perflog()]}],
     }
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ReFrame's view of the virtual cluster, read on its login node: `./bench vcluster exec vc0 -- reframe -C ...`.
 
-Two systems on the same nodes: `vcluster` launches from the login node over the ssh stand-in; `vcluster-slurm` submits
-each check as one batch job to a real Slurm.
+Three systems on the same nodes: `vcluster` launches from the login node over the ssh stand-in; `vcluster-spack` runs so
+what Spack installed; `vcluster-slurm` submits each check as one batch job to a real Slurm.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
+from harness.spack import SiteEnvironment
 from reframe_checks.systems import common
 from reframe_checks.systems.vcluster import cluster
 from reframe_checks.systems.vcluster.cpus import available_cores
@@ -38,18 +40,16 @@ def _features(running: cluster.Cluster) -> list[str]:
     return sorted(set.intersection(*offered))
 
 
-def configuration(name: str) -> common.Config:
-    """The configuration of `vcluster` or `vcluster-slurm`; without a cluster ReFrame can still list tests."""
+def configuration(name: str, spack: Mapping[str, SiteEnvironment] | None = None) -> common.Config:
+    """The configuration of one of the three; without a cluster ReFrame can still list tests."""
     running = cluster.load()
     extras = _extras(running) if running else {}
     features = _features(running) if running else []
-    if name == "vcluster":
-        if running:
-            extras |= {"hosts": running.hosts, "remote_shell": running.remote_shell}
-        partition = common.partition("compute", "local", features=features, extras=extras)
-    else:
-        partition = common.partition("compute", "slurm", features=features, extras=extras)
-    return common.site(name, [r"vc0"], [partition], network="tcp")
+    scheduler = "slurm" if name == "vcluster-slurm" else "local"
+    if running and scheduler == "local":
+        extras |= {"hosts": running.hosts, "remote_shell": running.remote_shell}
+    partition = common.partition("compute", scheduler, features=features, extras=extras)
+    return common.site(name, [r"vc0"], [partition], network="tcp", spack=spack)
 
 
 site_configuration = configuration("vcluster")

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench site: the file by which a cluster is known here."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness import site_file
+from harness.errors import UsageError
+from harness.site_writer import FABRICS, MODULES_SYSTEMS, PMIS, SCHEDULERS, Answers, SiteMpi
+
+DEFAULT_LAUNCHERS = {"slurm": "srun", "squeue": "srun", "flux": "flux-run"}
+
+
+def _ask(option: str, value: str, question: str, choices: tuple[str, ...] = (), default: str = "") -> str:
+    """What was given, or asked on a terminal, or the sentence that it is missing."""
+    if value:
+        return value
+    shown = f"{question} ({', '.join(choices)})" if choices else question
+    if sys.stdin.isatty():
+        return str(typer.prompt(shown, default=default or None, err=True))
+    if default:
+        return default
+    raise UsageError(f"{option} is missing: {shown}")
+
+
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The Python file to write.")],
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="What to call the cluster.")] = "",
+    scheduler: Annotated[str, typer.Option("--scheduler", metavar="S", help=", ".join(SCHEDULERS))] = "",
+    launcher: Annotated[
+        str, typer.Option("--launcher", metavar="L", help="srun, or mpirun, mpiexec: the MPI's own.")
+    ] = "",
+    pmi: Annotated[
+        str, typer.Option("--pmi", metavar="P", help=f"What srun speaks: {', '.join(PMIS)}; default: each MPI's own.")
+    ] = "",
+    partition: Annotated[
+        str, typer.Option("--partition", metavar="P", help="The batch system's partition or queue.")
+    ] = "",
+    account: Annotated[str, typer.Option("--account", metavar="A", help="What jobs are charged to.")] = "",
+    fabric: Annotated[str, typer.Option("--fabric", metavar="F", help=", ".join(FABRICS))] = "",
+    mpi: Annotated[
+        list[str],
+        typer.Option("--mpi", metavar="NAME[=MODULE,...[=WORD]]", help="An MPI, its modules, a word of its version."),
+    ] = [],  # noqa: B006 - Typer copies it
+    spack_site: Annotated[
+        str, typer.Option("--spack-site", metavar="NAME", help="All comes from Spack: a site of ./bench spack site.")
+    ] = "",
+    modules_system: Annotated[
+        str, typer.Option("--modules-system", metavar="M", help=", ".join(MODULES_SYSTEMS))
+    ] = "nomod",
+    compiler: Annotated[str, typer.Option("--cc", metavar="CC", help="Without Spack: the MPIs' C compiler.")] = "mpicc",
+    bin_dir: Annotated[
+        str, typer.Option("--bin-dir", metavar="DIR", help="Without Spack: the programs, with {mpi} for its name.")
+    ] = "build/{mpi}/bin",
+    cores: Annotated[int, typer.Option("--cores", min=1, help="Cores a node.")] = 1,
+    reserve: Annotated[int, typer.Option("--reserve", min=0, help="Cores a rank for the engine, beside its own.")] = 0,
+    smt: Annotated[bool, typer.Option("--smt", help="Cores have a second hardware thread.")] = False,
+    hostname: Annotated[str, typer.Option("--hostname", metavar="REGEX", help="The login nodes; default: this.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> int:
+    """Write a site's file from options, or from answers on a terminal, and check it on this host.
+
+    Example: ./bench site new mycluster.py --name mycluster --scheduler slurm --partition batch --fabric infiniband
+    --mpi openmpi --spack-site mycluster --cores 64
+    """
+    if file.suffix != ".py":
+        raise UsageError(f"{file}: a site's file is a Python file, so its name ends in .py.")
+    if file.exists() and not force:
+        raise UsageError(f"{file} is there already: --force replaces it.")
+    scheduler = _ask("--scheduler", scheduler, "Which batch system?", SCHEDULERS)
+    answers = Answers(
+        name=_ask("--name", name, "What is the cluster called?", default=file.stem),
+        scheduler=scheduler,
+        launcher=launcher or DEFAULT_LAUNCHERS.get(scheduler, "mpirun"),
+        fabric=_ask("--fabric", fabric, "Which network?", tuple(FABRICS)),
+        mpis=[
+            SiteMpi.parse(text, compiler)
+            for text in mpi or _ask("--mpi", "", "Which MPIs, separated by spaces?").split()
+        ],
+        hostname=hostname or f"^{socket.gethostname()}$",
+        access=_access(scheduler, partition, account),
+        pmi=pmi,
+        modules_system=modules_system,
+        spack_site=spack_site,
+        bin_dir=bin_dir,
+        cores=cores,
+        progress_cores=reserve,
+        smt=smt,
+    )
+    return _write(file, answers)
+
+
+def _access(scheduler: str, partition: str, account: str) -> list[str]:
+    queue, charged = {"pbs": ("-q ", "-A "), "torque": ("-q ", "-A "), "flux": ("--queue=", "--bank=")}.get(
+        scheduler, ("--partition=", "--account=")
+    )
+    return [option + text for option, text in ((queue, partition), (charged, account)) if text]
+
+
+def _write(file: Path, answers: Answers) -> int:
+    text = answers.text()
+    # Checked under another name first: a file that is there says what is right here.
+    trial = file.with_name(f"{file.stem}_unchecked.py")
+    try:
+        trial.write_text(text)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
+    try:
+        site_file.read(trial.resolve())
+    except UsageError:
+        print(f"what does not fit is in {trial}", file=sys.stderr)
+        raise
+    trial.replace(file)
+    print(f"written and checked: {file}")
+    print(f"next: ./bench run overlap-ratio --system {file} --dry-run")
+    return 0
+
+
+def check(file: Annotated[Path, typer.Argument(metavar="FILE", help="A site's file.")]) -> int:
+    """Check a site's file on this host, whole: nothing is submitted. Example: ./bench site check mycluster.py"""
+    if not file.is_file():
+        raise UsageError(f"{file} is not there: ./bench site new {file} writes one.")
+    site = site_file.read(file.resolve())
+    for name, programs in site.programs.items():
+        print(f"{site.system}, {name}: {'Spack installs it in' if name in site.spack else 'programs in'} {programs}")
+    return 0

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What this host says to a site's file: has it that scheduler, that partition, those modules, those compilers?
+
+A job that cannot start for such a reason would wait in a queue first, so it is found out before anything is submitted.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import UsageError
+
+Config = Mapping[str, Any]
+TIMEOUT_S = 30
+WITHOUT_MODULES = ("nomod",)
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """`submit`: its command; `option`: how a job chooses a partition or queue; `listing`: what prints their names."""
+
+    submit: str
+    option: re.Pattern[str]
+    listing: tuple[str, ...]
+
+
+_SLURM = Scheduler("sbatch", re.compile(r"^(?:-p *|--partition[= ])(\S+)$"), ("sinfo", "-h", "-o", "%R"))
+_PBS = Scheduler("qsub", re.compile(r"^-q *(\S+)$"), ("qstat", "-Q"))
+_FLUX = Scheduler("flux", re.compile(r"^(?:-q *|--queue[= ])(\S+)$"), ("flux", "queue", "list", "-n", "-o", "{queue}"))
+SCHEDULERS = {"slurm": _SLURM, "squeue": _SLURM, "pbs": _PBS, "torque": _PBS, "flux": _FLUX}
+
+
+def check(system: Config, partition: Config, environments: list[Config]) -> None:
+    """UsageError with the first thing that this host has not."""
+    _check_scheduler(partition)
+    for environment in environments:
+        modules = [_module_name(module) for module in _modules(partition, environment)]
+        if modules and system.get("modules_system", "nomod") in WITHOUT_MODULES:
+            raise UsageError(
+                f"environment {environment['name']}: it names the module {modules[0]}, and the system's "
+                f"'modules_system' is 'nomod': say lmod or envmod."
+            )
+        if modules:
+            _check_modules(environment["name"], modules)
+        _check_compiler(environment, modules)
+
+
+def _check_scheduler(partition: Config) -> None:
+    scheduler = SCHEDULERS.get(partition["scheduler"])
+    if scheduler is None:
+        return
+    where = f"partition {partition['name']}"
+    if shutil.which(scheduler.submit) is None:
+        name = partition["scheduler"]
+        raise UsageError(f"{where}: its scheduler is '{name}', and there is no {scheduler.submit} on PATH here.")
+    for option in partition.get("access", []):
+        if asked := scheduler.option.match(option):
+            _check_queue(where, scheduler, asked[1])
+
+
+def _check_queue(where: str, scheduler: Scheduler, asked: str) -> None:
+    done = _run([*scheduler.listing])
+    if done.returncode:
+        words = " ".join(done.stderr.split())[:200].rstrip(".")
+        raise UsageError(f"{where}: {scheduler.listing[0]} does not say which partitions there are: {words}.")
+    known = [line.split()[0].rstrip("*") for line in done.stdout.splitlines() if line.strip()]
+    if asked not in known:
+        raise UsageError(f"{where}: there is no partition or queue '{asked}' here. There are: {', '.join(known)}.")
+
+
+def _modules(partition: Config, environment: Config) -> list[Any]:
+    return [*partition.get("modules", []), *environment.get("modules", [])]
+
+
+def _module_name(module: Any) -> str:
+    return str(module["name"] if isinstance(module, dict) else module)
+
+
+def _check_modules(name: str, modules: list[str]) -> None:
+    """Load them as a job would, in a login shell: only there `module` is surely known."""
+    for count in range(1, len(modules) + 1):
+        done = _shell(f"module load {shlex.join(modules[:count])}")
+        words = (done.stderr + done.stdout).strip()
+        # Environment Modules before 5 says ERROR and ends with status 0
+        if done.returncode or re.search(r"(?i)\berror\b|unable to locate|not found", words):
+            why = " ".join(words.split())[:160].rstrip(".")
+            raise UsageError(f"environment {name}: the module {modules[count - 1]} cannot be loaded here: {why}.")
+
+
+def _check_compiler(environment: Config, modules: list[str]) -> None:
+    """What Spack builds needs no compiler here; any other MPI is named with its C compiler."""
+    name, compiler = environment["name"], environment.get("cc", "")
+    if environment["extras"].get("spack"):
+        return
+    if not compiler:
+        raise UsageError(f"environment {name}: it has no 'cc': name the MPI's C compiler, mpicc say.")
+    if modules:
+        there = _shell(f"module load {shlex.join(modules)} && command -v {shlex.quote(compiler)}").returncode == 0
+    else:
+        there = shutil.which(compiler) is not None
+    if not there:
+        after = f" after loading {', '.join(modules)}" if modules else ""
+        raise UsageError(f"environment {name}: its C compiler '{compiler}' is not on PATH here{after}.")
+
+
+def _shell(script: str) -> subprocess.CompletedProcess[str]:
+    return _run(["bash", "-lc", script])
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, "", f"{command[0]}: {error}")

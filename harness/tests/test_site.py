@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sites' files: written from options, checked on the host; every mistake a sentence before anything is submitted."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import runpy
+import shlex
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness import site_file, spack
+from harness.cli import main
+from harness.errors import UsageError
+from harness.paths import ROOT
+from harness.site_writer import FABRICS, Answers, SiteMpi
+from spack_env import make_site
+
+NUMBER = itertools.count()
+
+
+def program(folder: Path, name: str, script: str) -> None:
+    """A stand-in for a cluster's command."""
+    path = folder / name
+    path.write_text(f"#!/bin/bash\n{script}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A login node with Slurm, PBS, two partitions, Lmod with one module, and an MPI that this module brings."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sbatch", "qsub"):
+        program(folder, name, "exit 1")
+    program(folder, "sinfo", "printf 'batch\\ndebug\\n'")
+    program(folder, "qstat", "printf 'Queue Max Tot\\nworkq 0 0\\n'")
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    program(modules, "mpicc", "exit 0")
+    unknown = 'echo "Lmod has detected the following error: $2 is unknown" >&2; return 1'
+    profile = f"module() {{ case $2 in mpich/4.2) PATH={modules}:$PATH;; *) {unknown};; esac; }}"
+    (tmp_path / ".bash_profile").write_text(f"export PATH={folder}:$PATH\n{profile}\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setattr(make_site, "SITES", tmp_path / "sites")
+    (tmp_path / "sites" / "cluster").mkdir(parents=True)
+    (tmp_path / "sites" / "cluster" / "packages.yaml").write_text("packages: {}\n")
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs" / "progress-run").write_text("")
+    return tmp_path
+
+
+def new(host: Path, *options: str) -> tuple[int, Path]:
+    """./bench site new of a site that is in order but for the options given; a later one overrides."""
+    file = host / f"site_{next(NUMBER)}.py"
+    good = ("--name", "cluster", "--scheduler", "slurm", "--fabric", "infiniband", "--cores", "32", "--hostname", ".*")
+    return main(["site", "new", str(file), *good, *options]), file
+
+
+SPACK = ("--mpi", "openmpi", "--mpi", "mvapich2", "--spack-site", "cluster")
+MODULES = ("--mpi", "mpich=mpich/4.2", "--modules-system", "lmod")
+
+
+def test_a_site_whose_mpis_come_from_spack(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, file = new(host, *SPACK, "--partition", "batch", "--account", "abc", "--reserve", "1", "--smt")
+    assert status == 0, capsys.readouterr().err
+    config = site_file._load(file)
+    partition = config["systems"][0]["partitions"][0]
+    assert (partition["scheduler"], partition["launcher"]) == ("slurm", "srun")
+    assert partition["access"] == ["--partition=batch", "--account=abc"]
+    assert set(partition["features"]) == {"remote", "rdma", "smt"}
+    assert (partition["extras"]["cores"], partition["extras"]["progress_cores"]) == (32, 1)
+    assert partition["extras"]["check_interfaces"] is False, "InfiniBand's bytes are on no interface's counters"
+    by_name = {environment["name"]: environment for environment in config["environments"]}
+    assert dict(by_name["openmpi"]["env_vars"])["SLURM_MPI_TYPE"] == "pmix"
+    assert dict(by_name["mvapich2"]["env_vars"]) == {"SLURM_MPI_TYPE": "pmi2", "MV2_ENABLE_AFFINITY": "0"}
+    site = site_file.read(file)
+    assert site.spack["openmpi"] == spack.SiteEnvironment("cluster", spack.environment("openmpi"))
+    assert site.programs["openmpi"] == host / "sites" / "cluster" / "openmpi" / ".spack-env" / "view" / "bin"
+    assert main(["site", "check", str(file)]) == 0
+    assert "cluster, mvapich2: Spack installs it" in capsys.readouterr().out
+
+
+def test_a_site_whose_mpi_is_a_module(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = (
+        "--bin-dir",
+        str(host / "programs"),
+        "--launcher",
+        "mpirun",
+        "--fabric",
+        "ethernet",
+        "--scheduler",
+        "pbs",
+    )
+    status, file = new(host, *MODULES, *options, "--partition", "workq")
+    assert status == 0, capsys.readouterr().err
+    config = site_file._load(file)
+    assert config["systems"][0]["partitions"][0]["access"] == ["-q workq"]
+    (environment,) = [known for known in config["environments"] if known["name"] == "mpich"]
+    assert environment["modules"] == ["mpich/4.2"]
+    assert config["systems"][0]["partitions"][0]["extras"]["check_interfaces"] is True
+    assert site_file.read(file).programs == {"mpich": host / "programs"}
+
+
+MISTAKES = {
+    "scheduler": ((*SPACK, "--scheduler", "cron"), "--scheduler is one of slurm, squeue, pbs"),
+    "fabric": ((*SPACK, "--fabric", "carrier pigeon"), "--fabric is one of infiniband"),
+    "partition": ((*SPACK, "--partition", "gpu"), "no partition or queue 'gpu' here. There are: batch, debug."),
+    "queue": (
+        (*SPACK, "--scheduler", "pbs", "--launcher", "mpirun", "--partition", "batch"),
+        "There are: Queue, workq",
+    ),
+    "module": (("--mpi", "mpich=mpich/9", "--modules-system", "lmod"), "the module mpich/9 cannot be loaded here"),
+    "modules system": (("--mpi", "mpich=mpich/4.2"), "'modules_system' is 'nomod': say lmod or envmod"),
+    "no modules system": ((*MODULES, "--modules-system", "softenv"), "--modules-system is one of"),
+    "compiler": (("--mpi", "mpich", "--cc", "mpicc-9"), "its C compiler 'mpicc-9' is not on PATH here."),
+    "compiler of a module": ((*MODULES, "--cc", "mpicc-9"), "is not on PATH here after loading mpich/4.2."),
+    "programs": ((*MODULES, "--bin-dir", "absent/{mpi}"), "there is no progress-run in bin_dir"),
+    "no mpi": ((), "--mpi is missing"),
+    "library": (("--mpi", "lam=lam/7"), "what does its MPI_Get_library_version say?"),
+    "spack's site": (("--mpi", "openmpi", "--spack-site", "mars"), "no site 'mars' yet: ./bench spack site mars"),
+    "spack's environment": (("--mpi", "lam=lam/7=LAM", "--spack-site", "cluster"), "no environment 'lam'"),
+    "pmi": ((*SPACK, "--pmi", "pmi9"), "--pmi is pmi2 or pmix"),
+    "pmi without srun": ((*SPACK, "--pmi", "pmix", "--launcher", "mpirun"), "goes with --launcher srun"),
+    "launcher": ((*SPACK, "--launcher", "catapult"), "catapult"),
+    "hostname": ((*SPACK, "--hostname", "^elsewhere$"), "this host's name"),
+    "cores": ((*SPACK, "--cores", "0"), "Invalid value for '--cores'"),
+}
+
+
+@pytest.mark.parametrize(("options", "words"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_a_mistake_is_a_sentence(
+    host: Path, options: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, file = new(host, *options)
+    assert status == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert "Traceback" not in error
+    assert not file.exists(), "no file that does not fit"
+
+
+def test_a_scheduler_that_is_not_here(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (host / "bin" / "qsub").unlink()
+    status, _ = new(host, *SPACK, "--scheduler", "pbs", "--launcher", "mpirun")
+    assert status == 2
+    assert "its scheduler is 'pbs', and there is no qsub on PATH here." in capsys.readouterr().err
+
+
+def test_a_scheduler_that_does_not_answer(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program(host / "bin", "sinfo", "echo 'Unable to contact slurm controller' >&2; exit 1")
+    status, _ = new(host, *SPACK, "--partition", "batch")
+    assert status == 2
+    assert "Unable to contact slurm controller" in capsys.readouterr().err
+
+
+def test_a_file_without_a_partition_is_refused_before_a_run(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, file = new(host, *SPACK)
+    assert status == 0
+    text = file.read_text()
+    broken = host / f"site_{next(NUMBER)}.py"
+    start, end = text.index('            "partitions": ['), text.index('        }\n    ],\n    "environments"')
+    broken.write_text(text[:start] + '            "partitions": [],\n' + text[end:])
+    capsys.readouterr()
+    assert main(["run", "overlap-ratio", "--scale", "test", "--system", str(broken)]) == 2
+    assert "partitions" in capsys.readouterr().err
+
+
+def test_a_file_is_not_replaced_unasked(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, file = new(host, *SPACK)
+    before = file.read_text()
+    assert main(["site", "new", str(file), "--scheduler", "slurm"]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert file.read_text() == before
+    assert main(["site", "new", str(host / "site.yaml")]) == 2
+    assert main(["site", "check", str(host / "absent.py")]) == 2
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize("launcher", ["srun", "mpirun"])
+def test_what_is_written_is_as_the_formatter_has_it(fabric: str, launcher: str) -> None:
+    """Parsed as it stands; and lines that a reader can read."""
+    mpis = [SiteMpi.parse("mvapich2=mvapich2/2.3.7"), SiteMpi.parse("openmpi")]
+    for spack_site in ("", "cluster"):
+        text = Answers("c", "slurm", launcher, fabric, mpis, "^login", spack_site=spack_site).text()
+        compile(text, "site.py", "exec")
+        assert max(map(len, text.splitlines())) < 160
+
+
+def spack_of(host: Path, script: str) -> None:
+    program(host / "bin", "spack", script)
+
+
+def test_without_spack_nothing_is_submitted(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, file = new(host, *SPACK)
+    capsys.readouterr()
+    assert main(["run", "overlap-ratio", "--scale", "test", "--system", str(file)]) == 2
+    assert "Spack is not on PATH" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("echo '0.23.1 (abc)'", "is Spack 0.23.1, and 1.0 or newer is needed"),
+        ("echo 'no python' >&2; exit 1", "ends with status 1 and says: no python"),
+        ("echo hello", "ends with status 0 and says: nothing"),
+    ],
+)
+def test_a_spack_that_will_not_do(host: Path, script: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    spack_of(host, script)
+    _, file = new(host, *SPACK)
+    capsys.readouterr()
+    assert main(["run", "overlap-ratio", "--scale", "test", "--system", str(file)]) == 2
+    assert words in capsys.readouterr().err
+    for command in ("concretize", "install", "smoke"):
+        assert main(["spack", command, "mpich", "--site", "cluster"]) == 2
+        assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("answer", ["1.0.0", "1.1.0 (2e907202bcc8209a6a62243aab50c179b524cc3b)", "1.3.0.dev0", "2.0.1"])
+def test_a_spack_that_will_do(host: Path, answer: str) -> None:
+    spack_of(host, f"echo '{answer}'")
+    assert spack.supported() is None
+    assert spack.version() == answer
+
+
+def test_an_environment_is_written_for_its_site(host: Path) -> None:
+    chosen = spack.SiteEnvironment("cluster", spack.environment("mvapich2"))
+    chosen.write()
+    text = (chosen.folder / "spack.yaml").read_text()
+    assert str(host / "sites" / "cluster" / "packages.yaml") in text
+    assert "deprecated: true" in text
+    stamp = (chosen.folder / "spack.yaml").stat().st_mtime_ns
+    chosen.write()
+    assert (chosen.folder / "spack.yaml").stat().st_mtime_ns == stamp, "Spack would concretize anew"
+    with pytest.raises(UsageError, match="no site 'mars' yet"):
+        spack.SiteEnvironment("mars", spack.environment("mpich")).write()
+
+
+def test_a_host_command_that_hangs_is_no_end(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(host / "bin", "sinfo", "sleep 60")
+    monkeypatch.setattr("harness.site_probe.TIMEOUT_S", 0.2)
+    status, _ = new(host, *SPACK, "--partition", "batch")
+    assert status == 2
+    assert os.access(host / "bin" / "sinfo", os.X_OK)
+
+
+def test_flux_is_told_ranks_nodes_and_cores() -> None:
+    from reframe_checks.systems import launchers  # noqa: PLC0415 - ReFrame is slow to import
+
+    job = SimpleNamespace(num_tasks=8, num_tasks_per_node=4, num_cpus_per_task=2)
+    assert launchers.FluxRun().command(job) == ["flux", "run", "--ntasks=8", "--nodes=2", "--cores-per-task=2"]
+    text = Answers("c", "flux", "flux-run", "slingshot", [SiteMpi.parse("cray-mpich")], "^login").text()
+    assert "import launchers" in text
+
+
+EXAMPLES = ROOT / "reframe_checks" / "systems" / "examples"
+
+
+@pytest.mark.parametrize("name", ["infiniband", "omnipath", "slingshot"])
+def test_an_example_is_in_order_where_its_cluster_is(name: str, host: Path) -> None:
+    """Everything that the example names is there, and then the file is a site's."""
+    program(host / "bin", "sinfo", "printf 'batch\\nstandard\\n'")
+    (host / ".bash_profile").write_text(f"export PATH={host}/bin:/usr/bin:/bin\nmodule() {{ true; }}\n")
+    for compiler in ("cc", "mpicc"):
+        program(host / "bin", compiler, "true")
+    make_site.SITES.joinpath(name).mkdir(exist_ok=True)
+    make_site.SITES.joinpath(name, "packages.yaml").write_text("packages: {}\n")
+    for mpi in ("mvapich2", "intel-oneapi-mpi", "cray-mpich"):
+        (host / "build" / mpi / "bin").mkdir(parents=True)
+        (host / "build" / mpi / "bin" / "progress-run").write_text("")
+    text = (EXAMPLES / f"{name}.py").read_text()
+    (pattern,) = re.findall(r'"hostnames": \[(".*")\]', text)
+    text = text.replace(pattern, '".*"').replace(
+        "str(BUILD_DIR / ", f'str(__import__("pathlib").Path("{host}/build") / '
+    )
+    file = host / f"example_{next(NUMBER)}.py"
+    file.write_text(text)
+    site = site_file.read(file)
+    assert site.system == name
+    assert set(site.spack) == (set(site.programs) if name == "infiniband" else set())
+
+
+def test_the_examples_are_what_their_commands_write() -> None:
+    """The options of the command in each example's own words lead to its configuration."""
+    for path in EXAMPLES.glob("[a-z]*.py"):
+        words = re.search(r"\./bench site new \S+ (.*?)\n\n", path.read_text(), re.DOTALL)
+        assert words, path
+        options = shlex.split(words[1].replace("\\\\\n", " "))
+        given: dict[str, list[str]] = {}
+        for option, value in zip(options[::2], options[1::2], strict=True):
+            given.setdefault(option, []).append(value)
+        example = runpy.run_path(str(path))["site_configuration"]["systems"][0]
+        partition = example["partitions"][0]
+        assert partition["scheduler"] == given["--scheduler"][0]
+        assert partition["extras"]["cores"] == int(given["--cores"][0])
+        assert partition["extras"]["progress_cores"] == int(given.get("--reserve", ["0"])[0])
+        assert partition["environs"] == [mpi.partition("=")[0] for mpi in given["--mpi"]]
+        assert example["hostnames"] == given["--hostname"]
+        assert any(given["--partition"][0] in option for option in partition["access"])
