@@ -18,8 +18,8 @@ import pandas as pd
 
 from analysis.frames import groups, unique
 from analysis.load import Records, parameter_columns
-from analysis.metrics import METRICS, Metric, Times, as_float, suspicious, undefined
-from analysis.statistics.bootstrap import interval
+from analysis.metrics import METRICS, Metric, as_float, suspicious, undefined
+from analysis.statistics.bootstrap import effective_groups, interval
 from analysis.statistics.noise import disturbance, exceeds_effect
 from analysis.times import VariantTimes, combine, launch_times, rank_samples
 
@@ -136,13 +136,13 @@ class _Setting:
     def _values(
         self, mine: VariantTimes, bare: VariantTimes | None, variant: str, metrics: Sequence[Metric]
     ) -> Iterator[dict[str, Any]]:
-        value, draws = combine(mine, bare)
+        value = combine(mine, bare)
         launches = min(mine.launches, bare.launches if bare else mine.launches)
         noisy = exceeds_effect(mine, bare if variant != REFERENCE else None)
         for metric in metrics:
             yield {
                 "metric": metric.name,
-                **_evaluated(metric, value, draws, launches, self.clock, variant == REFERENCE),
+                **self._evaluated(metric, mine, bare, launches),
                 "launches": mine.launches,
                 "samples": mine.samples,
                 "reference_comm_s": value.comm,
@@ -152,29 +152,36 @@ class _Setting:
                 "noisy": noisy,
             }
 
-
-def _evaluated(
-    metric: Metric, value: Times, draws: Times, launches: int, clock: float | None, is_reference: bool
-) -> dict[str, Any]:
-    why = undefined(metric, value, clock)
-    if why is not None:
-        return {**_nothing(), "note": why}
-    found = interval(
-        as_float(metric.value(value)),
-        np.asarray(metric.value(draws)),
-        launches,
-        one_group=is_reference or metric.own_only,
-    )
-    return {
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "interval": found.kind,
-        "defensible": found.defensible,
-        "ideal": as_float(metric.ideal(value.comp, value.comm)),
-        "serial": as_float(metric.serial(value.comp, value.comm)) if metric.serial else np.nan,
-        "note": suspicious(value),
-    }
+    def _evaluated(
+        self, metric: Metric, mine: VariantTimes, bare: VariantTimes | None, launches: int
+    ) -> dict[str, Any]:
+        """The metric with its interval; variant and reference are two groups of launches, unless they are one."""
+        value = combine(mine, bare)
+        why = undefined(metric, value, self.clock)
+        if why is not None:
+            return {**_nothing(), "note": why}
+        draws = np.asarray(metric.value(combine(mine, bare, "resampled", "resampled")))
+        alone = bare is None or bare is mine or metric.own_only
+        sides = [("resampled", "value"), ("value", "resampled")]
+        found = interval(
+            as_float(metric.value(value)),
+            draws,
+            launches,
+            groups=1.0
+            if alone
+            else effective_groups([np.asarray(metric.value(combine(mine, bare, *s))) for s in sides]),
+            two_kinds=any(x.draws["total"].two_kinds for x in (mine, bare) if x is not None),
+        )
+        return {
+            "value": found.value,
+            "low": found.low,
+            "high": found.high,
+            "interval": found.kind,
+            "defensible": found.defensible,
+            "ideal": as_float(metric.ideal(value.comp, value.comm)),
+            "serial": as_float(metric.serial(value.comp, value.comm)) if metric.serial else np.nan,
+            "note": suspicious(value),
+        }
 
 
 def _nothing() -> dict[str, Any]:

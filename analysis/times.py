@@ -101,17 +101,16 @@ class VariantTimes:
         return cls(draws, len(launches), sum(x.samples for x in launches))
 
 
-def combine(variant: VariantTimes, reference: VariantTimes | None) -> tuple[Times, Times]:
-    """The medians as scalars, and as bootstrap draws; comm and comp are the reference's."""
-
-    def times(pick: str) -> Times:
-        own = {name: getattr(draws, pick) for name, draws in variant.draws.items()}
-        nan = own["total"] * np.nan
-        comm = getattr(reference.draws["own_comm"], pick) if reference else nan
-        comp = getattr(reference.draws["own_comp"], pick) if reference else nan
-        return Times(comm=comm, comp=comp, **own)
-
-    return times("value"), times("resampled")
+def combine(
+    variant: VariantTimes, reference: VariantTimes | None, own: str = "value", of_reference: str = "value"
+) -> Times:
+    """The times of a variant with the reference's comm and comp: of each side the medians (`value`, scalars) or their
+    bootstrap draws (`resampled`, arrays)."""
+    mine = {name: getattr(draws, own) for name, draws in variant.draws.items()}
+    nan = np.nan * mine["total"]
+    comm = getattr(reference.draws["own_comm"], of_reference) if reference else nan
+    comp = getattr(reference.draws["own_comp"], of_reference) if reference else nan
+    return Times(comm=comm, comp=comp, **mine)
 
 
 def rank_samples(records: Records, rows: pd.DataFrame) -> dict[int, RankSamples]:

@@ -44,6 +44,7 @@ class Request:
     """A run as it was asked for. `settings`: --set pairs; `variants` empty: each study's own.
 
     `all_mpis`: every study runs on all of `mpis`; else on those of them that its scale names, if it names any.
+    `slowdown`: factor on all computation, so that a regression can be seen to be found; 1 in every honest run.
     """
 
     studies: list[Study]
@@ -55,6 +56,7 @@ class Request:
     seed: int = 1
     nodes: int = 2
     all_mpis: bool = True
+    slowdown: float = 1.0
 
     def jobs(self) -> list[Job]:
         """The jobs in the order in which they run; raises UsageError for a setting that a study does not know."""
@@ -87,6 +89,7 @@ class Request:
                 "nodes": self.nodes,
                 "all_mpis": self.all_mpis,
                 "config": str(self.system.config),
+                **({"slowdown": self.slowdown} if self.slowdown != 1 else {}),
             },
             "expected": [launch.identity for job in self.jobs() for launch in job.launches],
         }
@@ -100,7 +103,7 @@ def from_facts(facts: dict[str, Any]) -> Request:
         name = facts["system"] if builtin and str(builtin.config) == asked["config"] else asked["config"]
         studies, scale, mpis = facts["studies"], facts["scale"], ",".join(facts["mpi_names"])
         options = {key: asked[key] for key in ("variants", "settings", "seed", "nodes")}
-        options["all_mpis"] = asked.get("all_mpis", True)
+        options |= {"all_mpis": asked.get("all_mpis", True), "slowdown": asked.get("slowdown", 1.0)}
     except (KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"The session's session.json does not say what was asked for: no {error}.") from error
     system = systems.by_name(name)

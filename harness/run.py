@@ -50,6 +50,15 @@ def _spack_facts(request: Request) -> dict[str, Any] | None:
     return {"version": spack.version(), "environments": used} if used else None
 
 
+def take_work(session: Session, model: Session) -> None:
+    """Give `session` the calibration of `model`: sessions that are compared do the same work."""
+    kept = sorted(model.folders.calibration.glob("*.json"))
+    for path in kept:
+        shutil.copy(path, session.folders.calibration)
+    session.facts["work_of"] = model.facts.get("work_of", model.name) if kept else None
+    session.save()
+
+
 def resumed_session(request: Request, session: Session, force: bool) -> Session:
     """The same session, to go on with; UsageError if what would run now is not what ran then."""
     found = identity.differences(session.facts.get("identity", {}), identity.of(request))
@@ -158,6 +167,7 @@ def reframe_command(request: Request, study: str, mpis: list[str], session: Path
         "seed": str(request.seed),
         "nodes": str(request.nodes),
         "session_dir": str(session),
+        "slowdown": f"{request.slowdown:g}" if request.slowdown != 1 else "",
     }
     return [
         *(str(VENV / "bin" / "reframe"), "--nocolor", "--exec-policy=serial", "--run"),

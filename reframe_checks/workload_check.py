@@ -40,6 +40,7 @@ class WorkloadCheck(MayBuildWithSpack):
     seed = variable(int, value=1)
     nodes = variable(int, value=2)
     session_dir = variable(str, value="")
+    slowdown = variable(float, value=1.0)
     job_state = variable(str, value="")  # how the job ended, in the scheduler's word: for ReFrame's report
 
     valid_systems = ["*"]
@@ -86,13 +87,19 @@ class WorkloadCheck(MayBuildWithSpack):
             study=study.name,
             scale=self.scale,
             seed=self.seed,
-            workload=[str(Path(self._environ_extras["bin_dir"]) / executable), *arguments, *self._settle()],
+            workload=[
+                str(Path(self._environ_extras["bin_dir"]) / executable),
+                *arguments,
+                *self._settle(),
+                *self._slowdown(),
+            ],
             points=points,
             sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
             launches=study.launches(stem, chosen, variants, self.seed),
             site=site,
             test_case=f"{self.short_name} /{self.hashcode}",
             given_timeout_s=chosen.timeout_s,
+            slowdown=self.slowdown,
             point_s=chosen.point_s,
             calibrate_points=study.calibrate_points,
             swept=study.sweep(chosen).axes,
@@ -106,6 +113,9 @@ class WorkloadCheck(MayBuildWithSpack):
     def _settle(self) -> list[str]:
         pause = dict(self.current_partition.extras).get("settle_s")
         return [f"--settle-s={pause:g}"] if pause else []
+
+    def _slowdown(self) -> list[str]:
+        return [f"--inject-slowdown={self.slowdown:g}"] if self.slowdown != 1 else []
 
     @property
     def _environ_extras(self) -> dict[str, Any]:

@@ -9,7 +9,10 @@ typical one, as two launches may agree by luck. Holm's correction then holds the
 The session: beside its points, the mean difference over all of them, tested by exchanging whole launches between BASE
 and NEW within each (study, system, MPI, variant). That sees a small slow-down everywhere which no point alone can show.
 
-Either must be significant AND larger than the margin: a real difference of half a percent is no regression.
+Either must be significant AND larger than the margin, by its means and by its medians: a real difference of half a
+percent is no regression, and neither are two launches that something else disturbed. Where the calibrated work differs
+the margin grows by as much, and what is called the same must be so within what is left of it: `./bench run --like BASE`
+does the same work.
 """
 
 from __future__ import annotations
@@ -50,6 +53,12 @@ class Pair:
 
     def logs(self) -> tuple[Array, Array]:
         return self.sign * np.log(self.base.medians), self.sign * np.log(self.new.medians)
+
+    @property
+    def typical(self) -> float:
+        """The difference of the logarithms' medians over launches, which one or two disturbed launches do not move."""
+        a, b = self.logs()
+        return float(np.median(b) - np.median(a))
 
     @property
     def work_change(self) -> float:
@@ -152,15 +161,20 @@ def _point(pair: Pair, test: Any, adjusted: float, margin: float, alpha: float) 
         return replace(shown, reason="one launch on a side says nothing of the difference between launches")
     difference, half_width, p, _ = test
     bound = math.log1p(margin) + pair.work_change
-    reason = (
-        f"the calibrated work differs by {100 * math.expm1(pair.work_change):.1f} %" if pair.work_change > 0.005 else ""
-    )
+    reason = ""
+    if pair.work_change > 0.005:
+        reason = f"the calibrated work differs by {100 * math.expm1(pair.work_change):.1f} %: repeat BASE with --like"
     shown = replace(shown, p=p, adjusted=adjusted, reason=reason)
-    if adjusted < alpha and abs(difference) > bound:
+    if adjusted < alpha and _beyond(bound, difference, pair.typical):
         return replace(shown, verdict=Judgement.SLOWER if difference > 0 else Judgement.FASTER)
-    if abs(difference) + half_width < bound:
+    if abs(difference) + half_width + pair.work_change < math.log1p(margin):
         return replace(shown, verdict=Judgement.SAME)
     return replace(shown, reason=reason or "the difference is neither shown nor excluded")
+
+
+def _beyond(bound: float, *differences: float) -> bool:
+    """Whether all differences exceed the bound, in the same direction."""
+    return min(differences) > bound or max(differences) < -bound
 
 
 def _session(pairs: list[Pair], points: list[PointVerdict], margin: float, alpha: float) -> tuple[Judgement, str]:
@@ -173,7 +187,8 @@ def _session(pairs: list[Pair], points: list[PointVerdict], margin: float, alpha
     mean, p = mean_change(usable)
     overall = f"Over all {len(usable)} points NEW takes {math.exp(mean):.3f} times as long (p = {p:.2g})."
     work = float(np.mean([pair.work_change for pair in usable]))
-    everywhere = p < alpha and abs(mean) > math.log1p(margin) + work
+    typical = float(np.mean([pair.typical for pair in usable]))
+    everywhere = p < alpha and _beyond(math.log1p(margin) + work, mean, typical)
     if slower or (everywhere and mean > 0):
         return Judgement.SLOWER, f"{slower} points are slower, {faster} faster. {overall}"
     if faster or everywhere:

@@ -23,9 +23,14 @@ class Interval:
         return (self.high - self.low) / 2
 
 
-def describe(launches: int, confidence: float = 0.95) -> tuple[str, bool]:
-    """What an interval over so many launches may be called, and whether it reaches `confidence`."""
+def describe(launches: int, confidence: float = 0.95, two_kinds: bool = False) -> tuple[str, bool]:
+    """What an interval over so many launches may be called, and whether it reaches `confidence`.
+
+    `two_kinds`: the launches fall into two kinds (see bootstrap.two_kinds), between which a median jumps.
+    """
     percent = f"{100 * confidence:g} %"
+    if launches >= ENOUGH_LAUNCHES and two_kinds:
+        return f"interval over {launches} launches of two kinds (may hold less than {percent})", False
     if launches >= ENOUGH_LAUNCHES:
         return f"{percent} interval over {launches} launches", True
     if launches > 1:

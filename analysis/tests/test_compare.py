@@ -131,6 +131,32 @@ def test_the_three_forms_agree(base: Path, tmp_path: Path) -> None:
     assert "## new against base: slower" in found.markdown()
 
 
+def measured(values: list[float], work: float = 1000) -> Measured:
+    return Measured("total_s", {str(i): np.array([value]) for i, value in enumerate(values)}, work)
+
+
+KEY = ("s", "y", "m", "v", '{"x": 1}')
+QUIET = [1.0, 1.001, 0.999, 1.002, 0.998, 1.0]
+
+
+def test_different_work_is_never_called_the_same() -> None:
+    """Ten real sessions, each calibrated anew, did work that differed by up to half."""
+    pair = Pair(KEY, measured(QUIET), measured([1.14 * value for value in QUIET], 1200))
+    (point,) = _points([pair], 0.02, 0.005)
+    assert point.verdict is Judgement.CANNOT_TELL
+    assert "work differs by 20.0 %" in point.reason
+
+
+def test_two_disturbed_launches_are_no_regression() -> None:
+    pairs = [
+        Pair((*KEY[:4], f'{{"x": {x}}}'), measured(QUIET), measured([1.01 * v for v in QUIET[:4]] + [1.5, 1.6]))
+        for x in range(6)
+    ]
+    points = _points(pairs, 0.02, 0.005)
+    assert not any(point.verdict is Judgement.SLOWER for point in points)
+    assert _session(pairs, points, 0.02, 0.005)[0] is Judgement.CANNOT_TELL
+
+
 def test_holm_by_hand() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == []

@@ -38,7 +38,7 @@ def times(**changed: float) -> Times:
         ("remainder", 0.003),
         ("standing_cost", 8.5 / 8),
         ("osu_overlap", 100 - 100 * (11 - 9) / 12),
-        ("imb_overlap", 100 * (12 + 8.5 - 11) / 8.5 if (12 + 8.5 - 11) / 8.5 < 1 else 100.0),
+        ("imb_overlap", 100.0),  # (12 + 9 - 11) / 9 is more than 1
     ],
 )
 def test_formula(name: str, expected: float) -> None:
@@ -76,6 +76,26 @@ def test_stolen_cycles_are_seen_by_efficiency_and_not_by_the_others_formulas() -
     assert METRICS["compute_inflation"].value(stolen) == pytest.approx(2.0)
     assert METRICS["imb_overlap"].value(stolen) == pytest.approx(100 * (12 + 20 - 22) / 12)
     assert METRICS["osu_overlap"].value(stolen) == pytest.approx(100 - 100 * 2 / 12)
+
+
+def test_imb_takes_the_computation_measured_during_the_communication() -> None:
+    """t_pure 12, t_CPU 9, t_ovrl 18 ms: 3 of 9 are hidden, whatever the computation takes alone."""
+    assert METRICS["imb_overlap"].value(times(total=0.018)) == pytest.approx(100 * 3 / 9)
+    assert METRICS["imb_overlap"].value(times(total=0.018, own_comp=0.001)) == pytest.approx(100 * 3 / 9)
+
+
+def test_the_others_formulas_where_a_part_is_missing() -> None:
+    nothing = times(comp=0.0, comp_in=0.0, own_comp=0.0, total=0.012)
+    assert METRICS["osu_overlap"].value(nothing) == pytest.approx(0)
+    assert math.isnan(METRICS["imb_overlap"].value(nothing))
+    silent = times(comm=5e-10, own_comm=0.0)
+    assert math.isnan(METRICS["osu_overlap"].value(silent))
+    assert math.isnan(METRICS["imb_overlap"].value(silent))
+    for name in ("osu_overlap", "imb_overlap"):
+        assert "below the clock's resolution" in (undefined(METRICS[name], silent, 1e-9) or "")
+    impossible = times(total=0.007)  # below both parts: IMB cuts at 100, OSU does not
+    assert METRICS["imb_overlap"].value(impossible) == 100
+    assert METRICS["osu_overlap"].value(impossible) == pytest.approx(100 + 100 * 2 / 12)
 
 
 def test_clamped_formulas_are_clamped() -> None:

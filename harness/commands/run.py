@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -35,6 +36,10 @@ def run(
         str, typer.Option("--resume", metavar="SESSION", help="Run what is missing or failed in it, and nothing else.")
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Resume though what would run has changed.")] = False,
+    like: Annotated[
+        str, typer.Option("--like", metavar="SESSION", help="The same run with the same work again, to compare them.")
+    ] = "",
+    inject_slowdown: Annotated[float, typer.Option(min=0.5, max=100, hidden=True)] = 1.0,
 ) -> int:
     """Run studies and keep every sample in a session folder.
 
@@ -44,6 +49,10 @@ def run(
         if studies:
             raise UsageError("--resume goes on with a session's own studies: leave the names out.")
         return go_on(sessions.load(resume), force, dry_run)
+    if like:
+        if studies:
+            raise UsageError("--like repeats a session's own studies: leave the names out.")
+        return again(sessions.load(like), inject_slowdown, dry_run)
     if not studies:
         raise UsageError("Which study? ./bench list names them; ./bench run all runs them all.")
     chosen = systems.by_name(system)
@@ -57,23 +66,40 @@ def run(
         seed=seed,
         nodes=nodes,
         all_mpis=bool(mpi),
+        slowdown=inject_slowdown,
     )
     plan = describe(request)
     if dry_run:
         print(plan)
         return 0
-    if reason := chosen.why_not():
-        raise UsageError(f"{reason} --system local runs on this machine without virtual nodes.")
+    _usable(chosen)
     return start(request, "-".join(studies), sys.argv[1:])
 
 
-def start(request: Request, hint: str, command: list[str]) -> int:
-    """Set up, run and report a request as a new session; the exit status."""
+def _usable(system: systems.System) -> None:
+    if reason := system.why_not():
+        raise UsageError(f"{reason} --system local runs on this machine without virtual nodes.")
+
+
+def start(request: Request, hint: str, command: list[str], model: sessions.Session | None = None) -> int:
+    """Set up, run and report a request as a new session, with the work of `model` if given; the exit status."""
     runs.set_up(request)
     with runs.measuring(request.system, hint):
         session = runs.new_session(request, hint[:60], command)
+        if model:
+            runs.take_work(session, model)
         say(describe(request))
         return execute(request, session)
+
+
+def again(model: sessions.Session, slowdown: float, dry_run: bool) -> int:
+    """Run what `model` was asked to run, with its work, as a new session; the exit status."""
+    request = replace(from_facts(model.facts), slowdown=slowdown)
+    _usable(request.system)
+    if dry_run:
+        print(describe(request))
+        return 0
+    return start(request, "-".join(study.name for study in request.studies), sys.argv[1:], model)
 
 
 def go_on(session: sessions.Session, force: bool, dry_run: bool) -> int:
