@@ -16,7 +16,7 @@ from harness.mpis import MPIS
 from progress_engine.tests.conftest import PRESETS
 from progress_engine.tests.third_party.fetch import INTEL_OPENMP
 
-pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+pytestmark = [pytest.mark.mpi, pytest.mark.full, pytest.mark.timeout(600)]
 
 INTEL = MPIS["intel-mpi"]
 SHORT = ("-npmin", "2", "-msglog", "3:16", "-time", "0.2")
@@ -66,7 +66,6 @@ def test_some(mpi: str, program: str, preset: str) -> None:
     runs_to_its_end(mpi, program, preset)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(("mpi", "program", "preset"), [case for case in ALL if case not in DEFAULT])
 def test_the_rest(mpi: str, program: str, preset: str) -> None:
     runs_to_its_end(mpi, program, preset)

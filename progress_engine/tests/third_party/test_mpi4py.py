@@ -17,7 +17,7 @@ from progress_engine.tests.conftest import PRESETS, WHEELS
 from progress_engine.tests.third_party.fetch import MPI4PY
 from progress_engine.tests.third_party.mpi4py_suite import Outcome, run
 
-pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.mpi, pytest.mark.full, pytest.mark.timeout(1800)]
 
 # By default: what the engine touches most, in some seconds a run.
 TOUCHED = ("test_p2p_buf.py", "test_p2p_buf_part", "test_cco_nb_buf", "test_rma.py", "test_request", "test_grequest")
@@ -62,7 +62,6 @@ def test_some_of_the_suite(mpi: str, preset: str) -> None:
     assert changed_by_the_engine(MPIS[mpi], 2, preset, SOME) == set()
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 @pytest.mark.parametrize("mpi", MPIS)
