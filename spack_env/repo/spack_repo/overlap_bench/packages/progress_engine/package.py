@@ -27,7 +27,6 @@ class ProgressEngine(CMakePackage):
     depends_on("cli11@2.1:", type="build")
     depends_on("fmt@9:", type="build")
     depends_on("nlohmann-json@3.10:", type="build")
-    depends_on("hwloc@2:")
     depends_on("googletest@1.12: +gmock", type="build", when="+tests")
     depends_on("hwloc@2:", when="+hwloc")
     depends_on("mpi")
