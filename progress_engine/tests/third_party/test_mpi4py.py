@@ -19,7 +19,7 @@ from progress_engine.tests.third_party.mpi4py_suite import Outcome, run
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full, pytest.mark.timeout(1800)]
 
-# By default: what the engine touches most, in some seconds a run.
+# What the engine touches most, in some seconds a run: to look at one thing quickly.
 TOUCHED = ("test_p2p_buf.py", "test_p2p_buf_part", "test_cco_nb_buf", "test_rma.py", "test_request", "test_grequest")
 SOME = tuple(word for name in TOUCHED for word in ("-i", name))
 
