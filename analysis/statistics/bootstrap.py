@@ -2,7 +2,7 @@
 """Hierarchical bootstrap: launches, then samples within each launch.
 
 A launch's median differs from the next launch's by more than its own samples tell, so launches are what is resampled;
-the samples within carry the rest. What makes the result cover what it says (analysis/benchmarks/coverage.py):
+the samples within carry the rest. What makes the result cover what it says:
 
 - The median of m samples drawn with replacement is an order statistic, so it is drawn directly: the place of the middle
   one of m uniform numbers follows Beta((m + 1) / 2, (m + 1) / 2), and the value there is interpolated between samples
