@@ -82,7 +82,10 @@ const Kind& kind_of(std::string_view name) {
 }
 
 std::size_t count(Kind::Blocks blocks, int ranks) {
-  return blocks == one_each ? static_cast<std::size_t>(ranks) : static_cast<std::size_t>(blocks == one ? 1 : 0);
+  if (blocks == one_each) {
+    return static_cast<std::size_t>(ranks);
+  }
+  return blocks == one ? 1 : 0;
 }
 
 std::size_t sent_blocks(const Kind& kind, int rank, int ranks) {
@@ -102,8 +105,8 @@ std::uint64_t block_seed(std::uint64_t seed, std::size_t sender, std::size_t rec
 std::string check_sum(std::span<const std::byte> bytes, std::uint64_t seed, int ranks) {
   for (std::size_t i = 0; i * word_bytes < bytes.size(); ++i) {
     std::uint64_t expected = 0;
-    for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
-      expected += pattern_word(block_seed(seed, rank, 0), i);
+    for (int rank = 0; rank < ranks; ++rank) {
+      expected += pattern_word(block_seed(seed, static_cast<std::size_t>(rank), 0), i);
     }
     std::uint64_t value = 0;
     std::memcpy(&value, bytes.data() + (i * word_bytes), sizeof value);

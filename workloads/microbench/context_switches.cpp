@@ -22,7 +22,7 @@ namespace {
 constexpr int message_tag = 100;
 
 const Parameters& parameters() {
-  constexpr std::int64_t four_mebibytes = 4 * 1024 * 1024;
+  constexpr std::int64_t four_mebibytes = std::int64_t{4} * 1024 * 1024;
   static const Parameters table{
       {
           .name = "pending",
@@ -46,7 +46,7 @@ class Exchange {
   void start() {
     out_.fill(seed_of(pair_.is_sender()));
     const auto count = static_cast<int>(out_.size());
-    require(MPI_Irecv(in_.data(), count, MPI_BYTE, pair_.partner(), message_tag, MPI_COMM_WORLD, &requests_[0]),
+    require(MPI_Irecv(in_.data(), count, MPI_BYTE, pair_.partner(), message_tag, MPI_COMM_WORLD, requests_.data()),
             "MPI_Irecv");
     require(MPI_Isend(out_.data(), count, MPI_BYTE, pair_.partner(), message_tag, MPI_COMM_WORLD, &requests_[1]),
             "MPI_Isend");

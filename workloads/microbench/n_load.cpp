@@ -17,7 +17,7 @@ namespace workloads {
 namespace {
 
 const Parameters& parameters() {
-  constexpr std::int64_t mebibyte = 1024 * 1024;
+  constexpr std::int64_t mebibyte = std::int64_t{1024} * 1024;
   constexpr int most_threads = 4096;
   static const Parameters table{
       {
