@@ -28,7 +28,8 @@ typedef struct {
 #ifdef __cplusplus
 extern "C" {
 #endif
-int MPI_Isend(const void*, int count, MPI_Datatype, int target, int tag, MPI_Comm, MPI_Request* request);
+int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm,
+              MPI_Request* request);
 int PMPI_Comm_dup(MPI_Comm, MPI_Comm*);
 int PMPI_Comm_free(MPI_Comm*);
 int PMPI_Comm_set_errhandler(MPI_Comm, MPI_Errhandler);
