@@ -69,7 +69,7 @@ class _Setting:
             parameters = json.loads(point)
             by_variant = {variant: rows[rows["variant"] == variant] for variant in self.variants}
             times = {variant: self._times(part, parameters) for variant, part in by_variant.items()}
-            bare = times.get(REFERENCE)
+            bare = times.get(REFERENCE) or self._reference(parameters)
             work = unique(rows["work_units"]) if "work_units" in rows else []
             differs = (
                 "its launches did different amounts of work: " + ", ".join(map(str, work)) if len(work) > 1 else None
@@ -83,6 +83,15 @@ class _Setting:
                 else:
                     values = self._values(mine, bare, variant, metrics)
                     yield from ({**head, **row, "note": row["note"] or differs} for row in values)
+
+    def _reference(self, parameters: dict[str, Any]) -> VariantTimes | None:
+        """bare at the point that this one is but for the engine's settings, which bare has not."""
+        mine = self.points[self.points["variant"] == REFERENCE]
+        for (point,), rows in groups(mine, ["point"]):
+            known = json.loads(point)
+            if known.items() <= parameters.items():
+                return self._times(rows, known)
+        return None
 
     def _times(self, part: pd.DataFrame, parameters: dict[str, Any]) -> VariantTimes | None:
         pattern = parameters.get("pattern")

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from harness.errors import Failure, UsageError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from analysis.claims.evidence import Evidence
     from analysis.figures.toolkit import Drawn
     from analysis.load import Records
     from analysis.verdict import Verdict
@@ -54,7 +53,7 @@ def terminal_verdict(session_dirs: Sequence[Path]) -> str:
 
 def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None) -> Report:
     """As write_report, and returns the terminal's verdict with it."""
-    from analysis.evaluate import evaluate  # noqa: PLC0415
+    from analysis.claims.evidence import Evidence  # noqa: PLC0415
     from analysis.figures import gallery, toolkit  # noqa: PLC0415
     from analysis.verdict import verdict  # noqa: PLC0415
 
@@ -62,14 +61,14 @@ def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None) -> R
     folder = Path(out_dir) if out_dir is not None else Path(session_dirs[-1])
     if out_dir is None and not folder.is_dir():
         folder = folder.parent
-    frame = evaluate(records)
-    said = verdict(frame)
+    evidence = Evidence(records)
+    said = verdict(evidence.metrics)
     said.limits += _unfinished(records)
-    drawn = gallery.draw_all(frame, toolkit.provenance(records))
+    drawn = gallery.draw_all(evidence, toolkit.provenance(records))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = [toolkit.save(figure, folder / "figures") for figure in drawn]
-        page = render(records, frame, said, drawn, files)
+        page = render(evidence, said, drawn, files)
         path = folder / "report.html"
         path.write_text(page, encoding="utf-8")
     except OSError as error:
@@ -99,30 +98,33 @@ def _load(session_dirs: Sequence[Path]) -> Records:
     return load(session_dirs)
 
 
-def render(
-    records: Records, frame: pd.DataFrame, said: Verdict, drawn: list[Drawn], files: list[dict[str, Path]]
-) -> str:
+def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], files: list[dict[str, Path]]) -> str:
     """The page. Pictures are inline SVG, or PNG where the SVG would be heavier than it is worth."""
     import jinja2  # noqa: PLC0415
 
     from analysis import tables  # noqa: PLC0415
     from analysis.claims.decided import build  # noqa: PLC0415
+    from analysis.findings import sections  # noqa: PLC0415
     from analysis.metrics import METRICS  # noqa: PLC0415
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
+    records, frame = evidence.records, evidence.metrics
     pictures = [
         {"title": figure.title, "caption": figure.caption, "name": figure.name, "image": _inline(paths)}
+        | {"found": figure.found}
         for figure, paths in zip(drawn, files, strict=True)
     ]
+    claims = build(records, frame)
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     return environment.get_template("report.html.j2").render(
         verdict=said,
         pictures=pictures,
+        sections=sections(claims, evidence, drawn),
         metrics=list(METRICS.values()),
         results=tables.results(frame),
-        claims=tables.claims(build(records, frame)),
+        claims=tables.claims(claims),
         gaps=tables.gaps(records, frame),
         sessions=[tables.session(session) for session in records.sessions],
         launches=tables.launches(records),

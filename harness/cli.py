@@ -16,7 +16,7 @@ from typing import Any
 import typer
 
 from harness import __version__
-from harness.commands import COMMANDS, VCLUSTER_COMMANDS, Command
+from harness.commands import COMMANDS, SPACK_COMMANDS, VCLUSTER_COMMANDS, Command
 from harness.errors import Failure, UsageError
 
 app = typer.Typer(
@@ -64,9 +64,13 @@ def _register(application: typer.Typer, commands: dict[str, Command]) -> None:
 
 
 _register(app, COMMANDS)
-_cluster = typer.Typer(help="The virtual cluster by hand.", no_args_is_help=True, rich_markup_mode=None)
-_register(_cluster, VCLUSTER_COMMANDS)
-app.add_typer(_cluster, name="vcluster")
+for _name, _help, _commands in (
+    ("vcluster", "The virtual cluster by hand.", VCLUSTER_COMMANDS),
+    ("spack", "The engine and the workloads through Spack.", SPACK_COMMANDS),
+):
+    _group = typer.Typer(help=_help, no_args_is_help=True, rich_markup_mode=None)
+    _register(_group, _commands)
+    app.add_typer(_group, name=_name)
 
 
 def main(arguments: list[str]) -> int:

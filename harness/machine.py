@@ -17,6 +17,7 @@ from typing import Any
 
 CPU = Path("/sys/devices/system/cpu")
 NET = Path("/sys/class/net")
+RDMA_DRIVERS = ("mlx4", "mlx5", "hfi1", "irdma", "bnxt_re", "efa", "cxi", "qedr", "ib_")
 
 
 def _read(path: Path) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 from harness import systems, variants
 from harness.errors import UsageError
 from harness.mpis import WHEEL_MPIS
-from harness.schedule.plan import LAUNCH_OVERHEAD_S, Launch, Sampler, interleave, point_estimate_s
+from harness.schedule.plan import Launch, Point, Sampler, job_estimate_s, points_of
 from harness.setup import mpi as mpi_setup
 from harness.systems import System
 from reframe_checks.study import Scale, Study
@@ -27,13 +27,24 @@ class Job:
 
     def estimate_s(self) -> float:
         sampler = Sampler(self.scale.min_samples, self.scale.max_samples, self.scale.warmup, self.scale.time_box_s)
-        launch = LAUNCH_OVERHEAD_S + sum(point_estimate_s(point, sampler) for point in self.scale.points())
-        return launch * (1 + len(self.launches))
+        points = list(map(dict, self.scale.points()))
+        return job_estimate_s(points, self.launches, self._swept, sampler, self.scale.point_s)
+
+    def points_of(self, launch: Launch) -> list[Point]:
+        """The points that this launch measures."""
+        return points_of(list(map(dict, self.scale.points())), launch, self._swept)
+
+    @property
+    def _swept(self) -> list[str]:
+        return self.study.sweep(self.scale).axes
 
 
 @dataclass(frozen=True)
 class Request:
-    """A run as it was asked for. `settings`: --set pairs; `variants` empty: each study's own."""
+    """A run as it was asked for. `settings`: --set pairs; `variants` empty: each study's own.
+
+    `all_mpis`: every study runs on all of `mpis`; else on those of them that its scale names, if it names any.
+    """
 
     studies: list[Study]
     system: System
@@ -43,17 +54,24 @@ class Request:
     settings: dict[str, str] = field(default_factory=dict)
     seed: int = 1
     nodes: int = 2
+    all_mpis: bool = True
 
     def jobs(self) -> list[Job]:
         """The jobs in the order in which they run; raises UsageError for a setting that a study does not know."""
         jobs = []
         for study in self.studies:
             scale = study.scale(self.scale, self.settings)
-            for mpi in self.mpis:
+            for mpi in self._mpis_of(scale):
                 stem = f"{study.name}.{self.system.name}.{mpi}"
                 names = self.variants or list(scale.variants)
-                jobs.append(Job(study, mpi, scale, interleave(stem, names, scale.launches, self.seed)))
+                jobs.append(Job(study, mpi, scale, study.launches(stem, scale, names, self.seed)))
         return jobs
+
+    def _mpis_of(self, scale: Scale) -> list[str]:
+        wanted = [mpi for mpi in self.mpis if mpi in scale.mpis]
+        if self.all_mpis or not scale.mpis:
+            return self.mpis
+        return wanted or self.mpis[:1]  # a site's own MPIs have other names
 
     def facts(self) -> dict[str, Any]:
         """For session.json: enough to ask for the same again."""
@@ -67,6 +85,7 @@ class Request:
                 "settings": self.settings,
                 "seed": self.seed,
                 "nodes": self.nodes,
+                "all_mpis": self.all_mpis,
                 "config": str(self.system.config),
             },
             "expected": [launch.identity for job in self.jobs() for launch in job.launches],
@@ -81,6 +100,7 @@ def from_facts(facts: dict[str, Any]) -> Request:
         name = facts["system"] if builtin and str(builtin.config) == asked["config"] else asked["config"]
         studies, scale, mpis = facts["studies"], facts["scale"], ",".join(facts["mpi_names"])
         options = {key: asked[key] for key in ("variants", "settings", "seed", "nodes")}
+        options["all_mpis"] = asked.get("all_mpis", True)
     except (KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"The session's session.json does not say what was asked for: no {error}.") from error
     system = systems.by_name(name)

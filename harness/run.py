@@ -125,7 +125,8 @@ def _run_studies(request: Request, session: Session, opened: Opened, lock: int) 
     progress = Progress({(job.study.name, job.mpi): job.estimate_s() for job in jobs})
     with watch(session.path, progress):
         for study in request.studies:
-            command = opened.login(reframe_command(request, study.name, session.path))
+            mpis = [job.mpi for job in jobs if job.study is study]
+            command = opened.login(reframe_command(request, study.name, mpis, session.path))
             report = _report(session.path, study.name)
             report.unlink(missing_ok=True)
             complaint = _reframe(command, report.with_suffix(".log"), lock)
@@ -143,8 +144,8 @@ def _report(session: Path, study: str) -> Path:
     return session / "reframe" / f"{study}.json"
 
 
-def reframe_command(request: Request, study: str, session: Path) -> list[str]:
-    """ReFrame's command line for one study of the request."""
+def reframe_command(request: Request, study: str, mpis: list[str], session: Path) -> list[str]:
+    """ReFrame's command line for one study of the request on these MPIs."""
     prefix = session / "reframe"
     variables = {
         "scale": request.scale,
@@ -159,7 +160,7 @@ def reframe_command(request: Request, study: str, session: Path) -> list[str]:
         *("-C", str(request.system.config)),
         *("-c", str(CHECKS / f"{study.replace('-', '_')}.py")),
         *("--prefix", str(prefix), "--report-file", str(_report(session, study))),
-        *("-p", f"^({'|'.join(map(re.escape, request.mpis))})$"),
+        *("-p", f"^({'|'.join(map(re.escape, mpis))})$"),
         *(option for name, text in variables.items() if text for option in ("-S", f"{name}={text}")),
     ]
 
@@ -229,9 +230,9 @@ def missing(request: Request, session: Session) -> list[str]:
     folder = session.folders.records
     lacking = []
     for job in request.jobs():
-        wanted = {records.key(dict(point)) for point in job.scale.points()}
-        ranks = request.nodes * job.study.tasks_per_node
+        ranks = job.study.tasks(request.nodes)
         for launch in job.launches:
+            wanted = {records.key(point) for point in job.points_of(launch)}
             done = records.finished(folder, launch.identity, ranks) | records.skipped(folder, launch.identity)
             if not wanted <= done:
                 lacking.append(launch.identity)

@@ -19,7 +19,7 @@ Config = Mapping[str, Any]
 # name -> its type; `launch` besides is one of LAUNCHES
 PARTITION_EXTRAS: dict[str, type] = {
     "launch": str, "hosts": list, "remote_shell": str, "bind": bool, "network": str, "cpus_shared": bool,
-    "cpus_too_few": str, "check_interfaces": bool, "sweep": list, "nodes": int,
+    "cpus_too_few": str, "check_interfaces": bool, "sweep": list, "nodes": int, "cores": int,
 }  # fmt: skip
 ENVIRONMENT_EXTRAS: dict[str, type] = {"mpi": str, "library": str, "bin_dir": str, "async_progress": dict}
 REQUIRED = ("mpi", "library", "bin_dir")

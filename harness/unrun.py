@@ -44,7 +44,7 @@ def record(job: Job, request: Request, session: Session, report: Path) -> int:
             for path in records.attempts(session.folders.records, launch.identity)
             for line in records.read(path).points
         }
-        lacking = [point for point in map(dict, job.scale.points()) if records.key(point) not in known]
+        lacking = [point for point in job.points_of(launch) if records.key(point) not in known]
         if lacking:
             left = records.not_run(_context(job, launch, request, session, case), lacking, "failed", reason, now())
             records.write(records.next_attempt(session.folders.records, launch.identity), left)

@@ -8,7 +8,7 @@ Three settings need no engine; every other variant is a preset of the engine, op
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +37,18 @@ def presets() -> dict[str, str]:
     """The engine's presets: name -> what it is for."""
     table: dict[str, dict[str, str]] = json.loads(PRESETS_FILE.read_text())
     return {name: preset["summary"] for name, preset in table.items()}
+
+
+def numeric_settings() -> list[str]:
+    """The settings of the engine that are numbers in some preset: those that can be swept."""
+    table: dict[str, dict[str, dict[str, object]]] = json.loads(PRESETS_FILE.read_text())
+    found = [name for preset in table.values() for name, value in preset["settings"].items() if isinstance(value, int)]
+    return list(dict.fromkeys(found))
+
+
+def with_settings(name: str, settings: Sequence[str]) -> str:
+    """`name` with more of the engine's settings."""
+    return ":".join([name, *settings])
 
 
 def known() -> dict[str, str]:

@@ -2,7 +2,8 @@
 """What a study is: its parameters, the scales at which it runs, and what --set may change.
 
 A study's points are the union of grids; a grid is one tuple of values an axis. `comp_over_comm` and `comp_s` are
-intentions: the schedule runner turns them into `work_units` by the job's own calibration (see harness.schedule).
+intentions: the schedule runner turns them into `work_units` by the job's own calibration (see harness.schedule). An
+axis that is a setting of the engine is swept by a launch for each of its values; variants without the engine run once.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from harness import variants
 from harness.errors import UsageError
+from harness.schedule.plan import Launch, Sweep, interleave
+from reframe_checks.features import Need
 
 Value = str | int | float
 Point = dict[str, Value]
@@ -24,11 +28,16 @@ PRESETS = ("off", "explicit", "thread", "timer", "idle", "adaptive")
 
 @dataclass(frozen=True)
 class Parameter:
-    """One axis of a study. `kind` parses a value from the command line; `choices` are all there are, if not empty."""
+    """One axis of a study. `kind` parses a value from the command line; `choices` are all there are, if not empty.
+
+    `engine`: the setting of the engine that the axis is, if it is one; its value is `factor` times the axis's.
+    """
 
     meaning: str
     kind: type[str] | type[int] | type[float]
     choices: tuple[str, ...] = ()
+    engine: str = ""
+    factor: int = 1
 
     def parse(self, name: str, text: str) -> Value:
         """The value that `text` means, or UsageError. Numbers are quantities: finite and not negative."""
@@ -61,7 +70,9 @@ LIMITS = {
 class Scale:
     """How much of a study runs: launches a variant, the points of a launch, the sampler's limits.
 
-    `timeout_s` (a launch) and `time_limit_s` (the job): 0 leaves them to the estimate.
+    `timeout_s` (a launch) and `time_limit_s` (the job): 0 leaves them to the estimate. `point_s`: about how long a
+    point takes, where the estimate by message size and computation does not fit. `mpis`: which ones a run takes that
+    names none, if not all.
     """
 
     launches: int
@@ -73,6 +84,8 @@ class Scale:
     variants: tuple[str, ...] = BASELINES + PRESETS
     timeout_s: float = 0.0
     time_limit_s: float = 0.0
+    point_s: float = 0.0
+    mpis: tuple[str, ...] = ()
 
     def points(self) -> list[Point]:
         """The union of the grids, in their order, each point once."""
@@ -87,7 +100,12 @@ def _expand(grid: Grid) -> Iterator[Point]:
 
 @dataclass(frozen=True)
 class Study:
-    """One experiment of a paper. `workload` is the executable and its fixed arguments."""
+    """One experiment of a paper. `workload` is the executable and its fixed arguments.
+
+    `nodes`: how many it takes, 0 as many as the run is given. `needs`: what the system must have for it, or for some
+    of its points. `quantity`: what ReFrame's own performance variables are made of.
+    `calibrate_points`: communication alone is what its own points do without work, not one message of `size_bytes`.
+    """
 
     name: str
     title: str
@@ -96,7 +114,35 @@ class Study:
     workload: tuple[str, ...]
     scales: Mapping[str, Scale]
     tasks_per_node: int = 1
+    nodes: int = 0
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    needs: tuple[Need, ...] = ()
+    quantity: str = "total_s"
+    calibrate_points: bool = False
+
+    def tasks(self, nodes: int) -> int:
+        """Ranks of a launch in a run that is given `nodes`."""
+        return self.tasks_per_node * (self.nodes or nodes)
+
+    def sweep(self, scale: Scale) -> Sweep:
+        """The axes that are settings of the engine, and every combination of their values."""
+        axes = {name: axis for name, axis in self._axes().items() if axis.engine}
+        swept = [name for name in axes if any(name in grid for grid in scale.grids)]
+        found: dict[tuple[Value, ...], tuple[Point, list[str]]] = {}
+        for point in scale.points():
+            fixed = {name: point[name] for name in swept if name in point}
+            options = [f"{axes[name].engine}={_scaled(value, axes[name])}" for name, value in fixed.items()]
+            found[tuple(fixed.values())] = (fixed, options)
+        return Sweep(swept, list(found.values()))
+
+    def launches(self, stem: str, scale: Scale, names: list[str], seed: int) -> list[Launch]:
+        """The interleaved schedule of this study with these variants."""
+        return interleave(stem, names, scale.launches, seed, self.sweep(scale))
+
+    def _axes(self) -> dict[str, Parameter]:
+        """The study's own axes, and the engine's settings under their own names."""
+        engine = {name: Parameter(f"the engine's {name}", int, engine=name) for name in variants.numeric_settings()}
+        return engine | dict(self.parameters)
 
     def scale(self, name: str, settings: Mapping[str, str]) -> Scale:
         """The scale with `settings` applied: an axis's values ("size_bytes": "1024,65536") or one of LIMITS."""
@@ -114,8 +160,13 @@ class Study:
                 raise UsageError(f"--set {key}={text}: more than 0 is wanted.")
             limit: dict[str, Any] = {key: value}
             return replace(scale, **limit)
-        if key in self.parameters:
-            values = tuple(self.parameters[key].parse(key, part) for part in text.split(","))
+        axes = self._axes()
+        if key in axes:
+            values = tuple(axes[key].parse(key, part) for part in text.split(","))
             return replace(scale, grids=tuple(grid | {key: values} for grid in scale.grids))
-        known = ", ".join([*self.parameters, *LIMITS])
+        known = ", ".join([*axes, *LIMITS])
         raise UsageError(f"Study {self.name} has no parameter '{key}'. It has: {known}.")
+
+
+def _scaled(value: Value, axis: Parameter) -> int:
+    return round(float(value) * axis.factor)

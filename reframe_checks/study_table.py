@@ -4,118 +4,14 @@
 from __future__ import annotations
 
 from harness.errors import UsageError
-from reframe_checks.study import Parameter, Scale, Study
+from reframe_checks.study import Study
+from reframe_checks.tables import pioman
 
-KIB, MIB = 1024, 1024 * 1024
-
-_OVERLAP_PARAMETERS = {
-    "pattern": Parameter("who computes", str, ("both", "sender", "receiver")),
-    "size_bytes": Parameter("message size", int),
-    "receive": Parameter("whether the receive is there before the send starts", str, ("preposted", "late")),
-}
-
-OVERLAP_RATIO = Study(
-    name="overlap-ratio",
-    title="Total time over computation time: does a message move while its owners compute?",
-    group="pioman",
-    source="Denis, PDP 2015, figures 7 and 8 (study P1)",
-    workload=("microbench", "overlap"),
-    parameters=_OVERLAP_PARAMETERS
-    | {"comp_over_comm": Parameter("computation time over the bare communication time", float)},
-    scales={
-        "test": Scale(
-            launches=2,
-            grids=({"pattern": ("both",), "size_bytes": (4 * MIB,), "comp_over_comm": (1.0,)},),
-            min_samples=3,
-            max_samples=3,
-            warmup=1,
-            time_box_s=5,
-            variants=("bare", "adaptive"),
-        ),
-        "quick": Scale(
-            launches=2,
-            grids=(
-                {"pattern": ("both",), "size_bytes": (64 * KIB, 4 * MIB), "comp_over_comm": (0.5, 1.0, 2.0)},
-                {"pattern": ("sender", "receiver"), "size_bytes": (4 * MIB,), "comp_over_comm": (1.0,)},
-                {"pattern": ("both",), "size_bytes": (32 * MIB,), "comp_over_comm": (1.0,)},
-            ),
-            min_samples=3,
-            max_samples=20,
-            warmup=1,
-            time_box_s=0.45,
-        ),
-        "paper": Scale(
-            launches=6,
-            grids=(
-                {
-                    "pattern": ("both", "sender", "receiver"),
-                    "size_bytes": (64 * KIB, 4 * MIB, 32 * MIB),
-                    "comp_over_comm": (0.125, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0),
-                },
-            ),
-            min_samples=10,
-            max_samples=100,
-            warmup=2,
-            time_box_s=20,
-        ),
-    },
-)
-
-_SIZES_TO_8_MIB = (*(4**k for k in range(11)), 2 * MIB, 4 * MIB, 8 * MIB)
-
-SEND_TIME = Study(
-    name="send-time",
-    title="Time of a send with computation against message size: max(computation, communication) or their sum?",
-    group="pioman",
-    source="Denis, PDP 2015, figure 9 (study P2)",
-    workload=("microbench", "overlap"),
-    parameters=_OVERLAP_PARAMETERS | {"comp_s": Parameter("computation time, seconds", float)},
-    scales={
-        "test": Scale(
-            launches=2,
-            grids=({"pattern": ("both",), "size_bytes": (1, 64 * KIB), "comp_s": (0.0, 0.0005)},),
-            min_samples=3,
-            max_samples=10,
-            warmup=1,
-            time_box_s=1,
-            variants=("bare", "adaptive"),
-        ),
-        "quick": Scale(
-            launches=2,
-            grids=(
-                {
-                    "pattern": ("both",),
-                    "size_bytes": (1, 1 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, 1 * MIB, 8 * MIB),
-                    "comp_s": (0.0, 0.0001, 0.0002, 0.0005, 0.001),
-                },
-            ),
-            min_samples=3,
-            max_samples=30,
-            warmup=1,
-            time_box_s=0.2,
-            variants=("bare", "mpi-async", "idle", "adaptive"),
-        ),
-        "paper": Scale(
-            launches=6,
-            grids=(
-                {
-                    "pattern": ("both",),
-                    "size_bytes": (*_SIZES_TO_8_MIB, 80 * MIB),
-                    "comp_s": (0.0, 0.0001, 0.0002, 0.0005, 0.001),
-                },
-            ),
-            min_samples=10,
-            max_samples=1000,
-            warmup=2,
-            time_box_s=10,
-        ),
-    },
-)
-
-STUDIES: dict[str, Study] = {study.name: study for study in (OVERLAP_RATIO, SEND_TIME)}
+STUDIES: dict[str, Study] = {study.name: study for study in (*pioman.STUDIES,)}
+PAPERS = ("pioman", "miwa", "ruhela", "fukuoka", "gemini")
 GROUPS: dict[str, list[str]] = {
     "all": list(STUDIES),
-    **{group: [s.name for s in STUDIES.values() if s.group == group] for group in {s.group for s in STUDIES.values()}},
+    **{paper: [study.name for study in STUDIES.values() if study.group == paper] for paper in PAPERS},
 }
 
 

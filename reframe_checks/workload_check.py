@@ -21,8 +21,9 @@ from reframe.core.builtins import run_after, run_before, sanity_function, variab
 from harness.mpis import MPIS, Where
 from harness.paths import ROOT, results_dir
 from harness.schedule import records
-from harness.schedule.plan import Plan, Sampler, Site, interleave
+from harness.schedule.plan import Plan, Point, Sampler, Site
 from harness.schedule.sweep import MARK
+from reframe_checks.features import why_not
 from reframe_checks.study import Scale
 from reframe_checks.study_table import STUDIES
 
@@ -77,6 +78,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     def _plan(self, session: str) -> Plan:
         study, chosen, site = STUDIES[self.study], self.chosen, self._site()
         variants = self.variants.split(",") if self.variants else list(chosen.variants)
+        points = [dict(point) for point in chosen.points()]
         stem = f"{study.name}.{self.current_system.name}.{site.mpi}"
         executable, *arguments = study.workload
         return Plan(
@@ -85,13 +87,21 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             scale=self.scale,
             seed=self.seed,
             workload=[str(Path(self._environ_extras["bin_dir"]) / executable), *arguments, *self._settle()],
-            points=[dict(point) for point in chosen.points()],
+            points=points,
             sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
-            launches=interleave(stem, variants, chosen.launches, self.seed),
+            launches=study.launches(stem, chosen, variants, self.seed),
             site=site,
             test_case=f"{self.short_name} /{self.hashcode}",
             given_timeout_s=chosen.timeout_s,
+            point_s=chosen.point_s,
+            calibrate_points=study.calibrate_points,
+            swept=study.sweep(chosen).axes,
+            impossible=[(point, why) for point in points if (why := self._why_not(point))],
         )
+
+    def _why_not(self, point: Point) -> str:
+        features = self.current_partition.features
+        return why_not(STUDIES[self.study].needs, point, features, self.current_partition.extras.get("cores"))
 
     def _settle(self) -> list[str]:
         pause = dict(self.current_partition.extras).get("settle_s")
@@ -103,9 +113,14 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
 
     def _site(self) -> Site:
         partition, environ = dict(self.current_partition.extras), self._environ_extras
-        nodes = int(partition.get("nodes", self.nodes))
-        per_node = STUDIES[self.study].tasks_per_node * self.nodes // nodes
+        study = STUDIES[self.study]
+        nodes = min(int(partition.get("nodes", self.nodes)), study.nodes or self.nodes)
+        per_node = study.tasks(self.nodes) // nodes
         self.num_tasks, self.num_tasks_per_node = nodes * per_node, per_node
+        if per_node > partition.get("cores", per_node) and not partition.get("cpus_too_few"):
+            partition["cpus_too_few"] = f"{per_node} ranks a node share {partition['cores']} of its cores"
+        if nodes == 1:
+            partition["check_interfaces"] = False  # shared memory leaves no bytes on an interface
         return Site(
             system=self.current_partition.fullname,
             mpi=environ["mpi"],
@@ -123,7 +138,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             return shlex.split(self.current_partition.launcher_type().run_command(self.job))
         hosts = partition.get("hosts")
         where = Where(
-            hosts=tuple(hosts[: self.nodes]) if hosts else None,
+            hosts=tuple(hosts[: self.num_tasks // self.num_tasks_per_node]) if hosts else None,
             remote_shell=partition.get("remote_shell"),
             bind=partition.get("bind", False),
             exports=(MARK,),
@@ -149,16 +164,19 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
 
     @run_before("performance")
     def name_performance_variables(self) -> None:
-        """For ReFrame's own database: the median total time of each variant and point."""
+        """For ReFrame's own database: the median of the study's leading quantity for each variant and point."""
+        quantity = STUDIES[self.study].quantity
         totals: dict[str, list[float]] = {}
         for launch in self.plan.launches:
             for path in records.attempts(self.records, launch.identity):
                 for line in records.read(path).points:
                     if line["status"] == "ok" and line["rank"] == 0:
-                        name = "_".join([launch.variant, *(str(line["point"][axis]) for axis in self.plan.points[0])])
-                        totals.setdefault(name, []).extend(line["samples"].get("total_s", []))
+                        axes = [str(line["point"][axis]) for axis in self.plan.points[0] if axis in line["point"]]
+                        name = "_".join([launch.variant, *axes])
+                        totals.setdefault(name, []).extend(line["samples"].get(quantity, []))
+        unit = "s" if quantity.endswith("_s") else quantity
         self.perf_variables = {
-            name: sn.make_performance_function(sn.defer(statistics.median(values)), "s")
+            name: sn.make_performance_function(sn.defer(statistics.median(values)), unit)
             for name, values in totals.items()
             if values
         }

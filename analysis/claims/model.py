@@ -45,6 +45,17 @@ class Measure(Protocol):
 
 
 @dataclass(frozen=True)
+class Cause:
+    """Why a claim may not be reproduced: said only where it is not. `number` is what `measure` reads off `studies`
+    (empty: the claim's own), which shows the cause or disproves it."""
+
+    statement: str
+    number: str = ""
+    measure: Measure | None = None
+    studies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Claim:
     """`operator` is <= or >=; the measured number is held against `threshold`, relaxed by `margin`.
 
@@ -63,6 +74,7 @@ class Claim:
     figure: str = ""
     requires: tuple[str, ...] = ()
     mpis: tuple[str, ...] = ()
+    cause: Cause | None = None
     up_to: bool = False  # "up to 46 %": the best point counts, where otherwise every point must hold
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-RDMA_DRIVERS = ("mlx4", "mlx5", "hfi1", "irdma", "bnxt_re", "efa", "cxi", "qedr", "ib_")
+from harness.machine import RDMA_DRIVERS
 
 Check = Callable[[Mapping[str, Any], pd.DataFrame], "str | None"]
 

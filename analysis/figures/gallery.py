@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from types import ModuleType
 
-import pandas as pd
-
+from analysis.claims.evidence import Evidence
 from analysis.figures import overlap_efficiency, overlap_map, overlap_ratio, send_time
 from analysis.figures.toolkit import Drawn
 
-FIGURES: list[ModuleType] = [overlap_efficiency, overlap_ratio, send_time, overlap_map]
+METRICS: list[ModuleType] = [overlap_efficiency, overlap_ratio, send_time, overlap_map]  # of the frame of evaluate()
+RECORDS: list[ModuleType] = []  # of recorded quantities
 
 
-def draw_all(frame: pd.DataFrame, provenance: str) -> list[Drawn]:
-    """Every figure that `frame` (of evaluate()) has points for, in the report's order."""
-    return [drawn for module in FIGURES for drawn in module.draw(frame, provenance)]
+def draw_all(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """Every figure that the records have points for, in the report's order."""
+    drawn = [figure for module in METRICS for figure in module.draw(evidence.metrics, provenance)]
+    return drawn + [figure for module in RECORDS for figure in module.draw(evidence, provenance)]

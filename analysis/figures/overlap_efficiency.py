@@ -66,7 +66,7 @@ def _draw(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Dra
     _legend(figure, sizes, part)
     caption = _caption(part, pattern, provenance)
     toolkit.footer(figure, caption)
-    return Drawn(toolkit.slug(NAME, pattern, system), TITLE, caption, figure, part)
+    return Drawn(toolkit.slug(NAME, pattern, system), TITLE, caption, figure, part, STUDY)
 
 
 def _caption(part: pd.DataFrame, pattern: str, provenance: str) -> str:

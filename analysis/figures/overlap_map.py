@@ -71,7 +71,7 @@ def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: s
         f"bare in the same session. Colours end at -1 and 1; the numbers are in the CSV beside this file. {provenance}"
     )
     toolkit.footer(figure, caption)
-    return Drawn(toolkit.slug(NAME, *names), TITLE, caption, figure, part)
+    return Drawn(toolkit.slug(NAME, *names), TITLE, caption, figure, part, str(names[0]))
 
 
 def _panel(axes: Axes, part: pd.DataFrame, column: str, sizes: list[float], computations: list[float]) -> None:

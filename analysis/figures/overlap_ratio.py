@@ -57,7 +57,7 @@ def _draw(part: pd.DataFrame, size: float, provenance: str, system: Any) -> Draw
         f"{toolkit.interval_words(part)} {provenance}"
     )
     toolkit.footer(figure, caption)
-    return Drawn(toolkit.slug(NAME, style.bytes_text(size), system), TITLE, caption, figure, part)
+    return Drawn(toolkit.slug(NAME, style.bytes_text(size), system), TITLE, caption, figure, part, STUDY)
 
 
 def places(part: pd.DataFrame) -> pd.Series[float]:
@@ -79,8 +79,8 @@ def _panel(axes: Axes, part: pd.DataFrame) -> bool:
     level = 0
     for variant in style.in_order(part["variant"], style.STYLES):
         mine = part[part["variant"] == variant].drop_duplicates("comp_over_comm")
-        toolkit.series(axes, mine["x"].to_numpy(float), mine, variant)
-        level += toolkit.gaps(axes, mine["x"].to_numpy(float), mine, variant, level)
+        toolkit.series(axes, mine["x"].to_numpy(float), mine, style.style(variant))
+        level += toolkit.gaps(axes, mine["x"].to_numpy(float), mine, style.style(variant), level)
     toolkit.ratio_axis(axes)
     toolkit.log_y(axes, subs=(1, 1.5, 2, 3, 5))
     axes.set_ylim(0.85, min(HIGHEST, max(3.0, float(np.nanmax([*part["value"], 1 + 1 / x.min()])) * 1.1)))

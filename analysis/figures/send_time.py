@@ -54,7 +54,7 @@ def _draw(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Dra
         f"{toolkit.interval_words(part)} {provenance}"
     )
     toolkit.footer(figure, caption)
-    return Drawn(toolkit.slug(NAME, pattern, system), TITLE, caption, figure, part)
+    return Drawn(toolkit.slug(NAME, pattern, system), TITLE, caption, figure, part, STUDY)
 
 
 def _panel(axes: Axes, part: pd.DataFrame) -> bool:
@@ -66,8 +66,8 @@ def _panel(axes: Axes, part: pd.DataFrame) -> bool:
     level = 0
     for variant in style.in_order(part["variant"], style.STYLES):
         mine = part[part["variant"] == variant].drop_duplicates("size_bytes")
-        toolkit.series(axes, mine["size_bytes"].to_numpy(float), mine, variant)
-        level += toolkit.gaps(axes, mine["size_bytes"].to_numpy(float), mine, variant, level)
+        toolkit.series(axes, mine["size_bytes"].to_numpy(float), mine, style.style(variant))
+        level += toolkit.gaps(axes, mine["size_bytes"].to_numpy(float), mine, style.style(variant), level)
     toolkit.byte_axis(axes)
     toolkit.log_y(axes, style.seconds_text, subs=(1, 3))
     return level > 0

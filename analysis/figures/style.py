@@ -99,6 +99,16 @@ def style(variant: str) -> VariantStyle:
     return VariantStyle(color, marker, "-", variant)
 
 
+CURVES = [("#0072B2", "D"), ("#D55E00", "s"), ("#000000", "o"), ("#009E73", "^"), ("#CC79A7", "v"), ("#E69F00", "P"),
+          ("#56B4E9", "<"), ("#8c8c8c", ">"), ("#b5a642", "h"), ("#a06060", "X")]  # fmt: skip
+
+
+def curve(index: int, label: str) -> VariantStyle:
+    """The style of the index-th curve of a figure whose curves are no variants."""
+    color, marker = CURVES[index % len(CURVES)]
+    return VariantStyle(color, marker, "-" if index < len(CURVES) else "--", label)
+
+
 def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
     """The names, without repetition: those of `order` first and in its order, then the others as they come."""
     known = list(order)

@@ -23,6 +23,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from analysis.figures import style
+from analysis.figures.style import VariantStyle
 
 Places = npt.NDArray[np.float64]  # where on the x axis
 BAD_MARKS = {
@@ -43,6 +44,8 @@ class Drawn:
     caption: str
     figure: Figure
     points: pd.DataFrame
+    study: str = ""  # under whose heading in the report it stands
+    found: str = ""  # what it shows, in a sentence with numbers
 
 
 def save(drawn: Drawn, folder: Path) -> dict[str, Path]:
@@ -78,9 +81,8 @@ def styled(function: Callable[..., Any]) -> Callable[..., Any]:
     return inner
 
 
-def series(axes: Axes, x: Places, part: pd.DataFrame, variant: str) -> None:
-    """One variant's curve over `x` with its interval as a band; not converged points are drawn hollow."""
-    look = style.style(variant)
+def series(axes: Axes, x: Places, part: pd.DataFrame, look: VariantStyle) -> None:
+    """One curve over `x` with its interval as a band; not converged points are drawn hollow."""
     value = part["value"].to_numpy(float)
     if not np.isfinite(value).any():
         return
@@ -93,17 +95,25 @@ def series(axes: Axes, x: Places, part: pd.DataFrame, variant: str) -> None:
                   markerfacecolor="white", markeredgecolor=look.color, zorder=5)  # fmt: skip
 
 
-def gaps(axes: Axes, x: Places, part: pd.DataFrame, variant: str, level: int = 0) -> bool:
+def dots(axes: Axes, x: Places, part: pd.DataFrame, look: VariantStyle) -> None:
+    """Marks with their intervals as bars, where the places on the x axis are no numbers that a line could join."""
+    value = part["value"].to_numpy(float)
+    axes.vlines(x, part["low"].to_numpy(float), part["high"].to_numpy(float), color=look.color, alpha=0.55,
+                linewidth=1.6, zorder=3)  # fmt: skip
+    axes.plot(x, value, **(look.plot() | {"linestyle": "none"}))
+
+
+def gaps(axes: Axes, x: Places, part: pd.DataFrame, look: VariantStyle, level: int = 0) -> bool:
     """A cross at the foot of the panel for every point without a value that was not measured well; True if any.
 
-    `level` stacks the crosses of several variants above one another.
+    `level` stacks the crosses of several curves above one another.
     """
     bad = part["value"].isna().to_numpy() & part["status"].isin(BAD_MARKS).to_numpy()
     if not bad.any():
         return False
     y = np.full(int(bad.sum()), 0.03 + 0.06 * level)
     axes.plot(np.asarray(x)[bad], y, marker="x", linestyle="none", markersize=5, markeredgewidth=1.4,
-              color=style.style(variant).color, transform=axes.get_xaxis_transform(), zorder=6)  # fmt: skip
+              color=look.color, transform=axes.get_xaxis_transform(), zorder=6)  # fmt: skip
     return True
 
 
@@ -138,10 +148,12 @@ def log_y(axes: Axes, formatter: Callable[[float], str] = "{:g}".format, subs: S
 def legend(figure: Figure, part: pd.DataFrame, lines: dict[str, dict[str, Any]], crossed: bool) -> None:
     """The legend above the panels: strong variants and reference lines first, then the muted ones."""
     ordered = sorted(style.in_order(part["variant"], style.STYLES), key=lambda variant: not style.style(variant).strong)
-    handles = []
-    for variant in ordered:
-        look = style.style(variant)
-        handles.append(Line2D([], [], **look.plot(), label=look.label))
+    legend_of(figure, [style.style(variant) for variant in ordered], lines, crossed)
+
+
+def legend_of(figure: Figure, looks: list[VariantStyle], lines: dict[str, dict[str, Any]], crossed: bool) -> None:
+    """The same of curves that are no variants."""
+    handles = [Line2D([], [], **look.plot(), label=look.label) for look in looks]
     handles += [Line2D([], [], **look, label=label) for label, look in lines.items()]
     if crossed:
         handles.append(

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from matplotlib.testing.compare import compare_images
 
-from analysis.evaluate import evaluate
+from analysis.claims.evidence import Evidence
 from analysis.figures import gallery, style, toolkit
 from analysis.figures.toolkit import Drawn
 from analysis.load import load
@@ -46,7 +46,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Drawn]:
         mpis=mpis, study="send-time", sizes=sizes, comp_s=(0.0, 1e-4, 1e-3, 2e-2), launches=3, samples=8
     ).write(folder / "second")
     records = load([first, second])
-    return {figure.name: figure for figure in gallery.draw_all(evaluate(records), toolkit.provenance(records))}
+    return {figure.name: figure for figure in gallery.draw_all(Evidence(records), toolkit.provenance(records))}
 
 
 def render(figure: Drawn, path: Path) -> Path:
@@ -68,7 +68,7 @@ def test_pictures_are_as_they_were(drawn: dict[str, Drawn], name: str, tmp_path:
 def test_the_comparison_of_pictures_sees_a_moved_curve(drawn: dict[str, Drawn], tmp_path: Path) -> None:
     made = Synthetic(mpis={"mpich": {**USUAL, "adaptive": Behaviour(0.5)}, "openmpi": USUAL}, launches=3, samples=8)
     records = load([made.write(tmp_path / "s")])
-    other = gallery.draw_all(evaluate(records), "")
+    other = gallery.draw_all(Evidence(records), "")
     moved = next(figure for figure in other if figure.name == "overlap_ratio-4mb")
     now, before = render(moved, tmp_path / "now.png"), render(drawn["overlap_ratio-4mb"], tmp_path / "before.png")
     assert compare_images(str(before), str(now), TOLERANCE) is not None

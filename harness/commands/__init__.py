@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from harness.commands import vcluster
+from harness.commands import spack, vcluster
 from harness.commands.claims import claims
 from harness.commands.compare import compare
 from harness.commands.demo import demo
@@ -43,4 +43,11 @@ VCLUSTER_COMMANDS = {
     "exec": Command(vcluster.execute, passes_rest=True),
     "link": Command(vcluster.link),
     "rate": Command(vcluster.rate),
+}
+
+SPACK_COMMANDS = {
+    "site": Command(spack.site),
+    "concretize": Command(spack.concretize),
+    "install": Command(spack.install),
+    "smoke": Command(spack.smoke),
 }

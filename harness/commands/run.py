@@ -56,6 +56,7 @@ def run(
         settings=parse_settings(settings),
         seed=seed,
         nodes=nodes,
+        all_mpis=bool(mpi),
     )
     plan = describe(request)
     if dry_run:
@@ -93,9 +94,10 @@ def describe(request: Request) -> str:
     lines = []
     for job in request.jobs():
         variants = sorted({launch.variant for launch in job.launches})
-        points = len(job.scale.points())
+        points = sorted({len(job.points_of(launch)) for launch in job.launches})
         lines.append(
-            f"{job.study.name} on {request.system.name}, {job.mpi}: {len(job.launches)} launches of {points} points "
+            f"{job.study.name} on {request.system.name}, {job.mpi}: {len(job.launches)} launches of "
+            f"{' or '.join(map(str, points))} points "
             f"({', '.join(variants)}), about {job.estimate_s():.0f} s"
         )
     total = sum(job.estimate_s() for job in request.jobs())

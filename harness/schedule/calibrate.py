@@ -13,24 +13,26 @@ import statistics
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.schedule.plan import Point
+from harness.schedule import records
+from harness.schedule.plan import INTENTIONS, Point
 from harness.schedule.records import RecordFile
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """`unit_s`: seconds of one unit of work on the slowest rank; `comm_s`: message size -> bare communication time.
+    """`unit_s`: seconds of one unit of work on the slowest rank; `comm_s`: what is sent (`sent`) -> its time alone.
 
     Both are medians: the fastest repetition of a unit is not what a computation of a second sees.
     """
 
     unit_s: float
-    comm_s: dict[int, float]
+    comm_s: dict[str, float]
 
     def with_work(self, point: Point) -> Point:
         """`point` with the work_units that its intention means."""
         if "comp_over_comm" in point:
-            seconds = point["comp_over_comm"] * self.comm_s[point["size_bytes"]]
+            alone = self.comm_s.get(sent(point))
+            seconds = point["comp_over_comm"] * (self.comm_s[str(point["size_bytes"])] if alone is None else alone)
         elif "comp_s" in point:
             seconds = point["comp_s"]
         else:
@@ -46,14 +48,28 @@ class Calibration:
     def load(path: Path) -> Calibration | None:
         try:
             data = json.loads(path.read_text())
-            return Calibration(data["unit_s"], {int(size): comm for size, comm in data["comm_s"].items()})
+            return Calibration(data["unit_s"], dict(data["comm_s"]))
         except (OSError, ValueError, KeyError):
             return None
 
 
 def wanted(points: list[Point]) -> bool:
     """Whether any point states an intention that needs calibration."""
-    return any("comp_over_comm" in point or "comp_s" in point for point in points)
+    return any(name in point for point in points for name in INTENTIONS)
+
+
+def sent(point: Point) -> str:
+    """A point without its computation: what its communication alone depends on."""
+    return records.key({name: value for name, value in point.items() if name not in INTENTIONS})
+
+
+def alone(points: list[Point]) -> list[Point]:
+    """Points of communication alone, for a workload that does not send one message between two ranks."""
+    unique = {sent(point): point for point in points if "comp_over_comm" in point}
+    return [
+        {name: value for name, value in point.items() if name not in INTENTIONS} | {"work_units": 0}
+        for point in unique.values()
+    ]
 
 
 def sizes(points: list[Point]) -> list[int]:
@@ -64,20 +80,28 @@ def sizes(points: list[Point]) -> list[int]:
 def from_record(record: RecordFile) -> Calibration:
     """The calibration that a `--calibrate` launch measured; KeyError or ValueError if its record lacks a part."""
     units: dict[int, float] = {}
-    comm: dict[int, float] = {}
+    comm: dict[str, list[float]] = {}
     for line in record.points:
         samples: dict[str, list[float]] = line["samples"]
-        if line["point"].get("calibration") == "unit":
+        point = line["point"]
+        if point.get("calibration") == "unit":
             units[line["rank"]] = statistics.median(samples["unit_s"])
+        elif "calibration" not in point:
+            comm.setdefault(sent(point), []).append(_time_alone(samples))
         elif line["rank"] == 0:
-            # the acknowledgement that closes a transfer is not part of it (metrics.md)
-            comm[line["point"]["size_bytes"]] = statistics.median(samples["comm_s"]) - statistics.median(
-                samples["ack_s"]
-            )
-    return Calibration(max(units.values()), comm)
+            comm[str(point["size_bytes"])] = [_time_alone(samples)]
+    return Calibration(max(units.values()), {what: max(times) for what, times in comm.items()})
 
 
-def options(points: list[Point]) -> list[str]:
-    """The workload's options that measure what these points need."""
+def _time_alone(samples: dict[str, list[float]]) -> float:
+    """The acknowledgement that closes a transfer is not part of it (metrics.md)."""
+    return statistics.median(samples["comm_s"]) - statistics.median(samples.get("ack_s", [0.0]))
+
+
+def options(points: list[Point], points_file: Path | None) -> list[str]:
+    """The workload's options that measure what these points need: messages by size, or the points of this file."""
+    if points_file is not None:
+        points_file.write_text(json.dumps(alone(points)))
+        return ["--calibrate", f"--points={points_file}"]
     wanted_sizes = [str(size) for size in sizes(points)]
     return ["--calibrate", *(["--size", ",".join(wanted_sizes)] if wanted_sizes else [])]

@@ -51,12 +51,17 @@ def context(plan: Plan, launch: Launch) -> dict[str, Any]:
     }
 
 
-def execute(plan: Plan, identity: str, arguments: list[str], environment: dict[str, str], log: Path) -> process.Exit:
-    """Run a launch's command; what does not end well is swept from its nodes before anything else is measured."""
+def execute(
+    plan: Plan, identity: str, arguments: list[str], environment: dict[str, str], log: Path, output: Path
+) -> process.Exit:
+    """Run a launch's command; what does not end well is swept from its nodes before anything else is measured.
+
+    The status alone does not say so: Open MPI's mpirun may lose a node and end with 0. The record's end line does.
+    """
     clean = False
     try:
         ended = process.run(arguments, environment | {MARK: identity}, log, plan.timeout_s())
-        clean = ended.status == 0
+        clean = ended.status == 0 and not records.read(output).cut_off
     finally:
         if not clean:
             sweep.kill(identity)
@@ -80,6 +85,7 @@ class Attempt:
     points: list[Point]
     folders: Folders
     target: Path  # where its record goes
+    skipped: list[tuple[Point, str]] = field(default_factory=list)  # points that cannot be measured here, and why
     started: str = field(default_factory=now)
 
     def run(self) -> Outcome:
@@ -87,7 +93,8 @@ class Attempt:
         output = self._write_input()
         try:
             log = self.folders.logs / f"{self.launch.identity}.log"
-            ended = execute(self.plan, self.launch.identity, self._arguments(), self.recipe.environment, log)
+            environment = self.recipe.environment
+            ended = execute(self.plan, self.launch.identity, self._arguments(), environment, log, output)
         except process.Interrupted:
             left = records.read(output)
             if left.points:
@@ -98,6 +105,7 @@ class Attempt:
         wrong = verify.condemn(self.plan, self.launch, left)
         status, reason = judge(self.plan, ended, left, wrong)
         _fill(left, self.points, status, reason)
+        left.points += [records.unmeasured(point, "skipped", why) for point, why in self.skipped]
         self._keep(left, status, reason, launch_s=ended.seconds)
         return Outcome(self.launch, status, reason, ended.seconds)
 
@@ -139,7 +147,7 @@ def judge(plan: Plan, ended: process.Exit, left: RecordFile, wrong: list[str]) -
     if ended.status != 0:
         return "failed", f"exit status {ended.status}; last words: {ended.last_line or 'none'}"
     if left.cut_off:
-        return "failed", "the record is cut off"
+        return "failed", f"the record is cut off; last words: {ended.last_line or 'none'}"
     return ("failed", "; ".join(wrong)) if wrong else ("ok", "")
 
 

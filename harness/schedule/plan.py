@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.variants import WITHOUT_ENGINE, with_settings
+
 Point = dict[str, Any]
+INTENTIONS = ("comp_over_comm", "comp_s")  # become work_units by the job's calibration
 
 # Before anything is known of a network: the time of a message is taken as that of 1 Gb/s.
 ASSUMED_BYTES_PER_S = 125e6
@@ -24,12 +28,34 @@ TIMEOUT_FACTOR, TIMEOUT_GRACE_S = 6.0, 45.0
 
 @dataclass(frozen=True)
 class Launch:
-    """One run of the workload under one variant. `identity` names its record file."""
+    """One run of the workload under one variant. `identity` names its record file.
+
+    `fixed`: the points that it measures have these values, which are settings of the engine; `engine`: the same as the
+    engine takes them, "idle_us=10".
+    """
 
     identity: str
     variant: str
     repetition: int
     order: int
+    fixed: Point = field(default_factory=dict)
+    engine: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Axes that are settings of the engine, and (values, the engine's own words) for each launch of a variant."""
+
+    axes: list[str] = field(default_factory=list)
+    values: list[tuple[Point, list[str]]] = field(default_factory=lambda: [({}, [])])
+
+
+def points_of(points: Sequence[Point], launch: Launch, axes: Sequence[str]) -> list[Point]:
+    """The points that a launch measures: a setting of the engine is none of the points of a launch without one."""
+    if launch.fixed:
+        return [p for p in points if all(p.get(name) == value for name, value in launch.fixed.items())]
+    kept = [{name: value for name, value in point.items() if name not in axes} for point in points]
+    return [point for index, point in enumerate(kept) if point not in kept[:index]]
 
 
 @dataclass(frozen=True)
@@ -83,6 +109,10 @@ class Plan:
     site: Site
     test_case: str = ""
     given_timeout_s: float = 0.0  # of a launch; 0: by its estimate
+    point_s: float = 0.0  # about how long a point takes; 0: by its message and computation
+    calibrate_points: bool = False  # communication alone is measured by the study's own points, not by a message
+    swept: list[str] = field(default_factory=list)  # the axes that are settings of the engine
+    impossible: list[tuple[Point, str]] = field(default_factory=list)  # what cannot be measured here, and why
 
     def save(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self), indent=1) + "\n")
@@ -93,19 +123,43 @@ class Plan:
         data["sampler"] = Sampler(**data["sampler"])
         data["site"] = Site(**data["site"])
         data["launches"] = [Launch(**launch) for launch in data["launches"]]
+        data["impossible"] = [(point, reason) for point, reason in data["impossible"]]
         return Plan(**data)
 
+    def points_of(self, launch: Launch) -> list[Point]:
+        """The points that this launch measures, or says why it cannot."""
+        return points_of(self.points, launch, self.swept)
+
+    def reason_against(self, point: Point) -> str:
+        """Why this point cannot be measured here; empty if it can."""
+        met = (why for part, why in self.impossible if all(part.get(n) == v for n, v in point.items()))
+        return next(met, "")
+
     def launch_estimate_s(self) -> float:
-        """About how long one launch takes."""
-        return LAUNCH_OVERHEAD_S + sum(point_estimate_s(point, self.sampler) for point in self.points)
+        """About how long the longest launch takes."""
+        return max((launch_estimate_s(self.points_of(x), self.sampler, self.point_s) for x in self.launches), default=0)
 
     def estimate_s(self) -> float:
-        """About how long the job takes, its calibration (about one launch) included."""
-        return self.launch_estimate_s() * (1 + len(self.launches))
+        """About how long the job takes, its calibration included."""
+        return job_estimate_s(self.points, self.launches, self.swept, self.sampler, self.point_s)
 
     def timeout_s(self) -> float:
         """When a launch is given up: it hangs."""
         return self.given_timeout_s or TIMEOUT_GRACE_S + TIMEOUT_FACTOR * self.launch_estimate_s()
+
+
+def job_estimate_s(
+    points: Sequence[Point], launches: Sequence[Launch], swept: Sequence[str], sampler: Sampler, point_s: float
+) -> float:
+    """About how long the launches take, and the calibration, about one launch more, where one is needed."""
+    each = [launch_estimate_s(points_of(points, launch, swept), sampler, point_s) for launch in launches]
+    calibrated = any(name in point for point in points for name in INTENTIONS)
+    return sum(each) + (max(each, default=0) if calibrated else 0)
+
+
+def launch_estimate_s(points: Sequence[Point], sampler: Sampler, point_s: float) -> float:
+    """About how long a launch of these points takes."""
+    return LAUNCH_OVERHEAD_S + sum(point_s or point_estimate_s(point, sampler) for point in points)
 
 
 def point_estimate_s(point: Point, sampler: Sampler) -> float:
@@ -118,13 +172,19 @@ def point_estimate_s(point: Point, sampler: Sampler) -> float:
     return float(min(longest, (sampler.warmup + sampler.max_samples) * repetition))
 
 
-def interleave(stem: str, variants: list[str], launches: int, seed: int) -> list[Launch]:
-    """`launches` rounds over `variants`, the order within each round shuffled by `seed`."""
+def interleave(stem: str, variants: list[str], launches: int, seed: int, sweep: Sweep = Sweep()) -> list[Launch]:
+    """`launches` rounds over `variants` and what is swept of each, the order within a round shuffled by `seed`."""
     shuffler = random.Random(f"{stem} {seed}")
+    cells = [(variant, *setting) for variant in variants for setting in _settings(variant, sweep)]
     schedule: list[Launch] = []
     for repetition in range(launches):
-        for variant in shuffler.sample(variants, len(variants)):
+        for variant, fixed, engine in shuffler.sample(cells, len(cells)):
             order = len(schedule)
-            identity = f"{stem}.{order:03d}.{variant.replace(':', '+')}"
-            schedule.append(Launch(identity, variant, repetition, order))
+            identity = f"{stem}.{order:03d}.{with_settings(variant, engine).replace(':', '+')}"
+            schedule.append(Launch(identity, variant, repetition, order, fixed, engine))
     return schedule
+
+
+def _settings(variant: str, sweep: Sweep) -> list[tuple[Point, list[str]]]:
+    """What is swept of a variant: nothing where no engine takes the setting."""
+    return [({}, [])] if variant in WITHOUT_ENGINE or not sweep.axes else sweep.values

@@ -23,7 +23,7 @@ from harness.schedule.calibrate import Calibration
 from harness.schedule.folders import Folders
 from harness.schedule.launch import Attempt, Outcome, command, context, execute, now
 from harness.schedule.plan import Launch, Plan, Point
-from harness.variants import Recipe, recipe
+from harness.variants import Recipe, recipe, with_settings
 
 PROGRESS = "progress.fifo"
 DESCRIBE_TIMEOUT_S = 60.0
@@ -73,7 +73,7 @@ class Runner:
         for launch in self.plan.launches:
             done = records.finished(folder, launch.identity, self.plan.site.tasks)
             done |= records.skipped(folder, launch.identity)
-            points = [point for point in self.plan.points if records.key(point) not in done]
+            points = [point for point in self.plan.points_of(launch) if records.key(point) not in done]
             if points:
                 todo.append((launch, points))
         return todo
@@ -85,32 +85,41 @@ class Runner:
         process.run([*self.plan.site.launch_command, *describe], {}, log, DESCRIBE_TIMEOUT_S)
 
     def _launch(self, launch: Launch, points: list[Point], calibration: Calibration | None) -> None:
-        how = recipe(launch.variant, Path(self.plan.site.progress_run), self.plan.site.async_progress)
+        name = with_settings(launch.variant, launch.engine)
+        how = recipe(name, Path(self.plan.site.progress_run), self.plan.site.async_progress)
         if isinstance(how, str):
             self._record_without_run(launch, points, "skipped", how)
             return
-        worked = [calibration.with_work(point) for point in points] if calibration else points
+        against = {records.key(point): self.plan.reason_against(point) for point in points}
+        possible = [point for point in points if not against[records.key(point)]]
+        skipped = [(point, against[records.key(point)]) for point in points if point not in possible]
+        if not possible:
+            self._record_skipped(launch, skipped)
+            return
+        worked = [calibration.with_work(point) for point in possible] if calibration else possible
         target = records.next_attempt(self.folders.records, launch.identity)
-        self._done(Attempt(self.plan, launch, how, worked, self.folders, target).run())
+        self._done(Attempt(self.plan, launch, how, worked, self.folders, target, skipped).run())
 
     def _calibration(self) -> Calibration | None:
         """This job's calibration: an earlier run's of the same session, or measured now."""
-        if not calibrate.wanted(self.plan.points):
+        points = [point for point in self.plan.points if not self.plan.reason_against(point)]
+        if not calibrate.wanted(points):
             return None
         stem = f"{self.plan.study}.{self.plan.site.system.partition(':')[0]}.{self.plan.site.mpi}"
         kept = self.folders.calibration / f"{stem}.json"
-        return Calibration.load(kept) or self._calibrate(stem, kept)
+        return Calibration.load(kept) or self._calibrate(stem, points, kept)
 
-    def _calibrate(self, stem: str, kept: Path) -> Calibration:
+    def _calibrate(self, stem: str, wanted: list[Point], kept: Path) -> Calibration:
         launch = Launch(f"{stem}.calibration", "bare", 0, 0)
         output = self.folders.scratch / f"{launch.identity}.jsonl"
         output.unlink(missing_ok=True)
         note = self.folders.scratch / f"{launch.identity}.context.json"
         note.write_text(json.dumps(context(self.plan, launch)))
-        options = [*calibrate.options(self.plan.points), f"--context={note}", f"--output={output}"]
+        points = self.folders.scratch / f"{launch.identity}.points.json" if self.plan.calibrate_points else None
+        options = [*calibrate.options(wanted, points), f"--context={note}", f"--output={output}"]
         log = self.folders.logs / f"{launch.identity}.log"
         self._tell(event="calibrating")
-        ended = execute(self.plan, launch.identity, command(self.plan, Recipe(), options), {}, log)
+        ended = execute(self.plan, launch.identity, command(self.plan, Recipe(), options), {}, log, output)
         record = records.read(output)
         if ended.status != 0 or record.cut_off:
             how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"
@@ -118,9 +127,17 @@ class Runner:
         calibration = calibrate.from_record(record)
         records.write(self.folders.calibration / f"{launch.identity}.jsonl", record)
         calibration.save(kept)
-        for path in (output, note):
+        for path in filter(None, (output, note, points)):
             path.unlink()
         return calibration
+
+    def _record_skipped(self, launch: Launch, skipped: list[tuple[Point, str]]) -> None:
+        """A launch none of whose points can be measured here; each says why."""
+        reason = "; ".join(dict.fromkeys(why for _, why in skipped))
+        record = records.not_run(context(self.plan, launch), [], "skipped", reason, now())
+        record.points = [records.unmeasured(point, "skipped", why) for point, why in skipped]
+        records.write(records.next_attempt(self.folders.records, launch.identity), record)
+        self._done(Outcome(launch, "skipped", reason, 0.0))
 
     def _record_without_run(self, launch: Launch, points: list[Point], status: str, reason: str) -> None:
         record = records.not_run(context(self.plan, launch), points, status, reason, now())

@@ -72,8 +72,13 @@ class Running:
         assert eventually(lambda: virtual.load() is not None, 20), self.said
         cluster = virtual.load()
         assert cluster
-        self._spaces |= namespaces_of(cluster)
+        self.look()
         return cluster
+
+    def look(self) -> None:
+        """Remember the namespaces of the nodes, if they are up: nothing of them may be left in the end."""
+        if cluster := virtual.load():
+            self._spaces |= namespaces_of(cluster)
 
     def ended(self, limit_s: float = 120) -> int:
         """Its status; what it was on is down then."""

@@ -194,8 +194,7 @@ def _at_random_moments(seed: int, count: int, results: Path, state: Path, stop: 
         running = Running(*RUN, "--set", "launches=3")
         moment = moments.uniform(0.1, 9.0)
         time.sleep(moment)
-        if running.process.poll() is None and "1/" in running.said:
-            running.nodes()  # to know its namespaces
+        running.look()
         stop(running)
         running.ended(60)
         where = f"number {number} of seed {seed}, after {moment:.2f} s:\n{running.said}"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from harness.schedule import calibrate
@@ -33,7 +34,7 @@ def test_the_seed_fixes_the_schedule() -> None:
 
 
 def test_work_follows_the_intention() -> None:
-    calibration = Calibration(unit_s=1e-5, comm_s={1024: 0.002})
+    calibration = Calibration(unit_s=1e-5, comm_s={"1024": 0.002})
     assert calibration.with_work({"size_bytes": 1024, "comp_over_comm": 0.5})["work_units"] == 100
     assert calibration.with_work({"size_bytes": 7, "comp_s": 0.001})["work_units"] == 100
     assert "work_units" not in calibration.with_work({"size_bytes": 1024})
@@ -54,13 +55,27 @@ def test_calibration_takes_the_slowest_rank_and_comm_without_its_acknowledgement
             "samples": {"comm_s": [5.0, 5.0, 5.0], "ack_s": [0.1]},
         },
     ]
-    assert calibrate.from_record(RecordFile(points=lines)) == Calibration(5e-5, {8: 1.5})
+    assert calibrate.from_record(RecordFile(points=lines)) == Calibration(5e-5, {"8": 1.5})
+
+
+def test_calibration_by_the_studys_own_points(tmp_path: Path) -> None:
+    points = [{"collective": name, "size_bytes": 8, "comp_over_comm": r} for name in ("a", "b") for r in (0.5, 1.0)]
+    options = calibrate.options(points, tmp_path / "p.json")
+    assert options == ["--calibrate", f"--points={tmp_path / 'p.json'}"]
+    alone = json.loads((tmp_path / "p.json").read_text())
+    assert alone == [{"collective": name, "size_bytes": 8, "work_units": 0} for name in ("a", "b")]
+    lines = [{"point": {"calibration": "unit"}, "rank": 0, "samples": {"unit_s": [1e-3]}}]
+    for rank, times in enumerate(((1.0, 2.0), (3.0, 1.5))):
+        for point, time in zip(alone, times, strict=True):
+            lines.append({"point": point, "rank": rank, "samples": {"comm_s": [time]}})
+    found = calibrate.from_record(RecordFile(points=lines))
+    assert [found.with_work(point)["work_units"] for point in points] == [1500, 3000, 1000, 2000]
 
 
 def test_calibration_survives_its_file_and_a_damaged_one_is_none(tmp_path: Path) -> None:
     kept = tmp_path / "c.json"
-    Calibration(1e-5, {64: 0.1}).save(kept)
-    assert Calibration.load(kept) == Calibration(1e-5, {64: 0.1})
+    Calibration(1e-5, {"64": 0.1}).save(kept)
+    assert Calibration.load(kept) == Calibration(1e-5, {"64": 0.1})
     kept.write_text('{"unit_s": 1')
     assert Calibration.load(kept) is None
 

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The parts that this repository's own system files share; a site's file may use them, too.
 
-What a check has to know of a system stands in `extras`, so that no check ever asks which system it is on:
+What a check has to know of a system stands in `features` and `extras`, so that none ever asks which system it is on:
 
+partition features (reframe_checks.features says what needs them):
+    smt                cores have a second hardware thread, and a node has all of a core's
+    rdma               the network interface has RDMA
+    remote             ranks can be on several nodes
 partition extras:
+    cores              cores that the ranks of one node may use
     launch             "mpiexec" (the MPI's own, on `hosts` or the batch job's nodes) or "launcher" (ReFrame's)
     hosts              the nodes by name, where no batch system chooses them
     remote_shell       the ssh stand-in with which mpiexec reaches them
@@ -25,7 +30,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness import machine
 from harness.mpis import MPIS, Mpi, installed
+from reframe_checks.systems.vcluster.cpus import available_cores
 
 Config = dict[str, Any]
 
@@ -59,6 +66,14 @@ def partition(name: str, scheduler: str, max_jobs: int = 1, **more: Any) -> Conf
         "max_jobs": max_jobs,
         **more,
     }
+
+
+def features(cpus: set[int], remote: bool) -> list[str]:
+    """What a node with these CPUs of this machine offers."""
+    facts = machine.facts()
+    rdma = any(str(nic["driver"]).startswith(machine.RDMA_DRIVERS) for nic in facts["nics"])
+    smt = any(len(core) > 1 for core in available_cores(cpus))
+    return [name for name, there in (("smt", smt), ("rdma", rdma), ("remote", remote)) if there]
 
 
 def site(name: str, hostnames: list[str], partitions: list[Config], network: str) -> Config:

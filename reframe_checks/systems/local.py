@@ -11,6 +11,7 @@ import os
 import socket
 
 from reframe_checks.systems import common
+from reframe_checks.systems.vcluster.cpus import available_cores
 
 NETWORK = "processes of one host over the loopback interface, no rate limit; not a network between nodes"
 
@@ -23,9 +24,17 @@ def _extras(ranks: int = 2) -> common.Config:
         "network": NETWORK,
         "cpus_too_few": "" if cpus >= ranks else f"{ranks} ranks share {cpus} CPU",
         "nodes": 1,
+        "cores": len(available_cores()),
     }
 
 
 site_configuration = common.site(
-    "local", [socket.gethostname()], [common.partition("loopback", "local", extras=_extras())], network="tcp"
+    "local",
+    [socket.gethostname()],
+    [
+        common.partition(
+            "loopback", "local", features=common.features(os.sched_getaffinity(0), remote=False), extras=_extras()
+        )
+    ],
+    network="tcp",
 )

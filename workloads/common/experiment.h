@@ -48,6 +48,9 @@ struct Benchmark {
   /// Throws UsageError where this number of ranks cannot run it.
   void (*check_ranks)(int ranks);
   std::unique_ptr<Experiment> (*prepare)(const Preparation& preparation);
+  /// What --calibrate measures: points {"calibration": "unit"} give unit_s, {"calibration": "comm", "size_bytes": N}
+  /// give comm_s and ack_s. Null where a point's computation is not counted in units of work.
+  const Benchmark* calibration = nullptr;
 };
 
 }  // namespace workloads

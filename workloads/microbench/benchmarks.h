@@ -8,6 +8,7 @@
 
 #include "common/experiment.h"
 #include "common/fixed_work.h"
+#include "common/program.h"
 #include "microbench/transfer.h"
 
 namespace workloads {
@@ -18,7 +19,6 @@ const Benchmark& calibration_benchmark();
 /// All that `microbench --list` shows. A new benchmark is a file and a line in benchmarks.cpp.
 const std::vector<const Benchmark*>& benchmarks();
 
-inline constexpr std::int64_t largest_message = 2'147'483'647;   // MPI-3's count is an int
 inline constexpr std::int64_t largest_work = 1'000'000'000'000;  // months
 
 Parameter size_parameter(const Json& default_value);

@@ -126,6 +126,7 @@ const Benchmark& overlap_benchmark() {
       .parameters = parameters(),
       .check_ranks = check_pairs,
       .prepare = prepare,
+      .calibration = &calibration_benchmark(),
   };
   return benchmark;
 }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launching microbench on each MPI that is installed and built, for the tests of this folder."""
+"""Launching the workloads on each MPI that is installed and built, for the tests of this folder."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,12 @@ class Launcher:
     mpi: Mpi
     build: Path
     folder: Path
+    program: str = "microbench"
+    variant: str = "bare"
+
+    def of(self, program: str, variant: str = "bare") -> Launcher:
+        """The same for another workload, or under the engine."""
+        return replace(self, program=program, variant=variant)
 
     def environment(self) -> dict[str, str]:
         return os.environ | self.mpi.environment("shm")
@@ -53,8 +59,9 @@ class Launcher:
     def command(self, ranks: int, *arguments: str, preload: str | None = None) -> list[str]:
         # on the ranks alone, not on the launcher
         prefix = ["env", f"LD_PRELOAD={self._compiled(preload)}"] if preload else []
-        program = [*prefix, str(self.build / "bin" / "microbench"), *arguments]
-        return [*self.mpi.launch_command(ranks, ranks), *program]
+        program = [*prefix, str(self.build / "bin" / self.program), *arguments]
+        engine = [str(self.build / "bin" / "progress-run"), "--variant", self.variant, "--"]
+        return [*self.mpi.launch_command(ranks, ranks), *(engine if self.variant != "bare" else []), *program]
 
     def _compiled(self, preload: str) -> Path:
         library = self.folder / f"{preload}.so"
@@ -66,10 +73,10 @@ class Launcher:
         return library
 
     def run(self, ranks: int, *arguments: str, preload: str | None = None, **environment: str) -> Result:
-        """Runs microbench; its record is read unless the arguments name an output of their own."""
+        """Runs the workload; its record is read unless the arguments name an output of their own."""
         output = self.folder / "record.jsonl"
         own_output = any(argument.startswith("--output") for argument in arguments)
-        if not own_output and "overlap" in arguments:
+        if not own_output:
             arguments = (*arguments, f"--output={output}")
         ended = subprocess.run(
             self.command(ranks, *arguments, preload=preload),

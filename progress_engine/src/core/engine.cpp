@@ -3,34 +3,14 @@
 
 #include <unistd.h>
 
-#include <csignal>
 #include <system_error>
 #include <utility>
 
 #include "core/scheduling.hpp"
+#include "core/signals.hpp"
 #include "polling/polling_points.hpp"
 
 namespace progress_engine {
-namespace {
-
-// Engine threads run none of the program's signal handlers: threads inherit what their creator blocks.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
-}  // namespace
-
 Engine::Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events)
     : policy_(std::move(policy)), driver_(std::move(driver)), events_(std::move(events)) {
   const auto& points = policy_.points;

@@ -1,46 +1,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where an engine thread sleeps until there is work. Ringing costs one load while nobody is parked.
+// Where engine threads sleep until there is work. Ringing costs one load while nobody is parked.
 //
 // No wake-up is lost: the sleeper publishes that it parks, fences, and looks for work again; the ringer publishes its
-// work, fences, and looks for a sleeper. Every sleep is bounded all the same.
+// work, fences, and looks for a sleeper. Every sleep is bounded all the same. Any number may sleep and ring.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-
-#include "core/clock.hpp"
-#include "core/fence.hpp"
+#include "core/atomics.hpp"
 
 namespace progress_engine {
 
-// Sleeps while `word` is `expected`, at most for `timeout`.
-void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, Nanoseconds timeout);
-void futex_wake(std::atomic<std::uint32_t>& word);
-
-class Parking {
+template <typename Atomics>
+class BasicParking {
  public:
   // Sleeps until rung, unless `has_work()` holds; at most for `bound`. True if it really slept.
   template <typename HasWork>
   bool park(HasWork&& has_work, Nanoseconds bound) {
-    word_.store(parked, std::memory_order_seq_cst);
-    heavy_fence();
-    const bool sleeps = !has_work();
-    if (sleeps) futex_wait(word_, parked, bound);
-    word_.store(awake, std::memory_order_relaxed);
-    return sleeps;
+    const std::uint32_t seen = word_.fetch_or(parked, std::memory_order_relaxed) | parked;
+    Atomics::heavy_fence();
+    if (has_work()) return false;  // others may sleep here: the mark is the ringer's to take back
+    Atomics::wait(word_, seen, bound);
+    return true;
   }
 
-  bool anyone() const { return word_.load(std::memory_order_relaxed) == parked; }
+  // May be true when the last one has just left; false only if a ring would reach nobody.
+  bool anyone() const { return (word_.load(std::memory_order_relaxed) & parked) != 0; }
 
   // Publish the work (and light_fence) first.
   void ring() {
-    if (word_.exchange(awake) == parked) futex_wake(word_);
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    while ((seen & parked) != 0)
+      if (word_.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed)) return Atomics::wake(word_);
   }
 
  private:
-  static constexpr std::uint32_t awake = 0;
+  // The lowest bit; the others count the rings, so that one who is about to sleep sees that it was rung even if
+  // another one has parked since.
   static constexpr std::uint32_t parked = 1;
-  alignas(128) std::atomic<std::uint32_t> word_{awake};
+  alignas(128) Atomics::Word word_{0};
 };
+
+using Parking = BasicParking<RealAtomics>;
 
 }  // namespace progress_engine

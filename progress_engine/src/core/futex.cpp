@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/parking.hpp"
+#include "core/futex.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

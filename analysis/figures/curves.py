@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures of one shape: a recorded quantity over a parameter, a column an MPI, a row a value of another parameter.
+
+A figure's file says what it shows as a Curves; this draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from analysis import frames
+from analysis.claims.evidence import Evidence, Where, matching
+from analysis.figures import style, toolkit
+from analysis.figures.style import VariantStyle
+from analysis.figures.toolkit import Drawn
+from analysis.quantities import summary
+
+STATISTICS = {"min": "best", "median": "median", "mean": "mean", "max": "slowest"}
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What a figure shows.
+
+    `quantity` over `x`, a curve a value of `series` ("variant" or a parameter), a row a value of `row` (a parameter, or
+    "statistic"). `x_axis`: "number", "log", "bytes" or "words" (no line joins the marks). `say` writes a value of the
+    quantity. `relative`: values are divided by the same curve's value there, ("period_us", 1000). `lines`: where a
+    horizontal line stands, by its label. `meanings`: what stands for the values of `series`, `row` and of words on x.
+    """
+
+    name: str
+    study: str
+    title: str
+    quantity: str
+    formula: str
+    x: str
+    x_label: str
+    y_label: str
+    x_axis: str = "log"
+    series: str = "variant"
+    row: str = ""
+    statistics: tuple[str, ...] = ("median",)
+    say: Callable[[float], str] = style.seconds_text
+    log_y: bool = True
+    where: Where = field(default_factory=dict)
+    relative: tuple[str, Any] | None = None
+    lines: Mapping[str, float] = field(default_factory=dict)
+    meanings: Mapping[Any, str] = field(default_factory=dict)
+    order: tuple[Any, ...] = ()
+
+    def draw(self, evidence: Evidence, provenance: str) -> list[Drawn]:
+        """A figure a system; none where the study left no points."""
+        frame = matching(summary(evidence, self.study, self.quantity, self.statistics), self.where)
+        if self.x not in frame or (self.series not in frame) or not frame["value"].notna().any():
+            return []
+        frame = frame[frame[self.x].notna() & frame[self.series].notna()]
+        several = frame["system"].nunique() > 1
+        parts = (self._relative(part) for _, part in frames.groups(frame, ["system"]))
+        return [_draw(self, part, provenance, part["system"].iloc[0] if several else None) for part in parts]
+
+    def _relative(self, frame: pd.DataFrame) -> pd.DataFrame:
+        if self.relative is None:
+            return frame
+        name, place = self.relative
+        parts = []
+        for _, part in frames.groups(frame, list(dict.fromkeys(["session", "mpi", "statistic", *self._groups()]))):
+            reference = part.loc[part[name] == place, "value"]
+            base = float(reference.iloc[0]) if len(reference) else float("nan")
+            parts.append(part.assign(**{column: part[column] / base for column in ("value", "low", "high")}))
+        return pd.concat(parts)
+
+    def _groups(self) -> list[str]:
+        return [name for name in (self.series, self.row) if name]
+
+    def words(self, value: Any) -> str:
+        """A value of a parameter for people."""
+        if value in self.meanings:
+            return self.meanings[value]
+        return f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")
+
+    def look(self, value: Any, index: int) -> VariantStyle:
+        return style.style(str(value)) if self.series == "variant" else style.curve(index, self.words(value))
+
+
+@toolkit.styled
+def _draw(spec: Curves, part: pd.DataFrame, provenance: str, system: Any) -> Drawn:
+    mpis = style.in_order(part["mpi"], style.MPI_ORDER)
+    rows = values(spec, part[spec.row]) if spec.row else [None]
+    curves = values(spec, part[spec.series])
+    figure, axes = toolkit.panels(len(rows), len(mpis), 1.7 if len(rows) > 1 else 2.2)
+    crossed = False
+    for row, chosen in enumerate(rows):
+        for column, mpi in enumerate(mpis):
+            panel = part[(part["mpi"] == mpi) & ((part[spec.row] == chosen) if spec.row else True)]
+            crossed |= _panel(spec, axes[row, column], panel, curves, values(spec, part[spec.x]))
+            axes[row, column].set_title(style.mpi_title(mpi) if row == 0 else "")
+            axes[-1, column].set_xlabel(spec.x_label)
+        label = STATISTICS.get(str(chosen), spec.words(chosen)) if spec.row else ""
+        axes[row, 0].set_ylabel(f"{spec.y_label}\n({label})" if label else spec.y_label)
+    looks = [spec.look(value, index) for index, value in enumerate(curves)]
+    toolkit.legend_of(figure, looks, dict.fromkeys(spec.lines, style.IDEAL), crossed)
+    caption = f"{spec.title}: {spec.formula}. {toolkit.interval_words(part)} {provenance}"
+    toolkit.footer(figure, caption)
+    name = toolkit.slug(spec.name, system)
+    return Drawn(name, spec.title, caption, figure, part, spec.study, described(spec, part, rows, curves))
+
+
+def described(spec: Curves, part: pd.DataFrame, rows: list[Any], curves: list[Any]) -> str:
+    """The ends of the strongest curve of each MPI in words: "MPICH, median: 30 µs (period 1) to 35 µs (period 100)"."""
+    said = []
+    for (mpi,), mine in frames.groups(part, ["mpi"]):
+        for row in rows[:2]:
+            panel = mine[mine[spec.row] == row] if spec.row else mine
+            for curve in curves[:4]:
+                good = panel[(panel[spec.series] == curve) & panel["value"].notna()]
+                if not len(good):
+                    continue
+                low, high = good.loc[good["value"].idxmin()], good.loc[good["value"].idxmax()]
+                name = ", ".join(filter(None, [style.mpi_title(str(mpi)), _name(spec, row), _name(spec, curve)]))
+                low_place, high_place = (spec.words(place[spec.x]) for place in (low, high))
+                ends = f"{spec.say(low['value'])} ({low_place}) to {spec.say(high['value'])} ({high_place})"
+                said.append(f"{name}: {ends if low_place != high_place else spec.say(low['value'])}")
+    return f"{spec.y_label.capitalize()} by {spec.x_label}. {'; '.join(said)}." if said else ""
+
+
+def _name(spec: Curves, value: Any) -> str:
+    return "" if value is None else STATISTICS.get(str(value), spec.words(value))
+
+
+def values(spec: Curves, column: Iterable[Any]) -> list[Any]:
+    """The values without repetition: variants and those of `order` in their order, others sorted."""
+    known = list(style.STYLES) if spec.series == "variant" and not spec.order else list(spec.order)
+    found = sorted(pd.Series(list(column)).dropna().unique(), key=lambda value: (str(type(value)), value))
+    return style.in_order(found, [*known, *STATISTICS])
+
+
+def _panel(spec: Curves, axes: Axes, part: pd.DataFrame, curves: list[Any], places: list[Any]) -> bool:
+    level = 0
+    words = spec.x_axis == "words"
+    for index, curve in enumerate(curves):
+        mine = part[part[spec.series] == curve].drop_duplicates([spec.x, "session"]).sort_values(spec.x)
+        if not len(mine):
+            continue
+        shift = (index - (len(curves) - 1) / 2) * 0.6 / max(1, len(curves)) if words else 0.0
+        x = np.array([places.index(value) + shift if words else float(value) for value in mine[spec.x]])
+        look = spec.look(curve, index)
+        (toolkit.dots if words else toolkit.series)(axes, x, mine, look)
+        level += toolkit.gaps(axes, x, mine, look, level)
+    for height in spec.lines.values():
+        axes.axhline(height, **style.IDEAL)
+    _x_axis(spec, axes, places)
+    if spec.log_y and part["value"].gt(0).any():
+        toolkit.log_y(axes, spec.say, subs=(1, 2, 5))
+    else:
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: spec.say(value)))
+    return level > 0
+
+
+def _x_axis(spec: Curves, axes: Axes, places: list[Any]) -> None:
+    if spec.x_axis == "words":
+        axes.set_xticks(range(len(places)), [spec.words(place) for place in places], rotation=30, ha="right")
+        axes.set_xlim(-0.6, len(places) - 0.4)
+        axes.grid(axis="x", visible=False)
+    elif spec.x_axis == "bytes":
+        toolkit.byte_axis(axes)
+    elif spec.x_axis == "log":
+        positive = [place for place in places if place > 0]
+        if len(positive) < len(places):
+            axes.set_xscale("symlog", linthresh=min(positive, default=1.0))
+        else:
+            axes.set_xscale("log")
+        axes.set_xticks(places, [f"{place:g}" for place in places])
+        axes.xaxis.set_minor_locator(NullLocator())
+    else:
+        axes.set_xticks(places, [f"{place:g}" for place in places])

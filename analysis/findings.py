@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was found, a section a study: the paper's claims in words with the numbers of these records, and the likely
+cause where a claim is not reproduced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from analysis.claims.decided import ClaimTable, Row
+from analysis.claims.evidence import Evidence
+from analysis.claims.model import Cause, Decision, Study, Value
+from analysis.claims.studies import STUDIES
+from analysis.figures import style
+from analysis.figures.toolkit import Drawn
+
+AGAINST = f"points to {Decision.NOT_REPRODUCED.value}"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One study of the report: `sentences` on its claims; `drawn` are places in the list of figures."""
+
+    title: str
+    source: str
+    sentences: list[str]
+    drawn: list[int] = field(default_factory=list)
+
+
+def sections(table: ClaimTable, evidence: Evidence, drawn: Sequence[Drawn]) -> list[Section]:
+    """One section for every study that was run, in the papers' order; figures of unknown studies come last."""
+    found = []
+    placed: set[int] = set()
+    for study in STUDIES:
+        figures = [index for index, figure in enumerate(drawn) if figure.study in study.names]
+        sentences = list(_study(study, table, evidence))
+        if figures or sentences:
+            found.append(Section(f"{study.id}: {study.title}", study.paper, sentences, figures))
+            placed |= set(figures)
+    rest = [index for index in range(len(drawn)) if index not in placed]
+    return [*found, Section("Other studies", "", [], rest)] if rest else found
+
+
+def _study(study: Study, table: ClaimTable, evidence: Evidence) -> Iterator[str]:
+    for claim in study.claims:
+        rows = [row for row in table.rows if row.study == study.id and row.claim == claim.statement]
+        rows = [row for row in rows if row.decision != Decision.NOT_MEASURED.value]
+        if not rows:
+            continue
+        yield f"{claim.statement}? {_decisions(rows)}"
+        against = [row.mpi for row in rows if row.decision == Decision.NOT_REPRODUCED.value or AGAINST in row.reason]
+        if claim.cause and against:
+            yield _cause(claim.cause, study, evidence, against)
+    if not study.claims and any(name in set(evidence.records.launches["study"]) for name in study.names):
+        yield f"{study.note.capitalize()}."
+
+
+def _decisions(rows: Sequence[Row]) -> str:
+    """ "MPICH: 1.02 (0.98 to 1.05), wanted <= 1 (margin 0.1): reproduced. Open MPI: ..." """
+    said = []
+    for row in rows:
+        where = f"{style.mpi_title(row.mpi)}: " if row.mpi else ""
+        reason = f" ({row.reason})" if row.reason else ""
+        if row.value is None or row.low is None or row.high is None:
+            said.append(f"{where}{row.decision}{reason}.")
+        else:
+            number = f"{_short(row.value)} ({_short(row.low)} to {_short(row.high)}), wanted {row.wanted}"
+            said.append(f"{where}{number}{f', at {row.point}' if row.point else ''}: {row.decision}{reason}.")
+    return f"{rows[0].number[0].upper()}{rows[0].number[1:]}: " + " ".join(dict.fromkeys(said))
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")
+
+
+def _cause(cause: Cause, study: Study, evidence: Evidence, mpis: Sequence[str]) -> str:
+    """The likely cause, with what was measured of it in the same session."""
+    said = f"Likely cause: {cause.statement}"
+    if cause.measure is None:
+        return f"{said}."
+    names = set(evidence.records.launches["study"])
+    values: list[Value] = []
+    for name in cause.studies or study.names:
+        values += cause.measure(evidence, name) if name in names else []
+    shown = [
+        f"{style.mpi_title(value.mpi)} {_short(value.interval.value)} "
+        f"({_short(value.interval.low)} to {_short(value.interval.high)}){f' at {value.point}' if value.point else ''}"
+        for value in values
+        if value.mpi in mpis
+    ]
+    if not shown:
+        return f"{said}; what would show it ({cause.number}) was not measured in this session."
+    return f"{said}; {cause.number}: {'; '.join(shown[:6])}."

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Spack as the harness uses it: is it there, an environment of a site, its lock, what it installed.
+
+A site (spack_env.make_site) has each environment in a folder of its own: sites/SITE/ENVIRONMENT, a copy of the one in
+spack_env/environments that includes the site's packages. Its lock and view are there, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness.errors import Failure, UsageError
+from harness.paths import ROOT
+from harness.setup.steps import run_step
+from spack_env import make_site
+from spack_env.table import ENVIRONMENTS, Environment
+
+OLDEST = (1, 0)  # the first that reads recipes of package API v2
+ENVIRONMENTS_DIR = ROOT / "spack_env" / "environments"
+PACKAGES = ("progress-engine", "overlap-bench-workloads")
+VERSION_TIMEOUT_S = 60
+
+
+def supported() -> str | None:
+    """None, or the sentence why Spack cannot be used here."""
+    wanted = ".".join(map(str, OLDEST))
+    program = shutil.which("spack")
+    if program is None:
+        return f"Spack is not on PATH: clone it (release {wanted} or newer) and source its share/spack/setup-env.sh."
+    try:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=VERSION_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{program} --version does not answer ({type(error).__name__}): is this Spack in order?"
+    found = re.match(r"(\d+)\.(\d+)\S*", done.stdout.strip())
+    if done.returncode or not found:
+        last = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+        return f"{program} --version ends with status {done.returncode} and says: {last}"
+    if (int(found[1]), int(found[2])) < OLDEST:
+        return f"{program} is Spack {found[0]}, and {wanted} or newer is needed: its recipes are of package API v2.0."
+    return None
+
+
+def require() -> None:
+    """UsageError with the sentence if Spack cannot be used here."""
+    if reason := supported():
+        raise UsageError(reason)
+
+
+def version() -> str:
+    """As `spack --version` says it, its commit included where it knows that."""
+    done = subprocess.run(
+        ["spack", "--version"], capture_output=True, text=True, timeout=VERSION_TIMEOUT_S, check=False
+    )
+    return done.stdout.strip()
+
+
+def environment(name: str) -> Environment:
+    """The environment of this name; UsageError with the names there are."""
+    if name not in ENVIRONMENTS:
+        raise UsageError(f"There is no environment '{name}'. There are: {', '.join(ENVIRONMENTS)}.")
+    return ENVIRONMENTS[name]
+
+
+@dataclass(frozen=True)
+class SiteEnvironment:
+    """An environment as a site uses it. Everything that Spack makes of it is below `folder`."""
+
+    site: str
+    environment: Environment
+
+    @property
+    def folder(self) -> Path:
+        return make_site.SITES / self.site / self.environment.name
+
+    @property
+    def bin(self) -> Path:
+        """Where the installed programs appear."""
+        return self.folder / ".spack-env" / "view" / "bin"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.folder / "spack.lock"
+
+    def write(self) -> None:
+        """Put spack.yaml in the folder; UsageError if the site was not made yet."""
+        packages = make_site.SITES / self.site / "packages.yaml"
+        if not packages.is_file():
+            raise UsageError(f"There is no site '{self.site}' yet: ./bench spack site {self.site} --template NAME.")
+        source = ENVIRONMENTS_DIR / self.environment.name / "spack.yaml"
+        tree = yaml.safe_load(source.read_text())
+        tree["spack"]["include"] = [str(packages), str(ENVIRONMENTS_DIR / "common.yaml")]
+        origin = f"# Made from environments/{self.environment.name} by ./bench spack.\n"
+        text = origin + yaml.safe_dump(tree, sort_keys=False)
+        self.folder.mkdir(exist_ok=True)
+        target = self.folder / "spack.yaml"
+        if not target.exists() or target.read_text() != text:
+            target.write_text(text)
+
+    def concretize(self, force: bool = True) -> None:
+        """Choose what would be installed, and write the lock."""
+        self.write()
+        self._spack("concretizing", ["concretize", *(["--force"] if force else [])], about_s=30)
+
+    def install(self) -> None:
+        """Install what the lock says; concretizes first where there is no lock. Quick if all is there."""
+        self.write()
+        jobs = os.environ.get("OVERLAP_BENCH_JOBS", str(os.cpu_count() or 1))
+        self._spack("installing", ["install", "-j", jobs], about_s=120)
+
+    def _spack(self, what: str, command: list[str], about_s: int) -> None:
+        title = f"Spack: {what} {self.environment.name} for {self.site}"
+        run_step(title, ["spack", "-e", str(self.folder), *command], about_s=about_s)
+
+    def lock(self) -> dict[str, Any]:
+        """What the lock says of our packages: the concrete specs, the lock's hash. Failure if there is no lock."""
+        try:
+            data = self.lock_file.read_bytes()
+        except OSError as error:
+            raise Failure(
+                f"{self.lock_file} is not there: ./bench spack concretize {self.environment.name}."
+            ) from error
+        specs = json.loads(data)["concrete_specs"]
+        return {
+            "site": self.site,
+            "environment": self.environment.name,
+            "lock_sha256": hashlib.sha256(data).hexdigest(),
+            "specs": {node["name"]: describe(specs, key) for key, node in specs.items() if node["name"] in PACKAGES},
+        }
+
+
+def describe(specs: dict[str, Any], key: str) -> str:
+    """A concrete spec of a lock in Spack's own notation: itself with its variants, its compiler and MPI, its hash."""
+    node = specs[key]
+    parts = [_node(node), *(_variants(node.get("parameters", {})))]
+    arch = node.get("arch", {})
+    target = arch.get("target")
+    if arch:
+        name = target["name"] if isinstance(target, dict) else target
+        parts.append(f"arch={arch['platform']}-{arch['platform_os']}-{name}")
+    for dependency in node.get("dependencies", []):
+        virtuals = dependency.get("parameters", {}).get("virtuals", [])
+        if "mpi" in virtuals:
+            parts.append(f"^{_node(specs[dependency['hash']])}/{dependency['hash'][:7]}")
+        elif "cxx" in virtuals:
+            parts.append(f"%{_node(specs[dependency['hash']])}")
+    return " ".join([*parts, f"/{key}"])
+
+
+def _node(node: dict[str, Any]) -> str:
+    return f"{node['name']}@{node['version']}"
+
+
+def _variants(parameters: dict[str, Any]) -> list[str]:
+    """Flags of the compiler are in it, too, where there are any."""
+    words = []
+    for name, value in sorted(parameters.items()):
+        if isinstance(value, bool):
+            words.append(f"{'+' if value else '~'}{name}")
+        elif value and name != "dev_path":  # where the sources are is this machine's affair
+            words.append(f"{name}={','.join(value) if isinstance(value, list) else value}")
+    return words

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A launcher's status alone is not believed: the record's end line says that the workload came to its end."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.schedule import records
+from harness.schedule.folders import Folders
+from harness.schedule.launch import Attempt
+from harness.schedule.plan import Plan
+from harness.schedule.sweep import kill, marked
+from harness.tests.conftest import good_record
+from harness.variants import Recipe
+from reframe_checks.tests.vcluster_fixtures import eventually
+
+# Writes the record that it is given, leaves a process behind and reports success.
+PROGRAM = """
+import subprocess, sys
+output = next(a for a in sys.argv if a.startswith("--output=")).partition("=")[2]
+open(output, "w").write(open(sys.argv[1]).read())
+subprocess.Popen(["sleep", "60"], start_new_session=True)
+print("last words")
+"""
+
+
+def _attempt(plan: Plan, tmp_path: Path, whole: bool) -> Attempt:
+    launch = plan.launches[0]
+    given = tmp_path / "given.jsonl"
+    records.write(given, good_record(launch))
+    if not whole:
+        given.write_text("".join(given.read_text().splitlines(keepends=True)[:-1]))
+    folders = Folders(tmp_path / "session")
+    folders.make()
+    here = replace(plan.site, launch_command=[], sweep=[sys.executable, "-c", ""])
+    own = replace(plan, site=here, workload=[sys.executable, "-c", PROGRAM, str(given)])
+    return Attempt(own, launch, Recipe(), [], folders, folders.records / f"{launch.identity}.jsonl")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_success_without_an_end_is_a_failure_and_swept(plan: Plan, tmp_path: Path, whole: bool) -> None:
+    attempt = _attempt(plan, tmp_path, whole)
+    outcome = attempt.run()
+    left = list(marked(attempt.launch.identity))
+    if whole:
+        assert outcome.status == "ok", outcome
+        assert len(left) == 1, "what a good launch leaves in the background is not swept"
+        kill(attempt.launch.identity)
+    else:
+        assert outcome.status == "failed"
+        assert outcome.reason == "the record is cut off; last words: last words"
+        assert eventually(lambda: not list(marked(attempt.launch.identity)), 5)
+    assert records.read(attempt.target).end is not None

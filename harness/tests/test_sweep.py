@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Settings of the engine as axes, what a system must have for a point, and which MPIs a study runs on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UsageError
+from harness.request import Request, from_facts
+from harness.schedule import records
+from harness.schedule.plan import Plan
+from harness.schedule.runner import Runner
+from harness.systems import BUILTIN
+from reframe_checks.features import Need, why_not
+from reframe_checks.study import Parameter, Scale, Study
+
+PERIODS = (1, 100)
+SCALE = Scale(
+    launches=2, grids=({"period_ms": PERIODS, "size_bytes": (8, 16)},), min_samples=1, max_samples=1, warmup=0,
+    time_box_s=1, variants=("bare", "idle"), point_s=0.5, mpis=("openmpi",),
+)  # fmt: skip
+STUDY = Study(
+    name="latency-idle-period", title="t", group="pioman", source="s", workload=("microbench", "latency"),
+    parameters={
+        "period_ms": Parameter("period", int, engine="idle_us", factor=1000),
+        "size_bytes": Parameter("size", int),
+    },
+    scales={"quick": SCALE},
+)  # fmt: skip
+
+
+def request(**changes: object) -> Request:
+    return replace(Request([STUDY], BUILTIN["vcluster"], ["mpich", "openmpi"], []), **changes)  # type: ignore[arg-type]
+
+
+def test_each_setting_of_the_engine_has_launches_of_its_own() -> None:
+    (job,) = request(all_mpis=False).jobs()
+    assert job.mpi == "openmpi", "the scale names it"
+    cells = sorted((launch.variant, *launch.engine) for launch in job.launches)
+    assert cells == sorted(2 * [("bare",), ("idle", "idle_us=1000"), ("idle", "idle_us=100000")])
+    for launch in job.launches:
+        points = job.points_of(launch)
+        assert [point["size_bytes"] for point in points] == [8, 16]
+        assert {point.get("period_ms") for point in points} == {launch.fixed.get("period_ms")}
+    assert job.estimate_s() == pytest.approx(6 * (1 + 2 * 0.5))
+
+
+def test_any_engine_setting_can_be_swept_from_the_command_line() -> None:
+    job, _ = request(settings={"timer_us": "7,8", "period_ms": "3"}).jobs()
+    engines = {tuple(launch.engine) for launch in job.launches if launch.variant == "idle"}
+    assert {frozenset(engine) for engine in engines} == {
+        frozenset(("idle_us=3000", f"timer_us={timer}")) for timer in (7, 8)
+    }
+    with pytest.raises(UsageError, match="no parameter 'colour'"):
+        request(settings={"colour": "7"}).jobs()
+
+
+def test_which_mpis_a_session_had_survives_its_facts() -> None:
+    facts = request(studies=[], all_mpis=False).facts()
+    assert from_facts(facts).all_mpis is False
+
+
+def test_needs_are_held_against_what_the_system_has() -> None:
+    needs = (Need("remote"), Need("smt", {"placement": ("smt-sibling",)}), Need("cores>=4", {"threads": (4, 8)}))
+    assert why_not(needs, {"threads": 1}, ["remote"], 1) == ""
+    assert "second hardware thread" in why_not(needs, {"placement": "smt-sibling"}, ["remote"], 1)
+    assert why_not(needs, {"threads": 4}, [], 2) == (
+        "all ranks run on one node here; 4 cores a node are needed and there are 2"
+    )
+    assert why_not(needs, {"threads": 4}, ["remote"], None) == "", "a system that does not say has enough"
+    with pytest.raises(ValueError, match="no such feature"):
+        Need("gpu")
+
+
+def test_what_cannot_be_measured_here_is_a_record_that_says_why(plan: Plan, tmp_path: Path) -> None:
+    """Also where no point is left to launch: nothing is started then, and nothing is missing."""
+    reasons = [(point, "too small") for point in plan.points]
+    assert Runner(replace(plan, impossible=reasons), tmp_path).run() == 0
+    for launch in plan.launches:
+        (path,) = records.attempts(tmp_path / "records", launch.identity)
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        assert [line["reason"] for line in lines[1:-1]] == ["too small", "too small"]
+        assert lines[-1]["end"]["status"] == "skipped"
+    before = len(list((tmp_path / "records").iterdir()))
+    assert Runner(replace(plan, impossible=reasons), tmp_path).run() == 0
+    assert len(list((tmp_path / "records").iterdir())) == before

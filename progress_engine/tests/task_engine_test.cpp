@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/task_engine.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+
+namespace progress_engine {
+namespace {
+
+struct Latch {
+  std::atomic<bool> open{false};
+  std::atomic<int> polled{0};
+  Ltask task{.poll = poll, .argument = this};
+  static int poll(void* argument) {
+    auto& self = *static_cast<Latch*>(argument);
+    ++self.polled;
+    return self.open ? 1 : 0;
+  }
+};
+
+bool eventually(const std::function<bool()>& holds) {
+  for (const Nanoseconds end = now() + seconds(20); now() < end;) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+Topology machine() { return Topology::synthetic("package:2 core:2 pu:1"); }
+
+// One polling point at a time: whatever the place, its tasks progress while the program is not there.
+void expect_background_progress(const TaskEngineOptions& options, std::size_t threads) {
+  TaskEngine engine(machine(), options);
+  EXPECT_EQ(engine.threads(), threads);
+  std::deque<Latch> latches(engine.tree().topology().places().size());
+  for (int place = 0; auto& latch : latches) ASSERT_TRUE(engine.submit(latch.task, place++));
+  for (auto& latch : latches) EXPECT_TRUE(eventually([&] { return latch.polled > 3; }));
+  for (auto& latch : latches) latch.open = true;
+  for (auto& latch : latches) EXPECT_TRUE(eventually([&] { return latch.task.completion.done(); }));
+}
+
+TEST(TaskEngine, AnIdleThreadAPackagePolls) {
+  expect_background_progress({.idle = "package", .idle_period = microseconds(10)}, 2);
+}
+TEST(TaskEngine, AnIdleThreadACorePolls) { expect_background_progress({.idle = "core"}, 4); }
+TEST(TaskEngine, TheTimerPolls) { expect_background_progress({.timer_period = microseconds(1000)}, 1); }
+TEST(TaskEngine, ADedicatedThreadPolls) { expect_background_progress({.dedicated = 1}, 1); }
+
+TEST(TaskEngine, WaitEndsWithATaskThatAnotherThreadFinishes) {
+  for (const Nanoseconds spin : {Nanoseconds{0}, seconds(60)}) {  // sleeps at once; only polls
+    TaskEngine engine(machine(), {.timer_period = microseconds(500), .spin = spin});
+    Latch latch;
+    engine.submit(latch.task, 3);
+    std::jthread opener([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      latch.open = true;
+    });
+    engine.wait(latch.task);
+    EXPECT_TRUE(latch.task.completion.done());
+  }
+}
+
+TEST(TaskEngine, WithoutThreadsWaitingPollsEveryPlace) {
+  TaskEngine engine(machine(), {.spin = 0});
+  for (int place = 0; place < 7; ++place) {
+    Latch latch;
+    latch.open = true;
+    engine.submit(latch.task, place);
+    engine.wait(latch.task);
+    EXPECT_EQ(latch.polled, 1);
+  }
+}
+
+TEST(TaskEngine, ThreadsSleepWhileThereIsNothingToDo) {
+  TaskEngine engine(machine(), {.idle = "machine", .idle_period = microseconds(10), .timer_period = microseconds(10)});
+  const auto cpu_time = [] {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return seconds(time.tv_sec) + time.tv_nsec;
+  };
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const Nanoseconds before = cpu_time();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  // Two threads that polled every 10 us would take 10 times as much.
+  EXPECT_LT(cpu_time() - before, microseconds(15000));
+  Latch latch;
+  latch.open = true;
+  engine.submit(latch.task, 0);
+  EXPECT_TRUE(eventually([&] { return latch.task.completion.done(); }));
+}
+
+TEST(TaskEngine, ThreadsStayOnTheCpusThatTheProcessWasGiven) {
+  cpu_set_t before;
+  sched_getaffinity(0, sizeof before, &before);
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  struct Seen {
+    std::atomic<int> count{0};
+    Ltask task{.poll = poll, .argument = this};
+    static int poll(void* argument) {
+      cpu_set_t mine;
+      sched_getaffinity(0, sizeof mine, &mine);
+      static_cast<Seen*>(argument)->count = CPU_COUNT(&mine);
+      return 1;
+    }
+  } seen;
+  {
+    TaskEngine engine(Topology::of_this_machine(), {.idle = "core"});
+    engine.submit(seen.task, 0);
+    EXPECT_TRUE(eventually([&] { return seen.task.completion.done(); }));
+  }
+  EXPECT_EQ(seen.count, 1);
+  sched_setaffinity(0, sizeof before, &before);
+}
+
+TEST(TaskEngine, EndsWithTasksThatAreNotDone) {
+  Latch latch;
+  for (int i = 0; i < 50; ++i) {
+    TaskEngine engine(machine(), {.idle = "package", .timer_period = microseconds(100), .dedicated = 1});
+    engine.submit(latch.task, i % 7);
+  }
+  const int polled = latch.polled;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(latch.polled, polled);
+}
+
+}  // namespace
+}  // namespace progress_engine

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Spack's recipe of the engine."""
+
+from pathlib import Path
+
+from spack.package import depends_on, license, requires, variant, version
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+
+
+class ProgressEngine(CMakePackage):
+    """A progress engine for MPI: preloaded into an unmodified program, it makes messages move while it computes."""
+
+    # The checkout that this recipe stands in is the repository: what is built belongs to the checks that run it.
+    git = str(Path(__file__).resolve().parents[6])
+
+    license("BSD-3-Clause")
+
+    version("main", branch="main")
+
+    variant("tests", default=False, description="Build the unit tests and run them with spack install --test")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("python@3.10:", type="build")  # writes the interposer for this MPI's mpi.h
+    depends_on("cli11@2.1:", type="build")
+    depends_on("fmt@9:", type="build")
+    depends_on("nlohmann-json@3.10:", type="build")
+    depends_on("googletest@1.12: +gmock", type="build", when="+tests")
+    depends_on("mpi")
+
+    requires("%gcc@12:", "%clang@15:", policy="one_of", msg="The engine is written in C++20.")
+    requires("platform=linux", msg="The engine waits on Linux's futex, epoll and eventfd.")
+
+    @property
+    def root_cmakelists_dir(self):
+        """A path to develop from is the engine's own folder; a checkout is the whole repository."""
+        return "." if self.spec.is_develop else "progress_engine"
+
+    def cmake_args(self):
+        """The MPI's own wrapper: asked for by name, since FindMPI may meet another MPI first."""
+        return [
+            self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
+            self.define_from_variant("OVERLAP_BENCH_TESTS", "tests"),
+        ]
