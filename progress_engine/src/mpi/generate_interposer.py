@@ -164,7 +164,13 @@ def write_wrappers(functions: list[Function], table: Table) -> str:
 
 def handle_expression(name: str, expansion: str) -> tuple[str, str]:
     """The handle's type and a C++ expression for it."""
-    kind = {"COMM": "MPI_Comm", "BYTE": "MPI_Datatype", "REQU": "MPI_Request", "ERRO": "MPI_Errhandler", "INFO": "MPI_Info"}
+    kind = {
+        "COMM": "MPI_Comm",
+        "BYTE": "MPI_Datatype",
+        "REQU": "MPI_Request",
+        "ERRO": "MPI_Errhandler",
+        "INFO": "MPI_Info",
+    }
     handle_type = "MPIX_Stream" if name.startswith("MPIX") else kind[name.removeprefix("MPI_")[:4]]
     if symbol := re.search(r"&\s*\(?\s*(\w+)", expansion):
         return handle_type, f'reinterpret_cast<{handle_type}>(find_object("{symbol.group(1)}"))'
