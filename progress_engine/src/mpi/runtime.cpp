@@ -10,6 +10,8 @@
 
 #include "mpi/hooks.hpp"
 #include "mpi/sockets.hpp"
+#include "offload/active.hpp"
+#include "offload/process.hpp"
 #include "telemetry/report.hpp"
 
 namespace progress_engine {
@@ -64,11 +66,15 @@ void deactivate(Nanoseconds limit) {
 
 // The program called exit without MPI_Finalize, or an MPI's error handler did: nothing of MPI may be called any more,
 // and our threads must not run while libraries are torn down.
-void at_exit() { deactivate(hasty); }
+void at_exit() {
+  offload::deactivate(hasty);
+  deactivate(hasty);
+}
 
 // Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.
 void after_fork_in_child() {
   active_runtime = nullptr;
+  offload::after_fork_in_child();
   status().reason = "this process was forked";
 }
 
@@ -125,13 +131,25 @@ std::optional<Policy> read_policy() {
     auto policy = make_policy(status().settings);
     status().report = policy.report;
     status().report_file = policy.report_file;
-    if (policy.points.any()) return policy;
+    if (policy.points.any() || policy.offload) return policy;
     status().reason = "the preset or the settings switch it off";
   } catch (const std::exception& error) {
     status().reason = error.what();
     report_as_the_environment_says();
   }
   return {};
+}
+
+// The program gets the level that it asks for, over an MPI at MPI_THREAD_FUNNELED.
+int initialise_offload(const Policy& policy, int* argc, char*** argv, int asked, int* provided) {
+  const int code = offload::initialise(policy, argc, argv);
+  if (code != MPI_SUCCESS) return code;
+  *provided = asked;
+  status().level_raised = true;
+  status().was_active = true;
+  status().reason.clear();
+  register_ends();
+  return code;
 }
 
 int initialise(int* argc, char*** argv, int asked, int* provided, bool plain) {
@@ -142,6 +160,7 @@ int initialise(int* argc, char*** argv, int asked, int* provided, bool plain) {
     status().level_provided = *provided;
     return code;
   }
+  if (policy->offload) return initialise_offload(*policy, argc, argv, asked, provided);
   std::string failure;
   try {
     auto events = watch_sockets(*policy);
@@ -185,18 +204,19 @@ using namespace progress_engine;
 PE_INTERPOSED int MPI_Init(int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
   const int code = initialise(argc, argv, MPI_THREAD_SINGLE, &provided, true);
-  if (code == MPI_SUCCESS) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
+  if (code == MPI_SUCCESS && !offload::active()) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
   return code;
 }
 
 PE_INTERPOSED int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int code = initialise(argc, argv, required, provided, false);
-  if (code == MPI_SUCCESS) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
+  if (code == MPI_SUCCESS && !offload::active()) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
   return code;
 }
 
 PE_INTERPOSED int MPI_Finalize() {
   static constinit Next<decltype(&MPI_Finalize)> next("MPI_Finalize");
+  if (offload::active()) return offload::finalise();
   deactivate(patient);
   write_report();
   return next.get()();
@@ -204,10 +224,21 @@ PE_INTERPOSED int MPI_Finalize() {
 
 PE_INTERPOSED int MPI_Query_thread(int* provided) {
   static constinit Next<decltype(&MPI_Query_thread)> next("MPI_Query_thread");
+  if (offload::active()) {
+    *provided = status().level_asked;
+    return MPI_SUCCESS;
+  }
   const int code = next.get()(provided);
   // The engine raised the level; the program sees what it asked for.
   if (code == MPI_SUCCESS && status().level_raised) *provided = std::min(*provided, status().level_asked);
   return code;
+}
+
+PE_INTERPOSED int MPI_Is_thread_main(int* flag) {
+  static constinit Next<decltype(&MPI_Is_thread_main)> next("MPI_Is_thread_main");
+  if (!offload::active()) return next.get()(flag);
+  *flag = offload::is_main_thread();
+  return MPI_SUCCESS;
 }
 
 PE_INTERPOSED int MPI_Pcontrol(const int level, ...) {
