@@ -24,6 +24,35 @@ const char* pe_report_json(void);
 void pe_pause(void);
 void pe_resume(void);
 
+/* ---- user-level threads under the preset `offload` (Fukuoka et al., MPI+myth, HPCC 2019)
+ *
+ * How one library of user-level threads suspends and resumes them. Adapters for Boost.Fiber and Argobots come with the
+ * engine and are found by themselves; another library's is registered by the program, before its first MPI call from
+ * such a thread.
+ *
+ * A gate is opened once and waited at by at most one user-level thread; it lives on that thread's stack. */
+enum { PE_ULT_GATE_SIZE = 64 };
+typedef struct pe_ult_adapter {
+  const char* name;
+  unsigned long gate_size;        /* bytes, at most PE_ULT_GATE_SIZE; aligned for any type */
+  int (*is_ult)(void);            /* whether the caller is one; null: whoever is not on its kernel thread's own stack */
+  void (*gate_init)(void* gate);  /* makes a closed gate */
+  void (*gate_wait)(void* gate);  /* takes the caller out of its ready queue until the gate is open, and ends the gate */
+  void (*gate_open)(void* gate);  /* any kernel thread, once: puts the waiter back into a ready queue */
+  void (*yield)(void);            /* puts the caller at the end of its ready queue */
+} pe_ult_adapter;
+
+/* Uses `adapter`, which must stay valid. 0, or -1 if a function is missing or the gate is too large. */
+int pe_register_ult_adapter(const pe_ult_adapter* adapter);
+
+/* The adapter's name; null if there is none, or the engine does not offload. Any thread. */
+const char* pe_ult_adapter_name(void);
+
+/* How a user-level thread waits from its next MPI call on: "remove" it from the ready queue until its call is complete
+ * (the paper's second method, the default), or "reinsert" it and test at each of its turns (the first). 0, or -1 for
+ * another word. Any thread. */
+int pe_set_ult_waiting(const char* method);
+
 #ifdef __cplusplus
 }
 #endif

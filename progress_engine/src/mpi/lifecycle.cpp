@@ -8,6 +8,9 @@
 
 #include "mpi/abi.hpp"
 #include "mpi/hooks.hpp"
+#include "offload/active.hpp"
+#include "offload/agent.hpp"
+#include "offload/process.hpp"
 #include "telemetry/report.hpp"
 
 namespace progress_engine {
@@ -16,7 +19,8 @@ namespace {
 // A begin or end inside another one (PMPI_Init that MPI_Init calls, or a tool in between) is not the program's.
 class Outermost {
  public:
-  Outermost() : is_(depth_++ == 0) {}
+  // The communication thread of `offload` begins and ends the MPI for a thread that waits, and holds the mutex.
+  Outermost() : is_(depth_++ == 0 && !offload::on_communication_thread()) {}
   ~Outermost() { --depth_; }
   Outermost(const Outermost&) = delete;
   Outermost& operator=(const Outermost&) = delete;
@@ -68,6 +72,19 @@ int init_at_multiple(InitFunctions& below, int* argc, char*** argv, int* provide
   return code;
 }
 
+// The program gets the level that it asks for, over an MPI at MPI_THREAD_FUNNELED.
+int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, const Policy& policy) {
+  const int code = offload::initialise(
+      policy, [&](int* level) { return below.init_thread.get()(argc, argv, MPI_THREAD_FUNNELED, level); });
+  if (code != MPI_SUCCESS) return code;
+  *provided = asked;
+  status().level_raised = true;
+  status().was_active = true;
+  status().reason.clear();
+  register_ends();
+  return code;
+}
+
 int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain) {
   const Outermost outermost;
   if (!outermost) return init_as_asked(below, argc, argv, asked, provided, plain);
@@ -75,6 +92,7 @@ int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* pr
   const auto foreign = foreign_library();
   const auto policy = policy_for(foreign);
   status().level_asked = asked;
+  if (policy && policy->offload) return init_offload(below, argc, argv, asked, provided, *policy);
   const int code = policy ? init_at_multiple(below, argc, argv, provided, *policy)
                           : init_as_asked(below, argc, argv, asked, provided, plain);
   if (code != MPI_SUCCESS) return code;
@@ -88,16 +106,27 @@ int finalize(Next<decltype(&MPI_Finalize)>& next) {
   const Outermost outermost;
   if (!outermost) return next.get()();
   const std::scoped_lock lock(mutex);
+  if (offload::active()) return offload::finalise([&] { return next.get()(); });
   deactivate(patient);
   write_report();
   return next.get()();
 }
 
 int query_thread(Next<decltype(&MPI_Query_thread)>& next, int* provided) {
+  if (offload::active()) {
+    *provided = status().level_asked;
+    return MPI_SUCCESS;
+  }
   const int code = next.get()(provided);
   // The engine raised the level; the program sees what it asked for.
   if (code == MPI_SUCCESS && status().level_raised) *provided = std::min(*provided, status().level_asked);
   return code;
+}
+
+int is_thread_main(Next<decltype(&MPI_Is_thread_main)>& next, int* flag) {
+  if (!offload::active()) return next.get()(flag);
+  *flag = offload::is_main_thread();
+  return MPI_SUCCESS;
 }
 
 int pcontrol(Next<decltype(&MPI_Pcontrol)>& next, int level) {
@@ -158,6 +187,16 @@ PE_INTERPOSED int MPI_Query_thread(int* provided) {
 PE_INTERPOSED int PMPI_Query_thread(int* provided) {
   static constinit Next<decltype(&MPI_Query_thread)> next("PMPI_Query_thread");
   return query_thread(next, provided);
+}
+
+PE_INTERPOSED int MPI_Is_thread_main(int* flag) {
+  static constinit Next<decltype(&MPI_Is_thread_main)> next("MPI_Is_thread_main");
+  return is_thread_main(next, flag);
+}
+
+PE_INTERPOSED int PMPI_Is_thread_main(int* flag) {
+  static constinit Next<decltype(&MPI_Is_thread_main)> next("PMPI_Is_thread_main");
+  return is_thread_main(next, flag);
 }
 
 PE_INTERPOSED int MPI_Pcontrol(const int level, ...) {

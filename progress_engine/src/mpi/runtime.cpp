@@ -9,6 +9,7 @@
 
 #include "mpi/sockets.hpp"
 #include "mpi/symbols.hpp"
+#include "offload/process.hpp"
 
 namespace progress_engine {
 
@@ -56,21 +57,16 @@ pthread_key_t slot_key() {
 
 // The program called exit without MPI_Finalize, or an MPI's error handler did: nothing of MPI may be called any more,
 // and our threads must not run while libraries are torn down.
-void at_exit() { deactivate(hasty); }
+void at_exit() {
+  offload::deactivate(hasty);
+  deactivate(hasty);
+}
 
 // Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.
 void after_fork_in_child() {
   active_runtime = nullptr;
+  offload::after_fork_in_child();
   status().reason = "this process was forked";
-}
-
-void register_ends() {
-  static const bool once = [] {
-    std::atexit(at_exit);
-    pthread_atfork(nullptr, nullptr, after_fork_in_child);
-    return true;
-  }();
-  (void)once;
 }
 
 // ---- settings
@@ -117,7 +113,7 @@ std::optional<Policy> read_policy() {
     auto policy = make_policy(status().settings);
     status().report = policy.report;
     status().report_file = policy.report_file;
-    if (policy.points.any()) return policy;
+    if (policy.points.any() || policy.offload) return policy;
     status().reason = "the preset or the settings switch it off";
   } catch (const std::exception& error) {
     status().reason = error.what();
@@ -151,6 +147,15 @@ void deactivate(Nanoseconds limit) {
   if (!runtime->engine->stop(limit) || limit != patient) return;
   runtime->engine->release_driver();
   runtime->ended = true;
+}
+
+void register_ends() {
+  static const bool once = [] {
+    std::atexit(at_exit);
+    pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    return true;
+  }();
+  (void)once;
 }
 
 const char* level_name(int level) {

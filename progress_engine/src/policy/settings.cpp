@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -107,6 +108,12 @@ void refuse_unsound(const Policy& policy) {
         "points=dedicated cannot wait for sockets: use points=events, or wait=spin, pause, yield, timer.");
   if (policy.points.dedicated && policy.wait == Wait::futex && policy.trigger == Trigger::always)
     throw SettingError("wait=futex sleeps until something is pending, trigger=always never does: use trigger=pending.");
+  if (policy.offload && policy.points.any())
+    throw SettingError("safety=offload polls in its one communication thread: use points=none.");
+  if (policy.offload && policy.wait != Wait::epoll && policy.wait != Wait::spin)
+    throw SettingError("safety=offload waits for traffic or spins: use wait=epoll or wait=spin.");
+  if (!std::has_single_bit(static_cast<unsigned>(policy.ring)))
+    throw SettingError(fmt::format("ring={} is not valid: it must be a power of two.", policy.ring));
   if (policy.points.on_calls && policy.trigger == Trigger::outside)
     throw SettingError("points=explicit polls inside MPI calls, trigger=outside forbids that: use trigger=pending.");
 }
@@ -136,6 +143,21 @@ const std::vector<Setting>& all_settings() {
       {"linger", "int", "wakes", "", 0, 1000, "4", "wakes in a row with nothing to do before points=events parks"},
       {"park_s", "int", "s", "", 1, 86400, "60",
        "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
+      {"safety", "choice", "", "multiple offload", 0, 0, "multiple",
+       "how many threads may call MPI at once: by the MPI's own MPI_THREAD_MULTIPLE, or because one thread makes every "
+       "call"},
+      {"ring", "int", "commands", "", 2, 1048576, "4096", "safety=offload: size of the command ring, a power of two"},
+      {"spin_us", "int", "us", "", 0, 1000000, "20",
+       "safety=offload: how long a waiting thread and the communication thread spin before they sleep, if this process "
+       "has more than one CPU"},
+      {"nap_us", "int", "us", "", 50, 1000000, "1000",
+       "safety=offload: longest sleep of the communication thread while something is pending and no traffic wakes it"},
+      {"inline_bytes", "int", "bytes", "", 0, 64, "64",
+       "safety=offload: MPI_Send of so much of a predefined type is copied and returns at once"},
+      {"ult", "choice", "", "auto block", 0, 0, "auto",
+       "safety=offload: a user-level thread that no adapter knows ends the program, or blocks its kernel thread"},
+      {"ult_wait", "choice", "", "remove reinsert", 0, 0, "remove",
+       "safety=offload: a waiting user-level thread leaves the ready queue until completion, or tests at each turn"},
       {"driver", "choice", "", "auto stream test", 0, 0, "auto",
        "what a poll is: MPIX_Stream_progress, or a test of a pending receive from oneself; auto = by symbol"},
       {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
@@ -196,6 +218,13 @@ Policy make_policy(const Values& values) {
   policy.max_distance_us = number("max_distance_us");
   policy.linger = number("linger");
   policy.park_s = number("park_s");
+  policy.offload = text("safety") == "offload";
+  policy.ring = number("ring");
+  policy.spin_us = number("spin_us");
+  policy.nap_us = number("nap_us");
+  policy.inline_bytes = number("inline_bytes");
+  policy.ult = text("ult");
+  policy.ult_wait = text("ult_wait");
   policy.driver = text("driver");
   policy.report = text("report") == "1";
   policy.report_file = text("report_file");

@@ -31,6 +31,7 @@ struct PollingPoints {
 
 struct Policy {
   PollingPoints points;
+  bool offload = false;  // one thread makes every MPI call
   Trigger trigger = Trigger::outside;
   Wait wait = Wait::epoll;
   int slice_us = 0;  // 0: the scheduler's own
@@ -44,6 +45,12 @@ struct Policy {
   int max_distance_us = 4000;
   int linger = 4;
   int park_s = 60;
+  int ring = 4096;
+  int spin_us = 20;
+  int nap_us = 1000;
+  int inline_bytes = 64;
+  std::string ult = "auto";
+  std::string ult_wait = "remove";
   std::string driver = "auto";
   bool report = false;
   std::string report_file;
