@@ -7,6 +7,7 @@ from types import ModuleType
 
 from analysis.claims.evidence import Evidence
 from analysis.figures import (
+    fukuoka,
     overlap_efficiency,
     overlap_map,
     overlap_ratio,
@@ -18,7 +19,7 @@ from analysis.figures import (
 from analysis.figures.toolkit import Drawn
 
 METRICS: list[ModuleType] = [overlap_efficiency, overlap_ratio, send_time, overlap_map]  # of the frame of evaluate()
-RECORDS: list[ModuleType] = [pioman_latency, pioman_threads, ruhela]  # of recorded quantities
+RECORDS: list[ModuleType] = [pioman_latency, pioman_threads, ruhela, fukuoka]  # of recorded quantities
 
 
 def draw_all(evidence: Evidence, provenance: str) -> list[Drawn]:
