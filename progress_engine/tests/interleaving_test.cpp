@@ -34,7 +34,6 @@ void expect_sound(std::uint64_t at_least) {
   EXPECT_EQ(verdict.failure, "") << trace_of(verdict);
   EXPECT_GE(verdict.interleavings, at_least);
   testing::Test::RecordProperty("interleavings", std::to_string(verdict.interleavings));
-  std::printf("%lu interleavings\n", static_cast<unsigned long>(verdict.interleavings));
 }
 
 template <typename Made>
@@ -99,29 +98,29 @@ class QueueScenario : public Scenario {
   std::size_t submitted = 0;
 };
 
-// Each submits a task and polls until it is done.
+// Each submits a task and polls once: none is lost, whoever of the two polls it.
 template <typename Queue>
 class TwoSubmitters : public QueueScenario<Queue> {
  public:
   std::vector<Body> threads() override {
-    return {[this] { this->submit(0), this->finish(0); }, [this] { this->submit(1), this->finish(1); }};
+    return {[this] { this->submit(0), this->queue.run(); }, [this] { this->submit(1), this->queue.run(); }};
   }
 };
 
-// One submits two tasks, of which the first must be polled twice; another one polls.
+// One polls until its task is done, which another one may have in its hands.
 template <typename Queue>
 class SubmitterAndPoller : public QueueScenario<Queue> {
  public:
-  SubmitterAndPoller() { this->tasks[0].left = 2; }
   std::vector<Body> threads() override {
-    return {[this] { this->submit(0), this->submit(1), this->finish(0), this->finish(1); },
-            [this] { this->queue.run(); }};
+    return {[this] { this->submit(0), this->finish(0); }, [this] { this->queue.run(); }};
   }
 };
 
+// The task must be polled twice, by one poller or by two.
 template <typename Queue>
 class OneSubmitterTwoPollers : public QueueScenario<Queue> {
  public:
+  OneSubmitterTwoPollers() { this->tasks[0].left = 2; }
   std::vector<Body> threads() override {
     return {[this] { this->submit(0); }, [this] { this->queue.run(); }, [this] { this->queue.run(); }};
   }
@@ -137,7 +136,9 @@ TYPED_TEST(Interleavings, OfTwoSubmittersLoseNoTask) { expect_sound<TwoSubmitter
 TYPED_TEST(Interleavings, OfASubmitterAndAPollerLoseNoTask) { expect_sound<SubmitterAndPoller<TypeParam>>(20); }
 TYPED_TEST(Interleavings, OfASubmitterAndTwoPollersLoseNoTask) { expect_sound<OneSubmitterTwoPollers<TypeParam>>(20); }
 
-TEST(BrokenMask, IsFound) { expect_found<TwoSubmitters<BasicSubmissionQueue<ModelAtomics>>>(Fault::torn_exchange, ""); }
+TEST(BrokenMask, IsFound) {
+  expect_found<TwoSubmitters<BasicSubmissionQueue<ModelAtomics>>>(Fault::torn_exchange, "task");
+}
 
 // ---- parking
 

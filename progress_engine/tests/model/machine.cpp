@@ -119,8 +119,10 @@ bool Machine::can_step(const Fiber& fiber) const {
       return fiber.buffer.empty();
     case Kind::membarrier:
       return std::ranges::all_of(fibers_, [](const Fiber& other) { return other.buffer.empty(); });
-    case Kind::relax:
-      return writes_of_others(fiber) != fiber.writes_seen;
+    case Kind::relax: {
+      const auto seen = fiber.writes_seen.find(fiber.waits_at);
+      return seen == fiber.writes_seen.end() || seen->second != writes_of_others(fiber);
+    }
     default:
       return true;
   }
@@ -157,7 +159,7 @@ void Machine::prepare(std::vector<std::function<void()>> bodies) {
     fiber.asleep_on = -1;
     fiber.buffer.clear();
     fiber.writes = 0;
-    fiber.writes_seen = 0;
+    fiber.writes_seen.clear();
     fiber.pending = {.thread = static_cast<int>(i)};
   }
 }
@@ -217,11 +219,14 @@ void Machine::locked(int cell) {
 
 void Machine::fence(bool everywhere) { yield(everywhere ? Kind::membarrier : Kind::fence, -1); }
 
-// Goes on once another thread has written since the last time: looking again sooner could find nothing new.
+// Goes on once another thread has written since this loop went on the last time: looking again sooner could find
+// nothing new. A loop inside another one does not use up what the outer one has not seen.
 void Machine::relax() {
-  yield(Kind::relax, -1);
+  if (running_ < 0) return;
   Fiber& self = fibers_[static_cast<std::size_t>(running_)];
-  self.writes_seen = writes_of_others(self);
+  self.waits_at = __builtin_return_address(0);
+  yield(Kind::relax, -1);
+  self.writes_seen[self.waits_at] = writes_of_others(self);
 }
 
 void Machine::wait(int cell, const std::uint64_t& memory, std::uint64_t expected) {

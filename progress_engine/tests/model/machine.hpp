@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -95,8 +96,10 @@ class Machine {
     bool finished = false;
     int asleep_on = -1;
     Action pending{};
-    std::uint64_t writes = 0;       // its own
-    std::uint64_t writes_seen = 0;  // the others', when it last went on from relax()
+    std::uint64_t writes = 0;  // its own
+    // For each loop, by its call of relax(): the others' writes when it last went on from there. Loops may be nested.
+    std::map<const void*, std::uint64_t> writes_seen{};
+    const void* waits_at = nullptr;
     std::deque<Store> buffer;
   };
   struct Node {
