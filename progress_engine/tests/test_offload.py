@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The preset `offload` under real MPIs: many threads at once, and what ends in a sentence instead of a hang."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.mpis import MPIS, Mpi
+
+from .conftest import WHEELS, Launcher, compiled, lines, reports
+
+pytestmark = pytest.mark.mpi
+
+SENTENCES = {
+    "unknown-ult": "a user-level thread waits inside MPI and no adapter for its library is registered",
+    "callback": "a callback .* calls MPI_Barrier, which waits for the communication thread",
+    "finalize": "MPI_Finalize was called while 1 of this process' threads still wait in MPI calls",
+}
+
+
+@pytest.fixture(scope="module", params=WHEELS)
+def wheel(request: pytest.FixtureRequest) -> Mpi:
+    """Each MPI from PyPI."""
+    mpi = MPIS[request.param]
+    if not mpi.installed() or not (mpi.build_dir / "lib" / "libprogress_engine.so").exists():
+        pytest.skip(f"the engine is not built for {mpi.title}")
+    return mpi
+
+
+@pytest.fixture(scope="module")
+def misuse(wheel: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
+    return Launcher(wheel, compiled(wheel, "misuse.c", tmp_path_factory.mktemp("misuse"), "-lpthread"))
+
+
+@pytest.fixture(scope="module")
+def storm(misuse: Launcher) -> Launcher:
+    return replace(misuse, program=compiled(misuse.mpi, "storm.c", misuse.program.parent, "-lpthread"))
+
+
+def run(launcher: Launcher, *arguments: str, settings: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    return launcher.run(*arguments, variant="offload", settings=settings, tasks=1, limit=40)
+
+
+@pytest.mark.parametrize("what", SENTENCES)
+def test_misuse_ends_in_a_sentence(misuse: Launcher, what: str) -> None:
+    result = run(misuse, what)
+    assert re.search(SENTENCES[what], result.stderr), result.stderr
+    assert result.returncode not in (0, 124, 137)
+
+
+def test_an_unknown_user_level_thread_may_block_if_asked_to(misuse: Launcher) -> None:
+    result = run(misuse, "unknown-ult", settings=("ult=block",))
+    assert (result.returncode, result.stdout.strip()) == (0, "received 42"), result.stderr
+
+
+def test_a_million_forgotten_requests_take_bounded_memory(misuse: Launcher) -> None:
+    result = run(misuse, "forgotten", "1000000")
+    assert result.returncode == 0, result.stderr
+    megabytes = int(re.search(r"(\d+) MB", result.stdout).group(1))  # type: ignore[union-attr]
+    assert megabytes < 1000
+
+
+def test_more_of_them_end_in_a_sentence(misuse: Launcher) -> None:
+    result = run(misuse, "forgotten", "1100000")
+    assert "holds 1048576 requests that it never waited for" in result.stderr
+    assert result.returncode not in (0, 124, 137)
+
+
+def in_a_storm(launcher: Launcher, operations: int, folder: Path, limit: int) -> None:
+    settings = (f"report_file={folder}/report.%r",)
+    result = launcher.run("64", str(operations), variant="offload", settings=settings, limit=limit)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert lines(result.stdout) == [
+        f"rank {rank}: 64 threads, {operations} operations each, 0 errors" for rank in (0, 1)
+    ]
+    for report in reports(folder):
+        assert report["thread_level"] == {"asked": "multiple", "provided": "funneled"}
+        assert report["offload"]["commands"] > 64 * operations
+
+
+def test_sixty_four_threads_at_once(storm: Launcher, tmp_path: Path) -> None:
+    in_a_storm(storm, 100, tmp_path, 60)
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1000)
+def test_sixty_four_threads_and_100000_operations_each(storm: Launcher, tmp_path: Path) -> None:
+    in_a_storm(storm, 100_000, tmp_path, 900)
