@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mpi/hooks.hpp"
+#include "mpi/own_communicator.hpp"
 #include "mpi/symbols.hpp"
 
 namespace progress_engine {
@@ -36,18 +38,13 @@ class StreamDriver : public MpiDriver {
 // communicator of one process MPICH skips it, and Open MPI progresses only the point-to-point layer.)
 class TestDriver : public MpiDriver {
  public:
-  explicit TestDriver(const MpiHandles& handles) {
-    // Only MPI_COMM_SELF may be duplicated: a collective call on more would wait for ranks without the engine.
-    if (PE_PMPI(MPI_Comm_dup)(handles.comm_self, &self_) != MPI_SUCCESS)
-      throw std::runtime_error("MPI_COMM_SELF could not be duplicated");
-    PE_PMPI(MPI_Comm_set_errhandler)(self_, handles.errors_return);
-    if (PE_PMPI(MPI_Irecv)(&byte_, 1, handles.byte, 0, 0, self_, &request_) != MPI_SUCCESS)
-      throw std::runtime_error("a receive from MPI_COMM_SELF could not be posted");
+  TestDriver(const MpiHandles& handles, Origin origin) : self_(make_own_communicator(handles, origin)) {
+    if (PE_PMPI(MPI_Irecv)(&byte_, 1, handles.byte, 0, 0, self_->communicator(), &request_) != MPI_SUCCESS)
+      throw std::runtime_error("a receive from oneself could not be posted");
   }
   ~TestDriver() override {
     PE_PMPI(MPI_Cancel)(&request_);
     PE_PMPI(MPI_Wait)(&request_, MPI_STATUS_IGNORE);
-    PE_PMPI(MPI_Comm_free)(&self_);
   }
   TestDriver(const TestDriver&) = delete;
   TestDriver& operator=(const TestDriver&) = delete;
@@ -59,7 +56,7 @@ class TestDriver : public MpiDriver {
   std::string name() const override { return "mpi_test"; }
 
  private:
-  MPI_Comm self_{};
+  std::unique_ptr<OwnCommunicator> self_;
   MPI_Request request_{};
   char byte_ = 0;
 };
@@ -69,7 +66,10 @@ class SwitchingDriver : public MpiDriver {
  public:
   explicit SwitchingDriver(std::vector<std::unique_ptr<MpiDriver>> candidates) : candidates_(std::move(candidates)) {}
 
-  void poll() override { candidates_[current_.load(std::memory_order_relaxed)]->poll(); }
+  void poll() override {
+    const Uncounted uncounted;
+    candidates_[current_.load(std::memory_order_relaxed)]->poll();
+  }
   std::string name() const override { return candidates_[current_]->name(); }
 
   void after_burst(const BurstResult& result, std::uint64_t completed) override {
@@ -93,7 +93,7 @@ class SwitchingDriver : public MpiDriver {
 
 }  // namespace
 
-std::unique_ptr<MpiDriver> make_driver(const std::string& wanted, const MpiHandles& handles) {
+std::unique_ptr<MpiDriver> make_driver(const std::string& wanted, const MpiHandles& handles, Origin origin) {
   std::vector<std::unique_ptr<MpiDriver>> candidates;
 #ifdef PE_HAS_MPIX_STREAM_NULL
   if (wanted != "test")
@@ -101,7 +101,7 @@ std::unique_ptr<MpiDriver> make_driver(const std::string& wanted, const MpiHandl
 #endif
   if (wanted == "stream" && candidates.empty())
     throw std::runtime_error("driver=stream needs MPIX_Stream_progress, which this MPI does not have; use driver=auto");
-  if (wanted != "stream") candidates.push_back(std::make_unique<TestDriver>(handles));
+  if (wanted != "stream") candidates.push_back(std::make_unique<TestDriver>(handles, origin));
   return std::make_unique<SwitchingDriver>(std::move(candidates));
 }
 
