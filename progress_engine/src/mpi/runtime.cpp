@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "mpi/hooks.hpp"
 #include "mpi/sockets.hpp"
 #include "mpi/symbols.hpp"
 #include "offload/process.hpp"
@@ -87,6 +88,17 @@ void report_as_the_environment_says() {
 
 // ---- activation
 
+// What the MPI's progress calls itself (MPI-IO in MPICH, through its public functions) is no operation of the
+// program's.
+class ProgramDriver : public SwitchingDriver {
+ public:
+  using SwitchingDriver::SwitchingDriver;
+  void poll() override {
+    const Uncounted uncounted;
+    SwitchingDriver::poll();
+  }
+};
+
 // An engine whose threads did not end is left behind for ever.
 void forget(Runtime* runtime) {
   const std::scoped_lock lock(slots_mutex());
@@ -98,7 +110,7 @@ void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin ori
   static unsigned generations = 0;
   auto runtime = std::make_unique<Runtime>();
   runtime->generation = ++generations;
-  auto driver = make_driver(policy.driver, runtime->handles, origin);
+  auto driver = std::make_unique<ProgramDriver>(make_drivers(policy.driver, runtime->handles, origin));
   runtime->driver = driver.get();
   runtime->engine = std::make_unique<Engine>(policy, std::move(driver), std::move(events));
   runtime->engine->start();
@@ -144,6 +156,7 @@ void deactivate(Nanoseconds limit) {
   Runtime* runtime = active_runtime.exchange(nullptr);
   if (!runtime) return;
   status().driver = runtime->driver->name();
+  status().driver_switches = runtime->driver->switches();
   if (!runtime->engine->stop(limit) || limit != patient) return;
   runtime->engine->release_driver();
   runtime->ended = true;

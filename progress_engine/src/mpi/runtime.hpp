@@ -19,7 +19,7 @@ struct Runtime {
   unsigned generation = 0;  // tells it from earlier ones at the same address
   MpiHandles handles;
   PersistentRequests persistent;
-  MpiDriver* driver = nullptr;  // the engine's
+  SwitchingDriver* driver = nullptr;  // the engine's
   std::unique_ptr<Engine> engine;
   bool ended = false;  // all threads did, and the driver is gone
 };
@@ -55,7 +55,8 @@ struct Status {
   std::string preset;
   std::string reason = "MPI is not initialised";  // why inactive, "" while active
   Values settings;
-  std::string driver;
+  std::string driver;  // the last one's name
+  std::size_t driver_switches = 0;
   int level_asked = -1;  // MPI_THREAD_*, -1 before MPI_Init
   int level_provided = -1;
   bool level_raised = false;

@@ -59,7 +59,7 @@ int initialise_here(const Policy& policy, const Begin& begin) {
   if (code != MPI_SUCCESS) return code;
   here.table.learn_empty_status();
   known_types().learn();
-  here.table.use_driver(make_driver(policy.driver, here.handles, Origin::world));
+  here.table.use_driver(std::move(make_drivers(policy.driver, here.handles, Origin::world).front()));
   PE_PMPI(MPI_Comm_rank)(here.handles.comm_world, &status().rank);
   here.agent.advances(&here.table);
   return code;

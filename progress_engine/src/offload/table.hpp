@@ -38,7 +38,7 @@ class Table : public Progress {
 
   void window_made() { ++windows_; }
   void window_freed() { --windows_; }
-  void use_driver(std::unique_ptr<MpiDriver> driver) { driver_ = std::move(driver); }
+  void use_driver(std::unique_ptr<NamedDriver> driver) { driver_ = std::move(driver); }
   void release_driver() { driver_.reset(); }
 
   // Sends that returned before they were done; they must be before MPI_Finalize. Any thread.
@@ -57,7 +57,7 @@ class Table : public Progress {
 
   const MpiHandles& handles_;
   Pool<Proxy>& proxies_;
-  std::unique_ptr<MpiDriver> driver_;
+  std::unique_ptr<NamedDriver> driver_;
   std::vector<MPI_Request> requests_;    // the MPI's, dense, as MPI_Testsome wants them
   std::vector<Operation*> operations_;   // whose they are
   std::vector<Attempt*> attempts_;

@@ -158,8 +158,9 @@ const std::vector<Setting>& all_settings() {
        "safety=offload: a user-level thread that no adapter knows ends the program, or blocks its kernel thread"},
       {"ult_wait", "choice", "", "remove reinsert", 0, 0, "remove",
        "safety=offload: a waiting user-level thread leaves the ready queue until completion, or tests at each turn"},
-      {"driver", "choice", "", "auto stream test", 0, 0, "auto",
-       "what a poll is: MPIX_Stream_progress, or a test of a pending receive from oneself; auto = by symbol"},
+      {"driver", "choice", "", "auto stream test status", 0, 0, "auto",
+       "what a poll is: MPIX_Stream_progress, or MPI_Test or MPI_Request_get_status on a pending receive from oneself; "
+       "auto = the first that the MPI has, and the next when it moves nothing"},
       {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
       {"report_file", "text", "", "", 0, 0, "", "write the JSON report there; %r = rank, %p = process, %h = host"},
   };
