@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The communication thread over a loopback in place of an MPI: transfers that copy and complete some passes later.
-#include "offload/agent.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "offload/agent.hpp"
 #include "offload/pool.hpp"
 #include "offload/waiter.hpp"
 #include "wait/epoll.hpp"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "offload/ring.hpp"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
 #include "offload/pool.hpp"
+#include "offload/ring.hpp"
 
 namespace progress_engine::offload {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "offload/waiter.hpp"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -9,6 +7,7 @@
 
 #include "core/atomics.hpp"
 #include "offload/ult.hpp"
+#include "offload/waiter.hpp"
 
 namespace progress_engine::offload {
 namespace {

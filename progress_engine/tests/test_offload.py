@@ -42,6 +42,32 @@ def storm(misuse: Launcher) -> Launcher:
     return replace(misuse, program=compiled(misuse.mpi, "storm.c", misuse.program.parent, "-lpthread"))
 
 
+def test_results_are_those_of_the_bare_program(launcher: Launcher, tmp_path: Path) -> None:
+    bare = launcher.run("all")
+    result = launcher.run("all", variant="offload", settings=(f"report_file={tmp_path}/report.%r",))
+    assert (result.returncode, result.stderr) == (0, bare.stderr)
+    assert lines(result.stdout) == lines(bare.stdout) != []
+    for report in reports(tmp_path):
+        assert (report["active"], report["reason"], report["pending"]) == (True, "", 0)
+        assert report["thread_level"] == {"asked": "serialized", "provided": "funneled"}
+        assert [thread["role"] for thread in report["threads"]] == ["communication"]
+        assert report["offload"]["commands"] > 0
+
+
+@pytest.mark.parametrize("asked", [-1, 0, 2, 3])
+def test_the_program_sees_the_thread_level_it_asked_for(launcher: Launcher, asked: int) -> None:
+    bare = launcher.run("level", str(asked))
+    with_engine = launcher.run("level", str(asked), variant="offload")
+    assert lines(with_engine.stdout) == lines(bare.stdout) != []
+
+
+def test_every_end_ends(launcher: Launcher) -> None:
+    assert launcher.run("exit", variant="offload", tasks=1).returncode == launcher.run("exit", tasks=1).returncode
+    aborted = launcher.run("abort", variant="offload")
+    assert aborted.returncode not in (0, 124, 137)
+    assert "Segmentation" not in aborted.stderr
+
+
 def run(launcher: Launcher, *arguments: str, settings: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     return launcher.run(*arguments, variant="offload", settings=settings, tasks=1, limit=40)
 

@@ -9,7 +9,8 @@ int main(int argc, char** argv) {
       {
           .name = "ult",
           .purpose = "User-level threads whose blocking MPI calls overlap with the computation of the others.",
-          .example = "Example: mpiexec -n 2 progress-run --variant offload -- ult overlap --point mat_size=100,ults=100",
+          .example =
+              "Example: mpiexec -n 2 progress-run --variant offload -- ult overlap --point mat_size=100,ults=100",
           .benchmarks = {&concurrent_latency_benchmark(), &ult_overlap_benchmark(), &waiting_benchmark()},
       },
       argc, argv);

@@ -54,8 +54,8 @@ void Messenger::exchange(Payload& out, Payload& in, int tag) const {
     const auto receiving = start_receive(in, partner_, tag);
     finish(std::array{receiving, start_send(out, partner_, tag)});
   } else {
-    require(MPI_Sendrecv(out.data(), count_of(out), MPI_BYTE, partner_, tag, in.data(), count_of(in), MPI_BYTE, partner_,
-                         tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+    require(MPI_Sendrecv(out.data(), count_of(out), MPI_BYTE, partner_, tag, in.data(), count_of(in), MPI_BYTE,
+                         partner_, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
             "MPI_Sendrecv");
   }
 }

@@ -18,10 +18,8 @@ const Parameters& parameters() {
   constexpr std::int64_t mebibyte = std::int64_t{1024} * 1024;
   constexpr int papers_threads = 500;
   static const Parameters table{
-      mat_size_parameter(),
-      count_parameter("ults", papers_threads),
-      bytes_parameter(mebibyte),
-      threading_parameter({"kernel", "ult", "phases"}),
+      mat_size_parameter(),      count_parameter("ults", papers_threads),
+      bytes_parameter(mebibyte), threading_parameter({"kernel", "ult", "phases"}),
       cores_parameter(),
   };
   return table;
@@ -33,10 +31,9 @@ class UltOverlap final : public Experiment {
       : pair_(preparation.mpi),
         tasks_(static_cast<std::size_t>(integer_of(preparation.point, parameters(), "ults")), preparation.point,
                parameters(), pair_.partner()),
-        exchanges_(tasks_.count(),
-                   static_cast<std::size_t>(integer_of(preparation.point, parameters(), "size_bytes"))),
-        units_(static_cast<std::uint64_t>(
-            static_cast<double>(integer_of(preparation.point, parameters(), "mat_size")) * preparation.slowdown)) {}
+        exchanges_(tasks_.count(), static_cast<std::size_t>(integer_of(preparation.point, parameters(), "size_bytes"))),
+        units_(static_cast<std::uint64_t>(static_cast<double>(integer_of(preparation.point, parameters(), "mat_size")) *
+                                          preparation.slowdown)) {}
 
   [[nodiscard]] std::string role() const override { return std::string(pair_.role()) + ", " + tasks_.waits(); }
 
@@ -95,7 +92,9 @@ class UltOverlap final : public Experiment {
   std::uint64_t batch_ = 0;
 };
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<UltOverlap>(preparation); }
+std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
+  return std::make_unique<UltOverlap>(preparation);
+}
 
 }  // namespace
 

@@ -11,8 +11,9 @@ Parameter threading_parameter(std::vector<std::string> choices) {
       .name = "threading",
       .domain = Choices(std::move(choices)),
       .unit = "",
-      .meaning = "kernel: a kernel thread each, blocking calls; ult: user-level threads, blocking calls if an engine "
-                 "suspends them, else test-and-yield; phases: one thread communicates for all, then all compute",
+      .meaning =
+          "kernel: a kernel thread each, blocking calls; ult: user-level threads, blocking calls if an engine "
+          "suspends them, else test-and-yield; phases: one thread communicates for all, then all compute",
       .default_value = "ult",
   };
 }

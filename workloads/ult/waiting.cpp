@@ -53,10 +53,9 @@ class Waiting final : public Experiment {
         method_(choice_of(preparation.point, parameters(), "waiting")),
         tasks_(static_cast<std::size_t>(integer_of(preparation.point, parameters(), "ults")), preparation.point,
                parameters(), pair_.partner()),
-        exchanges_(tasks_.count(),
-                   static_cast<std::size_t>(integer_of(preparation.point, parameters(), "size_bytes"))),
-        units_(static_cast<std::uint64_t>(
-            static_cast<double>(integer_of(preparation.point, parameters(), "mat_size")) * preparation.slowdown)),
+        exchanges_(tasks_.count(), static_cast<std::size_t>(integer_of(preparation.point, parameters(), "size_bytes"))),
+        units_(static_cast<std::uint64_t>(static_cast<double>(integer_of(preparation.point, parameters(), "mat_size")) *
+                                          preparation.slowdown)),
         parts_(static_cast<std::uint64_t>(integer_of(preparation.point, parameters(), "parts"))),
         parts_done_(tasks_.workers()) {}
 

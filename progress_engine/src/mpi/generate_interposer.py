@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "offload"))
-from generate_routes import Routes  # noqa: E402
+from generate_routes import Routes
 
 Table = dict[str, Any]
 

@@ -41,10 +41,10 @@ class Progress {
 
 struct AgentPolicy {
   std::size_t ring = 4096;
-  Nanoseconds spin = microseconds(20);      // fruitless passes before it sleeps; 0 where it has no core of its own
-  bool sleeps = true;                       // false: it spins for ever
+  Nanoseconds spin = microseconds(20);  // fruitless passes before it sleeps; 0 where it has no core of its own
+  bool sleeps = true;                   // false: it spins for ever
   Nanoseconds longest_nap = microseconds(1000);
-  int burst = 3;                            // fruitless passes in a row before it sleeps, at least
+  int burst = 3;  // fruitless passes in a row before it sleeps, at least
 };
 
 struct AgentCounters {

@@ -25,13 +25,13 @@ struct Operation : Command {
   Completion completion;
   Start start = nullptr;
   void* closure = nullptr;
-  MPI_Request real{};                   // the MPI's own
-  std::uint32_t listed = not_listed;    // where in the table of pending ones; the communication thread's
-  int code = MPI_SUCCESS;               // what the MPI said when it started or completed
-  bool persistent = false;              // made once (MPI_Send_init), never changes
-  bool active = false;                  // the program's: not yet waited for
-  bool detached = false;                // nobody will wait: it goes back to the pool by itself
-  MPI_Status status{};                  // valid once complete
+  MPI_Request real{};                 // the MPI's own
+  std::uint32_t listed = not_listed;  // where in the table of pending ones; the communication thread's
+  int code = MPI_SUCCESS;             // what the MPI said when it started or completed
+  bool persistent = false;            // made once (MPI_Send_init), never changes
+  bool active = false;                // the program's: not yet waited for
+  bool detached = false;              // nobody will wait: it goes back to the pool by itself
+  MPI_Status status{};                // valid once complete
 };
 
 // Behind a request: with room for the call's arguments, since a nonblocking call returns before it is executed.

@@ -48,9 +48,7 @@ void prepare_waiting(const Policy& policy) {
   find_ult_adapter();
 }
 
-void abort_all_ranks() {
-  PE_PMPI(MPI_Abort)(MpiHandles{}.comm_world, 1);
-}
+void abort_all_ranks() { PE_PMPI(MPI_Abort)(MpiHandles{}.comm_world, 1); }
 
 // On the communication thread, which is the MPI's main thread from here on.
 int initialise_here(const Policy& policy, const Begin& begin) {

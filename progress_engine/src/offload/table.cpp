@@ -71,8 +71,8 @@ bool Table::test_some() {
   indices_.resize(count);
   statuses_.resize(count);
   int done = 0;
-  const int code = PE_PMPI(MPI_Testsome)(static_cast<int>(count), requests_.data(), &done, indices_.data(),
-                                         statuses_.data());
+  const int code =
+      PE_PMPI(MPI_Testsome)(static_cast<int>(count), requests_.data(), &done, indices_.data(), statuses_.data());
   if (done == MPI_UNDEFINED || done <= 0) return false;
   completed_.clear();
   for (int i = 0; i < done; ++i)

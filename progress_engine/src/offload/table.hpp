@@ -58,8 +58,8 @@ class Table : public Progress {
   const MpiHandles& handles_;
   Pool<Proxy>& proxies_;
   std::unique_ptr<NamedDriver> driver_;
-  std::vector<MPI_Request> requests_;    // the MPI's, dense, as MPI_Testsome wants them
-  std::vector<Operation*> operations_;   // whose they are
+  std::vector<MPI_Request> requests_;   // the MPI's, dense, as MPI_Testsome wants them
+  std::vector<Operation*> operations_;  // whose they are
   std::vector<Attempt*> attempts_;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;

@@ -13,8 +13,8 @@ namespace progress_engine::offload {
 // How waiting goes in this process; set before the first wait, read by all threads.
 struct WaitPolicy {
   std::atomic<Nanoseconds> spin{20000};
-  std::atomic<int> spinners_at_most{1};     // more would only take the cores that those need who are waited for
-  std::atomic<int> communication_cpu{-1};   // where the communication thread was last: nobody spins in its way
+  std::atomic<int> spinners_at_most{1};    // more would only take the cores that those need who are waited for
+  std::atomic<int> communication_cpu{-1};  // where the communication thread was last: nobody spins in its way
 };
 WaitPolicy& wait_policy();
 
@@ -61,14 +61,13 @@ class Completion {
   // The waiter gets one signal when it is done. False, and none, if it is done already.
   bool attach(Waiter& waiter) {
     std::uintptr_t expected = pending_word;
-    return word_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&waiter),
-                                         std::memory_order_release, std::memory_order_acquire);
+    return word_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&waiter), std::memory_order_release,
+                                         std::memory_order_acquire);
   }
   // False if it was done meanwhile: then the signal has come or is about to.
   bool detach(Waiter& waiter) {
     auto expected = reinterpret_cast<std::uintptr_t>(&waiter);
-    return word_.compare_exchange_strong(expected, pending_word, std::memory_order_relaxed,
-                                         std::memory_order_acquire);
+    return word_.compare_exchange_strong(expected, pending_word, std::memory_order_relaxed, std::memory_order_acquire);
   }
 
   // By whoever completes it; what it wrote before is visible to those who find it done.

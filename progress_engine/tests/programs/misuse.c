@@ -14,9 +14,7 @@ static int value, received;
 /* ---- a user-level thread of a library that has no adapter: a context of one's own */
 static ucontext_t main_context, other_context;
 
-static void receive_on_another_stack(void) {
-  MPI_Recv(&received, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
+static void receive_on_another_stack(void) { MPI_Recv(&received, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
 
 static void unknown_user_level_thread(void) {
   static char stack[1 << 18];

@@ -14,7 +14,7 @@ static int rank, peer, operations;
 
 typedef struct Talk {
   MPI_Comm comm;
-  unsigned seed;   /* the same on both sides */
+  unsigned seed; /* the same on both sides */
   long round;
   long errors;
   int out[WINDOW][WORDS], in[WINDOW][WORDS];
