@@ -18,7 +18,7 @@ class Tasks {
   /// Runs body(0) ... body(count - 1) in their threads; seconds.
   double run(const Body& body) const;
   /// The same always in user-level threads on `workers` kernel threads.
-  [[nodiscard]] double run_on_workers(const Body& body) const;
+  double run_on_workers(const Body& body) const;
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] std::size_t workers() const noexcept { return workers_; }

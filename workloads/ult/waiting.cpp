@@ -7,6 +7,7 @@
 // task, between exchanges; 4), size_bytes (1 MiB), cores. Samples, one a repetition: elapsed_s, imbalance (computing
 // parts that the busiest kernel thread did, over the mean), cpu_s.
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include "common/errors.h"

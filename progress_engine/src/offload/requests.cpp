@@ -295,17 +295,17 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* nu
 // Intel MPI declares them without const.
 int MPI_Request_get_status_all(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   const MPI_Request* const these = requests;
-  return MPI_Request_get_status_all(count, these, flag, statuses);
+  return routed::MPI_Request_get_status_all(count, these, flag, statuses);
 }
 
 int MPI_Request_get_status_any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   const MPI_Request* const these = requests;
-  return MPI_Request_get_status_any(count, these, index, flag, status);
+  return routed::MPI_Request_get_status_any(count, these, index, flag, status);
 }
 
 int MPI_Request_get_status_some(int count, MPI_Request requests[], int* number, int indices[], MPI_Status statuses[]) {
   const MPI_Request* const these = requests;
-  return MPI_Request_get_status_some(count, these, number, indices, statuses);
+  return routed::MPI_Request_get_status_some(count, these, number, indices, statuses);
 }
 
 }  // namespace routed
