@@ -45,8 +45,8 @@ struct Benchmark {
   std::string name;
   std::string question;  ///< what it answers, a sentence
   Parameters parameters;
-  /// Throws UsageError where this number of ranks cannot run it.
-  void (*check_ranks)(int ranks);
+  /// Throws UsageError where this number of ranks cannot run this point (which obeys the parameters).
+  void (*check)(const Json& point, int ranks);
   std::unique_ptr<Experiment> (*prepare)(const Preparation& preparation);
   /// What --calibrate measures: points {"calibration": "unit"} give unit_s, {"calibration": "comm", "size_bytes": N}
   /// give comm_s and ack_s. Null where a point's computation is not counted in units of work.

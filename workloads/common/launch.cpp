@@ -47,8 +47,9 @@ std::string read_shared(const MpiProcess& mpi, const std::string& option, const 
 
 void check_all(const MpiProcess& mpi, const std::vector<PlannedPoint>& points) {
   for (std::size_t i = 0; i < points.size(); ++i) {
-    points[i].benchmark->check_ranks(mpi.size());
-    check_point(points[i].point, points[i].benchmark->parameters, fmt::format("point {}", i + 1));
+    const auto& [benchmark, point] = points[i];
+    check_point(point, benchmark->parameters, fmt::format("point {}", i + 1));
+    benchmark->check(point, mpi.size());
   }
 }
 

@@ -92,7 +92,7 @@ const Benchmark& calibration_benchmark() {
       .name = "calibration",
       .question = "How long are a unit of work and a message alone?",
       .parameters = parameters(),
-      .check_ranks = check_pairs,
+      .check = check_pairs,
       .prepare = prepare,
   };
   return benchmark;

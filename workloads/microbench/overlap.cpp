@@ -124,7 +124,7 @@ const Benchmark& overlap_benchmark() {
       .name = "overlap",
       .question = "Does a message progress while its sides compute? Communication alone, computation alone, and both.",
       .parameters = parameters(),
-      .check_ranks = check_pairs,
+      .check = check_pairs,
       .prepare = prepare,
       .calibration = &calibration_benchmark(),
   };

@@ -17,7 +17,7 @@ enum Tag : std::uint8_t { ready = 1, go, acknowledgement, ping, pong };
 
 }  // namespace
 
-void check_pairs(int ranks) {
+void check_pairs(const Json& /*point*/, int ranks) {
   if (ranks % 2 != 0) {
     throw UsageError(
         fmt::format("pairs of ranks are needed (i with i + n/2), and there {} {}: start 2, 4, 6, ... of them",

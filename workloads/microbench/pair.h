@@ -8,8 +8,8 @@
 
 namespace workloads {
 
-/// UsageError unless the number of ranks is even.
-void check_pairs(int ranks);
+/// UsageError unless the number of ranks is even. For any point: a Benchmark's `check`.
+void check_pairs(const Json& point, int ranks);
 
 /// This rank's side of its pair. All functions are collective over the pair and, through `synchronise`, over all pairs.
 class Pair {
