@@ -15,7 +15,7 @@ Triple opposite(const Triple& direction) { return {-direction[0], -direction[1],
 /// 0 to 26.
 int code(const Triple& direction) { return ((direction[0] + 1) * 9) + ((direction[1] + 1) * 3) + direction[2] + 1; }
 
-/// `ghosts_of_earlier`: axes before this one are sent with their ghosts (as many as 3 for none).
+/// Axes before `with_ghosts_before` are sent with their ghosts.
 HaloPart make_part(const Decomposition& ranks, const Triple& interior, const Triple& direction,
                    int with_ghosts_before) {
   HaloPart part{.direction = direction, .neighbour = ranks.neighbour(direction), .send = {}, .receive = {}};
@@ -132,26 +132,6 @@ void HaloExchange<T>::exchange_blocking(Fields fields) {
             "MPI_Sendrecv");
   }
   unpack(fields);
-}
-
-template <class T>
-std::vector<std::span<T>> HaloExchange<T>::incoming() {
-  std::vector<std::span<T>> buffers;
-  for (auto& message : messages_) {
-    if (travels(message)) {
-      buffers.emplace_back(message.in);
-    }
-  }
-  return buffers;
-}
-
-template <class T>
-std::size_t HaloExchange<T>::bytes() const noexcept {
-  std::size_t sum = 0;
-  for (const auto& message : messages_) {
-    sum += travels(message) ? message.out.size() * sizeof(T) : 0;
-  }
-  return sum;
 }
 
 template <class T>

@@ -52,11 +52,6 @@ class HaloExchange {
   /// All of it by MPI_Sendrecv, one direction after the other.
   void exchange_blocking(Fields fields);
 
-  /// The messages that arrive, before unpack(): a buffer for each part that comes by MPI.
-  [[nodiscard]] std::vector<std::span<T>> incoming();
-  /// Bytes sent by MPI in one exchange.
-  [[nodiscard]] std::size_t bytes() const noexcept;
-
  private:
   struct Message {
     HaloPart part;

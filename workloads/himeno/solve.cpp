@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "common/clock.h"
+#include "common/separation.h"
 #include "grid/halo.h"
 #include "himeno/kernel.h"
 
@@ -39,6 +40,7 @@ const Parameters& parameters() {
           .meaning = "how many axes of the grid may be cut for the ranks",
           .default_value = 3,
       },
+      separation_parameter(),
   };
   return table;
 }
@@ -72,6 +74,7 @@ class Solve final : public Experiment {
         grid_(grid_of(preparation.point)),
         iterations_(static_cast<int>(integer_of(preparation.point, parameters(), "iterations"))),
         slowdown_(preparation.slowdown),
+        separation_(choice_of(preparation.point, parameters(), "placement")),
         kernel_(grid_, place_of(ranks_, grid_)),
         exact_gosa_(himeno::exact_gosa(grid_, iterations_)) {
     for (int axis = 0; axis < 3; ++axis) {
@@ -88,6 +91,9 @@ class Solve final : public Experiment {
   }
 
   std::string repeat(std::span<double> values) override {
+    if (!separation_.problem().empty()) {
+      return separation_.problem();
+    }
     kernel_.initialise();
     comm_s_ = 0;
     comp_s_ = 0;
@@ -161,6 +167,7 @@ class Solve final : public Experiment {
   Triple grid_;
   int iterations_;
   double slowdown_;
+  Separation separation_;
   himeno::Kernel kernel_;
   double exact_gosa_;
   std::vector<HaloExchange<float>> halos_;
