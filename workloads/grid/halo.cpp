@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <type_traits>
-#include <utility>
 
 #include "common/mpi_process.h"
 
@@ -22,11 +21,16 @@ HaloPart make_part(const Decomposition& ranks, const Triple& interior, const Tri
   for (int a = 0; a < 3; ++a) {
     const auto axis = static_cast<std::size_t>(a);
     const int n = interior[axis];
-    const int ghost = a < with_ghosts_before ? 1 : 0;
-    part.send.begin[axis] = direction[axis] > 0 ? n : 1 - (direction[axis] == 0 ? ghost : 0);
-    part.send.end[axis] = direction[axis] < 0 ? 2 : n + 1 + (direction[axis] == 0 ? ghost : 0);
-    part.receive.begin[axis] = direction[axis] == 0 ? part.send.begin[axis] : (direction[axis] > 0 ? n + 1 : 0);
-    part.receive.end[axis] = direction[axis] == 0 ? part.send.end[axis] : part.receive.begin[axis] + 1;
+    if (direction[axis] == 0) {
+      const int ghost = a < with_ghosts_before ? 1 : 0;
+      part.send.begin[axis] = part.receive.begin[axis] = 1 - ghost;
+      part.send.end[axis] = part.receive.end[axis] = n + 1 + ghost;
+    } else {
+      part.send.begin[axis] = direction[axis] > 0 ? n : 1;
+      part.send.end[axis] = part.send.begin[axis] + 1;
+      part.receive.begin[axis] = direction[axis] > 0 ? n + 1 : 0;
+      part.receive.end[axis] = part.receive.begin[axis] + 1;
+    }
   }
   return part;
 }
@@ -60,13 +64,13 @@ std::vector<HaloPart> axis_parts(const Decomposition& ranks, const Triple& inter
 }
 
 template <class T>
-HaloExchange<T>::HaloExchange(int rank, std::vector<HaloPart> parts, const Layout& layout, std::size_t variables,
+HaloExchange<T>::HaloExchange(int rank, const std::vector<HaloPart>& parts, const Layout& layout, std::size_t variables,
                               int tag)
     : rank_(rank), layout_(layout), tag_(tag) {
-  for (auto& part : parts) {
+  for (const auto& part : parts) {
     const std::size_t values = part.neighbour < 0 ? 0 : part.send.points() * variables;
     const std::size_t arriving = part.neighbour < 0 ? 0 : part.receive.points() * variables;
-    messages_.push_back({.part = std::move(part), .out = std::vector<T>(values), .in = std::vector<T>(arriving)});
+    messages_.push_back({.part = part, .out = std::vector<T>(values), .in = std::vector<T>(arriving)});
   }
   requests_.reserve(2 * messages_.size());
 }

@@ -35,7 +35,7 @@ class HaloExchange {
   using Fields = std::span<T* const>;  ///< the variables' blocks, each laid out as `layout`
 
   /// `tag`: exchanges that run at the same time need tags that are `tags` apart.
-  HaloExchange(int rank, std::vector<HaloPart> parts, const Layout& layout, std::size_t variables, int tag = 0);
+  HaloExchange(int rank, const std::vector<HaloPart>& parts, const Layout& layout, std::size_t variables, int tag = 0);
   HaloExchange(const HaloExchange&) = delete;
   HaloExchange& operator=(const HaloExchange&) = delete;
   HaloExchange(HaloExchange&&) noexcept = default;

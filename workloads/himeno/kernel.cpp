@@ -38,33 +38,33 @@ struct Row {
 /// One row of the published loop. gosa is summed in single precision as published, but row by row: over a whole grid
 /// single precision would lose digits, and the sum would depend on how the grid is cut.
 WORKLOADS_VECTORISED float relax_row(const Row& row, std::ptrdiff_t length) {
-  const float* __restrict P = row.at[p];
-  const float* __restrict A0 = row.at[a0];
-  const float* __restrict A1 = row.at[a1];
-  const float* __restrict A2 = row.at[a2];
-  const float* __restrict A3 = row.at[a3];
-  const float* __restrict B0 = row.at[b0];
-  const float* __restrict B1 = row.at[b1];
-  const float* __restrict B2 = row.at[b2];
-  const float* __restrict C0 = row.at[c0];
-  const float* __restrict C1 = row.at[c1];
-  const float* __restrict C2 = row.at[c2];
-  const float* __restrict Bound = row.at[bnd];
-  const float* __restrict Source = row.at[wrk1];
-  float* __restrict New = row.at[wrk2];
-  const std::ptrdiff_t I = row.plane;
-  const std::ptrdiff_t J = row.line;
+  const float* __restrict now = row.at[p];
+  const float* __restrict a_0 = row.at[a0];
+  const float* __restrict a_1 = row.at[a1];
+  const float* __restrict a_2 = row.at[a2];
+  const float* __restrict a_3 = row.at[a3];
+  const float* __restrict b_0 = row.at[b0];
+  const float* __restrict b_1 = row.at[b1];
+  const float* __restrict b_2 = row.at[b2];
+  const float* __restrict c_0 = row.at[c0];
+  const float* __restrict c_1 = row.at[c1];
+  const float* __restrict c_2 = row.at[c2];
+  const float* __restrict boundary = row.at[bnd];
+  const float* __restrict source = row.at[wrk1];
+  float* __restrict next = row.at[wrk2];
+  const std::ptrdiff_t di = row.plane;
+  const std::ptrdiff_t dj = row.line;
   float gosa = 0;
 #pragma omp simd reduction(+ : gosa)
   for (std::ptrdiff_t k = 0; k < length; ++k) {
-    const float s0 = (A0[k] * P[k + I]) + (A1[k] * P[k + J]) + (A2[k] * P[k + 1]) +
-                     (B0[k] * (P[k + I + J] - P[k + I - J] - P[k - I + J] + P[k - I - J])) +
-                     (B1[k] * (P[k + J + 1] - P[k - J + 1] - P[k + J - 1] + P[k - J - 1])) +
-                     (B2[k] * (P[k + I + 1] - P[k - I + 1] - P[k + I - 1] + P[k - I - 1])) + (C0[k] * P[k - I]) +
-                     (C1[k] * P[k - J]) + (C2[k] * P[k - 1]) + Source[k];
-    const float residual = ((s0 * A3[k]) - P[k]) * Bound[k];
+    const float s0 = (a_0[k] * now[k + di]) + (a_1[k] * now[k + dj]) + (a_2[k] * now[k + 1]) +
+                     (b_0[k] * (now[k + di + dj] - now[k + di - dj] - now[k - di + dj] + now[k - di - dj])) +
+                     (b_1[k] * (now[k + dj + 1] - now[k - dj + 1] - now[k + dj - 1] + now[k - dj - 1])) +
+                     (b_2[k] * (now[k + di + 1] - now[k - di + 1] - now[k + di - 1] + now[k - di - 1])) +
+                     (c_0[k] * now[k - di]) + (c_1[k] * now[k - dj]) + (c_2[k] * now[k - 1]) + source[k];
+    const float residual = ((s0 * a_3[k]) - now[k]) * boundary[k];
     gosa += residual * residual;
-    New[k] = P[k] + (omega * residual);
+    next[k] = now[k] + (omega * residual);
   }
   return gosa;
 }

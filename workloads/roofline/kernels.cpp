@@ -21,7 +21,7 @@ struct Wide {
 /// `step` on each vector, `rounds` times; the sum of all lanes.
 template <class Number, class Step>
 [[gnu::always_inline]] inline double repeat(std::uint64_t rounds, Step step) noexcept {
-  using Vector = typename Wide<Number>::Vector;
+  using Vector = Wide<Number>::Vector;
   std::array<Vector, vectors> all;
   for (std::size_t n = 0; n < vectors; ++n) {
     all[n] = Vector{} + static_cast<Number>(n + 3);

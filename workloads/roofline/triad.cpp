@@ -50,7 +50,7 @@ class Triad final : public Experiment {
       roofline::triad(a_, b_, c_, static_cast<float>(pass + 1));
     }
     const double elapsed_s = seconds_since(begin);
-    const double array = static_cast<double>(length_ * passes_ * sizeof(float));
+    const auto array = static_cast<double>(length_ * passes_ * sizeof(float));
     values[0] = 3 * array / elapsed_s;
     values[1] = 4 * array / elapsed_s;
     const float right = 1 + (2 * static_cast<float>(passes_));
