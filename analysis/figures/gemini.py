@@ -58,8 +58,9 @@ def _draw(part: pd.DataFrame, study: str, provenance: str, system: Any) -> Drawn
     lines = {"flat until comp = comm: max(1, comp / comm)": style.IDEAL, "no overlap: 1 + comp / comm": style.SERIAL}
     toolkit.legend(figure, part, lines, crossed)
     caption = (
-        f"{TITLES[study]}: total / comm (lower is better; {SOURCE}). Each rank sends one halo to each neighbour, computes "
-        "and receives; the total ends when all ranks are done. comm and comp are those of bare in the same session. "
+        f"{TITLES[study]}: total / comm (lower is better; {SOURCE}). Each rank sends one halo to each neighbour, "
+        "computes and receives; the total ends when all ranks are done. comm and comp are those of bare in the same "
+        "session. "
         f"{toolkit.interval_words(part)} {provenance}"
     )
     toolkit.footer(figure, caption)

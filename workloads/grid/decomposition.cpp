@@ -10,7 +10,7 @@
 namespace workloads {
 namespace {
 
-/// Points on the surfaces where blocks meet, for the largest block.
+/// Points on the surfaces where the largest block meets others: on one side of an axis cut in two, else on both.
 double surface(const Triple& grid, const Triple& points) {
   std::array<double, 3> edge{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -18,7 +18,7 @@ double surface(const Triple& grid, const Triple& points) {
   }
   double sum = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    sum += grid[axis] > 1 ? edge[(axis + 1) % 3] * edge[(axis + 2) % 3] : 0;
+    sum += std::min(grid[axis] - 1, 2) * edge[(axis + 1) % 3] * edge[(axis + 2) % 3];
   }
   return sum;
 }
