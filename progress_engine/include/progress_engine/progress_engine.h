@@ -53,12 +53,13 @@ void pe_resume(void);
 enum { PE_ULT_GATE_SIZE = 64 };
 typedef struct pe_ult_adapter {
   const char* name;
-  unsigned long gate_size;        /* bytes, at most PE_ULT_GATE_SIZE; aligned for any type */
-  int (*is_ult)(void);            /* whether the caller is one; null: whoever is not on its kernel thread's own stack */
-  void (*gate_init)(void* gate);  /* makes a closed gate */
-  void (*gate_wait)(void* gate);  /* takes the caller out of its ready queue until the gate is open, and ends the gate */
-  void (*gate_open)(void* gate);  /* any kernel thread, once: puts the waiter back into a ready queue */
-  void (*yield)(void);            /* puts the caller at the end of its ready queue */
+  unsigned long gate_size;       /* bytes, at most PE_ULT_GATE_SIZE; aligned for any type */
+  int (*is_ult)(void);           /* NOLINT(modernize-redundant-void-arg): C. Whether the caller is one; null: whoever is
+                                  * not on its kernel thread's own stack */
+  void (*gate_init)(void* gate); /* makes a closed gate */
+  void (*gate_wait)(void* gate); /* takes the caller out of its ready queue until the gate is open, and ends the gate */
+  void (*gate_open)(void* gate); /* any kernel thread, once: puts the waiter back into a ready queue */
+  void (*yield)(void); /* NOLINT(modernize-redundant-void-arg). Puts the caller at the end of its ready queue */
 } pe_ult_adapter;
 
 /* Uses `adapter`, which must stay valid. 0, or -1 if a function is missing or the gate is too large. */

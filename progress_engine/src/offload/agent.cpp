@@ -43,8 +43,8 @@ void Agent::start() {
     throw std::system_error(error, std::generic_category(), "the communication thread could not be started");
 }
 
-void* Agent::enter(void* argument) {
-  auto& agent = *static_cast<Agent*>(argument);
+void* Agent::enter(void* self) {
+  auto& agent = *static_cast<Agent*>(self);
   pthread_setname_np(pthread_self(), "pe-offload");
   is_communication_thread = true;
   agent.tid_ = gettid();
@@ -89,8 +89,10 @@ void Agent::run() {
 // A bounded number of commands: what is pending must be advanced in between.
 bool Agent::serve() {
   int served = 0;
-  for (Command* command = nullptr; served < commands_a_turn && (command = ring_.pop()); ++served)
+  for (Command* command = ring_.pop(); command; command = served < commands_a_turn ? ring_.pop() : nullptr) {
     command->execute(*command);
+    ++served;
+  }
   add(counters_.commands, static_cast<std::uint64_t>(served));
   return served > 0;
 }

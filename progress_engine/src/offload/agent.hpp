@@ -85,7 +85,7 @@ class Agent {
   ThreadUsage usage() const;
 
  private:
-  static void* enter(void* agent);
+  static void* enter(void* self);
   void run();
   bool serve();
   bool advance();

@@ -29,7 +29,7 @@ struct Process {
 int execute(int (*call)(void*), void* closure);
 template <typename Call>
 int execute(Call call) {
-  return execute([](void* closure) { return (*static_cast<Call*>(closure))(); }, &call);
+  return execute([](void* closure) { return (*static_cast<Call*>(closure))(); }, static_cast<void*>(&call));
 }
 
 // ---- 2. a blocking call: started as its nonblocking form, the caller waits for the request

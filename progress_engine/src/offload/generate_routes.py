@@ -68,7 +68,10 @@ class Routes:
         text = HEADER + '#pragma once\n\n#include "mpi/mpi_header.hpp"\n\n'
         text += "".join(f"#undef {function.name}\n" for function in self._routed())
         text += "\nnamespace progress_engine::offload::routed {\n\n"
-        text += "".join(f"int {f.name}({', '.join(f.parameters)});\n" for f in self._routed())
+        text += "".join(
+            f"int {f.name}({', '.join(map(_unnamed, zip(f.parameters, f.arguments, strict=True)))});\n"
+            for f in self._routed()
+        )
         return text + "\n}  // namespace progress_engine::offload::routed\n"
 
     def definitions(self) -> str:
@@ -146,6 +149,12 @@ class Routes:
             direct = ", ".join(function.arguments)
             refusal = f"if (on_communication_thread()) return @{function.name}({direct});\n  "
         return f"{refusal}return complete({status}, [&](MPI_Request* real) {{ return {call}; }});"
+
+
+def _unnamed(named: tuple[str, str]) -> str:
+    """A parameter without its name: the definitions by hand have names of their own."""
+    parameter, name = named
+    return re.sub(rf"\b{name}(?=\s*(\[|$))", "", parameter)
 
 
 def _matches(patterns: list[str], name: str) -> bool:

@@ -65,7 +65,7 @@ class Pool {
   }
 
   T* fresh() {
-    const std::lock_guard lock(growing_);
+    const std::scoped_lock lock(growing_);
     const std::uint32_t number = made_.load(std::memory_order_relaxed);
     if (number == capacity) return nullptr;
     auto& chunk = table_[number / chunk_size];

@@ -19,7 +19,7 @@ void wait(void* gate) {
   ABT_eventual_free(&eventual(gate));
 }
 
-const pe_ult_adapter adapter = {
+constinit const pe_ult_adapter adapter = {
     "argobots",
     sizeof(ABT_eventual),
     is_ult,

@@ -39,7 +39,7 @@ class Gate {
   fibers::context* waiting_ = nullptr;
 };
 
-const pe_ult_adapter adapter = {
+constinit const pe_ult_adapter adapter = {
     "boost.fiber",
     sizeof(Gate),
     nullptr,  // a fiber is whoever runs on another stack: asking Boost would make each kernel thread a scheduler
