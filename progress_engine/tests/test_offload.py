@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,23 +22,24 @@ SENTENCES = {
 }
 
 
-@pytest.fixture(scope="module", params=WHEELS)
-def wheel(request: pytest.FixtureRequest) -> Mpi:
-    """Each MPI from PyPI."""
-    mpi = MPIS[request.param]
+def usable(name: str) -> Mpi:
+    mpi = MPIS[name]
     if not mpi.installed() or not (mpi.build_dir / "lib" / "libprogress_engine.so").exists():
         pytest.skip(f"the engine is not built for {mpi.title}")
     return mpi
 
 
-@pytest.fixture(scope="module")
-def misuse(wheel: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
-    return Launcher(wheel, compiled(wheel, "misuse.c", tmp_path_factory.mktemp("misuse"), "-lpthread"))
+# What is the engine's alone is quickly tried on one MPI, and on all with --full.
+@pytest.fixture(scope="module", params=["mpich", *(pytest.param(x, marks=pytest.mark.full) for x in WHEELS[1:])])
+def misuse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
+    mpi = usable(request.param)
+    return Launcher(mpi, compiled(mpi, "misuse.c", tmp_path_factory.mktemp("misuse"), "-lpthread"))
 
 
-@pytest.fixture(scope="module")
-def storm(misuse: Launcher) -> Launcher:
-    return replace(misuse, program=compiled(misuse.mpi, "storm.c", misuse.program.parent, "-lpthread"))
+@pytest.fixture(scope="module", params=WHEELS)
+def storm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
+    mpi = usable(request.param)
+    return Launcher(mpi, compiled(mpi, "storm.c", tmp_path_factory.mktemp("storm"), "-lpthread"))
 
 
 def test_results_are_those_of_the_bare_program(launcher: Launcher, tmp_path: Path) -> None:
@@ -54,10 +54,11 @@ def test_results_are_those_of_the_bare_program(launcher: Launcher, tmp_path: Pat
         assert report["offload"]["commands"] > 0
 
 
-@pytest.mark.parametrize("asked", [-1, 0, 2, 3])
-def test_the_program_sees_the_thread_level_it_asked_for(launcher: Launcher, asked: int) -> None:
-    bare = launcher.run("level", str(asked))
-    with_engine = launcher.run("level", str(asked), variant="offload")
+@pytest.mark.parametrize("asked", [-1, 1, 3])
+def test_the_program_sees_the_thread_level_it_asked_for(misuse: Launcher, asked: int, tmp_path: Path) -> None:
+    scenarios = Launcher(misuse.mpi, compiled(misuse.mpi, "scenarios.c", tmp_path, "-lpthread"))
+    bare = scenarios.run("level", str(asked))
+    with_engine = scenarios.run("level", str(asked), variant="offload")
     assert lines(with_engine.stdout) == lines(bare.stdout) != []
 
 

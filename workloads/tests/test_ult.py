@@ -28,11 +28,15 @@ def arguments(points: list[dict[str, Any]]) -> list[str]:
     return [word for text in texts for word in ("--point", text)]
 
 
-@pytest.fixture
-def ult(launcher: Launcher) -> Launcher:
+def of_ult(launcher: Launcher) -> Launcher:
     if not (launcher.build / "bin" / "ult").exists():
         pytest.skip("the workload ult is not built: Boost.Fiber is missing")
     return launcher.of("ult")
+
+
+@pytest.fixture
+def ult(mpich: Launcher) -> Launcher:
+    return of_ult(mpich)
 
 
 @pytest.mark.parametrize("variant", WAITS)
@@ -49,8 +53,8 @@ def test_record_obeys_the_schema_and_says_how_the_threads_waited(ult: Launcher, 
         assert line["role"] == f"{('sender', 'receiver')[line['rank']]}, {waits}"
 
 
-def test_waiting_sets_the_engines_method(ult: Launcher) -> None:
-    result = ult.of("ult", "offload").run(2, "waiting", *arguments(POINTS["waiting"]), *SHORT)
+def test_waiting_sets_the_engines_method(launcher: Launcher) -> None:
+    result = of_ult(launcher).of("ult", "offload").run(2, "waiting", *arguments(POINTS["waiting"]), *SHORT)
     assert (result.status, result.errors) == (0, "")
     assert_valid(result)
     for line in result.points:
@@ -79,5 +83,5 @@ def test_no_suspended_thread_is_lost(ult: Launcher) -> None:
 
 
 @pytest.mark.full
-def test_no_suspended_thread_is_lost_in_a_million_suspensions(ult: Launcher) -> None:
-    suspensions(ult, 20_000)
+def test_no_suspended_thread_is_lost_in_a_million_suspensions(launcher: Launcher) -> None:
+    suspensions(of_ult(launcher), 20_000)
