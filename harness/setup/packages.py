@@ -32,6 +32,13 @@ NEEDS: dict[str, dict[str, str]] = {
     # Slurm's PMIx plugin, which srun needs for Open MPI, loads the library by the name that only -dev has.
     "slurm": {"slurm-wlm": "sbatch", "munge": "munged", "libpmix-dev": "file:usr/lib/*/libpmix.so"},
     "test": {"shellcheck": "shellcheck", "git": "git"},
+    "full tests": {
+        "gfortran": "gfortran",
+        "mpich": "mpiexec.mpich",
+        "libmpich-dev": "mpicc.mpich",
+        "openmpi-bin": "mpirun.openmpi",
+        "libopenmpi-dev": "mpicc.openmpi",
+    },
 }
 
 

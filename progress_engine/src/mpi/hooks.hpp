@@ -3,6 +3,9 @@
 // that calls MPI_* itself) are told by a per-thread depth.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include "mpi/mpi_handles.hpp"
 #include "mpi/mpi_header.hpp"
 #include "mpi/runtime.hpp"
@@ -11,6 +14,18 @@
 #define PE_INTERPOSED extern "C" __attribute__((visibility("default")))
 
 namespace progress_engine {
+
+// An argument as the calling convention passes it: an integer, a handle or a pointer, in one register or stack slot.
+using Word = std::intptr_t;
+
+// The argument as what mpi.h declares it to be.
+template <typename Type>
+Type as(Word word) {
+  if constexpr (std::is_pointer_v<Type>)
+    return reinterpret_cast<Type>(word);
+  else
+    return static_cast<Type>(word);
+}
 
 // A call of the program; the thread counts as inside MPI while it lives. Costs one load while the engine is inactive.
 class Call {
@@ -50,6 +65,24 @@ class Call {
   }
 
   Runtime* runtime_;
+  ThreadSlot* slot_ = nullptr;
+};
+
+// Around a poll: what the MPI's progress calls itself (MPI-IO in MPICH, through its public functions) is nobody's
+// operation, whichever thread polls.
+class Uncounted {
+ public:
+  Uncounted() {
+    if (Runtime* runtime = active_runtime.load(std::memory_order_acquire)) slot_ = &this_thread_slot(*runtime);
+    if (slot_) ++slot_->depth;
+  }
+  ~Uncounted() {
+    if (slot_) --slot_->depth;
+  }
+  Uncounted(const Uncounted&) = delete;
+  Uncounted& operator=(const Uncounted&) = delete;
+
+ private:
   ThreadSlot* slot_ = nullptr;
 };
 
