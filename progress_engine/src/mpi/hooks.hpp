@@ -156,7 +156,7 @@ class Completion {
   Call& call_;
   int count_;
   const MPI_Request* requests_;
-  int live_;  // requests that were not MPI_REQUEST_NULL before the call
+  int live_;                         // requests that were not MPI_REQUEST_NULL before the call
   std::vector<MPI_Request> before_;  // empty if none is of a file
 };
 
