@@ -19,18 +19,17 @@ namespace {
 // A begin or end inside another one (PMPI_Init that MPI_Init calls, or a tool in between) is not the program's.
 class Outermost {
  public:
-  // The communication thread of `offload` begins and ends the MPI for a thread that waits, and holds the mutex.
-  Outermost() : is_(depth_++ == 0 && !offload::on_communication_thread()) {}
-  ~Outermost() { --depth_; }
+  Outermost() = default;
+  ~Outermost() { --depth; }
   Outermost(const Outermost&) = delete;
   Outermost& operator=(const Outermost&) = delete;
   explicit operator bool() const { return is_; }
 
  private:
-  static thread_local int depth_;
-  bool is_;
+  static inline thread_local int depth = 0;
+  // The communication thread of `offload` begins and ends the MPI for a thread that waits, and holds the mutex.
+  bool is_ = depth++ == 0 && !offload::on_communication_thread();
 };
-thread_local int Outermost::depth_ = 0;
 
 std::mutex mutex;  // of begins and ends
 
@@ -210,14 +209,14 @@ PE_INTERPOSED int PMPI_Pcontrol(const int level, ...) {
   return pcontrol(next, level);
 }
 
-PE_INTERPOSED int wrapped_MPI_Abort(Word comm, Word code) __asm__("MPI_Abort");
-int wrapped_MPI_Abort(Word comm, Word code) {
+PE_INTERPOSED int wrapped_abort(Word comm, Word code) __asm__("MPI_Abort");
+int wrapped_abort(Word comm, Word code) {
   static constinit Next<int (*)(Word, Word)> next("MPI_Abort");
   return abort_program(next, comm, code);
 }
 
-PE_INTERPOSED int wrapped_PMPI_Abort(Word comm, Word code) __asm__("PMPI_Abort");
-int wrapped_PMPI_Abort(Word comm, Word code) {
+PE_INTERPOSED int wrapped_profiled_abort(Word comm, Word code) __asm__("PMPI_Abort");
+int wrapped_profiled_abort(Word comm, Word code) {
   static constinit Next<int (*)(Word, Word)> next("PMPI_Abort");
   return abort_program(next, comm, code);
 }

@@ -9,6 +9,7 @@
 
 #include "core/engine.hpp"
 #include "mpi/driver.hpp"
+#include "mpi/held_requests.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/persistent.hpp"
 
@@ -19,6 +20,7 @@ struct Runtime {
   unsigned generation = 0;  // tells it from earlier ones at the same address
   MpiHandles handles;
   PersistentRequests persistent;
+  HeldRequests<MPI_Request> file_requests;
   SwitchingDriver* driver = nullptr;  // the engine's
   std::unique_ptr<Engine> engine;
   bool ended = false;  // all threads did, and the driver is gone

@@ -45,6 +45,7 @@ class SwitchingDriver : public NamedDriver {
   std::size_t switches() const { return current_; }
   std::vector<std::string> candidates() const {
     std::vector<std::string> names;
+    names.reserve(candidates_.size());
     for (const auto& candidate : candidates_) names.push_back(candidate->name());
     return names;
   }
