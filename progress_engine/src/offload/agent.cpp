@@ -19,6 +19,7 @@ __attribute__((tls_model("initial-exec"))) thread_local bool is_communication_th
 constexpr Nanoseconds first_nap = microseconds(50);
 // With nothing pending the naps grow: the MPI's own housekeeping needs little, and quiet is the promise.
 constexpr Nanoseconds longest_idle_nap = microseconds(128000);
+constexpr Nanoseconds between_looks = microseconds(10000);
 constexpr int commands_a_turn = 64;
 
 }  // namespace
@@ -77,7 +78,6 @@ void Agent::run() {
       fruitless_ = 0;
       fruitless_since_ = 0;
       next_nap_ = first_nap;
-      naps_in_a_row_ = 0;
     } else if (stopping_.load(std::memory_order_relaxed)) {
       return;
     } else {
@@ -120,9 +120,7 @@ void Agent::rest() {
 void Agent::nap() {
   const bool pending = progress_ && progress_->pending();
   const bool bounded = pending || (progress_ && progress_->exposed());
-  // Connections come and go: they are looked for when a wait begins, and again at ever greater distances.
-  if ((naps_in_a_row_ & (naps_in_a_row_ + 1)) == 0) events_->refresh();
-  ++naps_in_a_row_;
+  look_for_connections();
   asleep_.store(1, std::memory_order_seq_cst);
   heavy_fence();
   if (ring_.empty() && !stopping_.load(std::memory_order_relaxed)) {
@@ -133,6 +131,14 @@ void Agent::nap() {
   next_nap_ = std::min(2 * next_nap_, bounded ? policy_.longest_nap : longest_idle_nap);
   fruitless_ = 0;
   if (!pending && progress_) progress_->nudge();
+}
+
+// Connections come and go. Looking costs more than a message does.
+void Agent::look_for_connections() {
+  const Nanoseconds time = now();
+  if (time - looked_ < between_looks) return;
+  looked_ = time;
+  events_->refresh();
 }
 
 void Agent::wake() {

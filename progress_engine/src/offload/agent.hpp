@@ -91,6 +91,7 @@ class Agent {
   bool advance();
   void rest();
   void nap();
+  void look_for_connections();
   void wake();
   void push_patiently(Command& command);
 
@@ -109,7 +110,7 @@ class Agent {
   Nanoseconds fruitless_since_ = 0;
   int fruitless_ = 0;
   Nanoseconds next_nap_ = 0;
-  std::uint64_t naps_in_a_row_ = 0;
+  Nanoseconds looked_ = 0;
 };
 
 // Whether the caller is a communication thread: its calls are the MPI's own or a callback's, and go straight on.
