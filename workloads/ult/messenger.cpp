@@ -11,12 +11,14 @@ int count_of(const Payload& payload) { return static_cast<int>(payload.size()); 
 MPI_Request start_send(Payload& payload, int partner, int tag) {
   MPI_Request request = MPI_REQUEST_NULL;
   require(MPI_Isend(payload.data(), count_of(payload), MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request), "MPI_Isend");
+  // NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): MPI_Testall completes it
   return request;
 }
 
 MPI_Request start_receive(Payload& payload, int partner, int tag) {
   MPI_Request request = MPI_REQUEST_NULL;
   require(MPI_Irecv(payload.data(), count_of(payload), MPI_BYTE, partner, tag, MPI_COMM_WORLD, &request), "MPI_Irecv");
+  // NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): MPI_Testall completes it
   return request;
 }
 

@@ -23,7 +23,7 @@ double Tasks::run(const Body& body) const {
 
 double Tasks::run_on_workers(const Body& body) const { return run_user_level_threads(workers_, count_, body); }
 
-std::string Tasks::waits() const {
+std::string_view Tasks::waits() const {
   if (threading_ != "ult") {
     return "blocking";
   }

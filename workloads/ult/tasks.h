@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "ult/messenger.h"
 #include "ult/parameters.h"
@@ -25,7 +26,7 @@ class Tasks {
   [[nodiscard]] bool in_phases() const noexcept { return threading_ == "phases"; }
   [[nodiscard]] const Messenger& messenger() const noexcept { return messenger_; }
   /// How a task waits: "blocking", "suspending", "test-and-yield".
-  [[nodiscard]] std::string waits() const;
+  [[nodiscard]] std::string_view waits() const;
 
  private:
   std::size_t count_;
