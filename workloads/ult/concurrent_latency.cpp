@@ -47,7 +47,9 @@ class ConcurrentLatency final : public Experiment {
     }
   }
 
-  [[nodiscard]] std::string role() const override { return std::string(pair_.role()).append(", ").append(tasks_.waits()); }
+  [[nodiscard]] std::string role() const override {
+    return std::string(pair_.role()).append(", ").append(tasks_.waits());
+  }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
     static constexpr std::array<std::string_view, 3> names{"batch_median_s", "elapsed_s", "cpu_s"};

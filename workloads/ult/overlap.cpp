@@ -35,7 +35,9 @@ class UltOverlap final : public Experiment {
         units_(static_cast<std::uint64_t>(static_cast<double>(integer_of(preparation.point, parameters(), "mat_size")) *
                                           preparation.slowdown)) {}
 
-  [[nodiscard]] std::string role() const override { return std::string(pair_.role()).append(", ").append(tasks_.waits()); }
+  [[nodiscard]] std::string role() const override {
+    return std::string(pair_.role()).append(", ").append(tasks_.waits());
+  }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
     static constexpr std::array<std::string_view, 4> names{"remainder_s", "elapsed_s", "comp_s", "cpu_s"};
