@@ -31,17 +31,17 @@ void pe_resume(void);
 /* ---- the preset `offload` (Vaidyanathan et al., SC 2015)
  *
  * One thread makes every MPI call; the program's threads hand theirs over and wait for the result, by themselves. So
- * a program may call from all threads (MPI_THREAD_MULTIPLE) over an MPI at MPI_THREAD_FUNNELED. A blocking call becomes
- * its nonblocking form, and nobody waits behind it. The exceptions are those that have none: making communicators (all
- * but MPI_Comm_dup), MPI_Comm_accept, _connect, _spawn, and what makes, frees or synchronises windows and files. While
- * one of them waits for another process, so do all calls of this one: that process must not need another call of ours
- * before it answers.
+ * a program may call from all threads (MPI_THREAD_MULTIPLE) over an MPI at MPI_THREAD_SERIALIZED or _FUNNELED. A
+ * blocking call becomes its nonblocking form, and nobody waits behind it. The exceptions are those that have none:
+ * making communicators (all but MPI_Comm_dup), MPI_Comm_accept, _connect, _spawn, and what makes, frees or synchronises
+ * windows and files. While one of them waits for another process, so do all calls of this one: that process must not
+ * need another call of ours before it answers.
  *
- * Callbacks (operations, attributes, error handlers, generalised requests) run on that thread, and must not make calls
- * that wait for it: the program then ends with a sentence, as with MPI_Finalize while other threads wait, and with more
- * than 2^20 requests that nobody waited for. What the MPI finds wrong with the start of a plain nonblocking send,
- * receive or collective is returned by the call that completes it. In Fortran over Open MPI, persistent requests are
- * not supported. */
+ * Callbacks run on that thread, but for attributes' (where the MPI provides MPI_THREAD_SERIALIZED), and must not make
+ * calls that wait for it: the program then ends with a sentence, as with MPI_Finalize while other threads wait, and
+ * with more than 2^20 requests that nobody waited for. What the MPI finds wrong with the start of a plain nonblocking
+ * send, receive or collective is returned by the call that completes it. In Fortran over Open MPI, persistent requests
+ * are not supported. */
 
 /* ---- user-level threads under the preset `offload` (Fukuoka et al., MPI+myth, HPCC 2019)
  *

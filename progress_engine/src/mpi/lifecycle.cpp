@@ -71,10 +71,10 @@ int init_at_multiple(InitFunctions& below, int* argc, char*** argv, int* provide
   return code;
 }
 
-// The program gets the level that it asks for, over an MPI at MPI_THREAD_FUNNELED.
+// The program gets the level that it asks for, over an MPI at less: one thread makes the calls, and lends its turn.
 int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, const Policy& policy) {
   const int code = offload::initialise(
-      policy, [&](int* level) { return below.init_thread.get()(argc, argv, MPI_THREAD_FUNNELED, level); });
+      policy, [&](int* level) { return below.init_thread.get()(argc, argv, MPI_THREAD_SERIALIZED, level); });
   if (code != MPI_SUCCESS) return code;
   *provided = asked;
   status().level_raised = true;

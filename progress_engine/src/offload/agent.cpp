@@ -25,6 +25,8 @@ constexpr int commands_a_turn = 64;
 }  // namespace
 
 bool on_communication_thread() { return is_communication_thread; }
+StandIn::StandIn() { is_communication_thread = true; }
+StandIn::~StandIn() { is_communication_thread = false; }
 
 Agent::Agent(AgentPolicy policy, std::unique_ptr<EventSource> events)
     : policy_(policy), events_(std::move(events)), ring_(policy.ring) {}

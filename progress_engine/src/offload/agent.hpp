@@ -116,4 +116,13 @@ class Agent {
 // Whether the caller is a communication thread: its calls are the MPI's own or a callback's, and go straight on.
 bool on_communication_thread();
 
+// While it lives, the calling thread stands in for the communication thread, which waits for it.
+class StandIn {
+ public:
+  StandIn();
+  ~StandIn();
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
+};
+
 }  // namespace progress_engine::offload

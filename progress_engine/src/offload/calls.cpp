@@ -57,6 +57,40 @@ int execute(int (*call)(void*), void* closure) {
 
 namespace {
 
+struct Loan : Command {
+  Completion granted;
+  Completion returned;
+  Completion over;  // the communication thread looks at `returned` until then
+};
+
+void run_loan(Command& command) {
+  auto& loan = static_cast<Loan&>(command);
+  loan.granted.complete();
+  loan.returned.wait();
+  loan.over.complete();
+}
+
+}  // namespace
+
+int borrow(int (*call)(void*), void* closure) {
+  if (on_communication_thread()) return call(closure);
+  if (!process().lends) return execute(call, closure);
+  Loan loan;
+  loan.execute = run_loan;
+  process().agent.submit(loan);
+  loan.granted.wait();
+  int code = MPI_SUCCESS;
+  {
+    const StandIn here;
+    code = call(closure);
+  }
+  loan.returned.complete();
+  loan.over.wait();
+  return code;
+}
+
+namespace {
+
 void submit(Operation& operation, Start start, void* closure) {
   operation.execute = run_operation;
   operation.start = start;

@@ -23,6 +23,7 @@ struct Process {
   Agent agent;
   Table table;  // the communication thread's
   std::size_t inline_bytes = Proxy::inline_room;
+  bool lends = false;  // the MPI permits that threads call in turn
 };
 
 // ---- 1. executed on the communication thread, as it is; the caller waits
@@ -30,6 +31,15 @@ int execute(int (*call)(void*), void* closure);
 template <typename Call>
 int execute(Call call) {
   return execute([](void* closure) { return (*static_cast<Call*>(closure))(); }, static_cast<void*>(&call));
+}
+
+// The same in the caller's thread, while the communication thread stands still: for calls that run callbacks of the
+// program, which may want a lock that the caller holds (Python's). Where the MPI provides less than
+// MPI_THREAD_SERIALIZED, as execute().
+int borrow(int (*call)(void*), void* closure);
+template <typename Call>
+int borrow(Call call) {
+  return borrow([](void* closure) { return (*static_cast<Call*>(closure))(); }, static_cast<void*>(&call));
 }
 
 // ---- 2. a blocking call: started as its nonblocking form, the caller waits for the request

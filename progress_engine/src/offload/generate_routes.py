@@ -111,11 +111,12 @@ class Routes:
         return self._executed(function, f"@{function.name}({arguments})")
 
     def _executed(self, function: Function, call: str) -> str:
+        how = "borrow" if _matches(self.table["borrowed"], function.base) else "execute"
         for pattern, consequence in self.table["windows"].items():
             if re.fullmatch(pattern, function.base):
                 noted = f"if (code == MPI_SUCCESS) active_process.load()->table.{consequence};"
-                return f"return execute([&] {{ const int code = {call}; {noted} return code; }});"
-        return f"return execute([&] {{ return {call}; }});"
+                return f"return {how}([&] {{ const int code = {call}; {noted} return code; }});"
+        return f"return {how}([&] {{ return {call}; }});"
 
     def _start(self, function: Function, request: str, refusal: str) -> str:
         arguments = ", ".join("real" if argument == request else argument for argument in function.arguments)

@@ -55,6 +55,7 @@ int initialise_here(const Policy& policy, const Begin& begin) {
   Process& here = *the_process;
   const int code = begin(&status().level_provided);
   if (code != MPI_SUCCESS) return code;
+  here.lends = status().level_provided >= MPI_THREAD_SERIALIZED;
   here.table.learn_empty_status();
   known_types().learn();
   here.table.use_driver(std::move(make_drivers(policy.driver, here.handles, Origin::world).front()));

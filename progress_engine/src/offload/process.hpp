@@ -10,9 +10,9 @@
 
 namespace progress_engine::offload {
 
-// Starts the communication thread, which begins the MPI at MPI_THREAD_FUNNELED, whatever the program asked for: it may
+// Starts the communication thread, which begins the MPI, whatever the program asked for: it may
 // then call from all its threads. Returns the MPI's code. Throws std::system_error if no thread can be started.
-// `begin(&provided)` is the MPI's own beginning.
+// `begin(&provided)` is the MPI's own beginning; MPI_THREAD_FUNNELED is enough.
 using Begin = std::function<int(int* provided)>;
 int initialise(const Policy& policy, const Begin& begin);
 
