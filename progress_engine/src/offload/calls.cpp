@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "mpi/symbols.hpp"
 #include "offload/ult.hpp"
 
 namespace progress_engine::offload {
@@ -105,9 +106,24 @@ void give(MPI_Status* status, const MPI_Status& value) {
   status->MPI_ERROR = error;
 }
 
+// In a callback: others wait meanwhile, and so the wait must end.
+int complete_here(const char* name, Start start, void* closure, MPI_Status* status) {
+  constexpr Nanoseconds patience = seconds(10);
+  MPI_Request real = process().handles.request_null;
+  int code = start(closure, &real);
+  int done = 0;
+  for (const Nanoseconds begin = now(); code == MPI_SUCCESS && done == 0;) {
+    code = PE_PMPI(MPI_Test)(&real, &done, status);
+    if (now() - begin > patience) refuse_callback(name);
+  }
+  return code;
+}
+
 }  // namespace
 
-int complete(Start start, void* closure, MPI_Status* status) {
+int complete(const char* name, Start start, void* closure, MPI_Status* status) {
+  if (on_communication_thread()) [[unlikely]]
+    return complete_here(name, start, closure, status);
   Operation operation;
   submit(operation, start, closure);
   operation.completion.wait();
@@ -142,6 +158,7 @@ Proxy& take_proxy() {
                         Pool<Proxy>::capacity));
   proxy->completion.reset();
   proxy->persistent = false;
+  proxy->general = false;
   proxy->detached = false;
   proxy->active = true;
   return *proxy;
@@ -170,6 +187,28 @@ int start_now(Start start, void* closure, MPI_Request* request, bool persistent)
     *request = handle_of(proxy);
   else
     here.proxies.give_back(proxy);
+  return code;
+}
+
+int start_general(Start start, void* closure, MPI_Request* request) {
+  Proxy& proxy = take_proxy();
+  proxy.general = true;
+  const int code = borrow([&] {
+    proxy.real = process().handles.request_null;
+    return start(closure, &proxy.real);
+  });
+  if (code == MPI_SUCCESS)
+    *request = handle_of(proxy);
+  else
+    process().proxies.give_back(proxy);
+  return code;
+}
+
+int complete_general(MPI_Request request, int (*complete)(MPI_Request)) {
+  Proxy* proxy = is_none(request) ? nullptr : proxy_of(process().proxies, request);
+  if (!proxy) return MPI_ERR_REQUEST;
+  const int code = borrow([&] { return complete(proxy->real); });
+  if (code == MPI_SUCCESS) proxy->completion.complete();
   return code;
 }
 

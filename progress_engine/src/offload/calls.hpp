@@ -43,10 +43,11 @@ int borrow(Call call) {
 }
 
 // ---- 2. a blocking call: started as its nonblocking form, the caller waits for the request
-int complete(Start start, void* closure, MPI_Status* status);
+int complete(const char* name, Start start, void* closure, MPI_Status* status);
 template <typename Call>
-int complete(MPI_Status* status, Call call) {
-  return complete([](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call, status);
+int complete(const char* name, MPI_Status* status, Call call) {
+  return complete(
+      name, [](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call, status);
 }
 // Two at once, the first of which gives the status.
 int complete_both(Start first, void* first_closure, Start second, void* second_closure, MPI_Status* status);
@@ -77,6 +78,15 @@ int start_now(MPI_Request* request, Call call) {
   return start_now([](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call,
                    request, false);
 }
+// A generalised request: its callbacks are called by the thread that completes, cancels or waits, as without the
+// engine.
+int start_general(Start start, void* closure, MPI_Request* request);
+template <typename Call>
+int start_general(MPI_Request* request, Call call) {
+  return start_general([](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call,
+                       request);
+}
+int complete_general(MPI_Request request, int (*complete)(MPI_Request));
 // A persistent request: made, not started.
 template <typename Call>
 int prepare(MPI_Request* request, Call call) {

@@ -97,13 +97,13 @@ class Routes:
     def _body(self, function: Function) -> str:
         refusal = f'if (on_communication_thread()) refuse_callback("{function.name}");\n  '
         if template := self.table["templates"].get(function.base):
-            waits = "attempt(" in template or "send" in template
+            waits = any(word in template for word in ("attempt(", "send", "general("))
             filled = re.sub(r"\{(\d+)\}", lambda place: function.arguments[int(place[1])], template)
             return (refusal if waits else "") + filled
         if request := _argument_of_type(function, r"MPI_Request ?\*"):
             return self._start(function, request, refusal)
         if nonblocking := self._nonblocking(function):
-            return self._as_nonblocking(function, nonblocking, refusal)
+            return self._as_nonblocking(function, nonblocking)
         arguments = ", ".join(
             f"real_of({argument})" if re.fullmatch(r"MPI_Request \w+", parameter) else argument
             for parameter, argument in zip(function.parameters, function.arguments, strict=True)
@@ -143,13 +143,10 @@ class Routes:
             return None
         return found if len(found.parameters) == len(_without_status(function)) + 1 else None
 
-    def _as_nonblocking(self, function: Function, nonblocking: Function, refusal: str) -> str:
+    def _as_nonblocking(self, function: Function, nonblocking: Function) -> str:
         status = _argument_of_type(function, r"MPI_Status ?\*") or "MPI_STATUS_IGNORE"
         call = f"@{nonblocking.name}({', '.join([*_without_status(function), 'real'])})"
-        if function.base.startswith("MPI_File_"):  # an MPI's own input and output may call itself
-            direct = ", ".join(function.arguments)
-            refusal = f"if (on_communication_thread()) return @{function.name}({direct});\n  "
-        return f"{refusal}return complete({status}, [&](MPI_Request* real) {{ return {call}; }});"
+        return f'return complete("{function.name}", {status}, [&](MPI_Request* real) {{ return {call}; }});'
 
 
 def _unnamed(named: tuple[str, str]) -> str:

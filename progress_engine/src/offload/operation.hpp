@@ -29,6 +29,7 @@ struct Operation : Command {
   std::uint32_t listed = not_listed;  // where in the table of pending ones; the communication thread's
   int code = MPI_SUCCESS;             // what the MPI said when it started or completed
   bool persistent = false;            // made once (MPI_Send_init), never changes
+  bool general = false;               // a generalised request: never pending in the table
   bool active = false;                // the program's: not yet waited for
   bool detached = false;              // nobody will wait: it goes back to the pool by itself
   MPI_Status status{};                // valid once complete

@@ -2,6 +2,7 @@
 // Waiting for requests and testing them (MPI 4.1, chapter 3.7): all of it happens in the program's threads, on proxies.
 #include <sched.h>
 
+#include "mpi/symbols.hpp"
 #include "offload/calls.hpp"
 #include "offload/routes.hpp"
 
@@ -37,6 +38,7 @@ MPI_Status* at(MPI_Status* statuses, int index) {
 
 // Ends a complete operation: the program's request is as the standard wants it afterwards.
 int harvest(Process& here, Proxy& proxy, MPI_Request* request, MPI_Status* status, bool with_error = false) {
+  if (proxy.general) proxy.code = borrow([&] { return PE_PMPI(MPI_Wait)(&proxy.real, &proxy.status); });
   const int code = proxy.code;
   if (with_error) proxy.status.MPI_ERROR = code;
   give(status, proxy.status, with_error);
@@ -242,6 +244,8 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   Process& here = process();
   const Proxy* proxy = live(here, request);
   *flag = !proxy || proxy->completion.done();
+  if (proxy && *flag && proxy->general)
+    return borrow([&] { return PE_PMPI(MPI_Request_get_status)(proxy->real, flag, status); });
   if (*flag)
     give(at(status, 0), proxy ? proxy->status : here.table.empty_status(), false);
   else

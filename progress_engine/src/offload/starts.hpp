@@ -25,7 +25,7 @@ int send(Isend isend, const void* buffer, Count count, MPI_Datatype type, int de
     const void* copy = proxy.payload.data();
     return start_in(proxy, nullptr, [=](MPI_Request* real) { return isend(copy, count, type, dest, tag, comm, real); });
   }
-  return complete(MPI_STATUS_IGNORE, [&](MPI_Request* real) {
+  return complete("MPI_Send", MPI_STATUS_IGNORE, [&](MPI_Request* real) {
     learn(comm);
     return isend(buffer, count, type, dest, tag, comm, real);
   });
