@@ -17,7 +17,7 @@ pytestmark = pytest.mark.mpi
 
 SENTENCES = {
     "unknown-ult": "a user-level thread waits inside MPI and no adapter for its library is registered",
-    "callback": "a callback .* calls MPI_Recv, which does not end",
+    "callback": "a callback .* calls MPI_Recv, which cannot be done while the callback runs",
     "finalize": "MPI_Finalize was called while 1 of this process' threads still wait in MPI calls",
 }
 
