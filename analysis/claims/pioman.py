@@ -249,8 +249,9 @@ P10 = tuple(
             "bare",
             "bare",
             {"queue": "submission", "submitters": (">", 1)},
-            {"queue": other, "submitters": (">", 1)},
+            {"queue": other},
         ),
+        requires=("three cores",),
     )
     for other in ("lock", "lock-free")
 )

@@ -54,6 +54,7 @@ def _licensed(_: Mapping[str, Any], launches: pd.DataFrame) -> str | None:
 REQUIREMENTS: dict[str, Check] = {
     "smt": _at_least("threads_per_core", 2, "no SMT sibling"),
     "two sockets": _at_least("sockets", 2, "one socket"),
+    "three cores": _at_least("cores", 3, "too few cores for two submitters and a poller at the same time"),
     "four cores": _at_least("cores", 4, "too few cores to compute and to be in excess of"),
     "rdma": _rdma,
     "384 processes": _processes(384),

@@ -12,6 +12,7 @@ partition extras:
     progress_cores     cores beside its own that each rank is given for the engine's threads; 0 by default
     launch             "mpiexec" (the MPI's own, on `hosts` or the batch job's nodes) or "launcher" (ReFrame's)
     hosts              the nodes by name, where no batch system chooses them
+    alone              hosts and cores for a study of one node, where there is a better node for it than the first
     remote_shell       the ssh stand-in with which mpiexec reaches them
     bind               True: mpiexec binds each rank to a core; else the nodes' own confinement or the batch system does
     network            what the network really is, in words, for the records
@@ -25,6 +26,7 @@ environment extras:
     library            a word that MPI_Get_library_version must contain
     bin_dir            where progress-run and the workloads built for this MPI are
     async_progress     environment that switches on the MPI's own progress thread
+    shared_memory      environment with which ranks of one node talk through its memory, where that is not the default
     spack              {"site": ..., "environment": ...}: what Spack installs before the job (harness.spack)
 """
 
@@ -56,6 +58,7 @@ def environment(mpi: Mpi, network: str, systems: list[str]) -> Config:
             "library": mpi.library,
             "bin_dir": str(mpi.build_dir / "bin"),
             "async_progress": dict(mpi.async_progress),
+            "shared_memory": dict(mpi.shared_memory),
         },
         "target_systems": systems,
     }
