@@ -28,7 +28,7 @@ FIGURES = (
     Curves(
         name="compute_idle_period",
         study="compute-idle-period",
-        title="Time of NAS EP against the idle threads' period",
+        title="Time of NPB EP against the idle threads' period",
         quantity="elapsed_s",
         formula="time of a run of EP on all ranks (lower is better; Denis, pioman, PDP 2015, figure 4: differences "
         "below 0.5 %). Period 0: the thread only yields",
@@ -48,6 +48,20 @@ FIGURES = (
         y_label="latency",
         row="statistic",
         statistics=BEST_TO_MEAN,
+    ),
+    Curves(
+        name="timer_period_ep",
+        study="timer-period-ep",
+        title="Time of NPB EP against the timer's period",
+        quantity="elapsed_s",
+        formula="time over that at 100 ms (Denis, pioman, PDP 2015, section IV-C: 'indistinguishable')",
+        x="timer_ms",
+        x_label="period of the timer (ms)",
+        y_label="time / at 100 ms",
+        relative=("timer_ms", 100),
+        say="{:.3f}".format,
+        log_y=False,
+        lines={"the same": 1.0},
     ),
     Curves(
         name="latency_flavours",

@@ -128,8 +128,8 @@ Nanoseconds thread_cpu_time() {
   return seconds(time.tv_sec) + time.tv_nsec;
 }
 
-// Lock-holder preemption: the idle thread loses its only CPU to a computation while it polls. As long as it stays in the
-// idle class, the rest of that poll takes a minute.
+// Lock-holder preemption: the idle thread loses its only CPU to a computation while it polls. As long as it stays in
+// the idle class, the rest of that poll takes a minute.
 TEST(TaskEngine, APreemptedIdleThreadDoesNotHoldTheQueue) {
   if (geteuid() != 0) GTEST_SKIP() << "leaving the idle class needs CAP_SYS_NICE";
   cpu_set_t before;

@@ -7,6 +7,8 @@ partition features (reframe_checks.features says what needs them):
     smt                cores have a second hardware thread, and a node has all of a core's
     rdma               the network interface has RDMA
     remote             ranks can be on several nodes
+    mwait              user mode can wait for a store: UMWAIT or MWAITX
+    two-sockets        a node has CPUs of two sockets at least
 partition extras:
     cores              cores that the ranks of one node may use
     progress_cores     cores beside its own that each rank is given for the engine's threads; 0 by default
@@ -81,7 +83,15 @@ def features(cpus: set[int], remote: bool) -> list[str]:
     facts = machine.facts()
     rdma = any(str(nic["driver"]).startswith(machine.RDMA_DRIVERS) for nic in facts["nics"])
     smt = any(len(core) > 1 for core in available_cores(cpus))
-    return [name for name, there in (("smt", smt), ("rdma", rdma), ("remote", remote)) if there]
+    sockets = {machine.socket_of(cpu) for cpu in cpus}
+    offered = {
+        "smt": smt,
+        "rdma": rdma,
+        "remote": remote,
+        "mwait": facts["mwait"] is not None,
+        "two-sockets": len(sockets) > 1,
+    }
+    return [name for name, there in offered.items() if there]
 
 
 def from_spack(built: SiteEnvironment) -> Config:
