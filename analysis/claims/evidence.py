@@ -140,7 +140,8 @@ class Ratio:
     """median(quantity of `variant` at `where`) / median(quantity of `below` at `below_where`), point by point.
 
     The points agree in all parameters but those named in `below_where`, if it is given. `below` = "best other" is the
-    fastest of all MPIs and of their own asynchronous modes at that point (chosen by its median).
+    fastest of all MPIs and of their own asynchronous modes at that point (chosen by its median); "best own" that of the
+    same MPI's.
     """
 
     quantity: str
@@ -169,8 +170,9 @@ class Ratio:
         where = self.below_where or {}
         parameters = {name: value for name, value in parameter_columns(json.loads(point)).items() if name not in where}
         candidates = matching(points, {**parameters, **where})
-        if self.below == "best other":
+        if self.below in ("best other", "best own"):
             others = candidates[candidates["variant"].isin(OTHERS)]
+            others = others[others["mpi"] == mpi] if self.below == "best own" else others
             groups = [part for _, part in frames.groups(others, ["mpi", "variant"])]
         else:
             groups = [candidates[(candidates["variant"] == self.below) & (candidates["mpi"] == mpi)]]
