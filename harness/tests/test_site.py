@@ -18,41 +18,12 @@ from harness.cli import main
 from harness.errors import UsageError
 from harness.paths import ROOT
 from harness.site_writer import FABRICS, Answers, SiteMpi
+from harness.tests.login_node import host, program
 from spack_env import make_site
 
+__all__ = ["host"]  # a fixture
+
 NUMBER = itertools.count()
-
-
-def program(folder: Path, name: str, script: str) -> None:
-    """A stand-in for a cluster's command."""
-    path = folder / name
-    path.write_text(f"#!/bin/bash\n{script}\n")
-    path.chmod(0o755)
-
-
-@pytest.fixture
-def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A login node with Slurm, PBS, two partitions, Lmod with one module, and an MPI that this module brings."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name in ("sbatch", "qsub"):
-        program(folder, name, "exit 1")
-    program(folder, "sinfo", "printf 'batch\\ndebug\\n'")
-    program(folder, "qstat", "printf 'Queue Max Tot\\nworkq 0 0\\n'")
-    modules = tmp_path / "modules"
-    modules.mkdir()
-    program(modules, "mpicc", "exit 0")
-    unknown = 'echo "Lmod has detected the following error: $2 is unknown" >&2; return 1'
-    profile = f"module() {{ case $2 in mpich/4.2) PATH={modules}:$PATH;; *) {unknown};; esac; }}"
-    (tmp_path / ".bash_profile").write_text(f"export PATH={folder}:$PATH\n{profile}\n")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    monkeypatch.setattr(make_site, "SITES", tmp_path / "sites")
-    (tmp_path / "sites" / "cluster").mkdir(parents=True)
-    (tmp_path / "sites" / "cluster" / "packages.yaml").write_text("packages: {}\n")
-    (tmp_path / "programs").mkdir()
-    (tmp_path / "programs" / "progress-run").write_text("")
-    return tmp_path
 
 
 def new(host: Path, *options: str) -> tuple[int, Path]:
@@ -113,7 +84,7 @@ MISTAKES = {
     "partition": ((*SPACK, "--partition", "gpu"), "no partition or queue 'gpu' here. There are: batch, debug."),
     "queue": (
         (*SPACK, "--scheduler", "pbs", "--launcher", "mpirun", "--partition", "batch"),
-        "There are: Queue, workq",
+        "There are: workq.",
     ),
     "module": (("--mpi", "mpich=mpich/9", "--modules-system", "lmod"), "the module mpich/9 cannot be loaded here"),
     "modules system": (("--mpi", "mpich=mpich/4.2"), "'modules_system' is 'nomod': say lmod or envmod"),
