@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import itertools
 import os
+import pty
 import re
 import runpy
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -100,7 +103,11 @@ MISTAKES = {
     "pmi without srun": ((*SPACK, "--pmi", "pmix", "--launcher", "mpirun"), "goes with --launcher srun"),
     "launcher": ((*SPACK, "--launcher", "catapult"), "catapult"),
     "hostname": ((*SPACK, "--hostname", "^elsewhere$"), "this host's name"),
-    "cores": ((*SPACK, "--cores", "0"), "Invalid value for '--cores'"),
+    "cores": ((*SPACK, "--cores", "0"), "--cores is a number of at least 1, not '0'."),
+    "an mpi twice": ((*SPACK, "--mpi", "openmpi"), "--mpi openmpi is given twice"),
+    "no mpi's compiler": (("--mpi", "mpich", "--cc", "cc"), "its C compiler 'cc' finds no mpi.h"),
+    "flux without its bindings": ((*SPACK, "--scheduler", "flux"), "no flux Python bindings found"),
+    "torque's queue": ((*SPACK, "--scheduler", "torque", "--partition", "long"), "There are: workq."),
 }
 
 
@@ -114,6 +121,63 @@ def test_a_mistake_is_a_sentence(
     assert words in error
     assert "Traceback" not in error
     assert not file.exists(), "no file that does not fit"
+
+
+def changed(host: Path, file: Path, old: str, new: str) -> Path:
+    """The file with a mistake edited into it, under another name."""
+    text = file.read_text()
+    assert old in text
+    edited = host / f"site_{next(NUMBER)}.py"
+    edited.write_text(text.replace(old, new))
+    return edited
+
+
+EDITED = {
+    "scheduler": ('"scheduler": "slurm"', '"scheduler": "cron"', "no such scheduler: 'cron'"),
+    "launcher": ('"launcher": "srun"', '"launcher": "catapult"', "catapult"),
+    "partition": ('"--partition=batch"', '"--partition=gpu"', "no partition or queue 'gpu' here."),
+    "module": ('["mpich/4.2"]', '["mpich/9"]', "the module mpich/9 cannot be loaded here"),
+    "no compiler": ('"cc": "mpicc",', "", "it has no 'cc': name the MPI's C compiler"),
+    "no library": ('"library": "MPICH Version",', "", "extras lack library"),
+    "type of extras": ('"cores": 32', '"cores": "32"', "extras 'cores' is of type int"),
+    "unknown key": ('"max_jobs"', '"max_job"', "max_job"),
+}
+
+
+@pytest.mark.parametrize(("old", "new_text", "words"), EDITED.values(), ids=EDITED.keys())
+def test_an_edited_mistake_is_refused_before_a_run(
+    host: Path, old: str, new_text: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, file = new(host, *MODULES, "--partition", "batch", "--bin-dir", str(host / "programs"))
+    assert status == 0, capsys.readouterr().err
+    edited = changed(host, file, old, new_text)
+    for command in (["site", "check", str(edited)], ["run", "overlap-ratio", "--system", str(edited)]):
+        assert main(command) == 2
+        error = capsys.readouterr().err
+        assert words in error
+        assert "Traceback" not in error
+
+
+def test_what_is_not_given_is_asked(host: Path) -> None:
+    """On a terminal, in this order; Enter takes what is offered."""
+    ours, theirs = pty.openpty()
+    file = host / f"asked_{next(NUMBER)}.py"
+    command = [sys.executable, "-m", "harness", "site", "new", str(file), "--bin-dir", str(host / "programs")]
+    command += ["--modules-system", "lmod", "--hostname", ".*"]
+    os.write(ours, b"\nslurm\nbatch\nethernet\nmpich=mpich/4.2\n16\n")
+    asked = subprocess.run(command, stdin=theirs, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert asked.returncode == 0, asked.stderr
+    system = site_file._load(file)["systems"][0]
+    assert system["name"] == file.stem
+    assert system["partitions"][0]["access"] == ["--partition=batch"]
+    assert system["partitions"][0]["extras"]["cores"] == 16
+
+
+def test_without_a_terminal_nothing_is_guessed(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["site", "new", str(host / "s.py"), "--scheduler", "slurm", "--fabric", "ethernet", *SPACK]) == 2
+    assert "--cores is missing: How many cores has a node?" in capsys.readouterr().err
 
 
 def test_a_scheduler_that_is_not_here(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,6 +275,24 @@ def test_an_environment_is_written_for_its_site(host: Path) -> None:
     assert (chosen.folder / "spack.yaml").stat().st_mtime_ns == stamp, "Spack would concretize anew"
     with pytest.raises(UsageError, match="no site 'mars' yet"):
         spack.SiteEnvironment("mars", spack.environment("mpich")).write()
+
+
+def test_what_a_rebuild_installs_anew_is_linked(host: Path) -> None:
+    """Spack keeps a view for as long as the hashes are the same; a rebuilt checkout may bring another program."""
+    chosen = spack.SiteEnvironment("cluster", spack.environment("mpich"))
+    prefix, view = host / "prefix" / "bin", chosen.folder / ".spack-env" / "._view" / "hash" / "bin"
+    for folder in (prefix, view):
+        folder.mkdir(parents=True)
+    for name in ("microbench", "himeno"):
+        (prefix / name).write_text("")
+    (view / "microbench").symlink_to(prefix / "microbench")
+    chosen.bin.parent.symlink_to(view.parent)
+    again = f"mkdir -p {view}; ln -s {prefix}/* {view}; ln -s {view.parent} {chosen.bin.parent}; echo x >> {host}/made"
+    spack_of(host, f"case $3 in find) echo {prefix.parent};; env) [ ! -e {view} ] && {again};; esac")
+    for _ in range(2):
+        chosen._renew_view()
+        assert {link.name for link in chosen.bin.iterdir()} == {"microbench", "himeno"}
+    assert (host / "made").read_text() == "x\n", "what is in order is left alone"
 
 
 def test_a_host_command_that_hangs_is_no_end(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
