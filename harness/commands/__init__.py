@@ -9,6 +9,7 @@ from harness.commands.claims import claims
 from harness.commands.compare import compare
 from harness.commands.demo import demo
 from harness.commands.doctor import doctor
+from harness.commands.engine_costs import engine_costs
 from harness.commands.list import list_
 from harness.commands.programs import exec_, mpirun
 from harness.commands.report import report
@@ -34,6 +35,7 @@ COMMANDS = {
     "mpirun": Command(mpirun, passes_rest=True),
     "exec": Command(exec_, passes_rest=True),
     "doctor": Command(doctor),
+    "engine-costs": Command(engine_costs),
 }
 
 VCLUSTER_COMMANDS = {

@@ -19,14 +19,14 @@ def _environment(mpi: Mpi | None) -> dict[str, str]:
     return (mpi.environment() if mpi else {}) | {"PATH": path, "CCACHE_DIR": str(BUILD_DIR / "ccache")}
 
 
-def _up_to_date(folder: str, environment: dict[str, str]) -> bool:
-    command = [str(VENV / "bin" / "ninja"), "-C", folder, "-n"]
+def _up_to_date(folder: str, target: str, environment: dict[str, str]) -> bool:
+    command = [str(VENV / "bin" / "ninja"), "-C", folder, "-n", target]
     look = subprocess.run(command, env=dict(os.environ) | environment, capture_output=True, text=True, check=False)
     return look.returncode == 0 and "no work to do" in look.stdout
 
 
-def build_preset(preset: str, mpi: Mpi | None = None) -> None:
-    """Configure (the first time) and build a preset of CMakePresets.json."""
+def build_preset(preset: str, mpi: Mpi | None = None, target: str = "all") -> None:
+    """Configure (the first time) and build a preset of CMakePresets.json, or one `target` of it."""
     packages.ensure("build")
     environment = _environment(mpi)
     folder = BUILD_DIR / preset
@@ -34,11 +34,12 @@ def build_preset(preset: str, mpi: Mpi | None = None) -> None:
     with setup_lock():
         if not (folder / "build.ninja").exists():
             run_step(f"configuring build/{preset}", [cmake, "--preset", preset], environment)
-        if not _up_to_date(str(folder), environment):
-            run_step(f"building build/{preset}", [cmake, "--build", "--preset", preset], environment, 60)
+        if not _up_to_date(str(folder), target, environment):
+            command = [cmake, "--build", "--preset", preset, "--target", target]
+            run_step(f"building build/{preset}", command, environment, 60)
 
 
-def ensure(mpi: Mpi) -> None:
-    """Have `mpi` installed, and the engine and the workloads built for it."""
+def ensure(mpi: Mpi, target: str = "all") -> None:
+    """Have `mpi` installed, and the engine and the workloads (or one `target`) built for it."""
     mpi_setup.ensure(mpi)
-    build_preset(mpi.name, mpi)
+    build_preset(mpi.name, mpi, target)

@@ -26,6 +26,7 @@ NEEDS: dict[str, dict[str, str]] = {
         "libfmt-dev": "header:fmt/core.h",
         "libgtest-dev": "header:gtest/gtest.h",
         "libgmock-dev": "header:gmock/gmock.h",
+        "libbenchmark-dev": "header:benchmark/benchmark.h",
     },
     "vcluster": {"iproute2": "ip", "util-linux": "unshare", "procps": "ps"},
     # Slurm's PMIx plugin, which srun needs for Open MPI, loads the library by the name that only -dev has.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <deque>
@@ -118,6 +119,43 @@ TEST(TaskEngine, ThreadsStayOnTheCpusThatTheProcessWasGiven) {
     EXPECT_TRUE(eventually([&] { return seen.task.completion.done(); }));
   }
   EXPECT_EQ(seen.count, 1);
+  sched_setaffinity(0, sizeof before, &before);
+}
+
+Nanoseconds thread_cpu_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return seconds(time.tv_sec) + time.tv_nsec;
+}
+
+// Lock-holder preemption: the idle thread loses its only CPU to a computation while it polls. As long as it stays in
+// the idle class, the rest of that poll takes a minute.
+TEST(TaskEngine, APreemptedIdleThreadDoesNotHoldTheQueue) {
+  if (geteuid() != 0) GTEST_SKIP() << "leaving the idle class needs CAP_SYS_NICE";
+  cpu_set_t before;
+  sched_getaffinity(0, sizeof before, &before);
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  struct LongPoll {
+    std::atomic<bool> entered{false};
+    Ltask task{.poll = poll, .argument = this};
+    static int poll(void* argument) {
+      static_cast<LongPoll*>(argument)->entered = true;
+      for (const Nanoseconds end = thread_cpu_time() + microseconds(200'000); thread_cpu_time() < end;) continue;
+      return 1;
+    }
+  } poll;
+  {
+    TaskEngine engine(Topology::of_this_machine(), {.idle = "machine", .timer_period = seconds(1)});
+    engine.submit(poll.task, 0);
+    EXPECT_TRUE(eventually([&] { return poll.entered.load(); }));
+    for (const Nanoseconds end = now() + seconds(20); now() < end && !poll.task.completion.done();) continue;
+    EXPECT_TRUE(poll.task.completion.done());
+  }
   sched_setaffinity(0, sizeof before, &before);
 }
 

@@ -7,8 +7,8 @@
  * (A. Denis, "pioman: a pthread-based Multithreaded Communication Engine", PDP 2015.)
  *
  * Functions that can fail return 0 or an errno number, and pe_core_error() then has a sentence. All but create and
- * destroy may be called by any thread, at the same time. progress_engine/examples/pipes.c is a small library that uses
- * it. */
+ * destroy may be called by any thread, at the same time. progress_engine/examples/messages.h is a small library
+ * that uses it, exchange.c its user. */
 #ifndef PROGRESS_ENGINE_CORE_H
 #define PROGRESS_ENGINE_CORE_H
 
@@ -30,7 +30,9 @@ typedef struct pe_core_attributes {
                            "lock": one spin lock; "lock-free": one circular array (both for comparison) */
   int locality;         /* 1: a queue for every place of the machine; 0: a single queue */
   size_t capacity;      /* ltasks in one "lock-free" queue; the other queues have no bound */
-  const char* idle;     /* one SCHED_IDLE thread for each "package", "l3" or "core", for the "machine", or "none" */
+  const char* idle;     /* one SCHED_IDLE thread for each "package", "l3" or "core", for the "machine", or "none". One
+                           that loses its core within a poll is lifted to the normal class by the timer thread, which
+                           needs CAP_SYS_NICE or RLIMIT_NICE: without, its ltasks wait until that core has a pause */
   long idle_us;         /* microseconds between two rounds of an idle thread; 0: it yields */
   long timer_us;        /* microseconds between two rounds of the timer thread; 0: no such thread */
   int dedicated;        /* number of threads that poll without pause */

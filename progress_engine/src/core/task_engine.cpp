@@ -2,6 +2,7 @@
 #include "core/task_engine.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -33,7 +34,7 @@ TaskEngine::TaskEngine(Topology topology, TaskEngineOptions options)
     start_idle_threads();
     const auto& root = tree_.topology().places().front();
     for (int i = 0; i < options_.dedicated; ++i)
-      start({}, false, [this, leaves = root.leaves] { run_rounds(leaves, 0); });
+      start({}, false, [this, leaves = root.leaves] { run_rounds(leaves, 0, nullptr); });
     if (options_.timer_period > 0) start({}, false, [this] { run_timer(); });
   } catch (...) {
     stop();
@@ -58,7 +59,11 @@ void TaskEngine::start_idle_threads() {
   const Topology& topology = tree_.topology();
   for (const int index : topology.places_of(options_.idle)) {
     const Place& place = topology.places()[static_cast<std::size_t>(index)];
-    start(place.cpus, true, [this, leaves = place.leaves] { run_rounds(leaves, options_.idle_period); });
+    IdleThread& idle = idle_threads_.emplace_back();
+    start(place.cpus, true, [this, leaves = place.leaves, &idle] {
+      idle.tid.store(gettid(), std::memory_order_release);
+      run_rounds(leaves, options_.idle_period, &idle);
+    });
   }
 }
 
@@ -88,9 +93,12 @@ void TaskEngine::wait(Ltask& task) {
 }
 
 // A thread that serves several leaves begins each round at the next one.
-void TaskEngine::run_rounds(const std::vector<int>& leaves, Nanoseconds period) {
+void TaskEngine::run_rounds(const std::vector<int>& leaves, Nanoseconds period, IdleThread* idle) {
   for (std::size_t turn = 0; !stopping(); ++turn) {
+    if (idle) idle->rounds.fetch_add(1, std::memory_order_relaxed);
     tree_.round(leaves[turn % leaves.size()]);
+    if (idle) idle->rounds.fetch_add(1, std::memory_order_relaxed);
+    if (idle && idle->lifted.load(std::memory_order_relaxed) && idle->lifted.exchange(false)) return_to_idle_class();
     pause(period);
     park_if_empty();
   }
@@ -99,8 +107,18 @@ void TaskEngine::run_rounds(const std::vector<int>& leaves, Nanoseconds period) 
 void TaskEngine::run_timer() {
   while (!stopping()) {
     pause(options_.timer_period);
+    lift_preempted_idle_threads();
     tree_.full_round();
     park_if_empty();
+  }
+}
+
+void TaskEngine::lift_preempted_idle_threads() {
+  for (auto& idle : idle_threads_) {
+    const unsigned rounds = idle.rounds.load(std::memory_order_relaxed);
+    const bool in_round = rounds % 2 == 1;
+    if (in_round && rounds == std::exchange(idle.seen, rounds) && !idle.lifted.exchange(true))
+      lift_from_idle_class(idle.tid.load(std::memory_order_acquire), 0);
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <string>
 #include <thread>
@@ -44,12 +45,23 @@ class TaskEngine {
   std::size_t threads() const { return threads_.size(); }
 
  private:
+  // A SCHED_IDLE thread, as the timer sees it.
+  struct IdleThread {
+    std::atomic<int> tid{0};
+    std::atomic<unsigned> rounds{0};  // odd: in a round
+    std::atomic<bool> lifted{false};
+    unsigned seen = 0;  // `rounds` at the timer's last turn; the timer's
+  };
+
   template <typename Loop>
   void start(const std::vector<int>& cpus, bool idle_class, const Loop& loop);
   void start_idle_threads();
   void stop();
-  void run_rounds(const std::vector<int>& leaves, Nanoseconds period);
+  void run_rounds(const std::vector<int>& leaves, Nanoseconds period, IdleThread* idle);
   void run_timer();
+  // Lock-holder preemption: an idle thread that lost its core in a round holds a queue's mask, and while every core
+  // computes it would not run for seconds. Who is still in the round of the timer's last turn gets the normal class.
+  void lift_preempted_idle_threads();
   bool stopping() const { return stopping_.load(std::memory_order_acquire) != 0; }
   void pause(Nanoseconds period);
   // Quiet: with nothing to do a thread sleeps until something is submitted.
@@ -59,6 +71,7 @@ class TaskEngine {
   TaskTree tree_;
   Parking parking_;
   RealAtomics::Word stopping_{0};
+  std::deque<IdleThread> idle_threads_;
   std::vector<std::thread> threads_;
 };
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the engine costs, held against its budgets: ./bench engine-costs."""

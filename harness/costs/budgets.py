@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The budgets as a table: one row a path, with the benchmark that measures it. The table that is written follows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PARTS = {
+    "core": "the engine's parts by themselves (no MPI)",
+    "calls": "calls that move nothing, with the engine less without it, both at MPI_THREAD_MULTIPLE",
+    "ping-pong": "half a round trip of one byte between two ranks of this machine, with the engine less bare-multiple",
+}
+BASE = "bare-multiple"
+# What is launched beside BASE. A busy thread beside two busy ranks measures the scheduler: `thread` is not among them.
+CALL_VARIANTS = ("off", "explicit", "adaptive")
+PING_PONG_VARIANTS = ("off", "explicit", "timer", "idle", "adaptive")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A path and the most that it may cost. `limit_ns` None: measured for what it tells, no budget.
+
+    `part`: which programs measure it; `benchmark`: its name there; `variant`: of the parts with MPIs.
+    """
+
+    path: str
+    part: str
+    benchmark: str
+    limit_ns: float | None = None
+    variant: str = ""
+
+
+def _calls(path: str, benchmark: str, limit_ns: float) -> list[Budget]:
+    """The same path under each variant; `off` has a budget of its own: one nanosecond a call."""
+    calls = 2 if benchmark == "start_and_completion" else 1
+    limits = {"off": 1.0 * calls, "explicit": None, "adaptive": limit_ns}
+    return [Budget(path, "calls", benchmark, limits[variant], variant) for variant in CALL_VARIANTS]
+
+
+BUDGETS: tuple[Budget, ...] = (
+    Budget("submit a task", "core", "submit"),
+    Budget("submit a task and run it", "core", "submit_and_run"),
+    Budget("poll an empty queue", "core", "poll_empty_queue"),
+    Budget("poll a queue whose mask another thread holds", "core", "poll_masked_queue"),
+    Budget("bookkeeping of a call, nobody parked", "core", "enter_and_leave", 10),
+    Budget("wake a parked thread, the waker's side", "core", "wake_parked", 1500),
+    Budget("wake a parked thread, until it runs", "core", "wake_parked_latency"),
+    Budget("find work when about to park (membarrier)", "core", "park_and_find_work"),
+    Budget("read the clock", "core", "read_clock"),
+    *_calls("call that is not tracked", "untracked_call", 3),
+    *_calls("blocking call", "blocking_call", 5),
+    *_calls("completion that finds nothing", "completion", 10),
+    *_calls("nonblocking start and its completion", "start_and_completion", 20),
+    *(
+        Budget("1-byte ping-pong", "ping-pong", "latency", None if variant in ("timer", "idle") else 100, variant)
+        for variant in PING_PONG_VARIANTS
+    ),
+)
+
+
+def of_part(part: str) -> list[Budget]:
+    """The rows that one part measures."""
+    return [budget for budget in BUDGETS if budget.part == part]
