@@ -45,5 +45,7 @@ class ProgressEngine(CMakePackage):
         return [
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
             self.define_from_variant("PE_HWLOC", "hwloc"),
+            # the costs of the engine are measured from a checkout (./bench engine-costs)
+            self.define("CMAKE_DISABLE_FIND_PACKAGE_benchmark", True),
             self.define_from_variant("OVERLAP_BENCH_TESTS", "tests"),
         ]
