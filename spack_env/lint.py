@@ -62,6 +62,7 @@ def load(path: Path) -> Recipe:
     package = types.ModuleType("spack.package")
     for name in DIRECTIVES:
         setattr(package, name, _recorder(recipe.calls[name]))
+    package.any_combination_of = lambda *values: values  # type: ignore[attr-defined]
     stand_ins = {name: types.ModuleType(name) for name in _parents("spack_repo.builtin.build_systems.cmake")}
     stand_ins |= {"spack": types.ModuleType("spack"), "spack.package": package}
     stand_ins["spack_repo.builtin.build_systems.cmake"].CMakePackage = base  # type: ignore[attr-defined]
