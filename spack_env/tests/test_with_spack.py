@@ -111,22 +111,43 @@ def test_what_is_installed_runs_on_two_ranks(name: str, capsys: pytest.CaptureFi
         spack_smoke.run(mistaken)
 
 
-@pytest.mark.full
-def test_the_recipes_own_tests_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The variant `tests`: Spack builds the unit tests and runs them after the build."""
-    spack.ensure_here()
-    source = here(DEFAULT)
+def with_variants(folder: Path, name: str, variants: dict[str, str]) -> list[str]:
+    """`spack -e` of a copy of this machine's environment whose specs ask for these variants, by package."""
+    source = here(name)
     source.write()
     text = (source.folder / "spack.yaml").read_text()
-    monkeypatch.setattr(make_site, "SITES", tmp_path)
-    for package in spack.PACKAGES:
-        text = text.replace(f"- {package}@main", f"- {package}@main +tests")
-    (tmp_path / "spack.yaml").write_text(text)
-    for command in (["concretize"], ["install", *source.install_options(), "--test=root"]):
-        done = subprocess.run(
-            ["spack", "-e", str(tmp_path), *command], capture_output=True, text=True, check=False, timeout=1000
-        )
-        assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
+    for package, asked in variants.items():
+        text = text.replace(f"- {package}@main", f"- {package}@main {asked}")
+    (folder / "spack.yaml").write_text(text)
+    return ["spack", "-e", str(folder)]
+
+
+def done(command: list[str]) -> str:
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1000)
+    return "" if ended.returncode == 0 else ended.stderr[-3000:] + ended.stdout[-3000:]
+
+
+@pytest.mark.full
+def test_the_recipes_own_tests_pass(tmp_path: Path) -> None:
+    """The variant `tests`: Spack builds the unit tests and runs them after the build."""
+    command = with_variants(tmp_path, DEFAULT, dict.fromkeys(spack.PACKAGES, "+tests"))
+    for words in (["concretize"], ["install", *here(DEFAULT).install_options(), "--test=root"]):
+        assert not done([*command, *words])
+
+
+@pytest.mark.full
+def test_the_recipes_variants_concretise(tmp_path: Path) -> None:
+    variants = {"progress-engine": "~hwloc ult=argobots,boost_fiber", "overlap-bench-workloads": "+ult"}
+    assert not done([*with_variants(tmp_path, DEFAULT, variants), "concretize"])
+    locked = json.loads((tmp_path / "spack.lock").read_bytes())["concrete_specs"].values()
+    assert {"argobots", "boost"} <= {node["name"] for node in locked}
+
+
+@pytest.mark.full
+def test_fortran_wants_an_mpi_that_has_it(tmp_path: Path) -> None:
+    """The wheels have no Fortran."""
+    refused = done([*with_variants(tmp_path, DEFAULT, {"progress-engine": "+fortran"}), "concretize"])
+    assert "no Fortran bindings" in refused
 
 
 @pytest.mark.full
@@ -136,10 +157,10 @@ def test_a_run_says_what_spack_built(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """ReFrame builds through Spack on virtual nodes, and each record holds the concrete specs and the lock's hash."""
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
     mpis = ["mpich", "openmpi"]
-    done = bench(
+    ended = bench(
         "run", "overlap-ratio", "--system", "vcluster-spack", "--scale", "test", "--mpi", ",".join(mpis), timeout=1100
     )
-    assert done.returncode == 0, done.stderr
+    assert ended.returncode == 0, ended.stderr
     session = (tmp_path / "results" / "latest").resolve()
     for mpi in mpis:
         records = sorted((session / "records").glob(f"*.{mpi}.*.jsonl"))
