@@ -34,7 +34,8 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program(folder, "lmod", "echo 'Modules based on Lua: Version 8.7.20' >&2")
     monkeypatch.setenv("LMOD_CMD", str(folder / "lmod"))
     profile = f"module() {{ shift; while [ $# != 0 ]; do {load}; shift; done; }}"
-    (tmp_path / ".bash_profile").write_text(f"export PATH={folder}:$PATH\n{profile}\n")
+    no_other = "unset BASH_ENV  # a real Lmod's `module` comes by it\n"
+    (tmp_path / ".bash_profile").write_text(f"{no_other}export PATH={folder}:$PATH\n{profile}\n")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     monkeypatch.setattr(make_site, "SITES", tmp_path / "sites")

@@ -319,7 +319,7 @@ EXAMPLES = ROOT / "reframe_checks" / "systems" / "examples"
 def test_an_example_is_in_order_where_its_cluster_is(name: str, host: Path) -> None:
     """Everything that the example names is there, and then the file is a site's."""
     program(host / "bin", "sinfo", "printf 'batch\\nstandard\\n'")
-    (host / ".bash_profile").write_text(f"export PATH={host}/bin:/usr/bin:/bin\nmodule() {{ true; }}\n")
+    (host / ".bash_profile").write_text(f"unset BASH_ENV\nexport PATH={host}/bin:/usr/bin:/bin\nmodule() {{ true; }}\n")
     for compiler in ("cc", "mpicc"):
         program(host / "bin", compiler, "true")
     make_site.SITES.joinpath(name).mkdir(exist_ok=True)
