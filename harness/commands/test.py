@@ -33,9 +33,12 @@ def test(
     """
     if fast and full:
         raise UsageError("--fast and --full exclude each other.")
-    packages.ensure("build", "vcluster", "slurm", "test")
+    packages.ensure("build", "vcluster", "slurm", "test", *(["full tests"] if full else []))
     for name in WHEEL_MPIS:
         build.ensure(MPIS[name])
+    for mpi in MPIS.values() if full else ():  # Debian's: for the engine's tests alone
+        if not mpi.wheels:
+            build.ensure(mpi, "progress_engine/all")
     statuses = []
     for preset in () if select else SANITIZERS[:1] if fast else SANITIZERS:
         build.build_preset(preset, MPIS["mpich"])
