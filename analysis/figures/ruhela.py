@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from analysis import frames
 from analysis.claims.evidence import Evidence, Ratio
 from analysis.figures import style, toolkit
 from analysis.figures.curves import Curves
@@ -59,10 +60,11 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     """The figures of the studies that were run."""
     drawn = [figure for spec in FIGURES for figure in spec.draw(evidence, provenance)]
     gain = gains(evidence)
-    systems = gain["system"].unique() if len(gain) else []
-    return drawn + [
-        _gain(gain[gain["system"] == one], provenance, one if len(systems) > 1 else None) for one in systems
-    ]
+    if not len(gain):
+        return drawn
+    several = gain["system"].nunique() > 1
+    parts = frames.groups(gain, ["system"])
+    return drawn + [_gain(part, provenance, system if several else None) for (system,), part in parts]
 
 
 def gains(evidence: Evidence) -> pd.DataFrame:
