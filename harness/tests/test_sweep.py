@@ -47,7 +47,7 @@ def test_each_setting_of_the_engine_has_launches_of_its_own() -> None:
         points = job.points_of(launch)
         assert [point["size_bytes"] for point in points] == [8, 16]
         assert {point.get("period_ms") for point in points} == {launch.fixed.get("period_ms")}
-    assert job.estimate_s() == pytest.approx(6 * (1 + 2 * 0.5))
+    assert job.estimate_s() == pytest.approx(6 * (0.5 + 2 * 0.5))
 
 
 def test_any_engine_setting_can_be_swept_from_the_command_line() -> None:

@@ -50,7 +50,7 @@ def _study(name: str, title: str, source: str, quantity: str, detections: tuple[
                 1, {**points(grids[0], 20, ("spin", "sleep")), "placement": ("same-core",)}, variants=("bare",),
                 samples=2,
             ),
-            "quick": scale(DEFENSIBLE, points(grids[0], 100), variants=("bare",), samples=3, seconds=0.6),
+            "quick": scale(DEFENSIBLE, points(grids[0], 60), variants=("bare",), samples=3, seconds=0.3),
             "paper": paper(6, points(grids[1], 1000), variants=("bare",), samples=30, seconds=120),
         },
     )  # fmt: skip
