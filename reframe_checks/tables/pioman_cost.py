@@ -6,7 +6,11 @@ from __future__ import annotations
 from reframe_checks.study import Parameter, Study
 from reframe_checks.tables.common import DEFENSIBLE, KIB, MIB, ROUND_TRIPS, SIZE, paper, scale
 
-_LATENCY = {"size_bytes": SIZE, "round_trips": ROUND_TRIPS}
+_LATENCY = {
+    "size_bytes": SIZE,
+    "round_trips": ROUND_TRIPS,
+    "calls": Parameter("calls that wait or calls that start and wait", str, ("blocking", "nonblocking")),
+}
 _ONE_BYTE = {"size_bytes": (1,), "round_trips": (500,)}
 # 10 million round trips of a byte: as many repetitions of 1000
 _TEN_MILLION, _TEN_MINUTES = 10_000, 600.0

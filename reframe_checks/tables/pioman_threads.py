@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from reframe_checks.features import Need
 from reframe_checks.study import Parameter, Study
-from reframe_checks.tables.common import DEFENSIBLE, MIB, ROUND_TRIPS, SIZE, paper, scale
+from reframe_checks.tables.common import DEFENSIBLE, MIB, ROUND_TRIPS, SIZE, WORK, paper, scale
 
 _THREADED = ("bare-multiple", "idle", "adaptive")
 _SMALL = {"size_bytes": SIZE, "round_trips": ROUND_TRIPS}
@@ -62,7 +62,7 @@ N_LOAD = Study(
     parameters=_SMALL
     | {
         "computing_threads": Parameter("computing threads on each side", int),
-        "work": Parameter("what the computation is bound by", str, ("register", "memory")),
+        "work": WORK,
     },
     scales={
         "test": scale(
