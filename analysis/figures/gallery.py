@@ -10,6 +10,7 @@ from analysis.figures import (
     fukuoka,
     gemini,
     gemini_records,
+    miwa,
     miwa_placement,
     overlap_efficiency,
     overlap_map,
@@ -31,6 +32,7 @@ METRICS: list[ModuleType] = [
 RECORDS: list[ModuleType] = [
     pioman_latency,
     pioman_threads,
+    miwa,
     miwa_placement,
     ruhela,
     fukuoka,

@@ -56,7 +56,7 @@ def _unit_tests(preset: str) -> int:
 
 
 def _pytest(fast: bool, full: bool, select: str, report: Path) -> int:
-    marks = "not (mpi or vcluster or slurm or slow or full)" if fast else "" if full else "not full"
+    marks = "not (mpi or vcluster or slurm or spack or slow or full)" if fast else "" if full else "not full"
     command = [sys.executable, "-m", "pytest", f"--junitxml={report}", "-q"]
     command += ["-m", marks] if marks else []
     command += ["-k", select] if select else []
