@@ -104,6 +104,7 @@ WAITING = Study(
         "waiting": Parameter("out of the ready queue, or back into it", str, ("remove", "reinsert")),
         "mat_size": _MAT_SIZE,
         "ults": _ULTS,
+        "threading": Parameter("kind of thread", str, ("ult",)),
         "parts": Parameter("computations of a task, each behind an exchange", int),
         "size_bytes": SIZE,
         "cores": _CORES,
