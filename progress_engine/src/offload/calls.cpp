@@ -143,9 +143,9 @@ int complete_both(Start first, void* first_closure, Start second, void* second_c
 
 void refuse_callback(const char* name) {
   give_up(fmt::format(
-      "a callback (an attribute's, an operation's, an error handler's or a generalised request's) calls {}, which cannot "
-      "be done while the callback runs: it waits for others that wait for the callback. Callbacks may make only calls "
-      "that need no other thread, or the program must run without offload",
+      "a callback (an attribute's, an operation's, an error handler's or a generalised request's) calls {}, which "
+      "cannot be done while the callback runs: it waits for others that wait for the callback. Callbacks may make only "
+      "calls that need no other thread, or the program must run without offload",
       name));
 }
 
