@@ -15,7 +15,7 @@
 namespace progress_engine {
 
 enum class Trigger { always, pending, outside };
-enum class Wait { spin, pause, yield, timer, futex, epoll };
+enum class Wait { spin, pause, yield, timer, mwait, futex, epoll };
 
 // Where polling happens; a set of them, since `idle` has its timer behind it.
 struct PollingPoints {
@@ -43,6 +43,7 @@ struct Policy {
   int start_distance_us = 500;
   int max_distance_us = 4000;
   int linger = 4;
+  int rest_us = 10000;
   int park_s = 60;
   std::string driver = "auto";
   bool report = false;
