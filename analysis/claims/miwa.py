@@ -41,7 +41,7 @@ STUDIES = (
     Study("M2", ("detection-latency",), PAPER, "latency of each way to detect a message", M2),
     Study(
         "M3",
-        ("placement",),
+        ("placement", "placement-himeno"),
         PAPER,
         "a dedicated core against SMT against sharing",
         note="the paper's future plan: measured, nothing was claimed",

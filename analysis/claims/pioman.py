@@ -260,7 +260,7 @@ STUDIES = (
     Study("P2", ("send-time",), PAPER, "send time against message size", P2),
     Study("P3", ("latency-idle-period",), PAPER, "latency against the idle period", P3),
     Study("P4", ("compute-idle-period",), PAPER, "computation against the idle period", P4),
-    Study("P5", ("timer-period",), PAPER, "latency and computation against the timer period", P5),
+    Study("P5", ("timer-period", "timer-period-ep"), PAPER, "latency and computation against the timer period", P5),
     Study("P6", ("latency-flavours",), PAPER, "latency of off, explicit, idle", P6),
     Study("P7", ("nas",), PAPER, "NAS Parallel Benchmarks", P7),
     Study("P8", ("one-to-many", "many-to-many"), PAPER, "latency with many threads", P8),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""P3, P5 and P6: what the engine adds to the latency, as figures 2, 3 and 5 of the pioman paper."""
+"""P3, P5 and P6: what the engine adds to the latency, as figures 2, 3 and 5 of the pioman paper; and P5 with EP."""
 
 from __future__ import annotations
 
@@ -36,6 +36,20 @@ FIGURES = (
         y_label="latency",
         row="statistic",
         statistics=BEST_TO_MEAN,
+    ),
+    Curves(
+        name="timer_period_ep",
+        study="timer-period-ep",
+        title="Time of NPB EP against the timer's period",
+        quantity="elapsed_s",
+        formula="time over that at 100 ms (Denis, pioman, PDP 2015, section IV-C: 'indistinguishable')",
+        x="timer_ms",
+        x_label="period of the timer (ms)",
+        y_label="time / at 100 ms",
+        relative=("timer_ms", 100),
+        say="{:.3f}".format,
+        log_y=False,
+        lines={"the same": 1.0},
     ),
     Curves(
         name="latency_flavours",

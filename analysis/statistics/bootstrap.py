@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, describe
 from analysis.statistics.median import quantiles_of_median
@@ -33,9 +33,9 @@ from analysis.statistics.median import quantiles_of_median
 Array = npt.NDArray[np.float64]
 RESAMPLES = 2000
 # How far two equal groups are narrowed, times the root of their launches: a median's spacing tells its own spread with
-# about that many degrees of freedom. Set with normal, exponential and t distributed launches; the benchmark of the
-# coverage checks it on others.
-NARROWING = 0.4
+# about that many degrees of freedom. Set with some distributions of launches and checked on others, see
+# analysis/benchmarks/coverage.py and docs/statistics.md.
+NARROWING = 0.45
 GAP = 0.6  # share of the launches' whole range, without a launch in it, from which on they are of two kinds
 
 
@@ -104,10 +104,14 @@ class Group:
 
 def _exact(resampled: Array, medians: Array) -> Array:
     """The draws in their order, with the values that the binomial distribution gives the median behind `medians`."""
-    values = quantiles_of_median(np.sort(medians), (np.arange(len(resampled)) + 0.5) / len(resampled))
     found = np.empty_like(resampled)
-    found[np.argsort(resampled, kind="stable")] = values
+    found[np.argsort(resampled, kind="stable")] = _values(medians, len(resampled))
     return found
+
+
+def _values(medians: Array, count: int) -> Array:
+    """`count` evenly likely places of the median behind independent `medians`, in order."""
+    return quantiles_of_median(np.sort(medians), (np.arange(count) + 0.5) / count)
 
 
 def effective_groups(parts: Sequence[Array]) -> float:
@@ -135,7 +139,7 @@ def interval(
     if len(finite) < 0.9 * len(resampled) or not np.isfinite(value):
         return Interval(value, float("nan"), float("nan"), "undefined", False)
     narrower = 1 - NARROWING * (groups - 1) / np.sqrt(launches) if launches >= ENOUGH_LAUNCHES else 1.0
-    tail = float(stats.norm.cdf(narrower * stats.norm.ppf((1 - confidence) / 2)))
+    tail = float(special.ndtr(narrower * special.ndtri((1 - confidence) / 2)))
     low, high = np.quantile(finite, [tail, 1 - tail])
     return Interval(value, float(min(low, value)), float(max(high, value)), kind, defensible)
 
@@ -174,8 +178,12 @@ def of_medians(
 
 
 def _draws(launches: Sequence[npt.ArrayLike], resamples: int, rng: np.random.Generator) -> Draws:
+    """Of one quantity. From 6 launches on the binomial distribution gives the values, and no other quantity shares
+    their order: nothing is left to resample."""
+    medians = np.array([np.median(np.asarray(x, dtype=float)) for x in launches])
+    if len(launches) >= ENOUGH_LAUNCHES:
+        return Draws(medians, rng.permutation(_values(medians, resamples)))
     pools = np.stack([resampled_medians(x, resamples, rng) for x in launches])
-    medians = [np.median(np.asarray(x, dtype=float)) for x in launches]
     return Group(len(launches), rng, resamples).draws(medians, pools)
 
 

@@ -58,6 +58,32 @@ TIMER_PERIOD = Study(
     },
 )
 
+TIMER_PERIOD_EP = Study(
+    name="timer-period-ep",
+    title="Time of NPB EP against the timer's period",
+    group="pioman",
+    source="Denis, PDP 2015, section IV-C (study P5)",
+    workload=("npb", "ep"),
+    quantity="elapsed_s",
+    parameters={
+        "class": Parameter("the problem's size", str, ("S", "W", "A", "B", "C")),
+        "timer_ms": Parameter("period of the timer thread, milliseconds", int, engine="timer_us", factor=1000),
+    },
+    scales={
+        "test": scale(1, {"timer_ms": (1, 100), "class": ("S",)}, variants=("timer",), samples=2),
+        "quick": scale(
+            DEFENSIBLE, {"timer_ms": (1, 10, 100), "class": ("A",)}, variants=("timer",), samples=2, seconds=1.6
+        ),
+        "paper": paper(
+            6,
+            {"timer_ms": (1, 2, 5, 10, 20, 50, 100), "class": ("B",)},
+            variants=("bare", "timer"),
+            samples=20,
+            seconds=120,
+        ),
+    },
+)
+
 LATENCY_FLAVOURS = Study(
     name="latency-flavours",
     title="Latency against message size: the engine inert, polling in calls, polling in threads",
@@ -83,4 +109,4 @@ LATENCY_FLAVOURS = Study(
     },
 )
 
-STUDIES = (LATENCY_IDLE_PERIOD, TIMER_PERIOD, LATENCY_FLAVOURS)
+STUDIES = (LATENCY_IDLE_PERIOD, TIMER_PERIOD, TIMER_PERIOD_EP, LATENCY_FLAVOURS)
