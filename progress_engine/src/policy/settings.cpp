@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/placement.hpp"
 #include "presets_json.hpp"
 
 namespace progress_engine {
@@ -96,6 +97,11 @@ void refuse_unsound(const Policy& policy) {
   if (policy.min_distance_us > policy.max_distance_us)
     throw SettingError(fmt::format("min_distance_us ({}) exceeds max_distance_us ({}): it must not.",
                                    policy.min_distance_us, policy.max_distance_us));
+  if ((policy.placement == Placement::list) == parse_cpu_list(policy.cpus).empty())
+    throw SettingError(fmt::format(
+        "placement=list and cpus belong together, cpus='{}' does not fit: use placement=list with cpus=0-3,8 (say), or "
+        "neither.",
+        policy.cpus));
   if (policy.points.events && policy.trigger == Trigger::always)
     throw SettingError(
         "points=events waits for traffic, trigger=always polls without it: use trigger=pending or outside, or "
@@ -123,6 +129,10 @@ const std::vector<Setting>& all_settings() {
        "when it may poll: always, while an operation is pending, or pending and no thread inside MPI"},
       {"wait", "choice", "", "spin pause yield timer mwait futex epoll", 0, 0, "epoll",
        "how a dedicated or event thread waits between polls"},
+      {"placement", "choice", "", "free spare list", 0, 0, "free",
+       "where engine threads run: anywhere the program may; on CPUs of its own that neither it nor another process of "
+       "the same program on this node needs, where there are such; on those named in cpus"},
+      {"cpus", "text", "", "", 0, 0, "", "the CPUs of placement=list, as in 0-3,8"},
       {"slice_us", "int", "us", "", 0, 100000, "0",
        "scheduling slice asked for engine threads, 0 = the scheduler's own (Linux 6.12 or newer grants it)"},
       {"nice", "int", "", "", 0, 19, "0", "nice level of engine threads"},
@@ -192,6 +202,8 @@ Policy make_policy(const Values& values) {
   policy.points = parse_points(text("points"));
   policy.trigger = parse_choice<Trigger>(*find("trigger"), text("trigger"));
   policy.wait = parse_choice<Wait>(*find("wait"), text("wait"));
+  policy.placement = parse_choice<Placement>(*find("placement"), text("placement"));
+  policy.cpus = text("cpus");
   policy.slice_us = number("slice_us");
   policy.nice = number("nice");
   policy.idle_threads = number("idle_threads");

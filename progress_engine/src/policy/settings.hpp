@@ -15,6 +15,7 @@
 namespace progress_engine {
 
 enum class Trigger { always, pending, outside };
+enum class Placement { free, spare, list };
 enum class Wait { spin, pause, yield, timer, mwait, futex, epoll };
 
 // Where polling happens; a set of them, since `idle` has its timer behind it.
@@ -33,6 +34,8 @@ struct Policy {
   PollingPoints points;
   Trigger trigger = Trigger::outside;
   Wait wait = Wait::epoll;
+  Placement placement = Placement::free;
+  std::string cpus;  // of placement=list
   int slice_us = 0;  // 0: the scheduler's own
   int nice = 0;
   int idle_threads = 1;
