@@ -60,7 +60,6 @@ class EventLoop {
     engine_.park(worker_);
     add(worker_.wakes, 1);
     rests_ = 0;
-    distance_.reset();
     patience_ = first_patience();
     if (++arms_ >= next_look_) look_for_sources();
   }
@@ -74,6 +73,7 @@ class EventLoop {
 
   void end_phase() {
     in_phase_ = false;
+    distance_.reset();
     const Nanoseconds price = cpu_time_of_this_thread() - cpu_at_begin_ - gain_;
     arming_.phase_ended(gain_, engine_.policy().rest_us > 0 ? price : 0);
   }

@@ -24,7 +24,7 @@ FILES = {
 COMMANDS = {"bochs": "bochs-bin", "genisoimage": "genisoimage"}
 KERNEL_PACKAGE = "linux-image-cloud-amd64"
 KERNELS = "boot/vmlinuz-*"
-COMMAND_LINE = "console=ttyS0 quiet nokaslr mitigations=off tsc=reliable nosmp noapic nolapic panic=1"
+COMMAND_LINE = "console=ttyS0 earlyprintk=ttyS0 nokaslr mitigations=off panic=1"
 
 BOCHSRC = """\
 display_library: rfb, options="timeout=0"
