@@ -72,6 +72,11 @@ class Engine {
     if (policy_.points.on_calls) poll_from_call();
   }
 
+  // Some calls must not run beside a poll. Between hold() and release() nobody polls; holds add up. hold() returns when
+  // the poll that runs has ended.
+  void hold();
+  void release() { holds_.fetch_sub(1, std::memory_order_release); }
+
   // ---- the polling points' side
   const Policy& policy() const { return policy_; }
   EventSource* events() { return events_.get(); }
@@ -93,6 +98,7 @@ class Engine {
   static void* enter(void* argument);
   void poll_from_call();
   bool take_driver(Worker& worker);
+  void hurry(Worker& holder);
   void return_driver(Worker& worker);
   void account(Worker& worker, const BurstResult& result);
 
@@ -105,6 +111,7 @@ class Engine {
   PollJudge judge_;                                    // the poller's
   std::atomic<std::uint32_t> stopping_{0};
   std::atomic<bool> paused_{false};
+  std::atomic<int> holds_{0};
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker calls_;  // counts the polls inside the program's calls (by the poller)
 };

@@ -136,8 +136,9 @@ const std::vector<Setting>& all_settings() {
       {"linger", "int", "wakes", "", 0, 1000, "4", "wakes in a row with nothing to do before points=events parks"},
       {"park_s", "int", "s", "", 1, 86400, "60",
        "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
-      {"driver", "choice", "", "auto stream test", 0, 0, "auto",
-       "what a poll is: MPIX_Stream_progress, or a test of a pending receive from oneself; auto = by symbol"},
+      {"driver", "choice", "", "auto stream test status", 0, 0, "auto",
+       "what a poll is: MPIX_Stream_progress, or MPI_Test or MPI_Request_get_status on a pending receive from oneself; "
+       "auto = the first that the MPI has, and the next when it moves nothing"},
       {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
       {"report_file", "text", "", "", 0, 0, "", "write the JSON report there; %r = rank, %p = process, %h = host"},
   };

@@ -139,6 +139,7 @@ Json make_report() {
   report["reason"] = now.reason;
   report["settings"] = settings_json();
   report["driver"] = active ? active->driver->name() : now.driver;
+  report["driver_switches"] = active ? active->driver->switches() : now.driver_switches;
   const auto wait = now.settings.find("wait");
   report["wait"] = wait == now.settings.end() ? "" : wait->second;
   report["thread_level"] = {{"asked", level_name(now.level_asked)}, {"provided", level_name(now.level_provided)}};
