@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/breakable.hpp"
 #include "presets_json.hpp"
 
 namespace progress_engine {
@@ -18,7 +19,7 @@ namespace {
 constexpr std::string_view prefix = "PROGRESS_ENGINE_";
 
 // Variables with our prefix that are not settings.
-constexpr std::array<std::string_view, 1> reserved = {"LIBRARY"};
+constexpr std::array<std::string_view, 2> reserved = {"CONFIG", "LIBRARY"};
 
 std::vector<std::string> words(std::string_view text, char separator) {
   std::vector<std::string> result;
@@ -217,7 +218,7 @@ Values overrides_from_environment(char* const* environment) {
     const auto equals = entry.find('=');
     if (!entry.starts_with(prefix) || equals == std::string_view::npos) continue;
     const auto name = entry.substr(prefix.size(), equals - prefix.size());
-    if (std::ranges::count(reserved, name) > 0) continue;
+    if (std::ranges::count(reserved, name) > 0 || (breakable && name == "BREAK")) continue;
     std::string key;
     for (const char c : name) key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (!find(key))
