@@ -19,8 +19,8 @@ class File {
   const std::string& name() const { return name_; }
 
  private:
-  std::string name_ = testing::TempDir() + "progress_engine_" +
-                      testing::UnitTest::GetInstance()->current_test_info()->name() + ".conf";
+  std::string name_ =
+      testing::TempDir() + "progress_engine_" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".conf";
 };
 
 std::string complaint(const std::string& text) {

@@ -18,10 +18,14 @@ namespace {
 
 Json describe_setting(const Setting& setting, const Resolved& resolved) {
   const std::string key(setting.key);
-  Json entry = {{"key", setting.key},         {"type", setting.type},
-                {"unit", setting.unit},       {"default", setting.initial},
-                {"meaning", setting.meaning}, {"environment", environment_name(setting.key)},
-                {"value", resolved.values.at(key)}, {"origin", resolved.origins.at(key)}};
+  Json entry = {{"key", setting.key},
+                {"type", setting.type},
+                {"unit", setting.unit},
+                {"default", setting.initial},
+                {"meaning", setting.meaning},
+                {"environment", environment_name(setting.key)},
+                {"value", resolved.values.at(key)},
+                {"origin", resolved.origins.at(key)}};
   if (!setting.choices.empty()) entry["choices"] = setting.choices;
   if (setting.type == "int") entry["range"] = {setting.minimum, setting.maximum};
   return entry;
@@ -51,7 +55,8 @@ void print(const Json& info) {
   fmt::print("\nPresets (progress-run --variant NAME)\n");
   for (const auto& [name, preset] : info["presets"].items())
     fmt::print("  {:10} {}\n  {:10} {}\n", name, preset["summary"].get<std::string>(), "", preset["settings"].dump());
-  fmt::print("\nSettings (progress-run --set KEY=VALUE, PROGRESS_ENGINE_<KEY>, a file named by PROGRESS_ENGINE_CONFIG)\n");
+  fmt::print(
+      "\nSettings (progress-run --set KEY=VALUE, PROGRESS_ENGINE_<KEY>, a file named by PROGRESS_ENGINE_CONFIG)\n");
   for (const auto& setting : all_settings())
     fmt::print("  {:16} {} [{}; default {}]\n", setting.key, setting.meaning, range_of(setting),
                setting.initial.empty() ? "none" : setting.initial);
