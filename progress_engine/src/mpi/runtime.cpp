@@ -79,6 +79,8 @@ void register_ends() {
 // ---- settings
 
 void configure() {
+  const char* variant = std::getenv("PROGRESS_ENGINE");
+  status().preset = variant ? variant : "";  // for the report, should something be refused
   const auto resolved = resolve(sources_of_process(environ));
   status().preset = resolved.variant;
   status().settings = resolved.values;
