@@ -174,6 +174,7 @@ def name(hazard: Hazard) -> str:
     return hazard.breaks or hazard.scenario
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("hazard", [*HAZARDS, *MORE], ids=name)
 def test_a_hazard_is_handled(bench: Bench, level: str, hazard: Hazard) -> None:
     assert bench.problem(hazard, level) == ""
