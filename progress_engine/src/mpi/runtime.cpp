@@ -11,6 +11,7 @@
 #include "mpi/sockets.hpp"
 #include "mpi/symbols.hpp"
 #include "offload/process.hpp"
+#include "policy/sources.hpp"
 
 namespace progress_engine {
 
@@ -65,6 +66,7 @@ void at_exit() {
 
 // Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.
 void after_fork_in_child() {
+  if (broken("fork")) return;
   active_runtime = nullptr;
   offload::after_fork_in_child();
   status().reason = "this process was forked";
@@ -74,8 +76,10 @@ void after_fork_in_child() {
 
 void configure() {
   const char* variant = std::getenv("PROGRESS_ENGINE");
-  status().preset = variant && *variant ? variant : "adaptive";
-  status().settings = resolve_values(status().preset, overrides_from_environment(environ));
+  status().preset = variant ? variant : "";  // for the report, should something be refused
+  const auto resolved = resolve(sources_of_process(environ));
+  status().preset = resolved.variant;
+  status().settings = resolved.values;
 }
 
 // When the settings as a whole are refused, whoever asked for a report still gets the reason.
