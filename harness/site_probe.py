@@ -69,7 +69,7 @@ def _check_scheduler(partition: Config) -> None:
 def _check_queue(where: str, scheduler: Scheduler, asked: str) -> None:
     done = _run([*scheduler.listing])
     if done.returncode:
-        words = " ".join(done.stderr.split())[:200].rstrip(".")
+        words = (done.stderr.strip().splitlines() or ["no word why"])[-1][:200].rstrip(".")
         raise UsageError(f"{where}: {scheduler.listing[0]} does not say which partitions there are: {words}.")
     known = _names(done.stdout)
     if asked not in known:

@@ -35,7 +35,8 @@ PACKAGES = {
     "nlohmann_json": "nlohmann-json",
 }  # fmt: skip
 WITHOUT_PACKAGE = {"Threads", "OpenMP"}  # parts of the compiler
-LIBRARIES = {"HWLOC": "hwloc", "ARGOBOTS": "argobots", "QTHREADS": "qthreads"}  # find_library's PREFIX_NAME_LIBRARY
+# find_library's PREFIX_NAME_LIBRARY -> Spack's package
+LIBRARIES = {"HWLOC": "hwloc", "ARGOBOTS": "argobots", "QTHREADS": "qthreads", "PROGRESS_CORE": "progress-engine"}
 
 
 @dataclass

@@ -7,11 +7,25 @@
 #include <utility>
 
 #include "core/breakable.hpp"
+#include "core/placement.hpp"
 #include "core/scheduling.hpp"
 #include "core/signals.hpp"
 #include "polling/polling_points.hpp"
 
 namespace progress_engine {
+
+namespace {
+
+// What the kernel refuses is left as it was: the report tells where each thread may run.
+void place(const Policy& policy) {
+  Cpus cpus;
+  if (policy.placement == Placement::list) cpus = parse_cpu_list(policy.cpus);
+  if (policy.placement == Placement::spare) cpus = spare_cpus(allowed_cpus(0), cpus_of_neighbours());
+  if (!cpus.empty()) bind_this_thread_to(cpus);
+}
+
+}  // namespace
+
 Engine::Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events)
     : policy_(std::move(policy)), driver_(std::move(driver)), events_(std::move(events)) {
   const auto& points = policy_.points;
@@ -58,6 +72,7 @@ void* Engine::enter(void* argument) {
   pthread_setname_np(pthread_self(), "pe-progress");
   worker.slice =
       schedule_this_thread({worker.idle_class, worker.idle_class ? 0 : policy.slice_us, policy.nice}).value_or(0);
+  place(policy);
   worker.tid = gettid();
   worker.loop(*worker.engine, worker);
   worker.final_usage = usage_of_thread(gettid());

@@ -15,6 +15,7 @@
 #include "core/parking.hpp"
 #include "policy/settings.hpp"
 #include "telemetry/thread_usage.hpp"
+#include "wait/user_wait.hpp"
 
 namespace progress_engine {
 
@@ -85,6 +86,10 @@ class Engine {
   // One burst; nothing if another thread is in one.
   BurstResult poll(Worker& worker);
   void park(Worker& worker);
+  // Waits in user mode until rung, unless `has_work()` holds; at most for `bound`. Keeps the CPU, see
+  // wait/user_wait.hpp.
+  template <typename HasWork>
+  void watch(Worker& worker, HasWork&& has_work, Nanoseconds bound);
   // Ends early only when the engine stops.
   void sleep(Nanoseconds time) { futex_wait(stopping_, 0, time); }
 
@@ -115,5 +120,13 @@ class Engine {
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker calls_;  // counts the polls inside the program's calls (by the poller)
 };
+
+template <typename HasWork>
+void Engine::watch(Worker& worker, HasWork&& has_work, Nanoseconds bound) {
+  const auto wait = [](const RealAtomics::Word& word, std::uint32_t seen, Nanoseconds limit) {
+    user_wait(word, seen, limit, wait_instruction());
+  };
+  if (parking_.watch([&] { return stopping() || has_work(); }, wait, bound)) add(worker.wakes, 1);
+}
 
 }  // namespace progress_engine
