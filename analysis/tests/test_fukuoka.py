@@ -52,7 +52,8 @@ def test_f2_follows_user_level_threads_alone(tmp_path: Path) -> None:
     ]
     session = study_session(tmp_path / "s", "ult-overlap", {"offload": points})
     (row,) = rows_of(claims.table([session]), "F2")
-    assert (row.decision, row.value) == ("reproduced", pytest.approx(0.2, rel=0.01))
+    assert row.decision == "reproduced"
+    assert row.value == pytest.approx(0.2, rel=0.01)
     assert names(session) == {"ult_overlap"}
 
 
