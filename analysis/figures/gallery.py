@@ -7,6 +7,10 @@ from types import ModuleType
 
 from analysis.claims.evidence import Evidence
 from analysis.figures import (
+    gemini,
+    gemini_records,
+    miwa,
+    miwa_placement,
     overlap_efficiency,
     overlap_map,
     overlap_ratio,
@@ -17,8 +21,21 @@ from analysis.figures import (
 )
 from analysis.figures.toolkit import Drawn
 
-METRICS: list[ModuleType] = [overlap_efficiency, overlap_ratio, send_time, overlap_map]  # of the frame of evaluate()
-RECORDS: list[ModuleType] = [pioman_latency, pioman_threads, ruhela]  # of recorded quantities
+METRICS: list[ModuleType] = [
+    overlap_efficiency,
+    overlap_ratio,
+    send_time,
+    overlap_map,
+    gemini,
+]  # of the frame of evaluate()
+RECORDS: list[ModuleType] = [
+    pioman_latency,
+    pioman_threads,
+    miwa,
+    miwa_placement,
+    ruhela,
+    gemini_records,
+]  # of recorded quantities
 
 
 def draw_all(evidence: Evidence, provenance: str) -> list[Drawn]:

@@ -3,27 +3,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from .conftest import PRESETS, Launcher
+from .conftest import PRESETS, Launcher, lines, reports
 
 pytestmark = pytest.mark.mpi
 
 # What one rank of `scenarios all` starts: counted by hand from scenarios.c.
 POINT_TO_POINT = 12 * 2 + 3
 OPERATIONS = 3 * POINT_TO_POINT + 8 * 2 + 4 + 4 * 2 + 1 + 50 * 2
-
-
-def lines(text: str) -> list[str]:
-    return sorted(line for line in text.splitlines() if line.startswith("rank"))
-
-
-def reports(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads((folder / f"report.{rank}").read_text()) for rank in (0, 1)]
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +43,8 @@ def test_results_are_those_of_the_bare_program(
         assert len(report["threads"]) == threads
         assert all(thread["tid"] > 0 for thread in report["threads"])
         assert (report["polls"] > 0) is active
+        waits = ("umwait-c0.2", "mwaitx-c1", "wfe", "pause-futex") if preset == "mwait" else (None,)
+        assert report["wait_instruction"] in waits
 
 
 @pytest.mark.parametrize("driver", ["test", "auto"])

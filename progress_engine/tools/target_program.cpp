@@ -14,6 +14,8 @@
 #include <memory>
 #include <sstream>
 
+#include "mpi/abi.hpp"
+
 namespace progress_engine {
 namespace {
 
@@ -56,7 +58,7 @@ std::vector<std::string> mpi_libraries_of(const std::string& path, const std::st
   while (pipe && std::fgets(line.data(), line.size(), pipe.get())) {
     std::string name;
     std::istringstream(line.data()) >> name;
-    if (name.starts_with("libmpi.so") || name.starts_with("libmpi_abi.so")) libraries.push_back(name);
+    if (is_mpi_library(name)) libraries.push_back(name);
   }
   return libraries;
 }
@@ -83,7 +85,7 @@ std::string why_not_preloadable(const std::string& path, const std::string& mpi_
   const auto interpreter = interpreter_of(file, header);
   if (interpreter.empty()) return "is statically linked, so that nothing can be preloaded into it";
   for (const auto& library : mpi_libraries_of(path, interpreter))
-    if (!mpi_library.empty() && library != mpi_library)
+    if (!mpi_library.empty() && !same_abi(library, mpi_library))
       return fmt::format("uses {}, and this engine was built for {}", library, mpi_library);
   return "";
 }

@@ -10,15 +10,9 @@
 
 #include "common/experiment.h"
 #include "common/fixed_work.h"
-#include "common/thread_usage.h"
+#include "common/overlap_sample.h"
 
 namespace workloads {
-
-/// Seconds.
-struct ComputationTimes {
-  double elapsed_s = 0;  ///< the section from its first to its last instruction, tests included
-  double test_s = 0;     ///< in MPI_Test
-};
 
 class Computation {
  public:
@@ -38,23 +32,6 @@ class Computation {
   std::unique_ptr<FixedWork> work_;
   std::uint64_t units_;
   std::uint64_t test_every_;
-};
-
-/// What every benchmark of overlap records in a repetition; metrics are made of it elsewhere. Seconds.
-struct OverlapSample {
-  double total_s = 0;  ///< start, computation, completion on all sides
-  double comm_s = 0;   ///< the same without computation
-  double comp_s = 0;   ///< the computation alone
-  ComputationTimes inside;
-  double post_s = 0;
-  double wait_s = 0;
-  double ack_s = 0;  ///< of what closes total_s and comm_s, alone
-  Usage usage;       ///< during total_s
-
-  static constexpr std::size_t quantities_count = 13;
-  static std::span<const std::string_view> quantities();
-  /// In the order of quantities().
-  void write(std::span<double> values) const;
 };
 
 }  // namespace workloads

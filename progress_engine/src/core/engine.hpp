@@ -14,7 +14,9 @@
 #include "core/event_source.hpp"
 #include "core/parking.hpp"
 #include "policy/settings.hpp"
+#include "telemetry/phases.hpp"
 #include "telemetry/thread_usage.hpp"
+#include "wait/user_wait.hpp"
 
 namespace progress_engine {
 
@@ -57,9 +59,11 @@ class Engine {
   // Destroys the driver, for those that must go before MPI_Finalize; only after stop() returned true.
   void release_driver() { driver_.reset(); }
 
-  void pause() { paused_ = true; }
+  // By the program. Any thread.
+  void pause();
   void resume();
-  bool paused() const { return paused_.load(std::memory_order_relaxed); }
+  // Also in a turn of trial_ms in which the engine is off.
+  bool paused() const { return paused_.load(std::memory_order_relaxed) || disarmed_.load(std::memory_order_relaxed); }
 
   // ---- the program's side: called in its MPI calls, by any of its threads
   Activity& activity() { return activity_; }
@@ -70,7 +74,14 @@ class Engine {
     if (parking_.anyone() && may_poll()) [[unlikely]]
       parking_.ring();
     if (policy_.points.on_calls) poll_from_call();
+    if (policy_.trial_ms > 0) [[unlikely]]
+      take_turn();
   }
+
+  // Some calls must not run beside a poll. Between hold() and release() nobody polls; holds add up. hold() returns when
+  // the poll that runs has ended.
+  void hold();
+  void release() { holds_.fetch_sub(1, std::memory_order_release); }
 
   // ---- the polling points' side
   const Policy& policy() const { return policy_; }
@@ -80,19 +91,28 @@ class Engine {
   // One burst; nothing if another thread is in one.
   BurstResult poll(Worker& worker);
   void park(Worker& worker);
+  // Waits in user mode until rung, unless `has_work()` holds; at most for `bound`. Keeps the CPU, see
+  // wait/user_wait.hpp.
+  template <typename HasWork>
+  void watch(Worker& worker, HasWork&& has_work, Nanoseconds bound);
   // Ends early only when the engine stops.
   void sleep(Nanoseconds time) { futex_wait(stopping_, 0, time); }
 
   // ---- telemetry
   const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
   const Worker& calls() const { return calls_; }
+  // From the phases in which the engine was on and off.
+  Verdict verdict() const { return phases_.verdict(); }
 
  private:
   void add_worker(const char* role, Worker::Loop loop, bool idle_class = false);
   static void launch(Worker& worker);
   static void* enter(void* argument);
   void poll_from_call();
+  void take_turn();
+  void note_phase() { phases_.change(!paused(), now(), activity_.completed()); }
   bool take_driver(Worker& worker);
+  void hurry(Worker& holder);
   void return_driver(Worker& worker);
   void account(Worker& worker, const BurstResult& result);
 
@@ -105,8 +125,20 @@ class Engine {
   PollJudge judge_;                                    // the poller's
   std::atomic<std::uint32_t> stopping_{0};
   std::atomic<bool> paused_{false};
+  std::atomic<bool> disarmed_{false};
+  std::atomic<std::uint64_t> turn_{0};
+  PhaseMeter phases_;
+  std::atomic<int> holds_{0};
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker calls_;  // counts the polls inside the program's calls (by the poller)
 };
+
+template <typename HasWork>
+void Engine::watch(Worker& worker, HasWork&& has_work, Nanoseconds bound) {
+  const auto wait = [](const RealAtomics::Word& word, std::uint32_t seen, Nanoseconds limit) {
+    user_wait(word, seen, limit, wait_instruction());
+  };
+  if (parking_.watch([&] { return stopping() || has_work(); }, wait, bound)) add(worker.wakes, 1);
+}
 
 }  // namespace progress_engine

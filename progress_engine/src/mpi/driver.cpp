@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/driver.hpp"
 
-#include <functional>
 #include <stdexcept>
-#include <vector>
 
+#include "mpi/own_communicator.hpp"
 #include "mpi/symbols.hpp"
 
 namespace progress_engine {
@@ -12,7 +11,7 @@ namespace {
 
 // Calls MPIX_Stream_progress(MPIX_STREAM_NULL): one pass over all that MPICH >= 4.1 has to do.
 #ifdef PE_HAS_MPIX_STREAM_NULL
-class StreamDriver : public MpiDriver {
+class StreamDriver : public NamedDriver {
  public:
   StreamDriver(void* function, const MpiHandles& handles)
       : progress_(reinterpret_cast<decltype(&MPIX_Stream_progress)>(function)), stream_(handles.stream_null) {}
@@ -20,7 +19,7 @@ class StreamDriver : public MpiDriver {
   void poll() override { progress_(stream_); }
   std::string name() const override { return "mpix_stream_progress"; }
 
-  static std::unique_ptr<MpiDriver> make(const MpiHandles& handles) {
+  static std::unique_ptr<NamedDriver> make(const MpiHandles& handles) {
     void* function = find_symbol("PMPIX_Stream_progress");
     if (!function) function = find_symbol("MPIX_Stream_progress");
     return function ? std::make_unique<StreamDriver>(function, handles) : nullptr;
@@ -32,77 +31,66 @@ class StreamDriver : public MpiDriver {
 };
 #endif
 
-// Tests a receive that nobody will ever send to: each test is one pass of the MPI's progress. (MPI_Iprobe is not: on a
+// A receive that nobody will ever send to: each look at it is one pass of the MPI's progress. (MPI_Iprobe is not: on a
 // communicator of one process MPICH skips it, and Open MPI progresses only the point-to-point layer.)
-class TestDriver : public MpiDriver {
+class PendingReceive {
  public:
-  explicit TestDriver(const MpiHandles& handles) {
-    // Only MPI_COMM_SELF may be duplicated: a collective call on more would wait for ranks without the engine.
-    if (PE_PMPI(MPI_Comm_dup)(handles.comm_self, &self_) != MPI_SUCCESS)
-      throw std::runtime_error("MPI_COMM_SELF could not be duplicated");
-    PE_PMPI(MPI_Comm_set_errhandler)(self_, handles.errors_return);
-    if (PE_PMPI(MPI_Irecv)(&byte_, 1, handles.byte, 0, 0, self_, &request_) != MPI_SUCCESS)
-      throw std::runtime_error("a receive from MPI_COMM_SELF could not be posted");
+  PendingReceive(const MpiHandles& handles, Origin origin) : self_(make_own_communicator(handles, origin)) {
+    if (PE_PMPI(MPI_Irecv)(&byte_, 1, handles.byte, 0, 0, self_->communicator(), &request_) != MPI_SUCCESS)
+      throw std::runtime_error("a receive from oneself could not be posted");
   }
-  ~TestDriver() override {
+  ~PendingReceive() {
     PE_PMPI(MPI_Cancel)(&request_);
     PE_PMPI(MPI_Wait)(&request_, MPI_STATUS_IGNORE);
-    PE_PMPI(MPI_Comm_free)(&self_);
   }
-  TestDriver(const TestDriver&) = delete;
-  TestDriver& operator=(const TestDriver&) = delete;
+  PendingReceive(const PendingReceive&) = delete;
+  PendingReceive& operator=(const PendingReceive&) = delete;
 
-  void poll() override {
-    int flag = 0;
-    PE_PMPI(MPI_Test)(&request_, &flag, MPI_STATUS_IGNORE);
-  }
-  std::string name() const override { return "mpi_test"; }
+  int test(int& flag) { return PE_PMPI(MPI_Test)(&request_, &flag, MPI_STATUS_IGNORE); }
+  int get_status(int& flag) { return PE_PMPI(MPI_Request_get_status)(request_, &flag, MPI_STATUS_IGNORE); }
 
  private:
-  MPI_Comm self_{};
+  std::unique_ptr<OwnCommunicator> self_;
   MPI_Request request_{};
   char byte_ = 0;
 };
 
-// Goes on to the next candidate when the program's requests complete although polls, many of them, never moved a thing.
-class SwitchingDriver : public MpiDriver {
+class ReceiveDriver : public NamedDriver {
  public:
-  explicit SwitchingDriver(std::vector<std::unique_ptr<MpiDriver>> candidates) : candidates_(std::move(candidates)) {}
+  using Look = int (PendingReceive::*)(int& flag);
+  ReceiveDriver(std::shared_ptr<PendingReceive> receive, Look look, const char* name)
+      : receive_(std::move(receive)), look_(look), name_(name) {}
 
-  void poll() override { candidates_[current_.load(std::memory_order_relaxed)]->poll(); }
-  std::string name() const override { return candidates_[current_]->name(); }
-
-  void after_burst(const BurstResult& result, std::uint64_t completed) override {
-    if (result.productive > 0 || idle_polls_ == 0) {
-      idle_polls_ = 0;
-      completed_before_ = completed;
-    }
-    idle_polls_ += result.polls;
-    if (idle_polls_ < patience || completed - completed_before_ < patience / 16) return;
-    idle_polls_ = 0;
-    if (current_ + 1 < candidates_.size()) ++current_;
+  void poll() override {
+    int flag = 0;
+    (*receive_.*look_)(flag);
   }
+  std::string name() const override { return name_; }
 
  private:
-  static constexpr std::uint64_t patience = 4096;
-  std::vector<std::unique_ptr<MpiDriver>> candidates_;
-  std::atomic<std::size_t> current_{0};
-  std::uint64_t idle_polls_ = 0;
-  std::uint64_t completed_before_ = 0;
+  std::shared_ptr<PendingReceive> receive_;
+  Look look_;
+  const char* name_;
 };
 
 }  // namespace
 
-std::unique_ptr<MpiDriver> make_driver(const std::string& wanted, const MpiHandles& handles) {
-  std::vector<std::unique_ptr<MpiDriver>> candidates;
+std::vector<std::unique_ptr<NamedDriver>> make_drivers(const std::string& wanted, const MpiHandles& handles,
+                                                       Origin origin) {
+  std::vector<std::unique_ptr<NamedDriver>> drivers;
+  const auto wants = [&](std::string_view name) { return wanted == "auto" || wanted == name; };
 #ifdef PE_HAS_MPIX_STREAM_NULL
-  if (wanted != "test")
-    if (auto stream = StreamDriver::make(handles)) candidates.push_back(std::move(stream));
+  if (wants("stream"))
+    if (auto stream = StreamDriver::make(handles)) drivers.push_back(std::move(stream));
 #endif
-  if (wanted == "stream" && candidates.empty())
+  if (wanted == "stream" && drivers.empty())
     throw std::runtime_error("driver=stream needs MPIX_Stream_progress, which this MPI does not have; use driver=auto");
-  if (wanted != "stream") candidates.push_back(std::make_unique<TestDriver>(handles));
-  return std::make_unique<SwitchingDriver>(std::move(candidates));
+  if (wanted == "stream") return drivers;
+  const auto receive = std::make_shared<PendingReceive>(handles, origin);
+  if (wants("test")) drivers.push_back(std::make_unique<ReceiveDriver>(receive, &PendingReceive::test, "mpi_test"));
+  if (wants("status"))
+    drivers.push_back(std::make_unique<ReceiveDriver>(receive, &PendingReceive::get_status, "mpi_request_get_status"));
+  return drivers;
 }
 
 }  // namespace progress_engine

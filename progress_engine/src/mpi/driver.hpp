@@ -4,19 +4,20 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "core/burst.hpp"
 #include "mpi/mpi_handles.hpp"
+#include "mpi/switching_driver.hpp"
 
 namespace progress_engine {
 
-class MpiDriver : public Driver {
- public:
-  virtual std::string name() const = 0;
-};
+// Where the driver gets a communicator of this process alone: from MPI_COMM_SELF, which exists once MPI_Init was
+// called, or from a session of its own.
+enum class Origin { world, session };
 
 // The drivers that the loaded library has the symbols for, best first; `wanted` is the setting "driver". Call after
-// MPI_Init_thread gave MPI_THREAD_MULTIPLE, destroy before MPI_Finalize. Throws std::runtime_error if there is none.
-std::unique_ptr<MpiDriver> make_driver(const std::string& wanted, const MpiHandles& handles);
+// the MPI gave MPI_THREAD_MULTIPLE, destroy before it ends. Throws std::runtime_error if there is none.
+std::vector<std::unique_ptr<NamedDriver>> make_drivers(const std::string& wanted, const MpiHandles& handles,
+                                                       Origin origin);
 
 }  // namespace progress_engine

@@ -3,6 +3,11 @@
 // that calls MPI_* itself) are told by a per-thread depth.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "core/breakable.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/mpi_header.hpp"
 #include "mpi/runtime.hpp"
@@ -11,6 +16,18 @@
 #define PE_INTERPOSED extern "C" __attribute__((visibility("default")))
 
 namespace progress_engine {
+
+// An argument as the calling convention passes it: an integer, a handle or a pointer, in one register or stack slot.
+using Word = std::intptr_t;
+
+// The argument as what mpi.h declares it to be.
+template <typename Type>
+Type as(Word word) {
+  if constexpr (std::is_pointer_v<Type>)
+    return reinterpret_cast<Type>(word);
+  else
+    return static_cast<Type>(word);
+}
 
 // A call of the program; the thread counts as inside MPI while it lives. Costs one load while the engine is inactive.
 class Call {
@@ -25,7 +42,7 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   // True for the outermost call of an active engine: the one that counts.
-  bool counts() const { return runtime_ && slot_->depth == 1; }
+  bool counts() const { return runtime_ && (slot_->depth == 1 || broken("depth")); }
   Runtime& runtime() const { return *runtime_; }
   void complete(std::uint64_t operations) { add(slot_->completed, operations); }
 
@@ -33,6 +50,8 @@ class Call {
   void started(int code, const MPI_Request* request) {
     if (counts() && code == MPI_SUCCESS && *request != runtime_->handles.request_null) add(slot_->started, 1);
   }
+  // The same of a file operation, beside which nobody may poll until it has completed.
+  void started_alone(int code, const MPI_Request* request);
   // The call made a persistent request; nothing is pending yet.
   void prepared(int code, const MPI_Request* request);
   // The call started persistent requests.
@@ -53,12 +72,59 @@ class Call {
   ThreadSlot* slot_ = nullptr;
 };
 
+// Around a poll: what the MPI's progress calls itself (MPI-IO in MPICH, through its public functions) is nobody's
+// operation, whichever thread polls.
+class Uncounted {
+ public:
+  Uncounted() {
+    if (Runtime* runtime = active_runtime.load(std::memory_order_acquire)) slot_ = &this_thread_slot(*runtime);
+    if (slot_) ++slot_->depth;
+  }
+  ~Uncounted() {
+    if (slot_) --slot_->depth;
+  }
+  Uncounted(const Uncounted&) = delete;
+  Uncounted& operator=(const Uncounted&) = delete;
+
+ private:
+  ThreadSlot* slot_ = nullptr;
+};
+
+// Around a call that must not run beside a poll. File operations of Open MPI: its progress walks the list of pending
+// ones without a lock, so that a poll beside a call that changes or walks the list crashes (seen in 5.0.11, in
+// mca_common_ompio_progress). That loses little anywhere: files progress by the kernel or inside the completing call.
+class Alone {
+ public:
+  explicit Alone(Call& call) : engine_(call.counts() ? call.runtime().engine.get() : nullptr) {
+    if (engine_) engine_->hold();
+  }
+  ~Alone() {
+    if (engine_) engine_->release();
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+  // A split collective: pending from ..._begin to ..._end.
+  void begun(int code) {
+    if (engine_ && code == MPI_SUCCESS) engine_->hold();
+  }
+  void ended(int code) {
+    if (engine_ && code == MPI_SUCCESS) engine_->release();
+  }
+
+ private:
+  Engine* engine_;
+};
+
 // Around a call that may complete requests. A request that was none and becomes MPI_REQUEST_NULL completed; one that
 // stays can only be persistent, and the call's outputs say whether it is done.
 class Completion {
  public:
   Completion(Call& call, int count, const MPI_Request* requests)
-      : call_(call), count_(count), requests_(requests), live_(call.counts() ? live() : 0) {}
+      : call_(call), count_(count), requests_(requests), live_(call.counts() ? live() : 0) {
+    if (live_ > 0 && !call.runtime().file_requests.empty()) [[unlikely]]
+      before_.assign(requests, requests + count);
+  }
 
   // Counts the requests that the call freed. True if its outputs are valid and a persistent request may have completed.
   bool freed(int code);
@@ -81,6 +147,7 @@ class Completion {
  private:
   int live() const;
   void finish(int index);
+  void release_files();
   template <typename Which>
   void some_of(Which which) {
     for (int i = 0; i < count_; ++i)
@@ -90,7 +157,8 @@ class Completion {
   Call& call_;
   int count_;
   const MPI_Request* requests_;
-  int live_;  // requests that were not MPI_REQUEST_NULL before the call
+  int live_;                         // requests that were not MPI_REQUEST_NULL before the call
+  std::vector<MPI_Request> before_;  // empty if none is of a file
 };
 
 // Around MPI_Request_free: what is freed while active is no longer ours to wait for.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/runtime.hpp"
 
-#include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
 #include "mpi/hooks.hpp"
 #include "mpi/sockets.hpp"
-#include "telemetry/report.hpp"
+#include "mpi/symbols.hpp"
+#include "policy/sources.hpp"
 
 namespace progress_engine {
 
@@ -23,16 +23,26 @@ Status& status() {
 
 namespace {
 
+// ---- a thread's slot
+
 struct ThreadBinding {
-  Runtime* runtime = nullptr;
+  unsigned generation = 0;
   ThreadSlot* slot = nullptr;
 };
 // Read in every call: the initial-exec model makes that one instruction.
 __attribute__((tls_model("initial-exec"))) thread_local ThreadBinding binding;
 
+// Threads may end at any time, also while a later activation frees the runtime that their slot belongs to.
+std::mutex& slots_mutex() {
+  static auto* mutex = new std::mutex;
+  return *mutex;
+}
+
 void give_slot_back(void* slot) {
+  const std::scoped_lock lock(slots_mutex());
+  const Runtime* runtime = status().runtime;
+  if (runtime && runtime->generation == binding.generation) Activity::release(*static_cast<ThreadSlot*>(slot));
   binding = {};
-  Activity::release(*static_cast<ThreadSlot*>(slot));
 }
 
 pthread_key_t slot_key() {
@@ -44,23 +54,7 @@ pthread_key_t slot_key() {
   return key;
 }
 
-void configure() {
-  const char* variant = std::getenv("PROGRESS_ENGINE");
-  status().preset = variant && *variant ? variant : "adaptive";
-  status().settings = resolve_values(status().preset, overrides_from_environment(environ));
-}
-
-// ---- the end: by MPI_Finalize, exit, abort or fork
-
-constexpr Nanoseconds patient = seconds(10);
-constexpr Nanoseconds hasty = seconds(1) / 5;
-
-void deactivate(Nanoseconds limit) {
-  Runtime* runtime = active_runtime.exchange(nullptr);
-  if (!runtime) return;
-  status().driver = runtime->driver->name();
-  if (runtime->engine->stop(limit) && limit == patient) runtime->engine->release_driver();
-}
+// ---- the end of the process
 
 // The program called exit without MPI_Finalize, or an MPI's error handler did: nothing of MPI may be called any more,
 // and our threads must not run while libraries are torn down.
@@ -68,6 +62,7 @@ void at_exit() { deactivate(hasty); }
 
 // Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.
 void after_fork_in_child() {
+  if (broken("fork")) return;
   active_runtime = nullptr;
   status().reason = "this process was forked";
 }
@@ -81,33 +76,14 @@ void register_ends() {
   (void)once;
 }
 
-// ---- the beginning
+// ---- settings
 
-int init_as_asked(int* argc, char*** argv, int asked, int* provided, bool plain) {
-  static constinit Next<decltype(&MPI_Init)> init("MPI_Init");
-  static constinit Next<decltype(&MPI_Init_thread)> init_thread("MPI_Init_thread");
-  if (!plain) return init_thread.get()(argc, argv, asked, provided);
-  *provided = MPI_THREAD_SINGLE;
-  return init.get()(argc, argv);
-}
-
-void activate(const Policy& policy, std::unique_ptr<EventSource> events) {
-  auto* runtime = new Runtime;  // kept for the report
-  auto driver = make_driver(policy.driver, runtime->handles);
-  runtime->driver = driver.get();
-  runtime->engine = std::make_unique<Engine>(policy, std::move(driver), std::move(events));
-  runtime->engine->start();
-  status().runtime = runtime;
-  status().was_active = true;
-  status().reason.clear();
-  register_ends();
-  active_runtime.store(runtime, std::memory_order_release);
-}
-
-// The sockets that exist now are not the MPI's.
-std::unique_ptr<EventSource> watch_sockets(const Policy& policy) {
-  if (!policy.points.events || policy.wait != Wait::epoll) return nullptr;
-  return std::make_unique<SocketEvents>();
+void configure() {
+  const char* variant = std::getenv("PROGRESS_ENGINE");
+  status().preset = variant ? variant : "";  // for the report, should something be refused
+  const auto resolved = resolve(sources_of_process(environ));
+  status().preset = resolved.variant;
+  status().settings = resolved.values;
 }
 
 // When the settings as a whole are refused, whoever asked for a report still gets the reason.
@@ -118,7 +94,39 @@ void report_as_the_environment_says() {
   status().report_file = file ? file : "";
 }
 
-// The settings' policy, or none with the reason in status().
+// ---- activation
+
+// What the MPI's progress calls itself (MPI-IO in MPICH, through its public functions) is no operation of the
+// program's.
+class ProgramDriver : public SwitchingDriver {
+ public:
+  using SwitchingDriver::SwitchingDriver;
+  void poll() override {
+    const Uncounted uncounted;
+    SwitchingDriver::poll();
+  }
+};
+
+// An engine whose threads did not end is left behind for ever.
+void forget(Runtime* runtime) {
+  const std::scoped_lock lock(slots_mutex());
+  status().runtime = nullptr;
+  if (runtime && runtime->ended) delete runtime;
+}
+
+void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
+  static unsigned generations = 0;
+  auto runtime = std::make_unique<Runtime>();
+  runtime->generation = ++generations;
+  auto driver = std::make_unique<ProgramDriver>(make_drivers(policy.driver, runtime->handles, origin));
+  runtime->driver = driver.get();
+  runtime->engine = std::make_unique<Engine>(policy, std::move(driver), std::move(events));
+  runtime->engine->start();
+  status().runtime = runtime.release();
+}
+
+}  // namespace
+
 std::optional<Policy> read_policy() {
   try {
     configure();
@@ -134,34 +142,33 @@ std::optional<Policy> read_policy() {
   return {};
 }
 
-int initialise(int* argc, char*** argv, int asked, int* provided, bool plain) {
-  const auto policy = read_policy();
-  status().level_asked = asked;
-  if (!policy) {
-    const int code = init_as_asked(argc, argv, asked, provided, plain);
-    status().level_provided = *provided;
-    return code;
-  }
-  std::string failure;
-  try {
-    auto events = watch_sockets(*policy);
-    const int code = init_as_asked(argc, argv, MPI_THREAD_MULTIPLE, provided, false);
-    if (code != MPI_SUCCESS) return code;
-    status().level_provided = *provided;
-    status().level_raised = true;
-    if (*provided == MPI_THREAD_MULTIPLE)
-      activate(*policy, std::move(events));
-    else
-      failure = fmt::format("the MPI provides thread level {} only, the engine needs multiple", level_name(*provided));
-  } catch (const std::exception& error) {
-    failure = error.what();
-  }
-  if (!failure.empty()) status().reason = failure;
-  *provided = std::min(*provided, asked);
-  return MPI_SUCCESS;
+std::unique_ptr<EventSource> watch_sockets(const Policy& policy) {
+  if (!policy.points.events || policy.wait != Wait::epoll) return nullptr;
+  return std::make_unique<SocketEvents>();
 }
 
-}  // namespace
+void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
+  try {
+    forget(status().runtime);
+    start(policy, std::move(events), origin);
+    status().was_active = true;
+    status().reason.clear();
+    register_ends();
+    active_runtime.store(status().runtime, std::memory_order_release);
+  } catch (const std::exception& error) {
+    status().reason = error.what();
+  }
+}
+
+void deactivate(Nanoseconds limit) {
+  Runtime* runtime = active_runtime.exchange(nullptr);
+  if (!runtime) return;
+  status().driver = runtime->driver->name();
+  status().driver_switches = runtime->driver->switches();
+  if (!runtime->engine->stop(limit) || limit != patient) return;
+  runtime->engine->release_driver();
+  runtime->ended = true;
+}
 
 const char* level_name(int level) {
   if (level == MPI_THREAD_SINGLE) return "single";
@@ -171,56 +178,11 @@ const char* level_name(int level) {
 }
 
 ThreadSlot& this_thread_slot(Runtime& runtime) {
-  if (binding.runtime != &runtime) [[unlikely]] {
-    binding = {&runtime, &runtime.engine->activity().acquire()};
+  if (binding.generation != runtime.generation) [[unlikely]] {
+    binding = {runtime.generation, &runtime.engine->activity().acquire()};
     pthread_setspecific(slot_key(), binding.slot);
   }
   return *binding.slot;
 }
 
 }  // namespace progress_engine
-
-using namespace progress_engine;
-
-PE_INTERPOSED int MPI_Init(int* argc, char*** argv) {
-  int provided = MPI_THREAD_SINGLE;
-  const int code = initialise(argc, argv, MPI_THREAD_SINGLE, &provided, true);
-  if (code == MPI_SUCCESS) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
-  return code;
-}
-
-PE_INTERPOSED int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  const int code = initialise(argc, argv, required, provided, false);
-  if (code == MPI_SUCCESS) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
-  return code;
-}
-
-PE_INTERPOSED int MPI_Finalize() {
-  static constinit Next<decltype(&MPI_Finalize)> next("MPI_Finalize");
-  deactivate(patient);
-  write_report();
-  return next.get()();
-}
-
-PE_INTERPOSED int MPI_Query_thread(int* provided) {
-  static constinit Next<decltype(&MPI_Query_thread)> next("MPI_Query_thread");
-  const int code = next.get()(provided);
-  // The engine raised the level; the program sees what it asked for.
-  if (code == MPI_SUCCESS && status().level_raised) *provided = std::min(*provided, status().level_asked);
-  return code;
-}
-
-PE_INTERPOSED int MPI_Pcontrol(const int level, ...) {
-  static constinit Next<decltype(&MPI_Pcontrol)> next("MPI_Pcontrol");
-  if (Runtime* runtime = active_runtime.load(std::memory_order_acquire)) {
-    if (level == 0) runtime->engine->pause();
-    if (level == 1) runtime->engine->resume();
-  }
-  return next.get()(level);
-}
-
-PE_INTERPOSED int MPI_Abort(MPI_Comm comm, int errorcode) {
-  static constinit Next<decltype(&MPI_Abort)> next("MPI_Abort");
-  deactivate(hasty);
-  return next.get()(comm, errorcode);
-}

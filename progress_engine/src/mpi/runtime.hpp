@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine inside an MPI process: from MPI_Init to MPI_Finalize, exit or fork.
+// The engine inside an MPI process: from the first MPI_Init or MPI_Session_init to the last end, exit or fork.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/engine.hpp"
 #include "mpi/driver.hpp"
+#include "mpi/held_requests.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/persistent.hpp"
 
 namespace progress_engine {
 
-// What exists while the engine is active, and stays for the report afterwards.
+// What exists while the engine is active, and stays for the report until it is activated again.
 struct Runtime {
+  unsigned generation = 0;  // tells it from earlier ones at the same address
   MpiHandles handles;
   PersistentRequests persistent;
-  MpiDriver* driver = nullptr;  // the engine's
+  HeldRequests<MPI_Request> file_requests;
+  SwitchingDriver* driver = nullptr;  // the engine's
   std::unique_ptr<Engine> engine;
+  bool ended = false;  // all threads did, and the driver is gone
 };
 
 // Null while the engine is inactive: before MPI_Init and after MPI_Finalize, in a forked child, with the preset `off`,
@@ -28,6 +33,20 @@ extern std::atomic<Runtime*> active_runtime;
 // The calling thread's slot in the active engine; given back when the thread ends.
 ThreadSlot& this_thread_slot(Runtime& runtime);
 
+// ---- activation; the caller (lifecycle.cpp) sees to it that no two threads do it at once
+
+// The settings' policy, or none with the reason in status(): then nothing of MPI is to be changed.
+std::optional<Policy> read_policy();
+// What the policy watches beside time. Sockets that exist now are not the MPI's: call before it is initialised.
+std::unique_ptr<EventSource> watch_sockets(const Policy& policy);
+// Starts the engine in an MPI at MPI_THREAD_MULTIPLE. Failures leave it inactive with the reason in status().
+void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin);
+
+// How long an engine thread may take to end: MPI goes on after us, or the process ends anyhow.
+constexpr Nanoseconds patient = seconds(10);
+constexpr Nanoseconds hasty = seconds(1) / 5;
+void deactivate(Nanoseconds limit);
+
 // MPI_THREAD_SINGLE -> "single" and so on; "unknown" before MPI_Init.
 const char* level_name(int level);
 
@@ -36,7 +55,8 @@ struct Status {
   std::string preset;
   std::string reason = "MPI is not initialised";  // why inactive, "" while active
   Values settings;
-  std::string driver;
+  std::string driver;  // the last one's name
+  std::size_t driver_switches = 0;
   int level_asked = -1;  // MPI_THREAD_*, -1 before MPI_Init
   int level_provided = -1;
   bool level_raised = false;

@@ -22,7 +22,7 @@ void* find_object(const char* name);
 template <typename Function>
 class Next {
  public:
-  explicit constexpr Next(const char* name) : name_(name) {}
+  explicit constexpr Next(const char* name) noexcept : name_(name) {}
 
   Function get() {
     Function function = function_.load(std::memory_order_relaxed);

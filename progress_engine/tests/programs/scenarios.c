@@ -142,8 +142,13 @@ static long collectives(void) {
 }
 
 /* Receives that are too short: the errors come back, and what failed is not pending any more. Of Waitall only that it
- * ends is asked: Open MPI 5 sometimes forgets the error and leaves the failed request behind, also without the engine.
- */
+ * ends is asked: Open MPI 5 sometimes forgets the error and leaves the failed request behind, also without the engine;
+ * Open MPI 4 sometimes never ends, and is not asked. */
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
+enum { WAITALL_ENDS = 0 };
+#else
+enum { WAITALL_ENDS = 1 };
+#endif
 static long errors(void) {
   MPI_Request requests[2];
   long truncated = 0;
@@ -152,9 +157,9 @@ static long errors(void) {
     int error_class = MPI_SUCCESS;
     MPI_Irecv(receive_buffer, 1, MPI_INT, peer, round, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(send_buffer, SMALL, MPI_INT, peer, round, MPI_COMM_WORLD, &requests[1]);
-    if (round % 2)
+    if (round % 2 && WAITALL_ENDS)
       MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    else
+    else if (round % 2 == 0)
       MPI_Error_class(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), &error_class);
     truncated += error_class == MPI_ERR_TRUNCATE;
     for (int i = 0; i < 2; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE); /* MPI_REQUEST_NULL, or left over */

@@ -10,14 +10,14 @@ extern "C" int mpi_tests, mpi_pending, mpi_communicators;
 int main() {
   using namespace progress_engine;
   {
-    const auto driver = make_driver("auto", {});
-    for (int i = 0; i < 3; ++i) driver->poll();
-    std::printf("%s: %d tests, %d pending, %d communicators\n", driver->name().c_str(), mpi_tests, mpi_pending,
-                mpi_communicators);
+    const auto drivers = make_drivers("auto", {}, Origin::world);
+    for (int i = 0; i < 3; ++i) drivers.front()->poll();
+    for (const auto& driver : drivers) std::printf("%s ", driver->name().c_str());
+    std::printf("%d tests, %d pending, %d communicators\n", mpi_tests, mpi_pending, mpi_communicators);
   }
   std::printf("left: %d pending, %d communicators\n", mpi_pending, mpi_communicators);
   try {
-    make_driver("stream", {});
+    make_drivers("stream", {}, Origin::world);
   } catch (const std::runtime_error& error) {
     std::printf("%s\n", error.what());
   }

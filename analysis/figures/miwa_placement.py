@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""M3: whole applications against where their progress runs."""
+
+from __future__ import annotations
+
+from analysis.claims.evidence import Evidence
+from analysis.figures.curves import Curves
+from analysis.figures.toolkit import Drawn
+
+ORDER = ("shared", "smt-sibling", "dedicated")
+FIGURES = tuple(
+    Curves(
+        name=name,
+        study=study,
+        title=title,
+        quantity="elapsed_s",
+        formula="time of a repetition, all ranks (lower is better; Miwa et al., future plan: measured, nothing was "
+        "claimed)",
+        x="placement",
+        x_label="where progress runs",
+        x_axis="words",
+        y_label="time",
+        log_y=False,
+        order=ORDER,
+        meanings={"shared": "same CPU", "smt-sibling": "SMT sibling", "dedicated": "another core"},
+    )
+    for name, study, title in (
+        ("placement_minighost", "placement", "miniGhost, halos beside the computation, against the place of progress"),
+        ("placement_himeno", "placement-himeno", "Himeno, nothing to overlap, against the place of progress"),
+    )
+)
+
+
+def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """The figures of the studies that were run."""
+    return [drawn for figure in FIGURES for drawn in figure.draw(evidence, provenance)]

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The duration of a unit of the inflated computation, which amounts of work are made of.
+#include <array>
+
+#include "common/clock.h"
+#include "minighost/benchmarks.h"
+#include "minighost/inflation.h"
+
+namespace workloads {
+namespace {
+
+const Parameters& parameters() {
+  static const Parameters table{
+      {
+          .name = "calibration",
+          .domain = Choices{"unit"},
+          .unit = "",
+          .meaning = "one unit of the inflated computation",
+          .default_value = nullptr,
+      },
+  };
+  return table;
+}
+
+class UnitOfInflation final : public Experiment {
+ public:
+  [[nodiscard]] std::string role() const override { return "computing"; }
+
+  [[nodiscard]] std::span<const std::string_view> quantities() const override {
+    static constexpr std::array<std::string_view, 1> names{"unit_s"};
+    return names;
+  }
+
+  std::string repeat(std::span<double> values) override {
+    constexpr int units = 10'000;  // some ten milliseconds, as long as the computations that are made of it
+    require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+    const auto begin = Clock::now();
+    work_.run(units);
+    values.front() = seconds_since(begin) / units;
+    return {};
+  }
+
+ private:
+  minighost::Inflation work_{minighost::default_edge};
+};
+
+void check(const Json& /*point*/, int /*ranks*/) {}
+
+std::unique_ptr<Experiment> prepare(const Preparation& /*preparation*/) { return std::make_unique<UnitOfInflation>(); }
+
+}  // namespace
+
+const Benchmark& minighost_calibration_benchmark() {
+  static const Benchmark benchmark{
+      .name = "calibration",
+      .question = "How long is a unit of the inflated computation?",
+      .parameters = parameters(),
+      .check = check,
+      .prepare = prepare,
+  };
+  return benchmark;
+}
+
+}  // namespace workloads

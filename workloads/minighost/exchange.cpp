@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// miniGhost stripped to send - inflated computation - receive (Strohbeen, Sandia 2011; studies early-arrival,
+// computation-inflation, large-messages). A rank has up to 6 neighbours in the process grid and sends each of them one
+// halo. As `overlap`, with a fixed amount of work; a barrier closes the total.
+//
+// Point: size_bytes (of a halo), work_units, edge (64, of the block that the computation sweeps over), posting,
+// test_every (0; manual progression). Samples, one a repetition, on every rank: those of every benchmark of overlap;
+// and unless the receives come last, both of the rank where they are least: arrived_early, the share of a rank's halos
+// that were there completely when the wait began, and changed_early, the share of their places looked at that had
+// changed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/overlap_sample.h"
+#include "common/program.h"
+#include "grid/decomposition.h"
+#include "minighost/benchmarks.h"
+#include "minighost/halo_probe.h"
+#include "minighost/inflation.h"
+
+namespace workloads {
+namespace {
+
+constexpr std::int64_t largest_work = 1'000'000'000'000;  // months
+constexpr int largest_edge = 1024;
+constexpr int smallest_edge = 4;
+constexpr int directions = 6;
+
+const Parameters& parameters() {
+  static const Parameters table{
+      {
+          .name = "size_bytes",
+          .domain = IntegerRange{.minimum = 0, .maximum = largest_message},
+          .unit = "bytes",
+          .meaning = "the halo that each neighbour is sent",
+          .default_value = nullptr,
+      },
+      {
+          .name = "work_units",
+          .domain = IntegerRange{.minimum = 0, .maximum = largest_work},
+          .unit = "units",
+          .meaning = "the inflated computation, in units of about 1000 points of the 7-point stencil",
+          .default_value = nullptr,
+      },
+      {
+          .name = "edge",
+          .domain = IntegerRange{.minimum = smallest_edge, .maximum = largest_edge},
+          .unit = "points",
+          .meaning = "edge of the block that the computation sweeps over",
+          .default_value = minighost::default_edge,
+      },
+      {
+          .name = "posting",
+          .domain = Choices{"receives-first", "sends-first", "receives-last"},
+          .unit = "",
+          .meaning = "the receives are posted before the sends, right after them, or after the computation",
+          .default_value = "receives-first",
+      },
+      {
+          .name = "test_every",
+          .domain = IntegerRange{.minimum = 0, .maximum = largest_work},
+          .unit = "units",
+          .meaning = "manual progression: MPI_Testall after every so many units of the computation; 0: never",
+          .default_value = 0,
+      },
+  };
+  return table;
+}
+
+Triple process_grid_of(int ranks) { return require_process_grid(ranks, {ranks, ranks, ranks}, 3); }
+
+void check(const Json& /*point*/, int ranks) {
+  if (ranks < 2) {
+    throw UsageError("an exchange needs 2 ranks at least, and there is 1");
+  }
+}
+
+/// One neighbour and what goes both ways. Directions 2 m and 2 m + 1 are opposite.
+struct Halo {
+  int neighbour;
+  int direction;
+  Payload out;
+  Payload in;
+  [[nodiscard]] int arriving() const { return direction ^ 1; }
+};
+
+struct Run {
+  double total_s = 0;
+  double post_s = 0;
+  double wait_s = 0;
+  ComputationTimes inside;
+  Usage usage;
+  double arrived = 1;
+  double changed = 1;
+  std::string problem;
+};
+
+double timed_barrier() {
+  const auto begin = Clock::now();
+  require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+  return seconds_since(begin);
+}
+
+class Exchange final : public Experiment {
+ public:
+  explicit Exchange(const Preparation& preparation)
+      : rank_(static_cast<std::uint64_t>(preparation.mpi.rank())),
+        posting_(choice_of(preparation.point, parameters(), "posting")),
+        settle_s_(preparation.settle_s),
+        test_every_(static_cast<std::uint64_t>(integer_of(preparation.point, parameters(), "test_every"))),
+        work_(static_cast<int>(integer_of(preparation.point, parameters(), "edge"))) {
+    const auto units = static_cast<double>(integer_of(preparation.point, parameters(), "work_units"));
+    units_ = static_cast<std::uint64_t>(std::llround(units * preparation.slowdown));
+    const Decomposition ranks(preparation.mpi.rank(), process_grid_of(preparation.mpi.size()), false);
+    const auto bytes = static_cast<std::size_t>(integer_of(preparation.point, parameters(), "size_bytes"));
+    for (int direction = 0; direction < directions; ++direction) {
+      Triple offset{};
+      offset[static_cast<std::size_t>(direction / 2)] = direction % 2 == 0 ? -1 : 1;
+      if (const int neighbour = ranks.neighbour(offset); neighbour >= 0) {
+        halos_.push_back({.neighbour = neighbour, .direction = direction, .out = Payload(bytes), .in = Payload(bytes)});
+      }
+    }
+    requests_.reserve(2 * halos_.size());
+  }
+
+  [[nodiscard]] std::string role() const override { return "rank"; }
+
+  [[nodiscard]] std::span<const std::string_view> quantities() const override {
+    static const auto names = [] {
+      std::array<std::string_view, OverlapSample::quantities_count + 2> list;
+      std::ranges::copy(OverlapSample::quantities(), list.begin());
+      list[OverlapSample::quantities_count] = "arrived_early";
+      list[OverlapSample::quantities_count + 1] = "changed_early";
+      return list;
+    }();
+    return std::span(names).first(names.size() - (looks() ? 0 : 2));
+  }
+
+  std::string repeat(std::span<double> values) override {
+    const Run alone = run(0);
+    timed_barrier();
+    const double comp_s = compute(units_).elapsed_s;
+    const Run beside = run(units_);
+    timed_barrier();
+    const OverlapSample sample{
+        .total_s = beside.total_s,
+        .comm_s = alone.total_s,
+        .comp_s = comp_s,
+        .inside = beside.inside,
+        .post_s = beside.post_s,
+        .wait_s = beside.wait_s,
+        .ack_s = timed_barrier(),
+        .usage = beside.usage,
+    };
+    sample.write(values);
+    if (looks()) {
+      const auto fewest = fewest_of_all({beside.arrived, beside.changed});
+      std::ranges::copy(fewest, values.begin() + OverlapSample::quantities_count);
+    }
+    return alone.problem.empty() ? beside.problem : alone.problem;
+  }
+
+ private:
+  /// Receives that come last cannot have brought anything before the wait.
+  [[nodiscard]] bool looks() const { return posting_ != "receives-last"; }
+
+  /// Of the halo that `sender` sends in `direction`: another one each time.
+  [[nodiscard]] std::uint64_t seed(std::uint64_t sender, int direction) const {
+    constexpr std::uint64_t most_ranks = 1U << 20U;
+    return (((round_ * directions) + static_cast<std::uint64_t>(direction)) * most_ranks) + sender;
+  }
+
+  [[nodiscard]] std::uint64_t arriving_seed(const Halo& halo) const {
+    return seed(static_cast<std::uint64_t>(halo.neighbour), halo.arriving());
+  }
+
+  void fill() {
+    ++round_;
+    for (auto& halo : halos_) {
+      halo.out.fill(seed(rank_, halo.direction));
+      minighost::poison(halo.in, arriving_seed(halo));
+    }
+  }
+
+  void post_receives() {
+    for (auto& halo : halos_) {
+      require(MPI_Irecv(halo.in.data(), static_cast<int>(halo.in.size()), MPI_BYTE, halo.neighbour, halo.arriving(),
+                        MPI_COMM_WORLD, &requests_.emplace_back()),
+              "MPI_Irecv");
+    }
+  }
+
+  void post_sends() {
+    for (auto& halo : halos_) {
+      require(MPI_Isend(halo.out.data(), static_cast<int>(halo.out.size()), MPI_BYTE, halo.neighbour, halo.direction,
+                        MPI_COMM_WORLD, &requests_.emplace_back()),
+              "MPI_Isend");
+    }
+  }
+
+  void wait() {
+    require(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    requests_.clear();
+  }
+
+  /// Seconds that it took.
+  double test() {
+    const auto begin = Clock::now();
+    int complete = 0;
+    require(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &complete, MPI_STATUSES_IGNORE),
+            "MPI_Testall");
+    return seconds_since(begin);
+  }
+
+  ComputationTimes compute(std::uint64_t units) {
+    ComputationTimes times;
+    const auto begin = Clock::now();
+    const bool manual = test_every_ > 0 && !requests_.empty();
+    const std::uint64_t step = manual ? test_every_ : std::max<std::uint64_t>(units, 1);
+    for (std::uint64_t done = 0; done < units; done += step) {
+      work_.run(std::min(step, units - done));
+      times.test_s += manual ? test() : 0;
+    }
+    times.elapsed_s = units == 0 ? 0 : seconds_since(begin);
+    return times;
+  }
+
+  /// A halo is asynchronous if it is so everywhere.
+  static std::array<double, 2> fewest_of_all(std::array<double, 2> shares) {
+    require(MPI_Allreduce(MPI_IN_PLACE, shares.data(), static_cast<int>(shares.size()), MPI_DOUBLE, MPI_MIN,
+                          MPI_COMM_WORLD),
+            "MPI_Allreduce");
+    return shares;
+  }
+
+  void look(Run& run) const {
+    double arrived = 0;
+    double changed = 0;
+    for (const auto& halo : halos_) {
+      const double share = minighost::changed_share(halo.in, arriving_seed(halo));
+      changed += share;
+      arrived += share >= 1 ? 1 : 0;
+    }
+    run.arrived = arrived / static_cast<double>(halos_.size());
+    run.changed = changed / static_cast<double>(halos_.size());
+  }
+
+  void start() {
+    if (posting_ == "receives-first") {
+      post_receives();
+    }
+    post_sends();
+    if (posting_ == "sends-first") {
+      post_receives();
+    }
+  }
+
+  Run run(std::uint64_t units) {
+    fill();
+    spin_for(settle_s_);
+    timed_barrier();
+    Run times;
+    const Usage before = read_usage();
+    const auto begin = Clock::now();
+    start();
+    const auto started = Clock::now();
+    times.inside = compute(units);
+    if (looks()) {
+      look(times);
+    } else {
+      post_receives();
+    }
+    const auto waiting = Clock::now();
+    wait();
+    times.wait_s = seconds_since(waiting);
+    timed_barrier();
+    times.total_s = seconds_since(begin);
+    times.usage = read_usage() - before;
+    times.post_s = seconds_between(begin, started);
+    times.problem = verify();
+    return times;
+  }
+
+  [[nodiscard]] std::string verify() const {
+    for (const auto& halo : halos_) {
+      if (const auto problem = halo.in.check(arriving_seed(halo)); !problem.empty()) {
+        return fmt::format("halo of rank {}: {}", halo.neighbour, problem);
+      }
+    }
+    return {};
+  }
+
+  std::uint64_t rank_;
+  std::string posting_;
+  double settle_s_;
+  std::uint64_t test_every_;
+  minighost::Inflation work_;
+  std::uint64_t units_ = 0;
+  std::vector<Halo> halos_;
+  std::vector<MPI_Request> requests_;
+  std::uint64_t round_ = 0;
+};
+
+std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<Exchange>(preparation); }
+
+}  // namespace
+
+const Benchmark& minighost_exchange_benchmark() {
+  static const Benchmark benchmark{
+      .name = "exchange",
+      .question = "Do halos move while an inflated computation runs, and are they there before the wait?",
+      .parameters = parameters(),
+      .check = check,
+      .prepare = prepare,
+      .calibration = &minighost_calibration_benchmark(),
+  };
+  return benchmark;
+}
+
+}  // namespace workloads

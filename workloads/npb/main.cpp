@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/program.h"
+#include "npb/ep.h"
+
+int main(int argc, char** argv) {
+  return workloads::run_program(
+      {
+          .name = "npb",
+          .purpose = "Kernels of the NAS Parallel Benchmarks, written from their specification, with its verification.",
+          .example = "Example: mpiexec -n 2 npb ep --point class=A",
+          .benchmarks = {&workloads::ep_benchmark()},
+      },
+      argc, argv);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+
+#include "common/errors.h"
+#include "grid/box.h"
+#include "grid/decomposition.h"
+
+namespace workloads {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TEST(Blocks, CoverTheAxisOnceAndDifferByOneAtMost) {
+  for (const int points : {1, 2, 7, 62, 1000}) {
+    for (int parts = 1; parts <= std::min(points, 9); ++parts) {
+      int next = 0;
+      for (int index = 0; index < parts; ++index) {
+        const Span block = block_of(points, parts, index);
+        EXPECT_EQ(block.begin, next);
+        EXPECT_GE(block.size(), points / parts);
+        EXPECT_LE(block.size(), (points / parts) + 1);
+        next = block.end;
+      }
+      EXPECT_EQ(next, points);
+    }
+  }
+}
+
+TEST(ProcessGrid, CutsWhereTheSurfaceIsSmallest) {
+  EXPECT_THAT(*process_grid(1, {30, 30, 62}, 3), ElementsAre(1, 1, 1));
+  EXPECT_THAT(*process_grid(2, {30, 30, 62}, 3), ElementsAre(1, 1, 2));
+  EXPECT_THAT(*process_grid(8, {100, 100, 100}, 3), ElementsAre(2, 2, 2));
+  EXPECT_THAT(*process_grid(3, {10, 11, 12}, 3), ElementsAre(1, 1, 3));
+}
+
+TEST(ProcessGrid, CutsNoMoreAxesThanAsked) {
+  const auto grid = process_grid(8, {100, 100, 100}, 1);
+  EXPECT_EQ(std::ranges::count(*grid, 1), 2);
+}
+
+TEST(ProcessGrid, LeavesNoRankWithoutAPlane) {
+  EXPECT_FALSE(process_grid(7, {3, 3, 3}, 3));  // prime: one axis would need 7 planes
+  EXPECT_TRUE(process_grid(27, {3, 3, 3}, 3));
+  EXPECT_THAT([] { require_process_grid(7, {3, 3, 3}, 3); },
+              ThrowsMessage<UsageError>(HasSubstr("7 ranks cannot share 3 x 3 x 3 points in 3 dimensions, each with a "
+                                                  "plane of its own: start 6 ranks or take a larger grid")));
+}
+
+TEST(Decomposition, NeighboursAreMutual) {
+  const Triple grid{2, 3, 4};
+  for (const bool periodic : {false, true}) {
+    for (int rank = 0; rank < 24; ++rank) {
+      for (int code = 0; code < 27; ++code) {
+        const Triple offset{(code / 9) - 1, (code / 3 % 3) - 1, (code % 3) - 1};
+        const int other = Decomposition(rank, grid, periodic).neighbour(offset);
+        if (other >= 0) {
+          EXPECT_EQ(Decomposition(other, grid, periodic).neighbour({-offset[0], -offset[1], -offset[2]}), rank);
+        } else {
+          EXPECT_FALSE(periodic);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(Decomposition(0, grid, false).neighbour({-1, 0, 0}), -1);
+  EXPECT_EQ(Decomposition(0, grid, true).neighbour({-1, -1, -1}), 23);
+}
+
+TEST(Decomposition, BlocksOfAllRanksAreTheWholeGrid) {
+  std::multiset<int> seen;
+  for (int rank = 0; rank < 8; ++rank) {
+    const Decomposition mine(rank, {2, 2, 2}, false);
+    for (int i = mine.block(0, 5).begin; i < mine.block(0, 5).end; ++i) {
+      for (int j = mine.block(1, 7).begin; j < mine.block(1, 7).end; ++j) {
+        for (int k = mine.block(2, 9).begin; k < mine.block(2, 9).end; ++k) {
+          seen.insert((((i * 7) + j) * 9) + k);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(seen.size(), 5U * 7 * 9);
+  EXPECT_EQ(std::set<int>(seen.begin(), seen.end()).size(), seen.size());
+}
+
+TEST(Layout, InteriorIsWhatTheGhostsEnclose) {
+  const Layout layout{.interior = {2, 3, 4}};
+  EXPECT_EQ(layout.points(), 4U * 5 * 6);
+  EXPECT_EQ(layout.index(1, 2, 3), (1U * 30) + (2 * 6) + 3);
+  EXPECT_EQ(layout.inside(0).points(), 24U);
+  EXPECT_EQ(layout.inside(1).points(), 0U) << "no point is that far from the surface";
+  std::vector<int> visits(layout.points());
+  for_each_row(layout, layout.inside(0), [&](std::size_t first, std::size_t length) {
+    for (std::size_t n = first; n < first + length; ++n) {
+      ++visits[n];
+    }
+  });
+  EXPECT_EQ(std::accumulate(visits.begin(), visits.end(), 0), 24);
+  EXPECT_EQ(visits[layout.index(0, 1, 1)], 0);
+  EXPECT_EQ(visits[layout.index(2, 3, 4)], 1);
+}
+
+}  // namespace
+}  // namespace workloads
