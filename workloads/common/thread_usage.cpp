@@ -23,8 +23,13 @@ Switches operator-(const Switches& end, const Switches& begin) noexcept {
 Switches thread_switches() noexcept { return switches_of(RUSAGE_THREAD); }
 
 Usage read_usage() noexcept {
-  const Switches process = switches_of(RUSAGE_SELF);
-  const Switches thread = thread_switches();
+  Switches thread = thread_switches();
+  Switches process = switches_of(RUSAGE_SELF);
+  // A switch between the two readings would count for other threads, at times with a negative sign.
+  for (Switches again = thread_switches(); again != thread; again = thread_switches()) {
+    thread = again;
+    process = switches_of(RUSAGE_SELF);
+  }
   return {.cpu_s = process_cpu_s(), .application = thread, .other = process - thread};
 }
 

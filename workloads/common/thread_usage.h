@@ -8,6 +8,8 @@ namespace workloads {
 struct Switches {
   long voluntary = 0;
   long involuntary = 0;
+
+  bool operator==(const Switches&) const = default;
 };
 
 struct Usage {
