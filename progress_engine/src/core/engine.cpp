@@ -93,7 +93,7 @@ bool Engine::may_poll() const {
   if (paused()) return false;
   if (policy_.trigger == Trigger::always) return true;
   if (policy_.trigger == Trigger::outside && activity_.anyone_inside()) return false;
-  return activity_.pending() > 0;
+  return activity_.pending() > 0 || activity_.standing() > 0;
 }
 
 void Engine::account(Worker& worker, const BurstResult& result) {

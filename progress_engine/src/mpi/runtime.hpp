@@ -9,6 +9,7 @@
 
 #include "core/engine.hpp"
 #include "mpi/driver.hpp"
+#include "mpi/managed_wait.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/persistent.hpp"
 
@@ -19,6 +20,9 @@ struct Runtime {
   unsigned generation = 0;  // tells it from earlier ones at the same address
   MpiHandles handles;
   PersistentRequests persistent;
+  Origin origin = Origin::world;
+  std::atomic<int> windows{0};  // made less freed, as far as seen
+  std::unique_ptr<ManagedWaits> waits;  // null: the program waits as its MPI does
   SwitchingDriver* driver = nullptr;  // the engine's
   std::unique_ptr<Engine> engine;
   bool ended = false;  // all threads did, and the driver is gone
@@ -52,6 +56,8 @@ const char* level_name(int level);
 struct Status {
   std::string preset;
   std::string reason = "MPI is not initialised";  // why inactive, "" while active
+  bool wanted = false;                            // the settings ask for an engine, or are wrong
+  bool strict = false;                            // nothing may run without the engine that was wanted
   Values settings;
   std::string driver;  // the last one's name
   std::size_t driver_switches = 0;

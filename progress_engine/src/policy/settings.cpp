@@ -107,6 +107,9 @@ void refuse_unsound(const Policy& policy) {
         "points=dedicated cannot wait for sockets: use points=events, or wait=spin, pause, yield, timer.");
   if (policy.points.dedicated && policy.wait == Wait::futex && policy.trigger == Trigger::always)
     throw SettingError("wait=futex sleeps until something is pending, trigger=always never does: use trigger=pending.");
+  if (policy.managed_waiting && !policy.points.threads())
+    throw SettingError("waiting=managed sleeps until an engine thread has polled: it needs one of points=dedicated, "
+                       "timer, idle, events.");
   if (policy.points.on_calls && policy.trigger == Trigger::outside)
     throw SettingError("points=explicit polls inside MPI calls, trigger=outside forbids that: use trigger=pending.");
 }
@@ -136,9 +139,15 @@ const std::vector<Setting>& all_settings() {
       {"linger", "int", "wakes", "", 0, 1000, "4", "wakes in a row with nothing to do before points=events parks"},
       {"park_s", "int", "s", "", 1, 86400, "60",
        "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
+      {"waiting", "choice", "", "native managed", 0, 0, "native",
+       "how the program waits in a blocking call: as the MPI does, or asleep until an engine thread has completed it"},
+      {"spin_us", "int", "us", "", 0, 1000000, "20",
+       "waiting=managed: how long a waiting thread tests by itself before it sleeps, if this process has several CPUs"},
       {"driver", "choice", "", "auto stream test status", 0, 0, "auto",
        "what a poll is: MPIX_Stream_progress, or MPI_Test or MPI_Request_get_status on a pending receive from oneself; "
        "auto = the first that the MPI has, and the next when it moves nothing"},
+      {"strict", "flag", "", "", 0, 0, "0",
+       "1 = a program that the engine cannot help is ended, not run without it"},
       {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
       {"report_file", "text", "", "", 0, 0, "", "write the JSON report there; %r = rank, %p = process, %h = host"},
   };
@@ -197,7 +206,10 @@ Policy make_policy(const Values& values) {
   policy.max_distance_us = number("max_distance_us");
   policy.linger = number("linger");
   policy.park_s = number("park_s");
+  policy.managed_waiting = text("waiting") == "managed";
+  policy.spin_us = number("spin_us");
   policy.driver = text("driver");
+  policy.strict = text("strict") == "1";
   policy.report = text("report") == "1";
   policy.report_file = text("report_file");
   refuse_unsound(policy);

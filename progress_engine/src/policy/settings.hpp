@@ -44,7 +44,10 @@ struct Policy {
   int max_distance_us = 4000;
   int linger = 4;
   int park_s = 60;
+  bool managed_waiting = false;
+  int spin_us = 20;
   std::string driver = "auto";
+  bool strict = false;
   bool report = false;
   std::string report_file;
 };
