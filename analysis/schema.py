@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+DIFFERENCES = frozenset({"excess_latency_s"})  # of two times, and negative where chance has it
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -94,6 +96,6 @@ def numbers(name: str, values: Any) -> npt.NDArray[np.float64]:
         raise BadLine(f"samples.{name}: not a list of numbers")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise BadLine(f"samples.{name}: sample {int(np.argmin(np.isfinite(array)))} is not a finite number")
-    if name.endswith("_s") and array.size and array.min() < 0:
+    if name.endswith("_s") and name not in DIFFERENCES and array.size and array.min() < 0:
         raise BadLine(f"samples.{name}: sample {int(np.argmin(array))} is a negative time ({array.min():g} s)")
     return array.astype(np.float64, copy=False)

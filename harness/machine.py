@@ -49,6 +49,17 @@ def topology() -> dict[str, Any]:
     }
 
 
+def socket_of(cpu: int) -> str | None:
+    """The socket that a CPU belongs to, by its number as text; None where the system does not say."""
+    return _read(CPU / f"cpu{cpu}/topology/physical_package_id")
+
+
+def mwait() -> str | None:
+    """What user mode can wait for a store with."""
+    flags = (_cpu_info("flags") or [""])[0].split()
+    return next((name for flag, name in (("waitpkg", "umwait"), ("mwaitx", "mwaitx")) if flag in flags), None)
+
+
 def _turbo() -> str:
     for path, on in ((CPU / "intel_pstate/no_turbo", "0"), (CPU / "cpufreq/boost", "1")):
         if (value := _read(path)) is not None:
@@ -86,6 +97,7 @@ def facts() -> dict[str, Any]:
     return {
         "cpu_model": model[0],
         **topology(),
+        "mwait": mwait(),
         "kernel": platform.release(),
         "architecture": platform.machine(),
         "distribution": _distribution(),

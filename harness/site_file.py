@@ -174,5 +174,5 @@ def _typed(where: str, extras: object, types: Mapping[str, type]) -> Config:
         raise UsageError(f"{where}: extras is a dictionary.")
     for name, value in extras.items():
         if name in types and type(value) is not types[name]:
-            raise UsageError(f"{where}: extras '{name}' is a {types[name].__name__}, not {value!r}.")
+            raise UsageError(f"{where}: extras '{name}' is of type {types[name].__name__}, not {value!r}.")
     return extras

@@ -6,6 +6,7 @@ A job that cannot start for such a reason would wait in a queue first, so it is 
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -47,6 +48,7 @@ def check(system: Config, partition: Config, environments: list[Config]) -> None
                 f"'modules_system' is 'nomod': say lmod or envmod."
             )
         if modules:
+            _check_modules_system(system["modules_system"])
             _check_modules(environment["name"], modules)
         _check_compiler(environment, modules)
 
@@ -67,11 +69,18 @@ def _check_scheduler(partition: Config) -> None:
 def _check_queue(where: str, scheduler: Scheduler, asked: str) -> None:
     done = _run([*scheduler.listing])
     if done.returncode:
-        words = " ".join(done.stderr.split())[:200].rstrip(".")
+        words = (done.stderr.strip().splitlines() or ["no word why"])[-1][:200].rstrip(".")
         raise UsageError(f"{where}: {scheduler.listing[0]} does not say which partitions there are: {words}.")
-    known = [line.split()[0].rstrip("*") for line in done.stdout.splitlines() if line.strip()]
+    known = _names(done.stdout)
     if asked not in known:
         raise UsageError(f"{where}: there is no partition or queue '{asked}' here. There are: {', '.join(known)}.")
+
+
+def _names(listing: str) -> list[str]:
+    """The first words of a listing's lines, below its heading if it has one that is underlined (qstat's has)."""
+    words = [line.split()[0].rstrip("*") for line in listing.splitlines() if line.strip()]
+    heading = max((place for place, word in enumerate(words) if set(word) == {"-"}), default=-1)
+    return words[heading + 1 :]
 
 
 def _modules(partition: Config, environment: Config) -> list[Any]:
@@ -80,6 +89,17 @@ def _modules(partition: Config, environment: Config) -> list[Any]:
 
 def _module_name(module: Any) -> str:
     return str(module["name"] if isinstance(module, dict) else module)
+
+
+def _check_modules_system(name: str) -> None:
+    """ReFrame talks to it by other ways than a login shell, and would end with its own words at the first check."""
+    from reframe.core.exceptions import ReframeError  # noqa: PLC0415 - half a second of imports
+    from reframe.core.modules import ModulesSystem  # noqa: PLC0415
+
+    try:
+        ModulesSystem.create(name)
+    except ReframeError as error:
+        raise UsageError(f"'modules_system' is '{name}', and ReFrame cannot use that here: {error}.") from error
 
 
 def _check_modules(name: str, modules: list[str]) -> None:
@@ -100,13 +120,12 @@ def _check_compiler(environment: Config, modules: list[str]) -> None:
         return
     if not compiler:
         raise UsageError(f"environment {name}: it has no 'cc': name the MPI's C compiler, mpicc say.")
-    if modules:
-        there = _shell(f"module load {shlex.join(modules)} && command -v {shlex.quote(compiler)}").returncode == 0
-    else:
-        there = shutil.which(compiler) is not None
-    if not there:
+    load = f"module load {shlex.join(modules)} && " if modules else f"PATH={shlex.quote(os.environ['PATH'])}; "
+    if _shell(f"{load}command -v {shlex.quote(compiler)}").returncode:
         after = f" after loading {', '.join(modules)}" if modules else ""
         raise UsageError(f"environment {name}: its C compiler '{compiler}' is not on PATH here{after}.")
+    if _shell(f"{load}echo '#include <mpi.h>' | {shlex.quote(compiler)} -E -x c - > {os.devnull}").returncode:
+        raise UsageError(f"environment {name}: its C compiler '{compiler}' finds no mpi.h: is it the MPI's own?")
 
 
 def _shell(script: str) -> subprocess.CompletedProcess[str]:

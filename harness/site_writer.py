@@ -104,7 +104,10 @@ class Answers:
             raise UsageError(f"--pmi is {' or '.join(PMIS)} and goes with --launcher srun, not with '{self.launcher}'.")
         if not self.mpis:
             raise UsageError("Which MPIs? --mpi NAME, once for each; with modules --mpi NAME=MODULE,MODULE.")
-        if self.spack_site and (unknown := [mpi.name for mpi in self.mpis if mpi.name not in ENVIRONMENTS]):
+        names = [mpi.name for mpi in self.mpis]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise UsageError(f"--mpi {twice[0]} is given twice: each MPI has a name of its own.")
+        if self.spack_site and (unknown := [name for name in names if name not in ENVIRONMENTS]):
             raise UsageError(f"Spack has no environment '{unknown[0]}'. It has: {', '.join(ENVIRONMENTS)}.")
 
     def _env_vars(self, mpi: SiteMpi) -> dict[str, str]:

@@ -140,6 +140,21 @@ class SiteEnvironment:
         """Install what the lock says, chosen anew if its reasons have changed. Quick if all is there."""
         self.prepare()
         self._spack("installing", ["install", *self.install_options()], about_s=120)
+        self._renew_view()
+
+    def _renew_view(self) -> None:
+        """Link what is installed now: Spack keeps a view while the hashes are the same, and so does not see what a
+        rebuild of the same specs installed anew, or what an interrupted one had taken away.
+        """
+        command = ["spack", "-e", str(self.folder), "find", "--format", "{prefix}", *PACKAGES]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=VERSION_TIMEOUT_S, check=False)
+        installed = {file.name for prefix in done.stdout.split() for file in Path(prefix, "bin").glob("*")}
+        if installed <= {link.name for link in self.bin.glob("*") if link.exists()}:
+            return
+        view = self.bin.parent
+        shutil.rmtree(view.resolve(), ignore_errors=True)
+        view.unlink(missing_ok=True)
+        self._spack("linking the programs of", ["env", "view", "regenerate"], about_s=5)
 
     @staticmethod
     def install_options() -> list[str]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a study or a point needs of a system beyond MPI, as ReFrame features of its partition.
 
-`smt`, `rdma`, `remote` stand in the partition's `features`; `cores>=n` is held against `cores` of its extras: the cores
-of one node. A system that says nothing of its cores is taken to have enough.
+`smt`, `rdma`, `remote`, `mwait`, `two-sockets` stand in the partition's `features`; `cores>=n` is held against `cores`
+of its extras: the cores of one node. A system that says nothing of its cores is taken to have enough.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ SENTENCES = {
     "smt": "no core here has a second hardware thread",
     "rdma": "no network interface here has RDMA",
     "remote": "all ranks run on one node here",
+    "mwait": "the CPU shows neither UMWAIT nor MWAITX here",
+    "two-sockets": "a node has one socket here",
 }
 _CORES = re.compile(r"cores>=(\d+)")
 

@@ -109,8 +109,10 @@ def _expand(grid: Grid) -> Iterator[Point]:
 class Study:
     """One experiment of a paper. `workload` is the executable and its fixed arguments.
 
-    `nodes`: how many it takes, 0 as many as the run is given. `needs`: what the system must have for it, or for some
-    of its points. `quantity`: what ReFrame's own performance variables are made of.
+    `nodes`: how many it takes, 0 as many as the run is given. `own_threads`: its ranks have several busy threads, which
+    they place themselves: no rank is bound. `shared_memory`: its ranks talk through the memory of their one node.
+    `needs`: what the system must have for it, or for some of its points. `quantity`: what ReFrame's own performance
+    variables are made of.
     `calibrate_points`: communication alone is what its own points do without work, not one message of `size_bytes`.
     """
 
@@ -122,6 +124,8 @@ class Study:
     scales: Mapping[str, Scale]
     tasks_per_node: int = 1
     nodes: int = 0
+    own_threads: bool = False
+    shared_memory: bool = False
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     needs: tuple[Need, ...] = ()
     quantity: str = "total_s"

@@ -108,7 +108,7 @@ class WorkloadCheck(MayBuildWithSpack):
 
     def _why_not(self, point: Point) -> str:
         features = self.current_partition.features
-        return why_not(STUDIES[self.study].needs, point, features, self.current_partition.extras.get("cores"))
+        return why_not(STUDIES[self.study].needs, point, features, self._partition_extras.get("cores"))
 
     def _settle(self) -> list[str]:
         pause = dict(self.current_partition.extras).get("settle_s")
@@ -118,12 +118,23 @@ class WorkloadCheck(MayBuildWithSpack):
         return [f"--inject-slowdown={self.slowdown:g}"] if self.slowdown != 1 else []
 
     @property
+    def _partition_extras(self) -> dict[str, Any]:
+        """What the partition says; of a study of one node, what it says of such a node."""
+        extras = dict(self.current_partition.extras)
+        alone = extras.pop("alone", {})
+        return extras | (alone if STUDIES[self.study].nodes == 1 else {})
+
+    @property
     def _environ_extras(self) -> dict[str, Any]:
         return dict(self.current_environ.extras)
 
     def _site(self) -> Site:
-        partition, environ = dict(self.current_partition.extras), self._environ_extras
+        partition, environ = self._partition_extras, self._environ_extras
         study = STUDIES[self.study]
+        if study.own_threads:
+            partition["bind"] = False
+        if study.shared_memory:
+            self.env_vars |= environ.get("shared_memory", {})
         nodes = min(int(partition.get("nodes", self.nodes)), study.nodes or self.nodes)
         per_node = study.tasks(self.nodes) // nodes
         self.num_tasks, self.num_tasks_per_node = nodes * per_node, per_node

@@ -17,7 +17,7 @@ import pandas as pd
 from analysis import frames
 from analysis.claims.model import Value
 from analysis.evaluate import evaluate
-from analysis.load import Records
+from analysis.load import Records, parameter_columns
 from analysis.metrics import COMP_EQUALS_COMM
 from analysis.statistics.bootstrap import of_medians, ratio_of_medians
 from analysis.statistics.interval import Interval
@@ -139,8 +139,9 @@ class MetricAt:
 class Ratio:
     """median(quantity of `variant` at `where`) / median(quantity of `below` at `below_where`), point by point.
 
-    The points agree in all parameters but those named in `where` and `below_where`. `below` = "best other" is the
-    fastest of all MPIs and of their own asynchronous modes at that point (chosen by its median).
+    The points agree in all parameters but those named in `below_where`, if it is given. `below` = "best other" is the
+    fastest of all MPIs and of their own asynchronous modes at that point (chosen by its median); "best own" that of the
+    same MPI's.
     """
 
     quantity: str
@@ -166,12 +167,12 @@ class Ratio:
         return values
 
     def _other(self, evidence: Evidence, points: pd.DataFrame, mpi: str, point: str) -> list[Array]:
-        where = self.where if self.below_where is None else self.below_where
-        changed = {*self.where, *where}
-        parameters = {name: value for name, value in json.loads(point).items() if name not in changed}
+        where = self.below_where or {}
+        parameters = {name: value for name, value in parameter_columns(json.loads(point)).items() if name not in where}
         candidates = matching(points, {**parameters, **where})
-        if self.below == "best other":
+        if self.below in ("best other", "best own"):
             others = candidates[candidates["variant"].isin(OTHERS)]
+            others = others[others["mpi"] == mpi] if self.below == "best own" else others
             groups = [part for _, part in frames.groups(others, ["mpi", "variant"])]
         else:
             groups = [candidates[(candidates["variant"] == self.below) & (candidates["mpi"] == mpi)]]

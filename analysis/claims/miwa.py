@@ -19,7 +19,7 @@ M1 = (
         comparator="spin",
         source="results b and abstract",
         measure=Ratio("mflops", "bare", "bare", {**SIBLING, "detection": "mwait-c1"}, {**SIBLING, "detection": "spin"}),
-        requires=("smt",),
+        requires=("smt", "mwait"),
     ),
 )
 M2 = (
@@ -32,13 +32,19 @@ M2 = (
         comparator="spin",
         source="results a and abstract",
         measure=Ratio("latency_s", "bare", "bare", {"detection": "mwait-c1"}, {"detection": "spin"}),
-        requires=("smt",),
+        requires=("smt", "mwait"),
     ),
 )
 
 STUDIES = (
-    Study("M1", ("interference",), PAPER, "computation beside a waiting thread", M1),
-    Study("M2", ("detection-latency",), PAPER, "latency of each way to detect a message", M2),
+    Study("M1", ("interference", "interference-network"), PAPER, "computation beside a waiting thread", M1),
+    Study(
+        "M2",
+        ("detection-latency", "detection-latency-network"),
+        PAPER,
+        "latency of each way to detect a message",
+        M2,
+    ),
     Study(
         "M3",
         ("placement", "placement-himeno"),

@@ -34,6 +34,11 @@ def _rdma(session: Mapping[str, Any], _: pd.DataFrame) -> str | None:
     return None if any(driver.startswith(RDMA_DRIVERS) for driver in drivers) else "no network interface with RDMA"
 
 
+def _mwait(session: Mapping[str, Any], _: pd.DataFrame) -> str | None:
+    machine = _machine(session)
+    return "the CPU shows neither UMWAIT nor MWAITX" if "mwait" in machine and not machine["mwait"] else None
+
+
 def _processes(least: int) -> Check:
     def check(_: Mapping[str, Any], launches: pd.DataFrame) -> str | None:
         largest = int(launches["world_size"].max()) if len(launches) and launches["world_size"].notna().any() else 0
@@ -54,7 +59,9 @@ def _licensed(_: Mapping[str, Any], launches: pd.DataFrame) -> str | None:
 REQUIREMENTS: dict[str, Check] = {
     "smt": _at_least("threads_per_core", 2, "no SMT sibling"),
     "two sockets": _at_least("sockets", 2, "one socket"),
+    "three cores": _at_least("cores", 3, "too few cores for two submitters and a poller at the same time"),
     "four cores": _at_least("cores", 4, "too few cores to compute and to be in excess of"),
+    "mwait": _mwait,
     "rdma": _rdma,
     "384 processes": _processes(384),
     "448 processes": _processes(448),

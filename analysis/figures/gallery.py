@@ -9,6 +9,7 @@ from analysis.claims.evidence import Evidence
 from analysis.figures import (
     gemini,
     gemini_records,
+    miwa,
     miwa_placement,
     overlap_efficiency,
     overlap_map,
@@ -30,6 +31,7 @@ METRICS: list[ModuleType] = [
 RECORDS: list[ModuleType] = [
     pioman_latency,
     pioman_threads,
+    miwa,
     miwa_placement,
     ruhela,
     gemini_records,

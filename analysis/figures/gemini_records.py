@@ -14,7 +14,7 @@ FIGURES = (
         title="Halos that had arrived before MPI_Wait was called",
         quantity="arrived_early",
         formula="share of the halos whose receive buffer, poisoned before, held the message completely when the wait "
-        "began; median over launches of the ranks with the most (higher is more asynchronous; Strohbeen, Gemini, "
+        "began; on the rank with the fewest, median (higher is more asynchronous; Strohbeen, Gemini, "
         "Sandia 2011)",
         x="size_bytes",
         x_label="halo",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""P3, P5 and P6: what the engine adds to the latency, as figures 2, 3 and 5 of the pioman paper; and P5 with EP."""
+"""P3 to P6: what the engine adds to latency and computation, as figures 2 to 5 of the pioman paper."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ FIGURES = (
         y_label="latency",
         row="statistic",
         statistics=BEST_TO_MEAN,
+    ),
+    Curves(
+        name="compute_idle_period",
+        study="compute-idle-period",
+        title="Time of NPB EP against the idle threads' period",
+        quantity="elapsed_s",
+        formula="time of a run of EP on all ranks (lower is better; Denis, pioman, PDP 2015, figure 4: differences "
+        "below 0.5 %). Period 0: the thread only yields",
+        x="period_us",
+        x_label="period of the idle threads (µs)",
+        y_label="time of EP",
+        log_y=False,
     ),
     Curves(
         name="timer_period",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""P8 and P9: latency with many threads, as figures 10, 11 and 12 of the pioman paper."""
+"""P8, P9 and P10: many threads, as figures 10, 11 and 12 of the pioman paper, and its section IV in numbers."""
 
 from __future__ import annotations
 
@@ -42,6 +42,22 @@ FIGURES = (
         y_label="latency",
         row="statistic",
         statistics=("min", "median", "max"),
+    ),
+    Curves(
+        name="task_queues",
+        study="tasks",
+        title="Time of an ltask under contention, on three designs of a queue",
+        quantity="task_s",
+        formula="from submission until known to be done, 16 ltasks under way a submitter, 4 polls each, one more "
+        "thread that only polls; constant where queues do not contend and cores suffice (lower is better; "
+        "Denis, pioman, PDP 2015, section IV)",
+        x="submitters",
+        x_label="submitting threads",
+        y_label="time an ltask",
+        series="queue",
+        row="locality",
+        order=("submission", "lock", "lock-free"),
+        meanings={True: "a queue a place", False: "a single queue"},
     ),
 )
 

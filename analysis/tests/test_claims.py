@@ -12,10 +12,11 @@ import pytest
 
 from analysis import claims
 from analysis.claims.decided import ClaimTable, Row
-from analysis.claims.evidence import COMPARE, Median, MetricAt, Ratio
+from analysis.claims.evidence import COMPARE, Evidence, Median, MetricAt, Ratio
 from analysis.claims.model import Claim, Decision, Value, decide, decide_one
 from analysis.claims.requirements import REQUIREMENTS
 from analysis.claims.studies import STUDIES
+from analysis.load import load
 from analysis.metrics import METRICS
 from analysis.statistics.interval import Interval
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, end, header, write_lines
@@ -136,6 +137,18 @@ def study_session(
             lines = [{"rank": 0, "status": "ok", "samples": {}, **point} for point in measured]
             write_lines(folder / "records" / f"{variant}{repetition}.jsonl", [header(context), *lines, end(variant)])
     return folder
+
+
+def test_a_ratio_compares_points_that_agree_in_everything_else(tmp_path: Path) -> None:
+    """Each number of pairs with the same number, not with the slowest of them all."""
+
+    def points(slope: float) -> list[dict[str, Any]]:
+        return [{"point": {"pairs": n}, "samples": {"latency_s": [slope * n] * 3}} for n in (1, 2, 8)]
+
+    measured = {"idle": points(2.0), "bare-multiple": points(1.0)}
+    session = study_session(tmp_path / "m", "many-to-many", measured, machine={"cores": 8})
+    values = Ratio("latency_s", "idle", "bare-multiple", {"pairs": (">", 1)})(Evidence(load([session])), "many-to-many")
+    assert [value.interval.value for value in values] == [2.0, 2.0]
 
 
 def test_requirements_that_a_machine_does_not_meet(tmp_path: Path) -> None:

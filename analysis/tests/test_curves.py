@@ -114,3 +114,33 @@ def test_a_study_of_the_table_is_one_that_claims_know() -> None:
     known = {name for study in claims.studies.STUDIES for name in study.names}
     assert set(STUDIES) <= known, "its records would be decided by nobody"
     assert all({"test", "quick", "paper"} <= set(study.scales) for study in STUDIES.values())
+
+
+def test_interference_shows_rate_and_latency_against_the_share_of_the_cpu(tmp_path: Path) -> None:
+    def point(detection: str, share: float, rate: float, latency_s: float) -> dict[str, Any]:
+        measured = {"mflops": [1000 * rate] * 3, "alone_mflops": [1000.0] * 3, "cpu_share": [share] * 3}
+        return {
+            "point": {"detection": detection, "placement": "same-core"},
+            "samples": measured | {"latency_s": [latency_s] * 3},
+        }
+
+    points = [point("spin", 0.5, 0.5, 1e-3), point("sleep", 0.05, 0.95, 5e-5)]
+    points.append({"point": {"detection": "mwait-c1", "placement": "same-core"}, **SKIPPED})
+    session = study_session(tmp_path / "i", "interference", {"bare": points})
+    figure = drawn_of(session)["interference-same-core"]
+    assert figure.found == (
+        "MPICH: spin 50 % of a CPU, rate 0.50, latency 1 ms; sleep 5 % of a CPU, rate 0.95, latency 50 µs."
+    )
+    assert "skipped" in save(figure, tmp_path)["csv"].read_text()
+
+
+def test_a_collective_gains_against_the_best_of_its_own_mpi(tmp_path: Path) -> None:
+    def total(seconds: float) -> list[dict[str, Any]]:
+        point = {"pattern": "one-to-all", "collective": "ibcast", "size_bytes": 4 << 20, "comp_over_comm": 1.0}
+        return [{"point": point, "samples": {"total_s": [seconds] * 3}}]
+
+    measured = {"bare": total(0.4), "mpi-async": total(0.2), "adaptive": total(0.1)}
+    session = study_session(tmp_path / "c", "collective-overlap", measured)
+    figure = drawn_of(session)["collective_gain"]
+    assert figure.points["value"].tolist() == [0.5]
+    assert "ibcast MPICH 0.50" in figure.found

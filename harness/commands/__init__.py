@@ -10,6 +10,7 @@ from harness.commands.compare import compare
 from harness.commands.demo import demo
 from harness.commands.doctor import doctor
 from harness.commands.engine_costs import engine_costs
+from harness.commands.harm import harm
 from harness.commands.list import list_
 from harness.commands.programs import exec_, mpirun
 from harness.commands.report import report
@@ -36,6 +37,7 @@ COMMANDS = {
     "exec": Command(exec_, passes_rest=True),
     "doctor": Command(doctor),
     "engine-costs": Command(engine_costs),
+    "harm": Command(harm),
 }
 
 VCLUSTER_COMMANDS = {

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness import machine
+from harness import machine, spack
 from harness.commands import options
 from harness.mpis import MPIS
 from harness.setup import packages
@@ -56,7 +56,7 @@ def findings() -> dict[str, Any]:
         "clock_resolution_s": time.get_clock_info("perf_counter").resolution,
         "mpis": {mpi.name: mpi.installed() for mpi in MPIS.values()},
         "slurm": _slurm(),
-        "spack": shutil.which("spack") or "not on PATH",
+        "spack": spack.supported() or f"{shutil.which('spack')}, {spack.version()}",
         "missing_packages": packages.missing("build", "vcluster", "test"),
         "engine": _engine(),
     }

@@ -13,10 +13,10 @@ import typer
 from harness import systems, variants
 from harness.commands import options
 from harness.errors import UsageError
-from harness.mpis import Mpi, Where
+from harness.launching import launch_line
+from harness.mpis import Mpi
 from harness.setup import build
 from harness.setup import mpi as mpi_setup
-from reframe_checks.systems.vcluster import cluster as virtual
 
 Command = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="The program and its arguments.")]
 
@@ -70,14 +70,7 @@ def _launch(mpi: Mpi, system: systems.System, variant: str, size: tuple[int, int
         raise UsageError(f"{mpi.title} cannot run variant {variant}: {how}.")
     if how.workload_options:
         raise UsageError(f"Variant {variant} is a setting of the workloads; choose it in your own program.")
-    environment = dict(os.environ) | mpi.environment("tcp") | how.environment
     with system.open(nodes) as opened:
-        where = Where(bind=(os.cpu_count() or 1) >= ranks, exports=tuple(how.environment))
-        per_node = ranks
-        if system.name == "vcluster" and (cluster := virtual.load()):
-            where = Where(tuple(cluster.hosts[:nodes]), cluster.remote_shell, exports=tuple(how.environment))
-            per_node = -(-ranks // nodes)
-        launch = mpi.launch_command(ranks, per_node, where)
-        line = opened.login([*launch, *how.prefix, *command])
+        line, environment = launch_line(mpi, system, opened, how, (ranks, nodes), command)
         status = subprocess.run(line, env=environment, check=False).returncode
     return 128 - status if status < 0 else status

@@ -17,16 +17,22 @@ from harness.site_writer import FABRICS, MODULES_SYSTEMS, PMIS, SCHEDULERS, Answ
 DEFAULT_LAUNCHERS = {"slurm": "srun", "squeue": "srun", "flux": "flux-run"}
 
 
-def _ask(option: str, value: str, question: str, choices: tuple[str, ...] = (), default: str = "") -> str:
-    """What was given, or asked on a terminal, or the sentence that it is missing."""
+def _ask(option: str, value: str, question: str, choices: tuple[str, ...] = (), default: str | None = None) -> str:
+    """What was given, or asked on a terminal, or the default, or the sentence that it is missing."""
     if value:
         return value
     shown = f"{question} ({', '.join(choices)})" if choices else question
     if sys.stdin.isatty():
-        return str(typer.prompt(shown, default=default or None, err=True))
-    if default:
-        return default
-    raise UsageError(f"{option} is missing: {shown}")
+        return str(typer.prompt(shown, default=default, show_default=bool(default), err=True))
+    if default is None:
+        raise UsageError(f"{option} is missing: {shown}")
+    return default
+
+
+def _count(option: str, text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise UsageError(f"{option} is a number of at least 1, not '{text}'.")
+    return int(text)
 
 
 def new(
@@ -58,7 +64,7 @@ def new(
     bin_dir: Annotated[
         str, typer.Option("--bin-dir", metavar="DIR", help="Without Spack: the programs, with {mpi} for its name.")
     ] = "build/{mpi}/bin",
-    cores: Annotated[int, typer.Option("--cores", min=1, help="Cores a node.")] = 1,
+    cores: Annotated[str, typer.Option("--cores", metavar="N", help="Cores a node.")] = "",
     reserve: Annotated[int, typer.Option("--reserve", min=0, help="Cores a rank for the engine, beside its own.")] = 0,
     smt: Annotated[bool, typer.Option("--smt", help="Cores have a second hardware thread.")] = False,
     hostname: Annotated[str, typer.Option("--hostname", metavar="REGEX", help="The login nodes; default: this.")] = "",
@@ -73,9 +79,11 @@ def new(
         raise UsageError(f"{file}: a site's file is a Python file, so its name ends in .py.")
     if file.exists() and not force:
         raise UsageError(f"{file} is there already: --force replaces it.")
+    name = _ask("--name", name, "What is the cluster called?", default=file.stem)
     scheduler = _ask("--scheduler", scheduler, "Which batch system?", SCHEDULERS)
+    partition = _ask("--partition", partition, "Which partition or queue? (Enter: its default)", default="")
     answers = Answers(
-        name=_ask("--name", name, "What is the cluster called?", default=file.stem),
+        name=name,
         scheduler=scheduler,
         launcher=launcher or DEFAULT_LAUNCHERS.get(scheduler, "mpirun"),
         fabric=_ask("--fabric", fabric, "Which network?", tuple(FABRICS)),
@@ -89,7 +97,7 @@ def new(
         modules_system=modules_system,
         spack_site=spack_site,
         bin_dir=bin_dir,
-        cores=cores,
+        cores=_count("--cores", _ask("--cores", cores, "How many cores has a node?")),
         progress_cores=reserve,
         smt=smt,
     )

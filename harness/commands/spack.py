@@ -17,9 +17,7 @@ from spack_env import make_site
 from spack_env.table import ENVIRONMENTS
 
 SiteName = Annotated[str, typer.Option("--site", metavar="NAME", help="A site that ./bench spack site has made.")]
-Names = Annotated[
-    list[str], typer.Argument(metavar="ENVIRONMENT...", help=f"Any of {', '.join(ENVIRONMENTS)}; or all.")
-]
+Names = Annotated[list[str], typer.Argument(metavar="ENVIRONMENT", help=f"Any of {', '.join(ENVIRONMENTS)}; or all.")]
 
 
 def _chosen(names: list[str], site: str) -> list[spack.SiteEnvironment]:

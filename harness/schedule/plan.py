@@ -21,7 +21,7 @@ INTENTIONS = ("comp_over_comm", "comp_s")  # become work_units by the job's cali
 
 # Before anything is known of a network: the time of a message is taken as that of 1 Gb/s.
 ASSUMED_BYTES_PER_S = 125e6
-LAUNCH_OVERHEAD_S = 1.0
+LAUNCH_OVERHEAD_S = 0.5  # 0.1 to 0.4 on two virtual nodes, as every run prints it
 # A launch may take this many times its estimate, plus the grace: the slowest variants are twice as slow as bare.
 TIMEOUT_FACTOR, TIMEOUT_GRACE_S = 6.0, 45.0
 

@@ -31,8 +31,17 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     """A site that is in order."""
     bin_dir = tmp_path_factory.mktemp("bin")
     (bin_dir / "progress-run").write_text("")
+    compiler = bin_dir / "cc"  # stands for the one that finds Cray's mpi.h
+    compiler.write_text("#!/bin/sh\n")
+    compiler.chmod(0o755)
     extras = {"mpi": "cray", "library": "CRAY MPICH", "bin_dir": str(bin_dir), "async_progress": {"A": "1"}}
-    environment = {"name": "cray", "cc": "cc", "features": ["mpi"], "extras": extras, "target_systems": ["summit"]}
+    environment = {
+        "name": "cray",
+        "cc": str(compiler),
+        "features": ["mpi"],
+        "extras": extras,
+        "target_systems": ["summit"],
+    }
     partition = {
         "name": "batch",
         "scheduler": "slurm",
@@ -81,13 +90,13 @@ WRONG: dict[str, tuple[Path_, object, str]] = {
     "features": ((*ENVIRONMENT, "features"), [], "feature 'mpi'"),
     "extras": ((*ENVIRONMENT, "extras"), {}, "extras lack mpi, library, bin_dir"),
     "mpi": ((*ENVIRONMENT, "extras", "mpi"), "other", "the environment's own name"),
-    "library": ((*ENVIRONMENT, "extras", "library"), 3, "'library' is a str, not 3"),
+    "library": ((*ENVIRONMENT, "extras", "library"), 3, "'library' is of type str, not 3"),
     "bin_dir": ((*ENVIRONMENT, "extras", "bin_dir"), "/absent", "no progress-run in bin_dir /absent"),
     "async": ((*ENVIRONMENT, "extras", "async_progress"), {"A": 1}, "strings for strings"),
     "launch": ((*PARTITION, "extras", "launch"), "rocket", "one of mpiexec, launcher, not 'rocket'"),
     "mpiexec": ((*PARTITION, "extras", "launch"), "mpiexec", "it is one of mpich"),
     "sweep": ((*PARTITION, "extras", "sweep"), [1], "a list of strings"),
-    "hosts": ((*PARTITION, "extras", "hosts"), "n1", "'hosts' is a list"),
+    "hosts": ((*PARTITION, "extras", "hosts"), "n1", "'hosts' is of type list"),
     "nodes": ((*PARTITION, "extras", "nodes"), 0, "at least 1"),
 }
 TEXTS = {

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import itertools
 import os
+import pty
 import re
 import runpy
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,41 +21,12 @@ from harness.cli import main
 from harness.errors import UsageError
 from harness.paths import ROOT
 from harness.site_writer import FABRICS, Answers, SiteMpi
+from harness.tests.login_node import host, program
 from spack_env import make_site
 
+__all__ = ["host"]  # a fixture
+
 NUMBER = itertools.count()
-
-
-def program(folder: Path, name: str, script: str) -> None:
-    """A stand-in for a cluster's command."""
-    path = folder / name
-    path.write_text(f"#!/bin/bash\n{script}\n")
-    path.chmod(0o755)
-
-
-@pytest.fixture
-def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A login node with Slurm, PBS, two partitions, Lmod with one module, and an MPI that this module brings."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name in ("sbatch", "qsub"):
-        program(folder, name, "exit 1")
-    program(folder, "sinfo", "printf 'batch\\ndebug\\n'")
-    program(folder, "qstat", "printf 'Queue Max Tot\\nworkq 0 0\\n'")
-    modules = tmp_path / "modules"
-    modules.mkdir()
-    program(modules, "mpicc", "exit 0")
-    unknown = 'echo "Lmod has detected the following error: $2 is unknown" >&2; return 1'
-    profile = f"module() {{ case $2 in mpich/4.2) PATH={modules}:$PATH;; *) {unknown};; esac; }}"
-    (tmp_path / ".bash_profile").write_text(f"export PATH={folder}:$PATH\n{profile}\n")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    monkeypatch.setattr(make_site, "SITES", tmp_path / "sites")
-    (tmp_path / "sites" / "cluster").mkdir(parents=True)
-    (tmp_path / "sites" / "cluster" / "packages.yaml").write_text("packages: {}\n")
-    (tmp_path / "programs").mkdir()
-    (tmp_path / "programs" / "progress-run").write_text("")
-    return tmp_path
 
 
 def new(host: Path, *options: str) -> tuple[int, Path]:
@@ -113,7 +87,7 @@ MISTAKES = {
     "partition": ((*SPACK, "--partition", "gpu"), "no partition or queue 'gpu' here. There are: batch, debug."),
     "queue": (
         (*SPACK, "--scheduler", "pbs", "--launcher", "mpirun", "--partition", "batch"),
-        "There are: Queue, workq",
+        "There are: workq.",
     ),
     "module": (("--mpi", "mpich=mpich/9", "--modules-system", "lmod"), "the module mpich/9 cannot be loaded here"),
     "modules system": (("--mpi", "mpich=mpich/4.2"), "'modules_system' is 'nomod': say lmod or envmod"),
@@ -129,7 +103,11 @@ MISTAKES = {
     "pmi without srun": ((*SPACK, "--pmi", "pmix", "--launcher", "mpirun"), "goes with --launcher srun"),
     "launcher": ((*SPACK, "--launcher", "catapult"), "catapult"),
     "hostname": ((*SPACK, "--hostname", "^elsewhere$"), "this host's name"),
-    "cores": ((*SPACK, "--cores", "0"), "Invalid value for '--cores'"),
+    "cores": ((*SPACK, "--cores", "0"), "--cores is a number of at least 1, not '0'."),
+    "an mpi twice": ((*SPACK, "--mpi", "openmpi"), "--mpi openmpi is given twice"),
+    "no mpi's compiler": (("--mpi", "mpich", "--cc", "cc"), "its C compiler 'cc' finds no mpi.h"),
+    "flux without its bindings": ((*SPACK, "--scheduler", "flux"), "no flux Python bindings found"),
+    "torque's queue": ((*SPACK, "--scheduler", "torque", "--partition", "long"), "There are: workq."),
 }
 
 
@@ -143,6 +121,63 @@ def test_a_mistake_is_a_sentence(
     assert words in error
     assert "Traceback" not in error
     assert not file.exists(), "no file that does not fit"
+
+
+def changed(host: Path, file: Path, old: str, new: str) -> Path:
+    """The file with a mistake edited into it, under another name."""
+    text = file.read_text()
+    assert old in text
+    edited = host / f"site_{next(NUMBER)}.py"
+    edited.write_text(text.replace(old, new))
+    return edited
+
+
+EDITED = {
+    "scheduler": ('"scheduler": "slurm"', '"scheduler": "cron"', "no such scheduler: 'cron'"),
+    "launcher": ('"launcher": "srun"', '"launcher": "catapult"', "catapult"),
+    "partition": ('"--partition=batch"', '"--partition=gpu"', "no partition or queue 'gpu' here."),
+    "module": ('["mpich/4.2"]', '["mpich/9"]', "the module mpich/9 cannot be loaded here"),
+    "no compiler": ('"cc": "mpicc",', "", "it has no 'cc': name the MPI's C compiler"),
+    "no library": ('"library": "MPICH Version",', "", "extras lack library"),
+    "type of extras": ('"cores": 32', '"cores": "32"', "extras 'cores' is of type int"),
+    "unknown key": ('"max_jobs"', '"max_job"', "max_job"),
+}
+
+
+@pytest.mark.parametrize(("old", "new_text", "words"), EDITED.values(), ids=EDITED.keys())
+def test_an_edited_mistake_is_refused_before_a_run(
+    host: Path, old: str, new_text: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, file = new(host, *MODULES, "--partition", "batch", "--bin-dir", str(host / "programs"))
+    assert status == 0, capsys.readouterr().err
+    edited = changed(host, file, old, new_text)
+    for command in (["site", "check", str(edited)], ["run", "overlap-ratio", "--system", str(edited)]):
+        assert main(command) == 2
+        error = capsys.readouterr().err
+        assert words in error
+        assert "Traceback" not in error
+
+
+def test_what_is_not_given_is_asked(host: Path) -> None:
+    """On a terminal, in this order; Enter takes what is offered."""
+    ours, theirs = pty.openpty()
+    file = host / f"asked_{next(NUMBER)}.py"
+    command = [sys.executable, "-m", "harness", "site", "new", str(file), "--bin-dir", str(host / "programs")]
+    command += ["--modules-system", "lmod", "--hostname", ".*"]
+    os.write(ours, b"\nslurm\nbatch\nethernet\nmpich=mpich/4.2\n16\n")
+    asked = subprocess.run(command, stdin=theirs, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert asked.returncode == 0, asked.stderr
+    system = site_file._load(file)["systems"][0]
+    assert system["name"] == file.stem
+    assert system["partitions"][0]["access"] == ["--partition=batch"]
+    assert system["partitions"][0]["extras"]["cores"] == 16
+
+
+def test_without_a_terminal_nothing_is_guessed(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["site", "new", str(host / "s.py"), "--scheduler", "slurm", "--fabric", "ethernet", *SPACK]) == 2
+    assert "--cores is missing: How many cores has a node?" in capsys.readouterr().err
 
 
 def test_a_scheduler_that_is_not_here(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,6 +277,24 @@ def test_an_environment_is_written_for_its_site(host: Path) -> None:
         spack.SiteEnvironment("mars", spack.environment("mpich")).write()
 
 
+def test_what_a_rebuild_installs_anew_is_linked(host: Path) -> None:
+    """Spack keeps a view for as long as the hashes are the same; a rebuilt checkout may bring another program."""
+    chosen = spack.SiteEnvironment("cluster", spack.environment("mpich"))
+    prefix, view = host / "prefix" / "bin", chosen.folder / ".spack-env" / "._view" / "hash" / "bin"
+    for folder in (prefix, view):
+        folder.mkdir(parents=True)
+    for name in ("microbench", "himeno"):
+        (prefix / name).write_text("")
+    (view / "microbench").symlink_to(prefix / "microbench")
+    chosen.bin.parent.symlink_to(view.parent)
+    again = f"mkdir -p {view}; ln -s {prefix}/* {view}; ln -s {view.parent} {chosen.bin.parent}; echo x >> {host}/made"
+    spack_of(host, f"case $3 in find) echo {prefix.parent};; env) [ ! -e {view} ] && {again};; esac")
+    for _ in range(2):
+        chosen._renew_view()
+        assert {link.name for link in chosen.bin.iterdir()} == {"microbench", "himeno"}
+    assert (host / "made").read_text() == "x\n", "what is in order is left alone"
+
+
 def test_a_host_command_that_hangs_is_no_end(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(host / "bin", "sinfo", "sleep 60")
     monkeypatch.setattr("harness.site_probe.TIMEOUT_S", 0.2)
@@ -266,7 +319,7 @@ EXAMPLES = ROOT / "reframe_checks" / "systems" / "examples"
 def test_an_example_is_in_order_where_its_cluster_is(name: str, host: Path) -> None:
     """Everything that the example names is there, and then the file is a site's."""
     program(host / "bin", "sinfo", "printf 'batch\\nstandard\\n'")
-    (host / ".bash_profile").write_text(f"export PATH={host}/bin:/usr/bin:/bin\nmodule() {{ true; }}\n")
+    (host / ".bash_profile").write_text(f"unset BASH_ENV\nexport PATH={host}/bin:/usr/bin:/bin\nmodule() {{ true; }}\n")
     for compiler in ("cc", "mpicc"):
         program(host / "bin", compiler, "true")
     make_site.SITES.joinpath(name).mkdir(exist_ok=True)

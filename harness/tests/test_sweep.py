@@ -17,6 +17,7 @@ from harness.schedule.runner import Runner
 from harness.systems import BUILTIN
 from reframe_checks.features import Need, why_not
 from reframe_checks.study import Parameter, Scale, Study
+from reframe_checks.study_table import STUDIES
 
 PERIODS = (1, 100)
 SCALE = Scale(
@@ -46,7 +47,7 @@ def test_each_setting_of_the_engine_has_launches_of_its_own() -> None:
         points = job.points_of(launch)
         assert [point["size_bytes"] for point in points] == [8, 16]
         assert {point.get("period_ms") for point in points} == {launch.fixed.get("period_ms")}
-    assert job.estimate_s() == pytest.approx(6 * (1 + 2 * 0.5))
+    assert job.estimate_s() == pytest.approx(6 * (0.5 + 2 * 0.5))
 
 
 def test_any_engine_setting_can_be_swept_from_the_command_line() -> None:
@@ -88,3 +89,16 @@ def test_what_cannot_be_measured_here_is_a_record_that_says_why(plan: Plan, tmp_
     before = len(list((tmp_path / "records").iterdir()))
     assert Runner(replace(plan, impossible=reasons), tmp_path).run() == 0
     assert len(list((tmp_path / "records").iterdir())) == before
+
+
+def test_interference_runs_what_the_machine_offers_and_says_what_it_lacks() -> None:
+    """A laptop of two cores: one hardware thread each, one socket."""
+    needs = STUDIES["interference"].needs
+    offered = {"detection": "futex", "placement": "same-core"}
+    assert why_not(needs, offered, ["remote"], 2) == ""
+    assert why_not(needs, offered, ["remote"], 1) == "2 cores a node are needed and there are 1"
+    assert why_not(needs, {"detection": "mwait-c1", "placement": "smt-sibling"}, ["remote"], 2) == (
+        "no core here has a second hardware thread; the CPU shows neither UMWAIT nor MWAITX here"
+    )
+    assert "one socket" in why_not(needs, {"detection": "spin", "placement": "other-socket"}, ["remote"], 2)
+    assert "3 cores" in why_not(needs, {"detection": "spin", "placement": "same-l3"}, ["remote"], 2)

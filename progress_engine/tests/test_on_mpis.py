@@ -43,6 +43,8 @@ def test_results_are_those_of_the_bare_program(
         assert len(report["threads"]) == threads
         assert all(thread["tid"] > 0 for thread in report["threads"])
         assert (report["polls"] > 0) is active
+        waits = ("umwait-c0.2", "mwaitx-c1", "wfe", "pause-futex") if preset == "mwait" else (None,)
+        assert report["wait_instruction"] in waits
 
 
 @pytest.mark.parametrize("driver", ["test", "auto"])

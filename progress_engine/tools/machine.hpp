@@ -6,7 +6,8 @@
 
 namespace progress_engine {
 
-// {"wait_instructions": [names], "slice_ns": as read back after asking for 100 us, or null, "precise_epoll": bool,
+// {"wait_instruction": what wait=mwait uses here, "slice_ns": as read back after asking for 100 us, or null,
+// "precise_epoll": bool,
 //  "membarrier": bool, "cpus": [allowed to this process], "kernel": "6.1.0"}
 nlohmann::ordered_json describe_machine();
 

@@ -7,11 +7,14 @@ partition features (reframe_checks.features says what needs them):
     smt                cores have a second hardware thread, and a node has all of a core's
     rdma               the network interface has RDMA
     remote             ranks can be on several nodes
+    mwait              user mode can wait for a store: UMWAIT or MWAITX
+    two-sockets        a node has CPUs of two sockets at least
 partition extras:
     cores              cores that the ranks of one node may use
     progress_cores     cores beside its own that each rank is given for the engine's threads; 0 by default
     launch             "mpiexec" (the MPI's own, on `hosts` or the batch job's nodes) or "launcher" (ReFrame's)
     hosts              the nodes by name, where no batch system chooses them
+    alone              hosts and cores for a study of one node, where there is a better node for it than the first
     remote_shell       the ssh stand-in with which mpiexec reaches them
     bind               True: mpiexec binds each rank to a core; else the nodes' own confinement or the batch system does
     network            what the network really is, in words, for the records
@@ -25,6 +28,7 @@ environment extras:
     library            a word that MPI_Get_library_version must contain
     bin_dir            where progress-run and the workloads built for this MPI are
     async_progress     environment that switches on the MPI's own progress thread
+    shared_memory      environment with which ranks of one node talk through its memory, where that is not the default
     spack              {"site": ..., "environment": ...}: what Spack installs before the job (harness.spack)
 """
 
@@ -56,6 +60,7 @@ def environment(mpi: Mpi, network: str, systems: list[str]) -> Config:
             "library": mpi.library,
             "bin_dir": str(mpi.build_dir / "bin"),
             "async_progress": dict(mpi.async_progress),
+            "shared_memory": dict(mpi.shared_memory),
         },
         "target_systems": systems,
     }
@@ -78,7 +83,15 @@ def features(cpus: set[int], remote: bool) -> list[str]:
     facts = machine.facts()
     rdma = any(str(nic["driver"]).startswith(machine.RDMA_DRIVERS) for nic in facts["nics"])
     smt = any(len(core) > 1 for core in available_cores(cpus))
-    return [name for name, there in (("smt", smt), ("rdma", rdma), ("remote", remote)) if there]
+    sockets = {machine.socket_of(cpu) for cpu in cpus}
+    offered = {
+        "smt": smt,
+        "rdma": rdma,
+        "remote": remote,
+        "mwait": facts["mwait"] is not None,
+        "two-sockets": len(sockets) > 1,
+    }
+    return [name for name, there in offered.items() if there]
 
 
 def from_spack(built: SiteEnvironment) -> Config:

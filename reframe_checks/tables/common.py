@@ -8,6 +8,8 @@ from reframe_checks.study import Grid, Parameter, Scale
 KIB, MIB = 1024, 1024 * 1024
 SIZE = Parameter("message size", int)
 ROUND_TRIPS = Parameter("round trips a repetition", int)
+WORK = Parameter("what the computation is bound by", str, ("register", "memory"))
+TEST_EVERY = Parameter("manual progression: MPI_Test after so many units of the computation, 0 never", int)
 DEFENSIBLE = 6  # launches from which on an interval is one (analysis.statistics.interval)
 
 

@@ -26,6 +26,7 @@ MINIGHOST = Study(
     parameters=_AXIS
     | {
         "mode": Parameter("when the halos are exchanged", str, ("blocking", "nonblocking", "overlapped")),
+        "stencil": Parameter("points of the stencil, 7 or 27", int),
         "nx": Parameter("points of the grid along its first axis", int),
         "ny": Parameter("points along the second", int),
         "nz": Parameter("points along the third", int),
@@ -77,6 +78,7 @@ HIMENO = Study(
     parameters=_AXIS
     | {
         "grid": Parameter("the published size", str, ("XS", "S", "M", "L", "XL")),
+        "dimensions": Parameter("axes of the grid that may be cut for the ranks", int),
         "iterations": Parameter("iterations a repetition", int),
     },
     scales={

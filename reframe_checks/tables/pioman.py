@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from reframe_checks.study import Parameter, Scale, Study
-from reframe_checks.tables.common import KIB, MIB
+from reframe_checks.tables.common import KIB, MIB, TEST_EVERY, WORK
 
 _OVERLAP_PARAMETERS = {
     "pattern": Parameter("who computes", str, ("both", "sender", "receiver")),
     "size_bytes": Parameter("message size", int),
     "receive": Parameter("whether the receive is there before the send starts", str, ("preposted", "late")),
+    "work": WORK,
+    "test_every": TEST_EVERY,
 }
 
 OVERLAP_RATIO = Study(

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Denis, PDP 2015, what the engine costs: studies P3, P5 and P6."""
+"""Denis, PDP 2015, what the engine costs: studies P3, P4, P5 and P6."""
 
 from __future__ import annotations
 
 from reframe_checks.study import Parameter, Study
 from reframe_checks.tables.common import DEFENSIBLE, KIB, MIB, ROUND_TRIPS, SIZE, paper, scale
 
-_LATENCY = {"size_bytes": SIZE, "round_trips": ROUND_TRIPS}
+_LATENCY = {
+    "size_bytes": SIZE,
+    "round_trips": ROUND_TRIPS,
+    "calls": Parameter("calls that wait or calls that start and wait", str, ("blocking", "nonblocking")),
+}
 _ONE_BYTE = {"size_bytes": (1,), "round_trips": (500,)}
 # 10 million round trips of a byte: as many repetitions of 1000
 _TEN_MILLION, _TEN_MINUTES = 10_000, 600.0
@@ -32,6 +36,32 @@ LATENCY_IDLE_PERIOD = Study(
             variants=("bare", "idle"),
             samples=_TEN_MILLION,
             seconds=_TEN_MINUTES,
+        ),
+    },
+)
+
+COMPUTE_IDLE_PERIOD = Study(
+    name="compute-idle-period",
+    title="Time of NPB EP against the period at which idle threads poll",
+    group="pioman",
+    source="Denis, PDP 2015, figure 4 (study P4)",
+    workload=("npb", "ep"),
+    quantity="elapsed_s",
+    parameters={
+        "class": Parameter("the problem's size", str, ("S", "W", "A", "B", "C")),
+        "period_us": Parameter("period of the idle threads, microseconds", int, engine="idle_us"),
+    },
+    scales={
+        "test": scale(1, {"class": ("S",), "period_us": (0, 1000)}, variants=("bare", "idle"), samples=1),
+        "quick": scale(
+            DEFENSIBLE, {"class": ("S",), "period_us": (0, 10, 1000)}, variants=("bare", "idle"), samples=4, seconds=1.3
+        ),
+        "paper": paper(
+            6,
+            {"class": ("B",), "period_us": (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)},
+            variants=("bare", "idle"),
+            samples=10,
+            seconds=300,
         ),
     },
 )
@@ -109,4 +139,4 @@ LATENCY_FLAVOURS = Study(
     },
 )
 
-STUDIES = (LATENCY_IDLE_PERIOD, TIMER_PERIOD, TIMER_PERIOD_EP, LATENCY_FLAVOURS)
+STUDIES = (LATENCY_IDLE_PERIOD, COMPUTE_IDLE_PERIOD, TIMER_PERIOD, TIMER_PERIOD_EP, LATENCY_FLAVOURS)

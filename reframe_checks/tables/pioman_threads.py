@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Denis, PDP 2015, many threads: studies P8 and P9."""
+"""Denis, PDP 2015, many threads: studies P8, P9 and P10."""
 
 from __future__ import annotations
 
+from reframe_checks.features import Need
 from reframe_checks.study import Parameter, Study
-from reframe_checks.tables.common import DEFENSIBLE, MIB, ROUND_TRIPS, SIZE, paper, scale
+from reframe_checks.tables.common import DEFENSIBLE, MIB, ROUND_TRIPS, SIZE, WORK, paper, scale
 
 _THREADED = ("bare-multiple", "idle", "adaptive")
 _SMALL = {"size_bytes": SIZE, "round_trips": ROUND_TRIPS}
@@ -61,7 +62,7 @@ N_LOAD = Study(
     parameters=_SMALL
     | {
         "computing_threads": Parameter("computing threads on each side", int),
-        "work": Parameter("what the computation is bound by", str, ("register", "memory")),
+        "work": WORK,
     },
     scales={
         "test": scale(
@@ -69,7 +70,8 @@ N_LOAD = Study(
         ),
         "quick": scale(
             DEFENSIBLE,
-            {"computing_threads": (0, 1, 4), "size_bytes": (MIB,), "round_trips": (5,)},
+            # bare and beside 4 threads a round trip takes half a second on one core
+            {"computing_threads": (0, 1, 4), "size_bytes": (MIB,), "round_trips": (2,)},
             variants=("bare", "idle"),
             samples=2,
             seconds=0.8,
@@ -89,4 +91,51 @@ N_LOAD = Study(
     },
 )
 
-STUDIES = (ONE_TO_MANY, MANY_TO_MANY, N_LOAD)
+QUEUES = ("submission", "lock", "lock-free")
+
+TASKS = Study(
+    name="tasks",
+    title="Time of an ltask while several threads submit and poll, on three designs of a queue",
+    group="pioman",
+    source="Denis, PDP 2015, section IV, figure 1 (study P10)",
+    workload=("tasks", "contention"),
+    nodes=1,
+    own_threads=True,
+    quantity="task_s",
+    parameters={
+        "queue": Parameter("design of the queues", str, QUEUES),
+        "locality": Parameter("a queue for every place of the machine, or a single one", bool),
+        "submitters": Parameter("threads that submit ltasks and wait for them", int),
+        "pollers": Parameter("threads that only poll", int),
+        "window": Parameter("ltasks that a submitter has under way", int),
+        "polls": Parameter("polls until an ltask is done", int),
+    },
+    needs=(Need("cores>=2"),),
+    scales={
+        "test": scale(
+            1, {"queue": QUEUES, "locality": (True,), "submitters": (2,)}, variants=("bare",), samples=2, seconds=0.1
+        ),
+        "quick": scale(
+            DEFENSIBLE,
+            {"queue": QUEUES, "locality": (True, False), "submitters": (1, 2, 4)},
+            variants=("bare",),
+            samples=10,
+            seconds=0.1,
+        ),
+        "paper": paper(
+            6,
+            {
+                "queue": QUEUES,
+                "locality": (True, False),
+                "submitters": (1, 2, 4, 8, 16, 32),
+                "pollers": (0, 1, 4),
+                "polls": (1, 16),
+            },
+            variants=("bare",),
+            samples=100,
+            seconds=10,
+        ),
+    },
+)
+
+STUDIES = (ONE_TO_MANY, MANY_TO_MANY, N_LOAD, TASKS)

@@ -5,7 +5,7 @@ studies R1 and R2."""
 from __future__ import annotations
 
 from reframe_checks.study import Grid, Parameter, Scale, Study
-from reframe_checks.tables.common import DEFENSIBLE, KIB, MIB, SIZE, paper, scale
+from reframe_checks.tables.common import DEFENSIBLE, KIB, MIB, SIZE, TEST_EVERY, WORK, paper, scale
 
 # `pattern` names the paper's three kinds; the workload itself needs only the collective
 KINDS = {
@@ -32,7 +32,8 @@ COLLECTIVE_OVERLAP = Study(
         "collective": Parameter("collective", str, _COLLECTIVES),
         "size_bytes": SIZE,
         "comp_over_comm": Parameter("computation time over the bare communication time", float),
-        "test_every": Parameter("manual progression: MPI_Test after so many units of the computation, 0 never", int),
+        "work": WORK,
+        "test_every": TEST_EVERY,
     },
     scales={
         "test": Scale(
@@ -83,6 +84,7 @@ CONTEXT_SWITCHES = Study(
     parameters={
         "pending": Parameter("whether messages are pending while the program computes", bool),
         "size_bytes": SIZE,
+        "work": WORK,
         "comp_s": Parameter("computation time, seconds", float),
     },
     scales={

@@ -2,8 +2,8 @@
 #include "npb/ep_kernel.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "common/vectorised.h"
 
@@ -14,62 +14,64 @@ namespace {
 // which is the sequence of another multiplier, so that a vector unit can make several at a time.
 constexpr std::size_t chunk_pairs = 512;
 constexpr std::size_t chunk_numbers = 2 * chunk_pairs;
-constexpr std::size_t lanes = 32;
+constexpr std::size_t width = 8;    // of a vector
+constexpr std::size_t vectors = 8;  // enough to hide a multiplication's latency behind the others
+constexpr std::size_t lanes = vectors * width;
 
-using Lanes = std::array<std::uint64_t, lanes>;
+using Words [[gnu::vector_size(width * sizeof(std::uint64_t))]] = std::uint64_t;
+using Reals [[gnu::vector_size(width * sizeof(double))]] = double;
+using Lanes = std::array<Words, vectors>;
 
-/// Numbers 2 i and 2 i + 1 of the sequence are pair i: x and y go to halves of `uniform`. State below 2^46 put into the
-/// mantissa of 2^52 is an exact conversion that every vector unit has.
+/// Numbers 2 i and 2 i + 1 of the sequence are pair i: x and y go to halves of `uniform`; the first half of the vectors
+/// are x. State below 2^46 put into the mantissa of 2^52 is an exact conversion that every vector unit has.
 WORKLOADS_VECTORISED void fill_uniform(Lanes& state, std::uint64_t leap, double* __restrict uniform) {
   constexpr std::uint64_t two_52 = 0x4330000000000000U;
   constexpr double scale = 2.0 / 70368744177664.0;  // 2^46
-  double* __restrict x = uniform;
-  double* __restrict y = uniform + chunk_pairs;
-  for (std::size_t begin = 0; begin < chunk_numbers; begin += lanes) {
-    for (std::size_t lane = 0; lane < lanes / 2; ++lane) {
-      const double even = std::bit_cast<double>(state[lane] | two_52) - 4503599627370496.0;
-      const double odd = std::bit_cast<double>(state[lane + (lanes / 2)] | two_52) - 4503599627370496.0;
-      x[(begin / 2) + lane] = (even * scale) - 1;
-      y[(begin / 2) + lane] = (odd * scale) - 1;
-    }
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      state[lane] = (state[lane] * leap) & modulus_mask;
+  Lanes now = state;
+  for (std::size_t begin = 0; begin < chunk_pairs; begin += lanes / 2) {
+#pragma GCC unroll 8
+    for (std::size_t n = 0; n < vectors; ++n) {
+      const Words bits = now[n] | two_52;
+      Reals value;
+      std::memcpy(&value, &bits, sizeof value);
+      value = ((value - 4503599627370496.0) * scale) - 1;
+      const std::size_t half = n < vectors / 2 ? 0 : chunk_pairs;
+      std::memcpy(uniform + half + begin + (n % (vectors / 2) * width), &value, sizeof value);
+      now[n] = (now[n] * leap) & modulus_mask;
     }
   }
+  state = now;
 }
 
-/// The pairs inside the unit circle, packed. Returns how many.
-std::size_t accept(const double* __restrict uniform, double* __restrict radius, double* __restrict x,
-                   double* __restrict y) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < chunk_pairs; ++i) {
-    const double a = uniform[i];
-    const double b = uniform[i + chunk_pairs];
-    const double t = (a * a) + (b * b);
-    radius[count] = t;
-    x[count] = a;
-    y[count] = b;
-    count += t <= 1 ? 1 : 0;  // no branch: a fifth of the pairs is refused, unforeseeably
-  }
-  return count;
-}
-
-/// Makes deviates of them, in place; returns their sums without counts.
-WORKLOADS_VECTORISED void transform(std::size_t count, const double* __restrict radius, double* __restrict x,
-                                    double* __restrict y, double* __restrict sums) {
+/// Makes deviates of the pairs inside the unit circle and adds them up; `largest` is max(|X|, |Y|) of a pair, -1 of one
+/// that is refused. A refused pair's deviates are 0: to compute a fifth too many costs less than to sort them out.
+WORKLOADS_VECTORISED void transform(const double* __restrict uniform, double* __restrict largest,
+                                    double* __restrict sums) {
   double sum_x = 0;
   double sum_y = 0;
 #pragma omp simd reduction(+ : sum_x, sum_y)
-  for (std::size_t i = 0; i < count; ++i) {
-    const double t = radius[i];
-    const double factor = std::sqrt(-2 * std::log(t) / t);
-    x[i] *= factor;
-    y[i] *= factor;
-    sum_x += x[i];
-    sum_y += y[i];
+  for (std::size_t i = 0; i < chunk_pairs; ++i) {
+    const double x = uniform[i];
+    const double y = uniform[i + chunk_pairs];
+    const double t = (x * x) + (y * y);
+    const double inside = t <= 1 ? t : 1;  // whose logarithm is 0
+    const double factor = std::sqrt(-2 * std::log(inside) / inside);
+    sum_x += x * factor;
+    sum_y += y * factor;
+    largest[i] = t <= 1 ? std::max(std::abs(x), std::abs(y)) * factor : -1;
   }
-  sums[0] += sum_x;
-  sums[1] += sum_y;
+  sums[0] = sum_x;
+  sums[1] = sum_y;
+}
+
+/// How many of `largest` are `least` or more.
+WORKLOADS_VECTORISED double count_from(const double* __restrict largest, double least) {
+  double count = 0;
+#pragma omp simd reduction(+ : count)
+  for (std::size_t i = 0; i < chunk_pairs; ++i) {
+    count += largest[i] >= least ? 1.0 : 0.0;
+  }
+  return count;
 }
 
 }  // namespace
@@ -92,7 +94,7 @@ std::uint64_t power(std::uint64_t base, std::uint64_t exponent) noexcept {
   return result;
 }
 
-EpKernel::EpKernel() : uniform_(chunk_numbers), radius_(chunk_pairs), x_(chunk_pairs), y_(chunk_pairs) {}
+EpKernel::EpKernel() : uniform_(chunk_numbers), largest_(chunk_pairs) {}
 
 EpSums EpKernel::run(std::uint64_t first, std::uint64_t last) {
   EpSums sums;
@@ -101,7 +103,8 @@ EpSums EpKernel::run(std::uint64_t first, std::uint64_t last) {
   for (std::uint64_t batch = first; batch < last; ++batch) {
     std::uint64_t number = (seed * power(multiplier, (2 * pairs_a_batch * batch) + 1)) & modulus_mask;
     for (std::size_t n = 0; n < lanes; ++n) {  // lanes in the order x, x, ..., y, y, ...
-      state[(n / 2) + (n % 2 * lanes / 2)] = number;
+      const std::size_t lane = (n / 2) + (n % 2 * lanes / 2);
+      state[lane / width][lane % width] = number;
       number = (number * multiplier) & modulus_mask;
     }
     for (std::uint64_t done = 0; done < pairs_a_batch; done += chunk_pairs) {
@@ -114,16 +117,16 @@ EpSums EpKernel::run(std::uint64_t first, std::uint64_t last) {
 
 EpSums EpKernel::tally() {
   EpSums sums;
-  const std::size_t count = accept(uniform_.data(), radius_.data(), x_.data(), y_.data());
   std::array<double, 2> both{};
-  transform(count, radius_.data(), x_.data(), y_.data(), both.data());
-  std::array<std::uint32_t, annuli> counts{};
-  for (std::size_t i = 0; i < count; ++i) {
-    ++counts[static_cast<std::size_t>(std::max(std::abs(x_[i]), std::abs(y_[i])))];
-  }
+  transform(uniform_.data(), largest_.data(), both.data());
   sums.x = both[0];
   sums.y = both[1];
-  std::ranges::copy(counts, sums.counts.begin());
+  double from = count_from(largest_.data(), 0);
+  for (std::size_t l = 0; l < annuli && from > 0; ++l) {
+    const double beyond = count_from(largest_.data(), static_cast<double>(l + 1));
+    sums.counts[l] = from - beyond;
+    from = beyond;
+  }
   return sums;
 }
 

@@ -43,9 +43,7 @@ class EpKernel {
   EpSums tally();
 
   std::vector<double> uniform_;  ///< a chunk of numbers in (-1, 1): all x, then all y
-  std::vector<double> radius_;   ///< those accepted
-  std::vector<double> x_;
-  std::vector<double> y_;
+  std::vector<double> largest_;  ///< max(|X|, |Y|) of its pairs
 };
 
 /// A class of the benchmark: 2^log2_pairs pairs and the sums that are right.

@@ -13,6 +13,7 @@ extern "C" {
 /* What the engine is and has done in this process, as a JSON object:
  *   version, preset, active, reason ("" or why it is inactive), settings {key: value}, driver,
  *   driver_switches (to a further driver, because polls moved nothing while operations completed), wait,
+ *   wait_instruction (what wait=mwait uses on this CPU: umwait-c0.2, mwaitx-c1, wfe, or pause-futex; null for others),
  *   thread_level {asked, provided} ("single".."multiple"; provided is the MPI's, the program sees what it asked for),
  *   slice_ns (as the kernel reads it back; null if it does not say),
  *   threads [{role, tid, cpus_allowed, cpu_last, cpu_s (seconds), voluntary_switches, involuntary_switches}],

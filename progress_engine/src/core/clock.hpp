@@ -20,4 +20,11 @@ inline Nanoseconds now() {
   return seconds(time.tv_sec) + time.tv_nsec;
 }
 
+// A system call.
+inline Nanoseconds cpu_time_of_this_thread() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return seconds(time.tv_sec) + time.tv_nsec;
+}
+
 }  // namespace progress_engine

@@ -22,20 +22,25 @@ class WakeDistance {
       : minimum_(minimum), start_(std::clamp(start, minimum, maximum)), maximum_(maximum), current_(start_) {}
 
   Nanoseconds current() const { return current_; }
-  // A new phase begins; its first messages are often a handshake that nothing should delay.
-  void reset() { current_ = start_; }
+  // A phase is over. The next one's first messages are often a handshake that nothing should delay; then what was
+  // learnt holds again.
+  void reset() {
+    learnt_ = std::max(current_, start_);
+    current_ = start_;
+  }
 
   void after_wake(const WakeOutcome& wake) {
     price_ += (switch_price + wake.idle_time - price_) / 8;
     if (wake.late)
-      current_ = std::max(minimum_, current_ / 2);
+      learnt_ = current_ = std::max(minimum_, current_ / 2);
     else if (wake.productive_time > price_)  // less is a control message and says nothing about the rate
       approach(current_ * worth * price_ / wake.productive_time);
   }
 
  private:
   void approach(Nanoseconds wanted) {
-    current_ = std::clamp(wanted, std::max(minimum_, current_ / 2), std::min(maximum_, current_ * 3 / 2));
+    const Nanoseconds most = std::max(current_ * 3 / 2, learnt_);
+    current_ = std::clamp(wanted, std::max(minimum_, current_ / 2), std::min(maximum_, most));
   }
 
   // Two context switches and the timer, with what they evict from the caches.
@@ -47,6 +52,7 @@ class WakeDistance {
   Nanoseconds start_;
   Nanoseconds maximum_;
   Nanoseconds current_;
+  Nanoseconds learnt_ = 0;  // of the last phase: it may be taken up again at once
   Nanoseconds price_ = switch_price;
 };
 

@@ -6,11 +6,26 @@
 #include <system_error>
 #include <utility>
 
+#include "core/breakable.hpp"
+#include "core/placement.hpp"
 #include "core/scheduling.hpp"
 #include "core/signals.hpp"
 #include "polling/polling_points.hpp"
 
 namespace progress_engine {
+
+namespace {
+
+// What the kernel refuses is left as it was: the report tells where each thread may run.
+void place(const Policy& policy) {
+  Cpus cpus;
+  if (policy.placement == Placement::list) cpus = parse_cpu_list(policy.cpus);
+  if (policy.placement == Placement::spare) cpus = spare_cpus(allowed_cpus(0), cpus_of_neighbours());
+  if (!cpus.empty()) bind_this_thread_to(cpus);
+}
+
+}  // namespace
+
 Engine::Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events)
     : policy_(std::move(policy)), driver_(std::move(driver)), events_(std::move(events)) {
   const auto& points = policy_.points;
@@ -57,6 +72,7 @@ void* Engine::enter(void* argument) {
   pthread_setname_np(pthread_self(), "pe-progress");
   worker.slice =
       schedule_this_thread({worker.idle_class, worker.idle_class ? 0 : policy.slice_us, policy.nice}).value_or(0);
+  place(policy);
   worker.tid = gettid();
   worker.loop(*worker.engine, worker);
   worker.final_usage = usage_of_thread(gettid());
@@ -90,9 +106,9 @@ void Engine::resume() {
 }
 
 bool Engine::may_poll() const {
-  if (paused()) return false;
+  if (paused() || (holds_.load(std::memory_order_seq_cst) > 0 && !broken("file-calls-alone"))) return false;
   if (policy_.trigger == Trigger::always) return true;
-  if (policy_.trigger == Trigger::outside && activity_.anyone_inside()) return false;
+  if (policy_.trigger == Trigger::outside && activity_.anyone_inside() && !broken("standing-down")) return false;
   return activity_.pending() > 0 || activity_.standing() > 0;
 }
 
@@ -105,11 +121,24 @@ void Engine::account(Worker& worker, const BurstResult& result) {
 // One poller at a time: two would only wait for each other inside the MPI.
 bool Engine::take_driver(Worker& worker) {
   Worker* holder = nullptr;
-  if (poller_.compare_exchange_strong(holder, &worker, std::memory_order_acquire)) return true;
-  // An idle thread that lost its core inside the MPI holds the MPI's locks; it must run to give them back.
-  if (holder->idle_class && !worker.idle_class && !holder->lifted.exchange(true))
-    lift_from_idle_class(holder->tid, policy_.slice_us);
+  // In one order with holds_: either the poller sees the hold, or the holder sees the poller.
+  if (poller_.compare_exchange_strong(holder, &worker, std::memory_order_seq_cst)) return true;
+  if (!worker.idle_class) hurry(*holder);
   return false;
+}
+
+// An idle thread that lost its core inside the MPI holds the MPI's locks; it must run to give them back.
+void Engine::hurry(Worker& holder) {
+  if (holder.idle_class && !broken("lifting") && !holder.lifted.exchange(true))
+    lift_from_idle_class(holder.tid, policy_.slice_us);
+}
+
+void Engine::hold() {
+  holds_.fetch_add(1, std::memory_order_seq_cst);
+  for (int rounds = 0; Worker* holder = poller_.load(std::memory_order_seq_cst); RealAtomics::relax(rounds++)) {
+    if (broken("file-calls-alone")) return;
+    hurry(*holder);
+  }
 }
 
 void Engine::return_driver(Worker& worker) {
@@ -127,7 +156,7 @@ BurstResult Engine::poll(Worker& worker) {
 
 void Engine::poll_from_call() {
   if (!may_poll() || !take_driver(calls_)) return;
-  account(calls_, run_burst(*driver_, judge_, 1, [this] { return !stopping(); }));
+  account(calls_, run_burst(*driver_, judge_, 1, [this] { return !stopping() && may_poll(); }));
   return_driver(calls_);
 }
 

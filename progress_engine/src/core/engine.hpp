@@ -15,6 +15,7 @@
 #include "core/parking.hpp"
 #include "policy/settings.hpp"
 #include "telemetry/thread_usage.hpp"
+#include "wait/user_wait.hpp"
 
 namespace progress_engine {
 
@@ -72,6 +73,11 @@ class Engine {
     if (policy_.points.on_calls) poll_from_call();
   }
 
+  // Some calls must not run beside a poll. Between hold() and release() nobody polls; holds add up. hold() returns when
+  // the poll that runs has ended.
+  void hold();
+  void release() { holds_.fetch_sub(1, std::memory_order_release); }
+
   // ---- the polling points' side
   const Policy& policy() const { return policy_; }
   EventSource* events() { return events_.get(); }
@@ -80,6 +86,10 @@ class Engine {
   // One burst; nothing if another thread is in one.
   BurstResult poll(Worker& worker);
   void park(Worker& worker);
+  // Waits in user mode until rung, unless `has_work()` holds; at most for `bound`. Keeps the CPU, see
+  // wait/user_wait.hpp.
+  template <typename HasWork>
+  void watch(Worker& worker, HasWork&& has_work, Nanoseconds bound);
   // Ends early only when the engine stops.
   void sleep(Nanoseconds time) { futex_wait(stopping_, 0, time); }
 
@@ -93,6 +103,7 @@ class Engine {
   static void* enter(void* argument);
   void poll_from_call();
   bool take_driver(Worker& worker);
+  void hurry(Worker& holder);
   void return_driver(Worker& worker);
   void account(Worker& worker, const BurstResult& result);
 
@@ -105,8 +116,17 @@ class Engine {
   PollJudge judge_;                                    // the poller's
   std::atomic<std::uint32_t> stopping_{0};
   std::atomic<bool> paused_{false};
+  std::atomic<int> holds_{0};
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker calls_;  // counts the polls inside the program's calls (by the poller)
 };
+
+template <typename HasWork>
+void Engine::watch(Worker& worker, HasWork&& has_work, Nanoseconds bound) {
+  const auto wait = [](const RealAtomics::Word& word, std::uint32_t seen, Nanoseconds limit) {
+    user_wait(word, seen, limit, wait_instruction());
+  };
+  if (parking_.watch([&] { return stopping() || has_work(); }, wait, bound)) add(worker.wakes, 1);
+}
 
 }  // namespace progress_engine

@@ -22,20 +22,37 @@ class BasicParking {
     return true;
   }
 
+  // The same, but without giving up the CPU: `wait(word, seen, bound)` waits for a store to the word
+  // (wait/user_wait.hpp).
+  template <typename HasWork, typename Wait>
+  bool watch(HasWork&& has_work, Wait&& wait, Nanoseconds bound) {
+    const std::uint32_t seen = word_.fetch_or(watched, std::memory_order_relaxed) | watched;
+    Atomics::heavy_fence();
+    if (has_work()) return false;
+    wait(word_, seen, bound);
+    return true;
+  }
+
   // May be true when the last one has just left; false only if a ring would reach nobody.
-  bool anyone() const { return (word_.load(std::memory_order_relaxed) & parked) != 0; }
+  bool anyone() const { return (word_.load(std::memory_order_relaxed) & anybody) != 0; }
 
   // Publish the work (and light_fence) first.
   void ring() {
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
-    while ((seen & parked) != 0)
-      if (word_.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed)) return Atomics::wake(word_);
+    while ((seen & anybody) != 0)
+      if (word_.compare_exchange_weak(seen, (seen & ~anybody) + one_ring, std::memory_order_relaxed)) {
+        if ((seen & parked) != 0) Atomics::wake(word_);  // the store alone wakes those who watch
+        return;
+      }
   }
 
  private:
-  // The lowest bit; the others count the rings, so that one who is about to sleep sees that it was rung even if
+  // The lowest bits; the others count the rings, so that one who is about to sleep sees that it was rung even if
   // another one has parked since.
   static constexpr std::uint32_t parked = 1;
+  static constexpr std::uint32_t watched = 2;
+  static constexpr std::uint32_t anybody = parked | watched;
+  static constexpr std::uint32_t one_ring = anybody + 1;
   alignas(128) Atomics::Word word_{0};
 };
 

@@ -137,11 +137,21 @@ def hooks_of(function: Function, table: Table) -> tuple[list[str], list[str]] | 
         hooks = [], ["call.window_made(code);"]
     elif matches(table["windows_freed"], function.base):
         hooks = [], ["call.window_freed(code);"]
+    elif matches(table["alone"], function.base):
+        hooks = ["Alone alone(call);"], alone_after(function)
     elif matches(table["entered"], function.base):
         hooks = [], []
     elif request := request_argument(function):
         hooks = [], [f"call.{'prepared' if function.base.endswith('_init') else 'started'}(code, {request});"]
     return hooks
+
+
+def alone_after(function: Function) -> list[str]:
+    """What follows a call that runs beside no poll: whether that goes on after it."""
+    if request := request_argument(function):
+        return [f"call.started_alone(code, {request});"]
+    split = function.base.rpartition("_")[2]
+    return {"begin": ["alone.begun(code);"], "end": ["alone.ended(code);"]}.get(split, [])
 
 
 def execution_of(function: Function, table: Table) -> str:

@@ -16,6 +16,13 @@ void Call::restarted(int code, int count, const MPI_Request* requests) {
   add(slot_->started, news);
 }
 
+void Call::started_alone(int code, const MPI_Request* request) {
+  started(code, request);
+  if (!counts() || code != MPI_SUCCESS || *request == runtime_->handles.request_null) return;
+  runtime_->engine->hold();
+  runtime_->file_requests.add(*request);
+}
+
 int Completion::live() const {
   const MPI_Request none = call_.runtime().handles.request_null;
   int number = 0;
@@ -27,7 +34,16 @@ bool Completion::freed(int code) {
   if (!call_.counts() || live_ == 0) return false;
   const int left = live();
   call_.complete(static_cast<std::uint64_t>(live_ - left));
+  if (!before_.empty()) release_files();
   return left > 0 && code == MPI_SUCCESS && !call_.runtime().persistent.empty();
+}
+
+void Completion::release_files() {
+  Runtime& runtime = call_.runtime();
+  const MPI_Request none = runtime.handles.request_null;
+  for (int i = 0; i < count_; ++i)
+    if (const MPI_Request before = before_[static_cast<std::size_t>(i)]; before != none && requests_[i] == none)
+      if (runtime.file_requests.remove(before)) runtime.engine->release();
 }
 
 void Completion::finish(int index) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "mpi/mpi_handles.hpp"
 #include "mpi/mpi_header.hpp"
@@ -48,6 +49,8 @@ class Call {
   void started(int code, const MPI_Request* request) {
     if (counts() && code == MPI_SUCCESS && *request != runtime_->handles.request_null) add(slot_->started, 1);
   }
+  // The same of a file operation, beside which nobody may poll until it has completed.
+  void started_alone(int code, const MPI_Request* request);
   // Others may reach into a window at any time, and only progress here answers them.
   void window_made(int code) {
     if (!counts() || code != MPI_SUCCESS) return;
@@ -59,9 +62,10 @@ class Call {
     if (!counts() || code != MPI_SUCCESS || runtime_->windows.fetch_sub(1) <= 0) return;
     runtime_->engine->activity().remove_standing();
   }
-  // Null: wait as the MPI does.
+  // Null: wait as the MPI does. Nobody polls for sleepers while file operations are pending.
   ManagedWaits* managed_waits() const {
-    return counts() && !runtime_->engine->paused() ? runtime_->waits.get() : nullptr;
+    const bool polled = counts() && !runtime_->engine->paused() && runtime_->file_requests.empty();
+    return polled ? runtime_->waits.get() : nullptr;
   }
   // The thread sleeps in this call until the engine has completed what it waits for, and is in nobody's way.
   void sleeps() {
@@ -111,12 +115,41 @@ class Uncounted {
   ThreadSlot* slot_ = nullptr;
 };
 
+// Around a call that must not run beside a poll. File operations of Open MPI: its progress walks the list of pending
+// ones without a lock, so that a poll beside a call that changes or walks the list crashes (seen in 5.0.11, in
+// mca_common_ompio_progress). That loses little anywhere: files progress by the kernel or inside the completing call.
+class Alone {
+ public:
+  explicit Alone(Call& call) : engine_(call.counts() ? call.runtime().engine.get() : nullptr) {
+    if (engine_) engine_->hold();
+  }
+  ~Alone() {
+    if (engine_) engine_->release();
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+  // A split collective: pending from ..._begin to ..._end.
+  void begun(int code) {
+    if (engine_ && code == MPI_SUCCESS) engine_->hold();
+  }
+  void ended(int code) {
+    if (engine_ && code == MPI_SUCCESS) engine_->release();
+  }
+
+ private:
+  Engine* engine_;
+};
+
 // Around a call that may complete requests. A request that was none and becomes MPI_REQUEST_NULL completed; one that
 // stays can only be persistent, and the call's outputs say whether it is done.
 class Completion {
  public:
   Completion(Call& call, int count, const MPI_Request* requests)
-      : call_(call), count_(count), requests_(requests), live_(call.counts() ? live() : 0) {}
+      : call_(call), count_(count), requests_(requests), live_(call.counts() ? live() : 0) {
+    if (live_ > 0 && !call.runtime().file_requests.empty()) [[unlikely]]
+      before_.assign(requests, requests + count);
+  }
 
   // Counts the requests that the call freed. True if its outputs are valid and a persistent request may have completed.
   bool freed(int code);
@@ -139,6 +172,7 @@ class Completion {
  private:
   int live() const;
   void finish(int index);
+  void release_files();
   template <typename Which>
   void some_of(Which which) {
     for (int i = 0; i < count_; ++i)
@@ -148,7 +182,8 @@ class Completion {
   Call& call_;
   int count_;
   const MPI_Request* requests_;
-  int live_;  // requests that were not MPI_REQUEST_NULL before the call
+  int live_;                         // requests that were not MPI_REQUEST_NULL before the call
+  std::vector<MPI_Request> before_;  // empty if none is of a file
 };
 
 // Around MPI_Request_free: what is freed while active is no longer ours to wait for.

@@ -9,6 +9,7 @@
 
 #include "core/engine.hpp"
 #include "mpi/driver.hpp"
+#include "mpi/held_requests.hpp"
 #include "mpi/managed_wait.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/persistent.hpp"
@@ -20,6 +21,7 @@ struct Runtime {
   unsigned generation = 0;  // tells it from earlier ones at the same address
   MpiHandles handles;
   PersistentRequests persistent;
+  HeldRequests<MPI_Request> file_requests;
   Origin origin = Origin::world;
   std::atomic<int> windows{0};  // made less freed, as far as seen
   std::unique_ptr<ManagedWaits> waits;  // null: the program waits as its MPI does

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/placement.hpp"
 #include "presets_json.hpp"
 
 namespace progress_engine {
@@ -96,6 +97,11 @@ void refuse_unsound(const Policy& policy) {
   if (policy.min_distance_us > policy.max_distance_us)
     throw SettingError(fmt::format("min_distance_us ({}) exceeds max_distance_us ({}): it must not.",
                                    policy.min_distance_us, policy.max_distance_us));
+  if ((policy.placement == Placement::list) == parse_cpu_list(policy.cpus).empty())
+    throw SettingError(fmt::format(
+        "placement=list and cpus belong together, cpus='{}' does not fit: use placement=list with cpus=0-3,8 (say), or "
+        "neither.",
+        policy.cpus));
   if (policy.points.events && policy.trigger == Trigger::always)
     throw SettingError(
         "points=events waits for traffic, trigger=always polls without it: use trigger=pending or outside, or "
@@ -104,6 +110,12 @@ void refuse_unsound(const Policy& policy) {
     throw SettingError("points=events needs a wait that ends with traffic or time: use wait=epoll or wait=timer.");
   if (policy.points.dedicated && policy.wait == Wait::epoll)
     throw SettingError(
+        "points=dedicated cannot wait for sockets: use points=events, or wait=spin, pause, yield, timer, mwait.");
+  const bool waits_for_work = policy.wait == Wait::futex || policy.wait == Wait::mwait;
+  if (policy.points.dedicated && waits_for_work && policy.trigger == Trigger::always)
+    throw SettingError(
+        fmt::format("wait={} waits until something is pending, trigger=always never does: use trigger=pending.",
+                    policy.wait == Wait::futex ? "futex" : "mwait"));
         "points=dedicated cannot wait for sockets: use points=events, or wait=spin, pause, yield, timer.");
   if (policy.points.dedicated && policy.wait == Wait::futex && policy.trigger == Trigger::always)
     throw SettingError("wait=futex sleeps until something is pending, trigger=always never does: use trigger=pending.");
@@ -121,15 +133,20 @@ const std::vector<Setting>& all_settings() {
       {"points", "set", "", "none explicit dedicated timer idle events", 0, 0, "events", "where polling happens"},
       {"trigger", "choice", "", "always pending outside", 0, 0, "outside",
        "when it may poll: always, while an operation is pending, or pending and no thread inside MPI"},
-      {"wait", "choice", "", "spin pause yield timer futex epoll", 0, 0, "epoll",
+      {"wait", "choice", "", "spin pause yield timer mwait futex epoll", 0, 0, "epoll",
        "how a dedicated or event thread waits between polls"},
+      {"placement", "choice", "", "free spare list", 0, 0, "free",
+       "where engine threads run: anywhere the program may; on CPUs of its own that neither it nor another process of "
+       "the same program on this node needs, where there are such; on those named in cpus"},
+      {"cpus", "text", "", "", 0, 0, "", "the CPUs of placement=list, as in 0-3,8"},
       {"slice_us", "int", "us", "", 0, 100000, "0",
        "scheduling slice asked for engine threads, 0 = the scheduler's own (Linux 6.12 or newer grants it)"},
       {"nice", "int", "", "", 0, 19, "0", "nice level of engine threads"},
       {"idle_threads", "int", "", "", 1, 1024, "1", "number of SCHED_IDLE threads of points=idle"},
       {"idle_us", "int", "us", "", 0, 1000000, "10", "pause between the polls of an idle thread, 0 = only yield"},
       {"timer_us", "int", "us", "", 10, 1000000, "2000",
-       "period of the timer thread and of wait=timer; of points=events the first wait for traffic, which doubles while "
+       "period of the timer thread, of wait=timer and of wait=mwait; of points=events the first wait for traffic, "
+       "which doubles while "
        "nothing moves, up to eight times"},
       {"burst", "int", "polls", "", 1, 1000, "3", "polls in a row that must move nothing before a burst ends"},
       {"min_distance_us", "int", "us", "", 0, 1000000, "100", "least distance between two wakes of points=events"},
@@ -137,6 +154,9 @@ const std::vector<Setting>& all_settings() {
       {"max_distance_us", "int", "us", "", 1, 1000000, "4000",
        "greatest distance between two wakes that the control may choose"},
       {"linger", "int", "wakes", "", 0, 1000, "4", "wakes in a row with nothing to do before points=events parks"},
+      {"rest_us", "int", "us", "", 0, 1000000, "10000",
+       "how long points=events leaves the program alone when polling did not pay; doubles up to sixteen times, 0 = "
+       "never"},
       {"park_s", "int", "s", "", 1, 86400, "60",
        "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
       {"waiting", "choice", "", "native managed", 0, 0, "native",
@@ -195,6 +215,8 @@ Policy make_policy(const Values& values) {
   policy.points = parse_points(text("points"));
   policy.trigger = parse_choice<Trigger>(*find("trigger"), text("trigger"));
   policy.wait = parse_choice<Wait>(*find("wait"), text("wait"));
+  policy.placement = parse_choice<Placement>(*find("placement"), text("placement"));
+  policy.cpus = text("cpus");
   policy.slice_us = number("slice_us");
   policy.nice = number("nice");
   policy.idle_threads = number("idle_threads");
@@ -205,6 +227,7 @@ Policy make_policy(const Values& values) {
   policy.start_distance_us = number("start_distance_us");
   policy.max_distance_us = number("max_distance_us");
   policy.linger = number("linger");
+  policy.rest_us = number("rest_us");
   policy.park_s = number("park_s");
   policy.managed_waiting = text("waiting") == "managed";
   policy.spin_us = number("spin_us");

@@ -15,7 +15,8 @@
 namespace progress_engine {
 
 enum class Trigger { always, pending, outside };
-enum class Wait { spin, pause, yield, timer, futex, epoll };
+enum class Placement { free, spare, list };
+enum class Wait { spin, pause, yield, timer, mwait, futex, epoll };
 
 // Where polling happens; a set of them, since `idle` has its timer behind it.
 struct PollingPoints {
@@ -33,6 +34,8 @@ struct Policy {
   PollingPoints points;
   Trigger trigger = Trigger::outside;
   Wait wait = Wait::epoll;
+  Placement placement = Placement::free;
+  std::string cpus;  // of placement=list
   int slice_us = 0;  // 0: the scheduler's own
   int nice = 0;
   int idle_threads = 1;
@@ -43,6 +46,7 @@ struct Policy {
   int start_distance_us = 500;
   int max_distance_us = 4000;
   int linger = 4;
+  int rest_us = 10000;
   int park_s = 60;
   bool managed_waiting = false;
   int spin_us = 20;

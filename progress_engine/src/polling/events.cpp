@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/arming.hpp"
 #include "core/distance.hpp"
 #include "core/engine.hpp"
 #include "polling/polling_points.hpp"
@@ -14,11 +15,14 @@ class EventLoop {
         events_(engine.policy().wait == Wait::epoll ? engine.events() : nullptr),
         distance_(microseconds(engine.policy().min_distance_us), microseconds(engine.policy().start_distance_us),
                   microseconds(engine.policy().max_distance_us)),
+        arming_(microseconds(engine.policy().rest_us), microseconds(16L * engine.policy().rest_us)),
         patience_(first_patience()) {}
 
   void run() {
     while (!engine_.stopping()) {
-      if (engine_.may_poll())
+      if (!arming_.armed())
+        leave_alone();
+      else if (engine_.may_poll())
         work();
       else
         rest();
@@ -28,6 +32,7 @@ class EventLoop {
  private:
   void work() {
     rests_ = 0;
+    if (!in_phase_) begin_phase();
     poll();
     sleep(distance_.current());
     traffic_ = engine_.may_poll() && await_traffic();
@@ -37,6 +42,7 @@ class EventLoop {
     const bool late = events_ && traffic_ && events_->came_late();
     const auto burst = engine_.poll(worker_);
     if (events_ && traffic_) events_->remember();
+    gain_ += burst.productive_time;
     distance_.after_wake({burst.productive_time, burst.idle_time, late});
     if (burst.productive > 0 && !traffic_) look_for_sources();
     patience_ = burst.productive > 0 || traffic_ ? first_patience() : std::min(2 * patience_, 8 * first_patience());
@@ -46,6 +52,7 @@ class EventLoop {
   // a system call an exchange.
   void rest() {
     traffic_ = false;
+    if (in_phase_) end_phase();
     if (++rests_ <= engine_.policy().linger) {
       sleep(distance_.current());
       return;
@@ -53,9 +60,27 @@ class EventLoop {
     engine_.park(worker_);
     add(worker_.wakes, 1);
     rests_ = 0;
-    distance_.reset();
     patience_ = first_patience();
     if (++arms_ >= next_look_) look_for_sources();
+  }
+
+  // ---- phases: from work to none, see core/arming.hpp
+  void begin_phase() {
+    in_phase_ = true;
+    gain_ = 0;
+    cpu_at_begin_ = cpu_time_of_this_thread();
+  }
+
+  void end_phase() {
+    in_phase_ = false;
+    distance_.reset();
+    const Nanoseconds price = cpu_time_of_this_thread() - cpu_at_begin_ - gain_;
+    arming_.phase_ended(gain_, engine_.policy().rest_us > 0 ? price : 0);
+  }
+
+  void leave_alone() {
+    sleep(arming_.rest());
+    arming_.rested();
   }
 
   // True if there was traffic; the timer stands behind it, for what no socket announces.
@@ -87,8 +112,12 @@ class EventLoop {
   Worker& worker_;
   EventSource* events_;
   WakeDistance distance_;
+  Arming arming_;
   Nanoseconds patience_;
   bool traffic_ = false;
+  bool in_phase_ = false;
+  Nanoseconds gain_ = 0;
+  Nanoseconds cpu_at_begin_ = 0;
   int rests_ = 0;
   std::uint64_t arms_ = 0;
   std::uint64_t next_look_ = 0;

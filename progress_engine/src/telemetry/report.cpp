@@ -143,6 +143,8 @@ Json make_report() {
   report["driver_switches"] = active ? active->driver->switches() : now.driver_switches;
   const auto wait = now.settings.find("wait");
   report["wait"] = wait == now.settings.end() ? "" : wait->second;
+  report["wait_instruction"] = nullptr;
+  if (report["wait"] == "mwait") report["wait_instruction"] = wait_instruction_name(wait_instruction());
   report["thread_level"] = {{"asked", level_name(now.level_asked)}, {"provided", level_name(now.level_provided)}};
   add_activity(report, now.runtime ? now.runtime->engine.get() : nullptr);
   report["managed_sleeps"] = now.runtime && now.runtime->waits ? now.runtime->waits->sleeps() : 0;

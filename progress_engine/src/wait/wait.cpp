@@ -15,6 +15,8 @@ WaitStrategy wait_strategy(Wait wait) {
       return wait_yield;
     case Wait::timer:
       return wait_timer;
+    case Wait::mwait:
+      return wait_mwait;
     case Wait::futex:
       return wait_futex;
     case Wait::epoll:

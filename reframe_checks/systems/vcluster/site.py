@@ -47,7 +47,9 @@ def configuration(name: str, spack: Mapping[str, SiteEnvironment] | None = None)
     features = _features(running) if running else []
     scheduler = "slurm" if name == "vcluster-slurm" else "local"
     if running and scheduler == "local":
-        extras |= {"hosts": running.hosts, "remote_shell": running.remote_shell}
+        # the login node has all CPUs, and nothing else runs on it meanwhile
+        alone = {"hosts": [running.login], "cores": len(available_cores(set(running.settings.cpus[running.login])))}
+        extras |= {"hosts": running.hosts, "remote_shell": running.remote_shell, "alone": alone}
     partition = common.partition("compute", scheduler, features=features, extras=extras)
     return common.site(name, [r"vc0"], [partition], network="tcp", spack=spack)
 

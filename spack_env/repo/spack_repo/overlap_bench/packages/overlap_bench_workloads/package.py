@@ -16,6 +16,8 @@ class OverlapBenchWorkloads(CMakePackage):
 
     version("main", branch="main")
 
+    variant("core", default=True, description="The workload of the engine's task queues, by themselves")
+    variant("ult", default=False, description="The workload of user-level threads, over Boost.Fiber")
     variant("tests", default=False, description="Build the unit tests and run them with spack install --test")
 
     depends_on("c", type="build")
@@ -25,6 +27,8 @@ class OverlapBenchWorkloads(CMakePackage):
     depends_on("fmt@9:")
     depends_on("nlohmann-json@3.10:", type="build")
     depends_on("googletest@1.12: +gmock", type="build", when="+tests")
+    depends_on("progress-engine +hwloc", when="+core")
+    depends_on("boost@1.74: +fiber+context", when="+ult")
     depends_on("mpi")
 
     requires("%gcc@12:", "%clang@15:", policy="one_of", msg="The workloads are written in C++20.")
@@ -36,8 +40,14 @@ class OverlapBenchWorkloads(CMakePackage):
         return "." if self.spec.is_develop else "workloads"
 
     def cmake_args(self):
-        """The MPI's own wrapper: asked for by name, since FindMPI may meet another MPI first."""
+        """The MPI's own wrapper: asked for by name, since FindMPI may meet another MPI first.
+
+        What is not asked for is not looked for: the system may have it, and the build would not be what the spec says.
+        """
+        args = [] if "+core" in self.spec else ["-DPROGRESS_CORE_LIBRARY=OFF"]
         return [
+            *args,
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
+            self.define("CMAKE_DISABLE_FIND_PACKAGE_Boost", "~ult" in self.spec),
             self.define_from_variant("OVERLAP_BENCH_TESTS", "tests"),
         ]

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from spack.package import depends_on, license, requires, variant, version
+from spack.package import any_combination_of, depends_on, license, requires, variant, version
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 
@@ -18,6 +18,12 @@ class ProgressEngine(CMakePackage):
     version("main", branch="main")
 
     variant("hwloc", default=True, description="Build the core by itself, too: task queues over hwloc's topology")
+    variant(
+        "ult",
+        values=any_combination_of("argobots", "boost_fiber"),
+        description="Adapters for user-level threads: who waits in MPI lets other threads of the same core run",
+    )
+    variant("fortran", default=False, description="For programs in Fortran, too: an MPI with its Fortran bindings")
     variant("tests", default=False, description="Build the unit tests and run them with spack install --test")
 
     depends_on("c", type="build")
@@ -29,8 +35,13 @@ class ProgressEngine(CMakePackage):
     depends_on("nlohmann-json@3.10:", type="build")
     depends_on("googletest@1.12: +gmock", type="build", when="+tests")
     depends_on("hwloc@2:", when="+hwloc")
+    depends_on("argobots", when="ult=argobots")
+    depends_on("boost@1.74: +fiber+context", when="ult=boost_fiber")
+    depends_on("fortran", type="build", when="+fortran")
     depends_on("mpi")
 
+    for _mpi in ("mpich", "openmpi"):  # the others have no build without
+        requires(f"^{_mpi}+fortran", when=f"+fortran ^[virtuals=mpi] {_mpi}", msg="This MPI has no Fortran bindings.")
     requires("+hwloc", when="+tests", msg="The unit tests cover the task queues, too.")
     requires("%gcc@12:", "%clang@15:", policy="one_of", msg="The engine is written in C++20.")
     requires("platform=linux", msg="The engine waits on Linux's futex, epoll and eventfd.")
@@ -41,9 +52,17 @@ class ProgressEngine(CMakePackage):
         return "." if self.spec.is_develop else "progress_engine"
 
     def cmake_args(self):
-        """The MPI's own wrapper: asked for by name, since FindMPI may meet another MPI first."""
+        """The MPI's own wrapper: asked for by name, since FindMPI may meet another MPI first.
+
+        What is not asked for is not looked for: the system may have it, and the build would not be what the spec says.
+        """
+        args = [] if self.spec.satisfies("ult=argobots") else ["-DPE_ARGOBOTS_LIBRARY=OFF"]
         return [
+            *args,
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
+            self.define("CMAKE_DISABLE_FIND_PACKAGE_Boost", not self.spec.satisfies("ult=boost_fiber")),
             self.define_from_variant("PE_HWLOC", "hwloc"),
+            # the costs of the engine are measured from a checkout (./bench engine-costs)
+            self.define("CMAKE_DISABLE_FIND_PACKAGE_benchmark", True),
             self.define_from_variant("OVERLAP_BENCH_TESTS", "tests"),
         ]

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""M1 and M2: a victim's rate and the message's latency against the CPU time that each way of waiting takes."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from analysis import frames
+from analysis.claims.evidence import Evidence
+from analysis.figures import style, toolkit
+from analysis.figures.toolkit import Drawn
+from analysis.quantities import summary
+
+ORDER = ("spin", "pause", "yield", "sleep", "epoll", "futex", "mwait-c0", "mwait-c1")
+WHERE = {"same-core": "the same hardware thread", "smt-sibling": "the core's other hardware thread",
+         "same-l3": "another core", "other-socket": "another socket"}  # fmt: skip
+STUDIES = {
+    "interference": ("partner on the same node", True),
+    "interference-network": ("partner on another node", True),
+    "detection-latency": ("partner on the same node, nobody computes", False),
+    "detection-latency-network": ("partner on another node, nobody computes", False),
+}
+
+
+def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """A figure a study, system and placement of the waiting thread."""
+    drawn = []
+    for study, (words, victim) in STUDIES.items():
+        frame = _frame(evidence, study)
+        if not len(frame) or not frame["value"].notna().any():
+            continue
+        several = frame["system"].nunique() > 1
+        by = ["system", "placement"] if victim else ["system"]
+        for keys, part in frames.groups(frame, by):
+            if part["value"].notna().any():
+                place = str(keys[1]) if victim else ""
+                drawn.append(_draw(study, words, place, part, keys[0] if several else None, provenance))
+    return drawn
+
+
+def _frame(evidence: Evidence, study: str) -> pd.DataFrame:
+    """Latency and the victim's rate over its rate alone, each with the median CPU share of its point."""
+    shares = summary(evidence, study, "cpu_share").set_index(["session", "system", "mpi", "point"])
+    alone = summary(evidence, study, "alone_mflops").set_index(["session", "system", "mpi", "point"])
+    parts = []
+    for quantity in ("mflops", "latency_s"):
+        part = summary(evidence, study, quantity, quantities=True)
+        if not len(part):
+            return part
+        places = pd.MultiIndex.from_frame(part[["session", "system", "mpi", "point"]])
+        part["cpu_share"] = shares["value"].reindex(places).to_numpy()
+        if quantity == "mflops":
+            base = alone["value"].reindex(places).to_numpy()
+            part[["value", "low", "high"]] = part[["value", "low", "high"]].div(base, axis=0)
+        parts.append(part)
+    return pd.concat(parts)
+
+
+@toolkit.styled
+def _draw(study: str, words: str, place: str, part: pd.DataFrame, system: str | None, provenance: str) -> Drawn:
+    quantities = ["mflops", "latency_s"] if place else ["latency_s"]
+    mpis = style.in_order(part["mpi"], style.MPI_ORDER)
+    methods = style.in_order(part["detection"], ORDER)
+    figure, axes = toolkit.panels(len(quantities), len(mpis), 2.0)
+    for row, quantity in enumerate(quantities):
+        for column, mpi in enumerate(mpis):
+            panel = part[(part["mpi"] == mpi) & (part["quantity"] == quantity)]
+            _panel(axes[row, column], panel, methods, quantity)
+            axes[row, column].set_title(style.mpi_title(mpi) if row == 0 else "")
+            axes[-1, column].set_xlabel("share of a CPU taken by the waiting thread")
+        axes[row, 0].set_ylabel("Himeno's rate\n/ its rate alone" if quantity == "mflops" else "latency")
+    toolkit.legend_of(figure, [style.curve(ORDER.index(method), method) for method in methods], {}, False)
+    title = f"Ways to wait for a message: {words}" + (f", waiting on {WHERE[place]}" if place else "")
+    caption = (
+        f"{title}. Half a round trip of 8 bytes (lower is better)"
+        + ("; the sequential Himeno's rate meanwhile over its rate just before (1: undisturbed)" if place else "")
+        + f"; Miwa et al. {toolkit.interval_words(part)} {provenance}"
+    )
+    toolkit.footer(figure, caption)
+    name = toolkit.slug(study.replace("-", "_"), place, system)
+    return Drawn(name, title, caption, figure, part, study, _found(part, quantities, methods))
+
+
+def _panel(axes: Axes, panel: pd.DataFrame, methods: list[str], quantity: str) -> None:
+    for method in methods:
+        mine = panel[panel["detection"] == method]
+        toolkit.dots(axes, mine["cpu_share"].to_numpy(float), mine, style.curve(ORDER.index(method), method))
+    axes.set_xlim(-0.03, 1.05)
+    if quantity == "mflops":
+        axes.set_ylim(bottom=0)
+    elif panel["value"].gt(0).any():
+        toolkit.log_y(axes, style.seconds_text)
+
+
+def _found(part: pd.DataFrame, quantities: list[str], methods: list[str]) -> str:
+    """ "MPICH: spin 50 % of a CPU, rate 0.51, latency 1.2 ms; ..." """
+    said = []
+    for (mpi,), mine in frames.groups(part, ["mpi"]):
+        words = []
+        for method in methods:
+            rows = {q: mine[(mine["quantity"] == q) & (mine["detection"] == method)] for q in quantities}
+            good = {q: rows[q].iloc[0] for q in quantities if rows[q]["value"].notna().any()}
+            if "latency_s" in good:
+                rate = f", rate {good['mflops']['value']:.2f}" if "mflops" in good else ""
+                row = good["latency_s"]
+                latency = style.seconds_text(row["value"])
+                words.append(f"{method} {100 * row['cpu_share']:.0f} % of a CPU{rate}, latency {latency}")
+        said.append(f"{style.mpi_title(str(mpi))}: {'; '.join(words)}")
+    return ". ".join(said) + "."

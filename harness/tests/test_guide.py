@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of README.md and docs/cluster.md: each is one that the program takes, and what can be run here is run.
+
+Clusters' own words (a partition, modules, an account) are those of a stand-in for a login node; with --full those that
+submit run on virtual nodes under a real Slurm.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from harness.cli import app, main
+from harness.paths import ROOT
+from harness.tests.login_node import host
+from spack_env import make_site
+
+__all__ = ["host"]  # a fixture
+
+GUIDE = ROOT / "docs" / "cluster.md"
+DOCUMENTS = (ROOT / "README.md", GUIDE)
+BENCH = "./bench "
+
+
+def blocks(path: Path) -> list[str]:
+    """The lines of a document's indented blocks."""
+    return [line.strip() for line in path.read_text().splitlines() if line.startswith("    ") and line.strip()]
+
+
+def spoken_of(path: Path) -> list[str]:
+    """The ./bench commands between backticks."""
+    return re.findall(rf"`({re.escape(BENCH)}[^`]+)`", path.read_text())
+
+
+def commands(lines: list[str]) -> list[list[str]]:
+    """The arguments of every ./bench among these lines."""
+    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith(BENCH)]
+
+
+def take(arguments: list[str]) -> None:
+    """Read a command line as the program would, down to the last option, and run nothing. Raises what it would say."""
+    context = typer.main.get_command(app).make_context("bench", arguments)
+    while hasattr(context.command, "resolve_command"):
+        rest = [*getattr(context, "_protected_args", []), *context.args]
+        name, command, rest = context.command.resolve_command(context, rest)
+        context = command.make_context(name, rest, parent=context)
+
+
+def every_option() -> Iterator[str]:
+    """All options of all commands."""
+    groups = [typer.main.get_command(app)]
+    while groups:
+        for command in getattr(groups.pop(), "commands", {}).values():
+            groups.append(command)
+            for parameter in command.params:
+                yield from parameter.opts
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_is_taken(document: Path) -> None:
+    given = commands(blocks(document))
+    assert len(given) > 10
+    # of one that is spoken of, arguments may be left out: --help asks for none
+    for arguments in [*given, *([*spoken, "--help"] for spoken in commands(spoken_of(document)))]:
+        try:
+            take([word.strip("[]").removesuffix("...") for word in arguments])
+        except typer.Exit as end:
+            assert end.exit_code == 0, arguments
+
+
+def test_a_wrong_command_would_be_found() -> None:
+    for arguments in (["spack", "conretize", "mpich"], ["site", "new", "x.py", "--schedular", "slurm"], ["runs"]):
+        with pytest.raises(Exception, match="No such"):
+            take(arguments)
+
+
+# what stands in the documents and is another program's
+OTHERS = {"--build", "--help", "--report", "--variant", "--yes"}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_option_in_the_text_is_one(document: Path) -> None:
+    """Also those that are spoken of outside of a command."""
+    spoken = set(re.findall(r"(?<![\w-])--[a-z][\w-]+", document.read_text()))
+    assert spoken <= set(every_option()) | OTHERS
+
+
+def test_every_path_in_the_text_is_there() -> None:
+    for document in DOCUMENTS:
+        for path in re.findall(r"`((?:reframe_checks|spack_env|results|docs|harness)/[\w./]+)`", document.read_text()):
+            if "mycluster" not in path:  # what the commands would make
+                assert (ROOT / path).exists(), f"{document.name} speaks of {path}"
+
+
+@pytest.fixture
+def mycluster(host: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The guide's login node: its modules, its partition `batch`, and MVAPICH2's programs built where it says."""
+    monkeypatch.chdir(host)
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(host / "results"))
+    monkeypatch.setattr("harness.site_writer.ROOT", host)
+    programs = host / "build" / "mvapich2" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "progress-run").write_text("")
+    return host
+
+
+def test_the_guide_can_be_followed_up_to_the_first_job(mycluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In its order: what needs no compiling and no job is run as it stands; the rest is refused for want of Spack."""
+    lines = blocks(GUIDE)
+    for arguments in commands(lines[: lines.index("./bench run --resume latest")]):
+        words = " ".join(arguments)
+        status = main(arguments)
+        error = capsys.readouterr().err
+        if re.match("spack (concretize|install|smoke)|run (?!.*--dry-run)", words):
+            assert (status, "Spack is not on PATH" in error) == (2, True), words
+        else:
+            assert status == 0, f"{words}: {error}"
+    assert (make_site.SITES / "mycluster" / "packages.yaml").is_file()
+    assert (mycluster / "mycluster.py").is_file() and (mycluster / "modules.py").is_file()

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/arming.hpp"
+
+#include <gtest/gtest.h>
+
+namespace progress_engine {
+namespace {
+
+constexpr Nanoseconds first = microseconds(10'000);
+constexpr Nanoseconds longest = microseconds(160'000);
+constexpr Nanoseconds much = microseconds(500);
+constexpr Nanoseconds little = microseconds(10);
+
+void phases(Arming& arming, int count, Nanoseconds gained, Nanoseconds taken) {
+  for (int i = 0; i < count; ++i) arming.phase_ended(gained, taken);
+}
+
+TEST(Arming, StaysArmedWhilePhasesPay) {
+  Arming arming(first, longest);
+  phases(arming, 1000, much, little);
+  EXPECT_TRUE(arming.armed());
+}
+
+TEST(Arming, DisarmsAfterManyPhasesThatDoNotPay) {
+  Arming arming(first, longest);
+  phases(arming, 100, 0, little);
+  EXPECT_TRUE(arming.armed());
+  phases(arming, 1, 0, little);
+  EXPECT_FALSE(arming.armed());
+}
+
+// Many small exchanges that the program waits for at once, and now and then a message that is worth it.
+TEST(Arming, OnePhaseThatPaysMakesUpForMany) {
+  Arming arming(first, longest);
+  for (int i = 0; i < 1000; ++i) {
+    phases(arming, 1, much, little);
+    phases(arming, 40, 0, little);
+    EXPECT_TRUE(arming.armed());
+  }
+}
+
+TEST(Arming, ForgetsAGoodPast) {
+  Arming arming(first, longest);
+  phases(arming, 100'000, much, little);
+  phases(arming, 1000, 0, little);
+  EXPECT_FALSE(arming.armed());
+}
+
+TEST(Arming, RestsEverLongerWhileTriesGainNothing) {
+  Arming arming(first, longest);
+  phases(arming, 101, 0, little);
+  EXPECT_EQ(arming.rest(), first);
+  for (int i = 0; i < 10; ++i) {
+    arming.rested();
+    EXPECT_TRUE(arming.armed());
+    phases(arming, 31, 0, little);
+    EXPECT_FALSE(arming.armed());
+  }
+  EXPECT_EQ(arming.rest(), longest);
+}
+
+// The try's first phase may be one of those that gain nothing.
+TEST(Arming, ATryIsMoreThanOnePhase) {
+  Arming arming(first, longest);
+  phases(arming, 101, 0, little);
+  arming.rested();
+  phases(arming, 1, 0, 10 * little);
+  EXPECT_TRUE(arming.armed());
+  phases(arming, 4, much, little);
+  EXPECT_TRUE(arming.armed());
+  EXPECT_EQ(arming.rest(), first);
+}
+
+}  // namespace
+}  // namespace progress_engine

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""With a real Spack: every environment concretises with the MPI it is for, and what it installs runs on two ranks.
+
+Skipped where no Spack is on PATH, and counted so in the last line of ./bench test. MPICH stands for all by default; the
+others, the recipes' variants and a whole run on virtual nodes come with --full.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import spack, spack_smoke
+from harness.cli import main
+from harness.errors import Failure
+from harness.spack import FROM_SPACK, HERE, SiteEnvironment
+from harness.tests.sessions import bench
+from spack_env import make_site
+from spack_env.table import ENVIRONMENTS
+
+pytestmark = [pytest.mark.spack, pytest.mark.slow, pytest.mark.timeout(1200)]
+
+DEFAULT = "mpich"
+BUILT = [environment.environment.name for environment in FROM_SPACK.values()]  # those whose MPI is here: the wheels'
+
+
+def each(names: list[str]) -> list[Any]:
+    """One by default, the others with --full."""
+    return [name if name == DEFAULT else pytest.param(name, marks=pytest.mark.full) for name in names]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _spack() -> None:
+    if reason := spack.supported():
+        pytest.skip(f"needs Spack ({reason.split(':')[0].rstrip('.')})")
+
+
+def here(name: str) -> SiteEnvironment:
+    spack.ensure_here()
+    return SiteEnvironment(HERE, ENVIRONMENTS[name])
+
+
+def packages(environment: SiteEnvironment) -> dict[str, dict[str, Any]]:
+    """What the lock holds, by name."""
+    return {node["name"]: node for node in json.loads(environment.lock_file.read_bytes())["concrete_specs"].values()}
+
+
+def assert_its_own_mpi(environment: SiteEnvironment) -> None:
+    known, locked = environment.environment, packages(environment)
+    assert known.package in locked
+    assert not locked.keys() & {other.package for other in ENVIRONMENTS.values()} - {known.package}, "two MPIs"
+    assert set(spack.PACKAGES) <= locked.keys() or not known.library
+
+
+@pytest.mark.parametrize("name", each([name for name in ENVIRONMENTS if name != "cray-mpich"]))
+def test_an_environment_concretises_with_its_own_mpi(name: str) -> None:
+    environment = here(name)
+    assert main(["spack", "concretize", name]) == 0
+    assert_its_own_mpi(environment)
+    if name in BUILT:
+        assert packages(environment)[name]["external"]["path"].startswith(str(make_site.SITES / HERE / "shims"))
+
+
+@pytest.fixture
+def slingshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A site with Cray's MPI as the template has it."""
+    monkeypatch.setattr(make_site, "SITES", tmp_path)
+    make_site.make("cray", "slingshot")
+    yield "cray"
+
+
+@pytest.mark.full
+def test_crays_mpi_is_never_built(slingshot: str) -> None:
+    assert main(["spack", "concretize", "cray-mpich", "--site", slingshot]) == 0
+    environment = SiteEnvironment(slingshot, ENVIRONMENTS["cray-mpich"])
+    assert_its_own_mpi(environment)
+    assert packages(environment)["cray-mpich"]["external"]["module"] == ["cray-mpich/8.1.30"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("template", ["infiniband", "omnipath", "ethernet"])
+def test_a_fabrics_template_builds_what_it_says(template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MVAPICH2 of the papers, which no wheel has: with the fabric's own device, asked for by its template."""
+    monkeypatch.setattr(make_site, "SITES", tmp_path)
+    made = make_site.make(template, template)
+    assert main(["spack", "concretize", "mvapich2", "--site", made.name]) == 0
+    environment = SiteEnvironment(made.name, ENVIRONMENTS["mvapich2"])
+    assert_its_own_mpi(environment)
+    fabric = {"infiniband": "mrail", "omnipath": "psm2", "ethernet": "sock"}[template]
+    assert packages(environment)["mvapich2"]["parameters"]["fabrics"] == [fabric]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", each(BUILT))
+def test_what_is_installed_runs_on_two_ranks(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    environment = here(name)
+    assert main(["spack", "install", name]) == 0
+    assert main(["spack", "smoke", name, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert environment.environment.library in answer["library"]
+    assert "adaptive" in answer["engine"]
+    assert answer["lock_sha256"] == environment.lock()["lock_sha256"]
+    mistaken = replace(environment, environment=replace(environment.environment, library="Quadrics"))
+    with pytest.raises(Failure, match="answered instead of Quadrics"):
+        spack_smoke.run(mistaken)
+
+
+def with_variants(folder: Path, name: str, variants: dict[str, str]) -> list[str]:
+    """`spack -e` of a copy of this machine's environment whose specs ask for these variants, by package."""
+    source = here(name)
+    source.write()
+    text = (source.folder / "spack.yaml").read_text()
+    for package, asked in variants.items():
+        text = text.replace(f"- {package}@main", f"- {package}@main {asked}")
+    (folder / "spack.yaml").write_text(text)
+    return ["spack", "-e", str(folder)]
+
+
+def done(command: list[str]) -> str:
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1000)
+    return "" if ended.returncode == 0 else ended.stderr[-3000:] + ended.stdout[-3000:]
+
+
+@pytest.mark.full
+def test_the_recipes_own_tests_pass(tmp_path: Path) -> None:
+    """The variant `tests`: Spack builds the unit tests and runs them after the build."""
+    command = with_variants(tmp_path, DEFAULT, dict.fromkeys(spack.PACKAGES, "+tests"))
+    for words in (["concretize"], ["install", *here(DEFAULT).install_options(), "--test=root"]):
+        assert not done([*command, *words])
+
+
+@pytest.mark.full
+def test_the_recipes_variants_concretise(tmp_path: Path) -> None:
+    variants = {"progress-engine": "~hwloc ult=argobots,boost_fiber", "overlap-bench-workloads": "~core +ult"}
+    assert not done([*with_variants(tmp_path, DEFAULT, variants), "concretize"])
+    locked = json.loads((tmp_path / "spack.lock").read_bytes())["concrete_specs"].values()
+    assert {"argobots", "boost"} <= {node["name"] for node in locked}
+
+
+@pytest.mark.full
+def test_fortran_wants_an_mpi_that_has_it(tmp_path: Path) -> None:
+    """The wheels have no Fortran."""
+    refused = done([*with_variants(tmp_path, DEFAULT, {"progress-engine": "+fortran"}), "concretize"])
+    assert "no Fortran bindings" in refused
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.vcluster
+def test_a_run_says_what_spack_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ReFrame builds through Spack on virtual nodes, and each record holds the concrete specs and the lock's hash."""
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
+    mpis = ["mpich", "openmpi"]
+    ended = bench(
+        "run", "overlap-ratio", "--system", "vcluster-spack", "--scale", "test", "--mpi", ",".join(mpis), timeout=1100
+    )
+    assert ended.returncode == 0, ended.stderr
+    session = (tmp_path / "results" / "latest").resolve()
+    for mpi in mpis:
+        records = sorted((session / "records").glob(f"*.{mpi}.*.jsonl"))
+        assert records
+        for record in records:
+            said = json.loads(record.read_text().splitlines()[0])["spack"]
+            assert said == FROM_SPACK[mpi].lock()
+            assert set(said["specs"]) == set(spack.PACKAGES)
+            assert all(f"^{mpi}@" in spec for spec in said["specs"].values())

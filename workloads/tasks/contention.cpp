@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contention on the queues of ltasks: threads that submit and wait, beside threads that only poll, on the three designs
+// of a queue, with a queue for every place of the machine or a single one (Denis, PDP 2015: section IV, figure 1; study
+// tasks). The core polls nothing by itself here: it has no thread.
+//
+// Point: queue, locality (true), submitters, pollers (1), window (ltasks that a submitter has under way, 16), polls (a
+// ltask, 4). Samples, one a repetition: task_s (time of an ltask for the thread that submits it, from its submission
+// until it is known to be done, a window's ltasks one after the other), submit_s (in the submitting call), cpu_s. The
+// slowest submitter's. Threads are bound to the process's CPUs in turn, submitters first.
+#include "tasks/contention.h"
+
+#include <fmt/format.h>
+#include <progress_engine/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/placement.h"
+#include "common/thread_usage.h"
+
+namespace workloads {
+namespace {
+
+constexpr int most_threads = 1024;
+constexpr int most_tasks = 4096;
+
+Parameter number(const char* name, IntegerRange range, const char* unit, const char* meaning, const Json& usual) {
+  return {.name = name, .domain = range, .unit = unit, .meaning = meaning, .default_value = usual};
+}
+
+const Parameters& parameters() {
+  static const Parameters table{
+      {
+          .name = "queue",
+          .domain = Choices{"submission", "lock", "lock-free"},
+          .unit = "",
+          .meaning = "design of the queues",
+          .default_value = nullptr,
+      },
+      {
+          .name = "locality",
+          .domain = Flag{},
+          .unit = "",
+          .meaning = "a queue for every place of the machine, each thread submits to its own; false: a single queue",
+          .default_value = true,
+      },
+      number("submitters", {1, most_threads}, "threads", "threads that submit ltasks and poll until they are done",
+             nullptr),
+      number("pollers", {0, most_threads}, "threads", "threads that only poll", 1),
+      number("window", {1, most_tasks}, "ltasks", "ltasks that a submitter has under way", 16),
+      number("polls", {1, most_tasks}, "polls", "polls until an ltask is done", 4),
+  };
+  return table;
+}
+
+/// An ltask that counts how often it was polled. Two polls at the same time would lose a count.
+struct Task {
+  pe_ltask ltask{};
+  int wanted = 0;
+  int polled = 0;
+
+  static int poll(void* argument) {
+    auto& task = *static_cast<Task*>(argument);
+    return ++task.polled >= task.wanted ? PE_DONE : PE_AGAIN;
+  }
+};
+
+/// One submitting thread's ltasks. Seconds.
+struct Submitter {
+  std::vector<Task> tasks;
+  double elapsed_s = 0;
+  double submit_s = 0;
+  bool right = true;
+
+  Submitter(int window, int polls) : tasks(static_cast<std::size_t>(window)) {
+    for (Task& task : tasks) {
+      task.wanted = polls;
+      pe_ltask_init(&task.ltask, Task::poll, &task);
+    }
+  }
+
+  void run(pe_core* core, int place, int rounds) {
+    submit_s = 0;
+    const auto begin = Clock::now();
+    for (int round = 0; round < rounds; ++round) {
+      submit(core, place);
+      await(core);
+    }
+    elapsed_s = seconds_since(begin);
+  }
+
+ private:
+  void submit(pe_core* core, int place) {
+    const auto begin = Clock::now();
+    for (Task& task : tasks) {
+      task.polled = 0;
+      right = pe_core_submit(core, &task.ltask, place) == 0 && right;
+    }
+    submit_s += seconds_since(begin);
+  }
+
+  void await(pe_core* core) {
+    for (Task& task : tasks) {
+      while (right && pe_ltask_done(&task.ltask) == 0) {
+        pe_core_poll(core);
+      }
+      right = right && task.polled == task.wanted;
+    }
+  }
+};
+
+/// A core without threads of its own.
+class Core {
+ public:
+  Core(const Json& point, std::size_t tasks) {
+    const std::string queue = choice_of(point, parameters(), "queue");
+    pe_core_attributes attributes;
+    pe_core_attributes_init(&attributes);
+    attributes.queue = queue.c_str();
+    attributes.locality = flag_of(point, parameters(), "locality") ? 1 : 0;
+    attributes.capacity = std::max(attributes.capacity, tasks);
+    attributes.idle = "none";
+    attributes.timer_us = 0;
+    if (pe_core_create(&attributes, &core_) != 0) {
+      throw Failure(fmt::format("libprogress_core: {}", pe_core_error()));
+    }
+  }
+  ~Core() { pe_core_destroy(core_); }
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+  Core(Core&&) = delete;
+  Core& operator=(Core&&) = delete;
+
+  [[nodiscard]] pe_core* get() const noexcept { return core_; }
+
+ private:
+  pe_core* core_ = nullptr;
+};
+
+class Contention final : public Experiment {
+ public:
+  explicit Contention(const Preparation& preparation)
+      : pollers_(value(preparation, "pollers")),
+        window_(value(preparation, "window")),
+        core_(preparation.point, static_cast<std::size_t>(value(preparation, "submitters") * window_)),
+        cpus_(allowed_cpus()) {
+    for (int i = 0; i < value(preparation, "submitters"); ++i) {
+      submitters_.emplace_back(window_, value(preparation, "polls"));
+    }
+  }
+
+  [[nodiscard]] std::string role() const override { return "submitting"; }
+
+  [[nodiscard]] std::span<const std::string_view> quantities() const override {
+    static constexpr std::array<std::string_view, 3> names{"task_s", "submit_s", "cpu_s"};
+    return names;
+  }
+
+  std::string repeat(std::span<double> values) override {
+    const Usage before = read_usage();
+    run_threads();
+    const auto slowest = std::ranges::max_element(submitters_, {}, &Submitter::elapsed_s);
+    const double tasks = static_cast<double>(rounds) * window_;
+    values[0] = slowest->elapsed_s / tasks;
+    values[1] = slowest->submit_s / tasks;
+    values[2] = (read_usage() - before).cpu_s;
+    const bool right = std::ranges::all_of(submitters_, &Submitter::right);
+    return right ? "" : "an ltask was refused, or polled more or less often than it asked for";
+  }
+
+ private:
+  static constexpr int rounds = 2000;
+
+  static int value(const Preparation& preparation, std::string_view name) {
+    return static_cast<int>(integer_of(preparation.point, parameters(), name));
+  }
+
+  /// CPUs in turn, so that a thread stays at the place where its ltasks are.
+  void bind(std::size_t index) const { bind_this_thread({cpus_[index % cpus_.size()]}); }
+
+  void run_threads() {
+    const std::size_t count = submitters_.size() + static_cast<std::size_t>(pollers_);
+    std::latch all_there(static_cast<std::ptrdiff_t>(count));
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> pollers;
+    std::vector<std::thread> submitting;
+    pollers.reserve(count);
+    submitting.reserve(count);
+    for (std::size_t i = 0; i < submitters_.size(); ++i) {
+      submitting.emplace_back([&, i] {
+        bind(i);
+        all_there.arrive_and_wait();
+        submitters_[i].run(core_.get(), pe_core_here(core_.get()), rounds);
+      });
+    }
+    for (std::size_t i = submitters_.size(); i < count; ++i) {
+      pollers.emplace_back([&, i] {
+        bind(i);
+        all_there.arrive_and_wait();
+        while (!stop.load(std::memory_order_relaxed)) {
+          pe_core_poll(core_.get());
+        }
+      });
+    }
+    std::ranges::for_each(submitting, &std::thread::join);
+    stop = true;
+    std::ranges::for_each(pollers, &std::thread::join);
+  }
+
+  int pollers_;
+  int window_;
+  std::deque<Submitter> submitters_;  // a deque: their ltasks stay where they are
+  Core core_;
+  std::vector<int> cpus_;
+};
+
+void check(const Json& /*point*/, int ranks) {
+  if (ranks != 1) {
+    throw UsageError(fmt::format("tasks measures threads of one process, and there are {} ranks: start 1", ranks));
+  }
+}
+
+std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
+  return std::make_unique<Contention>(preparation);
+}
+
+}  // namespace
+
+const Benchmark& contention_benchmark() {
+  static const Benchmark benchmark{
+      .name = "contention",
+      .question = "What does an ltask cost while several threads submit and poll?",
+      .parameters = parameters(),
+      .check = check,
+      .prepare = prepare,
+  };
+  return benchmark;
+}
+
+}  // namespace workloads

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A waiting thread next to a computing one: what is recorded, and what cannot be had is said."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from typing import Any
+
+import pytest
+
+from harness import machine
+
+from .conftest import Launcher, Result, assert_valid
+
+pytestmark = pytest.mark.mpi
+
+QUICK = ("--time-box-s=0.3", "--min-samples=2", "--max-samples=2", "--warmup=1")
+TWO_CORES = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the partner needs a core of its own")
+
+
+def measure(launcher: Launcher, *points: str) -> Result:
+    return launcher.of("interference").run(
+        2, "ping-pong", *(f"--point={point},window_ms=40" for point in points), *QUICK
+    )
+
+
+def median(line: dict[str, Any], quantity: str) -> float:
+    return statistics.median(line["samples"][quantity])
+
+
+@TWO_CORES
+def test_a_thread_that_spins_takes_what_one_that_sleeps_leaves(launcher: Launcher) -> None:
+    points = [f"detection={name},placement=same-core,grid=XS" for name in ("spin", "sleep", "futex")]
+    result = measure(launcher, *points)
+    assert (result.status, result.errors) == (0, "")
+    assert_valid(result)
+    spin, sleep, futex = result.points[::2]
+    for line in (spin, sleep, futex):
+        assert line["role"] == "waiting"
+        assert min(line["samples"]["mflops"]) > 0 < min(line["samples"]["alone_mflops"])
+        assert min(line["samples"]["batch_median_s"]) > 0
+    assert median(sleep, "cpu_share") < median(spin, "cpu_share")
+
+
+@TWO_CORES
+def test_without_a_victim_nobody_computes(mpich: Launcher) -> None:
+    result = measure(mpich, *(f"detection={name},grid=none" for name in ("pause", "yield", "sleep")))
+    assert (result.status, result.errors) == (0, "")
+    assert all(median(line, "mflops") == 0 for line in result.points[::2])
+
+
+@pytest.mark.skipif(machine.topology()["sockets"] != 1, reason="this machine has another socket")
+def test_what_the_machine_does_not_offer_fails_its_point_with_a_sentence(mpich: Launcher) -> None:
+    result = measure(mpich, "detection=spin,placement=other-socket", "detection=spin,grid=none")
+    assert result.status == 1
+    assert "offer no place 'other-socket'" in result.points[0]["reason"]
+
+
+REFUSED = {
+    "one rank": (1, "detection=spin", "a ping-pong has 2 ranks, and there is 1"),
+    "no method": (2, "grid=XS", "detection is missing"),
+    "no such place": (2, "detection=spin,placement=moon", "one of same-core, smt-sibling, same-l3, other-socket"),
+}
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_mistakes_are_one_sentence(mpich: Launcher, mistake: str) -> None:
+    ranks, point, sentence = REFUSED[mistake]
+    result = mpich.of("interference").run(ranks, "ping-pong", f"--point={point}")
+    assert result.status == 2
+    assert sentence in result.errors
+    assert len(result.errors.splitlines()) == 1, result.errors
