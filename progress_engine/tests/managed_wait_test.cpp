@@ -34,15 +34,15 @@ TEST(ManagedWaits, SpinningTestsAtLeastOnce) {
 
 TEST(ManagedWaits, ThePollerCompletesForAllWhoSleep) {
   ManagedWaits waits(0);
-  std::array<Operation, 3> operations{Operation{.tests_left = 500}, {.tests_left = 800}, {.tests_left = 900, .code = 7}};
+  std::array<Operation, 3> operations{
+      Operation{.tests_left = 500}, {.tests_left = 800}, {.tests_left = 900, .code = 7}};
   std::array<int, 3> codes{};
   std::array<int, 3> done{};
   {
     std::vector<std::jthread> sleepers;
     for (std::size_t i = 0; i < operations.size(); ++i)
-      sleepers.emplace_back([&, i] {
-        codes.at(i) = waits.sleep(Operation::test, &operations.at(i), done.at(i), [] { return true; });
-      });
+      sleepers.emplace_back(
+          [&, i] { codes.at(i) = waits.sleep(Operation::test, &operations.at(i), done.at(i), [] { return true; }); });
     while (waits.sleeps() < operations.size()) std::this_thread::yield();
     for (int i = 0; i < 2000; ++i) waits.look();
   }

@@ -23,9 +23,9 @@ struct Runtime {
   PersistentRequests persistent;
   HeldRequests<MPI_Request> file_requests;
   Origin origin = Origin::world;
-  std::atomic<int> windows{0};  // made less freed, as far as seen
+  std::atomic<int> windows{0};          // made less freed, as far as seen
   std::unique_ptr<ManagedWaits> waits;  // null: the program waits as its MPI does
-  SwitchingDriver* driver = nullptr;  // the engine's
+  SwitchingDriver* driver = nullptr;    // the engine's
   std::unique_ptr<Engine> engine;
   bool ended = false;  // all threads did, and the driver is gone
 };

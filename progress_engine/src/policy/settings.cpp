@@ -116,12 +116,10 @@ void refuse_unsound(const Policy& policy) {
     throw SettingError(
         fmt::format("wait={} waits until something is pending, trigger=always never does: use trigger=pending.",
                     policy.wait == Wait::futex ? "futex" : "mwait"));
-        "points=dedicated cannot wait for sockets: use points=events, or wait=spin, pause, yield, timer.");
-  if (policy.points.dedicated && policy.wait == Wait::futex && policy.trigger == Trigger::always)
-    throw SettingError("wait=futex sleeps until something is pending, trigger=always never does: use trigger=pending.");
   if (policy.managed_waiting && !policy.points.threads())
-    throw SettingError("waiting=managed sleeps until an engine thread has polled: it needs one of points=dedicated, "
-                       "timer, idle, events.");
+    throw SettingError(
+        "waiting=managed sleeps until an engine thread has polled: it needs one of points=dedicated, "
+        "timer, idle, events.");
   if (policy.points.on_calls && policy.trigger == Trigger::outside)
     throw SettingError("points=explicit polls inside MPI calls, trigger=outside forbids that: use trigger=pending.");
 }
@@ -166,8 +164,7 @@ const std::vector<Setting>& all_settings() {
       {"driver", "choice", "", "auto stream test status", 0, 0, "auto",
        "what a poll is: MPIX_Stream_progress, or MPI_Test or MPI_Request_get_status on a pending receive from oneself; "
        "auto = the first that the MPI has, and the next when it moves nothing"},
-      {"strict", "flag", "", "", 0, 0, "0",
-       "1 = a program that the engine cannot help is ended, not run without it"},
+      {"strict", "flag", "", "", 0, 0, "0", "1 = a program that the engine cannot help is ended, not run without it"},
       {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
       {"report_file", "text", "", "", 0, 0, "", "write the JSON report there; %r = rank, %p = process, %h = host"},
   };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does communication move while the partner computes? Rank 0 starts an operation and computes for a while; rank 1 starts
- * the same and waits at once. Rank 1 prints, a kind a line, how long it waited as a share of rank 0's computation: about
- * 1 where the message moves only within rank 0's MPI calls. */
+/* Does communication move while the partner computes? Rank 0 starts an operation and computes for a while; rank 1
+ * starts the same and waits at once. Rank 1 prints, a kind a line, how long it waited as a share of rank 0's
+ * computation: about 1 where the message moves only within rank 0's MPI calls. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

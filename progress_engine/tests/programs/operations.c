@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every kind of operation that the engine tracks, two ranks. Each rank prints, a kind a line, a checksum of what arrived
- * and how many operations it started: the same with and without the engine, which must have counted as many. */
+/* Every kind of operation that the engine tracks, two ranks. Each rank prints, a kind a line, a checksum of what
+ * arrived and how many operations it started: the same with and without the engine, which must have counted as many. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -56,23 +56,57 @@ static long collectives(void) {
     int* const out = outgoing;
     MPI_Request* r = &requests[0];
     switch (kind) {
-      case 0: START(MPI_Ibarrier(w, r)); break;
-      case 1: START(MPI_Ibcast(rank == 0 ? out : in, LARGE, t, 0, w, r)); break;
-      case 2: START(MPI_Igather(out, half, t, in, half, t, 0, w, r)); break;
-      case 3: START(MPI_Igatherv(out, half, t, in, counts, offsets, t, 1, w, r)); break;
-      case 4: START(MPI_Iscatter(out, half, t, in, half, t, 0, w, r)); break;
-      case 5: START(MPI_Iscatterv(out, counts, offsets, t, in, half, t, 1, w, r)); break;
-      case 6: START(MPI_Iallgather(out, half, t, in, half, t, w, r)); break;
-      case 7: START(MPI_Iallgatherv(out, half, t, in, counts, offsets, t, w, r)); break;
-      case 8: START(MPI_Ialltoall(out, half, t, in, half, t, w, r)); break;
-      case 9: START(MPI_Ialltoallv(out, counts, offsets, t, in, counts, offsets, t, w, r)); break;
-      case 10: START(MPI_Ialltoallw(out, counts, bytes, types, in, counts, bytes, types, w, r)); break;
-      case 11: START(MPI_Ireduce(out, in, LARGE, t, MPI_SUM, 0, w, r)); break;
-      case 12: START(MPI_Iallreduce(out, in, LARGE, t, MPI_SUM, w, r)); break;
-      case 13: START(MPI_Ireduce_scatter(out, in, counts, t, MPI_SUM, w, r)); break;
-      case 14: START(MPI_Ireduce_scatter_block(out, in, half, t, MPI_SUM, w, r)); break;
-      case 15: START(MPI_Iscan(out, in, LARGE, t, MPI_SUM, w, r)); break;
-      default: START(MPI_Iexscan(out, in, LARGE, t, MPI_SUM, w, r)); break;
+      case 0:
+        START(MPI_Ibarrier(w, r));
+        break;
+      case 1:
+        START(MPI_Ibcast(rank == 0 ? out : in, LARGE, t, 0, w, r));
+        break;
+      case 2:
+        START(MPI_Igather(out, half, t, in, half, t, 0, w, r));
+        break;
+      case 3:
+        START(MPI_Igatherv(out, half, t, in, counts, offsets, t, 1, w, r));
+        break;
+      case 4:
+        START(MPI_Iscatter(out, half, t, in, half, t, 0, w, r));
+        break;
+      case 5:
+        START(MPI_Iscatterv(out, counts, offsets, t, in, half, t, 1, w, r));
+        break;
+      case 6:
+        START(MPI_Iallgather(out, half, t, in, half, t, w, r));
+        break;
+      case 7:
+        START(MPI_Iallgatherv(out, half, t, in, counts, offsets, t, w, r));
+        break;
+      case 8:
+        START(MPI_Ialltoall(out, half, t, in, half, t, w, r));
+        break;
+      case 9:
+        START(MPI_Ialltoallv(out, counts, offsets, t, in, counts, offsets, t, w, r));
+        break;
+      case 10:
+        START(MPI_Ialltoallw(out, counts, bytes, types, in, counts, bytes, types, w, r));
+        break;
+      case 11:
+        START(MPI_Ireduce(out, in, LARGE, t, MPI_SUM, 0, w, r));
+        break;
+      case 12:
+        START(MPI_Iallreduce(out, in, LARGE, t, MPI_SUM, w, r));
+        break;
+      case 13:
+        START(MPI_Ireduce_scatter(out, in, counts, t, MPI_SUM, w, r));
+        break;
+      case 14:
+        START(MPI_Ireduce_scatter_block(out, in, half, t, MPI_SUM, w, r));
+        break;
+      case 15:
+        START(MPI_Iscan(out, in, LARGE, t, MPI_SUM, w, r));
+        break;
+      default:
+        START(MPI_Iexscan(out, in, LARGE, t, MPI_SUM, w, r));
+        break;
     }
     wait_all(1);
     if (kind != 16 || rank > 0) total += (kind + 1) * sum(); /* rank 0's result of Exscan is undefined */
