@@ -67,8 +67,8 @@ void end_user(bool world) {
   const bool last = --users() == 0;
   if (last || (world && runtime && runtime->origin == Origin::world)) {
     deactivate(patient);
-    if (!last) status().reason = "MPI_Finalize was called, and the engine came with MPI_Init";
     if (!reported) write_report();
+    if (!last) status().reason = "MPI_Finalize was called, and the engine came with MPI_Init";
     reported = !last;
   }
 }
