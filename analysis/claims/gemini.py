@@ -48,7 +48,8 @@ G2 = (
         measure=Median("arrived_early", "bare", {"posting": "receives-first"}),
         figure="early_arrival",
         cause=Cause(
-            "nothing moves a message that needs an answer while the program computes, unless somebody polls beside it",
+            "nothing moves a message into the program's memory while it computes, unless somebody polls beside it: "
+            "what the network has brought is still in the kernel's sockets",
             "the same share with adaptive",
             Median("arrived_early", "adaptive", {"posting": "receives-first"}),
         ),
@@ -66,7 +67,8 @@ G3 = (
         measure=MetricAt("slowdown", "bare", {"comp_over_comm": ("<=", 1.0)}),
         figure="computation_inflation",
         cause=Cause(
-            "the message waits for the program to come back into MPI; the engine's thread does not let it wait",
+            "what does not fit the kernel's socket buffers waits for the program to come back into MPI; the engine's "
+            "thread does not let it wait",
             "total / communication alone with adaptive",
             MetricAt("slowdown", "adaptive", {"comp_over_comm": ("<=", 1.0)}),
         ),

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -123,6 +124,20 @@ TEST(Engine, APauseEndsPollingAndResumeBringsItBack) {
   EXPECT_TRUE(engine->stop(seconds(10)));
 }
 
+TEST(Engine, NobodyPollsWhileACallHoldsIt) {
+  std::atomic<int> polls{0};
+  auto engine = make_engine("thread", polls);
+  engine->start();
+  ASSERT_TRUE(eventually([&] { return polls > 0; }));
+  engine->hold();
+  const int before = polls;
+  settle();
+  EXPECT_EQ(polls, before);
+  engine->release();
+  EXPECT_TRUE(eventually([&] { return polls > before; }));
+  EXPECT_TRUE(engine->stop(seconds(10)));
+}
+
 TEST(Engine, ExplicitPollsInCallsAndHasNoThreads) {
   std::atomic<int> polls{0};
   auto engine = make_engine("explicit", polls);
@@ -179,6 +194,64 @@ TEST(Engine, ThreadsBlockSignalsAndInheritTheFloatingPointMode) {
   sigset_t own;
   pthread_sigmask(SIG_SETMASK, nullptr, &own);
   EXPECT_EQ(sigismember(&own, SIGINT), 0);
+}
+
+// A poll that needs some CPU time, of an idle-class thread.
+class SlowDriver : public Driver {
+ public:
+  SlowDriver(std::atomic<bool>& begun, std::atomic<bool>& ended) : begun_(begun), ended_(ended) {}
+  void poll() override {
+    if (sched_getscheduler(0) != SCHED_IDLE || begun_.exchange(true)) return;
+    for (const Nanoseconds end = cpu_time() + microseconds(40000); cpu_time() < end;) {
+    }
+    ended_ = true;
+  }
+
+ private:
+  static Nanoseconds cpu_time() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return seconds(time.tv_sec) + time.tv_nsec;
+  }
+  std::atomic<bool>& begun_;
+  std::atomic<bool>& ended_;
+};
+
+// All threads made while it lives run on one CPU.
+class OnOneCpu {
+ public:
+  OnOneCpu() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OnOneCpu() { sched_setaffinity(0, sizeof before_, &before_); }
+  OnOneCpu(const OnOneCpu&) = delete;
+  OnOneCpu& operator=(const OnOneCpu&) = delete;
+
+ private:
+  cpu_set_t before_{};
+};
+
+// Beside a busy thread an idle-class thread gets 0.3 % of the CPU: left alone, its poll would take 13 seconds.
+TEST(Engine, AnIdleThreadThatLosesItsCoreInAPollIsLifted) {
+  if (geteuid() != 0) GTEST_SKIP() << "lifting a thread out of SCHED_IDLE needs CAP_SYS_NICE";
+  const OnOneCpu one_cpu;
+  std::atomic<bool> begun{false};
+  std::atomic<bool> ended{false};
+  Engine engine(make_policy(resolve_values("idle", {})), std::make_unique<SlowDriver>(begun, ended), nullptr);
+  engine.start();
+  ASSERT_TRUE(eventually([&] { return begun.load(); }));
+  const Nanoseconds start = now();
+  std::jthread busy([&] {
+    while (!ended && now() - start < seconds(8)) {
+    }
+  });
+  busy.join();
+  EXPECT_TRUE(ended) << "after 8 seconds";
+  EXPECT_TRUE(engine.stop(seconds(10)));
 }
 
 // A poll that another thread blocks, as an MPI's lock does.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // progress-info: what this machine offers, every setting, the presets. Needs no MPI.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "machine.hpp"
-#include "policy/settings.hpp"
+#include "policy/sources.hpp"
 #include "progress_engine/progress_engine.h"
 
 using namespace progress_engine;
@@ -15,22 +16,29 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-Json describe_setting(const Setting& setting) {
-  Json entry = {{"key", setting.key},         {"type", setting.type},
-                {"unit", setting.unit},       {"default", setting.initial},
-                {"meaning", setting.meaning}, {"environment", environment_name(setting.key)}};
+Json describe_setting(const Setting& setting, const Resolved& resolved) {
+  const std::string key(setting.key);
+  Json entry = {{"key", setting.key},
+                {"type", setting.type},
+                {"unit", setting.unit},
+                {"default", setting.initial},
+                {"meaning", setting.meaning},
+                {"environment", environment_name(setting.key)},
+                {"value", resolved.values.at(key)},
+                {"origin", resolved.origins.at(key)}};
   if (!setting.choices.empty()) entry["choices"] = setting.choices;
   if (setting.type == "int") entry["range"] = {setting.minimum, setting.maximum};
   return entry;
 }
 
-Json describe() {
+Json describe(const Resolved& resolved) {
   Json info;
   info["version"] = PE_VERSION;
   info["built_for"] = PE_BUILT_FOR;
   info["machine"] = describe_machine();
+  info["variant"] = resolved.variant;
   info["settings"] = Json::array();
-  for (const auto& setting : all_settings()) info["settings"].push_back(describe_setting(setting));
+  for (const auto& setting : all_settings()) info["settings"].push_back(describe_setting(setting, resolved));
   info["presets"] = all_presets();
   return info;
 }
@@ -47,10 +55,15 @@ void print(const Json& info) {
   fmt::print("\nPresets (progress-run --variant NAME)\n");
   for (const auto& [name, preset] : info["presets"].items())
     fmt::print("  {:10} {}\n  {:10} {}\n", name, preset["summary"].get<std::string>(), "", preset["settings"].dump());
-  fmt::print("\nSettings (progress-run --set KEY=VALUE, or PROGRESS_ENGINE_<KEY>)\n");
+  fmt::print(
+      "\nSettings (progress-run --set KEY=VALUE, PROGRESS_ENGINE_<KEY>, a file named by PROGRESS_ENGINE_CONFIG)\n");
   for (const auto& setting : all_settings())
     fmt::print("  {:16} {} [{}; default {}]\n", setting.key, setting.meaning, range_of(setting),
                setting.initial.empty() ? "none" : setting.initial);
+  fmt::print("\nWhat would run here: variant {}\n", info["variant"].get<std::string>());
+  for (const auto& setting : info["settings"])
+    fmt::print("  {:16} {:24} {}\n", setting["key"].get<std::string>(), setting["value"].get<std::string>(),
+               setting["origin"].get<std::string>());
 }
 
 }  // namespace
@@ -67,10 +80,15 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "progress-info: %s (see progress-info --help)\n", error.what());
     return 2;
   }
-  const Json info = describe();
-  if (json)
-    fmt::print("{}\n", info.dump(2));
-  else
-    print(info);
+  try {
+    const Json info = describe(resolve(sources_of_process(environ)));
+    if (json)
+      fmt::print("{}\n", info.dump(2));
+    else
+      print(info);
+  } catch (const SettingError& error) {
+    std::fprintf(stderr, "progress-info: %s\n", error.what());
+    return 2;
+  }
   return 0;
 }

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "policy/settings.hpp"
+#include "policy/sources.hpp"
 #include "target_program.hpp"
 
 using namespace progress_engine;
@@ -21,8 +21,9 @@ namespace {
 constexpr int usage_error = 2;
 
 struct Options {
-  std::string variant = "adaptive";
+  std::string variant;
   std::vector<std::string> set;
+  std::string configuration;
   bool report = false;
   std::string report_file;
   bool strict = false;
@@ -33,8 +34,10 @@ struct Refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-Values overrides_of(const Options& options) {
-  Values overrides = overrides_from_environment(environ);
+// What the command line says, as the last source; the ranks find it in their environment.
+Source command_line(const Options& options) {
+  Source source{.origin = "the command line", .values = {}, .variant = options.variant};
+  Values& overrides = source.values;
   for (const auto& entry : options.set) {
     const auto equals = entry.find('=');
     if (equals == std::string::npos) throw SettingError(fmt::format("--set {}: it must be KEY=VALUE.", entry));
@@ -43,7 +46,7 @@ Values overrides_of(const Options& options) {
   if (options.report) overrides["report"] = "1";
   if (options.strict) overrides["strict"] = "1";
   if (!options.report_file.empty()) overrides["report_file"] = options.report_file;
-  return overrides;
+  return source;
 }
 
 // Beside the tool: ../lib in a build tree and where it is installed.
@@ -64,6 +67,13 @@ void export_settings(const std::string& variant, const Values& overrides) {
   for (const auto& [key, value] : overrides) setenv(environment_name(key).c_str(), value.c_str(), 1);
 }
 
+Resolved settings_of(const Options& options, const Source& last) {
+  if (!options.configuration.empty()) setenv("PROGRESS_ENGINE_CONFIG", options.configuration.c_str(), 1);
+  auto sources = sources_of_process(environ);
+  sources.push_back(last);
+  return resolve(sources);
+}
+
 // What some MPIs must be told before they give MPI_THREAD_MULTIPLE, which every variant but "off" asks for: MVAPICH2 2
 // not to bind the ranks itself, Cray MPICH that it may be asked. Others know neither; what the user has set stays.
 void allow_threads(const std::string& variant) {
@@ -78,8 +88,9 @@ void preload(const std::string& library) {
 }
 
 void prepare(const Options& options) {
-  const Values overrides = overrides_of(options);
-  make_policy(resolve_values(options.variant, overrides));
+  const auto last = command_line(options);
+  const auto settings = settings_of(options, last);
+  make_policy(settings.values);
   const auto program = find_program(options.command.front());
   if (program.empty())
     throw Refusal(fmt::format("{}: no such program, or it cannot be executed.", options.command.front()));
@@ -89,8 +100,8 @@ void prepare(const Options& options) {
     return;
   }
   const auto library = engine_library();
-  export_settings(options.variant, overrides);
-  allow_threads(options.variant);
+  export_settings(settings.variant, last.values);
+  allow_threads(settings.variant);
   preload(library);
 }
 
@@ -111,9 +122,10 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Starts a program with the progress engine preloaded.\n\nExample: mpiexec -n 2 progress-run --variant "
       "adaptive --report -- ./app\nSettings and variants: progress-info");
-  app.add_option("--variant", options.variant, "preset: " + preset_names())->capture_default_str();
+  app.add_option("--variant", options.variant, "preset: " + preset_names() + " (adaptive unless set elsewhere)");
   app.add_option("--set", options.set, "KEY=VALUE, a setting that differs from the preset (repeatable)")
       ->allow_extra_args(false);
+  app.add_option("--config", options.configuration, "file of settings, one KEY = VALUE a line (its format: README.md)");
   app.add_flag("--report", options.report, "one line a rank on stderr at MPI_Finalize");
   app.add_option("--report-file", options.report_file, "JSON report; %r = rank, %p = process, %h = host");
   app.add_flag("--strict", options.strict, "refuse a program that the engine cannot help");

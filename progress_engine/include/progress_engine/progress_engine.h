@@ -17,6 +17,8 @@ extern "C" {
  *   thread_level {asked, provided} ("single".."multiple"; provided is the MPI's, the program sees what it asked for),
  *   slice_ns (as the kernel reads it back; null if it does not say),
  *   threads [{role, tid, cpus_allowed, cpu_last, cpu_s (seconds), voluntary_switches, involuntary_switches}],
+ *   verdict {word ("helped", "neutral", "hurt", "not measured"), armed_phases, disarmed_phases, armed_s, disarmed_s
+ *     (median seconds an operation while it was on and off)},
  *   polls, productive_polls, wakes, parks, tracked (operations seen so far), pending (operations now),
  *   standing (windows now, and threads asleep in managed waits: they call for progress, too),
  *   managed_sleeps (how often a blocking call slept until the engine had completed it).

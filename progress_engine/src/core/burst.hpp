@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/breakable.hpp"
 #include "core/clock.hpp"
 
 namespace progress_engine {
@@ -58,7 +59,7 @@ class Driver {
 template <typename GoOn>
 BurstResult run_burst(Driver& driver, PollJudge& judge, int idle_polls, GoOn&& go_on) {
   BurstResult result;
-  for (int idle = 0; idle < idle_polls && go_on();) {
+  for (int idle = 0; idle < idle_polls && (go_on() || broken("burst-end"));) {
     const Nanoseconds start = now();
     driver.poll();
     const Nanoseconds duration = now() - start;

@@ -48,6 +48,7 @@ void Engine::add_worker(const char* role, Worker::Loop loop, bool idle_class) {
 
 void Engine::start() {
   prepare_fences();
+  note_phase();
   for (auto& worker : workers_) {
     try {
       launch(*worker);
@@ -81,6 +82,7 @@ void* Engine::enter(void* argument) {
 }
 
 bool Engine::stop(Nanoseconds limit) {
+  phases_.end(now(), activity_.completed());
   stopping_ = 1;
   futex_wake(stopping_);
   parking_.ring();
@@ -100,8 +102,29 @@ bool Engine::stop(Nanoseconds limit) {
   return all;
 }
 
+void Engine::pause() {
+  paused_ = true;
+  note_phase();
+}
+
 void Engine::resume() {
   paused_ = false;
+  note_phase();
+  parking_.ring();
+}
+
+// By wall-clock time, so that all ranks take the same turns. Of each two turns one is on: which one is as good as
+// random, lest the program's own rhythm decides.
+void Engine::take_turn() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  const auto turn =
+      static_cast<std::uint64_t>((seconds(time.tv_sec) + time.tv_nsec) / microseconds(1000) / policy_.trial_ms);
+  if (turn_.exchange(turn, std::memory_order_relaxed) == turn) return;
+  constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // Knuth's multiplicative hash
+  const std::uint64_t first = ((turn / 2) * golden) >> 63;
+  disarmed_ = (turn % 2) == first;
+  note_phase();
   parking_.ring();
 }
 

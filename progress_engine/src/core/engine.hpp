@@ -14,6 +14,7 @@
 #include "core/event_source.hpp"
 #include "core/parking.hpp"
 #include "policy/settings.hpp"
+#include "telemetry/phases.hpp"
 #include "telemetry/thread_usage.hpp"
 #include "wait/user_wait.hpp"
 
@@ -58,9 +59,11 @@ class Engine {
   // Destroys the driver, for those that must go before MPI_Finalize; only after stop() returned true.
   void release_driver() { driver_.reset(); }
 
-  void pause() { paused_ = true; }
+  // By the program. Any thread.
+  void pause();
   void resume();
-  bool paused() const { return paused_.load(std::memory_order_relaxed); }
+  // Also in a turn of trial_ms in which the engine is off.
+  bool paused() const { return paused_.load(std::memory_order_relaxed) || disarmed_.load(std::memory_order_relaxed); }
 
   // ---- the program's side: called in its MPI calls, by any of its threads
   Activity& activity() { return activity_; }
@@ -71,6 +74,8 @@ class Engine {
     if (parking_.anyone() && may_poll()) [[unlikely]]
       parking_.ring();
     if (policy_.points.on_calls) poll_from_call();
+    if (policy_.trial_ms > 0) [[unlikely]]
+      take_turn();
   }
 
   // Some calls must not run beside a poll. Between hold() and release() nobody polls; holds add up. hold() returns when
@@ -96,12 +101,16 @@ class Engine {
   // ---- telemetry
   const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
   const Worker& calls() const { return calls_; }
+  // From the phases in which the engine was on and off.
+  Verdict verdict() const { return phases_.verdict(); }
 
  private:
   void add_worker(const char* role, Worker::Loop loop, bool idle_class = false);
   static void launch(Worker& worker);
   static void* enter(void* argument);
   void poll_from_call();
+  void take_turn();
+  void note_phase() { phases_.change(!paused(), now(), activity_.completed()); }
   bool take_driver(Worker& worker);
   void hurry(Worker& holder);
   void return_driver(Worker& worker);
@@ -116,6 +125,9 @@ class Engine {
   PollJudge judge_;                                    // the poller's
   std::atomic<std::uint32_t> stopping_{0};
   std::atomic<bool> paused_{false};
+  std::atomic<bool> disarmed_{false};
+  std::atomic<std::uint64_t> turn_{0};
+  PhaseMeter phases_;
   std::atomic<int> holds_{0};
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker calls_;  // counts the polls inside the program's calls (by the poller)

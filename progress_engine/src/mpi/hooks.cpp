@@ -10,7 +10,7 @@ void Call::prepared(int code, const MPI_Request* request) {
 }
 
 void Call::restarted(int code, int count, const MPI_Request* requests) {
-  if (!counts() || code != MPI_SUCCESS) return;
+  if (!counts() || code != MPI_SUCCESS || broken("persistent-starts")) return;
   std::uint64_t news = 0;
   for (int i = 0; i < count; ++i) news += runtime_->persistent.activate(requests[i]) ? 1 : 0;
   add(slot_->started, news);
@@ -51,7 +51,7 @@ void Completion::finish(int index) {
 }
 
 void Freeing::done() const {
-  if (!call_.counts()) return;
+  if (!call_.counts() || broken("freeing")) return;
   const MPI_Request none = call_.runtime().handles.request_null;
   if (before_ == none || *request_ != none) return;
   const auto state = call_.runtime().persistent.remove(before_);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/breakable.hpp"
 #include "mpi/symbols.hpp"
 
 namespace progress_engine {
@@ -14,7 +15,8 @@ namespace {
 class OfWorld : public OwnCommunicator {
  public:
   explicit OfWorld(const MpiHandles& handles) {
-    if (PE_PMPI(MPI_Comm_dup)(handles.comm_self, &communicator_) != MPI_SUCCESS)
+    if (PE_PMPI(MPI_Comm_dup)(broken("self-only") ? handles.comm_world : handles.comm_self, &communicator_) !=
+        MPI_SUCCESS)
       throw std::runtime_error("MPI_COMM_SELF could not be duplicated");
     PE_PMPI(MPI_Comm_set_errhandler)(communicator_, handles.errors_return);
   }

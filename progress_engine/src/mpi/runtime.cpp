@@ -11,6 +11,7 @@
 #include "mpi/hooks.hpp"
 #include "mpi/sockets.hpp"
 #include "mpi/symbols.hpp"
+#include "policy/sources.hpp"
 
 namespace progress_engine {
 
@@ -62,6 +63,7 @@ void at_exit() { deactivate(hasty); }
 
 // Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.
 void after_fork_in_child() {
+  if (broken("fork")) return;
   active_runtime = nullptr;
   status().reason = "this process was forked";
 }
@@ -79,8 +81,10 @@ void register_ends() {
 
 void configure() {
   const char* variant = std::getenv("PROGRESS_ENGINE");
-  status().preset = variant && *variant ? variant : "adaptive";
-  status().settings = resolve_values(status().preset, overrides_from_environment(environ));
+  status().preset = variant ? variant : "";  // for the report, should something be refused
+  const auto resolved = resolve(sources_of_process(environ));
+  status().preset = resolved.variant;
+  status().settings = resolved.values;
 }
 
 // When the settings as a whole are refused, whoever asked for a report still gets the reason.

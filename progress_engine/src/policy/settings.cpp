@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/breakable.hpp"
 #include "core/placement.hpp"
 #include "presets_json.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 constexpr std::string_view prefix = "PROGRESS_ENGINE_";
 
 // Variables with our prefix that are not settings.
-constexpr std::array<std::string_view, 1> reserved = {"LIBRARY"};
+constexpr std::array<std::string_view, 2> reserved = {"CONFIG", "LIBRARY"};
 
 std::vector<std::string> words(std::string_view text, char separator) {
   std::vector<std::string> result;
@@ -165,6 +166,8 @@ const std::vector<Setting>& all_settings() {
        "what a poll is: MPIX_Stream_progress, or MPI_Test or MPI_Request_get_status on a pending receive from oneself; "
        "auto = the first that the MPI has, and the next when it moves nothing"},
       {"strict", "flag", "", "", 0, 0, "0", "1 = a program that the engine cannot help is ended, not run without it"},
+      {"trial_ms", "int", "ms", "", 0, 60000, "0",
+       "go off and on by turns, each for that long, so that the verdict at the end is measured; 0 = never"},
       {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
       {"report_file", "text", "", "", 0, 0, "", "write the JSON report there; %r = rank, %p = process, %h = host"},
   };
@@ -228,6 +231,7 @@ Policy make_policy(const Values& values) {
   policy.park_s = number("park_s");
   policy.managed_waiting = text("waiting") == "managed";
   policy.spin_us = number("spin_us");
+  policy.trial_ms = number("trial_ms");
   policy.driver = text("driver");
   policy.strict = text("strict") == "1";
   policy.report = text("report") == "1";
@@ -249,7 +253,7 @@ Values overrides_from_environment(char* const* environment) {
     const auto equals = entry.find('=');
     if (!entry.starts_with(prefix) || equals == std::string_view::npos) continue;
     const auto name = entry.substr(prefix.size(), equals - prefix.size());
-    if (std::ranges::count(reserved, name) > 0) continue;
+    if (std::ranges::count(reserved, name) > 0 || (breakable && name == "BREAK")) continue;
     std::string key;
     for (const char c : name) key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (!find(key))

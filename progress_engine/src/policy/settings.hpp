@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What can be set, in one table, and the typed values that the engine reads.
 //
-// A setting comes from, last wins: its default, the preset, PROGRESS_ENGINE_<KEY>, `progress-run --set key=value`
-// (which exports the same variable). The policy's axes are independent of each other; a preset is a point in them.
+// Where a setting comes from: sources.hpp. The policy's axes are independent of each other; a preset is a point in
+// them.
 #pragma once
 
 #include <map>
@@ -52,6 +52,7 @@ struct Policy {
   int spin_us = 20;
   std::string driver = "auto";
   bool strict = false;
+  int trial_ms = 0;
   bool report = false;
   std::string report_file;
 };

@@ -8,6 +8,10 @@ namespace progress_engine {
 void run_dedicated(Engine& engine, Worker& worker) {
   const auto wait = wait_strategy(engine.policy().wait);
   while (!engine.stopping()) {
+    if (engine.paused()) {  // off means off: it must not take the CPU either
+      engine.park(worker);
+      continue;
+    }
     if (engine.may_poll()) engine.poll(worker);
     wait(engine, worker);
   }

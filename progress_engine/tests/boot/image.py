@@ -24,12 +24,12 @@ FILES = {
 COMMANDS = {"bochs": "bochs-bin", "genisoimage": "genisoimage"}
 KERNEL_PACKAGE = "linux-image-cloud-amd64"
 KERNELS = "boot/vmlinuz-*"
-COMMAND_LINE = "console=ttyS0 earlyprintk=ttyS0 nokaslr mitigations=off panic=1"
+COMMAND_LINE = "console=ttyS0 nokaslr mitigations=off nosmp acpi=off pci=off tsc=reliable lpj=100000 panic=1"
 
 BOCHSRC = """\
 display_library: rfb, options="timeout=0"
 plugin_ctrl: voodoo=0, speaker=0, gameport=0, iodebug=0
-cpu: model=ryzen, count=1, ips=100000000, reset_on_triple_fault=0
+cpu: model=ryzen, count=1, ips=10000000, reset_on_triple_fault=0
 megs: 256
 romimage: file={bochsbios}
 vgaromimage: file={vgabios}

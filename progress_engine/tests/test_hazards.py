@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The hazards of a second thread in MPI: each has a test, and each test fails when the hazard's handling is left out.
+
+The build with AddressSanitizer, for MPICH, can leave out one handling: the one that PROGRESS_ENGINE_BREAK names (see
+core/breakable.hpp). So these tests show twice that they can fail, and run under the sanitizer by the way.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from harness.mpis import MPIS, Mpi
+from harness.paths import BUILD_DIR
+
+from .conftest import PROGRAMS, compiled, lines, reports
+
+pytestmark = pytest.mark.mpi
+
+ASAN = BUILD_DIR / "asan"
+LIMIT = 40
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """What runs, and what must come of it; `breaks` names the handling in the engine's sources."""
+
+    breaks: str
+    scenario: str
+    result: Callable[[int], int]  # of a rank
+    tracked: int | None = None  # operations a rank
+    preset: str = "adaptive"
+    tool: bool = False  # a tool below the engine
+    host: bool = False  # the MPI comes with a plug-in, out of the global scope
+    one_rank: bool = False  # the engine is on rank 1 only
+    limit: int = LIMIT
+
+
+def last(rank: int) -> int:
+    """The last element of what the other rank sends: see `out` in hazards.c."""
+    return 999 + 1 - rank
+
+
+MESSAGES = Hazard("level-as-asked", "messages", lambda rank: 10 * last(rank), tracked=20)
+HAZARDS = (
+    MESSAGES,
+    replace(MESSAGES, breaks="depth", tool=True),
+    replace(MESSAGES, breaks="local-scope", host=True),
+    replace(MESSAGES, breaks="self-only", one_rank=True, limit=12),
+    Hazard("fork", "forked", lambda _: 0, tracked=2, preset="thread"),
+    Hazard("persistent-starts", "persistent", last, tracked=20),
+    Hazard("freeing", "freed", lambda rank: 1 - rank, tracked=10),
+)
+# Without a switch that fails for certain: races, and what only another MPI gets wrong.
+MORE = (
+    Hazard("", "executed", lambda _: 5, preset="thread"),
+    Hazard("", "files", lambda rank: sum(range(150)) + 150 * rank, preset="thread"),
+    Hazard("", "quiet", last, preset="idle"),
+)
+# Of the unit tests: the handling that is left out, and the test that must then fail.
+UNIT_TESTS = {
+    "standing-down": "Engine.AdaptiveStandsDownWhileAThreadIsInside",
+    "file-calls-alone": "Engine.NobodyPollsWhileACallHoldsIt",
+    "signals": "Engine.ThreadsBlockSignalsAndInheritTheFloatingPointMode",
+    "burst-end": "Burst.DoesNotPollAtAllWhenItMayNot",
+    "lifting": "Engine.AnIdleThreadThatLosesItsCoreInAPollIsLifted",
+}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The programs of an MPI, and how the engine gets into them."""
+
+    mpi: Mpi
+    folder: Path
+    library: Path
+    sanitizer: str = ""
+
+    def build(self) -> Bench:
+        compiled(self.mpi, "hazards.c", self.folder, "-ldl")
+        compiled(self.mpi, "tool.c", self.folder, "-shared", "-fPIC")
+        subprocess.run(["gcc", "-o", self.folder / "host", PROGRAMS / "host.c", "-ldl"], check=True)
+        plugin = ["-DPLUGIN", "-shared", "-fPIC", "-o", str(self.folder / "plugin.so")]
+        compiled(self.mpi, "hazards.c", self.folder, *plugin, "-ldl")
+        return self
+
+    def run(
+        self, hazard: Hazard, engine: bool = True, broken: str = "", leaks: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        """Two ranks; with `broken` its handling is left out. Their reports go to the folder."""
+        for old in self.folder.glob("report.*"):
+            old.unlink()
+        tool = [str(self.folder / f"tool-{self.mpi.name}")] if hazard.tool else []
+        preload = ":".join([*filter(None, [self.sanitizer]), *([str(self.library)] if engine else []), *tool])
+        settings = {
+            "PROGRESS_ENGINE": hazard.preset,
+            "PROGRESS_ENGINE_REPORT_FILE": f"{self.folder}/report.%r",
+            "HAZARD_FOLDER": str(self.folder),
+            "ASAN_OPTIONS": f"detect_leaks={int(leaks)}:exitcode=66",
+            **({"PROGRESS_ENGINE_BREAK": broken} if broken else {}),
+        }
+        program = [str(self.folder / f"hazards-{self.mpi.name}")]
+        if hazard.host:
+            program = [str(self.folder / "host"), str(self.folder / "plugin.so")]
+        launch = self.mpi.launch_command(2, 2)
+        shell = ["sh", "-c", f'{self.only_rank_1(hazard)} export LD_PRELOAD="{preload}"; exec "$@"', "-"]
+        environment = os.environ | self.mpi.environment("tcp") | settings
+        command = ["timeout", "-k", "2", str(hazard.limit), *launch, *(shell if preload else []), *program]
+        return subprocess.run(
+            [*command, hazard.scenario], env=environment, capture_output=True, text=True, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def only_rank_1(self, hazard: Hazard) -> str:
+        rank = "OMPI_COMM_WORLD_RANK" if self.mpi.family == "openmpi" else "PMI_RANK"
+        return f'[ "${rank}" = 1 ] &&' if hazard.one_rank else ""
+
+    def level(self) -> str:
+        """What the MPI provides when the program asks for MPI_THREAD_FUNNELED."""
+        return lines(self.run(MESSAGES, engine=False).stdout)[0].split(":")[1]
+
+    def problem(self, hazard: Hazard, level: str, broken: str = "") -> str:
+        """What went wrong; "" if nothing did."""
+        ended = self.run(hazard, broken=broken)
+        if ended.returncode != 0:
+            return f"exit status {ended.returncode}: {ended.stderr[-1500:]}"
+        expected = [f"rank {rank}:{level}: {hazard.result(rank)}" for rank in (0, 1)]
+        found = [line for line in lines(ended.stdout) if "tool" not in line]
+        if found != expected:
+            return f"{found} instead of {expected}"
+        if hazard.tool and sum(line.endswith("tool: 10 sends") for line in lines(ended.stdout)) != 2:
+            return f"the tool counted otherwise: {ended.stdout}"
+        return self.miscounted(hazard)
+
+    def miscounted(self, hazard: Hazard) -> str:
+        for report in reports(self.folder) if not hazard.one_rank else []:
+            if not report["active"]:
+                return f"inactive: {report['reason']}"
+            if report["pending"] != 0 or hazard.tracked not in (None, report["tracked"]):
+                return f"tracked {report['tracked']}, pending {report['pending']}"
+        return ""
+
+
+@pytest.fixture(scope="module")
+def bench(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(mpi, tmp_path_factory.mktemp("hazards"), mpi.build_dir / "lib" / "libprogress_engine.so").build()
+
+
+@pytest.fixture(scope="module")
+def level(bench: Bench) -> str:
+    return bench.level()
+
+
+@pytest.fixture(scope="module")
+def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    library = ASAN / "lib" / "libprogress_engine.so"
+    if not library.exists():
+        pytest.skip("build/asan is not built (./bench test builds it)")
+    runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    return Bench(MPIS["mpich"], tmp_path_factory.mktemp("sanitized"), library, runtime.stdout.strip()).build()
+
+
+@pytest.fixture(scope="module")
+def sanitized_level(sanitized: Bench) -> str:
+    return sanitized.level()
+
+
+def name(hazard: Hazard) -> str:
+    return hazard.breaks or hazard.scenario
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("hazard", [*HAZARDS, *MORE], ids=name)
+def test_a_hazard_is_handled(bench: Bench, level: str, hazard: Hazard) -> None:
+    assert bench.problem(hazard, level) == ""
+
+
+@pytest.mark.parametrize("hazard", [*HAZARDS, *MORE], ids=name)
+def test_a_hazard_is_handled_under_the_sanitizer(sanitized: Bench, sanitized_level: str, hazard: Hazard) -> None:
+    assert sanitized.problem(hazard, sanitized_level) == ""
+
+
+@pytest.mark.parametrize("hazard", HAZARDS, ids=name)
+def test_it_shows_when_the_handling_is_left_out(sanitized: Bench, sanitized_level: str, hazard: Hazard) -> None:
+    assert sanitized.problem(hazard, sanitized_level, broken=hazard.breaks) != ""
+
+
+# The MPI leaks as it likes, and the sanitizer's exit status says so: what counts is who asked for the memory.
+def test_the_engine_leaks_nothing(sanitized: Bench) -> None:
+    said = sanitized.run(replace(MESSAGES, preset="idle"), leaks=True).stderr
+    assert "progress engine" not in said
+    leaks = said.split("leak of ")[1:]
+    assert [leak for leak in leaks if "libprogress_engine" in "".join(leak.splitlines()[2:3])] == []
+
+
+@pytest.mark.parametrize("breaks", UNIT_TESTS)
+def test_a_unit_test_fails_when_the_handling_is_left_out(breaks: str) -> None:
+    if not (ASAN / "bin" / "engine_unit_tests").exists():
+        pytest.skip("build/asan is not built (./bench test builds it)")
+    command = [str(ASAN / "bin" / "engine_unit_tests"), f"--gtest_filter={UNIT_TESTS[breaks]}"]
+    ended = subprocess.run(
+        command, env=os.environ | {"PROGRESS_ENGINE_BREAK": breaks}, capture_output=True, text=True, check=False,
+        timeout=100,
+    )  # fmt: skip
+    if "SKIPPED" in ended.stdout:
+        pytest.skip("needs CAP_SYS_NICE")
+    assert "FAILED" in ended.stdout, ended.stdout + ended.stderr
