@@ -17,7 +17,7 @@ from progress_engine.tests.boot import image
 
 SOURCES = ("tests/boot/wait_loop", "src/wait/user_wait", "src/core/atomics", "src/core/fence", "src/core/futex")
 LAST_WORDS = "wait-loop: end"
-LIMIT_S = 270  # some 40 s of a quiet core
+LIMIT_S = 900  # on a busy machine; the emulator executes some ten million instructions a second
 
 
 def build(folder: Path) -> Path:
@@ -41,7 +41,7 @@ def test_an_archive_is_what_the_kernel_reads() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(960)
 def test_the_wait_loop_on_an_emulated_cpu_with_monitorx(tmp_path: Path) -> None:
     if lacking := image.missing():
         pytest.skip(f"the emulator's parts are not installed: {' '.join(lacking)}")
