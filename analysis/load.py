@@ -27,6 +27,7 @@ from analysis.schema import Shapes
 from harness.errors import UsageError
 
 Array = npt.NDArray[Any]
+SHOWN = 3  # problems said in a sentence; `Records.problems` has all
 LAUNCH_KEYS = ["session", "system", "mpi", "variant", "study", "launch", "repetition", "order"]
 POINT_FIELDS = ["rank", "role", "status", "reason", "converged", "warmup"]
 NOISE_FIELDS = ["steal_s", "softirq_s", "involuntary_switches"]
@@ -61,6 +62,17 @@ class Records:
     def series_values(self, first: int, count: int) -> Array:
         """The samples of one series, a view."""
         return self.values[first : first + count]
+
+    def cautions(self) -> list[str]:
+        """Sentences on what a reader must know before believing: sessions cut short, files with problems."""
+        said = []
+        for session in self.sessions:
+            if session.get("state", "complete") != "complete":
+                said.append(f"Session {session['session']} is {session['state']}: what it had measured by then counts.")
+        if self.problems:
+            first = "; ".join(map(str, self.problems[:SHOWN]))
+            said.append(f"{len(self.problems)} problems in the files, the first: {first}.")
+        return said
 
     @cached_property
     def samples(self) -> pd.DataFrame:

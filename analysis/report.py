@@ -47,7 +47,7 @@ def terminal_verdict(session_dirs: Sequence[Path]) -> str:
 
     records = _load(session_dirs)
     said = verdict(evaluate(records, ("overlap_efficiency", "compute_inflation")))
-    said.limits += _unfinished(records)
+    said.limits += records.cautions()
     return said.text()
 
 
@@ -63,7 +63,7 @@ def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None) -> R
         folder = folder.parent
     evidence = Evidence(records)
     said = verdict(evidence.metrics)
-    said.limits += _unfinished(records)
+    said.limits += records.cautions()
     drawn = gallery.draw_all(evidence, toolkit.provenance(records))
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -74,17 +74,6 @@ def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None) -> R
     except OSError as error:
         raise Failure(f"{folder}: the report cannot be written here ({error.strerror or error})") from error
     return Report(path, said.text(), [f["png"] for f in files], list(map(str, records.problems)))
-
-
-def _unfinished(records: Records) -> list[str]:
-    """Sentences on what a reader must know before believing: sessions cut short, files with problems."""
-    said = []
-    for session in records.sessions:
-        if session.get("state", "complete") != "complete":
-            said.append(f"Session {session['session']} is {session['state']}: what it had measured by then is shown.")
-    if records.problems:
-        said.append(f"{len(records.problems)} problems in the files, the first: {records.problems[0]}.")
-    return said
 
 
 def _load(session_dirs: Sequence[Path]) -> Records:

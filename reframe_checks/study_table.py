@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from harness.errors import UsageError
 from reframe_checks.study import Study
-from reframe_checks.tables import gemini, miwa, miwa_placement, pioman, pioman_cost, pioman_threads, ruhela
+from reframe_checks.tables import fukuoka, gemini, miwa, miwa_placement, pioman, pioman_cost, pioman_threads, ruhela
 
-TABLES = (pioman, pioman_cost, pioman_threads, miwa, miwa_placement, ruhela, gemini)
+TABLES = (pioman, pioman_cost, pioman_threads, miwa, miwa_placement, ruhela, fukuoka, gemini)
 STUDIES: dict[str, Study] = {study.name: study for table in TABLES for study in table.STUDIES}
 PAPERS = ("pioman", "miwa", "ruhela", "fukuoka", "gemini")
 GROUPS: dict[str, list[str]] = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -55,6 +55,7 @@ class ClaimTable:
     """The rows and how often each decision was reached."""
 
     rows: list[Row]
+    cautions: list[str] = field(default_factory=list)  # on the records: cut short, damaged
 
     @property
     def counts(self) -> dict[str, int]:
@@ -62,7 +63,9 @@ class ClaimTable:
 
     def json(self) -> str:
         return json.dumps(
-            {"counts": self.counts, "claims": [asdict(row) for row in self.rows]}, indent=1, ensure_ascii=False
+            {"counts": self.counts, "cautions": self.cautions, "claims": [asdict(row) for row in self.rows]},
+            indent=1,
+            ensure_ascii=False,
         )
 
     def text(self) -> str:
@@ -79,7 +82,7 @@ class ClaimTable:
             if row.reason:
                 lines.append(f"{'':<22}{row.reason}")
         summary = ", ".join(f"{count} {name}" for name, count in self.counts.items() if count)
-        return "\n".join([*lines, f"{len(self.rows)} rows: {summary}."])
+        return "\n".join([*lines, f"{len(self.rows)} rows: {summary}.", *self.cautions])
 
 
 def _short(value: float | None) -> str:
@@ -89,7 +92,7 @@ def _short(value: float | None) -> str:
 def build(records: Records, evaluated: pd.DataFrame | None = None) -> ClaimTable:
     """Decides every claim on loaded records; `evaluated` is evaluate(records) where it has been made already."""
     evidence = Evidence(records, evaluated)
-    return ClaimTable([row for study in STUDIES for row in _study_rows(study, evidence)])
+    return ClaimTable([row for study in STUDIES for row in _study_rows(study, evidence)], records.cautions())
 
 
 def _study_rows(study: Study, evidence: Evidence) -> Iterator[Row]:

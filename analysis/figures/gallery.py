@@ -7,6 +7,7 @@ from types import ModuleType
 
 from analysis.claims.evidence import Evidence
 from analysis.figures import (
+    fukuoka,
     gemini,
     gemini_records,
     miwa,
@@ -34,6 +35,7 @@ RECORDS: list[ModuleType] = [
     miwa,
     miwa_placement,
     ruhela,
+    fukuoka,
     gemini_records,
 ]  # of recorded quantities
 

@@ -61,7 +61,7 @@ def _frame(evidence: Evidence, study: str) -> pd.DataFrame:
 def _draw(study: str, words: str, place: str, part: pd.DataFrame, system: str | None, provenance: str) -> Drawn:
     quantities = ["mflops", "latency_s"] if place else ["latency_s"]
     mpis = style.in_order(part["mpi"], style.MPI_ORDER)
-    methods = style.in_order(part["detection"], ORDER)
+    methods = style.in_order(part.loc[part["value"].notna(), "detection"], ORDER)
     figure, axes = toolkit.panels(len(quantities), len(mpis), 2.0)
     for row, quantity in enumerate(quantities):
         for column, mpi in enumerate(mpis):
@@ -75,11 +75,19 @@ def _draw(study: str, words: str, place: str, part: pd.DataFrame, system: str | 
     caption = (
         f"{title}. Half a round trip of 8 bytes (lower is better)"
         + ("; the sequential Himeno's rate meanwhile over its rate just before (1: undisturbed)" if place else "")
-        + f"; Miwa et al. {toolkit.interval_words(part)} {provenance}"
+        + f"; Miwa et al.{_without(part)} {toolkit.interval_words(part)} {provenance}"
     )
     toolkit.footer(figure, caption)
     name = toolkit.slug(study.replace("-", "_"), place, system)
     return Drawn(name, title, caption, figure, part, study, _found(part, quantities, methods))
+
+
+def _without(part: pd.DataFrame) -> str:
+    """The ways that have no value, with the reasons."""
+    bad = part[part["value"].isna()].drop_duplicates("detection")
+    by_reason = frames.groups(bad, ["reason"])
+    said = [f"{', '.join(rows['detection'])} ({reason})" for (reason,), rows in by_reason]
+    return f" No value: {'; '.join(said)}." if said else ""
 
 
 def _panel(axes: Axes, panel: pd.DataFrame, methods: list[str], quantity: str) -> None:

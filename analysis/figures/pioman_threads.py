@@ -53,11 +53,11 @@ FIGURES = (
         "Denis, pioman, PDP 2015, section IV)",
         x="submitters",
         x_label="submitting threads",
-        y_label="time an ltask",
+        y_label="time per ltask",
         series="queue",
         row="locality",
         order=("submission", "lock", "lock-free"),
-        meanings={True: "a queue a place", False: "a single queue"},
+        meanings={True: "a queue per place", False: "a single queue"},
     ),
 )
 

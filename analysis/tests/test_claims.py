@@ -241,3 +241,16 @@ def test_a_point_that_missed_comp_equal_comm_cannot_decide() -> None:
     assert decide([good, missed], CLAIM)[:2] == (Decision.INCONCLUSIVE, "2 times")
     worse = Value("s", "m", "x", "c", interval(1.2, 1.3))
     assert decide([good, missed, worse], CLAIM)[0] is Decision.NOT_REPRODUCED
+
+
+def test_what_is_wrong_with_the_records_is_said_under_the_table(overlap_session: Path, tmp_path: Path) -> None:
+    assert not claims.table([overlap_session]).cautions
+    (tmp_path / "empty").mkdir()
+    table = claims.table([tmp_path / "empty"])
+    assert {row.decision for row in table.rows} == {"not measured"}
+    assert "no record files" in " ".join(json.loads(table.json())["cautions"])
+    assert "no record files" in table.text()
+    failing = Synthetic(mpis={"mpich": {"bare": Behaviour(0.1, fails="timeout")}}).write(tmp_path / "failing")
+    (row, *_) = rows_of(claims.table([failing]), "P1")
+    assert row.value is None
+    assert "no point has what this claim needs" in row.reason

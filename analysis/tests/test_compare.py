@@ -107,12 +107,71 @@ def test_the_same_session_twice_is_refused(base: Path) -> None:
         compare(base, base)
 
 
-def test_an_empty_session_cannot_be_told(base: Path, tmp_path: Path) -> None:
-    (tmp_path / "new").mkdir()
-    (tmp_path / "new" / "session.json").write_text((base / "session.json").read_text())
-    found = compare(base, tmp_path / "new")
-    assert found.verdict is Judgement.CANNOT_TELL
+@pytest.mark.parametrize("side", ["base", "new"])
+def test_an_empty_session_is_refused(base: Path, tmp_path: Path, side: str) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (empty / "session.json").write_text((base / "session.json").read_text())
+    with pytest.raises(UsageError, match="empty: no points to compare: no record files"):
+        compare(*((empty, base) if side == "base" else (base, empty)))
+
+
+def spoilt(folder: Path, old: str, new: str) -> Path:
+    """A session in whose first record file `old` was replaced once by `new`."""
+    file = min((session(folder, seed=4) / "records").glob("*.jsonl"))
+    file.write_text(file.read_text().replace(old, new, 1))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('"schema": 1', '"schema": 2', "schema version 2, this analysis reads up to 1"),
+        ('"total_s": [', '"total_s": [NaN, ', "sample 0 is not a finite number"),
+        ('"total_s": [', '"total_s": [-1.0, ', "sample 0 is a negative time"),
+        ('"end"', '"ending"', "no end line: the launch was cut off"),
+    ],
+    ids=["schema", "nan", "negative", "cut"],
+)
+def test_what_is_left_out_of_a_comparison_is_said(
+    base: Path, tmp_path: Path, old: str, new: str, sentence: str
+) -> None:
+    found = compare(base, spoilt(tmp_path / "new", old, new))
     assert not found.regression
+    assert "problems in the files" in found.notes[0]
+    assert sentence in found.markdown()
+
+
+def test_an_interrupted_session_is_compared_as_far_as_it_came(base: Path, tmp_path: Path) -> None:
+    new = session(tmp_path / "new", seed=4)
+    facts = json.loads((new / "session.json").read_text())
+    files = sorted((new / "records").glob("*.jsonl"))
+    (new / "session.json").write_text(
+        json.dumps({**facts, "state": "interrupted", "expected": [file.stem for file in files]})
+    )
+    for file in files[12:]:
+        file.unlink()
+    found = compare(base, new)
+    assert not found.regression
+    assert found.notes[0].startswith("Session new is interrupted")
+    assert "planned launches have no record" in found.notes[1]
+
+
+def test_all_points_failed_is_a_regression_with_its_reason_and_no_base(base: Path, tmp_path: Path) -> None:
+    mpis = {mpi: {name: Behaviour(0.5, fails="timeout") for name in FEW} for mpi in ("mpich", "openmpi")}
+    failed = session(tmp_path / "failed", mpis=mpis)
+    found = compare(base, failed)
+    assert found.regression
+    assert found.sentence.startswith("No point was measured in both sessions")
+    assert all(point.lost and "timeout: made up" in point.reason for point in found.points)
+    other = compare(failed, base)
+    assert other.verdict is Judgement.CANNOT_TELL
+    assert not other.regression
+
+
+def test_one_sample_in_every_launch_is_judged_by_the_launches(base: Path, tmp_path: Path) -> None:
+    found = compare(base, session(tmp_path / "new", seed=4, samples=1))
+    assert found.verdict in (Judgement.SAME, Judgement.CANNOT_TELL)
 
 
 def parsed(found: Comparison) -> tuple[Any, ElementTree.Element]:

@@ -132,6 +132,7 @@ def test_interference_shows_rate_and_latency_against_the_share_of_the_cpu(tmp_pa
         "MPICH: spin 50 % of a CPU, rate 0.50, latency 1 ms; sleep 5 % of a CPU, rate 0.95, latency 50 µs."
     )
     assert "skipped" in save(figure, tmp_path)["csv"].read_text()
+    assert "No value: mwait-c1 (4 cores a node are needed and there are 1)." in figure.caption
 
 
 def test_a_collective_gains_against_the_best_of_its_own_mpi(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from harness import session as sessions
+from harness.errors import UsageError
 
 
 class Format(str, Enum):
@@ -42,5 +43,13 @@ def compare(
     if out is None:
         print(text)
     else:
-        out.write_text(text + "\n")
+        _write(out, text)
     return 1 if comparison.regression else 0
+
+
+def _write(out: Path, text: str) -> None:
+    """Not a Failure where it cannot be: status 1 means a regression."""
+    try:
+        out.write_text(text + "\n")
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written ({error.strerror}); give a file in a folder that exists.") from error

@@ -47,6 +47,8 @@ BUDGETS: tuple[Budget, ...] = (
     Budget("wake a parked thread, until it runs", "core", "wake_parked_latency"),
     Budget("find work when about to park (membarrier)", "core", "park_and_find_work"),
     Budget("read the clock", "core", "read_clock"),
+    Budget("offload: hand a call over", "core", "offload_enqueue", 60),
+    Budget("offload: hand a call over and have its result", "core", "offload_round_trip", 500),
     *_calls("call that is not tracked", "untracked_call", 3),
     *_calls("blocking call", "blocking_call", 5),
     *_calls("completion that finds nothing", "completion", 10),

@@ -2,6 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "mpi/runtime.hpp"
+#include "offload/active.hpp"
+#include "offload/ult.hpp"
 #include "progress_engine/progress_engine.h"
 #include "telemetry/report.hpp"
 
@@ -21,4 +23,20 @@ PE_API void pe_pause() {
 
 PE_API void pe_resume() {
   if (Runtime* runtime = active_runtime.load()) runtime->engine->resume();
+}
+
+PE_API int pe_register_ult_adapter(const pe_ult_adapter* adapter) {
+  return adapter && offload::register_ult_adapter(*adapter) ? 0 : -1;
+}
+
+PE_API const char* pe_ult_adapter_name() {
+  const pe_ult_adapter* adapter = offload::ult_adapter();
+  return offload::active() && adapter ? adapter->name : nullptr;
+}
+
+PE_API int pe_set_ult_waiting(const char* method) {
+  const std::string_view word(method ? method : "");
+  if (word != "remove" && word != "reinsert") return -1;
+  offload::set_ult_waiting(word == "remove" ? offload::UltWaiting::remove : offload::UltWaiting::reinsert);
+  return 0;
 }

@@ -32,7 +32,7 @@ TEST(Presets, AllAreValidAndExplained) {
 }
 
 TEST(Presets, AreTheVariantsThatTheStudiesName) {
-  for (const char* name : {"off", "explicit", "thread", "timer", "idle", "adaptive"})
+  for (const char* name : {"off", "explicit", "thread", "timer", "idle", "adaptive", "offload"})
     EXPECT_TRUE(all_presets().contains(name)) << name;
 }
 

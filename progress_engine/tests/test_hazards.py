@@ -57,9 +57,10 @@ HAZARDS = (
     Hazard("freeing", "freed", lambda rank: 1 - rank, tracked=10),
 )
 # Without a switch that fails for certain: races, and what only another MPI gets wrong.
+FILES = Hazard("", "files", lambda rank: sum(range(150)) + 150 * rank, preset="thread")
 MORE = (
+    FILES,
     Hazard("", "executed", lambda _: 5, preset="thread"),
-    Hazard("", "files", lambda rank: sum(range(150)) + 150 * rank, preset="thread"),
     Hazard("", "quiet", last, preset="idle"),
 )
 # Of the unit tests: the handling that is left out, and the test that must then fail.
@@ -196,6 +197,17 @@ def test_the_engine_leaks_nothing(sanitized: Bench) -> None:
     assert "progress engine" not in said
     leaks = said.split("leak of ")[1:]
     assert [leak for leak in leaks if "libprogress_engine" in "".join(leak.splitlines()[2:3])] == []
+
+
+# Not which: that would be a claim about this machine.
+def test_a_verdict_is_measured(sanitized: Bench, sanitized_level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROGRESS_ENGINE_TRIAL_MS", "2")
+    assert sanitized.problem(FILES, sanitized_level) == ""
+    for report in reports(sanitized.folder):
+        verdict = report["verdict"]
+        assert verdict["word"] in ("helped", "neutral", "hurt")
+        assert min(verdict["armed_phases"], verdict["disarmed_phases"]) >= 5
+        assert min(verdict["armed_s"], verdict["disarmed_s"]) > 0
 
 
 @pytest.mark.parametrize("breaks", UNIT_TESTS)

@@ -57,6 +57,31 @@ def test_settings_reach_the_program() -> None:
     )
 
 
+def test_settings_from_a_file_reach_the_program_and_progress_info(tmp_path: Path) -> None:
+    file = tmp_path / "settings"
+    file.write_text("variant = timer\ntimer_us = 70  # short\n")
+    result = run("progress-run", "--config", str(file), "--set", "nice=3", "--", "env")
+    assert {"PROGRESS_ENGINE=timer", f"PROGRESS_ENGINE_CONFIG={file}", "PROGRESS_ENGINE_NICE=3"} <= set(
+        result.stdout.splitlines()
+    )
+    described = subprocess.run(
+        [BUILT[0].build_dir / "bin" / "progress-info", "--json"], env={"PROGRESS_ENGINE_CONFIG": str(file)},
+        capture_output=True, text=True, check=True, timeout=30,
+    )  # fmt: skip
+    settings = {setting["key"]: setting for setting in json.loads(described.stdout)["settings"]}
+    assert (settings["timer_us"]["value"], settings["timer_us"]["origin"]) == ("70", str(file))
+    assert settings["points"]["origin"] == "variant timer"
+    assert settings["linger"]["origin"] == "default"
+
+
+def test_a_line_of_the_file_that_is_wrong_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "settings"
+    file.write_text("\ntimer_us = soon\n")
+    result = run("progress-run", "--config", str(file), "--", "true")
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert f"{file}, line 2: timer_us=soon is not valid" in result.stderr
+
+
 def test_a_static_program_runs_without_the_engine_unless_strict(tmp_path: Path) -> None:
     source, program = tmp_path / "static.c", tmp_path / "static"
     source.write_text("int main(void) { return 4; }\n")

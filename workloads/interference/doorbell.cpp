@@ -27,10 +27,11 @@ Doorbell::Doorbell() {
   }
   void* memory = nullptr;
   const auto bytes = static_cast<MPI_Aint>(rank == 0 ? 2 * sizeof(Line) : 0);
-  require(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, node_, &memory, &window_), "MPI_Win_allocate_shared");
+  require(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, node_, static_cast<void*>(&memory), &window_),
+          "MPI_Win_allocate_shared");
   MPI_Aint there = 0;
   int unit = 0;
-  require(MPI_Win_shared_query(window_, 0, &there, &unit, &memory), "MPI_Win_shared_query");
+  require(MPI_Win_shared_query(window_, 0, &there, &unit, static_cast<void*>(&memory)), "MPI_Win_shared_query");
   // Each rank has the memory at another address, but on pages of the same: both skip as many bytes.
   const auto skip = -reinterpret_cast<std::uintptr_t>(memory) % alignof(Line);
   auto* place = static_cast<std::byte*>(memory) + skip;

@@ -29,7 +29,7 @@ constexpr std::array<NamedPlacement, 4> placements{{
 
 /// `usual` where the file cannot be read.
 template <class Value>
-Value first_word(const std::filesystem::path& path, Value usual) {
+Value first_word(const std::filesystem::path& path, const Value& usual) {
   std::ifstream file(path);
   Value value;
   return file >> value ? value : usual;

@@ -11,6 +11,8 @@
 
 #include "mpi/abi.hpp"
 #include "mpi/hooks.hpp"
+#include "offload/active.hpp"
+#include "offload/process.hpp"
 #include "telemetry/report.hpp"
 
 namespace progress_engine {
@@ -99,6 +101,19 @@ int init_at_multiple(InitFunctions& below, int* argc, char*** argv, int* provide
   return code;
 }
 
+// The program gets the level that it asks for, over an MPI at less: one thread makes the calls, and lends its turn.
+int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, const Policy& policy) {
+  const int code = offload::initialise(
+      policy, [&](int* level) { return below.init_thread.get()(argc, argv, MPI_THREAD_SERIALIZED, level); });
+  if (code != MPI_SUCCESS) return code;
+  *provided = asked;
+  status().level_raised = true;
+  status().was_active = true;
+  status().reason.clear();
+  register_ends();
+  return code;
+}
+
 // A session may have brought the engine before: then it is there, and stays.
 int initialise_world(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain) {
   if (active_runtime.load()) {
@@ -106,6 +121,7 @@ int initialise_world(InitFunctions& below, int* argc, char*** argv, int asked, i
     return below.init_thread.get()(argc, argv, MPI_THREAD_MULTIPLE, provided);
   }
   const auto policy = policy_for(foreign_library());
+  if (policy && policy->offload) return init_offload(below, argc, argv, asked, provided, *policy);
   const int code = policy ? init_at_multiple(below, argc, argv, provided, *policy)
                           : init_as_asked(below, argc, argv, asked, provided, plain);
   if (code == MPI_SUCCESS) account_for(policy);
@@ -120,6 +136,7 @@ int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* pr
   const int code = initialise_world(below, argc, argv, asked, provided, plain);
   if (code != MPI_SUCCESS) return code;
   ++users();
+  if (offload::active()) return code;
   status().level_provided = *provided;
   if (!broken("level-as-asked")) *provided = std::min(*provided, asked);
   if (foreign_library().empty()) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
@@ -130,15 +147,29 @@ int finalize(Next<decltype(&MPI_Finalize)>& next) {
   const Outermost outermost;
   if (!outermost) return next.get()();
   const std::scoped_lock lock(lifecycle_mutex());
+  if (offload::active()) {
+    --users();
+    return offload::finalise([&] { return next.get()(); });
+  }
   end_user(true);
   return next.get()();
 }
 
 int query_thread(Next<decltype(&MPI_Query_thread)>& next, int* provided) {
+  if (offload::active()) {
+    *provided = status().level_asked;
+    return MPI_SUCCESS;
+  }
   const int code = next.get()(provided);
   // The engine raised the level; the program sees what it asked for.
   if (code == MPI_SUCCESS && status().level_raised) *provided = std::min(*provided, status().level_asked);
   return code;
+}
+
+int is_thread_main(Next<decltype(&MPI_Is_thread_main)>& next, int* flag) {
+  if (!offload::active()) return next.get()(flag);
+  *flag = offload::is_main_thread();
+  return MPI_SUCCESS;
 }
 
 int pcontrol(Next<decltype(&MPI_Pcontrol)>& next, int level) {
@@ -200,6 +231,16 @@ PE_INTERPOSED int MPI_Query_thread(int* provided) {
 PE_INTERPOSED int PMPI_Query_thread(int* provided) {
   static constinit Next<decltype(&MPI_Query_thread)> next("PMPI_Query_thread");
   return query_thread(next, provided);
+}
+
+PE_INTERPOSED int MPI_Is_thread_main(int* flag) {
+  static constinit Next<decltype(&MPI_Is_thread_main)> next("MPI_Is_thread_main");
+  return is_thread_main(next, flag);
+}
+
+PE_INTERPOSED int PMPI_Is_thread_main(int* flag) {
+  static constinit Next<decltype(&MPI_Is_thread_main)> next("PMPI_Is_thread_main");
+  return is_thread_main(next, flag);
 }
 
 PE_INTERPOSED int MPI_Pcontrol(const int level, ...) {

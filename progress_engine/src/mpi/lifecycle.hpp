@@ -7,6 +7,7 @@
 #include <string>
 
 #include "mpi/runtime.hpp"
+#include "offload/agent.hpp"
 
 namespace progress_engine {
 
@@ -21,7 +22,8 @@ class Outermost {
 
  private:
   static inline thread_local int depth = 0;
-  bool is_ = depth++ == 0;
+  // The communication thread of `offload` begins and ends the MPI for a thread that waits, and holds the mutex.
+  bool is_ = depth++ == 0 && !offload::on_communication_thread();
 };
 
 // ---- all of these with lifecycle_mutex() held

@@ -11,6 +11,7 @@
 #include "mpi/hooks.hpp"
 #include "mpi/sockets.hpp"
 #include "mpi/symbols.hpp"
+#include "offload/process.hpp"
 #include "policy/sources.hpp"
 
 namespace progress_engine {
@@ -59,22 +60,17 @@ pthread_key_t slot_key() {
 
 // The program called exit without MPI_Finalize, or an MPI's error handler did: nothing of MPI may be called any more,
 // and our threads must not run while libraries are torn down.
-void at_exit() { deactivate(hasty); }
+void at_exit() {
+  offload::deactivate(hasty);
+  deactivate(hasty);
+}
 
 // Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.
 void after_fork_in_child() {
   if (broken("fork")) return;
   active_runtime = nullptr;
+  offload::after_fork_in_child();
   status().reason = "this process was forked";
-}
-
-void register_ends() {
-  static const bool once = [] {
-    std::atexit(at_exit);
-    pthread_atfork(nullptr, nullptr, after_fork_in_child);
-    return true;
-  }();
-  (void)once;
 }
 
 // ---- settings
@@ -152,7 +148,7 @@ std::optional<Policy> read_policy() {
     status().report = policy.report;
     status().report_file = policy.report_file;
     status().strict = policy.strict;
-    status().wanted = policy.points.any();
+    status().wanted = policy.points.any() || policy.offload;
     if (status().wanted) return policy;
     status().reason = "the preset or the settings switch it off";
   } catch (const std::exception& error) {
@@ -189,6 +185,15 @@ void deactivate(Nanoseconds limit) {
   if (!runtime->engine->stop(limit) || limit != patient) return;
   runtime->engine->release_driver();
   runtime->ended = true;
+}
+
+void register_ends() {
+  static const bool once = [] {
+    std::atexit(at_exit);
+    pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    return true;
+  }();
+  (void)once;
 }
 
 const char* level_name(int level) {

@@ -50,6 +50,8 @@ void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin 
 constexpr Nanoseconds patient = seconds(10);
 constexpr Nanoseconds hasty = seconds(1) / 5;
 void deactivate(Nanoseconds limit);
+// From now on, an exit without MPI_Finalize and a fork are seen. May be called again.
+void register_ends();
 
 // MPI_THREAD_SINGLE -> "single" and so on; "unknown" before MPI_Init.
 const char* level_name(int level);

@@ -13,7 +13,11 @@ using InitFunction = Next<int (*)(Word, Word, Word)>;
 using FinalizeFunction = Next<int (*)(Word)>;
 
 void bring_engine(const std::string& foreign) {
-  const auto policy = policy_for(foreign);
+  auto policy = policy_for(foreign);
+  if (policy && policy->offload) {
+    status().reason = "safety=offload comes with MPI_Init, not with a session";
+    policy.reset();
+  }
   if (policy) activate(*policy, watch_sockets(*policy), Origin::session);
   status().level_provided = active_runtime.load() ? MPI_THREAD_MULTIPLE : -1;
   account_for(policy);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -121,6 +122,12 @@ void refuse_unsound(const Policy& policy) {
     throw SettingError(
         "waiting=managed sleeps until an engine thread has polled: it needs one of points=dedicated, "
         "timer, idle, events.");
+  if (policy.offload && policy.points.any())
+    throw SettingError("safety=offload polls in its one communication thread: use points=none.");
+  if (policy.offload && policy.wait != Wait::epoll && policy.wait != Wait::spin)
+    throw SettingError("safety=offload waits for traffic or spins: use wait=epoll or wait=spin.");
+  if (!std::has_single_bit(static_cast<unsigned>(policy.ring)))
+    throw SettingError(fmt::format("ring={} is not valid: it must be a power of two.", policy.ring));
   if (policy.points.on_calls && policy.trigger == Trigger::outside)
     throw SettingError("points=explicit polls inside MPI calls, trigger=outside forbids that: use trigger=pending.");
 }
@@ -160,8 +167,21 @@ const std::vector<Setting>& all_settings() {
        "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
       {"waiting", "choice", "", "native managed", 0, 0, "native",
        "how the program waits in a blocking call: as the MPI does, or asleep until an engine thread has completed it"},
+      {"safety", "choice", "", "multiple offload", 0, 0, "multiple",
+       "how many threads may call MPI at once: by the MPI's own MPI_THREAD_MULTIPLE, or because one thread makes every "
+       "call"},
+      {"ring", "int", "commands", "", 2, 1048576, "4096", "safety=offload: size of the command ring, a power of two"},
       {"spin_us", "int", "us", "", 0, 1000000, "20",
-       "waiting=managed: how long a waiting thread tests by itself before it sleeps, if this process has several CPUs"},
+       "waiting=managed, safety=offload: how long a waiting thread (and the communication thread) spins before it "
+       "sleeps, if this process has more than one CPU"},
+      {"nap_us", "int", "us", "", 50, 1000000, "1000",
+       "safety=offload: longest sleep of the communication thread while something is pending and no traffic wakes it"},
+      {"inline_bytes", "int", "bytes", "", 0, 64, "64",
+       "safety=offload: MPI_Send of so much of a predefined type is copied and returns at once"},
+      {"ult", "choice", "", "auto block", 0, 0, "auto",
+       "safety=offload: a user-level thread that no adapter knows ends the program, or blocks its kernel thread"},
+      {"ult_wait", "choice", "", "remove reinsert", 0, 0, "remove",
+       "safety=offload: a waiting user-level thread leaves the ready queue until completion, or tests at each turn"},
       {"driver", "choice", "", "auto stream test status", 0, 0, "auto",
        "what a poll is: MPIX_Stream_progress, or MPI_Test or MPI_Request_get_status on a pending receive from oneself; "
        "auto = the first that the MPI has, and the next when it moves nothing"},
@@ -230,7 +250,13 @@ Policy make_policy(const Values& values) {
   policy.rest_us = number("rest_us");
   policy.park_s = number("park_s");
   policy.managed_waiting = text("waiting") == "managed";
+  policy.offload = text("safety") == "offload";
+  policy.ring = number("ring");
   policy.spin_us = number("spin_us");
+  policy.nap_us = number("nap_us");
+  policy.inline_bytes = number("inline_bytes");
+  policy.ult = text("ult");
+  policy.ult_wait = text("ult_wait");
   policy.trial_ms = number("trial_ms");
   policy.driver = text("driver");
   policy.strict = text("strict") == "1";

@@ -32,6 +32,7 @@ struct PollingPoints {
 
 struct Policy {
   PollingPoints points;
+  bool offload = false;  // one thread makes every MPI call
   Trigger trigger = Trigger::outside;
   Wait wait = Wait::epoll;
   Placement placement = Placement::free;
@@ -49,7 +50,12 @@ struct Policy {
   int rest_us = 10000;
   int park_s = 60;
   bool managed_waiting = false;
+  int ring = 4096;
   int spin_us = 20;
+  int nap_us = 1000;
+  int inline_bytes = 64;
+  std::string ult = "auto";
+  std::string ult_wait = "remove";
   std::string driver = "auto";
   bool strict = false;
   int trial_ms = 0;

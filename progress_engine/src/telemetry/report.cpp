@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mpi/runtime.hpp"
+#include "offload/process.hpp"
 #include "progress_engine/progress_engine.h"
 
 namespace progress_engine {
@@ -91,6 +92,9 @@ void add_activity(Json& report, const Engine* engine) {
       if (worker->slice > 0 && !worker->idle_class) slice = worker->slice.load();
     }
   }
+  const Json offload = offload::describe();
+  if (!offload.is_null()) threads.push_back(offload::describe_thread());
+  report["offload"] = offload;
   report["slice_ns"] = slice;
   report["threads"] = threads;
   report["polls"] = totals.polls;

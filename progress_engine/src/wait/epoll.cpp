@@ -38,7 +38,8 @@ bool has_precise_epoll() {
 EpollWait::EpollWait()
     : epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll")),
       interrupt_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
-  epoll_event event{.events = EPOLLIN, .data = {.fd = interrupt_}};
+  // An edge as well: an interrupt ends one wait, not all that follow.
+  epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = interrupt_}};
   epoll_ctl(epoll_, EPOLL_CTL_ADD, interrupt_, &event);
 }
 

@@ -29,7 +29,9 @@ PROGRAMS = {
     "IMB-MT": ("-thread_level", "multiple", "-check", "1", "-repeat", "5", "-count", "1,16,4096"),
 }
 DEFAULT = [("intel-mpi", "IMB-MPI1", "adaptive"), ("mpich", "IMB-NBC", "adaptive"), ("intel-mpi", "IMB-MT", "thread")]
-ALL = [(mpi, program, preset) for mpi in ("intel-mpi", "mpich") for program in PROGRAMS for preset in PRESETS]
+ALL = [
+    (mpi, program, preset) for mpi in ("intel-mpi", "mpich") for program in PROGRAMS for preset in (*PRESETS, "offload")
+]
 
 
 def started(output: str) -> list[str]:

@@ -55,14 +55,14 @@ def test_the_suite_belongs_to_the_installed_package() -> None:
     assert version("mpi4py") == MPI4PY.version
 
 
-@pytest.mark.parametrize("preset", ["thread", "adaptive"])
+@pytest.mark.parametrize("preset", ["thread", "adaptive", "offload"])
 @pytest.mark.parametrize("mpi", WHEELS)
 def test_some_of_the_suite(mpi: str, preset: str) -> None:
     ready(MPIS[mpi])
     assert changed_by_the_engine(MPIS[mpi], 2, preset, SOME) == set()
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", [*PRESETS, "offload"])
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 @pytest.mark.parametrize("mpi", MPIS)
 def test_the_whole_suite(mpi: str, ranks: int, preset: str) -> None:

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "offload/agent.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <system_error>
+
+#include "core/activity.hpp"
+#include "offload/ult.hpp"
+#include "offload/waiter.hpp"
+
+namespace progress_engine::offload {
+namespace {
+
+__attribute__((tls_model("initial-exec"))) thread_local bool is_communication_thread = false;
+
+constexpr Nanoseconds first_nap = microseconds(50);
+// With nothing pending the naps grow: the MPI's own housekeeping needs little, and quiet is the promise.
+constexpr Nanoseconds longest_idle_nap = microseconds(128000);
+constexpr Nanoseconds between_looks = microseconds(10000);
+constexpr int commands_a_turn = 64;
+
+}  // namespace
+
+bool on_communication_thread() { return is_communication_thread; }
+StandIn::StandIn() { is_communication_thread = true; }
+StandIn::~StandIn() { is_communication_thread = false; }
+
+Agent::Agent(AgentPolicy policy, std::unique_ptr<EventSource> events)
+    : policy_(policy), events_(std::move(events)), ring_(policy.ring) {}
+
+Agent::~Agent() = default;
+
+void Agent::start() {
+  prepare_fences();
+  // Signals are the program's threads' business; the floating-point mode is inherited.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(&thread_, nullptr, enter, this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0)
+    throw std::system_error(error, std::generic_category(), "the communication thread could not be started");
+}
+
+void* Agent::enter(void* self) {
+  auto& agent = *static_cast<Agent*>(self);
+  pthread_setname_np(pthread_self(), "pe-offload");
+  is_communication_thread = true;
+  agent.tid_ = gettid();
+  agent.run();
+  agent.final_usage_ = usage_of_thread(gettid());
+  agent.ended_.store(true, std::memory_order_release);
+  return nullptr;
+}
+
+bool Agent::stop(Nanoseconds limit) {
+  stopping_ = true;
+  events_->interrupt();
+  timespec deadline{};
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  deadline = to_timespec(seconds(deadline.tv_sec) + deadline.tv_nsec + limit);
+  return pthread_timedjoin_np(thread_, nullptr, &deadline) == 0;
+}
+
+bool Agent::is_this_thread() const { return tid_.load(std::memory_order_relaxed) == gettid(); }
+
+ThreadUsage Agent::usage() const {
+  return ended_.load(std::memory_order_acquire) ? final_usage_ : usage_of_thread(tid_);
+}
+
+void Agent::run() {
+  while (true) {
+    const bool served = serve();
+    const bool moved = advance();
+    if (served || moved) {
+      fruitless_ = 0;
+      fruitless_since_ = 0;
+      next_nap_ = first_nap;
+    } else if (stopping_.load(std::memory_order_relaxed)) {
+      return;
+    } else {
+      rest();
+    }
+  }
+}
+
+// A bounded number of commands: what is pending must be advanced in between.
+bool Agent::serve() {
+  int served = 0;
+  for (Command* command = ring_.pop(); command; command = served < commands_a_turn ? ring_.pop() : nullptr) {
+    command->execute(*command);
+    ++served;
+  }
+  add(counters_.commands, static_cast<std::uint64_t>(served));
+  return served > 0;
+}
+
+// A pass that completes nothing may still have moved bytes: it takes longer than one that finds nothing.
+bool Agent::advance() {
+  if (!progress_ || !progress_->pending()) return false;
+  add(counters_.passes, 1);
+  const Nanoseconds begin = now();
+  const bool completed = progress_->advance();
+  const bool productive = judge_.productive(now() - begin);
+  return completed || productive;
+}
+
+void Agent::rest() {
+  const Nanoseconds time = now();
+  if (fruitless_++ == 0) {
+    fruitless_since_ = time;
+    wait_policy().communication_cpu.store(sched_getcpu(), std::memory_order_relaxed);
+  }
+  if (!policy_.sleeps || fruitless_ < policy_.burst || time - fruitless_since_ < policy_.spin) return;
+  nap();
+}
+
+void Agent::nap() {
+  const bool pending = progress_ && progress_->pending();
+  const bool bounded = pending || (progress_ && progress_->exposed());
+  look_for_connections();
+  asleep_.store(1, std::memory_order_seq_cst);
+  heavy_fence();
+  if (ring_.empty() && !stopping_.load(std::memory_order_relaxed)) {
+    add(counters_.naps, 1);
+    if (events_->wait(next_nap_)) next_nap_ = first_nap;
+  }
+  asleep_.store(0, std::memory_order_relaxed);
+  next_nap_ = std::min(2 * next_nap_, bounded ? policy_.longest_nap : longest_idle_nap);
+  fruitless_ = 0;
+  if (!pending && progress_) progress_->nudge();
+}
+
+// Connections come and go. Looking costs more than a message does.
+void Agent::look_for_connections() {
+  const Nanoseconds time = now();
+  if (time - looked_ < between_looks) return;
+  looked_ = time;
+  events_->refresh();
+}
+
+void Agent::wake() {
+  if (asleep_.exchange(0) == 0) return;
+  counters_.rings.fetch_add(1, std::memory_order_relaxed);
+  events_->interrupt();
+}
+
+// A user-level thread lets others run: the one that must run may be on the same kernel thread.
+void Agent::push_patiently(Command& command) {
+  counters_.full.fetch_add(1, std::memory_order_relaxed);
+  do {
+    if (asleep_.load()) wake();
+    if (ult_adapter() && is_user_level_thread())
+      ult_adapter()->yield();
+    else
+      sched_yield();
+  } while (!ring_.push(&command));
+}
+
+}  // namespace progress_engine::offload

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The communication thread (Vaidyanathan et al., SC 2015): takes commands from the ring, and between them advances what
+// they have started. It knows no MPI.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "core/burst.hpp"
+#include "core/event_source.hpp"
+#include "core/fence.hpp"
+#include "offload/ring.hpp"
+#include "telemetry/thread_usage.hpp"
+
+namespace progress_engine::offload {
+
+// What the ring carries. The memory is the caller's; the communication thread does not touch it after execute() made it
+// known that it is done.
+struct Command {
+  void (*execute)(Command&) = nullptr;
+};
+
+// What the commands have started; the communication thread's alone.
+class Progress {
+ public:
+  Progress() = default;
+  virtual ~Progress() = default;
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  // One pass over what is pending. True if something completed.
+  virtual bool advance() = 0;
+  virtual bool pending() const = 0;
+  // One pass of progress for others although nothing is pending here.
+  virtual void nudge() = 0;
+  // Others may need our progress at any time: a window exists.
+  virtual bool exposed() const = 0;
+};
+
+struct AgentPolicy {
+  std::size_t ring = 4096;
+  Nanoseconds spin = microseconds(20);  // fruitless passes before it sleeps; 0 where it has no core of its own
+  bool sleeps = true;                   // false: it spins for ever
+  Nanoseconds longest_nap = microseconds(1000);
+  int burst = 3;  // fruitless passes in a row before it sleeps, at least
+};
+
+struct AgentCounters {
+  std::atomic<std::uint64_t> commands{0};
+  std::atomic<std::uint64_t> passes{0};
+  std::atomic<std::uint64_t> naps{0};
+  std::atomic<std::uint64_t> rings{0};  // wake-ups by a submitting thread
+  std::atomic<std::uint64_t> full{0};   // submissions that found the ring full
+};
+
+class Agent {
+ public:
+  Agent(AgentPolicy policy, std::unique_ptr<EventSource> events);
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  // Starts the thread. Throws std::system_error.
+  void start();
+  // Ends the thread after the commands that are in the ring. False if it did not end within `limit`: it sits in a call,
+  // and the agent must not be destroyed.
+  bool stop(Nanoseconds limit);
+
+  // Any thread but the communication thread. Waits while the ring is full.
+  void submit(Command& command) {
+    if (!ring_.push(&command)) [[unlikely]]
+      push_patiently(command);
+    light_fence();
+    if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
+      wake();
+  }
+
+  // By the communication thread: what it is to advance. Null while there is nothing.
+  void advances(Progress* progress) { progress_ = progress; }
+  bool is_this_thread() const;
+
+  const AgentCounters& counters() const { return counters_; }
+  ThreadUsage usage() const;
+
+ private:
+  static void* enter(void* self);
+  void run();
+  bool serve();
+  bool advance();
+  void rest();
+  void nap();
+  void look_for_connections();
+  void wake();
+  void push_patiently(Command& command);
+
+  const AgentPolicy policy_;
+  std::unique_ptr<EventSource> events_;
+  Ring<Command> ring_;
+  Progress* progress_ = nullptr;
+  PollJudge judge_;
+  AgentCounters counters_;
+  alignas(128) std::atomic<std::uint32_t> asleep_{0};
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> ended_{false};
+  std::atomic<int> tid_{0};
+  ThreadUsage final_usage_;  // valid once ended
+  pthread_t thread_{};
+  Nanoseconds fruitless_since_ = 0;
+  int fruitless_ = 0;
+  Nanoseconds next_nap_ = 0;
+  Nanoseconds looked_ = 0;
+};
+
+// Whether the caller is a communication thread: its calls are the MPI's own or a callback's, and go straight on.
+bool on_communication_thread();
+
+// While it lives, the calling thread stands in for the communication thread, which waits for it.
+class StandIn {
+ public:
+  StandIn();
+  ~StandIn();
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
+};
+
+}  // namespace progress_engine::offload

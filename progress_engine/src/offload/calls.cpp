@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "offload/calls.hpp"
+
+#include <fmt/format.h>
+
+#include "mpi/symbols.hpp"
+#include "offload/ult.hpp"
+
+namespace progress_engine::offload {
+
+std::atomic<Process*> active_process{nullptr};
+
+namespace {
+
+Process& process() { return *active_process.load(std::memory_order_acquire); }
+
+struct Execution : Command {
+  int (*call)(void*) = nullptr;
+  void* closure = nullptr;
+  int code = MPI_SUCCESS;
+  Completion completion;
+};
+
+void run_execution(Command& command) {
+  auto& execution = static_cast<Execution&>(command);
+  execution.code = execution.call(execution.closure);
+  execution.completion.complete();
+}
+
+void run_operation(Command& command) {
+  auto& operation = static_cast<Operation&>(command);
+  Process& here = process();
+  operation.real = here.handles.request_null;
+  const int code = operation.start(operation.closure, &operation.real);
+  here.table.adopt(operation, code);
+}
+
+void run_attempt(Command& command) {
+  auto& attempt = static_cast<Attempt&>(command);
+  if (attempt.attempt(attempt.closure, &attempt.code))
+    attempt.completion.complete();
+  else
+    process().table.adopt(attempt);
+}
+
+}  // namespace
+
+int execute(int (*call)(void*), void* closure) {
+  if (on_communication_thread()) return call(closure);
+  Execution execution;
+  execution.execute = run_execution;
+  execution.call = call;
+  execution.closure = closure;
+  process().agent.submit(execution);
+  execution.completion.wait();
+  return execution.code;
+}
+
+namespace {
+
+struct Loan : Command {
+  Completion granted;
+  Completion returned;
+  Completion over;  // the communication thread looks at `returned` until then
+};
+
+void run_loan(Command& command) {
+  auto& loan = static_cast<Loan&>(command);
+  loan.granted.complete();
+  loan.returned.wait();
+  loan.over.complete();
+}
+
+}  // namespace
+
+int borrow(int (*call)(void*), void* closure) {
+  if (on_communication_thread()) return call(closure);
+  if (!process().lends) return execute(call, closure);
+  Loan loan;
+  loan.execute = run_loan;
+  process().agent.submit(loan);
+  loan.granted.wait();
+  int code = MPI_SUCCESS;
+  {
+    const StandIn here;
+    code = call(closure);
+  }
+  loan.returned.complete();
+  loan.over.wait();
+  return code;
+}
+
+namespace {
+
+void submit(Operation& operation, Start start, void* closure) {
+  operation.execute = run_operation;
+  operation.start = start;
+  operation.closure = closure;
+  process().agent.submit(operation);
+}
+
+void give(MPI_Status* status, const MPI_Status& value) {
+  if (status == MPI_STATUS_IGNORE) return;
+  const int error = status->MPI_ERROR;  // not ours to change in a call with one status
+  *status = value;
+  status->MPI_ERROR = error;
+}
+
+// In a callback: others wait meanwhile, and so the wait must end.
+int complete_here(const char* name, Start start, void* closure, MPI_Status* status) {
+  constexpr Nanoseconds patience = seconds(10);
+  MPI_Request real = process().handles.request_null;
+  int code = start(closure, &real);
+  int done = 0;
+  for (const Nanoseconds begin = now(); code == MPI_SUCCESS && done == 0;) {
+    code = PE_PMPI(MPI_Test)(&real, &done, status);
+    if (now() - begin > patience) refuse_callback(name);
+  }
+  return code;
+}
+
+}  // namespace
+
+int complete(const char* name, Start start, void* closure, MPI_Status* status) {
+  if (on_communication_thread()) [[unlikely]]
+    return complete_here(name, start, closure, status);
+  Operation operation;
+  submit(operation, start, closure);
+  operation.completion.wait();
+  give(status, operation.status);
+  return operation.code;
+}
+
+int complete_both(Start first, void* first_closure, Start second, void* second_closure, MPI_Status* status) {
+  Operation operations[2];
+  submit(operations[0], first, first_closure);
+  submit(operations[1], second, second_closure);
+  operations[0].completion.wait();
+  operations[1].completion.wait();
+  give(status, operations[0].status);
+  return operations[0].code != MPI_SUCCESS ? operations[0].code : operations[1].code;
+}
+
+void refuse_callback(const char* name) {
+  give_up(fmt::format(
+      "a callback (an attribute's, an operation's, an error handler's or a generalised request's) calls {}, which "
+      "cannot be done while the callback runs: it waits for others that wait for the callback. Callbacks may make only "
+      "calls that need no other thread, or the program must run without offload",
+      name));
+}
+
+Proxy& take_proxy() {
+  Proxy* proxy = process().proxies.take();
+  if (!proxy)
+    give_up(fmt::format("the program holds {} requests that it never waited for: there is no room for more",
+                        Pool<Proxy>::capacity));
+  proxy->completion.reset();
+  proxy->persistent = false;
+  proxy->general = false;
+  proxy->detached = false;
+  proxy->active = true;
+  return *proxy;
+}
+
+void launch(Proxy& proxy, MPI_Request* request) {
+  proxy.execute = run_operation;
+  proxy.closure = proxy.arguments.data();
+  proxy.completion.reset();
+  if (request) *request = handle_of(proxy);
+  process().agent.submit(proxy);
+}
+
+int start_now(Start start, void* closure, MPI_Request* request, bool persistent) {
+  Proxy& proxy = take_proxy();
+  proxy.persistent = persistent;
+  proxy.active = !persistent;
+  Process& here = process();
+  const int code = execute([&] {
+    proxy.real = here.handles.request_null;
+    const int result = start(closure, &proxy.real);
+    if (!persistent && result == MPI_SUCCESS) here.table.adopt(proxy, result);
+    return result;
+  });
+  if (code == MPI_SUCCESS)
+    *request = handle_of(proxy);
+  else
+    here.proxies.give_back(proxy);
+  return code;
+}
+
+int start_general(Start start, void* closure, MPI_Request* request) {
+  Proxy& proxy = take_proxy();
+  proxy.general = true;
+  const int code = borrow([&] {
+    proxy.real = process().handles.request_null;
+    return start(closure, &proxy.real);
+  });
+  if (code == MPI_SUCCESS)
+    *request = handle_of(proxy);
+  else
+    process().proxies.give_back(proxy);
+  return code;
+}
+
+int complete_general(MPI_Request request, int (*complete)(MPI_Request)) {
+  Proxy* proxy = is_none(request) ? nullptr : proxy_of(process().proxies, request);
+  if (!proxy) return MPI_ERR_REQUEST;
+  const int code = borrow([&] { return complete(proxy->real); });
+  if (code == MPI_SUCCESS) proxy->completion.complete();
+  return code;
+}
+
+int attempt(bool (*try_once)(void*, int*), void* closure) {
+  Attempt command;
+  command.execute = run_attempt;
+  command.attempt = try_once;
+  command.closure = closure;
+  process().agent.submit(command);
+  command.completion.wait();
+  return command.code;
+}
+
+MPI_Request real_of(MPI_Request request) {
+  Process& here = process();
+  if (request == here.handles.request_null) return request;
+  const Proxy* proxy = proxy_of(here.proxies, request);
+  return proxy ? proxy->real : request;
+}
+
+bool is_none(MPI_Request request) { return request == process().handles.request_null; }
+
+}  // namespace progress_engine::offload

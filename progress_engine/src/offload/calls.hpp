@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The three ways in which a call of the program goes to the communication thread; what the generated routes use.
+#pragma once
+
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+#include "mpi/mpi_handles.hpp"
+#include "offload/active.hpp"
+#include "offload/operation.hpp"
+#include "offload/table.hpp"
+
+namespace progress_engine::offload {
+
+// Exists from MPI_Init to MPI_Finalize; all members may be used by any thread unless they say otherwise.
+struct Process {
+  Process(AgentPolicy policy, std::unique_ptr<EventSource> events)
+      : agent(policy, std::move(events)), table(handles, proxies) {}
+
+  MpiHandles handles;
+  Pool<Proxy> proxies;
+  Agent agent;
+  Table table;  // the communication thread's
+  std::size_t inline_bytes = Proxy::inline_room;
+  bool lends = false;  // the MPI permits that threads call in turn
+};
+
+// ---- 1. executed on the communication thread, as it is; the caller waits
+int execute(int (*call)(void*), void* closure);
+template <typename Call>
+int execute(Call call) {
+  return execute([](void* closure) { return (*static_cast<Call*>(closure))(); }, static_cast<void*>(&call));
+}
+
+// The same in the caller's thread, while the communication thread stands still: for calls that run callbacks of the
+// program, which may want a lock that the caller holds (Python's). Where the MPI provides less than
+// MPI_THREAD_SERIALIZED, as execute().
+int borrow(int (*call)(void*), void* closure);
+template <typename Call>
+int borrow(Call call) {
+  return borrow([](void* closure) { return (*static_cast<Call*>(closure))(); }, static_cast<void*>(&call));
+}
+
+// ---- 2. a blocking call: started as its nonblocking form, the caller waits for the request
+int complete(const char* name, Start start, void* closure, MPI_Status* status);
+template <typename Call>
+int complete(const char* name, MPI_Status* status, Call call) {
+  return complete(
+      name, [](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call, status);
+}
+// Two at once, the first of which gives the status.
+int complete_both(Start first, void* first_closure, Start second, void* second_closure, MPI_Status* status);
+// A callback that runs on the communication thread calls `name`, which would wait for that thread itself: the end.
+[[noreturn]] void refuse_callback(const char* name);
+
+// ---- 3. a nonblocking call
+// The program's request for `proxy`, which was taken from the pool.
+Proxy& take_proxy();
+void launch(Proxy& proxy, MPI_Request* request);
+// Returns before the call is executed. What the MPI finds wrong with it is told when the request completes.
+template <typename Call>
+int start_in(Proxy& proxy, MPI_Request* request, Call call) {
+  static_assert(std::is_trivially_copyable_v<Call> && sizeof(Call) <= Proxy::room);
+  std::memcpy(proxy.arguments.data(), &call, sizeof call);
+  proxy.start = [](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); };
+  launch(proxy, request);
+  return MPI_SUCCESS;
+}
+template <typename Call>
+int start_later(MPI_Request* request, Call call) {
+  return start_in(take_proxy(), request, call);
+}
+// Returns when it is started, with the MPI's own result.
+int start_now(Start start, void* closure, MPI_Request* request, bool persistent);
+template <typename Call>
+int start_now(MPI_Request* request, Call call) {
+  return start_now([](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call,
+                   request, false);
+}
+// A generalised request: its callbacks are called by the thread that completes, cancels or waits, as without the
+// engine.
+int start_general(Start start, void* closure, MPI_Request* request);
+template <typename Call>
+int start_general(MPI_Request* request, Call call) {
+  return start_general([](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call,
+                       request);
+}
+int complete_general(MPI_Request request, int (*complete)(MPI_Request));
+// A persistent request: made, not started.
+template <typename Call>
+int prepare(MPI_Request* request, Call call) {
+  return start_now([](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call,
+                   request, true);
+}
+
+// ---- 4. a blocking call that can be tried again and again
+int attempt(bool (*try_once)(void*, int*), void* closure);
+// `call(&flag)` is the nonblocking form; done once the flag is set or it fails.
+template <typename Call>
+int attempt(Call call) {
+  return attempt(
+      [](void* closure, int* code) {
+        int flag = 0;
+        *code = (*static_cast<Call*>(closure))(&flag);
+        return flag != 0 || *code != MPI_SUCCESS;
+      },
+      &call);
+}
+
+// The MPI's own request behind one of the program's; on the communication thread.
+MPI_Request real_of(MPI_Request request);
+bool is_none(MPI_Request request);
+
+}  // namespace progress_engine::offload

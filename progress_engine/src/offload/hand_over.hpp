@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which of the calls that arrive at the interposed functions go to the communication thread, and how they get there.
+#pragma once
+
+#include "mpi/hooks.hpp"
+#include "offload/active.hpp"
+#include "offload/agent.hpp"
+
+namespace progress_engine::offload {
+
+// Whether `caller`, an address in code, belongs to the MPI library or one of its components.
+bool is_of_the_mpi(const void* caller);
+
+// A call of MPI_*. On the communication thread it comes from a callback of the program, or from within the MPI itself
+// (input and output call other functions of MPI): the latter goes straight on.
+inline bool takes(const void* caller) { return active() && !(on_communication_thread() && is_of_the_mpi(caller)); }
+// A call of PMPI_*: on the communication thread it can only come from below us, a tool or the MPI itself.
+inline bool takes_profiled() { return active() && !on_communication_thread(); }
+
+// Calls a route with arguments that are still words.
+template <typename... Parameters, typename... Words>
+int hand_over(int (*route)(Parameters...), Words... words) {
+  return route(as<Parameters>(words)...);
+}
+
+}  // namespace progress_engine::offload

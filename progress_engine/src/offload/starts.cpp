@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "offload/starts.hpp"
+
+#include "mpi/symbols.hpp"
+#include "offload/known.hpp"
+#include "offload/routes.hpp"
+
+namespace progress_engine::offload {
+namespace {
+
+Process& process() { return *active_process.load(std::memory_order_acquire); }
+
+void run_start(Command& command) {
+  static constinit Next<decltype(&::MPI_Start)> next("MPI_Start");
+  auto& proxy = static_cast<Proxy&>(command);
+  const int code = next.get()(&proxy.real);
+  process().table.adopt(proxy, code);
+}
+
+// Null for what MPI_Start has no use for.
+Proxy* startable(MPI_Request request) {
+  Process& here = process();
+  Proxy* proxy = request == here.handles.request_null ? nullptr : proxy_of(here.proxies, request);
+  return proxy && proxy->persistent && !proxy->active ? proxy : nullptr;
+}
+
+void start(Proxy& proxy) {
+  proxy.completion.reset();
+  proxy.active = true;
+  proxy.execute = run_start;
+  process().agent.submit(proxy);
+}
+
+int dispose(Proxy& proxy) {
+  static constinit Next<decltype(&::MPI_Request_free)> next("MPI_Request_free");
+  process().table.remove(proxy);
+  if (proxy.real == process().handles.request_null) return MPI_SUCCESS;
+  return next.get()(&proxy.real);
+}
+
+// Sends that nobody waits for, at most: beyond, senders wait, and the receiver's pace is theirs.
+constexpr std::size_t detached_at_most = 1024;
+
+}  // namespace
+
+bool may_return_early(std::size_t bytes, int dest, int tag, MPI_Comm comm) {
+  constexpr int tags_everywhere = 32767;  // the least MPI_TAG_UB
+  const Process& here = process();
+  return bytes <= here.inline_bytes && here.table.detached() < detached_at_most && tag >= 0 && tag <= tags_everywhere &&
+         dest >= 0 && dest < known_communicators().size_of(comm);
+}
+
+void learn(MPI_Comm comm) { known_communicators().learn(comm); }
+
+namespace routed {
+
+int MPI_Start(MPI_Request* request) { return routed::MPI_Startall(1, request); }
+
+// What the MPI finds wrong is told when the request completes.
+int MPI_Startall(int count, MPI_Request requests[]) {
+  if (on_communication_thread()) refuse_callback("MPI_Startall");
+  for (int i = 0; i < count; ++i)
+    if (!startable(requests[i])) return MPI_ERR_REQUEST;
+  for (int i = 0; i < count; ++i)
+    if (Proxy* proxy = startable(requests[i])) start(*proxy);
+  return MPI_SUCCESS;
+}
+
+int MPI_Request_free(MPI_Request* request) {
+  if (on_communication_thread()) refuse_callback("MPI_Request_free");
+  Process& here = process();
+  Proxy* proxy = *request == here.handles.request_null ? nullptr : proxy_of(here.proxies, *request);
+  if (!proxy) return MPI_ERR_REQUEST;
+  const int code = borrow([proxy] { return dispose(*proxy); });
+  here.proxies.give_back(*proxy);
+  *request = here.handles.request_null;
+  return code;
+}
+
+}  // namespace routed
+}  // namespace progress_engine::offload

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is pending in the MPI, and how it completes. The communication thread's alone.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "mpi/driver.hpp"
+#include "mpi/mpi_handles.hpp"
+#include "offload/operation.hpp"
+
+namespace progress_engine::offload {
+
+// A call that has no request to wait for, but a nonblocking form that can be tried again (MPI_Probe, MPI_Win_wait).
+struct Attempt : Command {
+  // True once it is done; `code` is the call's result.
+  bool (*attempt)(void* closure, int* code) = nullptr;
+  void* closure = nullptr;
+  int code = MPI_SUCCESS;
+  Completion completion;
+};
+
+class Table : public Progress {
+ public:
+  Table(const MpiHandles& handles, Pool<Proxy>& proxies) : handles_(handles), proxies_(proxies) {}
+
+  // What the start of `operation` gave: it is pending now, or done.
+  void adopt(Operation& operation, int code);
+  // Takes a pending one out: its request is freed or its owner gone.
+  void remove(Operation& operation);
+  void adopt(Attempt& attempt);
+
+  bool advance() override;
+  bool pending() const override { return !requests_.empty() || !attempts_.empty(); }
+  void nudge() override;
+  bool exposed() const override { return windows_ > 0; }
+
+  void window_made() { ++windows_; }
+  void window_freed() { --windows_; }
+  void use_driver(std::unique_ptr<NamedDriver> driver) { driver_ = std::move(driver); }
+  void release_driver() { driver_.reset(); }
+
+  // Sends that returned before they were done; they must be before MPI_Finalize. Any thread.
+  std::size_t detached() const { return detached_.load(std::memory_order_relaxed); }
+  // Calls in which a thread of the program waits.
+  std::size_t awaited() const;
+  const MPI_Status& empty_status() const { return empty_; }
+  // Asks the MPI what an empty status is (MPI 4.0, section 3.7.3). After MPI_Init.
+  void learn_empty_status();
+
+ private:
+  bool test_one();
+  bool test_some();
+  bool try_attempts();
+  void complete(Operation& operation, const MPI_Status& status, int code);
+
+  const MpiHandles& handles_;
+  Pool<Proxy>& proxies_;
+  std::unique_ptr<NamedDriver> driver_;
+  std::vector<MPI_Request> requests_;   // the MPI's, dense, as MPI_Testsome wants them
+  std::vector<Operation*> operations_;  // whose they are
+  std::vector<Attempt*> attempts_;
+  std::vector<int> indices_;
+  std::vector<MPI_Status> statuses_;
+  std::vector<Operation*> completed_;
+  MPI_Status empty_{};
+  std::atomic<std::size_t> detached_{0};  // written by the communication thread alone
+  int windows_ = 0;
+};
+
+}  // namespace progress_engine::offload

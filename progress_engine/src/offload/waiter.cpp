@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "offload/waiter.hpp"
+
+#include <sched.h>
+
+#include <cstddef>
+
+#include "core/parking.hpp"
+#include "offload/ult.hpp"
+
+namespace progress_engine::offload {
+namespace {
+
+std::atomic<int> spinners{0};
+
+void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
+#endif
+}
+
+class SpinningTurn {
+ public:
+  SpinningTurn() : granted_(spinners.fetch_add(1, std::memory_order_relaxed) < wait_policy().spinners_at_most) {}
+  ~SpinningTurn() { spinners.fetch_sub(1, std::memory_order_relaxed); }
+  SpinningTurn(const SpinningTurn&) = delete;
+  SpinningTurn& operator=(const SpinningTurn&) = delete;
+  explicit operator bool() const { return granted_; }
+
+ private:
+  bool granted_;
+};
+
+bool communication_runs_here() {
+  return wait_policy().communication_cpu.load(std::memory_order_relaxed) == sched_getcpu();
+}
+
+}  // namespace
+
+WaitPolicy& wait_policy() {
+  static WaitPolicy policy;
+  return policy;
+}
+
+void Waiter::signal() {
+  const std::uint32_t before = word_.fetch_sub(unit, std::memory_order_acq_rel);
+  if (left(before) != 1) return;
+  // From here on the waiter is gone unless it sleeps as a user-level thread, which only the gate lets go. Waking a word
+  // on a stack that was left is harmless: the kernel looks at the address, not at what is there.
+  switch (before & (unit - 1)) {
+    case kernel_thread:
+      futex_wake(word_);
+      break;
+    case user_thread:
+      ult_adapter()->gate_open(gate_);
+      break;
+    default:
+      break;
+  }
+}
+
+void Waiter::wait() {
+  if (is_user_level_thread())
+    suspend();
+  else if (!spin())
+    sleep();
+}
+
+bool Waiter::spin() const {
+  const SpinningTurn turn;
+  if (!turn) return ready();
+  const Nanoseconds end = now() + wait_policy().spin.load(std::memory_order_relaxed);
+  for (int round = 0; !ready(); ++round) {
+    pause_briefly();
+    if (round % 32 != 31) continue;
+    if (now() > end || communication_runs_here()) return ready();
+  }
+  return true;
+}
+
+void Waiter::sleep() {
+  std::uint32_t word = word_.fetch_add(kernel_thread, std::memory_order_acq_rel) + kernel_thread;
+  while (left(word) > 0) {
+    // Bounded, as every sleep is: a lost wake-up would cost time, not the program.
+    futex_wait(word_, word, seconds(1));
+    word = word_.load(std::memory_order_acquire);
+  }
+}
+
+// No thread-local value may be kept across gate_wait() and yield().
+void Waiter::suspend() {
+  const pe_ult_adapter& adapter = *ult_adapter();
+  if (ult_waiting() == UltWaiting::reinsert) {
+    while (!ready()) adapter.yield();
+    return;
+  }
+  if (ready()) return;
+  alignas(std::max_align_t) std::byte gate[PE_ULT_GATE_SIZE];
+  adapter.gate_init(gate);
+  gate_ = gate;
+  const std::uint32_t before = word_.fetch_add(user_thread, std::memory_order_acq_rel);
+  if (left(before) > 0)
+    count_suspension();
+  else
+    adapter.gate_open(gate);  // nobody else will
+  adapter.gate_wait(gate);
+}
+
+void Waiter::drain(int signals) const {
+  while (started_at_ - left(word_.load(std::memory_order_acquire)) < signals) sched_yield();
+}
+
+}  // namespace progress_engine::offload

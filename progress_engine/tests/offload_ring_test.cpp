@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "offload/pool.hpp"
+#include "offload/ring.hpp"
+
+namespace progress_engine::offload {
+namespace {
+
+struct Item {
+  int producer = 0;
+  int value = 0;
+};
+
+TEST(Ring, GivesBackInOrderAndSaysWhenItIsFull) {
+  Ring<Item> ring(4);
+  std::vector<Item> items(5);
+  EXPECT_TRUE(ring.empty());
+  EXPECT_EQ(ring.pop(), nullptr);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(ring.push(&items[static_cast<std::size_t>(i)]));
+  EXPECT_FALSE(ring.push(&items[4]));
+  EXPECT_FALSE(ring.empty());
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(ring.pop(), &items[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(ring.pop(), nullptr);
+  EXPECT_TRUE(ring.push(&items[4]));
+  EXPECT_EQ(ring.pop(), &items[4]);
+}
+
+// A small ring, so that it is full and empty again and again.
+TEST(Ring, ManyProducersLoseNothingAndKeepTheirOwnOrder) {
+  constexpr int producers = 8;
+  constexpr int each = 5000;
+  Ring<Item> ring(16);
+  std::vector<std::vector<Item>> items(producers, std::vector<Item>(each));
+  std::vector<std::jthread> threads;
+  for (int p = 0; p < producers; ++p)
+    threads.emplace_back([&, p] {
+      for (int i = 0; i < each; ++i) {
+        Item& item = items[static_cast<std::size_t>(p)][static_cast<std::size_t>(i)];
+        item = {p, i};
+        while (!ring.push(&item)) std::this_thread::yield();
+      }
+    });
+  std::vector<int> next(producers, 0);
+  for (int got = 0; got < producers * each;) {
+    const Item* item = ring.pop();
+    if (!item) {
+      std::this_thread::yield();
+      continue;
+    }
+    ASSERT_EQ(item->value, next[static_cast<std::size_t>(item->producer)]++);
+    ++got;
+  }
+  EXPECT_TRUE(ring.empty());
+}
+
+struct Pooled {
+  std::atomic<std::uint32_t> next_free{0};
+  std::uint32_t number = 0;
+  std::atomic<bool> taken{false};
+};
+
+TEST(Pool, NeverHandsOutTheSameObjectTwice) {
+  Pool<Pooled> pool;
+  std::atomic<int> doubles{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([&] {
+        std::vector<Pooled*> mine;
+        for (int i = 0; i < 20000; ++i) {
+          if (mine.size() < 5) {
+            mine.push_back(pool.take());
+            doubles += mine.back()->taken.exchange(true) ? 1 : 0;
+          } else {
+            mine.back()->taken = false;
+            pool.give_back(*mine.back());
+            mine.pop_back();
+          }
+        }
+      });
+  }
+  EXPECT_EQ(doubles, 0);
+  EXPECT_LE(pool.made(), 8U * 5U);
+}
+
+TEST(Pool, FindsByNumberAndEndsAtItsCapacity) {
+  Pool<Pooled> pool;
+  EXPECT_EQ(pool.find(0), nullptr);
+  Pooled* first = pool.take();
+  EXPECT_EQ(pool.find(first->number), first);
+  EXPECT_EQ(pool.find(1), nullptr);
+  EXPECT_EQ(pool.find(~0U), nullptr);
+  std::uint32_t taken = 1;
+  while (pool.take()) ++taken;
+  EXPECT_EQ(taken, Pool<Pooled>::capacity);
+  pool.give_back(*first);
+  EXPECT_EQ(pool.take(), first);
+  EXPECT_EQ(pool.take(), nullptr);
+}
+
+}  // namespace
+}  // namespace progress_engine::offload

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The preset `offload` under real MPIs: many threads at once, and what ends in a sentence instead of a hang."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.mpis import MPIS, Mpi
+
+from .conftest import WHEELS, Launcher, compiled, lines, reports
+
+pytestmark = pytest.mark.mpi
+
+SENTENCES = {
+    "unknown-ult": "a user-level thread waits inside MPI and no adapter for its library is registered",
+    "callback": "a callback .* calls MPI_Recv, which cannot be done while the callback runs",
+    "finalize": "MPI_Finalize was called while 1 of this process' threads still wait in MPI calls",
+}
+
+
+def usable(name: str) -> Mpi:
+    mpi = MPIS[name]
+    if not mpi.installed() or not (mpi.build_dir / "lib" / "libprogress_engine.so").exists():
+        pytest.skip(f"the engine is not built for {mpi.title}")
+    return mpi
+
+
+# What is the engine's alone is quickly tried on one MPI, and on all with --full.
+@pytest.fixture(scope="module", params=["mpich", *(pytest.param(x, marks=pytest.mark.full) for x in WHEELS[1:])])
+def misuse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
+    mpi = usable(request.param)
+    return Launcher(mpi, compiled(mpi, "misuse.c", tmp_path_factory.mktemp("misuse"), "-lpthread"))
+
+
+@pytest.fixture(scope="module", params=WHEELS)
+def storm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
+    mpi = usable(request.param)
+    return Launcher(mpi, compiled(mpi, "storm.c", tmp_path_factory.mktemp("storm"), "-lpthread"))
+
+
+def test_results_are_those_of_the_bare_program(launcher: Launcher, tmp_path: Path) -> None:
+    bare = launcher.run("all")
+    result = launcher.run("all", variant="offload", settings=(f"report_file={tmp_path}/report.%r",))
+    assert (result.returncode, result.stderr) == (0, bare.stderr)
+    assert lines(result.stdout) == lines(bare.stdout) != []
+    for report in reports(tmp_path):
+        assert (report["active"], report["reason"], report["pending"]) == (True, "", 0)
+        assert report["thread_level"] == {"asked": "serialized", "provided": "serialized"}
+        assert [thread["role"] for thread in report["threads"]] == ["communication"]
+        assert report["offload"]["commands"] > 0
+
+
+@pytest.mark.parametrize("asked", [-1, 1, 3])
+def test_the_program_sees_the_thread_level_it_asked_for(misuse: Launcher, asked: int, tmp_path: Path) -> None:
+    scenarios = Launcher(misuse.mpi, compiled(misuse.mpi, "scenarios.c", tmp_path, "-lpthread"))
+    bare = scenarios.run("level", str(asked))
+    with_engine = scenarios.run("level", str(asked), variant="offload")
+    assert lines(with_engine.stdout) == lines(bare.stdout) != []
+
+
+def test_every_end_ends(launcher: Launcher) -> None:
+    assert launcher.run("exit", variant="offload", tasks=1).returncode == launcher.run("exit", tasks=1).returncode
+    aborted = launcher.run("abort", variant="offload")
+    assert aborted.returncode not in (0, 124, 137)
+    assert "Segmentation" not in aborted.stderr
+
+
+def run(launcher: Launcher, *arguments: str, settings: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    return launcher.run(*arguments, variant="offload", settings=settings, tasks=1, limit=40)
+
+
+@pytest.mark.parametrize("what", SENTENCES)
+def test_misuse_ends_in_a_sentence(misuse: Launcher, what: str) -> None:
+    result = run(misuse, what)
+    assert re.search(SENTENCES[what], result.stderr), result.stderr
+    assert result.returncode not in (0, 124, 137)
+
+
+def test_an_unknown_user_level_thread_may_block_if_asked_to(misuse: Launcher) -> None:
+    result = run(misuse, "unknown-ult", settings=("ult=block",))
+    assert (result.returncode, result.stdout.strip()) == (0, "received 42"), result.stderr
+
+
+def test_a_million_forgotten_requests_take_bounded_memory(misuse: Launcher) -> None:
+    result = run(misuse, "forgotten", "1000000")
+    assert result.returncode == 0, result.stderr
+    megabytes = int(re.search(r"(\d+) MB", result.stdout).group(1))  # type: ignore[union-attr]
+    assert megabytes < 1000
+
+
+def test_more_of_them_end_in_a_sentence(misuse: Launcher) -> None:
+    result = run(misuse, "forgotten", "1100000")
+    assert "holds 1048576 requests that it never waited for" in result.stderr
+    assert result.returncode not in (0, 124, 137)
+
+
+def in_a_storm(launcher: Launcher, operations: int, folder: Path, limit: int) -> None:
+    settings = (f"report_file={folder}/report.%r",)
+    result = launcher.run("64", str(operations), variant="offload", settings=settings, limit=limit)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert lines(result.stdout) == [
+        f"rank {rank}: 64 threads, {operations} operations each, 0 errors" for rank in (0, 1)
+    ]
+    for report in reports(folder):
+        assert report["thread_level"] == {"asked": "multiple", "provided": "serialized"}
+        assert report["offload"]["commands"] > 64 * operations
+
+
+def test_sixty_four_threads_at_once(storm: Launcher, tmp_path: Path) -> None:
+    in_a_storm(storm, 100, tmp_path, 60)
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1000)
+def test_sixty_four_threads_and_100000_operations_each(storm: Launcher, tmp_path: Path) -> None:
+    in_a_storm(storm, 100_000, tmp_path, 900)

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// N threads of one process, each in a ping-pong with its partner in the other process (Fukuoka et al., HPCC 2019,
+// "Concurrent Latency"; study concurrent-latency). Needs MPI_THREAD_MULTIPLE and asks for it.
+//
+// Point: threads (N), threading (kernel, ult), size_bytes (1), round_trips (a repetition of each thread, 100), cores.
+// Samples, on both sides: the distribution latency_s (half a round trip, of all threads); one a repetition:
+// batch_median_s, elapsed_s, cpu_s. The role says how the threads wait.
+#include <algorithm>
+
+#include "common/clock.h"
+#include "common/thread_usage.h"
+#include "microbench/pair.h"
+#include "ult/benchmarks.h"
+#include "ult/tasks.h"
+
+namespace workloads {
+namespace {
+
+const Parameters& parameters() {
+  constexpr std::int64_t most_trips = 10'000'000;
+  static const Parameters table{
+      count_parameter("threads", nullptr),
+      threading_parameter({"kernel", "ult"}),
+      bytes_parameter(1),
+      {
+          .name = "round_trips",
+          .domain = IntegerRange{.minimum = 1, .maximum = most_trips},
+          .unit = "round trips",
+          .meaning = "round trips of each thread a repetition",
+          .default_value = 100,
+      },
+      cores_parameter(),
+  };
+  return table;
+}
+
+class ConcurrentLatency final : public Experiment {
+ public:
+  explicit ConcurrentLatency(const Preparation& preparation)
+      : pair_(preparation.mpi),
+        tasks_(static_cast<std::size_t>(integer_of(preparation.point, parameters(), "threads")), preparation.point,
+               parameters(), pair_.partner()),
+        trips_(static_cast<std::size_t>(integer_of(preparation.point, parameters(), "round_trips"))) {
+    const auto bytes = static_cast<std::size_t>(integer_of(preparation.point, parameters(), "size_bytes"));
+    for (std::size_t i = 0; i < tasks_.count(); ++i) {
+      players_.push_back({.out = Payload(bytes), .in = Payload(bytes), .latencies = {}, .problem = ""});
+    }
+  }
+
+  [[nodiscard]] std::string role() const override {
+    return std::string(pair_.role()).append(", ").append(tasks_.waits());
+  }
+
+  [[nodiscard]] std::span<const std::string_view> quantities() const override {
+    static constexpr std::array<std::string_view, 3> names{"batch_median_s", "elapsed_s", "cpu_s"};
+    return names;
+  }
+
+  std::string repeat(std::span<double> values) override {
+    ++seed_;
+    pair_.synchronise();
+    const Usage before = read_usage();
+    values[1] = tasks_.run([this](std::size_t i) { play(i); });
+    values[2] = (read_usage() - before).cpu_s;
+    std::vector<double> batch;
+    std::string problem;
+    for (const auto& player : players_) {
+      batch.insert(batch.end(), player.latencies.begin(), player.latencies.end());
+      problem = problem.empty() ? player.problem : problem;
+    }
+    latencies_.front().values.insert(latencies_.front().values.end(), batch.begin(), batch.end());
+    const auto middle = batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2);
+    std::ranges::nth_element(batch, middle);
+    values[0] = *middle;
+    return problem;
+  }
+
+  [[nodiscard]] std::span<Distribution> distributions() override { return latencies_; }
+
+ private:
+  struct Player {
+    Payload out;
+    Payload in;
+    std::vector<double> latencies;
+    std::string problem;
+  };
+
+  // The two directions of each thread and repetition carry different patterns.
+  [[nodiscard]] std::uint64_t seed_of(std::size_t i, bool from_sender) const {
+    return (2 * ((seed_ * tasks_.count()) + i)) + (from_sender ? 0 : 1);
+  }
+
+  void play(std::size_t i) {
+    auto& player = players_[i];
+    player.latencies.clear();
+    player.latencies.reserve(trips_);
+    player.out.fill(seed_of(i, pair_.is_sender()));
+    round_trip(i);  // before the first one the partner may not even have started
+    for (std::size_t trip = 0; trip < trips_; ++trip) {
+      const auto begin = Clock::now();
+      round_trip(i);
+      player.latencies.push_back(seconds_since(begin) / 2);
+    }
+    player.problem = player.in.check(seed_of(i, !pair_.is_sender()));
+  }
+
+  void round_trip(std::size_t i) {
+    auto& player = players_[i];
+    const int tag = first_task_tag + static_cast<int>(i);
+    if (pair_.is_sender()) {
+      tasks_.messenger().send(player.out, tag);
+      tasks_.messenger().receive(player.in, tag);
+    } else {
+      tasks_.messenger().receive(player.in, tag);
+      tasks_.messenger().send(player.out, tag);
+    }
+  }
+
+  Pair pair_;
+  Tasks tasks_;
+  std::size_t trips_;
+  std::vector<Player> players_;
+  std::uint64_t seed_ = 0;
+  std::array<Distribution, 1> latencies_{Distribution{.name = "latency_s", .values = {}}};
+};
+
+std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
+  return std::make_unique<ConcurrentLatency>(preparation);
+}
+
+}  // namespace
+
+const Benchmark& concurrent_latency_benchmark() {
+  static const Benchmark benchmark{
+      .name = "concurrent-latency",
+      .question = "How long does a message take when many threads communicate at once?",
+      .parameters = parameters(),
+      .check = check_pairs,
+      .prepare = prepare,
+      .thread_level = "multiple",
+  };
+  return benchmark;
+}
+
+}  // namespace workloads
