@@ -44,6 +44,7 @@ Source command_line(const Options& options) {
     overrides[entry.substr(0, equals)] = entry.substr(equals + 1);
   }
   if (options.report) overrides["report"] = "1";
+  if (options.strict) overrides["strict"] = "1";
   if (!options.report_file.empty()) overrides["report_file"] = options.report_file;
   return source;
 }
@@ -127,7 +128,7 @@ int main(int argc, char** argv) {
   app.add_option("--config", options.configuration, "file of settings, one KEY = VALUE a line (its format: README.md)");
   app.add_flag("--report", options.report, "one line a rank on stderr at MPI_Finalize");
   app.add_option("--report-file", options.report_file, "JSON report; %r = rank, %p = process, %h = host");
-  app.add_flag("--strict", options.strict, "refuse a program that the engine cannot be preloaded into");
+  app.add_flag("--strict", options.strict, "refuse a program that the engine cannot help");
   app.add_option("command", options.command, "the program and its arguments, after --")->required();
   app.positionals_at_end();
   try {

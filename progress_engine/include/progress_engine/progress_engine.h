@@ -20,6 +20,8 @@ extern "C" {
  *   verdict {word ("helped", "neutral", "hurt", "not measured"), armed_phases, disarmed_phases, armed_s, disarmed_s
  *     (median seconds an operation while it was on and off)},
  *   polls, productive_polls, wakes, parks, tracked (operations seen so far), pending (operations now),
+ *   standing (windows now, and threads asleep in managed waits: they call for progress, too),
+ *   managed_sleeps (how often a blocking call slept until the engine had completed it),
  *   offload (null but under the preset `offload`) {commands (calls handed over), passes (over what is pending), naps,
  *   rings (wake-ups by a caller), ring_full, requests_at_once (most that there ever were), suspensions (of user-level
  *   threads), ult_adapter (its name, or null)}.

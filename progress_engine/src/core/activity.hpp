@@ -37,8 +37,15 @@ class Activity {
   std::uint64_t started() const;
   std::uint64_t completed() const;
 
+  // What calls for progress though no operation of this process is pending: a window that others reach into, a thread
+  // that sleeps until the engine moves its message. Rare, so that one counter does.
+  void add_standing() { standing_.fetch_add(1, std::memory_order_release); }
+  void remove_standing() { standing_.fetch_sub(1, std::memory_order_release); }
+  std::int64_t standing() const { return standing_.load(std::memory_order_acquire); }
+
  private:
   std::atomic<ThreadSlot*> first_{nullptr};
+  std::atomic<std::int64_t> standing_{0};
 };
 
 // Counters with a single writer need no locked instruction.

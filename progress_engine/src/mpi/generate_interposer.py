@@ -140,6 +140,10 @@ def hooks_of(function: Function, table: Table) -> tuple[list[str], list[str]] | 
         hooks = [], [f"call.restarted(code, {fill(spec['count'])}, {fill(spec['requests'])});"]
     elif function.name in table["frees"]:
         hooks = [f"const Freeing freeing(call, {function.typed_arguments[0]});"], ["freeing.done();"]
+    elif matches(table["windows_made"], function.base):
+        hooks = [], ["call.window_made(code);"]
+    elif matches(table["windows_freed"], function.base):
+        hooks = [], ["call.window_freed(code);"]
     elif matches(table["alone"], function.base):
         hooks = ["Alone alone(call);"], alone_after(function)
     elif matches(table["entered"], function.base):
@@ -157,8 +161,21 @@ def alone_after(function: Function) -> list[str]:
     return {"begin": ["alone.begun(code);"], "end": ["alone.ended(code);"]}.get(split, [])
 
 
-def body_of(function: Function, before: list[str], after: list[str]) -> str:
-    call = f"const int code = next.get()({', '.join(function.arguments)});"
+def execution_of(function: Function, table: Table) -> str:
+    """The expression that runs the MPI's own function, or waits for the same in a managed way."""
+    native = f"next.get()({', '.join(function.arguments)})"
+    if test := table["waits"].get(function.name):
+        test = test.format(*function.typed_arguments)
+        return f"managed_wait(call, {test}, [&] {{ return {native}; }})"
+    if blocking := table["blocking"].get(function.name):
+        start, status = (blocking[key].format(*function.typed_arguments) for key in ("start", "status"))
+        start = f"[&](MPI_Request* request) {{ return {start}; }}"
+        return f"managed_operation(call, {status}, {start}, [&] {{ return {native}; }})"
+    return native
+
+
+def body_of(function: Function, before: list[str], after: list[str], table: Table) -> str:
+    call = f"const int code = {execution_of(function, table)};"
     statements = ["Call call;", *before, call, *after, "return code;"]
     return "\n".join(f"  {statement}" for statement in statements)
 
@@ -175,13 +192,14 @@ def wrappers_of(function: Function, route: str, body: str) -> str:
 
 
 def write_wrappers(functions: list[Function], table: Table, routes: Routes) -> str:
-    text = HEADER + '#include "mpi/hooks.hpp"\n#include "offload/hand_over.hpp"\n#include "offload/routes.hpp"\n\n'
+    text = HEADER + '#include "mpi/hooks.hpp"\n#include "mpi/waiting.hpp"\n'
+    text += '#include "offload/hand_over.hpp"\n#include "offload/routes.hpp"\n\n'
     text += "using namespace progress_engine;\n"
     for function in functions:
         hooks, route = hooks_of(function, table), routes.statement(function)
         if hooks is None and not route:
             continue
-        body = body_of(function, *hooks) if hooks is not None else passed_on(function)
+        body = body_of(function, *hooks, table) if hooks is not None else passed_on(function)
         text += wrappers_of(function, route, body)
     return text
 

@@ -52,6 +52,32 @@ class Call {
   }
   // The same of a file operation, beside which nobody may poll until it has completed.
   void started_alone(int code, const MPI_Request* request);
+  // Others may reach into a window at any time, and only progress here answers them.
+  void window_made(int code) {
+    if (!counts() || code != MPI_SUCCESS) return;
+    ++runtime_->windows;
+    runtime_->engine->activity().add_standing();
+  }
+  // One that came to be while the engine was inactive was not counted.
+  void window_freed(int code) {
+    if (!counts() || code != MPI_SUCCESS || runtime_->windows.fetch_sub(1) <= 0) return;
+    runtime_->engine->activity().remove_standing();
+  }
+  // Null: wait as the MPI does. Nobody polls for sleepers while file operations are pending.
+  ManagedWaits* managed_waits() const {
+    const bool polled = counts() && !runtime_->engine->paused() && runtime_->file_requests.empty();
+    return polled ? runtime_->waits.get() : nullptr;
+  }
+  // The thread sleeps in this call until the engine has completed what it waits for, and is in nobody's way.
+  void sleeps() {
+    runtime_->engine->activity().add_standing();
+    slot_->inside.store(false, std::memory_order_release);
+    runtime_->engine->after_call();
+  }
+  void awakes() {
+    slot_->inside.store(true, std::memory_order_release);
+    runtime_->engine->activity().remove_standing();
+  }
   // The call made a persistent request; nothing is pending yet.
   void prepared(int code, const MPI_Request* request);
   // The call started persistent requests.

@@ -1,51 +1,81 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions that begin and end MPI, by hand. Each has its PMPI_ twin: Fortran bindings and tools above the engine
-// enter there. Begins and ends count: the world is one user of the engine, each session is one.
+// The functions that begin and end MPI's world, by hand. Each has its PMPI_ twin: Fortran bindings and tools above the
+// engine enter there.
+#include "mpi/lifecycle.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
+#include <cstdio>
+#include <cstdlib>
 
 #include "mpi/abi.hpp"
 #include "mpi/hooks.hpp"
 #include "offload/active.hpp"
-#include "offload/agent.hpp"
 #include "offload/process.hpp"
 #include "telemetry/report.hpp"
 
 namespace progress_engine {
-namespace {
 
-// A begin or end inside another one (PMPI_Init that MPI_Init calls, or a tool in between) is not the program's.
-class Outermost {
- public:
-  Outermost() = default;
-  ~Outermost() { --depth; }
-  Outermost(const Outermost&) = delete;
-  Outermost& operator=(const Outermost&) = delete;
-  explicit operator bool() const { return is_; }
+std::mutex& lifecycle_mutex() {
+  static auto* mutex = new std::mutex;
+  return *mutex;
+}
 
- private:
-  static inline thread_local int depth = 0;
-  // The communication thread of `offload` begins and ends the MPI for a thread that waits, and holds the mutex.
-  bool is_ = depth++ == 0 && !offload::on_communication_thread();
-};
-
-std::mutex mutex;  // of begins and ends
-
-// "" if this process's MPI is the one that the engine was built for. The handles of another ABI mean nothing here; the
-// wrappers pass them on as they came.
 std::string foreign_library() {
   const auto library = library_of(find_symbol("PMPI_Init"));
   return is_mpi_library(library) && !same_abi(library, PE_BUILT_FOR) ? library : "";
 }
 
+namespace {
+
+constexpr int refused = 2;  // the exit status
+
+void say_why_inactive(const char* consequence) {
+  std::fprintf(stderr, "progress engine: %s; %s.\n", status().reason.c_str(), consequence);
+}
+
+}  // namespace
+
 std::optional<Policy> policy_for(const std::string& foreign) {
   auto policy = read_policy();
-  if (foreign.empty()) return policy;
-  status().reason = fmt::format("the program uses {}, and this engine was built for {}", foreign, PE_BUILT_FOR);
-  return {};
+  if (policy && !foreign.empty()) {
+    status().reason = fmt::format("the program uses {}, and this engine was built for {}", foreign, PE_BUILT_FOR);
+    policy.reset();
+  }
+  if (policy || !status().wanted || !status().strict) return policy;
+  say_why_inactive("the program is not run without it (strict=1)");
+  std::_Exit(refused);
 }
+
+void account_for(const std::optional<Policy>& policy) {
+  if (!status().wanted || active_runtime.load()) return;
+  if (!policy || !status().strict) return say_why_inactive("the program runs without it");
+  say_why_inactive("the program is not run without it (strict=1)");
+  int world = 0;
+  PE_PMPI(MPI_Initialized)(&world);
+  if (world) PE_PMPI(MPI_Abort)(MpiHandles{}.comm_world, refused);
+  std::_Exit(refused);
+}
+
+int& users() {
+  static int number = 0;
+  return number;
+}
+
+void end_user(bool world) {
+  static bool reported = false;
+  const Runtime* runtime = active_runtime.load();
+  const bool last = --users() == 0;
+  if (last || (world && runtime && runtime->origin == Origin::world)) {
+    deactivate(patient);
+    if (!reported) write_report();
+    if (!last) status().reason = "MPI_Finalize was called, and the engine came with MPI_Init";
+    reported = !last;
+  }
+}
+
+namespace {
 
 struct InitFunctions {
   Next<decltype(&MPI_Init)> init;
@@ -84,30 +114,44 @@ int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* 
   return code;
 }
 
-int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain) {
-  const Outermost outermost;
-  if (!outermost) return init_as_asked(below, argc, argv, asked, provided, plain);
-  const std::scoped_lock lock(mutex);
-  const auto foreign = foreign_library();
-  const auto policy = policy_for(foreign);
-  status().level_asked = asked;
+// A session may have brought the engine before: then it is there, and stays.
+int initialise_world(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain) {
+  if (active_runtime.load()) {
+    status().level_raised = true;
+    return below.init_thread.get()(argc, argv, MPI_THREAD_MULTIPLE, provided);
+  }
+  const auto policy = policy_for(foreign_library());
   if (policy && policy->offload) return init_offload(below, argc, argv, asked, provided, *policy);
   const int code = policy ? init_at_multiple(below, argc, argv, provided, *policy)
                           : init_as_asked(below, argc, argv, asked, provided, plain);
+  if (code == MPI_SUCCESS) account_for(policy);
+  return code;
+}
+
+int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain) {
+  const Outermost outermost;
+  if (!outermost) return init_as_asked(below, argc, argv, asked, provided, plain);
+  const std::scoped_lock lock(lifecycle_mutex());
+  status().level_asked = asked;
+  const int code = initialise_world(below, argc, argv, asked, provided, plain);
   if (code != MPI_SUCCESS) return code;
+  ++users();
+  if (offload::active()) return code;
   status().level_provided = *provided;
   if (!broken("level-as-asked")) *provided = std::min(*provided, asked);
-  if (foreign.empty()) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
+  if (foreign_library().empty()) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
   return code;
 }
 
 int finalize(Next<decltype(&MPI_Finalize)>& next) {
   const Outermost outermost;
   if (!outermost) return next.get()();
-  const std::scoped_lock lock(mutex);
-  if (offload::active()) return offload::finalise([&] { return next.get()(); });
-  deactivate(patient);
-  write_report();
+  const std::scoped_lock lock(lifecycle_mutex());
+  if (offload::active()) {
+    --users();
+    return offload::finalise([&] { return next.get()(); });
+  }
+  end_user(true);
   return next.get()();
 }
 

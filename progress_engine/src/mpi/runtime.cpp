@@ -2,6 +2,7 @@
 #include "mpi/runtime.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -84,6 +85,8 @@ void configure() {
 
 // When the settings as a whole are refused, whoever asked for a report still gets the reason.
 void report_as_the_environment_says() {
+  const char* strict = std::getenv("PROGRESS_ENGINE_STRICT");
+  status().strict = strict && std::string_view(strict) == "1";
   const char* report = std::getenv("PROGRESS_ENGINE_REPORT");
   const char* file = std::getenv("PROGRESS_ENGINE_REPORT_FILE");
   status().report = report && std::string_view(report) == "1";
@@ -100,8 +103,20 @@ class ProgramDriver : public SwitchingDriver {
   void poll() override {
     const Uncounted uncounted;
     SwitchingDriver::poll();
+    if (waits) waits->look();
   }
+
+  ManagedWaits* waits = nullptr;
 };
+
+// Where all threads share one CPU, who spins only keeps from running who would end the wait.
+std::unique_ptr<ManagedWaits> make_waits(const Policy& policy) {
+  if (!policy.managed_waiting) return nullptr;
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  const bool several = sched_getaffinity(0, sizeof cpus, &cpus) != 0 || CPU_COUNT(&cpus) > 1;
+  return std::make_unique<ManagedWaits>(several ? microseconds(policy.spin_us) : 0);
+}
 
 // An engine whose threads did not end is left behind for ever.
 void forget(Runtime* runtime) {
@@ -116,6 +131,9 @@ void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin ori
   runtime->generation = ++generations;
   auto driver = std::make_unique<ProgramDriver>(make_drivers(policy.driver, runtime->handles, origin));
   runtime->driver = driver.get();
+  runtime->origin = origin;
+  runtime->waits = make_waits(policy);
+  driver->waits = runtime->waits.get();
   runtime->engine = std::make_unique<Engine>(policy, std::move(driver), std::move(events));
   runtime->engine->start();
   status().runtime = runtime.release();
@@ -129,10 +147,13 @@ std::optional<Policy> read_policy() {
     auto policy = make_policy(status().settings);
     status().report = policy.report;
     status().report_file = policy.report_file;
-    if (policy.points.any() || policy.offload) return policy;
+    status().strict = policy.strict;
+    status().wanted = policy.points.any() || policy.offload;
+    if (status().wanted) return policy;
     status().reason = "the preset or the settings switch it off";
   } catch (const std::exception& error) {
     status().reason = error.what();
+    status().wanted = true;
     report_as_the_environment_says();
   }
   return {};

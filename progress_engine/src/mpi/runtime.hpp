@@ -10,6 +10,7 @@
 #include "core/engine.hpp"
 #include "mpi/driver.hpp"
 #include "mpi/held_requests.hpp"
+#include "mpi/managed_wait.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/persistent.hpp"
 
@@ -21,7 +22,10 @@ struct Runtime {
   MpiHandles handles;
   PersistentRequests persistent;
   HeldRequests<MPI_Request> file_requests;
-  SwitchingDriver* driver = nullptr;  // the engine's
+  Origin origin = Origin::world;
+  std::atomic<int> windows{0};          // made less freed, as far as seen
+  std::unique_ptr<ManagedWaits> waits;  // null: the program waits as its MPI does
+  SwitchingDriver* driver = nullptr;    // the engine's
   std::unique_ptr<Engine> engine;
   bool ended = false;  // all threads did, and the driver is gone
 };
@@ -56,6 +60,8 @@ const char* level_name(int level);
 struct Status {
   std::string preset;
   std::string reason = "MPI is not initialised";  // why inactive, "" while active
+  bool wanted = false;                            // the settings ask for an engine, or are wrong
+  bool strict = false;                            // nothing may run without the engine that was wanted
   Values settings;
   std::string driver;  // the last one's name
   std::size_t driver_switches = 0;

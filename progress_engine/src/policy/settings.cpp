@@ -118,6 +118,10 @@ void refuse_unsound(const Policy& policy) {
     throw SettingError(
         fmt::format("wait={} waits until something is pending, trigger=always never does: use trigger=pending.",
                     policy.wait == Wait::futex ? "futex" : "mwait"));
+  if (policy.managed_waiting && !policy.points.threads())
+    throw SettingError(
+        "waiting=managed sleeps until an engine thread has polled: it needs one of points=dedicated, "
+        "timer, idle, events.");
   if (policy.offload && policy.points.any())
     throw SettingError("safety=offload polls in its one communication thread: use points=none.");
   if (policy.offload && policy.wait != Wait::epoll && policy.wait != Wait::spin)
@@ -161,13 +165,15 @@ const std::vector<Setting>& all_settings() {
        "never"},
       {"park_s", "int", "s", "", 1, 86400, "60",
        "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
+      {"waiting", "choice", "", "native managed", 0, 0, "native",
+       "how the program waits in a blocking call: as the MPI does, or asleep until an engine thread has completed it"},
       {"safety", "choice", "", "multiple offload", 0, 0, "multiple",
        "how many threads may call MPI at once: by the MPI's own MPI_THREAD_MULTIPLE, or because one thread makes every "
        "call"},
       {"ring", "int", "commands", "", 2, 1048576, "4096", "safety=offload: size of the command ring, a power of two"},
       {"spin_us", "int", "us", "", 0, 1000000, "20",
-       "safety=offload: how long a waiting thread and the communication thread spin before they sleep, if this process "
-       "has more than one CPU"},
+       "waiting=managed, safety=offload: how long a waiting thread (and the communication thread) spins before it "
+       "sleeps, if this process has more than one CPU"},
       {"nap_us", "int", "us", "", 50, 1000000, "1000",
        "safety=offload: longest sleep of the communication thread while something is pending and no traffic wakes it"},
       {"inline_bytes", "int", "bytes", "", 0, 64, "64",
@@ -179,6 +185,7 @@ const std::vector<Setting>& all_settings() {
       {"driver", "choice", "", "auto stream test status", 0, 0, "auto",
        "what a poll is: MPIX_Stream_progress, or MPI_Test or MPI_Request_get_status on a pending receive from oneself; "
        "auto = the first that the MPI has, and the next when it moves nothing"},
+      {"strict", "flag", "", "", 0, 0, "0", "1 = a program that the engine cannot help is ended, not run without it"},
       {"trial_ms", "int", "ms", "", 0, 60000, "0",
        "go off and on by turns, each for that long, so that the verdict at the end is measured; 0 = never"},
       {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
@@ -242,6 +249,7 @@ Policy make_policy(const Values& values) {
   policy.linger = number("linger");
   policy.rest_us = number("rest_us");
   policy.park_s = number("park_s");
+  policy.managed_waiting = text("waiting") == "managed";
   policy.offload = text("safety") == "offload";
   policy.ring = number("ring");
   policy.spin_us = number("spin_us");
@@ -251,6 +259,7 @@ Policy make_policy(const Values& values) {
   policy.ult_wait = text("ult_wait");
   policy.trial_ms = number("trial_ms");
   policy.driver = text("driver");
+  policy.strict = text("strict") == "1";
   policy.report = text("report") == "1";
   policy.report_file = text("report_file");
   refuse_unsound(policy);

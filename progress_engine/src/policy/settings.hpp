@@ -49,6 +49,7 @@ struct Policy {
   int linger = 4;
   int rest_us = 10000;
   int park_s = 60;
+  bool managed_waiting = false;
   int ring = 4096;
   int spin_us = 20;
   int nap_us = 1000;
@@ -56,6 +57,7 @@ struct Policy {
   std::string ult = "auto";
   std::string ult_wait = "remove";
   std::string driver = "auto";
+  bool strict = false;
   int trial_ms = 0;
   bool report = false;
   std::string report_file;

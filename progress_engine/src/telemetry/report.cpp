@@ -104,6 +104,7 @@ void add_activity(Json& report, const Engine* engine) {
   report["verdict"] = describe_verdict(engine ? engine->verdict() : Verdict{});
   report["tracked"] = engine ? engine->activity().started() : 0;
   report["pending"] = engine ? engine->activity().pending() : 0;
+  report["standing"] = engine ? engine->activity().standing() : 0;
 }
 
 std::string report_line(const Json& report) {
@@ -168,6 +169,7 @@ Json make_report() {
   if (report["wait"] == "mwait") report["wait_instruction"] = wait_instruction_name(wait_instruction());
   report["thread_level"] = {{"asked", level_name(now.level_asked)}, {"provided", level_name(now.level_provided)}};
   add_activity(report, now.runtime ? now.runtime->engine.get() : nullptr);
+  report["managed_sleeps"] = now.runtime && now.runtime->waits ? now.runtime->waits->sleeps() : 0;
   return report;
 }
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI_Session_init and MPI_Session_finalize, by hand. A program that has no world yet brings the engine with its first
+// session; the engine's own session is opened before, since the first one decides how MPI treats threads.
+#include "mpi/hooks.hpp"
+#include "mpi/lifecycle.hpp"
+
+#ifdef PE_HAS_MPI_SESSIONS
+
+namespace progress_engine {
+namespace {
+
+using InitFunction = Next<int (*)(Word, Word, Word)>;
+using FinalizeFunction = Next<int (*)(Word)>;
+
+void bring_engine(const std::string& foreign) {
+  auto policy = policy_for(foreign);
+  if (policy && policy->offload) {
+    status().reason = "safety=offload comes with MPI_Init, not with a session";
+    policy.reset();
+  }
+  if (policy) activate(*policy, watch_sockets(*policy), Origin::session);
+  status().level_provided = active_runtime.load() ? MPI_THREAD_MULTIPLE : -1;
+  account_for(policy);
+}
+
+void learn_rank(MPI_Session session) {
+  MPI_Group world{};
+  if (PE_PMPI(MPI_Group_from_session_pset)(session, "mpi://WORLD", &world) != MPI_SUCCESS) return;
+  PE_PMPI(MPI_Group_rank)(world, &status().rank);
+  PE_PMPI(MPI_Group_free)(&world);
+}
+
+int open_session(InitFunction& next, Word info, Word errhandler, Word session) {
+  const Outermost outermost;
+  if (!outermost) return next.get()(info, errhandler, session);
+  const std::scoped_lock lock(lifecycle_mutex());
+  const auto foreign = foreign_library();
+  if (users() == 0) bring_engine(foreign);
+  const int code = next.get()(info, errhandler, session);
+  if (code == MPI_SUCCESS) ++users();
+  if (code == MPI_SUCCESS && foreign.empty() && status().rank < 0) learn_rank(*as<MPI_Session*>(session));
+  if (users() == 0) deactivate(patient);
+  return code;
+}
+
+int close_session(FinalizeFunction& next, Word session) {
+  const Outermost outermost;
+  if (!outermost) return next.get()(session);
+  const std::scoped_lock lock(lifecycle_mutex());
+  end_user(false);
+  return next.get()(session);
+}
+
+}  // namespace
+}  // namespace progress_engine
+
+using namespace progress_engine;
+
+PE_INTERPOSED int wrapped_session_init(Word info, Word errhandler, Word session) __asm__("MPI_Session_init");
+int wrapped_session_init(Word info, Word errhandler, Word session) {
+  static constinit InitFunction next("MPI_Session_init");
+  return open_session(next, info, errhandler, session);
+}
+
+PE_INTERPOSED int wrapped_profiled_session_init(Word info, Word errhandler, Word session) __asm__("PMPI_Session_init");
+int wrapped_profiled_session_init(Word info, Word errhandler, Word session) {
+  static constinit InitFunction next("PMPI_Session_init");
+  return open_session(next, info, errhandler, session);
+}
+
+PE_INTERPOSED int wrapped_session_finalize(Word session) __asm__("MPI_Session_finalize");
+int wrapped_session_finalize(Word session) {
+  static constinit FinalizeFunction next("MPI_Session_finalize");
+  return close_session(next, session);
+}
+
+PE_INTERPOSED int wrapped_profiled_session_finalize(Word session) __asm__("PMPI_Session_finalize");
+int wrapped_profiled_session_finalize(Word session) {
+  static constinit FinalizeFunction next("PMPI_Session_finalize");
+  return close_session(next, session);
+}
+
+#endif

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How MPI can begin and end: sessions, spawned processes; and programs that the engine cannot help, which say why."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.mpis import MPIS, Mpi
+
+from .conftest import PROGRAMS, Launcher, compiled, lines, reports
+
+pytestmark = pytest.mark.mpi
+
+
+def shared_library(mpi: Mpi, source: str, folder: Path) -> Path:
+    library = folder / f"{Path(source).stem}-{mpi.name}.so"
+    command = [str(mpi.mpicc), "-shared", "-fPIC", "-o", str(library), str(PROGRAMS / source), "-ldl"]
+    subprocess.run(command, check=True, env=os.environ | mpi.environment())
+    return library
+
+
+@pytest.fixture(scope="module")
+def sessions(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
+    if mpi.name == "debian-openmpi":
+        pytest.skip(f"{mpi.title} 4 has no sessions")
+    return Launcher(mpi, compiled(mpi, "sessions.c", tmp_path_factory.mktemp("sessions")))
+
+
+@pytest.mark.parametrize("arguments", [("alone",), ("world",), ("world", "late")], ids="-".join)
+def test_sessions(sessions: Launcher, arguments: tuple[str, ...], tmp_path: Path) -> None:
+    bare = sessions.run(*arguments, limit=20)
+    if bare.returncode:
+        pytest.skip(f"{sessions.mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
+    result = sessions.run(*arguments, variant="adaptive", settings=(f"report_file={tmp_path}/report.%r",))
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == lines(bare.stdout) != []
+    for report in reports(tmp_path):
+        assert report["active"], report["reason"]
+        assert report["tracked"] == {("alone",): 6, ("world",): 4, ("world", "late"): 2}[arguments]
+        assert report["pending"] == 0
+
+
+@pytest.mark.parametrize("child_has_engine", [False, True])
+def test_spawned_processes(mpi: Mpi, child_has_engine: bool, tmp_path: Path) -> None:
+    launcher = Launcher(mpi, compiled(mpi, "spawn.c", tmp_path))
+    words = (str(launcher.program),)
+    bare = launcher.run(*words, tasks=1, limit=20)
+    if bare.returncode:
+        pytest.skip(f"{mpi.title} spawns nothing here without the engine: {bare.stderr.strip()[-200:]}")
+    child = (str(launcher.progress_run), "--variant", "adaptive", "--", *words) if child_has_engine else words
+    result = launcher.run(*child, variant="adaptive", settings=(f"report_file={tmp_path}/report.%r",), tasks=1)
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == lines(bare.stdout) != []
+    assert reports(tmp_path, 1)[0]["tracked"] == 2
+
+
+# What is taken away, and the reason that must be given: (environment, words of the reason).
+REFUSALS = {
+    "level": "thread level serialized only, the engine needs multiple",
+    "threads": "an engine thread could not be started",
+}
+
+
+@pytest.mark.parametrize("refused", REFUSALS)
+def test_without_what_it_needs_the_program_runs_without_it_and_says_why(
+    launcher: Launcher, refused: str, tmp_path: Path
+) -> None:
+    refuser = shared_library(launcher.mpi, "refuser.c", tmp_path)
+    bare = launcher.run("none", tasks=1)
+    for strict in (False, True):
+        words = (f"PROGRESS_ENGINE_STRICT={int(strict)}", f"LD_PRELOAD={launcher.engine}:{refuser}")
+        result = launcher.run("none", prefix=("env", "PROGRESS_ENGINE=adaptive", f"REFUSER={refused}", *words), tasks=1)
+        said = [line for line in result.stderr.splitlines() if line.startswith("progress engine: ")]
+        assert len(said) == 1, result.stderr
+        assert REFUSALS[refused] in said[0]
+        if not strict:
+            assert (result.returncode, result.stdout) == (bare.returncode, bare.stdout)
+        else:
+            assert result.returncode != 0
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_program_of_another_abi_runs_without_it_and_says_why(strict: bool, tmp_path: Path) -> None:
+    """Preloaded past progress-run, which would refuse it: Open MPI's engine into a program of MPICH's, and back."""
+    theirs, ours = (MPIS[name] for name in ("mpich", "openmpi"))
+    for program_mpi, engine_mpi in ((theirs, ours), (ours, theirs)):
+        engine = engine_mpi.build_dir / "lib" / "libprogress_engine.so"
+        if not (program_mpi.installed() and engine.exists()):
+            pytest.skip("MPICH and Open MPI are not both there")
+        launcher = Launcher(program_mpi, compiled(program_mpi, "operations.c", tmp_path, "-lpthread"))
+        words = ("env", "PROGRESS_ENGINE=adaptive", f"PROGRESS_ENGINE_STRICT={int(strict)}", f"LD_PRELOAD={engine}")
+        result = launcher.run(prefix=words)
+        assert "this engine was built for" in result.stderr
+        if strict:
+            assert result.returncode != 0
+            assert lines(result.stdout) == []
+        else:
+            assert result.returncode == 0, result.stderr
+            assert lines(result.stdout) == lines(launcher.run().stdout)

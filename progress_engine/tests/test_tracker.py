@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every kind of operation: the same results with and without the engine, each counted once; and it moves meanwhile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.mpis import Mpi
+
+from .conftest import Launcher, compiled, lines, reports
+
+pytestmark = pytest.mark.mpi
+# Presets that wait in ways of their own; the others track alike, and run with --full.
+PRESETS = [
+    "adaptive",
+    "idle",
+    *(pytest.param(name, marks=pytest.mark.full) for name in ("explicit", "thread", "timer")),
+]
+
+Program = Callable[..., Launcher]
+
+
+@pytest.fixture(scope="module")
+def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Program:
+    folder = tmp_path_factory.mktemp("tracker")
+
+    def build(source: str) -> Launcher:
+        path = folder / f"{Path(source).stem}-{mpi.name}"
+        return Launcher(mpi, path if path.exists() else compiled(mpi, source, folder, "-lpthread"))
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def bare_operations(program: Program) -> list[str]:
+    launcher = program("operations.c")
+    result = launcher.run()
+    if result.returncode:
+        pytest.skip(f"{launcher.mpi.title} does not run operations.c without the engine")
+    return lines(result.stdout)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_operation_counts_once(program: Program, bare_operations: list[str], preset: str, tmp_path: Path) -> None:
+    result = program("operations.c").run(variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == bare_operations
+    started = [int(number) for number in re.findall(r"rank \d: operations (\d+)", result.stdout)]
+    for report in reports(tmp_path):
+        assert [report["tracked"]] * 2 == started
+        assert (report["pending"], report["standing"]) == (0, 0)
+        assert (report["managed_sleeps"] > 0) is (preset == "idle")
+
+
+def waits(output: str) -> dict[str, float]:
+    """Kind of operation -> how long it waited for the partner, as a share of the partner's computation."""
+    return {kind: float(share) for kind, share in re.findall(r"rank 1: (\w+) ([\d.]+)", output)}
+
+
+def test_operations_move_while_the_partner_computes(program: Program) -> None:
+    """Bare, all wait for the partner's next call; the window's accumulate is no operation of the partner's at all."""
+    partner = program("late_partner.c")
+    bare = waits(partner.run().stdout)
+    assert max(bare.values()) > 0.9, bare
+    shares: list[dict[str, float]] = []
+    for _ in range(3):  # the machine may be busy
+        shares.append(waits(partner.run(variant="adaptive").stdout))
+        assert shares[-1].keys() == bare.keys() >= {"point_to_point", "persistent", "collective", "passive_target"}
+        if all(min(run[kind] for run in shares) < 0.6 for kind in bare):
+            return
+    pytest.fail(f"no progress while the partner computes: bare {bare}, with the engine {shares}")
+
+
+def test_pcontrol_switches_it_off_at_run_time(program: Program, tmp_path: Path) -> None:
+    for level, polls in (("0", False), ("1", True)):
+        settings = (f"report_file={tmp_path}/report.%r",)
+        result = program("late_partner.c").run(level, variant="adaptive", settings=settings)
+        assert result.returncode == 0, result.stderr
+        if not polls:
+            assert max(waits(result.stdout).values()) > 0.9, "it moved although it was switched off"
+        assert all((report["productive_polls"] > 0) >= polls for report in reports(tmp_path))
