@@ -7,7 +7,7 @@ import os
 import subprocess
 
 from harness.mpis import Mpi
-from harness.paths import BUILD_DIR, VENV
+from harness.paths import BUILD_DIR, ROOT, VENV
 from harness.setup import mpi as mpi_setup
 from harness.setup import packages
 from harness.setup.steps import run_step, setup_lock
@@ -16,7 +16,9 @@ from harness.setup.steps import run_step, setup_lock
 def _environment(mpi: Mpi | None) -> dict[str, str]:
     # cmake and ninja come with .venv: a distribution's may be too old for the presets
     path = os.pathsep.join([str(VENV / "bin"), os.environ.get("PATH", os.defpath)])
-    return (mpi.environment() if mpi else {}) | {"PATH": path, "CCACHE_DIR": str(BUILD_DIR / "ccache")}
+    # relative paths are the same for each MPI: what includes no mpi.h, generated headers or not, is compiled once
+    cache = {"CCACHE_DIR": str(BUILD_DIR / "ccache"), "CCACHE_BASEDIR": str(ROOT)}
+    return (mpi.environment() if mpi else {}) | {"PATH": path} | cache
 
 
 def _up_to_date(folder: str, target: str, environment: dict[str, str]) -> bool:
