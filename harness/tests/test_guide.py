@@ -80,7 +80,7 @@ def test_a_wrong_command_would_be_found() -> None:
 
 
 # what stands in the documents and is another program's
-OTHERS = {"--build", "--help", "--report", "--variant", "--yes"}
+OTHERS = {"--build", "--config", "--help", "--report", "--strict", "--variant", "--yes"}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
