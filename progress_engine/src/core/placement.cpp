@@ -10,6 +10,7 @@
 #include <charconv>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <system_error>
 
@@ -18,8 +19,9 @@ namespace {
 
 std::optional<int> parse_number(std::string_view text) {
   int number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const char* begin = std::to_address(text.begin());
+  const char* end = std::to_address(text.end());
+  const auto [stop, error] = std::from_chars(begin, end, number);
   if (error != std::errc() || stop != end || number < 0) return {};
   return number;
 }

@@ -41,9 +41,11 @@ bool Completion::freed(int code) {
 void Completion::release_files() {
   Runtime& runtime = call_.runtime();
   const MPI_Request none = runtime.handles.request_null;
-  for (int i = 0; i < count_; ++i)
-    if (const MPI_Request before = before_[static_cast<std::size_t>(i)]; before != none && requests_[i] == none)
-      if (runtime.file_requests.remove(before)) runtime.engine->release();
+  for (int i = 0; i < count_; ++i) {
+    const MPI_Request before = before_[static_cast<std::size_t>(i)];
+    const bool ended = before != none && requests_[i] == none;
+    if (ended && runtime.file_requests.remove(before)) runtime.engine->release();
+  }
 }
 
 void Completion::finish(int index) {

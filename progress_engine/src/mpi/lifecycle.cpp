@@ -50,7 +50,10 @@ std::optional<Policy> policy_for(const std::string& foreign) {
 
 void account_for(const std::optional<Policy>& policy) {
   if (!status().wanted || active_runtime.load()) return;
-  if (!policy || !status().strict) return say_why_inactive("the program runs without it");
+  if (!policy || !status().strict) {
+    say_why_inactive("the program runs without it");
+    return;
+  }
   say_why_inactive("the program is not run without it (strict=1)");
   int world = 0;
   PE_PMPI(MPI_Initialized)(&world);

@@ -54,8 +54,8 @@ class ManagedWaits {
   static constexpr Nanoseconds longest_sleep = seconds(1) / 100;
 
   void enter(Sleeper& sleeper);
-  bool ended(Sleeper& sleeper);    // sleeps first
-  bool try_now(Sleeper& sleeper);  // the same, by a test of its own
+  static bool ended(Sleeper& sleeper);  // sleeps first
+  bool try_now(Sleeper& sleeper);       // the same, by a test of its own
   void leave(Sleeper& sleeper);
   static bool test(Sleeper& sleeper);
   void unlink(Sleeper& sleeper);

@@ -40,6 +40,7 @@ class Gate {
 };
 
 constinit const pe_ult_adapter adapter = {
+    // NOLINT(bugprone-throwing-static-initialization): at compile time
     "boost.fiber",
     sizeof(Gate),
     nullptr,  // a fiber is whoever runs on another stack: asking Boost would make each kernel thread a scheduler

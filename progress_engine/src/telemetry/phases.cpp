@@ -28,8 +28,8 @@ double rank_sum(const std::vector<double>& a, const std::vector<double>& b) {
     const auto [low, high] = std::ranges::equal_range(b, value);
     above += static_cast<double>(low - b.begin()) + static_cast<double>(high - low) / 2;
   }
-  const double m = static_cast<double>(a.size());
-  const double n = static_cast<double>(b.size());
+  const auto m = static_cast<double>(a.size());
+  const auto n = static_cast<double>(b.size());
   return (above - m * n / 2) / std::sqrt(m * n * (m + n + 1) / 12);
 }
 
