@@ -43,6 +43,7 @@ def _openmpi_environment(_prefix: Path, network: str) -> Environment:
         for project in ("OMPI", "PRTE")
         for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM")
     }
+    environment["OMPI_MCA_osc"] = "^ucx"  # without UCX below, it complains whenever a window is made
     if network == "tcp":
         environment |= {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self"}
     return environment
