@@ -62,9 +62,11 @@ void Engine::start() {
 void Engine::launch(Worker& worker) {
   // The floating-point mode is inherited as well: pthread_create copies the creator's.
   const AllSignalsBlocked blocked;
+  worker.tid = -1;  // the thread itself knows the number, and may be faster than whoever makes it
   const int error = pthread_create(&worker.thread, nullptr, enter, &worker);
-  if (error != 0) throw std::system_error(error, std::generic_category(), "an engine thread could not be started");
-  worker.tid = -1;  // started; the thread itself knows the number
+  if (error == 0) return;
+  worker.tid = 0;
+  throw std::system_error(error, std::generic_category(), "an engine thread could not be started");
 }
 
 void* Engine::enter(void* argument) {
