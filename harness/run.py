@@ -34,8 +34,8 @@ LOG_TAIL = 15
 
 
 def set_up(request: Request) -> None:
-    """Have every MPI of the request installed and built for."""
-    request.system.set_up(request.mpis)
+    """Have every MPI of the request installed, and the engine and what its studies run built for it."""
+    request.system.set_up(request.mpis, sorted({study.workload[0] for study in request.studies}))
 
 
 def new_session(request: Request, hint: str, command: list[str]) -> Session:

@@ -8,7 +8,7 @@ stands in its ReFrame file (reframe_checks/systems).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,11 +54,13 @@ class System:
     def own_mpis(self) -> bool:
         return self.programs is None
 
-    def set_up(self, mpis: Iterable[str]) -> None:
-        """Have what these MPIs' launches need: built here, installed by Spack, or the site's own affair."""
+    def set_up(self, mpis: Iterable[str], programs: Sequence[str] = ()) -> None:
+        """Have what these MPIs' launches need: built here (of the workloads only these `programs`, without any named
+        all), installed by Spack, or the site's own affair."""
+        targets = ("progress_engine/all", *programs) if programs else ()
         for name in mpis:
             if self.own_mpis:
-                build.ensure(MPIS[name])
+                build.ensure(MPIS[name], *targets)
             elif name in self.spack:
                 spack.require()
                 self.spack[name].install()
@@ -118,12 +120,12 @@ def virtual_slurm_supported() -> str | None:
 class _VirtualFromSpack(System):
     """The MPIs from PyPI, the engine and the workloads built for them by Spack."""
 
-    def set_up(self, mpis: Iterable[str]) -> None:
+    def set_up(self, mpis: Iterable[str], programs: Sequence[str] = ()) -> None:
         spack.require()
         for name in mpis:
             mpi_setup.ensure(MPIS[name])
         spack.ensure_here()
-        super().set_up(mpis)
+        super().set_up(mpis, programs)
 
 
 def virtual_spack_supported() -> str | None:

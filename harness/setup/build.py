@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 
 from harness.mpis import Mpi
 from harness.paths import BUILD_DIR, ROOT, VENV
@@ -21,14 +22,14 @@ def _environment(mpi: Mpi | None) -> dict[str, str]:
     return (mpi.environment() if mpi else {}) | {"PATH": path} | cache
 
 
-def _up_to_date(folder: str, target: str, environment: dict[str, str]) -> bool:
-    command = [str(VENV / "bin" / "ninja"), "-C", folder, "-n", target]
+def _up_to_date(folder: str, targets: Sequence[str], environment: dict[str, str]) -> bool:
+    command = [str(VENV / "bin" / "ninja"), "-C", folder, "-n", *targets]
     look = subprocess.run(command, env=dict(os.environ) | environment, capture_output=True, text=True, check=False)
     return look.returncode == 0 and "no work to do" in look.stdout
 
 
-def build_preset(preset: str, mpi: Mpi | None = None, target: str = "all") -> None:
-    """Configure (the first time) and build a preset of CMakePresets.json, or one `target` of it."""
+def build_preset(preset: str, mpi: Mpi | None = None, targets: Sequence[str] = ("all",)) -> None:
+    """Configure (the first time) and build a preset of CMakePresets.json, or some `targets` of it."""
     packages.ensure("build")
     environment = _environment(mpi)
     folder = BUILD_DIR / preset
@@ -36,12 +37,12 @@ def build_preset(preset: str, mpi: Mpi | None = None, target: str = "all") -> No
     with setup_lock():
         if not (folder / "build.ninja").exists():
             run_step(f"configuring build/{preset}", [cmake, "--preset", preset], environment)
-        if not _up_to_date(str(folder), target, environment):
-            command = [cmake, "--build", "--preset", preset, "--target", target]
+        if not _up_to_date(str(folder), targets, environment):
+            command = [cmake, "--build", "--preset", preset, "--target", *targets]
             run_step(f"building build/{preset}", command, environment, 60)
 
 
-def ensure(mpi: Mpi, target: str = "all") -> None:
-    """Have `mpi` installed, and the engine and the workloads (or one `target`) built for it."""
+def ensure(mpi: Mpi, *targets: str) -> None:
+    """Have `mpi` installed, and the engine and the workloads (or only these `targets`) built for it."""
     mpi_setup.ensure(mpi)
-    build_preset(mpi.name, mpi, target)
+    build_preset(mpi.name, mpi, targets or ("all",))
