@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "built_for.hpp"
 #include "machine.hpp"
 #include "policy/sources.hpp"
 #include "progress_engine/progress_engine.h"
@@ -34,7 +35,7 @@ Json describe_setting(const Setting& setting, const Resolved& resolved) {
 Json describe(const Resolved& resolved) {
   Json info;
   info["version"] = PE_VERSION;
-  info["built_for"] = PE_BUILT_FOR;
+  info["built_for"] = built_for();
   info["machine"] = describe_machine();
   info["variant"] = resolved.variant;
   info["settings"] = Json::array();
@@ -50,7 +51,7 @@ std::string range_of(const Setting& setting) {
 }
 
 void print(const Json& info) {
-  fmt::print("progress engine {}, built for {}\n\nThis machine\n", PE_VERSION, PE_BUILT_FOR);
+  fmt::print("progress engine {}, built for {}\n\nThis machine\n", PE_VERSION, built_for());
   for (const auto& [key, value] : info["machine"].items()) fmt::print("  {:20} {}\n", key, value.dump());
   fmt::print("\nPresets (progress-run --variant NAME)\n");
   for (const auto& [name, preset] : info["presets"].items())

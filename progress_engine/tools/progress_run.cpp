@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "built_for.hpp"
 #include "policy/sources.hpp"
 #include "target_program.hpp"
 
@@ -94,7 +95,7 @@ void prepare(const Options& options) {
   const auto program = find_program(options.command.front());
   if (program.empty())
     throw Refusal(fmt::format("{}: no such program, or it cannot be executed.", options.command.front()));
-  if (const auto reason = why_not_preloadable(program, PE_BUILT_FOR); !reason.empty()) {
+  if (const auto reason = why_not_preloadable(program, built_for()); !reason.empty()) {
     if (options.strict) throw Refusal(fmt::format("{} {}.", program, reason));
     std::fprintf(stderr, "progress-run: %s %s; it runs without the engine.\n", program.c_str(), reason.c_str());
     return;
