@@ -39,8 +39,8 @@ class Gate {
   fibers::context* waiting_ = nullptr;
 };
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): constinit, so nothing runs
 constinit const pe_ult_adapter adapter = {
-    // NOLINT(bugprone-throwing-static-initialization): at compile time
     "boost.fiber",
     sizeof(Gate),
     nullptr,  // a fiber is whoever runs on another stack: asking Boost would make each kernel thread a scheduler
