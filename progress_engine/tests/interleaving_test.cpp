@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "core/bell.hpp"
 #include "core/lock_free_queue.hpp"
 #include "core/lock_queue.hpp"
 #include "core/parking.hpp"
@@ -224,6 +225,65 @@ TEST(ParkingInterleavings, ReachEverySleeper) { expect_sound<TwoSleepers>(100); 
 TEST(ParkingInterleavings, WithoutTheSleepersFenceARingIsLost) {
   expect_found<OneRing>(Fault::no_membarrier, "thread 0 sleeps");
   expect_found<TwoSleepers>(Fault::no_membarrier, "sleeps");
+}
+
+// ---- the doorbell
+
+// What a sender does, and a receiver's engine: it answers, looks for what was sent, and sleeps.
+class BellScenario : public Scenario {
+ public:
+  std::string check() override { return seen >= goal ? "" : "a message was not seen"; }
+
+ protected:
+  // A plain store into memory that the receiver polls, as the MPI's, then the ring.
+  void send(int number) {
+    sent.store(number);
+    ring();
+  }
+  void ring() {
+    bell.ring([this] { token.store(1), ModelAtomics::wake(token); });
+  }
+  void look() {
+    bell.answer();
+    seen = sent.load();
+  }
+  void receive_here() {
+    for (look(); seen < goal; look()) bell.sleep(0);
+  }
+  // As epoll: what ends the sleep stays until it was taken, even if it comes before the sleep.
+  void receive_elsewhere() {
+    for (look(); seen < goal; look()) {
+      bell.sleep_elsewhere([this] { ModelAtomics::wait(token, 0, 0); });
+      token.store(0);
+    }
+  }
+
+  int goal = 1;
+  int seen = 0;
+  BasicBell<ModelAtomics> bell;
+  ModelAtomic<int> sent{0};
+  ModelAtomics::Word token{0};
+};
+
+class OneSender : public BellScenario {
+ public:
+  std::vector<Body> threads() override {
+    return {[this] { receive_here(); }, [this] { send(1); }};
+  }
+};
+
+class SenderToEpoll : public BellScenario {
+ public:
+  std::vector<Body> threads() override {
+    return {[this] { receive_elsewhere(); }, [this] { send(1); }};
+  }
+};
+
+TEST(BellInterleavings, LoseNoRing) { expect_sound<OneSender>(5); }
+TEST(BellInterleavings, LoseNoRingOfASleeperElsewhere) { expect_sound<SenderToEpoll>(5); }
+TEST(BellInterleavings, WithoutTheOwnersFenceARingIsLost) {
+  expect_found<OneSender>(Fault::no_membarrier, "thread 0 sleeps");
+  expect_found<SenderToEpoll>(Fault::no_membarrier, "thread 0 sleeps");
 }
 
 // ---- waiting for a task
