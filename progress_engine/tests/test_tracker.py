@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,18 +36,33 @@ def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Program:
     return build
 
 
+KINDS = ("collectives", "neighbours", "persistent_collectives", "partitioned", "both_ways", "large_counts", "windows",
+         "files", "generalised", "communicators")  # fmt: skip
+
+
 @pytest.fixture(scope="module")
-def bare_operations(program: Program) -> list[str]:
+def kinds(program: Program) -> str:
+    """The kinds of operations that this MPI runs without the engine; of the others a warning is left."""
     launcher = program("operations.c")
-    result = launcher.run()
-    if result.returncode:
-        pytest.skip(f"{launcher.mpi.title} does not run operations.c without the engine")
-    return lines(result.stdout)
+    if launcher.run().returncode == 0:
+        return ",".join(KINDS)
+    run = {kind: launcher.run(kind, limit=20).returncode == 0 for kind in KINDS}
+    failed = [kind for kind in KINDS if not run[kind]]
+    warnings.warn(f"{launcher.mpi.title} does not run {', '.join(failed)} without the engine", stacklevel=1)
+    return ",".join(kind for kind in KINDS if run[kind])
+
+
+@pytest.fixture(scope="module")
+def bare_operations(program: Program, kinds: str) -> list[str]:
+    return lines(program("operations.c").run(kinds).stdout)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_every_operation_counts_once(program: Program, bare_operations: list[str], preset: str, tmp_path: Path) -> None:
-    result = program("operations.c").run(variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
+def test_every_operation_counts_once(
+    program: Program, kinds: str, bare_operations: list[str], preset: str, tmp_path: Path
+) -> None:
+    assert len(bare_operations) > len(KINDS)  # two ranks, of half of the kinds at least
+    result = program("operations.c").run(kinds, variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
     assert result.returncode == 0, result.stderr
     assert lines(result.stdout) == bare_operations
     started = [int(number) for number in re.findall(r"rank \d: operations (\d+)", result.stdout)]
