@@ -8,6 +8,7 @@ others, the recipes' variants and a whole run on virtual nodes come with --full.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,14 +20,21 @@ import pytest
 from harness import spack, spack_smoke
 from harness.cli import main
 from harness.errors import Failure
+from harness.paths import ROOT
 from harness.spack import FROM_SPACK, HERE, SiteEnvironment
 from harness.tests.sessions import bench
-from spack_env import make_site
+from spack_env import make_site, mpis
 from spack_env.table import ENVIRONMENTS
 
 pytestmark = [pytest.mark.spack, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 DEFAULT = "mpich"
+PROGRAMS = {"progress-run", "progress-info"} | {
+    name
+    for path in (ROOT / "workloads").glob("*/CMakeLists.txt")
+    if path.parent.name != "tests"
+    for name in re.findall(r"add_executable\((\w+)", path.read_text())
+}
 BUILT = [environment.environment.name for environment in FROM_SPACK.values()]  # those whose MPI is here: the wheels'
 
 
@@ -83,17 +91,42 @@ def test_crays_mpi_is_never_built(slingshot: str) -> None:
     assert packages(environment)["cray-mpich"]["external"]["module"] == ["cray-mpich/8.1.30"]
 
 
+CXI = {"fabrics": {"cxi", "tcp", "shm"}}
+# (template, environment) -> package of the lock -> variants
+FOR_FABRIC: dict[tuple[str, str], dict[str, dict[str, Any]]] = {
+    ("infiniband", "mpich"): {"mpich": {"netmod": "ucx"}, "ucx": {"verbs": True, "mlx5_dv": True}},
+    ("infiniband", "openmpi"): {"openmpi": {"fabrics": {"ucx"}}, "ucx": {"verbs": True, "mlx5_dv": True}},
+    ("infiniband", "mvapich2"): {"mvapich2": {"fabrics": {"mrail"}}},
+    ("omnipath", "mpich"): {"mpich": {"netmod": "ofi"}, "libfabric": {"fabrics": {"psm2", "tcp", "shm"}}},
+    ("omnipath", "openmpi"): {"openmpi": {"fabrics": {"psm2", "ofi"}}},
+    ("omnipath", "mvapich2"): {"mvapich2": {"fabrics": {"psm2"}}},
+    ("ethernet", "mpich"): {"mpich": {"netmod": "ofi"}, "libfabric": {"fabrics": {"tcp", "shm"}}},
+    ("ethernet", "openmpi"): {"openmpi": {"fabrics": {"none"}}},
+    ("ethernet", "mvapich2"): {"mvapich2": {"fabrics": {"sock"}}},
+    ("slingshot", "mpich"): {
+        "mpich": {"netmod": "ofi", "pmi": "cray"},
+        "libfabric": {"fabrics": {"cxi", "tcp", "shm"}},
+    },
+    ("slingshot", "openmpi"): {"openmpi": {"fabrics": {"ofi"}}, "libfabric": CXI},
+}
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("template", ["infiniband", "omnipath", "ethernet"])
-def test_a_fabrics_template_builds_what_it_says(template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """MVAPICH2 of the papers, which no wheel has: with the fabric's own device, asked for by its template."""
+@pytest.mark.parametrize(("template", "name"), FOR_FABRIC, ids=["-".join(case) for case in FOR_FABRIC])
+def test_a_fabrics_template_builds_what_it_says(
+    template: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An MPI that the cluster does not have is built with the fabric's own device, asked for by its template."""
     monkeypatch.setattr(make_site, "SITES", tmp_path)
+    monkeypatch.setattr(mpis, "on_path", lambda: ())  # those of this machine would be used as they are
     made = make_site.make(template, template)
-    assert main(["spack", "concretize", "mvapich2", "--site", made.name]) == 0
-    environment = SiteEnvironment(made.name, ENVIRONMENTS["mvapich2"])
+    assert main(["spack", "concretize", name, "--site", made.name]) == 0
+    environment = SiteEnvironment(made.name, ENVIRONMENTS[name])
     assert_its_own_mpi(environment)
-    fabric = {"infiniband": "mrail", "omnipath": "psm2", "ethernet": "sock"}[template]
-    assert packages(environment)["mvapich2"]["parameters"]["fabrics"] == [fabric]
+    for package, variants in FOR_FABRIC[template, name].items():
+        chosen = packages(environment)[package]["parameters"]
+        for variant, wanted in variants.items():
+            assert (set(chosen[variant]) if isinstance(wanted, set) else chosen[variant]) == wanted, variant
 
 
 @pytest.mark.mpi
@@ -101,6 +134,7 @@ def test_a_fabrics_template_builds_what_it_says(template: str, tmp_path: Path, m
 def test_what_is_installed_runs_on_two_ranks(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     environment = here(name)
     assert main(["spack", "install", name]) == 0
+    assert {path.name for path in environment.bin.iterdir()} >= PROGRAMS
     assert main(["spack", "smoke", name, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert environment.environment.library in answer["library"]
@@ -111,9 +145,8 @@ def test_what_is_installed_runs_on_two_ranks(name: str, capsys: pytest.CaptureFi
         spack_smoke.run(mistaken)
 
 
-def with_variants(folder: Path, name: str, variants: dict[str, str]) -> list[str]:
-    """`spack -e` of a copy of this machine's environment whose specs ask for these variants, by package."""
-    source = here(name)
+def with_variants(folder: Path, source: SiteEnvironment, variants: dict[str, str]) -> list[str]:
+    """`spack -e` of a copy of a site's environment whose specs ask for these variants, by package."""
     source.write()
     text = (source.folder / "spack.yaml").read_text()
     for package, asked in variants.items():
@@ -130,7 +163,7 @@ def done(command: list[str]) -> str:
 @pytest.mark.full
 def test_the_recipes_own_tests_pass(tmp_path: Path) -> None:
     """The variant `tests`: Spack builds the unit tests and runs them after the build."""
-    command = with_variants(tmp_path, DEFAULT, dict.fromkeys(spack.PACKAGES, "+tests"))
+    command = with_variants(tmp_path, here(DEFAULT), dict.fromkeys(spack.PACKAGES, "+tests"))
     for words in (["concretize"], ["install", *here(DEFAULT).install_options(), "--test=root"]):
         assert not done([*command, *words])
 
@@ -138,7 +171,7 @@ def test_the_recipes_own_tests_pass(tmp_path: Path) -> None:
 @pytest.mark.full
 def test_the_recipes_variants_concretise(tmp_path: Path) -> None:
     variants = {"progress-engine": "~hwloc ult=argobots,boost_fiber", "overlap-bench-workloads": "~core +ult"}
-    assert not done([*with_variants(tmp_path, DEFAULT, variants), "concretize"])
+    assert not done([*with_variants(tmp_path, here(DEFAULT), variants), "concretize"])
     locked = json.loads((tmp_path / "spack.lock").read_bytes())["concrete_specs"].values()
     assert {"argobots", "boost"} <= {node["name"] for node in locked}
 
@@ -146,8 +179,22 @@ def test_the_recipes_variants_concretise(tmp_path: Path) -> None:
 @pytest.mark.full
 def test_fortran_wants_an_mpi_that_has_it(tmp_path: Path) -> None:
     """The wheels have no Fortran."""
-    refused = done([*with_variants(tmp_path, DEFAULT, {"progress-engine": "+fortran"}), "concretize"])
+    refused = done([*with_variants(tmp_path, here(DEFAULT), {"progress-engine": "+fortran"}), "concretize"])
     assert "no Fortran bindings" in refused
+
+
+@pytest.mark.full
+def test_fortran_comes_with_an_mpi_that_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian's."""
+    monkeypatch.setattr(make_site, "SITES", tmp_path)
+    made = make_site.make("system", "ethernet")
+    if "mpich" not in {found.package for found in made.found if "+fortran" in found.spec}:
+        pytest.skip("needs Debian's MPICH with gfortran")
+    environment = SiteEnvironment(made.name, ENVIRONMENTS["mpich"])
+    assert not done([*with_variants(tmp_path, environment, {"progress-engine": "+fortran"}), "concretize"])
+    locked = json.loads((tmp_path / "spack.lock").read_bytes())["concrete_specs"].values()
+    (engine,) = [node for node in locked if node["name"] == "progress-engine"]
+    assert engine["parameters"]["fortran"]
 
 
 @pytest.mark.full
@@ -156,13 +203,13 @@ def test_fortran_wants_an_mpi_that_has_it(tmp_path: Path) -> None:
 def test_a_run_says_what_spack_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """ReFrame builds through Spack on virtual nodes, and each record holds the concrete specs and the lock's hash."""
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
-    mpis = ["mpich", "openmpi"]
+    chosen = ["mpich", "openmpi"]
     ended = bench(
-        "run", "overlap-ratio", "--system", "vcluster-spack", "--scale", "test", "--mpi", ",".join(mpis), timeout=1100
+        "run", "overlap-ratio", "--system", "vcluster-spack", "--scale", "test", "--mpi", ",".join(chosen), timeout=1100
     )
     assert ended.returncode == 0, ended.stderr
     session = (tmp_path / "results" / "latest").resolve()
-    for mpi in mpis:
+    for mpi in chosen:
         records = sorted((session / "records").glob(f"*.{mpi}.*.jsonl"))
         assert records
         for record in records:
