@@ -19,7 +19,7 @@ from harness.paths import BUILD_DIR
 
 from .conftest import compiled
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.full]
 
 MPICH = MPIS["mpich"]
 LIBRARY = BUILD_DIR / "tsan" / "lib" / "libprogress_engine.so"

@@ -205,7 +205,7 @@ static void say_who_is_left(void) {
  * must not meet the engine's threads. */
 static long leave(void) {
   MPI_Request request;
-  MPI_Irecv(in, 1, MPI_INT, peer, 4, MPI_COMM_WORLD, &request);
+  MPI_Irecv(in, 1, MPI_INT, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &request);
   printf("rank %d: %s\n", rank, engine_threads() > 0 ? "engine threads" : "no engine");
   exit(0);
 }
@@ -213,7 +213,7 @@ static long leave(void) {
 /* The same by MPI_Abort: tool.c, below the engine, says who is left. */
 static long give_up(void) {
   MPI_Request request;
-  MPI_Irecv(in, 1, MPI_INT, peer, 4, MPI_COMM_WORLD, &request);
+  MPI_Irecv(in, 1, MPI_INT, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &request);
   printf("rank %d: %s\n", rank, engine_threads() > 0 ? "engine threads" : "no engine");
   fflush(stdout);
   return MPI_Abort(MPI_COMM_WORLD, 7);

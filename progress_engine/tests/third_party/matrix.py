@@ -20,10 +20,10 @@ from itertools import product
 
 from harness.mpis import MPIS, Mpi
 from harness.paths import ROOT, STATE_DIR
-from progress_engine.tests.third_party.mpi4py_suite import Outcome, compare, modules, only, run
+from progress_engine.tests.third_party.mpi4py_suite import TOUCHED, Outcome, compare, modules, only, run
 from progress_engine.tests.third_party.runs import VARIANTS, Run, load, save
 
-SUITE = "mpi4py 4.1.2"
+SUITES = {"all": "mpi4py 4.1.2, all of it", "some": "mpi4py 4.1.2, what the engine touches most"}
 TIME_LIMIT_STATUS = (124, 137)
 
 
@@ -57,23 +57,34 @@ class Time:
         return outcome.status in TIME_LIMIT_STATUS
 
 
-def in_parts(mpi: Mpi, ranks: int, variant: str, parts: int, limit: Time) -> Outcome:
-    """The whole suite. The parts are of every n-th file: alike in what they take."""
+@dataclass(frozen=True)
+class Suite:
+    """What runs: `files` "all" or "some". The parts are of every n-th file: alike in what they take."""
+
+    files: str
+    parts: int
+
+    def part(self, number: int) -> list[str]:
+        files = modules() if self.files == "all" else sorted(TOUCHED)
+        return files[number :: self.parts]
+
+
+def in_parts(mpi: Mpi, ranks: int, variant: str, suite: Suite, limit: Time) -> Outcome:
     whole = Outcome(0)
-    for part in range(parts):
-        whole += kept_part(mpi, ranks, variant, (part, parts), limit)
+    for part in range(suite.parts):
+        whole += kept_part(mpi, ranks, variant, suite, part, limit)
     return whole
 
 
-def kept_part(mpi: Mpi, ranks: int, variant: str, part: tuple[int, int], limit: Time) -> Outcome:
+def kept_part(mpi: Mpi, ranks: int, variant: str, suite: Suite, part: int, limit: Time) -> Outcome:
     """One part, made today with this engine if it came to its end before; so that an interrupted run can go on."""
-    words = (today(), commit() if variant != "bare" else "", mpi.name, ranks, variant, *part)
+    words = (today(), commit() if variant != "bare" else "", mpi.name, ranks, variant, suite.files, part, suite.parts)
     kept = STATE_DIR / "third_party" / ("-".join(map(str, words)) + ".pickle")
     if kept.exists():
         outcome: Outcome = pickle.loads(kept.read_bytes())
         return outcome
     begin = time.monotonic()
-    outcome = run(mpi, ranks, variant, only(modules()[part[0] :: part[1]]), limit.left())
+    outcome = run(mpi, ranks, variant, only(suite.part(part)), limit.left())
     outcome = replace(outcome, seconds=time.monotonic() - begin)
     if not limit.used_up(outcome):
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -81,11 +92,11 @@ def kept_part(mpi: Mpi, ranks: int, variant: str, part: tuple[int, int], limit: 
     return outcome
 
 
-def bare(mpi: Mpi, ranks: int, parts: int, limit: Time) -> Outcome:
-    outcome = in_parts(mpi, ranks, "bare", parts, limit)
+def bare(mpi: Mpi, ranks: int, suite: Suite, limit: Time) -> Outcome:
+    outcome = in_parts(mpi, ranks, "bare", suite, limit)
     if outcome.status in TIME_LIMIT_STATUS:
         raise SystemExit(f"{mpi.title}, {ranks} ranks: the bare suite did not end: {unfinished(outcome)}")
-    save(as_run(mpi, ranks, "bare", outcome, "ended"))
+    save(as_run(mpi, ranks, "bare", suite, outcome, "ended"))
     return outcome
 
 
@@ -93,22 +104,23 @@ def unfinished(outcome: Outcome) -> str:
     return ", ".join(sorted({test for (_, test), status in outcome.tests.items() if status == "never ended"}))
 
 
-def as_run(mpi: Mpi, ranks: int, variant: str, outcome: Outcome, result: str, flaky: int = 0) -> Run:
+def as_run(mpi: Mpi, ranks: int, variant: str, suite: Suite, outcome: Outcome, result: str, flaky: int = 0) -> Run:
     counts = {status: outcome.count(status) for status in ("passed", "failed", "skipped")}
     engine, seconds = commit() if variant != "bare" else "", round(outcome.seconds)
-    return Run(today(), engine, SUITE, mpi.name, ranks, variant, result, **counts, flaky=flaky, seconds=seconds)
+    name = SUITES[suite.files]
+    return Run(today(), engine, name, mpi.name, ranks, variant, result, **counts, flaky=flaky, seconds=seconds)
 
 
-def cell(mpi: Mpi, ranks: int, variant: str, parts: int, limit: Time) -> Run:
-    before = bare(mpi, ranks, parts, limit)
-    outcome = in_parts(mpi, ranks, variant, parts, limit)
+def cell(mpi: Mpi, ranks: int, variant: str, suite: Suite, limit: Time) -> Run:
+    before = bare(mpi, ranks, suite, limit)
+    outcome = in_parts(mpi, ranks, variant, suite, limit)
     comparison = compare(mpi, ranks, variant, outcome, before, limit.left())
     limit.left()
     words = [f"rank {rank}: {test}: {change}" for (rank, test), change in comparison.changed.items()]
     result = f"{len(words)} tests, the first: {'; '.join(words[:3])}" if words else "same"
     if outcome.status in TIME_LIMIT_STATUS and words:
         result = f"ended by its limit of {limit.part:.0f} s in {unfinished(outcome)}"
-    return as_run(mpi, ranks, variant, outcome, result, comparison.flaky)
+    return as_run(mpi, ranks, variant, suite, outcome, result, comparison.flaky)
 
 
 def main() -> None:
@@ -116,17 +128,19 @@ def main() -> None:
     parser.add_argument("--mpi", default=",".join(MPIS))
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--variant", default=",".join(VARIANTS[1:]))
-    parser.add_argument("--parts", type=int, default=3)
+    parser.add_argument("--files", choices=SUITES, default="all")
+    parser.add_argument("--parts", type=int, default=1)
     parser.add_argument("--limit", type=float, default=600, help="seconds a part")
     parser.add_argument("--stop-after", type=float, default=1e9, help="seconds in all")
     options = parser.parse_args()
+    suite = Suite(options.files, options.parts)
     limit = Time(options.limit, time.monotonic() + options.stop_after)
     done = {run.cell for run in load() if run.date == today() and run.result == "same"}
     names = options.mpi.split(","), map(int, options.ranks.split(",")), options.variant.split(",")
     for mpi, ranks, variant in product(*names):
-        if (SUITE, mpi, ranks, variant) in done:
+        if (SUITES[suite.files], mpi, ranks, variant) in done:
             continue
-        one = cell(MPIS[mpi], ranks, variant, options.parts, limit)
+        one = cell(MPIS[mpi], ranks, variant, suite, limit)
         save(one)
         print(f"{mpi}, {ranks} ranks, {variant}: {one.result}, {one.flaky} flaky, {one.seconds} s", flush=True)
 

@@ -15,12 +15,10 @@ import pytest
 from harness.mpis import MPIS, Mpi
 from progress_engine.tests.conftest import PRESETS, WHEELS
 from progress_engine.tests.third_party.fetch import MPI4PY
-from progress_engine.tests.third_party.mpi4py_suite import Outcome, compare, only, run
+from progress_engine.tests.third_party.mpi4py_suite import TOUCHED, Outcome, compare, only, run
 
-pytestmark = [pytest.mark.mpi, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.mpi, pytest.mark.full, pytest.mark.timeout(1800)]
 
-# What the engine touches most: some seconds a run.
-TOUCHED = ("test_p2p_buf.py", "test_p2p_buf_part.py", "test_cco_nb_buf.py", "test_rma.py", "test_request.py")
 SOME = only(TOUCHED)
 
 
