@@ -116,8 +116,8 @@ void Agent::rest() {
     fruitless_since_ = time;
     wait_policy().communication_cpu.store(sched_getcpu(), std::memory_order_relaxed);
   }
-  if (!policy_.sleeps || fruitless_ < policy_.burst) return;
-  if (!spins(time))
+  if (fruitless_ < policy_.burst) return;
+  if (policy_.sleeps && !spins(time))
     nap();
   else if (policy_.shares_cpu)
     manners_.let_others_run([this] { return !ring_.empty(); });
