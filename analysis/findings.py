@@ -15,6 +15,7 @@ from analysis.figures import style
 from analysis.figures.toolkit import Drawn
 
 AGAINST = f"points to {Decision.NOT_REPRODUCED.value}"
+SHOWN = 9  # values of a cause at most
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,19 @@ def _study(study: Study, table: ClaimTable, evidence: Evidence) -> Iterator[str]
         if not rows:
             continue
         yield f"{claim.statement}? {_decisions(rows)}"
-        against = [row.mpi for row in rows if row.decision == Decision.NOT_REPRODUCED.value or AGAINST in row.reason]
+        against = [row.mpi for row in rows if _against(row)]
         if claim.cause and against:
             yield _cause(claim.cause, study, evidence, against)
     if not study.claims and any(name in set(evidence.records.launches["study"]) for name in study.names):
         yield f"{study.note.capitalize()}."
+
+
+def _against(row: Row) -> bool:
+    """Whether what was measured speaks against the claim, decided or not."""
+    if row.decision == Decision.NOT_TESTABLE.value and row.low is not None and row.high is not None:
+        bound = (row.threshold or 0) + (row.margin or 0) * (1 if row.operator == "<=" else -1)
+        return row.low > bound if row.operator == "<=" else row.high < bound
+    return row.decision == Decision.NOT_REPRODUCED.value or AGAINST in row.reason
 
 
 def _decisions(rows: Sequence[Row]) -> str:
@@ -90,4 +99,4 @@ def _cause(cause: Cause, study: Study, evidence: Evidence, mpis: Sequence[str]) 
     ]
     if not shown:
         return f"{said}; what would show it ({cause.number}) was not measured in this session."
-    return f"{said}; {cause.number}: {'; '.join(shown[:6])}."
+    return f"{said}; {cause.number}: {'; '.join(shown[:SHOWN])}."

@@ -40,17 +40,6 @@ def write_report(session_dirs: Sequence[Path], out_dir: Path | None = None) -> P
     return build_report(session_dirs, out_dir).path
 
 
-def terminal_verdict(session_dirs: Sequence[Path]) -> str:
-    """The verdict of these sessions as plain text, without drawing anything."""
-    from analysis.evaluate import evaluate  # noqa: PLC0415
-    from analysis.verdict import verdict  # noqa: PLC0415
-
-    records = _load(session_dirs)
-    said = verdict(evaluate(records, ("overlap_efficiency", "compute_inflation")))
-    said.limits += records.cautions()
-    return said.text()
-
-
 def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None) -> Report:
     """As write_report, and returns the terminal's verdict with it."""
     from analysis.claims.evidence import Evidence  # noqa: PLC0415

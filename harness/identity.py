@@ -15,11 +15,10 @@ from harness.request import Request
 def of(request: Request) -> dict[str, Any]:
     """The identity of a run of `request` on this machine with what is built now."""
     facts = machine.facts()
-    executables = sorted({study.workload[0] for study in request.studies})
     identity: dict[str, Any] = {
         "system": f"{request.system.name} on {facts['cpu_model']} with {facts['cpus']} CPUs, kernel {facts['kernel']}",
     }
-    for name in request.mpis:
+    for name, executables in request.programs().items():
         programs = request.system.programs_of(name)
         if request.system.own_mpis:
             mpi = MPIS[name]

@@ -69,6 +69,13 @@ class Request:
                 jobs.append(Job(study, mpi, scale, study.launches(stem, scale, names, self.seed)))
         return jobs
 
+    def programs(self) -> dict[str, list[str]]:
+        """Each MPI that a job runs on, with the programs that its studies run."""
+        found: dict[str, set[str]] = {}
+        for job in self.jobs():
+            found.setdefault(job.mpi, set()).add(job.study.workload[0])
+        return {mpi: sorted(programs) for mpi, programs in found.items()}
+
     def _mpis_of(self, scale: Scale) -> list[str]:
         wanted = [mpi for mpi in self.mpis if mpi in scale.mpis]
         if self.all_mpis or not scale.mpis:

@@ -34,8 +34,9 @@ LOG_TAIL = 15
 
 
 def set_up(request: Request) -> None:
-    """Have every MPI of the request installed, and the engine and what its studies run built for it."""
-    request.system.set_up(request.mpis, sorted({study.workload[0] for study in request.studies}))
+    """Have every MPI that is run on installed, and the engine and what its studies run built for it."""
+    for mpi, programs in request.programs().items():
+        request.system.set_up([mpi], programs)
 
 
 def new_session(request: Request, hint: str, command: list[str]) -> Session:
@@ -46,7 +47,7 @@ def new_session(request: Request, hint: str, command: list[str]) -> Session:
 
 def _spack_facts(request: Request) -> dict[str, Any] | None:
     """Which Spack built what, where one did."""
-    used = {name: request.system.spack[name].lock() for name in request.mpis if name in request.system.spack}
+    used = {name: request.system.spack[name].lock() for name in request.programs() if name in request.system.spack}
     return {"version": spack.version(), "environments": used} if used else None
 
 

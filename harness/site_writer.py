@@ -18,6 +18,7 @@ from spack_env.table import ENVIRONMENTS
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 SCHEDULERS = ("slurm", "squeue", "pbs", "torque", "flux", "local")
 MODULES_SYSTEMS = ("nomod", "lmod", "envmod")
+NODE_FEATURES = ("smt", "mwait", "two-sockets")  # those of reframe_checks.features that the rest does not tell
 PMIS = ("pmi2", "pmix")
 COUNTED = "its bytes are seen on the nodes' network interfaces"
 BYPASSED = "it bypasses the counters of the network interfaces"
@@ -88,7 +89,7 @@ class Answers:
     bin_dir: str = "build/{mpi}/bin"
     cores: int = 1
     progress_cores: int = 0
-    smt: bool = False
+    node_features: list[str] = field(default_factory=list)
 
     def check(self) -> None:
         """UsageError for what no site can have; whether this one has it, the written file is asked."""
@@ -100,6 +101,8 @@ class Answers:
         for option, (value, allowed) in choices.items():
             if value not in allowed:
                 raise UsageError(f"{option} is one of {', '.join(allowed)}, not '{value}'.")
+        if unknown := [name for name in self.node_features if name not in NODE_FEATURES]:
+            raise UsageError(f"--feature is one of {', '.join(NODE_FEATURES)}, not '{unknown[0]}'.")
         if self.pmi and (self.pmi not in PMIS or self.launcher != "srun"):
             raise UsageError(f"--pmi is {' or '.join(PMIS)} and goes with --launcher srun, not with '{self.launcher}'.")
         if not self.mpis:
@@ -107,8 +110,8 @@ class Answers:
         names = [mpi.name for mpi in self.mpis]
         if twice := [name for name in names if names.count(name) > 1]:
             raise UsageError(f"--mpi {twice[0]} is given twice: each MPI has a name of its own.")
-        if self.spack_site and (unknown := [name for name in names if name not in ENVIRONMENTS]):
-            raise UsageError(f"Spack has no environment '{unknown[0]}'. It has: {', '.join(ENVIRONMENTS)}.")
+        if self.spack_site and (lacking := [name for name in names if name not in ENVIRONMENTS]):
+            raise UsageError(f"Spack has no environment '{lacking[0]}'. It has: {', '.join(ENVIRONMENTS)}.")
 
     def _env_vars(self, mpi: SiteMpi) -> dict[str, str]:
         needs = dict(ENVIRONMENTS[mpi.name].needs) if mpi.name in ENVIRONMENTS and not self.spack_site else {}
@@ -133,7 +136,7 @@ class Answers:
         """The file."""
         self.check()
         fabric = FABRICS[self.fabric]
-        features = [name for name, there in (("remote", True), ("rdma", fabric.rdma), ("smt", self.smt)) if there]
+        features = ["remote", *(["rdma"] if fabric.rdma else []), *dict.fromkeys(self.node_features)]
         loader = Environment(
             loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
         )

@@ -22,7 +22,7 @@ import yaml
 from harness.errors import Failure, UsageError
 from harness.mpis import MPIS
 from harness.paths import ROOT
-from harness.setup.steps import has_stamp, run_step, write_stamp
+from harness.setup.steps import has_stamp, run_step, setup_lock, write_stamp
 from spack_env import make_site
 from spack_env.table import ENVIRONMENTS, Environment
 
@@ -227,6 +227,7 @@ def ensure_here() -> None:
     """Have the site of this machine written, anew when another version of an MPI is installed."""
     stamp = make_site.SITES / HERE / "overlap-bench.stamp"
     wanted = " ".join(wheel for name in FROM_SPACK if MPIS[name].installed() for wheel in MPIS[name].wheels)
-    if not has_stamp(stamp, wanted):
-        make_site.make(HERE, make_site.WHEELS)
-        write_stamp(stamp, wanted)
+    with setup_lock():
+        if not has_stamp(stamp, wanted):
+            make_site.make(HERE, make_site.WHEELS)
+            write_stamp(stamp, wanted)

@@ -79,7 +79,8 @@ class Scale:
 
     `timeout_s` (a launch) and `time_limit_s` (the job): 0 leaves them to the estimate. `point_s`: about how long a
     point takes, where the estimate by message size and computation does not fit. `mpis`: which ones a run takes that
-    names none, if not all.
+    names none, if not all. `more`: launches of those variants that need more of them than the others, because a claim
+    is decided on them.
     """
 
     launches: int
@@ -93,6 +94,7 @@ class Scale:
     time_limit_s: float = 0.0
     point_s: float = 0.0
     mpis: tuple[str, ...] = ()
+    more: Mapping[str, int] = field(default_factory=dict)
 
     def points(self) -> list[Point]:
         """The union of the grids, in their order, each point once."""
@@ -148,7 +150,8 @@ class Study:
 
     def launches(self, stem: str, scale: Scale, names: list[str], seed: int) -> list[Launch]:
         """The interleaved schedule of this study with these variants."""
-        return interleave(stem, names, scale.launches, seed, self.sweep(scale))
+        often = {name: scale.more.get(name, scale.launches) for name in names}
+        return interleave(stem, often, seed, self.sweep(scale))
 
     def _axes(self) -> dict[str, Parameter]:
         """The study's own axes, and the engine's settings under their own names."""
@@ -170,7 +173,7 @@ class Study:
             if not value and key != "warmup":
                 raise UsageError(f"--set {key}={text}: more than 0 is wanted.")
             limit: dict[str, Any] = {key: value}
-            return replace(scale, **limit)
+            return replace(scale, **(limit | ({"more": {}} if key == "launches" else {})))
         axes = self._axes()
         if key in axes:
             values = tuple(axes[key].parse(key, part) for part in text.split(","))

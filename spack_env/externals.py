@@ -35,10 +35,11 @@ LIBRARIES = {
     "rdma-core": "libibverbs", "ucx": "ucx",
 }  # fmt: skip
 
-# what pkg-config does not know: package -> (header, the macro or macros of its version)
+# what pkg-config does not know: package -> (headers, the macro or macros of its version)
 HEADERS = {
-    "boost": ("boost/fiber/fiber.hpp", ("BOOST_LIB_VERSION",)),  # fibers are all that the workloads want of it
-    "opa-psm2": ("psm2.h", ("PSM2_VERNO_MAJOR", "PSM2_VERNO_MINOR")),
+    # fibers are all that the workloads want of it
+    "boost": (("boost/fiber/fiber.hpp", "boost/version.hpp"), ("BOOST_LIB_VERSION",)),
+    "opa-psm2": (("psm2.h",), ("PSM2_VERNO_MAJOR", "PSM2_VERNO_MINOR")),
 }
 
 # what an external must be said to have, beside its version
@@ -94,28 +95,28 @@ def libraries() -> Iterator[External]:
             version = ".".join(version.split(".")[-2:])
         if version:
             yield External(package, _spec(package, version), prefix, f"pkg-config knows {module}")
-    for package, (header, macros) in HEADERS.items():
-        if version := header_version(header, macros):
-            yield External(package, _spec(package, version), "/usr", f"the compiler finds {header}")
+    for package, (headers, names) in HEADERS.items():
+        if version := header_version(headers, names):
+            yield External(package, _spec(package, version), "/usr", f"the compiler finds {headers[0]}")
 
 
 def _spec(package: str, version: str) -> str:
     return f"{package}@{version} {VARIANTS.get(package, '')}".strip()
 
 
-def macros(compiler: str, header: str) -> dict[str, str]:
-    """The macros that are defined after `header`, as this compiler sees them; none if it cannot read it."""
-    text = answer(
-        [compiler, "-E", "-dM", "-x", "c++" if header.endswith("hpp") else "c", "-include", header, os.devnull]
-    )
+def macros(compiler: str, headers: tuple[str, ...]) -> dict[str, str]:
+    """The macros that are defined after `headers`, as this compiler sees them; none if it cannot read one of them."""
+    language = "c++" if headers[0].endswith("hpp") else "c"
+    included = [word for header in headers for word in ("-include", header)]
+    text = answer([compiler, "-E", "-dM", "-x", language, *included, os.devnull])
     pairs = (line.removeprefix("#define ").partition(" ") for line in text.splitlines())
     return {name: value.strip().strip('"') for name, _, value in pairs}
 
 
-def header_version(header: str, names: tuple[str, ...]) -> str:
-    """A version from a header's macros: 1_74 and 2.1 and (2, 1) all become dotted."""
+def header_version(headers: tuple[str, ...], names: tuple[str, ...]) -> str:
+    """A version from headers' macros: 1_74 and 2.1 and (2, 1) all become dotted."""
     compiler = shutil.which("cc") or shutil.which("gcc")
-    defined = macros(compiler, header) if compiler else {}
+    defined = macros(compiler, headers) if compiler else {}
     if not all(name in defined for name in names):
         return ""
     values = (defined[name].replace("_", ".") for name in names)  # Boost writes 1_74

@@ -30,13 +30,12 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 # find_package's name -> Spack's package, for all that the projects look for
 PACKAGES = {
-    "Boost": "boost", "CLI11": "cli11", "FFTW3": "fftw", "GTest": "googletest", "MPI": "mpi", "PkgConfig": "pkgconfig",
-    "Python3": "python", "argobots": "argobots", "benchmark": "benchmark", "fmt": "fmt", "hwloc": "hwloc",
-    "nlohmann_json": "nlohmann-json",
+    "Boost": "boost", "CLI11": "cli11", "GTest": "googletest", "MPI": "mpi", "Python3": "python",
+    "benchmark": "benchmark", "fmt": "fmt", "nlohmann_json": "nlohmann-json",
 }  # fmt: skip
-WITHOUT_PACKAGE = {"Threads", "OpenMP"}  # parts of the compiler
+WITHOUT_PACKAGE = {"Threads"}  # parts of the system
 # find_library's PREFIX_NAME_LIBRARY -> Spack's package
-LIBRARIES = {"HWLOC": "hwloc", "ARGOBOTS": "argobots", "QTHREADS": "qthreads", "PROGRESS_CORE": "progress-engine"}
+LIBRARIES = {"HWLOC": "hwloc", "ARGOBOTS": "argobots", "PROGRESS_CORE": "progress-engine"}
 
 
 @dataclass

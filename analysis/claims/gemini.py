@@ -49,7 +49,8 @@ G2 = (
         figure="early_arrival",
         cause=Cause(
             "nothing moves a message into the program's memory while it computes, unless somebody polls beside it: "
-            "what the network has brought is still in the kernel's sockets",
+            "what the network has brought is still in the kernel's sockets. The engine's thread does poll, and halos "
+            "arrive whose computation is longer than some tens of microseconds, which a wake of it takes",
             "the same share with adaptive",
             Median("arrived_early", "adaptive", {"posting": "receives-first"}),
         ),
@@ -67,9 +68,9 @@ G3 = (
         measure=MetricAt("slowdown", "bare", {"comp_over_comm": ("<=", 1.0)}),
         figure="computation_inflation",
         cause=Cause(
-            "what does not fit the kernel's socket buffers waits for the program to come back into MPI; the engine's "
-            "thread does not let it wait",
-            "total / communication alone with adaptive",
+            "what begins with a handshake or does not fit the kernel's socket buffers waits for the program to come "
+            "back into MPI; the engine's thread does not let it wait, where the message takes longer than its wake",
+            "total / max(comp, comm) with adaptive",
             MetricAt("slowdown", "adaptive", {"comp_over_comm": ("<=", 1.0)}),
         ),
     ),

@@ -84,7 +84,7 @@ class Curves:
         """A value of a parameter for people."""
         if parameter in self.words_of:
             return self.words_of[parameter](value)
-        if value in self.meanings:
+        if isinstance(value, str | bool | np.bool_) and value in self.meanings:  # 1 == True, and is no meaning of it
             return self.meanings[value]
         return f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")
 

@@ -136,12 +136,18 @@ def test_interference_shows_rate_and_latency_against_the_share_of_the_cpu(tmp_pa
 
 
 def test_a_collective_gains_against_the_best_of_its_own_mpi(tmp_path: Path) -> None:
-    def total(seconds: float) -> list[dict[str, Any]]:
-        point = {"pattern": "one-to-all", "collective": "ibcast", "size_bytes": 4 << 20, "comp_over_comm": 1.0}
-        return [{"point": point, "samples": {"total_s": [seconds] * 3}}]
+    def total(broadcast_s: float, scatter_s: float) -> list[dict[str, Any]]:
+        alike = {"pattern": "one-to-all", "size_bytes": 4 << 20, "comp_over_comm": 1.0}
+        alone = {"comm_s": [0.2] * 3, "comp_s": [0.2] * 3}
+        return [
+            {"point": alike | {"collective": name}, "samples": alone | {"total_s": [seconds] * 3}}
+            for name, seconds in (("ibcast", broadcast_s), ("iscatter", scatter_s))
+        ]
 
-    measured = {"bare": total(0.4), "mpi-async": total(0.2), "adaptive": total(0.1)}
+    measured = {"bare": total(0.4, 0.25), "mpi-async": total(0.36, 0.5), "adaptive": total(0.18, 0.2)}
     session = study_session(tmp_path / "c", "collective-overlap", measured)
     figure = drawn_of(session)["collective_gain"]
-    assert figure.points["value"].tolist() == [0.5]
-    assert "ibcast MPICH 0.50" in figure.found
+    assert figure.points["value"].tolist() == pytest.approx([0.5, 0.8])
+    assert "by ibcast 50 %, iscatter 20 %" in figure.found
+    assert "reached by: ibcast; missed by: iscatter." in figure.found
+    assert "by the MPI itself (efficiency of bare at least 0.5): iscatter." in figure.found

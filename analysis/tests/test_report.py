@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report import build_report, terminal_verdict, write_report
+from analysis.report import build_report, write_report
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
 from harness.errors import Failure, UsageError
 
@@ -42,8 +42,9 @@ def test_the_report_stands_alone_and_says_what_was_found(tmp_path: Path) -> None
 )
 def test_verdicts_of_partial_sessions(tmp_path: Path, variants: dict[str, Behaviour], expected: str) -> None:
     session = Synthetic(mpis={"mpich": variants}, launches=2, samples=5, comp_over_comm=(1.0,)).write(tmp_path / "s")
-    assert expected in terminal_verdict([session])
-    assert write_report([session]).exists()
+    report = build_report([session])
+    assert expected in report.verdict
+    assert report.path.exists()
 
 
 def test_an_empty_session_has_a_report_that_says_so(tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_an_interrupted_session_and_its_damaged_file_are_said_on_top(tmp_path: P
     (session / "session.json").write_text(facts)
     file = min((session / "records").glob("*.jsonl"))
     file.write_text("\n".join(file.read_text().splitlines()[:-1]))
-    said = terminal_verdict([session])
+    said = build_report([session]).verdict
     assert "Session s is interrupted" in said
     assert "1 problems in the files, the first" in said
     assert "MPICH does not progress" in said

@@ -9,6 +9,10 @@ import typer
 
 System = Annotated[str, typer.Option("--system", metavar="NAME", help="vcluster, local or a ReFrame file of a site.")]
 Mpis = Annotated[str, typer.Option("--mpi", metavar="M,...", help="MPIs, see ./bench list; default: the three wheels.")]
+RunMpis = Annotated[
+    str,
+    typer.Option("--mpi", metavar="M,...", help="MPIs for every study; default: each study's own, by its scale."),
+]
 OneMpi = Annotated[str, typer.Option("--mpi", metavar="M", help="Which MPI, see ./bench list.")]
 Variants = Annotated[
     str, typer.Option("--variant", metavar="V,...", help="Variants, see ./bench list; default: the study's own.")

@@ -23,7 +23,7 @@ from reframe_checks.study_table import by_names
 def run(
     studies: Annotated[list[str], typer.Argument(metavar="STUDY|GROUP...", help="See ./bench list.")] = [],  # noqa: B006 - Typer copies it
     system: options.System = "vcluster",
-    mpi: options.Mpis = "",
+    mpi: options.RunMpis = "",
     variant: options.Variants = "",
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
@@ -42,6 +42,9 @@ def run(
     inject_slowdown: Annotated[float, typer.Option(min=0.5, max=100, hidden=True)] = 1.0,
 ) -> int:
     """Run studies and keep every sample in a session folder.
+
+    `quick` is seconds a study: all of them take less than 20 minutes on two cores, most on MPICH alone (./bench list
+    --quick-table says which MPIs and launches). `paper` is the papers' own parameters on all MPIs: hours or days.
 
     Example: ./bench run overlap-ratio --mpi mpich,openmpi --variant bare,adaptive --set size_bytes=4194304
     """

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import socket
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,26 +14,37 @@ import typer
 
 from harness import site_file
 from harness.errors import UsageError
-from harness.site_writer import FABRICS, MODULES_SYSTEMS, PMIS, SCHEDULERS, Answers, SiteMpi
+from harness.site_writer import FABRICS, MODULES_SYSTEMS, NODE_FEATURES, PMIS, SCHEDULERS, Answers, SiteMpi
 
+WHICH_MPIS = "Which MPIs, separated by spaces? (NAME, or with its modules NAME=MODULE,MODULE)"
+RESERVED = "How many cores a rank, beside its own, for the engine's threads?"
+NODES_HAVE = f"What have its nodes besides, separated by spaces: {', '.join(NODE_FEATURES)}? (Enter: nothing)"
 DEFAULT_LAUNCHERS = {"slurm": "srun", "squeue": "srun", "flux": "flux-run"}
 
 
-def _ask(option: str, value: str, question: str, choices: tuple[str, ...] = (), default: str | None = None) -> str:
+def _ask(option: str, value: str, question: str, choices: Sequence[str] = (), default: str | None = None) -> str:
     """What was given, or asked on a terminal, or the default, or the sentence that it is missing."""
     if value:
         return value
     shown = f"{question} ({', '.join(choices)})" if choices else question
     if sys.stdin.isatty():
-        return str(typer.prompt(shown, default=default, show_default=bool(default), err=True))
+        proper = partial(_one_of, choices)
+        return str(typer.prompt(shown, default=default, value_proc=proper, show_default=bool(default), err=True))
     if default is None:
         raise UsageError(f"{option} is missing: {shown}")
     return default
 
 
-def _count(option: str, text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise UsageError(f"{option} is a number of at least 1, not '{text}'.")
+def _one_of(choices: Sequence[str], answer: str) -> str:
+    """The answer; what is none of the choices is asked again."""
+    if choices and answer not in choices:
+        raise typer.BadParameter(f"'{answer}' is none of {', '.join(choices)}.")
+    return answer
+
+
+def _count(option: str, text: str, least: int = 1) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise UsageError(f"{option} is a number of at least {least}, not '{text}'.")
     return int(text)
 
 
@@ -57,16 +70,18 @@ def new(
     spack_site: Annotated[
         str, typer.Option("--spack-site", metavar="NAME", help="All comes from Spack: a site of ./bench spack site.")
     ] = "",
-    modules_system: Annotated[
-        str, typer.Option("--modules-system", metavar="M", help=", ".join(MODULES_SYSTEMS))
-    ] = "nomod",
+    modules_system: Annotated[str, typer.Option("--modules-system", metavar="M", help=", ".join(MODULES_SYSTEMS))] = "",
     compiler: Annotated[str, typer.Option("--cc", metavar="CC", help="Without Spack: the MPIs' C compiler.")] = "mpicc",
     bin_dir: Annotated[
         str, typer.Option("--bin-dir", metavar="DIR", help="Without Spack: the programs, with {mpi} for its name.")
     ] = "build/{mpi}/bin",
     cores: Annotated[str, typer.Option("--cores", metavar="N", help="Cores a node.")] = "",
-    reserve: Annotated[int, typer.Option("--reserve", min=0, help="Cores a rank for the engine, beside its own.")] = 0,
-    smt: Annotated[bool, typer.Option("--smt", help="Cores have a second hardware thread.")] = False,
+    reserve: Annotated[
+        str, typer.Option("--reserve", metavar="N", help="Cores a rank for the engine, beside its own.")
+    ] = "",
+    feature: Annotated[
+        list[str], typer.Option("--feature", metavar="F", help=f"What the nodes have: {', '.join(NODE_FEATURES)}.")
+    ] = [],  # noqa: B006
     hostname: Annotated[str, typer.Option("--hostname", metavar="REGEX", help="The login nodes; default: this.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> int:
@@ -82,24 +97,30 @@ def new(
     name = _ask("--name", name, "What is the cluster called?", default=file.stem)
     scheduler = _ask("--scheduler", scheduler, "Which batch system?", SCHEDULERS)
     partition = _ask("--partition", partition, "Which partition or queue? (Enter: its default)", default="")
+    started = DEFAULT_LAUNCHERS.get(scheduler, "mpirun")
+    launcher = _ask("--launcher", launcher, "How do ranks start: srun, or mpirun, mpiexec of the MPI?", default=started)
+    fabric = _ask("--fabric", fabric, "Which network?", tuple(FABRICS))
+    if not mpi:
+        spack_site = _ask(
+            "--spack-site", spack_site, "Which site of ./bench spack site? (Enter: MPIs are here)", default=""
+        )
+    if not spack_site:
+        modules_system = _ask("--modules-system", modules_system, "Which modules?", MODULES_SYSTEMS, default="nomod")
     answers = Answers(
         name=name,
         scheduler=scheduler,
-        launcher=launcher or DEFAULT_LAUNCHERS.get(scheduler, "mpirun"),
-        fabric=_ask("--fabric", fabric, "Which network?", tuple(FABRICS)),
-        mpis=[
-            SiteMpi.parse(text, compiler)
-            for text in mpi or _ask("--mpi", "", "Which MPIs, separated by spaces?").split()
-        ],
+        launcher=launcher,
+        fabric=fabric,
+        mpis=[SiteMpi.parse(text, compiler) for text in mpi or _ask("--mpi", "", WHICH_MPIS).split()],
         hostname=hostname or f"^{socket.gethostname()}$",
         access=_access(scheduler, partition, account),
         pmi=pmi,
-        modules_system=modules_system,
+        modules_system=modules_system or "nomod",
         spack_site=spack_site,
         bin_dir=bin_dir,
         cores=_count("--cores", _ask("--cores", cores, "How many cores has a node?")),
-        progress_cores=reserve,
-        smt=smt,
+        progress_cores=_count("--reserve", _ask("--reserve", reserve, RESERVED, default="0"), least=0),
+        node_features=feature or _ask("--feature", "", NODES_HAVE, default="").split(),
     )
     return _write(file, answers)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -178,14 +178,20 @@ def point_estimate_s(point: Point, sampler: Sampler) -> float:
     return float(min(longest, (sampler.warmup + sampler.max_samples) * repetition))
 
 
-def interleave(stem: str, variants: list[str], launches: int, seed: int, sweep: Sweep = Sweep()) -> list[Launch]:
-    """`launches` rounds over `variants` and what is swept of each, the order within a round shuffled by `seed`."""
+def interleave(stem: str, variants: Mapping[str, int], seed: int, sweep: Sweep = Sweep()) -> list[Launch]:
+    """As many launches as `variants` says of each, and of each setting that is swept, in rounds.
+
+    A round has every variant once, in an order drawn by `seed`; one with fewer launches than there are rounds takes
+    part in as many of them, evenly spread.
+    """
     shuffler = random.Random(f"{stem} {seed}")
-    cells = [(variant, *setting) for variant in variants for setting in _settings(variant, sweep)]
+    rounds = max(variants.values(), default=0)
     schedule: list[Launch] = []
-    for repetition in range(launches):
+    for turn in range(rounds):
+        here = [name for name, often in variants.items() if (turn + 1) * often // rounds > turn * often // rounds]
+        cells = [(variant, *setting) for variant in here for setting in _settings(variant, sweep)]
         for variant, fixed, engine in shuffler.sample(cells, len(cells)):
-            order = len(schedule)
+            order, repetition = len(schedule), turn * variants[variant] // rounds
             identity = f"{stem}.{order:03d}.{with_settings(variant, engine).replace(':', '+')}"
             schedule.append(Launch(identity, variant, repetition, order, fixed, engine))
     return schedule

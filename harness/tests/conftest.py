@@ -35,7 +35,7 @@ def plan() -> Plan:
         workload=["microbench", "overlap"],
         points=[dict(point) for point in POINTS],
         sampler=Sampler(3, 3, 1, 0.5),
-        launches=interleave("overlap-ratio.vcluster.mpich", ["bare", "adaptive"], 2, 1),
+        launches=interleave("overlap-ratio.vcluster.mpich", {"bare": 2, "adaptive": 2}, 1),
         site=site,
     )
 

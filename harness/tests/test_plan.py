@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 from harness.schedule import calibrate
@@ -19,7 +20,7 @@ def test_a_plan_survives_its_file(plan: Plan, tmp_path: Path) -> None:
 
 def test_every_round_runs_every_variant_once() -> None:
     variants = ["bare", "off", "idle", "adaptive"]
-    schedule = interleave("s", variants, 5, seed=3)
+    schedule = interleave("s", dict.fromkeys(variants, 5), seed=3)
     rounds = [schedule[start : start + 4] for start in range(0, 20, 4)]
     assert all(sorted(launch.variant for launch in one) == sorted(variants) for one in rounds)
     assert [launch.order for launch in schedule] == list(range(20))
@@ -27,9 +28,18 @@ def test_every_round_runs_every_variant_once() -> None:
     assert len({tuple(launch.variant for launch in one) for one in rounds}) > 1, "the order must change"
 
 
+def test_a_variant_with_fewer_launches_is_spread_over_the_rounds() -> None:
+    schedule = interleave("s", {"bare": 6, "thread": 2, "off": 1, "idle": 0}, seed=1)
+    assert Counter(launch.variant for launch in schedule) == {"bare": 6, "thread": 2, "off": 1}
+    assert [launch.repetition for launch in schedule if launch.variant == "thread"] == [0, 1]
+    first, second = (place for place, launch in enumerate(schedule) if launch.variant == "thread")
+    assert {launch.variant for launch in schedule[first + 1 : second]} == {"bare"}
+
+
 def test_the_seed_fixes_the_schedule() -> None:
-    assert interleave("s", ["a", "b", "c"], 4, 1) == interleave("s", ["a", "b", "c"], 4, 1)
-    orders = {tuple(launch.variant for launch in interleave("s", ["a", "b", "c"], 4, seed)) for seed in range(9)}
+    variants = dict.fromkeys("abc", 4)
+    assert interleave("s", variants, 1) == interleave("s", variants, 1)
+    orders = {tuple(launch.variant for launch in interleave("s", variants, seed)) for seed in range(9)}
     assert len(orders) > 1
 
 

@@ -41,13 +41,14 @@ MODULES = ("--mpi", "mpich=mpich/4.2", "--modules-system", "lmod")
 
 
 def test_a_site_whose_mpis_come_from_spack(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, file = new(host, *SPACK, "--partition", "batch", "--account", "abc", "--reserve", "1", "--smt")
+    given = ("--partition", "batch", "--account", "abc", "--reserve", "1", "--feature", "smt", "--feature", "mwait")
+    status, file = new(host, *SPACK, *given)
     assert status == 0, capsys.readouterr().err
     config = site_file._load(file)
     partition = config["systems"][0]["partitions"][0]
     assert (partition["scheduler"], partition["launcher"]) == ("slurm", "srun")
     assert partition["access"] == ["--partition=batch", "--account=abc"]
-    assert set(partition["features"]) == {"remote", "rdma", "smt"}
+    assert set(partition["features"]) == {"remote", "rdma", "smt", "mwait"}
     assert (partition["extras"]["cores"], partition["extras"]["progress_cores"]) == (32, 1)
     assert partition["extras"]["check_interfaces"] is False, "InfiniBand's bytes are on no interface's counters"
     by_name = {environment["name"]: environment for environment in config["environments"]}
@@ -104,6 +105,7 @@ MISTAKES = {
     "launcher": ((*SPACK, "--launcher", "catapult"), "catapult"),
     "hostname": ((*SPACK, "--hostname", "^elsewhere$"), "this host's name"),
     "cores": ((*SPACK, "--cores", "0"), "--cores is a number of at least 1, not '0'."),
+    "feature": ((*SPACK, "--feature", "gpu"), "--feature is one of smt, mwait, two-sockets, not 'gpu'."),
     "an mpi twice": ((*SPACK, "--mpi", "openmpi"), "--mpi openmpi is given twice"),
     "no mpi's compiler": (("--mpi", "mpich", "--cc", "cc"), "its C compiler 'cc' finds no mpi.h"),
     "flux without its bindings": ((*SPACK, "--scheduler", "flux"), "no flux Python bindings found"),
@@ -158,21 +160,29 @@ def test_an_edited_mistake_is_refused_before_a_run(
         assert "Traceback" not in error
 
 
-def test_what_is_not_given_is_asked(host: Path) -> None:
-    """On a terminal, in this order; Enter takes what is offered."""
+def asked(host: Path, answers: str, *options: str) -> Path:
+    """The file that ./bench site new writes for someone who types these answers."""
     ours, theirs = pty.openpty()
     file = host / f"asked_{next(NUMBER)}.py"
-    command = [sys.executable, "-m", "harness", "site", "new", str(file), "--bin-dir", str(host / "programs")]
-    command += ["--modules-system", "lmod", "--hostname", ".*"]
-    os.write(ours, b"\nslurm\nbatch\nethernet\nmpich=mpich/4.2\n16\n")
-    asked = subprocess.run(command, stdin=theirs, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
+    command = [sys.executable, "-m", "harness", "site", "new", str(file), "--hostname", ".*", *options]
+    os.write(ours, answers.encode())
+    done = subprocess.run(command, stdin=theirs, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
     os.close(ours)
     os.close(theirs)
-    assert asked.returncode == 0, asked.stderr
+    assert done.returncode == 0, done.stderr
+    return file
+
+
+def test_what_is_not_given_is_asked(host: Path) -> None:
+    """On a terminal, in this order; Enter takes what is offered, and what is no choice is asked again."""
+    answers = "\nslurm\nbatch\n\npigeons\nethernet\n\nlmod\nmpich=mpich/4.2\n16\n1\nsmt two-sockets\n"
+    file = asked(host, answers, "--bin-dir", str(host / "programs"))
     system = site_file._load(file)["systems"][0]
-    assert system["name"] == file.stem
-    assert system["partitions"][0]["access"] == ["--partition=batch"]
-    assert system["partitions"][0]["extras"]["cores"] == 16
+    partition = system["partitions"][0]
+    assert (system["name"], system["modules_system"]) == (file.stem, "lmod")
+    assert (partition["launcher"], partition["access"]) == ("srun", ["--partition=batch"])
+    assert (partition["extras"]["cores"], partition["extras"]["progress_cores"]) == (16, 1)
+    assert partition["features"] == ["remote", "smt", "two-sockets"]
 
 
 def test_without_a_terminal_nothing_is_guessed(host: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,3 +103,12 @@ def test_interference_runs_what_the_machine_offers_and_says_what_it_lacks() -> N
     )
     assert "one socket" in why_not(needs, {"detection": "spin", "placement": "other-socket"}, ["remote"], 2)
     assert "3 cores" in why_not(needs, {"detection": "spin", "placement": "same-l3"}, ["remote"], 2)
+
+
+def test_variants_on_which_claims_are_decided_have_more_launches_unless_launches_are_set() -> None:
+    scale = STUDIES["overlap-ratio"].scale("quick", {})
+    counts = Counter(launch.variant for launch in STUDIES["overlap-ratio"].launches("s", scale, ["bare", "thread"], 1))
+    assert counts == {"bare": 6, "thread": 1}
+    scale = STUDIES["overlap-ratio"].scale("quick", {"launches": "2"})
+    counts = Counter(launch.variant for launch in STUDIES["overlap-ratio"].launches("s", scale, ["bare", "thread"], 1))
+    assert counts == {"bare": 2, "thread": 2}

@@ -32,12 +32,12 @@ def result_of(launcher: Launcher, variant: str | None, settings: tuple[str, ...]
     return int(found[1]), float(found[2])
 
 
-@pytest.mark.parametrize("binding", ["mpif_h", "use_mpi", "mpi_f08"])
+@pytest.mark.parametrize("binding", ["MPIF_H", "USE_MPI", "MPI_F08"])
 @pytest.mark.parametrize("mpi", DEBIAN, indirect=True)
 def test_a_fortran_program_overlaps(mpi: Mpi, binding: str, tmp_path: Path) -> None:
     if not fortran_compiler(mpi).exists():
         pytest.skip(f"{mpi.title} brings no {fortran_compiler(mpi).name}")
-    launcher = Launcher(mpi, compiled(mpi, f"overlap_{binding}.f90", tmp_path))
+    launcher = Launcher(mpi, compiled(mpi, "overlap.F90", tmp_path, f"-D{binding}"))
     pairs = []
     for _ in range(4):  # the machine may be busy: one clear pair of runs is asked for
         bare = result_of(launcher, None)[1]

@@ -5,7 +5,7 @@ studies F1, F2 and F3."""
 from __future__ import annotations
 
 from reframe_checks.study import Parameter, Study
-from reframe_checks.tables.common import KIB, MIB, ROUND_TRIPS, SIZE, paper, scale
+from reframe_checks.tables.common import DEFENSIBLE, KIB, MIB, ROUND_TRIPS, SIZE, paper, scale
 
 # bare-multiple with kernel threads and, at threading=ult, as the paper's MPI+Argobots: user-level threads that test and
 # yield; at threading=phases as its conventional method.
@@ -77,6 +77,7 @@ ULT_OVERLAP = Study(
             variants=_BOTH,
             samples=3,
             seconds=1.0,
+            more={"offload": DEFENSIBLE},
         ),
         "paper": paper(
             6,
@@ -124,6 +125,7 @@ WAITING = Study(
             variants=("offload",),
             samples=3,
             seconds=1.0,
+            more={"offload": DEFENSIBLE},
         ),
         "paper": paper(
             6,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from reframe_checks.study import Parameter, Study
-from reframe_checks.tables.common import DEFENSIBLE, KIB, MIB, ROUND_TRIPS, SIZE, paper, scale
+from reframe_checks.tables.common import DEFENSIBLE, IDLE_NATIVE, KIB, MIB, ROUND_TRIPS, SIZE, paper, scale
 
 _LATENCY = {
     "size_bytes": SIZE,
@@ -25,7 +25,9 @@ LATENCY_IDLE_PERIOD = Study(
     parameters=_LATENCY | {"period_us": Parameter("period of the idle threads, microseconds", int, engine="idle_us")},
     scales={
         "test": scale(1, {"period_us": (1, 10000), **_ONE_BYTE}, variants=("idle",), samples=2),
-        "quick": scale(2, {"period_us": (0, 1, 5, 20, 100, 10000), **_ONE_BYTE}, variants=("bare", "idle")),
+        "quick": scale(
+            2, {"period_us": (0, 1, 5, 20, 100, 10000), **_ONE_BYTE}, variants=("bare", "idle", IDLE_NATIVE)
+        ),
         "paper": paper(
             6,
             {
@@ -127,7 +129,7 @@ LATENCY_FLAVOURS = Study(
         "quick": scale(
             2,
             {"size_bytes": (1, 1 * KIB, 64 * KIB), "round_trips": (200,)},
-            variants=("bare", "off", "explicit", "idle", "adaptive"),
+            variants=("bare", "off", "explicit", "idle", IDLE_NATIVE, "adaptive"),
         ),
         "paper": paper(
             6,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from reframe_checks.features import Need
 from reframe_checks.study import Parameter, Study
-from reframe_checks.tables.common import DEFENSIBLE, MIB, ROUND_TRIPS, SIZE, WORK, paper, scale
+from reframe_checks.tables.common import DEFENSIBLE, IDLE_NATIVE, MIB, ROUND_TRIPS, SIZE, WORK, paper, scale
 
 _THREADED = ("bare-multiple", "idle", "adaptive")
 _SMALL = {"size_bytes": SIZE, "round_trips": ROUND_TRIPS}
@@ -41,7 +41,7 @@ MANY_TO_MANY = Study(
     parameters=_SMALL | {"pairs": Parameter("threads on each side", int)},
     scales={
         "test": scale(1, {"pairs": (1, 2), "round_trips": (20,)}, variants=("bare-multiple", "idle"), samples=2),
-        "quick": scale(2, {"pairs": (1, 2, 4, 8), "round_trips": (50,)}, variants=_THREADED),
+        "quick": scale(2, {"pairs": (1, 2, 4, 8), "round_trips": (50,)}, variants=(*_THREADED, IDLE_NATIVE)),
         "paper": paper(
             6,
             {"pairs": (1, 2, 4, 8, 16, 32), "round_trips": (1000,)},

@@ -55,6 +55,7 @@ COLLECTIVE_OVERLAP = Study(
             time_box_s=0.5,
             variants=("bare", "mpi-async", "adaptive"),
             point_s=0.5,
+            mpis=("mpich", "openmpi"),  # its claims compare MPIs
         ),
         "paper": Scale(
             launches=6,

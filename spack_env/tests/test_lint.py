@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from harness.paths import ROOT
-from spack_env.lint import problems
+from spack_env.lint import load, problems
 from spack_env.make_site import MPI_PACKAGES, TEMPLATES, merge, templates
 from spack_env.table import ENVIRONMENTS
 
@@ -31,6 +31,19 @@ def test_lint_of_a_recipe(name: str) -> None:
 
 def test_every_recipe_is_linted() -> None:
     assert {path.name for path in PACKAGES.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(PROJECTS)
+
+
+def test_the_recipe_builds_every_workload_unless_told_otherwise() -> None:
+    """A variant stands for each one that CMake passes over where something is missing; only the tests are extra."""
+    recipe_of_all = load(recipe("overlap_bench_workloads"))
+    defaults = {name: options["default"] for (name, *_), options in recipe_of_all.calls["variant"]}
+    passed_over = {
+        path.parent.name
+        for path in PROJECTS["overlap_bench_workloads"].rglob("CMakeLists.txt")
+        if "return()" in path.read_text()
+    }
+    assert passed_over == {"tasks", "ult"}
+    assert defaults == {"core": True, "ult": True, "tests": False}
 
 
 SPOILED = {

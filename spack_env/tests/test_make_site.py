@@ -148,3 +148,23 @@ def test_a_wheels_shim_links_its_own_library(name: str, tmp_path: Path) -> None:
         prefix.rglob("include/mpi.h") if name != "intel-mpi" else [next(iter(prefix.glob("mpi/*/include/mpi.h")))]
     )
     assert header.exists()
+
+
+# package -> (its headers as they say their version, the version)
+BY_HEADER = {
+    "boost": ({"boost/fiber/fiber.hpp": "", "boost/version.hpp": '#define BOOST_LIB_VERSION "1_74"'}, "1.74"),
+    "opa-psm2": ({"psm2.h": "#define PSM2_VERNO_MAJOR 0x0002\n#define PSM2_VERNO_MINOR 0x0002"}, "2.2"),
+}
+
+
+@pytest.mark.parametrize("package", externals.HEADERS)
+def test_a_library_is_found_by_its_headers(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them: a Boost without fibers is none for us."""
+    texts, version = BY_HEADER[package]
+    monkeypatch.setenv("CPATH", str(tmp_path))
+    for file, text in texts.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text + "\n")
+    assert externals.header_version(*externals.HEADERS[package]) == version
+    absent = ((*externals.HEADERS[package][0], "absent.h"), externals.HEADERS[package][1])
+    assert externals.header_version(*absent) == ""

@@ -8,6 +8,7 @@ others, the recipes' variants and a whole run on virtual nodes come with --full.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,14 +20,21 @@ import pytest
 from harness import spack, spack_smoke
 from harness.cli import main
 from harness.errors import Failure
+from harness.paths import ROOT
 from harness.spack import FROM_SPACK, HERE, SiteEnvironment
 from harness.tests.sessions import bench
-from spack_env import make_site
+from spack_env import make_site, mpis
 from spack_env.table import ENVIRONMENTS
 
 pytestmark = [pytest.mark.spack, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 DEFAULT = "mpich"
+PROGRAMS = {"progress-run", "progress-info"} | {
+    name
+    for path in (ROOT / "workloads").glob("*/CMakeLists.txt")
+    if path.parent.name != "tests"
+    for name in re.findall(r"add_executable\((\w+)", path.read_text())
+}
 BUILT = [environment.environment.name for environment in FROM_SPACK.values()]  # those whose MPI is here: the wheels'
 
 
@@ -83,17 +91,42 @@ def test_crays_mpi_is_never_built(slingshot: str) -> None:
     assert packages(environment)["cray-mpich"]["external"]["module"] == ["cray-mpich/8.1.30"]
 
 
+CXI = {"fabrics": {"cxi", "tcp", "shm"}}
+# (template, environment) -> package of the lock -> variants
+FOR_FABRIC: dict[tuple[str, str], dict[str, dict[str, Any]]] = {
+    ("infiniband", "mpich"): {"mpich": {"netmod": "ucx"}, "ucx": {"verbs": True, "mlx5_dv": True}},
+    ("infiniband", "openmpi"): {"openmpi": {"fabrics": {"ucx"}}, "ucx": {"verbs": True, "mlx5_dv": True}},
+    ("infiniband", "mvapich2"): {"mvapich2": {"fabrics": {"mrail"}}},
+    ("omnipath", "mpich"): {"mpich": {"netmod": "ofi"}, "libfabric": {"fabrics": {"psm2", "tcp", "shm"}}},
+    ("omnipath", "openmpi"): {"openmpi": {"fabrics": {"psm2", "ofi"}}},
+    ("omnipath", "mvapich2"): {"mvapich2": {"fabrics": {"psm2"}}},
+    ("ethernet", "mpich"): {"mpich": {"netmod": "ofi"}, "libfabric": {"fabrics": {"tcp", "shm"}}},
+    ("ethernet", "openmpi"): {"openmpi": {"fabrics": {"none"}}},
+    ("ethernet", "mvapich2"): {"mvapich2": {"fabrics": {"sock"}}},
+    ("slingshot", "mpich"): {
+        "mpich": {"netmod": "ofi", "pmi": "cray"},
+        "libfabric": {"fabrics": {"cxi", "tcp", "shm"}},
+    },
+    ("slingshot", "openmpi"): {"openmpi": {"fabrics": {"ofi"}}, "libfabric": CXI},
+}
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("template", ["infiniband", "omnipath", "ethernet"])
-def test_a_fabrics_template_builds_what_it_says(template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """MVAPICH2 of the papers, which no wheel has: with the fabric's own device, asked for by its template."""
+@pytest.mark.parametrize(("template", "name"), FOR_FABRIC, ids=["-".join(case) for case in FOR_FABRIC])
+def test_a_fabrics_template_builds_what_it_says(
+    template: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An MPI that the cluster does not have is built with the fabric's own device, asked for by its template."""
     monkeypatch.setattr(make_site, "SITES", tmp_path)
+    monkeypatch.setattr(mpis, "on_path", lambda: ())  # those of this machine would be used as they are
     made = make_site.make(template, template)
-    assert main(["spack", "concretize", "mvapich2", "--site", made.name]) == 0
-    environment = SiteEnvironment(made.name, ENVIRONMENTS["mvapich2"])
+    assert main(["spack", "concretize", name, "--site", made.name]) == 0
+    environment = SiteEnvironment(made.name, ENVIRONMENTS[name])
     assert_its_own_mpi(environment)
-    fabric = {"infiniband": "mrail", "omnipath": "psm2", "ethernet": "sock"}[template]
-    assert packages(environment)["mvapich2"]["parameters"]["fabrics"] == [fabric]
+    for package, variants in FOR_FABRIC[template, name].items():
+        chosen = packages(environment)[package]["parameters"]
+        for variant, wanted in variants.items():
+            assert (set(chosen[variant]) if isinstance(wanted, set) else chosen[variant]) == wanted, variant
 
 
 @pytest.mark.mpi
@@ -101,6 +134,7 @@ def test_a_fabrics_template_builds_what_it_says(template: str, tmp_path: Path, m
 def test_what_is_installed_runs_on_two_ranks(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     environment = here(name)
     assert main(["spack", "install", name]) == 0
+    assert {path.name for path in environment.bin.iterdir()} >= PROGRAMS
     assert main(["spack", "smoke", name, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert environment.environment.library in answer["library"]
@@ -156,13 +190,13 @@ def test_fortran_wants_an_mpi_that_has_it(tmp_path: Path) -> None:
 def test_a_run_says_what_spack_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """ReFrame builds through Spack on virtual nodes, and each record holds the concrete specs and the lock's hash."""
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
-    mpis = ["mpich", "openmpi"]
+    chosen = ["mpich", "openmpi"]
     ended = bench(
-        "run", "overlap-ratio", "--system", "vcluster-spack", "--scale", "test", "--mpi", ",".join(mpis), timeout=1100
+        "run", "overlap-ratio", "--system", "vcluster-spack", "--scale", "test", "--mpi", ",".join(chosen), timeout=1100
     )
     assert ended.returncode == 0, ended.stderr
     session = (tmp_path / "results" / "latest").resolve()
-    for mpi in mpis:
+    for mpi in chosen:
         records = sorted((session / "records").glob(f"*.{mpi}.*.jsonl"))
         assert records
         for record in records:

@@ -10,6 +10,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "common/clock.h"
+
 namespace workloads {
 namespace {
 
@@ -64,6 +66,12 @@ void require(int result, const char* call) {
   MPI_Error_string(result, text.data(), &length);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   abort_all(fmt::format("{} failed on rank {}: {}", call, rank, text.data()));
+}
+
+double timed_barrier() {
+  const auto begin = Clock::now();
+  require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+  return seconds_since(begin);
 }
 
 MpiProcess::MpiProcess(const std::string& asked) : asked_(asked) {

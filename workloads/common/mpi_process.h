@@ -70,6 +70,9 @@ class MpiProcess {
 /// Every MPI call's result goes through here: an error ends the whole job with a sentence that names `call`.
 void require(int result, const char* call);
 
+/// A barrier of all ranks; the seconds that it took.
+double timed_barrier();
+
 /// Prints the sentence and ends all ranks with status 1, whatever they are doing.
 [[noreturn]] void abort_all(const std::string& sentence);
 

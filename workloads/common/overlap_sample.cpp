@@ -6,8 +6,8 @@
 
 namespace workloads {
 
-std::span<const std::string_view> OverlapSample::quantities() {
-  static constexpr std::array<std::string_view, quantities_count> names{
+std::span<const std::string_view> overlap_quantities() {
+  static constexpr std::array<std::string_view, overlap_quantities_count> names{
       "total_s",
       "comm_s",
       "comp_s",
@@ -25,15 +25,17 @@ std::span<const std::string_view> OverlapSample::quantities() {
   return names;
 }
 
-void OverlapSample::write(std::span<double> values) const {
-  const std::array<double, quantities_count> measured{
-      total_s,
-      comm_s,
+std::string write_overlap(const OverlapRun& alone, double comp_s, const OverlapRun& beside, double ack_s,
+                          std::span<double> values) {
+  const Usage& usage = beside.usage;
+  const std::array<double, overlap_quantities_count> measured{
+      beside.total_s,
+      alone.total_s,
       comp_s,
-      inside.elapsed_s,
-      post_s,
-      wait_s,
-      inside.test_s,
+      beside.inside.elapsed_s,
+      beside.post_s,
+      beside.wait_s,
+      beside.inside.test_s,
       ack_s,
       usage.cpu_s,
       static_cast<double>(usage.application.voluntary),
@@ -42,6 +44,7 @@ void OverlapSample::write(std::span<double> values) const {
       static_cast<double>(usage.other.involuntary),
   };
   std::ranges::copy(measured, values.begin());
+  return alone.problem.empty() ? beside.problem : alone.problem;
 }
 
 }  // namespace workloads

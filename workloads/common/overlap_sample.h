@@ -2,7 +2,9 @@
 // What every benchmark of overlap records in a repetition; metrics are made of it elsewhere.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "common/thread_usage.h"
@@ -15,21 +17,22 @@ struct ComputationTimes {
   double test_s = 0;     ///< in MPI_Test
 };
 
-/// Seconds.
-struct OverlapSample {
+/// A communication as a whole, with a computation in it or without. Seconds.
+struct OverlapRun {
   double total_s = 0;  ///< start, computation, completion on all sides
-  double comm_s = 0;   ///< the same without computation
-  double comp_s = 0;   ///< the computation alone
+  double post_s = 0;   ///< in what starts it
+  double wait_s = 0;   ///< in what completes it
   ComputationTimes inside;
-  double post_s = 0;
-  double wait_s = 0;
-  double ack_s = 0;  ///< of what closes total_s and comm_s, alone
-  Usage usage;       ///< during total_s
-
-  static constexpr std::size_t quantities_count = 13;
-  static std::span<const std::string_view> quantities();
-  /// In the order of quantities().
-  void write(std::span<double> values) const;
+  Usage usage;          ///< of the process during total_s
+  std::string problem;  ///< what is wrong with what was received; empty if nothing
 };
+
+constexpr std::size_t overlap_quantities_count = 13;
+std::span<const std::string_view> overlap_quantities();
+
+/// Writes, in the order of overlap_quantities(), the sample that a communication `alone`, the computation alone (its
+/// `comp_s`) and both together make; `ack_s` is what closes total_s, alone. Returns what is wrong, or nothing.
+std::string write_overlap(const OverlapRun& alone, double comp_s, const OverlapRun& beside, double ack_s,
+                          std::span<double> values);
 
 }  // namespace workloads

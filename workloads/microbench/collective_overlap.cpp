@@ -48,21 +48,6 @@ void check(const Json& point, int ranks) {
   }
 }
 
-double timed_barrier() {
-  const auto begin = Clock::now();
-  require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
-  return seconds_since(begin);
-}
-
-struct Run {
-  double total_s = 0;
-  double post_s = 0;
-  double wait_s = 0;
-  ComputationTimes inside;
-  Usage usage;
-  std::string problem;
-};
-
 class CollectiveOverlap final : public Experiment {
  public:
   explicit CollectiveOverlap(const Preparation& preparation)
@@ -74,34 +59,23 @@ class CollectiveOverlap final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return role_; }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override { return OverlapSample::quantities(); }
+  [[nodiscard]] std::span<const std::string_view> quantities() const override { return overlap_quantities(); }
 
   std::string repeat(std::span<double> values) override {
-    const Run alone = run(false);
+    const OverlapRun alone = run(false);
     timed_barrier();
     const double comp_s = computation_.alone();
-    const Run beside = run(true);
+    const OverlapRun beside = run(true);
     timed_barrier();
-    const OverlapSample sample{
-        .total_s = beside.total_s,
-        .comm_s = alone.total_s,
-        .comp_s = comp_s,
-        .inside = beside.inside,
-        .post_s = beside.post_s,
-        .wait_s = beside.wait_s,
-        .ack_s = timed_barrier(),
-        .usage = beside.usage,
-    };
-    sample.write(values);
-    return alone.problem.empty() ? beside.problem : alone.problem;
+    return write_overlap(alone, comp_s, beside, timed_barrier(), values);
   }
 
  private:
-  Run run(bool computing) {
+  OverlapRun run(bool computing) {
     collective_.fill(++seed_);
     spin_for(settle_s_);
     timed_barrier();
-    Run times;
+    OverlapRun times;
     const Usage before = read_usage();
     const auto begin = Clock::now();
     MPI_Request request = collective_.start();

@@ -43,27 +43,17 @@ class Overlap final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return std::string(transfer_.pair().role()); }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override { return OverlapSample::quantities(); }
+  [[nodiscard]] std::span<const std::string_view> quantities() const override { return overlap_quantities(); }
 
   std::string repeat(std::span<double> values) override {
     const TransferTimes alone = transfer_.run([](MPI_Request&) {});
     transfer_.pair().synchronise();
     const double comp_s = computation_.alone();
     ComputationTimes inside;
-    const TransferTimes total = transfer_.run([&](MPI_Request& request) { inside = computation_.beside(request); });
+    TransferTimes total = transfer_.run([&](MPI_Request& request) { inside = computation_.beside(request); });
+    total.inside = inside;
     transfer_.pair().synchronise();
-    const OverlapSample sample{
-        .total_s = total.total_s,
-        .comm_s = alone.total_s,
-        .comp_s = comp_s,
-        .inside = inside,
-        .post_s = total.post_s,
-        .wait_s = total.wait_s,
-        .ack_s = transfer_.pair().measure_latency(),
-        .usage = total.usage,
-    };
-    sample.write(values);
-    return alone.problem.empty() ? total.problem : alone.problem;
+    return write_overlap(alone, comp_s, total, transfer_.pair().measure_latency(), values);
   }
 
  private:

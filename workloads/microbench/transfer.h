@@ -4,9 +4,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 
-#include "common/thread_usage.h"
+#include "common/overlap_sample.h"
 #include "microbench/pair.h"
 #include "microbench/payload.h"
 
@@ -16,14 +15,9 @@ namespace workloads {
 /// message may be there already.
 enum class ReceivePosting : std::uint8_t { preposted, late };
 
-/// Seconds, and what the process used meanwhile. See metrics in the project's documentation.
-struct TransferTimes {
-  double total_s = 0;    ///< from the start until complete; for the sender until the acknowledgement has come
-  double between_s = 0;  ///< what happened between start and completion
-  double post_s = 0;     ///< in the starting call
-  double wait_s = 0;     ///< in the completing call
-  Usage usage;
-  std::string problem;  ///< what is wrong with the message received; empty if nothing
+/// For the sender, total_s ends when the acknowledgement has come; `inside` is the caller's to fill.
+struct TransferTimes : OverlapRun {
+  double between_s = 0;  ///< seconds: what happened between start and completion
 };
 
 /// Owns the message's memory. Collective over the pair.

@@ -89,22 +89,10 @@ struct Halo {
   [[nodiscard]] int arriving() const { return direction ^ 1; }
 };
 
-struct Run {
-  double total_s = 0;
-  double post_s = 0;
-  double wait_s = 0;
-  ComputationTimes inside;
-  Usage usage;
+struct Run : OverlapRun {
   double arrived = 1;
   double changed = 1;
-  std::string problem;
 };
-
-double timed_barrier() {
-  const auto begin = Clock::now();
-  require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
-  return seconds_since(begin);
-}
 
 class Exchange final : public Experiment {
  public:
@@ -132,10 +120,10 @@ class Exchange final : public Experiment {
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
     static const auto names = [] {
-      std::array<std::string_view, OverlapSample::quantities_count + 2> list;
-      std::ranges::copy(OverlapSample::quantities(), list.begin());
-      list[OverlapSample::quantities_count] = "arrived_early";
-      list[OverlapSample::quantities_count + 1] = "changed_early";
+      std::array<std::string_view, overlap_quantities_count + 2> list;
+      std::ranges::copy(overlap_quantities(), list.begin());
+      list[overlap_quantities_count] = "arrived_early";
+      list[overlap_quantities_count + 1] = "changed_early";
       return list;
     }();
     return std::span(names).first(names.size() - (looks() ? 0 : 2));
@@ -147,22 +135,12 @@ class Exchange final : public Experiment {
     const double comp_s = compute(units_).elapsed_s;
     const Run beside = run(units_);
     timed_barrier();
-    const OverlapSample sample{
-        .total_s = beside.total_s,
-        .comm_s = alone.total_s,
-        .comp_s = comp_s,
-        .inside = beside.inside,
-        .post_s = beside.post_s,
-        .wait_s = beside.wait_s,
-        .ack_s = timed_barrier(),
-        .usage = beside.usage,
-    };
-    sample.write(values);
+    auto problem = write_overlap(alone, comp_s, beside, timed_barrier(), values);
     if (looks()) {
       const auto fewest = fewest_of_all({beside.arrived, beside.changed});
-      std::ranges::copy(fewest, values.begin() + OverlapSample::quantities_count);
+      std::ranges::copy(fewest, values.begin() + overlap_quantities_count);
     }
-    return alone.problem.empty() ? beside.problem : alone.problem;
+    return problem;
   }
 
  private:

@@ -17,7 +17,7 @@ class OverlapBenchWorkloads(CMakePackage):
     version("main", branch="main")
 
     variant("core", default=True, description="The workload of the engine's task queues, by themselves")
-    variant("ult", default=False, description="The workload of user-level threads, over Boost.Fiber")
+    variant("ult", default=True, description="The workload of user-level threads, over Boost.Fiber")
     variant("tests", default=False, description="Build the unit tests and run them with spack install --test")
 
     depends_on("c", type="build")
@@ -29,6 +29,7 @@ class OverlapBenchWorkloads(CMakePackage):
     depends_on("googletest@1.12: +gmock", type="build", when="+tests")
     depends_on("progress-engine +hwloc", when="+core")
     depends_on("boost@1.74: +fiber+context", when="+ult")
+    depends_on("progress-engine ult=boost_fiber", when="+ult")  # loaded at run time: suspends who waits in MPI
     depends_on("mpi")
 
     requires("%gcc@12:", "%clang@15:", policy="one_of", msg="The workloads are written in C++20.")

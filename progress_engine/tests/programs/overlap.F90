@@ -1,12 +1,25 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Overlap through the module mpi_f08: exchanges messages between two ranks while it computes. Prints, of rank 0, how many
-! operations were started and the share of the communication that the computation hid (best times of several rounds).
-program overlap_mpi_f08
+! Overlap through mpif.h (-DMPIF_H), the module mpi (-DUSE_MPI) or mpi_f08 (-DMPI_F08): exchanges messages between
+! two ranks while it computes. Prints, of rank 0, how many operations were started and the share of the communication
+! that the computation hid (best times of several rounds).
+program overlap
+#if defined(USE_MPI)
+  use mpi
+#elif defined(MPI_F08)
   use mpi_f08
+#endif
   implicit none
+#if defined(MPIF_H)
+  include 'mpif.h'
+#endif
   integer, parameter :: length = 1000000, rounds = 8
+#if defined(MPI_F08)
   real(8), allocatable, asynchronous :: outgoing(:), incoming(:)
   type(MPI_Request) :: requests(2)
+#else
+  real(8), allocatable :: outgoing(:), incoming(:)
+  integer :: requests(2)
+#endif
   real(8) :: communication, computation, both, start, sink
   integer :: rank, peer, error, round, operations
 
