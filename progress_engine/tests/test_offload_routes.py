@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What becomes of each function of an mpi.h under `offload`: the nonblocking form where there is one, and the documented
+"""What becomes of each function of an mpi.h under `offload`: the nonblocking form where there is one; the documented
 exceptions are those of the table."""
 
 from __future__ import annotations

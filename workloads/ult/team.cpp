@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ult/team.h"
 
+#include <algorithm>
 #include <boost/fiber/barrier.hpp>
 #include <boost/fiber/fiber.hpp>
 #include <boost/fiber/operations.hpp>
-#include <algorithm>
 #include <latch>
 #include <thread>
 

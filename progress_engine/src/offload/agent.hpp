@@ -44,7 +44,7 @@ class Progress {
 struct AgentPolicy {
   std::size_t ring = 4096;
   Nanoseconds spin = microseconds(20);  // fruitless passes before it sleeps
-  bool shares_cpu = false;  // the program's threads have no other CPU: it lets them run between two passes
+  bool shares_cpu = false;              // the program's threads have no other CPU: it lets them run between two passes
   bool sleeps = true;                   // false: it spins for ever
   Nanoseconds longest_nap = microseconds(1000);
   int burst = 3;  // fruitless passes in a row before it sleeps, at least
