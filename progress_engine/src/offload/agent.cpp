@@ -116,10 +116,9 @@ void Agent::rest() {
     fruitless_since_ = time;
     wait_policy().communication_cpu.store(sched_getcpu(), std::memory_order_relaxed);
   }
-  if (fruitless_ < policy_.burst) return;
-  if (policy_.sleeps && !spins(time))
+  if (policy_.sleeps && fruitless_ >= policy_.burst && !spins(time))
     nap();
-  else if (policy_.shares_cpu)
+  else if (policy_.shares_cpu && (manners_.may_spin() || !policy_.sleeps))
     manners_.let_others_run([this] { return !ring_.empty(); });
 }
 
