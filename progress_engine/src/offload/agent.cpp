@@ -51,7 +51,7 @@ void* Agent::enter(void* self) {
   pthread_setname_np(pthread_self(), "pe-offload");
   is_communication_thread = true;
   agent.tid_ = gettid();
-  schedule_this_thread(agent.policy_.scheduling);
+  agent.slice_ = schedule_this_thread(agent.policy_.scheduling).value_or(0);
   agent.run();
   agent.final_usage_ = usage_of_thread(gettid());
   agent.ended_.store(true, std::memory_order_release);

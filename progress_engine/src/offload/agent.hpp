@@ -87,6 +87,8 @@ class Agent {
 
   const AgentCounters& counters() const { return counters_; }
   ThreadUsage usage() const;
+  // The thread's scheduling slice as the kernel says it is; 0 where it does not.
+  Nanoseconds slice() const { return slice_.load(std::memory_order_relaxed); }
 
  private:
   static void* enter(void* self);
@@ -112,6 +114,7 @@ class Agent {
   std::atomic<bool> stopping_{false};
   std::atomic<bool> ended_{false};
   std::atomic<int> tid_{0};
+  std::atomic<Nanoseconds> slice_{0};
   ThreadUsage final_usage_;  // valid once ended
   pthread_t thread_{};
   Nanoseconds fruitless_since_ = 0;

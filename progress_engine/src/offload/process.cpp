@@ -130,6 +130,11 @@ nlohmann::ordered_json describe() {
           {"ult_adapter", adapter ? nlohmann::ordered_json(adapter->name) : nlohmann::ordered_json(nullptr)}};
 }
 
+nlohmann::ordered_json describe_slice() {
+  const Nanoseconds slice = the_process->agent.slice();
+  return slice > 0 ? nlohmann::ordered_json(slice) : nlohmann::ordered_json(nullptr);
+}
+
 nlohmann::ordered_json describe_thread() {
   const ThreadUsage usage = the_process->agent.usage();
   return {{"role", "communication"},
