@@ -10,11 +10,11 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness import identity, spack, unrun
+from harness import identity, spack, unrun, variants
 from harness import session as sessions
 from harness.errors import Failure, UsageError
 from harness.paths import ROOT, VENV
@@ -31,12 +31,25 @@ CHECKS = ROOT / "reframe_checks" / "studies"
 SETTING_SEPARATOR = ";"
 STOP_GRACE_S = 15.0
 LOG_TAIL = 15
+WRONG_USE = 2  # the status of progress-run for settings that cannot be
 
 
 def set_up(request: Request) -> None:
     """Have every MPI that is run on installed, and the engine and what its studies run built for it."""
     for mpi, programs in request.programs().items():
         request.system.set_up([mpi], programs)
+        check_settings(request.variants, request.system.programs_of(mpi))
+
+
+def check_settings(names: Iterable[str], programs: Path) -> None:
+    """UsageError with what progress-run says of these variants' settings, rather than in each launch of a session."""
+    for name in names:
+        how = variants.recipe(name, programs / "progress-run", {})
+        if ":" not in name or isinstance(how, str):
+            continue
+        done = subprocess.run([*how.prefix, "true"], capture_output=True, text=True, check=False)
+        if done.returncode == WRONG_USE:
+            raise UsageError(f"Variant '{name}': {done.stderr.strip().removeprefix('progress-run: ')}")
 
 
 def new_session(request: Request, hint: str, command: list[str]) -> Session:

@@ -150,7 +150,8 @@ def _check_programs(environment: Config) -> None:
         if Path(extras["bin_dir"]) != chosen.bin:
             raise UsageError(f"{where}: extras 'bin_dir' of what Spack installs is {chosen.bin}.")
     elif not (Path(extras["bin_dir"]) / "progress-run").is_file():
-        raise UsageError(f"{where}: there is no progress-run in bin_dir {extras['bin_dir']}; build it for this MPI.")
+        absent = f"{where}: there is no progress-run in bin_dir {extras['bin_dir']}"
+        raise UsageError(f"{absent}; build it for this MPI (docs/cluster.md says how).")
 
 
 def _from_spack(environment: Config) -> spack.SiteEnvironment | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
 from collections.abc import Sequence
@@ -90,8 +91,7 @@ def new(
     Example: ./bench site new mycluster.py --name mycluster --scheduler slurm --partition batch --fabric infiniband
     --mpi openmpi --spack-site mycluster --cores 64
     """
-    if file.suffix != ".py":
-        raise UsageError(f"{file}: a site's file is a Python file, so its name ends in .py.")
+    _check_suffix(file)
     if file.exists() and not force:
         raise UsageError(f"{file} is there already: --force replaces it.")
     name = _ask("--name", name, "What is the cluster called?", default=file.stem)
@@ -112,7 +112,7 @@ def new(
         launcher=launcher,
         fabric=fabric,
         mpis=[SiteMpi.parse(text, compiler) for text in mpi or _ask("--mpi", "", WHICH_MPIS).split()],
-        hostname=hostname or f"^{socket.gethostname()}$",
+        hostname=hostname or f"^{re.escape(socket.gethostname())}$",
         access=_access(scheduler, partition, account),
         pmi=pmi,
         modules_system=modules_system or "nomod",
@@ -123,6 +123,11 @@ def new(
         node_features=feature or _ask("--feature", "", NODES_HAVE, default="").split(),
     )
     return _write(file, answers)
+
+
+def _check_suffix(file: Path) -> None:
+    if file.suffix != ".py":
+        raise UsageError(f"{file}: a site's file is a Python file, so its name ends in .py.")
 
 
 def _access(scheduler: str, partition: str, account: str) -> list[str]:
@@ -153,6 +158,7 @@ def _write(file: Path, answers: Answers) -> int:
 
 def check(file: Annotated[Path, typer.Argument(metavar="FILE", help="A site's file.")]) -> int:
     """Check a site's file on this host, whole: nothing is submitted. Example: ./bench site check mycluster.py"""
+    _check_suffix(file)
     if not file.is_file():
         raise UsageError(f"{file} is not there: ./bench site new {file} writes one.")
     site = site_file.read(file.resolve())

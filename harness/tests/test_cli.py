@@ -13,7 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harness import run as runs
 from harness.cli import main
+from harness.errors import UsageError
 from harness.paths import ROOT
 
 WRONG = {
@@ -150,3 +152,14 @@ def test_the_quick_table_says_what_a_run_would_be(capsys: pytest.CaptureFixture[
     assert main(["list", "--quick-table"]) == 0
     assert "in all about" in capsys.readouterr().out
     assert not results.exists()
+
+
+def test_a_setting_that_the_engine_does_not_know_stops_a_run_before_it_begins(tmp_path: Path) -> None:
+    """It is asked of progress-run, which alone knows; what it says for another reason is for the launches."""
+    program = tmp_path / "progress-run"
+    program.write_text("#!/bin/sh\necho \"progress-run: unknown setting 'brust'\" >&2\nexit 2\n")
+    program.chmod(0o755)
+    with pytest.raises(UsageError, match="Variant 'adaptive:brust=5': unknown setting 'brust'"):
+        runs.check_settings(["bare", "adaptive", "adaptive:brust=5"], tmp_path)
+    program.write_text("#!/bin/sh\nexit 1\n")
+    runs.check_settings(["adaptive:brust=5"], tmp_path)

@@ -25,6 +25,8 @@ class NoTraffic : public EventSource {
   bool wait(Nanoseconds bound) override { return epoll_.wait(bound); }
   bool came_late() override { return false; }
   void remember() override {}
+  bool any() const override { return true; }
+  void add(int descriptor) override { epoll_.add(descriptor); }
   void refresh() override {}
   void interrupt() override { epoll_.interrupt(); }
 

@@ -56,7 +56,7 @@ COMPUTE_IDLE_PERIOD = Study(
     scales={
         "test": scale(1, {"class": ("S",), "period_us": (0, 1000)}, variants=("bare", "idle"), samples=1),
         "quick": scale(
-            DEFENSIBLE, {"class": ("S",), "period_us": (0, 10, 1000)}, variants=("bare", "idle"), samples=4, seconds=1.3
+            DEFENSIBLE, {"class": ("A",), "period_us": (0, 10, 1000)}, variants=("bare", "idle"), samples=3, seconds=1.6
         ),
         "paper": paper(
             6,

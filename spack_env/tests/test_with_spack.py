@@ -145,9 +145,8 @@ def test_what_is_installed_runs_on_two_ranks(name: str, capsys: pytest.CaptureFi
         spack_smoke.run(mistaken)
 
 
-def with_variants(folder: Path, name: str, variants: dict[str, str]) -> list[str]:
-    """`spack -e` of a copy of this machine's environment whose specs ask for these variants, by package."""
-    source = here(name)
+def with_variants(folder: Path, source: SiteEnvironment, variants: dict[str, str]) -> list[str]:
+    """`spack -e` of a copy of a site's environment whose specs ask for these variants, by package."""
     source.write()
     text = (source.folder / "spack.yaml").read_text()
     for package, asked in variants.items():
@@ -164,7 +163,7 @@ def done(command: list[str]) -> str:
 @pytest.mark.full
 def test_the_recipes_own_tests_pass(tmp_path: Path) -> None:
     """The variant `tests`: Spack builds the unit tests and runs them after the build."""
-    command = with_variants(tmp_path, DEFAULT, dict.fromkeys(spack.PACKAGES, "+tests"))
+    command = with_variants(tmp_path, here(DEFAULT), dict.fromkeys(spack.PACKAGES, "+tests"))
     for words in (["concretize"], ["install", *here(DEFAULT).install_options(), "--test=root"]):
         assert not done([*command, *words])
 
@@ -172,7 +171,7 @@ def test_the_recipes_own_tests_pass(tmp_path: Path) -> None:
 @pytest.mark.full
 def test_the_recipes_variants_concretise(tmp_path: Path) -> None:
     variants = {"progress-engine": "~hwloc ult=argobots,boost_fiber", "overlap-bench-workloads": "~core +ult"}
-    assert not done([*with_variants(tmp_path, DEFAULT, variants), "concretize"])
+    assert not done([*with_variants(tmp_path, here(DEFAULT), variants), "concretize"])
     locked = json.loads((tmp_path / "spack.lock").read_bytes())["concrete_specs"].values()
     assert {"argobots", "boost"} <= {node["name"] for node in locked}
 
@@ -180,8 +179,22 @@ def test_the_recipes_variants_concretise(tmp_path: Path) -> None:
 @pytest.mark.full
 def test_fortran_wants_an_mpi_that_has_it(tmp_path: Path) -> None:
     """The wheels have no Fortran."""
-    refused = done([*with_variants(tmp_path, DEFAULT, {"progress-engine": "+fortran"}), "concretize"])
+    refused = done([*with_variants(tmp_path, here(DEFAULT), {"progress-engine": "+fortran"}), "concretize"])
     assert "no Fortran bindings" in refused
+
+
+@pytest.mark.full
+def test_fortran_comes_with_an_mpi_that_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian's."""
+    monkeypatch.setattr(make_site, "SITES", tmp_path)
+    made = make_site.make("system", "ethernet")
+    if "mpich" not in {found.package for found in made.found if "+fortran" in found.spec}:
+        pytest.skip("needs Debian's MPICH with gfortran")
+    environment = SiteEnvironment(made.name, ENVIRONMENTS["mpich"])
+    assert not done([*with_variants(tmp_path, environment, {"progress-engine": "+fortran"}), "concretize"])
+    locked = json.loads((tmp_path / "spack.lock").read_bytes())["concrete_specs"].values()
+    (engine,) = [node for node in locked if node["name"] == "progress-engine"]
+    assert engine["parameters"]["fortran"]
 
 
 @pytest.mark.full

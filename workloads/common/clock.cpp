@@ -5,6 +5,16 @@
 #include <limits>
 
 namespace workloads {
+namespace {
+
+double read(clockid_t clock) noexcept {
+  timespec now{};
+  clock_gettime(clock, &now);
+  constexpr double seconds_per_nanosecond = 1e-9;
+  return static_cast<double>(now.tv_sec) + seconds_per_nanosecond * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace
 
 void spin_for(double duration_s) noexcept {
   const auto begin = Clock::now();
@@ -26,11 +36,8 @@ double measured_clock_resolution_s() {
   return smallest;
 }
 
-double process_cpu_s() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  constexpr double seconds_per_nanosecond = 1e-9;
-  return static_cast<double>(now.tv_sec) + seconds_per_nanosecond * static_cast<double>(now.tv_nsec);
-}
+double process_cpu_s() noexcept { return read(CLOCK_PROCESS_CPUTIME_ID); }
+
+double thread_cpu_s() noexcept { return read(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace workloads

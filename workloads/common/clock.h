@@ -24,4 +24,7 @@ double measured_clock_resolution_s();
 /// CPU time of all threads of this process.
 double process_cpu_s() noexcept;
 
+/// CPU time of the calling thread.
+double thread_cpu_s() noexcept;
+
 }  // namespace workloads

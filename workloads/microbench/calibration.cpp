@@ -2,8 +2,8 @@
 // What the amounts of work are chosen from: the duration of one unit of work, and of a message alone.
 #include <algorithm>
 
-#include "common/clock.h"
 #include "common/fixed_work.h"
+#include "common/unit_of_work.h"
 #include "microbench/benchmarks.h"
 #include "microbench/transfer.h"
 
@@ -40,11 +40,7 @@ class UnitCalibration final : public Experiment {
   }
 
   std::string repeat(std::span<double> values) override {
-    constexpr int units = 50'000;  // half a second in ten repetitions: what disturbs a tenth of one must not show
-    require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
-    const auto begin = Clock::now();
-    work_->run(units);
-    values.front() = seconds_since(begin) / units;
+    values.front() = unit_of(*work_);
     return {};
   }
 

@@ -2,7 +2,7 @@
 // The duration of a unit of the inflated computation, which amounts of work are made of.
 #include <array>
 
-#include "common/clock.h"
+#include "common/unit_of_work.h"
 #include "minighost/benchmarks.h"
 #include "minighost/inflation.h"
 
@@ -32,11 +32,7 @@ class UnitOfInflation final : public Experiment {
   }
 
   std::string repeat(std::span<double> values) override {
-    constexpr int units = 50'000;  // half a second in ten repetitions: what disturbs a tenth of one must not show
-    require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
-    const auto begin = Clock::now();
-    work_.run(units);
-    values.front() = seconds_since(begin) / units;
+    values.front() = unit_of(work_);
     return {};
   }
 
