@@ -77,7 +77,21 @@ def sizes(points: list[Point]) -> list[int]:
     return sorted({point["size_bytes"] for point in points if "comp_over_comm" in point})
 
 
-def from_record(record: RecordFile) -> Calibration:
+def turns(record: RecordFile, cpus_shared: bool) -> float:
+    """How many ranks take turns on a CPU, at most: a unit is measured in CPU time, of which each then has its share.
+
+    `cpus_shared`: a CPU's number means the same CPU on all hosts.
+    """
+    ranks = (record.header or {}).get("ranks", [])
+    places = [
+        frozenset(("" if cpus_shared else rank["host"], cpu) for cpu in rank["cpus_allowed"])
+        for rank in ranks
+        if rank["cpus_allowed"]
+    ]
+    return max([1.0, *(places.count(place) / len(place) for place in places)])
+
+
+def from_record(record: RecordFile, turns: float = 1.0) -> Calibration:
     """The calibration that a `--calibrate` launch measured; KeyError or ValueError if its record lacks a part."""
     units: dict[int, float] = {}
     comm: dict[str, list[float]] = {}
@@ -90,7 +104,7 @@ def from_record(record: RecordFile) -> Calibration:
             comm.setdefault(sent(point), []).append(_time_alone(samples))
         elif line["rank"] == 0:
             comm[str(point["size_bytes"])] = [_time_alone(samples)]
-    return Calibration(max(units.values()), {what: max(times) for what, times in comm.items()})
+    return Calibration(turns * max(units.values()), {what: max(times) for what, times in comm.items()})
 
 
 def _time_alone(samples: dict[str, list[float]]) -> float:

@@ -124,7 +124,9 @@ class Runner:
         if ended.status != 0 or record.cut_off:
             how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"
             raise CalibrationError(f"the calibration {how}; last words: {ended.last_line or 'none'}")
-        calibration = calibrate.from_record(record)
+        site = self.plan.site
+        turns = calibrate.turns(record, site.cpus_shared) if site.cpus_too_few else 1.0
+        calibration = calibrate.from_record(record, turns)
         records.write(self.folders.calibration / f"{launch.identity}.jsonl", record)
         calibration.save(kept)
         for path in filter(None, (output, note, points)):

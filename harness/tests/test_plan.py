@@ -68,6 +68,16 @@ def test_calibration_takes_the_slowest_rank_and_comm_without_its_acknowledgement
     assert calibrate.from_record(RecordFile(points=lines)) == Calibration(5e-5, {"8": 1.5})
 
 
+def test_ranks_that_take_turns_on_a_cpu_have_longer_units() -> None:
+    header = {"ranks": [{"host": f"vc{rank}", "cpus_allowed": [rank % 2]} for rank in range(4)]}
+    assert calibrate.turns(RecordFile(header=header), cpus_shared=True) == 2.0
+    assert calibrate.turns(RecordFile(header=header), cpus_shared=False) == 1.0
+    free = {"ranks": [{"host": "here", "cpus_allowed": [0, 1]} for _ in range(2)]}
+    assert calibrate.turns(RecordFile(header=free), cpus_shared=True) == 1.0
+    lines = [{"point": {"calibration": "unit"}, "rank": 0, "samples": {"unit_s": [1e-3]}}]
+    assert calibrate.from_record(RecordFile(points=lines), 2.0) == Calibration(2e-3, {})
+
+
 def test_calibration_by_the_studys_own_points(tmp_path: Path) -> None:
     points = [{"collective": name, "size_bytes": 8, "comp_over_comm": r} for name in ("a", "b") for r in (0.5, 1.0)]
     options = calibrate.options(points, tmp_path / "p.json")
