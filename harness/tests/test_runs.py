@@ -16,6 +16,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from harness.mpis import WHEEL_MPIS
 from harness.paths import ROOT, SCHEMA
 from harness.schedule import records
 from harness.systems import virtual_slurm_supported, virtual_supported
@@ -76,7 +77,8 @@ def nothing_runs(state: Path) -> bool:
 
 
 def test_a_whole_quick_run_on_three_mpis_over_two_nodes(results: Path) -> None:
-    done = bench("run", "overlap-ratio", "--variant", "bare,adaptive", "--set", "launches=1")
+    mpis = ",".join(WHEEL_MPIS)
+    done = bench("run", "overlap-ratio", "--mpi", mpis, "--variant", "bare,adaptive", "--set", "launches=1")
     assert done.returncode == 0, done.stderr
     session = (results / "latest").resolve()
     report = Path(done.stdout.splitlines()[-1])
