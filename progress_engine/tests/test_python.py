@@ -20,7 +20,7 @@ from harness.mpis import Mpi
 from .conftest import MPICH_FIRST, PROGRAMS
 from .third_party.mpi4py_suite import environment
 
-pytestmark = [pytest.mark.mpi, pytest.mark.full]
+pytestmark = pytest.mark.mpi
 
 
 def sums(mpi: Mpi, variant: str | None, place: Path) -> tuple[list[str], int]:
