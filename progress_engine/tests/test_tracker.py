@@ -40,36 +40,41 @@ KINDS = ("collectives", "neighbours", "persistent_collectives", "partitioned", "
          "files", "generalised", "communicators")  # fmt: skip
 
 
+def groups_that_run(launcher: Launcher, kinds: tuple[str, ...]) -> list[str]:
+    """All kinds at once if this MPI runs them without the engine, else by halves; of a kind that never runs a warning
+    is left. (Intel MPI 2021.18 runs each kind, and crashes when one process goes through all of them.)"""
+    if launcher.run(",".join(kinds), limit=20).returncode == 0:
+        return [",".join(kinds)]
+    if len(kinds) == 1:
+        warnings.warn(f"{launcher.mpi.title} does not run {kinds[0]} without the engine", stacklevel=1)
+        return []
+    half = len(kinds) // 2
+    return groups_that_run(launcher, kinds[:half]) + groups_that_run(launcher, kinds[half:])
+
+
 @pytest.fixture(scope="module")
-def kinds(program: Program) -> str:
-    """The kinds of operations that this MPI runs without the engine; of the others a warning is left."""
+def bare_operations(program: Program) -> dict[str, list[str]]:
+    """Of each group of kinds, what the ranks print."""
     launcher = program("operations.c")
-    if launcher.run().returncode == 0:
-        return ",".join(KINDS)
-    run = {kind: launcher.run(kind, limit=20).returncode == 0 for kind in KINDS}
-    failed = [kind for kind in KINDS if not run[kind]]
-    warnings.warn(f"{launcher.mpi.title} does not run {', '.join(failed)} without the engine", stacklevel=1)
-    return ",".join(kind for kind in KINDS if run[kind])
-
-
-@pytest.fixture(scope="module")
-def bare_operations(program: Program, kinds: str) -> list[str]:
-    return lines(program("operations.c").run(kinds).stdout)
+    return {group: lines(launcher.run(group).stdout) for group in groups_that_run(launcher, KINDS)}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_operation_counts_once(
-    program: Program, kinds: str, bare_operations: list[str], preset: str, tmp_path: Path
+    program: Program, bare_operations: dict[str, list[str]], preset: str, tmp_path: Path
 ) -> None:
-    assert len(bare_operations) > len(KINDS)  # two ranks, of half of the kinds at least
-    result = program("operations.c").run(kinds, variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
-    assert result.returncode == 0, result.stderr
-    assert lines(result.stdout) == bare_operations
-    started = [int(number) for number in re.findall(r"rank \d: operations (\d+)", result.stdout)]
-    for report in reports(tmp_path):
-        assert [report["tracked"]] * 2 == started
-        assert (report["pending"], report["standing"]) == (0, 0)
-        assert (report["managed_sleeps"] > 0) is (preset == "idle")
+    assert bare_operations
+    sleeps = 0
+    for group, bare in bare_operations.items():
+        result = program("operations.c").run(group, variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
+        assert result.returncode == 0, result.stderr
+        assert lines(result.stdout) == bare
+        started = [int(number) for number in re.findall(r"rank \d: operations (\d+)", result.stdout)]
+        for report in reports(tmp_path):
+            assert [report["tracked"]] * 2 == started
+            assert (report["pending"], report["standing"]) == (0, 0)
+            sleeps += report["managed_sleeps"]
+    assert (sleeps > 0) is (preset == "idle")
 
 
 def waits(output: str) -> dict[str, float]:
