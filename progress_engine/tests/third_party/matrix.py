@@ -11,29 +11,18 @@ day, and a cell that came out the same today is not run again: a run that stoppe
 from __future__ import annotations
 
 import argparse
-import datetime
 import pickle
-import subprocess
 import time
 from dataclasses import dataclass, replace
 from itertools import product
 
 from harness.mpis import MPIS, Mpi
-from harness.paths import ROOT, STATE_DIR
+from harness.paths import STATE_DIR
 from progress_engine.tests.third_party.mpi4py_suite import TOUCHED, Outcome, compare, modules, only, run
-from progress_engine.tests.third_party.runs import VARIANTS, Run, load, save
+from progress_engine.tests.third_party.runs import VARIANTS, Run, engine_commit, load, save, today
 
 SUITES = {"all": "mpi4py 4.1.2, all of it", "some": "mpi4py 4.1.2, what the engine touches most"}
 TIME_LIMIT_STATUS = (124, 137)
-
-
-def today() -> str:
-    return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-
-
-def commit() -> str:
-    command = ["git", "log", "-1", "--format=%h", "--", "progress_engine/src", "progress_engine/presets.json"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @dataclass(frozen=True)
@@ -78,7 +67,16 @@ def in_parts(mpi: Mpi, ranks: int, variant: str, suite: Suite, limit: Time) -> O
 
 def kept_part(mpi: Mpi, ranks: int, variant: str, suite: Suite, part: int, limit: Time) -> Outcome:
     """One part, made today with this engine if it came to its end before; so that an interrupted run can go on."""
-    words = (today(), commit() if variant != "bare" else "", mpi.name, ranks, variant, suite.files, part, suite.parts)
+    words = (
+        today(),
+        engine_commit() if variant != "bare" else "",
+        mpi.name,
+        ranks,
+        variant,
+        suite.files,
+        part,
+        suite.parts,
+    )
     kept = STATE_DIR / "third_party" / ("-".join(map(str, words)) + ".pickle")
     if kept.exists():
         outcome: Outcome = pickle.loads(kept.read_bytes())
@@ -106,7 +104,7 @@ def unfinished(outcome: Outcome) -> str:
 
 def as_run(mpi: Mpi, ranks: int, variant: str, suite: Suite, outcome: Outcome, result: str, flaky: int = 0) -> Run:
     counts = {status: outcome.count(status) for status in ("passed", "failed", "skipped")}
-    engine, seconds = commit() if variant != "bare" else "", round(outcome.seconds)
+    engine, seconds = engine_commit() if variant != "bare" else "", round(outcome.seconds)
     name = SUITES[suite.files]
     return Run(today(), engine, name, mpi.name, ranks, variant, result, **counts, flaky=flaky, seconds=seconds)
 

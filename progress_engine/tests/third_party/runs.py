@@ -6,8 +6,10 @@ Committed, since nobody repeats all of them at every change; the tests compare t
 
 from __future__ import annotations
 
+import datetime
 import fcntl
 import json
+import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -52,6 +54,15 @@ class Run:
         if self.result == "ended":
             return f"{self.passed} + {self.failed} + {self.skipped}"
         return (self.result if self.result == "same" else "**different**") + flaky
+
+
+def today() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+
+
+def engine_commit() -> str:
+    command = ["git", "log", "-1", "--format=%h", "--", "progress_engine/src", "progress_engine/presets.json"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def load() -> list[Run]:
