@@ -16,7 +16,7 @@ from .conftest import Launcher, Result, assert_valid
 pytestmark = pytest.mark.mpi
 
 QUICK = ("--time-box-s=0.3", "--min-samples=2", "--max-samples=2", "--warmup=1")
-ATTEMPTS = 4  # others on the machine take the core from one that spins, too
+ATTEMPTS, QUIET_SHARE = 4, 0.4  # of a core that only the victim and the one that spins share
 TWO_CORES = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the partner needs a core of its own")
 
 
@@ -42,9 +42,10 @@ def test_a_thread_that_spins_takes_what_one_that_sleeps_leaves(launcher: Launche
             assert line["role"] == "waiting"
             assert min(line["samples"]["mflops"]) > 0 < min(line["samples"]["alone_mflops"])
             assert min(line["samples"]["batch_median_s"]) > 0
-        if median(sleep, "cpu_share") < median(spin, "cpu_share"):
+        if median(spin, "cpu_share") > QUIET_SHARE:
+            assert median(sleep, "cpu_share") < median(spin, "cpu_share")
             return
-    raise AssertionError(f"in {ATTEMPTS} attempts the one that sleeps never left more than the one that spins")
+    pytest.skip("others had the core in all attempts: one that spins did not get its half of it")
 
 
 @TWO_CORES
