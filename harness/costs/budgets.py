@@ -46,6 +46,8 @@ BUDGETS: tuple[Budget, ...] = (
     Budget("wake a parked thread, the waker's side", "core", "wake_parked", 1500),
     Budget("wake a parked thread, until it runs", "core", "wake_parked_latency"),
     Budget("find work when about to park (membarrier)", "core", "park_and_find_work"),
+    Budget("ring a neighbour that is awake", "core", "ring_awake", 3),
+    Budget("ring a neighbour that sleeps, the ringer's side", "core", "ring_asleep", 1600),
     Budget("read the clock", "core", "read_clock"),
     Budget("offload: hand a call over", "core", "offload_enqueue", 60),
     Budget("offload: hand a call over and have its result", "core", "offload_round_trip", 500),

@@ -90,9 +90,9 @@ void enter_and_leave(benchmark::State& state) {
   Parking parking;
   ThreadSlot& slot = activity.acquire();
   for (auto _ : state) {
-    slot.inside.store(true, std::memory_order_release);
+    slot.depth.store(1, std::memory_order_release);
     add(slot.started, 1);
-    slot.inside.store(false, std::memory_order_release);
+    slot.depth.store(0, std::memory_order_release);
     light_fence();
     benchmark::DoNotOptimize(parking.anyone());
   }

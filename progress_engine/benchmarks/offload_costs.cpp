@@ -20,6 +20,8 @@ class NoEvents : public EventSource {
   bool wait(Nanoseconds /*bound*/) override { return false; }
   bool came_late() override { return false; }
   void remember() override {}
+  bool any() const override { return false; }
+  void add(int /*descriptor*/) override {}
   void refresh() override {}
   void interrupt() override {}
 };

@@ -26,11 +26,15 @@ TEST(Activity, SomeoneIsInsideAsLongAsOneThreadIs) {
   ThreadSlot& first = activity.acquire();
   ThreadSlot& second = activity.acquire();
   EXPECT_FALSE(activity.anyone_inside());
-  first.inside = true;
-  second.inside = true;
-  first.inside = false;
+  first.depth = 1;
+  second.depth = 2;
+  first.depth = 0;
   EXPECT_TRUE(activity.anyone_inside());
-  second.inside = false;
+  second.change_depth(ThreadSlot::outside);
+  EXPECT_FALSE(activity.anyone_inside()) << "it sleeps in its call";
+  second.change_depth(-ThreadSlot::outside);
+  EXPECT_TRUE(activity.anyone_inside());
+  second.depth = 0;
   EXPECT_FALSE(activity.anyone_inside());
 }
 

@@ -99,11 +99,11 @@ TEST(Engine, AdaptiveStandsDownWhileAThreadIsInside) {
   auto engine = make_engine("adaptive", polls);
   ThreadSlot& slot = engine->activity().acquire();
   add(slot.started, 1);
-  slot.inside = true;
+  slot.depth = 1;
   engine->start();
   settle();
   EXPECT_EQ(polls, 0);
-  slot.inside = false;
+  slot.depth = 0;
   engine->after_call();
   EXPECT_TRUE(eventually([&] { return polls > 0; }));
   EXPECT_TRUE(engine->stop(seconds(10)));

@@ -44,6 +44,14 @@ TEST(Presets, OffHasNoPollingPointAtAll) {
   EXPECT_EQ(policy_of("adaptive").trigger, Trigger::outside);
 }
 
+TEST(Presets, TheDoorbellIsOfThoseThatWaitForTraffic) {
+  for (const auto& [name, preset] : all_presets().items()) {
+    const bool waits = name == "adaptive" || name == "mwait";
+    EXPECT_EQ(policy_of(name).doorbell, waits ? DoorbellKind::node : DoorbellKind::none) << name;
+  }
+  EXPECT_NE(complaint("offload", {{"doorbell", "node"}}).find("doorbell=none"), std::string::npos);
+}
+
 TEST(Settings, DefaultsAreValidAndExplained) {
   for (const auto& setting : all_settings()) {
     EXPECT_NO_THROW(check_value(setting.key, setting.initial)) << setting.key;

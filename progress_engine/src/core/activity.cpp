@@ -35,6 +35,13 @@ std::uint64_t Activity::completed() const {
   return sum;
 }
 
+std::uint64_t Activity::rings() const {
+  std::uint64_t sum = 0;
+  for (const ThreadSlot* slot = first_.load(std::memory_order_acquire); slot; slot = slot->next)
+    sum += slot->rings.load(std::memory_order_relaxed);
+  return sum;
+}
+
 std::int64_t Activity::pending() const {
   const auto done = completed();
   return static_cast<std::int64_t>(started() - done);
@@ -42,7 +49,7 @@ std::int64_t Activity::pending() const {
 
 bool Activity::anyone_inside() const {
   for (const ThreadSlot* slot = first_.load(std::memory_order_acquire); slot; slot = slot->next)
-    if (slot->inside.load(std::memory_order_acquire)) return true;
+    if (slot->inside()) return true;
   return false;
 }
 

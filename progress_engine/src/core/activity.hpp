@@ -14,10 +14,21 @@ namespace progress_engine {
 struct alignas(128) ThreadSlot {
   std::atomic<std::uint64_t> started{0};
   std::atomic<std::uint64_t> completed{0};
-  std::atomic<bool> inside{false};
+  std::atomic<std::uint64_t> rings{0};  // of neighbours' bells
+  std::atomic<int> depth{0};            // interposed calls that the thread is in, and `outside`
   std::atomic<bool> owned{true};
-  int depth = 0;  // of interposed calls; its own thread's business
+  std::uint64_t misses = 0;  // of neighbours that are none; its own thread's business
   ThreadSlot* next = nullptr;
+
+  // Added to the depth while the thread polls for the engine, or sleeps in its call: then it is in nobody's way.
+  static constexpr int outside = 1 << 16;
+  // By the thread itself.
+  void change_depth(int by) { depth.store(depth.load(std::memory_order_relaxed) + by, std::memory_order_release); }
+  // By any.
+  bool inside() const {
+    const int now = depth.load(std::memory_order_acquire);
+    return now > 0 && now < outside;
+  }
 };
 
 class Activity {
@@ -36,6 +47,7 @@ class Activity {
   bool anyone_inside() const;
   std::uint64_t started() const;
   std::uint64_t completed() const;
+  std::uint64_t rings() const;
 
   // What calls for progress though no operation of this process is pending: a window that others reach into, a thread
   // that sleeps until the engine moves its message. Rare, so that one counter does.

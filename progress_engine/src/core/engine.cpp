@@ -26,8 +26,12 @@ void place(const Policy& policy) {
 
 }  // namespace
 
-Engine::Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events)
-    : policy_(std::move(policy)), driver_(std::move(driver)), events_(std::move(events)) {
+Engine::Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events,
+               std::unique_ptr<Doorbell> doorbell)
+    : policy_(std::move(policy)),
+      driver_(std::move(driver)),
+      events_(std::move(events)),
+      doorbell_(std::move(doorbell)) {
   const auto& points = policy_.points;
   if (points.dedicated) add_worker("progress", run_dedicated);
   if (points.events) add_worker("progress", run_events);
@@ -48,6 +52,7 @@ void Engine::add_worker(const char* role, Worker::Loop loop, bool idle_class) {
 
 void Engine::start() {
   prepare_fences();
+  more_after_calls_ = policy_.points.on_calls || policy_.trial_ms > 0 || light_fence_is_full;
   note_phase();
   for (auto& worker : workers_) {
     try {
@@ -89,6 +94,7 @@ bool Engine::stop(Nanoseconds limit) {
   futex_wake(stopping_);
   parking_.ring();
   if (events_) events_->interrupt();
+  if (doorbell_) doorbell_->ring_own();
   timespec deadline{};
   clock_gettime(CLOCK_REALTIME, &deadline);
   const Nanoseconds end = seconds(deadline.tv_sec) + deadline.tv_nsec + limit;
@@ -173,10 +179,23 @@ void Engine::return_driver(Worker& worker) {
 
 BurstResult Engine::poll(Worker& worker) {
   if (!take_driver(worker)) return {};
+  if (doorbell_ && doorbell_->own().answer()) add(worker.answers, 1);
   const auto result = run_burst(*driver_, judge_, policy_.burst, [this] { return !stopping() && may_poll(); });
   account(worker, result);
   return_driver(worker);
+  if (doorbell_ && result.productive > 0) doorbell_->ring_partners();
   return result;
+}
+
+void Engine::wake_for_work() {
+  if (may_poll()) parking_.ring();
+}
+
+void Engine::do_more_after_call() {
+  light_fence();
+  if (parking_.anyone()) wake_for_work();
+  if (policy_.points.on_calls) poll_from_call();
+  if (policy_.trial_ms > 0) take_turn();
 }
 
 void Engine::poll_from_call() {

@@ -11,6 +11,7 @@
 
 #include "core/activity.hpp"
 #include "core/burst.hpp"
+#include "core/doorbell.hpp"
 #include "core/event_source.hpp"
 #include "core/parking.hpp"
 #include "policy/settings.hpp"
@@ -37,15 +38,17 @@ struct Worker {
   std::atomic<std::uint64_t> productive_polls{0};
   std::atomic<std::uint64_t> wakes{0};
   std::atomic<std::uint64_t> parks{0};
-  std::atomic<bool> lifted{false};  // an idle thread that another one lifted to the normal class
+  std::atomic<std::uint64_t> answers{0};  // polls before which a neighbour had rung
+  std::atomic<bool> lifted{false};        // an idle thread that another one lifted to the normal class
   std::atomic<bool> ended{false};
   ThreadUsage final_usage;  // valid once ended
 };
 
 class Engine {
  public:
-  // `events` may be null: then points=events goes by time alone.
-  Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events);
+  // `events` may be null: then points=events goes by time and the doorbell. So may the doorbell.
+  Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events,
+         std::unique_ptr<Doorbell> doorbell = nullptr);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -69,13 +72,11 @@ class Engine {
   Activity& activity() { return activity_; }
   const Activity& activity() const { return activity_; }
   // After a call that may have made work: wakes a parked thread, polls if the policy has points=explicit.
-  void after_call() {
-    light_fence();
-    if (parking_.anyone() && may_poll()) [[unlikely]]
-      parking_.ring();
-    if (policy_.points.on_calls) poll_from_call();
-    if (policy_.trial_ms > 0) [[unlikely]]
-      take_turn();
+  [[gnu::always_inline]] void after_call() {
+    if (more_after_calls_) return do_more_after_call();
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the light fence of those that have membarrier
+    if (parking_.anyone()) [[unlikely]]
+      wake_for_work();
   }
 
   // Some calls must not run beside a poll. Between hold() and release() nobody polls; holds add up. hold() returns when
@@ -86,9 +87,10 @@ class Engine {
   // ---- the polling points' side
   const Policy& policy() const { return policy_; }
   EventSource* events() { return events_.get(); }
+  Doorbell* doorbell() { return doorbell_.get(); }
   bool stopping() const { return stopping_.load(std::memory_order_relaxed) != 0; }
   bool may_poll() const;
-  // One burst; nothing if another thread is in one.
+  // One burst; nothing if another thread is in one. What it moved may concern neighbours: it rings them.
   BurstResult poll(Worker& worker);
   void park(Worker& worker);
   // Waits in user mode until rung, unless `has_work()` holds; at most for `bound`. Keeps the CPU, see
@@ -101,6 +103,7 @@ class Engine {
   // ---- telemetry
   const std::vector<std::unique_ptr<Worker>>& workers() const { return workers_; }
   const Worker& calls() const { return calls_; }
+  const Doorbell* doorbell() const { return doorbell_.get(); }
   // From the phases in which the engine was on and off.
   Verdict verdict() const { return phases_.verdict(); }
 
@@ -108,6 +111,8 @@ class Engine {
   void add_worker(const char* role, Worker::Loop loop, bool idle_class = false);
   static void launch(Worker& worker);
   static void* enter(void* argument);
+  void wake_for_work();
+  void do_more_after_call();
   void poll_from_call();
   void take_turn();
   void note_phase() { phases_.change(!paused(), now(), activity_.completed()); }
@@ -117,8 +122,10 @@ class Engine {
   void account(Worker& worker, const BurstResult& result);
 
   const Policy policy_;
+  bool more_after_calls_ = true;
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<EventSource> events_;
+  std::unique_ptr<Doorbell> doorbell_;
   Activity activity_;
   Parking parking_;
   alignas(128) std::atomic<Worker*> poller_{nullptr};  // who uses the driver

@@ -19,6 +19,10 @@ class EventSource {
   virtual bool came_late() = 0;
   // After a poll: remembers what the next came_late() compares with.
   virtual void remember() = 0;
+  // Whether there are places where traffic can show.
+  virtual bool any() const = 0;
+  // Watches `descriptor`, too: its edges are traffic like the others.
+  virtual void add(int descriptor) = 0;
   // Looks for new places where traffic can show.
   virtual void refresh() = 0;
   // Ends a wait() that runs or is about to; from any thread.

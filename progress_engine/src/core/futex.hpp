@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sleeping on a word of this process (futex(2), private).
+// Sleeping on a word (futex(2)): of this process, or `_shared` of memory that several processes map.
 #pragma once
 
 #include <atomic>
@@ -13,5 +13,7 @@ namespace progress_engine {
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, Nanoseconds timeout);
 // Wakes all that sleep on `word`. The word may be gone by now: only its address is used.
 void futex_wake(std::atomic<std::uint32_t>& word);
+void futex_wait_shared(std::atomic<std::uint32_t>& word, std::uint32_t expected, Nanoseconds timeout);
+void futex_wake_shared(std::atomic<std::uint32_t>& word);
 
 }  // namespace progress_engine

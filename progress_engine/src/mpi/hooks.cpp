@@ -5,6 +5,18 @@
 
 namespace progress_engine {
 
+void Call::expects(int code, MPI_Comm communicator, int rank) {
+  if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
+  if (rank == MPI_ANY_SOURCE) return runtime_->doorbell->expect_all();
+  const int world = runtime_->ranks.of(communicator, rank);
+  if (world >= 0 && !runtime_->doorbell->expect(world)) runtime_->doorbell->missed(++slot_->misses);
+}
+
+void Call::sent_to_no_neighbour(int world, long count, MPI_Datatype type) {
+  runtime_->doorbell->missed(++slot_->misses);
+  if (runtime_->remote && count > 0) runtime_->remote->ring(world, count, type);
+}
+
 void Call::prepared(int code, const MPI_Request* request) {
   if (counts() && code == MPI_SUCCESS) runtime_->persistent.add(*request);
 }
@@ -14,6 +26,7 @@ void Call::restarted(int code, int count, const MPI_Request* requests) {
   std::uint64_t news = 0;
   for (int i = 0; i < count; ++i) news += runtime_->persistent.activate(requests[i]) ? 1 : 0;
   add(slot_->started, news);
+  sent_to_partners(code);
 }
 
 void Call::started_alone(int code, const MPI_Request* request) {
@@ -23,18 +36,10 @@ void Call::started_alone(int code, const MPI_Request* request) {
   runtime_->file_requests.add(*request);
 }
 
-int Completion::live() const {
-  const MPI_Request none = call_.runtime().handles.request_null;
-  int number = 0;
-  for (int i = 0; i < count_; ++i) number += requests_[i] != none ? 1 : 0;
-  return number;
-}
-
-bool Completion::freed(int code) {
-  if (!call_.counts() || live_ == 0) return false;
+bool Completion::count_freed(int code) {
   const int left = live();
   call_.complete(static_cast<std::uint64_t>(live_ - left));
-  if (!before_.empty()) release_files();
+  if (before_) release_files();
   return left > 0 && code == MPI_SUCCESS && !call_.runtime().persistent.empty();
 }
 
@@ -42,7 +47,7 @@ void Completion::release_files() {
   Runtime& runtime = call_.runtime();
   const MPI_Request none = runtime.handles.request_null;
   for (int i = 0; i < count_; ++i) {
-    const MPI_Request before = before_[static_cast<std::size_t>(i)];
+    const MPI_Request before = (*before_)[static_cast<std::size_t>(i)];
     const bool ended = before != none && requests_[i] == none;
     if (ended && runtime.file_requests.remove(before)) runtime.engine->release();
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -16,6 +17,9 @@
 #define PE_INTERPOSED extern "C" __attribute__((visibility("default")))
 
 namespace progress_engine {
+
+// Inlining is asked for: thousands of wrappers in one file exhaust what the compiler allows itself, and these few
+// instructions are what a call of the program pays.
 
 // An argument as the calling convention passes it: an integer, a handle or a pointer, in one register or stack slot.
 using Word = std::intptr_t;
@@ -32,22 +36,22 @@ Type as(Word word) {
 // A call of the program; the thread counts as inside MPI while it lives. Costs one load while the engine is inactive.
 class Call {
  public:
-  Call() : runtime_(active_runtime.load(std::memory_order_acquire)) {
+  [[gnu::always_inline]] Call() : runtime_(active_runtime.load(std::memory_order_acquire)) {
     if (runtime_) enter();
   }
-  ~Call() {
+  [[gnu::always_inline]] ~Call() {
     if (runtime_) leave();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   // True for the outermost call of an active engine: the one that counts.
-  bool counts() const { return runtime_ && (slot_->depth == 1 || broken("depth")); }
+  [[gnu::always_inline]] bool counts() const { return runtime_ && (outer_ == 0 || broken("depth")); }
   Runtime& runtime() const { return *runtime_; }
-  void complete(std::uint64_t operations) { add(slot_->completed, operations); }
+  [[gnu::always_inline]] void complete(std::uint64_t operations) { add(slot_->completed, operations); }
 
   // The call made a request of one operation.
-  void started(int code, const MPI_Request* request) {
+  [[gnu::always_inline]] void started(int code, const MPI_Request* request) {
     if (counts() && code == MPI_SUCCESS && *request != runtime_->handles.request_null) add(slot_->started, 1);
   }
   // The same of a file operation, beside which nobody may poll until it has completed.
@@ -64,38 +68,71 @@ class Call {
     runtime_->engine->activity().remove_standing();
   }
   // Null: wait as the MPI does. Nobody polls for sleepers while file operations are pending.
-  ManagedWaits* managed_waits() const {
+  [[gnu::always_inline]] ManagedWaits* managed_waits() const {
     const bool polled = counts() && !runtime_->engine->paused() && runtime_->file_requests.empty();
     return polled ? runtime_->waits.get() : nullptr;
   }
   // The thread sleeps in this call until the engine has completed what it waits for, and is in nobody's way.
   void sleeps() {
     runtime_->engine->activity().add_standing();
-    slot_->inside.store(false, std::memory_order_release);
+    slot_->change_depth(ThreadSlot::outside);
     runtime_->engine->after_call();
   }
   void awakes() {
-    slot_->inside.store(true, std::memory_order_release);
+    slot_->change_depth(-ThreadSlot::outside);
     runtime_->engine->activity().remove_standing();
   }
+  // ---- the doorbell
+  // The call sent `count` elements of `type` to a rank: its engine may sleep.
+  [[gnu::always_inline]] void sent(int code, MPI_Comm communicator, int rank, long count = 0, MPI_Datatype type = {}) {
+    if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
+    const int world = runtime_->ranks.of(communicator, rank);
+    if (world < 0) return;
+    if (runtime_->doorbell->ring(world)) [[likely]]
+      add(slot_->rings, 1);
+    else
+      sent_to_no_neighbour(world, count, type);
+  }
+  // The call made a request for messages from a rank, or to it later.
+  void expects(int code, MPI_Comm communicator, int rank);
+  // The call started something with all ranks of a communicator.
+  void sent_to_all(int code) {
+    if (counts() && runtime_->doorbell && code == MPI_SUCCESS) runtime_->doorbell->ring_partners(true);
+  }
+  void sent_to_partners(int code) {
+    if (counts() && runtime_->doorbell && code == MPI_SUCCESS) runtime_->doorbell->ring_partners();
+  }
+  void communicator_gone() {
+    if (runtime_) runtime_->ranks.forget();
+  }
+
   // The call made a persistent request; nothing is pending yet.
   void prepared(int code, const MPI_Request* request);
   // The call started persistent requests.
   void restarted(int code, int count, const MPI_Request* requests);
 
  private:
-  void enter() {
+  // Constants where possible: else each call would wait for the store of the one before.
+  [[gnu::always_inline]] void set_depth(int depth) { slot_->depth.store(depth, std::memory_order_release); }
+  [[gnu::always_inline]] void enter() {
     slot_ = &this_thread_slot(*runtime_);
-    if (slot_->depth++ == 0) slot_->inside.store(true, std::memory_order_release);
+    outer_ = slot_->depth.load(std::memory_order_relaxed);
+    if (outer_ == 0) [[likely]]
+      set_depth(1);
+    else
+      set_depth(outer_ + 1);
   }
-  void leave() {
-    if (--slot_->depth > 0) return;
-    slot_->inside.store(false, std::memory_order_release);
+  void sent_to_no_neighbour(int world, long count, MPI_Datatype type);
+  [[gnu::always_inline]] void leave() {
+    if (outer_ != 0) [[unlikely]]
+      return set_depth(outer_);
+    set_depth(0);
     runtime_->engine->after_call();
   }
 
   Runtime* runtime_;
   ThreadSlot* slot_ = nullptr;
+  int outer_ = 0;  // the depth around this call
 };
 
 // Around a poll: what the MPI's progress calls itself (MPI-IO in MPICH, through its public functions) is nobody's
@@ -104,10 +141,10 @@ class Uncounted {
  public:
   Uncounted() {
     if (Runtime* runtime = active_runtime.load(std::memory_order_acquire)) slot_ = &this_thread_slot(*runtime);
-    if (slot_) ++slot_->depth;
+    if (slot_) slot_->change_depth(ThreadSlot::outside);
   }
   ~Uncounted() {
-    if (slot_) --slot_->depth;
+    if (slot_) slot_->change_depth(-ThreadSlot::outside);
   }
   Uncounted(const Uncounted&) = delete;
   Uncounted& operator=(const Uncounted&) = delete;
@@ -146,18 +183,18 @@ class Alone {
 // stays can only be persistent, and the call's outputs say whether it is done.
 class Completion {
  public:
-  Completion(Call& call, int count, const MPI_Request* requests)
+  [[gnu::always_inline]] Completion(Call& call, int count, const MPI_Request* requests)
       : call_(call), count_(count), requests_(requests), live_(call.counts() ? live() : 0) {
     if (live_ > 0 && !call.runtime().file_requests.empty()) [[unlikely]]
-      before_.assign(requests, requests + count);
+      before_ = std::make_unique<std::vector<MPI_Request>>(requests, requests + count);
   }
 
   // Counts the requests that the call freed. True if its outputs are valid and a persistent request may have completed.
-  bool freed(int code);
-  void all() {
+  [[gnu::always_inline]] bool freed(int code) { return live_ > 0 && count_freed(code); }
+  [[gnu::always_inline]] void all() {
     some_of([](int) { return true; });
   }
-  void all_if(int flag) {
+  [[gnu::always_inline]] void all_if(int flag) {
     if (flag) all();
   }
   void one(int index) {
@@ -171,7 +208,13 @@ class Completion {
   }
 
  private:
-  int live() const;
+  [[gnu::always_inline]] int live() const {
+    const MPI_Request none = call_.runtime().handles.request_null;
+    int number = 0;
+    for (int i = 0; i < count_; ++i) number += requests_[i] != none ? 1 : 0;
+    return number;
+  }
+  bool count_freed(int code);
   void finish(int index);
   void release_files();
   template <typename Which>
@@ -183,8 +226,8 @@ class Completion {
   Call& call_;
   int count_;
   const MPI_Request* requests_;
-  int live_;                         // requests that were not MPI_REQUEST_NULL before the call
-  std::vector<MPI_Request> before_;  // empty if none is of a file
+  int live_;                                          // requests that were not MPI_REQUEST_NULL before the call
+  std::unique_ptr<std::vector<MPI_Request>> before_;  // null if none is of a file
 };
 
 // Around MPI_Request_free: what is freed while active is no longer ours to wait for.

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "mpi/hooks.hpp"
+#include "mpi/program_key.hpp"
 #include "mpi/sockets.hpp"
 #include "mpi/symbols.hpp"
 #include "offload/process.hpp"
@@ -17,6 +18,7 @@
 namespace progress_engine {
 
 std::atomic<Runtime*> active_runtime{nullptr};
+constinit thread_local ThreadBinding this_thread;
 
 Status& status() {
   static auto* the_status = new Status;  // never destroyed: a report may be asked for at any time
@@ -27,13 +29,6 @@ namespace {
 
 // ---- a thread's slot
 
-struct ThreadBinding {
-  unsigned generation = 0;
-  ThreadSlot* slot = nullptr;
-};
-// Read in every call: the initial-exec model makes that one instruction.
-__attribute__((tls_model("initial-exec"))) thread_local ThreadBinding binding;
-
 // Threads may end at any time, also while a later activation frees the runtime that their slot belongs to.
 std::mutex& slots_mutex() {
   static auto* mutex = new std::mutex;
@@ -43,8 +38,8 @@ std::mutex& slots_mutex() {
 void give_slot_back(void* slot) {
   const std::scoped_lock lock(slots_mutex());
   const Runtime* runtime = status().runtime;
-  if (runtime && runtime->generation == binding.generation) Activity::release(*static_cast<ThreadSlot*>(slot));
-  binding = {};
+  if (runtime && runtime->generation == this_thread.generation) Activity::release(*static_cast<ThreadSlot*>(slot));
+  this_thread = {};
 }
 
 pthread_key_t slot_key() {
@@ -118,6 +113,22 @@ std::unique_ptr<ManagedWaits> make_waits(const Policy& policy) {
   return std::make_unique<ManagedWaits>(several ? microseconds(policy.spin_us) : 0);
 }
 
+// Without a world there are no ranks to ring.
+std::unique_ptr<Doorbell> make_doorbell(const Policy& policy, const MpiHandles& handles, Origin origin) {
+  if (policy.doorbell == DoorbellKind::none || origin != Origin::world) return nullptr;
+  int rank = 0;
+  int size = 0;
+  PE_PMPI(MPI_Comm_rank)(handles.comm_world, &rank);
+  PE_PMPI(MPI_Comm_size)(handles.comm_world, &size);
+  return std::make_unique<Doorbell>(program_key(), rank, size);
+}
+
+std::unique_ptr<RemoteBell> make_remote_bell(const Policy& policy, const MpiHandles& handles, Doorbell* doorbell) {
+  if (policy.doorbell != DoorbellKind::rma || !doorbell) return nullptr;
+  return std::make_unique<RemoteBell>(handles, doorbell->own(), doorbell->size(), policy.rma_bytes,
+                                      microseconds(policy.min_distance_us));
+}
+
 // An engine whose threads did not end is left behind for ever.
 void forget(Runtime* runtime) {
   const std::scoped_lock lock(slots_mutex());
@@ -134,7 +145,10 @@ void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin ori
   runtime->origin = origin;
   runtime->waits = make_waits(policy);
   driver->waits = runtime->waits.get();
-  runtime->engine = std::make_unique<Engine>(policy, std::move(driver), std::move(events));
+  auto doorbell = make_doorbell(policy, runtime->handles, origin);
+  runtime->doorbell = doorbell.get();
+  runtime->remote = make_remote_bell(policy, runtime->handles, runtime->doorbell);
+  runtime->engine = std::make_unique<Engine>(policy, std::move(driver), std::move(events), std::move(doorbell));
   runtime->engine->start();
   status().runtime = runtime.release();
 }
@@ -183,6 +197,8 @@ void deactivate(Nanoseconds limit) {
   status().driver = runtime->driver->name();
   status().driver_switches = runtime->driver->switches();
   if (!runtime->engine->stop(limit) || limit != patient) return;
+  if (runtime->remote) runtime->remote_rings = runtime->remote->rings();
+  runtime->remote.reset();
   runtime->engine->release_driver();
   runtime->ended = true;
 }
@@ -203,12 +219,10 @@ const char* level_name(int level) {
   return level == MPI_THREAD_MULTIPLE ? "multiple" : "unknown";
 }
 
-ThreadSlot& this_thread_slot(Runtime& runtime) {
-  if (binding.generation != runtime.generation) [[unlikely]] {
-    binding = {runtime.generation, &runtime.engine->activity().acquire()};
-    pthread_setspecific(slot_key(), binding.slot);
-  }
-  return *binding.slot;
+ThreadSlot& bind_this_thread(Runtime& runtime) {
+  this_thread = {runtime.generation, &runtime.engine->activity().acquire()};
+  pthread_setspecific(slot_key(), this_thread.slot);
+  return *this_thread.slot;
 }
 
 }  // namespace progress_engine

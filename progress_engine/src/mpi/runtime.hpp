@@ -13,6 +13,8 @@
 #include "mpi/managed_wait.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/persistent.hpp"
+#include "mpi/remote_bell.hpp"
+#include "mpi/world_ranks.hpp"
 
 namespace progress_engine {
 
@@ -26,16 +28,33 @@ struct Runtime {
   std::atomic<int> windows{0};          // made less freed, as far as seen
   std::unique_ptr<ManagedWaits> waits;  // null: the program waits as its MPI does
   SwitchingDriver* driver = nullptr;    // the engine's
+  WorldRanks ranks{handles};
+  Doorbell* doorbell = nullptr;  // the engine's; null: nobody is rung
   std::unique_ptr<Engine> engine;
-  bool ended = false;  // all threads did, and the driver is gone
+  std::unique_ptr<RemoteBell> remote;  // uses the doorbell's line
+  std::uint64_t remote_rings = 0;      // of `remote` when it is gone
+  bool ended = false;                  // all threads did, and the driver is gone
 };
 
 // Null while the engine is inactive: before MPI_Init and after MPI_Finalize, in a forked child, with the preset `off`,
 // without MPI_THREAD_MULTIPLE.
-extern std::atomic<Runtime*> active_runtime;
+extern std::atomic<Runtime*> active_runtime __attribute__((visibility("hidden")));
+
+// Read in every call: the initial-exec model makes that one instruction.
+struct ThreadBinding {
+  unsigned generation = 0;
+  ThreadSlot* slot = nullptr;
+};
+extern constinit thread_local ThreadBinding this_thread
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+ThreadSlot& bind_this_thread(Runtime& runtime);
 
 // The calling thread's slot in the active engine; given back when the thread ends.
-ThreadSlot& this_thread_slot(Runtime& runtime);
+[[gnu::always_inline]] inline ThreadSlot& this_thread_slot(Runtime& runtime) {
+  if (this_thread.generation != runtime.generation) [[unlikely]]
+    return bind_this_thread(runtime);
+  return *this_thread.slot;
+}
 
 // ---- activation; the caller (lifecycle.cpp) sees to it that no two threads do it at once
 

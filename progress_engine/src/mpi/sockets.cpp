@@ -79,7 +79,7 @@ void SocketEvents::remember() {
 
 void SocketEvents::refresh() {
   for (const auto& socket : connected_tcp_sockets())
-    if (!foreign_.contains(socket.inode)) epoll_.add(socket.descriptor);
+    if (!foreign_.contains(socket.inode)) any_ = epoll_.add(socket.descriptor) || any_;
 }
 
 }  // namespace progress_engine

@@ -28,12 +28,15 @@ class SocketEvents : public EventSource {
   bool wait(Nanoseconds bound) override { return epoll_.wait(bound); }
   bool came_late() override;
   void remember() override;
+  bool any() const override { return any_; }
+  void add(int descriptor) override { epoll_.add(descriptor); }
   void refresh() override;
   void interrupt() override { epoll_.interrupt(); }
 
  private:
   EpollWait epoll_;
   std::set<ino_t> foreign_;
+  bool any_ = false;
   std::set<int> sending_;  // descriptors that had data to send after the last poll
 };
 

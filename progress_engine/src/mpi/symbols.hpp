@@ -24,13 +24,15 @@ class Next {
  public:
   explicit constexpr Next(const char* name) noexcept : name_(name) {}
 
-  Function get() {
-    Function function = function_.load(std::memory_order_relaxed);
+  // Null before the first get().
+  [[gnu::always_inline]] Function known() const { return function_.load(std::memory_order_relaxed); }
+  [[gnu::always_inline]] Function get() {
+    Function function = known();
     return function ? function : look_up();
   }
 
  private:
-  Function look_up() {
+  [[gnu::noinline]] Function look_up() {
     auto function = reinterpret_cast<Function>(find_symbol(name_));
     if (!function) missing_symbol(name_);
     function_.store(function, std::memory_order_relaxed);

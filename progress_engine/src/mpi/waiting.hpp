@@ -20,10 +20,8 @@ class Asleep {
 };
 
 // `test(&done)` is one nonblocking test of what `native()` waits for.
-template <typename Test, typename Native>
-int managed_wait(Call& call, Test test, Native native) {
-  ManagedWaits* waits = call.managed_waits();
-  if (!waits) return native();
+template <typename Test>
+[[gnu::noinline]] int wait_for(Call& call, ManagedWaits* waits, Test test) {
   int done = 0;
   const ManagedWaits::Test plain = [](void* operation, int* ended) { return (*static_cast<Test*>(operation))(ended); };
   int code = waits->spin(plain, &test, done);
@@ -35,15 +33,25 @@ int managed_wait(Call& call, Test test, Native native) {
   return code;
 }
 
+template <typename Test, typename Native>
+[[gnu::always_inline]] inline int managed_wait(Call& call, Test test, Native native) {
+  ManagedWaits* waits = call.managed_waits();
+  return waits ? wait_for(call, waits, test) : native();
+}
+
 // A blocking call as its nonblocking start and a managed wait.
-template <typename Start, typename Native>
-int managed_operation(Call& call, MPI_Status* status, Start start, Native native) {
-  if (!call.managed_waits()) return native();
+template <typename Start>
+[[gnu::noinline]] int start_and_wait(Call& call, MPI_Status* status, Start start) {
   MPI_Request request{};
   if (const int code = start(&request); code != MPI_SUCCESS) return code;
   return managed_wait(
       call, [&](int* done) { return PE_PMPI(MPI_Test)(&request, done, status); },
       [&] { return PE_PMPI(MPI_Wait)(&request, status); });
+}
+
+template <typename Start, typename Native>
+[[gnu::always_inline]] inline int managed_operation(Call& call, MPI_Status* status, Start start, Native native) {
+  return call.managed_waits() ? start_and_wait(call, status, start) : native();
 }
 
 inline auto test_one(MPI_Request* request, MPI_Status* status) {

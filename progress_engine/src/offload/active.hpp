@@ -6,7 +6,7 @@
 namespace progress_engine::offload {
 
 struct Process;
-extern std::atomic<Process*> active_process;
+extern std::atomic<Process*> active_process __attribute__((visibility("hidden")));
 
 // Whether calls go to the communication thread: one load in every interposed call.
 inline bool active() { return active_process.load(std::memory_order_acquire) != nullptr; }

@@ -126,6 +126,8 @@ void refuse_unsound(const Policy& policy) {
     throw SettingError("safety=offload polls in its one communication thread: use points=none.");
   if (policy.offload && policy.wait != Wait::epoll && policy.wait != Wait::spin)
     throw SettingError("safety=offload waits for traffic or spins: use wait=epoll or wait=spin.");
+  if (policy.offload && policy.doorbell != DoorbellKind::none)
+    throw SettingError("safety=offload has no thread that a doorbell could wake: use doorbell=none.");
   if (!std::has_single_bit(static_cast<unsigned>(policy.ring)))
     throw SettingError(fmt::format("ring={} is not valid: it must be a power of two.", policy.ring));
   if (policy.points.on_calls && policy.trigger == Trigger::outside)
@@ -165,6 +167,10 @@ const std::vector<Setting>& all_settings() {
        "never"},
       {"park_s", "int", "s", "", 1, 86400, "60",
        "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
+      {"doorbell", "choice", "", "none node rma", 0, 0, "none",
+       "whom a call that sends wakes: nobody; the engine of a receiver on this node; as an experiment also others, by "
+       "MPI_Put (rma: all ranks must have it, since it makes a window over MPI_COMM_WORLD)"},
+      {"rma_bytes", "int", "bytes", "", 0, 1073741824, "65536", "doorbell=rma: the smallest message that rings"},
       {"waiting", "choice", "", "native managed", 0, 0, "native",
        "how the program waits in a blocking call: as the MPI does, or asleep until an engine thread has completed it"},
       {"safety", "choice", "", "multiple offload", 0, 0, "multiple",
@@ -249,6 +255,8 @@ Policy make_policy(const Values& values) {
   policy.linger = number("linger");
   policy.rest_us = number("rest_us");
   policy.park_s = number("park_s");
+  policy.doorbell = parse_choice<DoorbellKind>(*find("doorbell"), text("doorbell"));
+  policy.rma_bytes = number("rma_bytes");
   policy.managed_waiting = text("waiting") == "managed";
   policy.offload = text("safety") == "offload";
   policy.ring = number("ring");

@@ -16,6 +16,7 @@ namespace progress_engine {
 
 enum class Trigger { always, pending, outside };
 enum class Placement { free, spare, list };
+enum class DoorbellKind { none, node, rma };
 enum class Wait { spin, pause, yield, timer, mwait, futex, epoll };
 
 // Where polling happens; a set of them, since `idle` has its timer behind it.
@@ -49,6 +50,8 @@ struct Policy {
   int linger = 4;
   int rest_us = 10000;
   int park_s = 60;
+  DoorbellKind doorbell = DoorbellKind::none;
+  int rma_bytes = 65536;
   bool managed_waiting = false;
   int ring = 4096;
   int spin_us = 20;

@@ -13,10 +13,13 @@ class EventLoop {
       : engine_(engine),
         worker_(worker),
         events_(engine.policy().wait == Wait::epoll ? engine.events() : nullptr),
+        doorbell_(engine.doorbell()),
         distance_(microseconds(engine.policy().min_distance_us), microseconds(engine.policy().start_distance_us),
                   microseconds(engine.policy().max_distance_us)),
         arming_(microseconds(engine.policy().rest_us), microseconds(16L * engine.policy().rest_us)),
-        patience_(first_patience()) {}
+        patience_(first_patience()) {
+    if (events_ && doorbell_) events_->add(doorbell_->published().descriptor());
+  }
 
   void run() {
     while (!engine_.stopping()) {
@@ -83,15 +86,26 @@ class EventLoop {
     arming_.rested();
   }
 
-  // True if there was traffic; the timer stands behind it, for what no socket announces.
+  // True if there was traffic; the timer stands behind it, for what neither a socket nor a neighbour announces.
   bool await_traffic() {
-    if (!events_) {
-      sleep(patience_);
-      return false;
-    }
-    const bool traffic = events_->wait(patience_);
+    bool traffic = false;
+    const auto watch = [&] { traffic = events_->wait(patience_); };
+    if (!events_ && !doorbell_)
+      engine_.sleep(patience_);
+    else if (!doorbell_)
+      watch();
+    else if (events_ && events_->any())
+      doorbell_->own().sleep_elsewhere(watch);
+    else
+      doorbell_->own().sleep(patience_);
     add(worker_.wakes, 1);
-    return traffic;
+    return rung() || traffic;
+  }
+
+  bool rung() const {
+    if (!doorbell_ || !doorbell_->own().rung()) return false;
+    doorbell_->published().drain();
+    return true;
   }
 
   void sleep(Nanoseconds time) {
@@ -103,6 +117,7 @@ class EventLoop {
   // beside that we look ever more rarely, since looking costs some 50 us.
   void look_for_sources() {
     if (events_) events_->refresh();
+    if (doorbell_) doorbell_->look_around();
     next_look_ = 2 * arms_ + 1;
   }
 
@@ -111,6 +126,7 @@ class EventLoop {
   Engine& engine_;
   Worker& worker_;
   EventSource* events_;
+  Doorbell* doorbell_;
   WakeDistance distance_;
   Arming arming_;
   Nanoseconds patience_;

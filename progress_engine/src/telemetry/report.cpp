@@ -49,6 +49,20 @@ std::string verdict_words(const Json& verdict) {
                      verdict["armed_phases"].get<std::size_t>(), verdict["disarmed_phases"].get<std::size_t>());
 }
 
+Json describe_doorbell(const Engine* engine) {
+  const Doorbell* doorbell = engine ? engine->doorbell() : nullptr;
+  if (!doorbell) return nullptr;
+  std::uint64_t answers = 0;
+  for (const auto& worker : engine->workers()) answers += worker->answers;
+  const auto counts = doorbell->counts();
+  const Runtime* runtime = status().runtime;
+  return {{"neighbours", counts.neighbours},
+          {"rings", engine->activity().rings() + counts.rings},
+          {"wakes", counts.wakes},
+          {"answers", answers},
+          {"remote_rings", runtime->remote ? runtime->remote->rings() : runtime->remote_rings}};
+}
+
 struct Totals {
   std::uint64_t polls = 0;
   std::uint64_t productive = 0;
@@ -93,7 +107,10 @@ void add_activity(Json& report, const Engine* engine) {
     }
   }
   const Json offload = offload::describe();
-  if (!offload.is_null()) threads.push_back(offload::describe_thread());
+  if (!offload.is_null()) {
+    threads.push_back(offload::describe_thread());
+    slice = offload::describe_slice();
+  }
   report["offload"] = offload;
   report["slice_ns"] = slice;
   report["threads"] = threads;
@@ -102,6 +119,7 @@ void add_activity(Json& report, const Engine* engine) {
   report["wakes"] = totals.wakes;
   report["parks"] = totals.parks;
   report["verdict"] = describe_verdict(engine ? engine->verdict() : Verdict{});
+  report["doorbell"] = describe_doorbell(engine);
   report["tracked"] = engine ? engine->activity().started() : 0;
   report["pending"] = engine ? engine->activity().pending() : 0;
   report["standing"] = engine ? engine->activity().standing() : 0;

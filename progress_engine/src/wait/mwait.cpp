@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waits for the engine's bell with the CPU's own instruction: the program's next start of an operation, or a peer on
-// this node, ends it. Where the CPU has none it is a short loop of pauses.
+// Waits for a bell with the CPU's own instruction: a neighbour's while something is pending, else the program's next
+// start of an operation. Where the CPU has none it is a short loop of pauses.
 //
 // While something is pending the timer stands behind the bell: between nodes nobody stores into our line. With nothing
 // pending a long wait in user mode would only keep the CPU from others: it goes over into a futex.
@@ -16,7 +16,11 @@ void wait_mwait(Engine& engine, Worker& worker) {
   const Nanoseconds period = microseconds(engine.policy().timer_us);
   const bool instruction = wait_instruction() != WaitInstruction::pause;
   if (engine.may_poll()) {
-    engine.watch(worker, [] { return false; }, instruction ? period : std::min(period, pausing));
+    const Nanoseconds bound = instruction ? period : std::min(period, pausing);
+    if (Doorbell* doorbell = engine.doorbell())
+      user_wait(doorbell->own().word(), 0, bound, wait_instruction());
+    else
+      engine.watch(worker, [] { return false; }, bound);
     return;
   }
   engine.watch(worker, [&] { return engine.may_poll(); }, instruction ? period : pausing);

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The doorbell between ranks of one node, over shared memory; and, as an experiment, by MPI_Put.
+
+Its protocol has tests without MPI: doorbell_test.cpp, and every interleaving of it in interleaving_test.cpp.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.mpis import Mpi
+
+from .conftest import compiled, reports
+
+pytestmark = pytest.mark.mpi
+# So rare that within a computation only a ring can wake the engine.
+SETTINGS = ("timer_us=1000000", "rest_us=0")
+
+
+@pytest.fixture(scope="module")
+def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(mpi, "doorbell.c", tmp_path_factory.mktemp("doorbell"))
+
+
+def run(mpi: Mpi, program: Path, folder: Path, *settings: str, shell: str = "", network: str = "default") -> str:
+    """Two ranks under adaptive; what they printed. `shell`: what each rank's shell does before it becomes the rank."""
+    given = (*SETTINGS, f"report_file={folder}/report.%r", *settings)
+    engine = [str(mpi.build_dir / "bin" / "progress-run"), "--variant", "adaptive"]
+    engine += [word for setting in given for word in ("--set", setting)]
+    prefix = ["sh", "-c", f'{shell}; exec "$@"', "-"] if shell else []
+    done = subprocess.run(
+        ["timeout", "-k", "2", "60", *mpi.launch_command(2, 2), *prefix, *engine, "--", str(program)],
+        env=os.environ | mpi.environment(network), capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "wrong" not in done.stdout
+    return done.stdout
+
+
+def waited(text: str) -> dict[str, float]:
+    return {name: float(share) for name, share in re.findall(r"rank 1: (\w+) ([\d.]+)", text)}
+
+
+def test_a_sender_wakes_the_engine_of_a_neighbour(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    before = set(Path("/dev/shm").iterdir())
+    shares = waited(run(mpi, program, tmp_path))
+    for report in reports(tmp_path):
+        assert report["doorbell"]["neighbours"] == 1
+        assert report["doorbell"]["remote_rings"] == 0
+    assert reports(tmp_path)[1]["doorbell"]["rings"] >= 3
+    assert reports(tmp_path)[0]["doorbell"]["answers"] >= 2
+    assert max(shares["world"], shares["reversed"]) < 0.5
+    assert not [path for path in set(Path("/dev/shm").iterdir()) - before if "progress" in path.name]
+
+
+# The counterpart: shows that it was the doorbell.
+@pytest.mark.full
+def test_without_it_the_message_waits_for_the_computation(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    shares = waited(run(mpi, program, tmp_path, "doorbell=none"))
+    assert max(shares["world"], shares["reversed"]) > 0.5
+    assert reports(tmp_path)[0]["doorbell"] is None
+
+
+# To programs of different names a rank is no neighbour, though it runs here.
+def test_strangers_are_rung_by_put(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    if mpi.family == "openmpi":
+        pytest.skip("Open MPI's launcher names its jobs itself: two ranks of one node are neighbours there")
+    shell = "export SLURM_JOB_ID=1 SLURM_STEP_ID=$PMI_RANK"
+    run(mpi, program, tmp_path, "doorbell=rma", shell=shell, network="tcp")
+    receiver, sender = reports(tmp_path)
+    assert sender["doorbell"]["neighbours"] == 0
+    assert sender["doorbell"]["remote_rings"] >= 1
+    assert receiver["doorbell"]["answers"] >= 1
