@@ -77,7 +77,7 @@ def merge(template: Mapping[str, Any], found: Iterable[External]) -> dict[str, A
         entry["externals"] = entries
         if package in MPI_PACKAGES:
             entry["buildable"] = False
-            entry.pop("prefer", None)  # the template's are for building it
+            entry.pop("variants", None)  # the template's are for building it
     return packages
 
 

@@ -114,9 +114,8 @@ def test_lint_of_a_template(name: str) -> None:
     packages = yaml.safe_load((TEMPLATES / f"{name}.yaml").read_text())["packages"]
     assert "mpi" not in packages
     for package, entry in merge(packages, []).items():
-        # `variants` would be a wish that the solver passes over where it builds less without, `require` would keep out
-        # a system's own library that does not say how it was built
-        assert set(entry) <= {"buildable", "externals", "prefer"}, package
+        # `require` would keep out a system's own library that does not say how it was built
+        assert set(entry) <= {"buildable", "externals", "prefer", "variants"}, package
         for external in entry.get("externals", []):
             assert external["spec"].startswith(f"{package}@")
             assert external["prefix"] not in ("/usr", "/") or package not in MPI_PACKAGES

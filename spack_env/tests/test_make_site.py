@@ -88,7 +88,7 @@ def test_an_oneapi_mpi_is_named_by_the_prefix_above_its_component(tmp_path: Path
 
 
 def test_a_template_is_for_building_and_an_external_is_not_built() -> None:
-    template = {"mpich": {"prefer": ["netmod=ucx"]}, "ucx": {"prefer": ["+verbs"]}}
+    template = {"mpich": {"variants": "netmod=ucx"}, "ucx": {"prefer": ["+verbs"]}}
     found = [
         externals.External("mpich", "mpich@4.1.2", "/opt/mpich", ""),
         externals.External("fmt", "fmt@9.1", "/usr", ""),
@@ -97,7 +97,7 @@ def test_a_template_is_for_building_and_an_external_is_not_built() -> None:
     assert packages["mpich"] == {"externals": [{"spec": "mpich@4.1.2", "prefix": "/opt/mpich"}], "buildable": False}
     assert packages["ucx"] == {"prefer": ["+verbs"]}
     assert packages["fmt"] == {"externals": [{"spec": "fmt@9.1", "prefix": "/usr"}]}
-    assert template["mpich"] == {"prefer": ["netmod=ucx"]}
+    assert template["mpich"] == {"variants": "netmod=ucx"}
 
 
 def test_a_site_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
