@@ -42,6 +42,7 @@ class Hazard:
     one_rank: bool = False  # the engine is on rank 1 only
     limit: int = LIMIT
     tasks: int = 2
+    program: str = "hazards"
 
 
 def last(rank: int) -> int:
@@ -113,7 +114,7 @@ class Bench:
             "ASAN_OPTIONS": f"detect_leaks={int(leaks)}:exitcode=66",
             **({"PROGRESS_ENGINE_BREAK": broken} if broken else {}),
         }
-        program = [str(self.folder / f"hazards-{self.mpi.name}")]
+        program = [str(self.folder / f"{hazard.program}-{self.mpi.name}")]
         if hazard.host:
             program = [str(self.folder / "host"), str(self.folder / "plugin.so")]
         launch = self.mpi.launch_command(hazard.tasks, hazard.tasks)
@@ -228,6 +229,15 @@ def test_at_the_end_it_shows_when_the_handling_is_left_out(sanitized: Bench, end
     bare = threads_left(sanitized, ENDS[end], engine=False)
     assert threads_left(sanitized, ENDS[end]) == bare
     assert threads_left(sanitized, ENDS[end], broken=end) > bare
+
+
+# Without a world there is no MPI_COMM_SELF to duplicate.
+@pytest.mark.full
+def test_a_session_alone_shows_when_its_handling_is_left_out(sanitized: Bench) -> None:
+    compiled(sanitized.mpi, "sessions.c", sanitized.folder)
+    alone = Hazard("sessions", "alone", last, program="sessions")
+    assert sanitized.run(alone).returncode == 0
+    assert sanitized.run(alone, broken="sessions").returncode != 0
 
 
 # The MPI leaks as it likes, and the sanitizer's exit status says so: what counts is who asked for the memory.

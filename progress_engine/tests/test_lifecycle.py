@@ -53,7 +53,7 @@ BYTES_A_LIFE = 64  # less than the smallest object of the engine takes with what
 
 def growth(cycling: Launcher, cycles: int, *environment: str) -> tuple[list[int], str]:
     """Threads, descriptors and bytes that so many lives of MPI leave behind; and all that was printed."""
-    result = cycling.run(str(cycles), prefix=("env", *environment), tasks=1, limit=250)
+    result = cycling.run(str(cycles), prefix=("env", *environment), tasks=1, limit=40 + cycles // 5)
     found = GROWTH.search(result.stdout)
     if not environment and not found:
         pytest.skip(f"{cycling.mpi.title} does not begin {cycles} times without the engine: {result.stderr[-200:]}")
