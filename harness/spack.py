@@ -224,9 +224,12 @@ FROM_SPACK = {
 
 
 def ensure_here() -> None:
-    """Have the site of this machine written, anew when another version of an MPI is installed."""
+    """Have the site of this machine written: anew when an MPI is of another version, or sites are made otherwise."""
     stamp = make_site.SITES / HERE / "overlap-bench.stamp"
-    wanted = " ".join(wheel for name in FROM_SPACK if MPIS[name].installed() for wheel in MPIS[name].wheels)
+    makers = [*make_site.HERE.glob("*.py"), make_site.TEMPLATES / f"{make_site.WHEELS}.yaml"]
+    how = hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(makers))).hexdigest()
+    wheels = [wheel for name in FROM_SPACK if MPIS[name].installed() for wheel in MPIS[name].wheels]
+    wanted = " ".join([*wheels, how])
     with setup_lock():
         if not has_stamp(stamp, wanted):
             make_site.make(HERE, make_site.WHEELS)

@@ -78,7 +78,6 @@ def merge(template: Mapping[str, Any], found: Iterable[External]) -> dict[str, A
         if package in MPI_PACKAGES:
             entry["buildable"] = False
             entry.pop("variants", None)  # the template's are for building it
-            entry.pop("require", None)
     return packages
 
 

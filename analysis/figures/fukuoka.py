@@ -20,9 +20,9 @@ FIGURES = (
         name="concurrent_latency",
         study="concurrent-latency",
         title="Latency of threads that communicate at once",
-        quantity="latency_s",
-        formula="half a round trip of a byte, median over all threads; user-level threads without offload test and "
-        "yield (lower is better; Fukuoka et al., MPI+myth, HPCC 2019)",
+        quantity="mean_latency_s",
+        formula="time of all round trips of a byte, over twice their number a thread; user-level threads without "
+        "offload test and yield (lower is better; Fukuoka et al., MPI+myth, HPCC 2019)",
         x="threads",
         x_label="threads on each side",
         y_label="latency",

@@ -24,7 +24,7 @@ def point(quantity: str, value: float, **parameters: Any) -> dict[str, Any]:
 def latencies(slope: float) -> list[dict[str, Any]]:
     """User-level threads wait `slope` longer a thread; kernel threads ten times as long as they."""
     return [
-        point("latency_s", factor * (1e-5 + slope * threads), threading=threading, threads=threads)
+        point("mean_latency_s", factor * (1e-5 + slope * threads), threading=threading, threads=threads)
         for threading, factor in (("kernel", 10), ("ult", 1))
         for threads in (1, 8)
     ]

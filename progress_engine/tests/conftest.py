@@ -69,6 +69,10 @@ def fortran_compiler(mpi: Mpi) -> Path:
     return mpi.bin / mpi.compiler.replace("mpicc", "mpifort")
 
 
+# For parametrize(..., indirect=True) of what is the engine's more than the MPI's: the others run with --full.
+MPICH_FIRST = [pytest.param(name, marks=[] if name == "mpich" else pytest.mark.full) for name in MPIS]
+
+
 # Debian's MPIs only with --full: its MPICH hangs in MPI_Finalize now and then, also without the engine.
 @pytest.fixture(
     scope="session",

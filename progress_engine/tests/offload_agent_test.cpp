@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The communication thread over a loopback in place of an MPI: transfers that copy and complete some passes later.
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <array>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "offload/agent.hpp"
+#include "offload/manners.hpp"
 #include "offload/pool.hpp"
 #include "offload/waiter.hpp"
 #include "wait/epoll.hpp"
@@ -148,6 +150,28 @@ TEST_F(AgentTest, ExecutesWhatIsInTheRingBeforeItEnds) {
   }
   stop();
   for (const auto& transfer : transfers) EXPECT_TRUE(arrived(*transfer));
+}
+
+TEST(Manners, NobodySpinsBesideAThreadThatComputesUntilASleepFindsTheCpuIdle) {
+  Manners manners;
+  EXPECT_TRUE(manners.may_spin());
+  std::jthread([&] {
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    CPU_SET(sched_getcpu(), &own);
+    ASSERT_EQ(sched_setaffinity(0, sizeof own, &own), 0);
+    const std::jthread computes([](const std::stop_token& stop) {  // on the same CPU
+      while (!stop.stop_requested()) {
+      }
+    });
+    const Nanoseconds begin = now();
+    while (manners.may_spin() && now() - begin < seconds(20)) manners.let_others_run([] { return false; });
+  }).join();
+  EXPECT_FALSE(manners.may_spin());
+  manners.slept(microseconds(100), microseconds(90));
+  EXPECT_FALSE(manners.may_spin());
+  manners.slept(microseconds(100), microseconds(10));
+  EXPECT_TRUE(manners.may_spin());
 }
 
 // One thread of a storm: starts transfers, waits for one, for all, or tests, at random.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from harness.mpis import MPIS, Mpi
 
-from .conftest import PROGRAMS, Launcher, compiled, lines, reports
+from .conftest import MPICH_FIRST, PROGRAMS, Launcher, compiled, lines, reports
 
 pytestmark = pytest.mark.mpi
 
@@ -42,6 +43,36 @@ def test_sessions(sessions: Launcher, arguments: tuple[str, ...], tmp_path: Path
         assert report["active"], report["reason"]
         assert report["tracked"] == {("alone",): 6, ("world",): 4, ("world", "late"): 2}[arguments]
         assert report["pending"] == 0
+
+
+GROWTH = re.compile(r"rank 0: cycles (\d+) threads (-?\d+) descriptors (-?\d+) bytes (-?\d+)")
+BALANCE = "balance: {0} sessions, {0} communicators; left: sessions 0 communicators 0 groups 0 infos 0 requests 0"
+WARM_UP = 10  # lives before the count begins, of cycles.c
+BYTES_A_LIFE = 64  # less than the smallest object of the engine takes with what malloc adds
+
+
+def growth(cycling: Launcher, cycles: int, *environment: str) -> tuple[list[int], str]:
+    """Threads, descriptors and bytes that so many lives of MPI leave behind; and all that was printed."""
+    result = cycling.run(str(cycles), prefix=("env", *environment), tasks=1, limit=40 + cycles // 5)
+    found = GROWTH.search(result.stdout)
+    if not environment and not found:
+        pytest.skip(f"{cycling.mpi.title} does not begin {cycles} times without the engine: {result.stderr[-200:]}")
+    assert result.returncode == 0 and found, result.stdout + result.stderr
+    return [int(number) for number in found.groups()[1:]], result.stdout
+
+
+# The engine has a session of its own beside the program's: what the MPI loses by each counts twice.
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+@pytest.mark.parametrize("cycles", [40, pytest.param(1000, marks=pytest.mark.full)])
+@pytest.mark.timeout(600)
+def test_starts_and_stops_leave_nothing_behind(sessions: Launcher, cycles: int, tmp_path: Path) -> None:
+    cycling = Launcher(sessions.mpi, compiled(sessions.mpi, "cycles.c", tmp_path))
+    preload = f"LD_PRELOAD={sessions.engine}:{shared_library(sessions.mpi, 'balance.c', tmp_path)}"
+    bare, _ = growth(cycling, cycles)
+    with_engine, output = growth(cycling, cycles, preload, "PROGRESS_ENGINE=idle")
+    assert with_engine[:2] == bare[:2]
+    assert with_engine[2] <= 2 * max(bare[2], 0) + BYTES_A_LIFE * cycles
+    assert BALANCE.format(cycles + WARM_UP) in output
 
 
 @pytest.mark.parametrize("child_has_engine", [False, True])

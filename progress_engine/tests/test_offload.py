@@ -98,6 +98,29 @@ def test_more_of_them_end_in_a_sentence(misuse: Launcher) -> None:
     assert result.returncode not in (0, 124, 137)
 
 
+@pytest.mark.parametrize("variant", ["off", "offload"])
+def test_requests_go_to_fortran_and_back(storm: Launcher, variant: str, tmp_path: Path) -> None:
+    program = Launcher(storm.mpi, compiled(storm.mpi, "request_handles.c", tmp_path, "-ldl"))
+    result = program.run(variant=variant)
+    assert lines(result.stdout) == [f"rank {rank}: requests are the same again" for rank in (0, 1)], result.stderr
+
+
+def test_argobots_threads_give_their_core_to_others(storm: Launcher, tmp_path: Path) -> None:
+    cache = (storm.mpi.build_dir / "CMakeCache.txt").read_text()
+    found = dict(re.findall(r"^PE_ARGOBOTS_(\w+):\w+=(.*)$", cache, re.MULTILINE))
+    if not (storm.engine.parent / "libprogress_engine_argobots.so").exists():
+        pytest.skip("the engine was built without Argobots")
+    library = Path(found["LIBRARY"])
+    flags = (f"-I{found['INCLUDE']}", str(library), f"-Wl,-rpath,{library.parent}")
+    program = Launcher(storm.mpi, compiled(storm.mpi, "argobots.c", tmp_path, *flags))
+    result = program.run("100", "500", variant="offload", settings=(f"report_file={tmp_path}/report.%r",))
+    assert lines(result.stdout) == [f"rank {rank}: 100 threads, 500 rounds, 0 errors" for rank in (0, 1)], result.stderr
+    assert sum(map(int, re.findall(r"^moved (\d+)$", result.stderr, re.MULTILINE))) > 0
+    for report in reports(tmp_path):
+        assert report["offload"]["ult_adapter"] == "argobots"
+        assert report["offload"]["suspensions"] > 0
+
+
 def in_a_storm(launcher: Launcher, operations: int, folder: Path, limit: int) -> None:
     settings = (f"report_file={folder}/report.%r",)
     result = launcher.run("64", str(operations), variant="offload", settings=settings, limit=limit)

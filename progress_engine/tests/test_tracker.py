@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,25 +36,45 @@ def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Program:
     return build
 
 
+KINDS = ("collectives", "neighbours", "persistent_collectives", "partitioned", "both_ways", "large_counts", "windows",
+         "files", "generalised", "communicators")  # fmt: skip
+
+
+def groups_that_run(launcher: Launcher, kinds: tuple[str, ...]) -> list[str]:
+    """All kinds at once if this MPI runs them without the engine, else by halves; of a kind that never runs a warning
+    is left. (Intel MPI 2021.18 runs each kind, and crashes when one process goes through all of them.)"""
+    if launcher.run(",".join(kinds), limit=20).returncode == 0:
+        return [",".join(kinds)]
+    if len(kinds) == 1:
+        warnings.warn(f"{launcher.mpi.title} does not run {kinds[0]} without the engine", stacklevel=1)
+        return []
+    half = len(kinds) // 2
+    return groups_that_run(launcher, kinds[:half]) + groups_that_run(launcher, kinds[half:])
+
+
 @pytest.fixture(scope="module")
-def bare_operations(program: Program) -> list[str]:
+def bare_operations(program: Program) -> dict[str, list[str]]:
+    """Of each group of kinds, what the ranks print."""
     launcher = program("operations.c")
-    result = launcher.run()
-    if result.returncode:
-        pytest.skip(f"{launcher.mpi.title} does not run operations.c without the engine")
-    return lines(result.stdout)
+    return {group: lines(launcher.run(group).stdout) for group in groups_that_run(launcher, KINDS)}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_every_operation_counts_once(program: Program, bare_operations: list[str], preset: str, tmp_path: Path) -> None:
-    result = program("operations.c").run(variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
-    assert result.returncode == 0, result.stderr
-    assert lines(result.stdout) == bare_operations
-    started = [int(number) for number in re.findall(r"rank \d: operations (\d+)", result.stdout)]
-    for report in reports(tmp_path):
-        assert [report["tracked"]] * 2 == started
-        assert (report["pending"], report["standing"]) == (0, 0)
-        assert (report["managed_sleeps"] > 0) is (preset == "idle")
+def test_every_operation_counts_once(
+    program: Program, bare_operations: dict[str, list[str]], preset: str, tmp_path: Path
+) -> None:
+    assert bare_operations
+    sleeps = 0
+    for group, bare in bare_operations.items():
+        result = program("operations.c").run(group, variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
+        assert result.returncode == 0, result.stderr
+        assert lines(result.stdout) == bare
+        started = [int(number) for number in re.findall(r"rank \d: operations (\d+)", result.stdout)]
+        for report in reports(tmp_path):
+            assert [report["tracked"]] * 2 == started
+            assert (report["pending"], report["standing"]) == (0, 0)
+            sleeps += report["managed_sleeps"]
+    assert (sleeps > 0) is (preset == "idle")
 
 
 def waits(output: str) -> dict[str, float]:

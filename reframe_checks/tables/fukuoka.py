@@ -20,7 +20,7 @@ CONCURRENT_LATENCY = Study(
     group="fukuoka",
     source="Fukuoka et al., HPCC 2019, 'Concurrent Latency' (study F1)",
     workload=("ult", "concurrent-latency"),
-    quantity="latency_s",
+    quantity="mean_latency_s",
     parameters={
         "threads": Parameter("threads on each side", int),
         "threading": Parameter("kind of thread", str, ("kernel", "ult")),
@@ -33,7 +33,7 @@ CONCURRENT_LATENCY = Study(
             1, {"threading": ("kernel", "ult"), "threads": (1, 4), "round_trips": (20,)}, variants=_BOTH, samples=2
         ),
         "quick": scale(
-            2, {"threading": ("kernel", "ult"), "threads": (1, 2, 4, 8), "round_trips": (50,)}, variants=_BOTH
+            2, {"threading": ("kernel", "ult"), "threads": (1, 2, 4, 8), "round_trips": (200,)}, variants=_BOTH
         ),
         "paper": paper(
             6,

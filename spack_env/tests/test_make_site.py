@@ -88,14 +88,14 @@ def test_an_oneapi_mpi_is_named_by_the_prefix_above_its_component(tmp_path: Path
 
 
 def test_a_template_is_for_building_and_an_external_is_not_built() -> None:
-    template = {"mpich": {"variants": "netmod=ucx"}, "ucx": {"variants": "+verbs"}}
+    template = {"mpich": {"variants": "netmod=ucx"}, "ucx": {"prefer": ["+verbs"]}}
     found = [
         externals.External("mpich", "mpich@4.1.2", "/opt/mpich", ""),
         externals.External("fmt", "fmt@9.1", "/usr", ""),
     ]
     packages = make_site.merge(template, found)
     assert packages["mpich"] == {"externals": [{"spec": "mpich@4.1.2", "prefix": "/opt/mpich"}], "buildable": False}
-    assert packages["ucx"] == {"variants": "+verbs"}
+    assert packages["ucx"] == {"prefer": ["+verbs"]}
     assert packages["fmt"] == {"externals": [{"spec": "fmt@9.1", "prefix": "/usr"}]}
     assert template["mpich"] == {"variants": "netmod=ucx"}
 
@@ -106,7 +106,7 @@ def test_a_site_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     made = make_site.make("cluster", "infiniband", [tmp_path / "opt"])
     packages = yaml.safe_load((made.folder / "packages.yaml").read_text())["packages"]
     assert packages["openmpi"]["externals"][0]["prefix"] == str(tmp_path / "opt")
-    assert "+verbs" in packages["ucx"]["variants"] or "externals" in packages["ucx"]
+    assert "+verbs" in packages["ucx"]["prefer"][0] or "externals" in packages["ucx"]
     assert packages["gcc"]["externals"][0]["extra_attributes"]["compilers"]["cxx"].endswith("g++")
     assert all(found.how for found in made.found)
 

@@ -126,7 +126,8 @@ def test_a_fabrics_template_builds_what_it_says(
     for package, variants in FOR_FABRIC[template, name].items():
         chosen = packages(environment)[package]["parameters"]
         for variant, wanted in variants.items():
-            assert (set(chosen[variant]) if isinstance(wanted, set) else chosen[variant]) == wanted, variant
+            had = chosen[variant]
+            assert wanted <= set(had) if isinstance(wanted, set) else had == wanted, (package, variant, had)
 
 
 @pytest.mark.mpi
@@ -180,7 +181,8 @@ def test_the_recipes_variants_concretise(tmp_path: Path) -> None:
 def test_fortran_wants_an_mpi_that_has_it(tmp_path: Path) -> None:
     """The wheels have no Fortran."""
     refused = done([*with_variants(tmp_path, here(DEFAULT), {"progress-engine": "+fortran"}), "concretize"])
-    assert "no Fortran bindings" in refused
+    assert "failed to concretize" in refused
+    assert "progress-engine@main+fortran" in refused
 
 
 @pytest.mark.full

@@ -167,7 +167,7 @@ def test_engine_report_is_copied(launcher: Launcher) -> None:
 def test_wrong_payload_fails_the_point_and_the_next_one_is_measured(launcher: Launcher) -> None:
     points = [{"size_bytes": 5000, "work_units": 1}, {"size_bytes": 100, "work_units": 1}]
     file = f"--points={write(launcher.folder / 'points.json', points)}"
-    result = launcher.run(2, "overlap", file, *QUICK, preload="wrong_message", WRONG_MESSAGE_AFTER="10")
+    result = launcher.run(2, "overlap", file, *QUICK, preload="wrong_message", WRONG_MESSAGE_AFTER="3")
     assert result.status == 1
     assert_valid(result)
     reason = "rank 1: the message of 5000 bytes is wrong at byte 4992 or just behind"

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ult/stealing.h"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <ctime>
 
 namespace workloads {
 
@@ -81,29 +86,30 @@ bool Stealing::has_ready_fibers() const noexcept {
 
 void Stealing::suspend_until(const std::chrono::steady_clock::time_point& until) noexcept {
   // A fiber that became ready elsewhere just before this sleep is found at its end.
-  constexpr auto longest = std::chrono::milliseconds(1);
-  const auto end = std::min(until, std::chrono::steady_clock::now() + longest);
-  std::unique_lock lock(mutex_);
-  asleep_ = true;
-  rung_.wait_until(lock, end, [this] { return bell_; });
-  asleep_ = false;
-  bell_ = false;
+  constexpr auto longest = std::chrono::nanoseconds(std::chrono::milliseconds(1));
+  const auto left = std::clamp<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now(), {}, longest);
+  auto before = awake;
+  if (bell_.compare_exchange_strong(before, asleep)) {
+    const timespec bound{.tv_sec = 0, .tv_nsec = left.count()};
+    syscall(SYS_futex, &bell_, FUTEX_WAIT_PRIVATE, asleep, &bound, nullptr, 0);
+  }
+  bell_ = awake;
 }
 
+// From the exchange on this object may be gone: the kernel looks at the address alone.
 void Stealing::notify() noexcept {
-  const std::scoped_lock lock(mutex_);
-  bell_ = true;
-  rung_.notify_one();
+  if (bell_.exchange(rung) == asleep) {
+    syscall(SYS_futex, &bell_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  }
 }
 
 bool Stealing::wake() noexcept {
-  const std::scoped_lock lock(mutex_);
-  if (!asleep_ || bell_) {
-    return false;
+  auto before = asleep;
+  const bool slept = bell_.compare_exchange_strong(before, rung);
+  if (slept) {
+    syscall(SYS_futex, &bell_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   }
-  bell_ = true;
-  rung_.notify_one();
-  return true;
+  return slept;
 }
 
 }  // namespace workloads

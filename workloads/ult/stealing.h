@@ -8,7 +8,7 @@
 #include <boost/fiber/algo/algorithm.hpp>
 #include <boost/fiber/context.hpp>
 #include <boost/fiber/scheduler.hpp>
-#include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -51,15 +51,16 @@ class Stealing final : public boost::fibers::algo::algorithm {
   bool wake() noexcept;
 
  private:
+  // Where its kernel thread sleeps: a futex, since who is woken under a mutex would only wait for that.
+  enum Bell : std::uint32_t { awake, asleep, rung };
+
   boost::fibers::context* pop(bool own) noexcept;
 
   StealingTeam* team_;
   std::size_t index_;
   mutable std::mutex mutex_;
-  std::condition_variable rung_;
   std::deque<boost::fibers::context*> ready_;
-  bool bell_ = false;
-  bool asleep_ = false;
+  std::atomic<Bell> bell_{awake};
 };
 
 }  // namespace workloads

@@ -27,4 +27,11 @@ inline Nanoseconds cpu_time_of_this_thread() {
   return seconds(time.tv_sec) + time.tv_nsec;
 }
 
+// Of all threads; a system call.
+inline Nanoseconds cpu_time_of_this_process() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return seconds(time.tv_sec) + time.tv_nsec;
+}
+
 }  // namespace progress_engine

@@ -84,6 +84,7 @@ class Engine {
   // the poll that runs has ended.
   void hold();
   void release() { holds_.fetch_sub(1, std::memory_order_release); }
+  bool held() const { return holds_.load(std::memory_order_relaxed) > 0; }
 
   // ---- the polling points' side
   const Policy& policy() const { return policy_; }

@@ -155,9 +155,16 @@ def counting_hooks_of(function: Function, table: Table) -> tuple[list[str], list
         completion = f"Completion completion(call, {fill(spec['count'])}, {fill(spec['requests'])});"
         hooks = [completion], [f"if (completion.freed(code)) completion.{fill(spec['done'])};"]
     elif spec := table["starts"].get(function.name):
-        hooks = [], [f"call.restarted(code, {fill(spec['count'])}, {fill(spec['requests'])});"]
+        arguments = f"{fill(spec['count'])}, {fill(spec['requests'])}"
+        hooks = [f"const Alone alone(call, {arguments});"], [f"call.restarted(code, {arguments});"]
+    elif spec := table["readies"].get(function.name):
+        hooks = [], [f"call.readied(code, {fill(spec['request'])}, {fill(spec['count'])});"]
+    elif partitions := table["partitioned"].get(function.name):
+        hooks = [], [f"call.prepared_partitioned(code, {request_argument(function)}, {fill(partitions)});"]
     elif function.name in table["frees"]:
-        hooks = [f"const Freeing freeing(call, {function.typed_arguments[0]});"], ["freeing.done();"]
+        request = function.typed_arguments[0]
+        before = [f"const Alone alone(call, 1, {request});", f"const Freeing freeing(call, {request});"]
+        hooks = before, ["freeing.done();"]
     elif matches(table["windows_made"], function.base):
         hooks = [], ["call.window_made(code);"]
     elif matches(table["windows_freed"], function.base):

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/hooks.hpp"
 
+#include <mutex>
+
 #include "mpi/persistent.hpp"
 
 namespace progress_engine {
@@ -21,10 +23,22 @@ void Call::prepared(int code, const MPI_Request* request) {
   if (counts() && code == MPI_SUCCESS) runtime_->persistent.add(*request);
 }
 
+void Call::prepared_partitioned(int code, const MPI_Request* request, int partitions) {
+  prepared(code, request);
+  if (counts() && code == MPI_SUCCESS) runtime_->partitioned.add(*request, partitions);
+}
+
+void Call::readied(int code, MPI_Request request, int partitions) {
+  if (counts() && code == MPI_SUCCESS && runtime_->partitioned.ready(request, partitions)) runtime_->engine->release();
+}
+
 void Call::restarted(int code, int count, const MPI_Request* requests) {
   if (!counts() || code != MPI_SUCCESS || broken("persistent-starts")) return;
   std::uint64_t news = 0;
-  for (int i = 0; i < count; ++i) news += runtime_->persistent.activate(requests[i]) ? 1 : 0;
+  for (int i = 0; i < count; ++i) {
+    news += runtime_->persistent.activate(requests[i]) ? 1 : 0;
+    if (!runtime_->partitioned.empty() && runtime_->partitioned.started(requests[i])) runtime_->engine->hold();
+  }
   add(slot_->started, news);
   sent_to_partners(code);
 }
@@ -57,10 +71,22 @@ void Completion::finish(int index) {
   if (call_.runtime().persistent.deactivate(requests_[index])) call_.complete(1);
 }
 
+void Freeing::free_partitioned() const {
+  Runtime& runtime = call_.runtime();
+  if (runtime.partitioned.empty() || !runtime.partitioned.has_any_of(1, &before_)) return;
+  static std::mutex one_at_a_time;
+  {
+    const std::scoped_lock lock(one_at_a_time);
+    runtime.driver->poll();  // nobody else does: the caller is alone
+  }
+  if (runtime.partitioned.remove(before_)) runtime.engine->release();
+}
+
 void Freeing::done() const {
   if (!call_.counts() || broken("freeing")) return;
   const MPI_Request none = call_.runtime().handles.request_null;
   if (before_ == none || *request_ != none) return;
+  free_partitioned();
   const auto state = call_.runtime().persistent.remove(before_);
   if (state != PersistentRequests::State::inactive) call_.complete(1);
 }

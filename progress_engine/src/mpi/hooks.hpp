@@ -60,16 +60,16 @@ class Call {
   void window_made(int code) {
     if (!counts() || code != MPI_SUCCESS) return;
     ++runtime_->windows;
-    runtime_->engine->activity().add_standing();
+    if (!broken("windows")) runtime_->engine->activity().add_standing();
   }
   // One that came to be while the engine was inactive was not counted.
   void window_freed(int code) {
     if (!counts() || code != MPI_SUCCESS || runtime_->windows.fetch_sub(1) <= 0) return;
-    runtime_->engine->activity().remove_standing();
+    if (!broken("windows")) runtime_->engine->activity().remove_standing();
   }
-  // Null: wait as the MPI does. Nobody polls for sleepers while file operations are pending.
+  // Null: wait as the MPI does. Nobody polls for sleepers while something holds the engine off.
   [[gnu::always_inline]] ManagedWaits* managed_waits() const {
-    const bool polled = counts() && !runtime_->engine->paused() && runtime_->file_requests.empty();
+    const bool polled = counts() && !runtime_->engine->paused() && !runtime_->engine->held();
     return polled ? runtime_->waits.get() : nullptr;
   }
   // The thread sleeps in this call until the engine has completed what it waits for, and is in nobody's way.
@@ -108,6 +108,10 @@ class Call {
 
   // The call made a persistent request; nothing is pending yet.
   void prepared(int code, const MPI_Request* request);
+  // The same of a partitioned one: `partitions` of a send, 0 of a receive. See mpi/partitioned.hpp.
+  void prepared_partitioned(int code, const MPI_Request* request, int partitions);
+  // These partitions of a send may go.
+  void readied(int code, MPI_Request request, int partitions);
   // The call started persistent requests.
   void restarted(int code, int count, const MPI_Request* requests);
 
@@ -158,11 +162,14 @@ class Uncounted {
 // Around a call that must not run beside a poll. File operations of Open MPI: its progress walks the list of pending
 // ones without a lock, so that a poll beside a call that changes or walks the list crashes (seen in 5.0.11, in
 // mca_common_ompio_progress). That loses little anywhere: files progress by the kernel or inside the completing call.
+// And starts of partitioned operations, see mpi/partitioned.hpp.
 class Alone {
  public:
-  explicit Alone(Call& call) : engine_(call.counts() ? call.runtime().engine.get() : nullptr) {
-    if (engine_) engine_->hold();
-  }
+  explicit Alone(Call& call) : Alone(call, call.counts()) {}
+  // Only if one of the requests is partitioned.
+  Alone(Call& call, int count, const MPI_Request* requests)
+      : Alone(call, call.counts() && !call.runtime().partitioned.empty() &&
+                        call.runtime().partitioned.has_any_of(count, requests)) {}
   ~Alone() {
     if (engine_) engine_->release();
   }
@@ -178,6 +185,10 @@ class Alone {
   }
 
  private:
+  Alone(Call& call, bool needed) : engine_(needed ? call.runtime().engine.get() : nullptr) {
+    if (engine_) engine_->hold();
+  }
+
   Engine* engine_;
 };
 
@@ -240,6 +251,8 @@ class Freeing {
   void done() const;
 
  private:
+  void free_partitioned() const;
+
   Call& call_;
   const MPI_Request* request_;
   MPI_Request before_;

@@ -56,6 +56,7 @@ pthread_key_t slot_key() {
 // The program called exit without MPI_Finalize, or an MPI's error handler did: nothing of MPI may be called any more,
 // and our threads must not run while libraries are torn down.
 void at_exit() {
+  if (broken("exit")) return;
   offload::deactivate(hasty);
   deactivate(hasty);
 }

@@ -12,6 +12,7 @@
 #include "mpi/held_requests.hpp"
 #include "mpi/managed_wait.hpp"
 #include "mpi/mpi_handles.hpp"
+#include "mpi/partitioned.hpp"
 #include "mpi/persistent.hpp"
 #include "mpi/remote_bell.hpp"
 #include "mpi/world_ranks.hpp"
@@ -24,6 +25,7 @@ struct Runtime {
   MpiHandles handles;
   PersistentRequests persistent;
   HeldRequests<MPI_Request> file_requests;
+  PartitionedRequests<MPI_Request> partitioned;
   Origin origin = Origin::world;
   std::atomic<int> windows{0};          // made less freed, as far as seen
   std::unique_ptr<ManagedWaits> waits;  // null: the program waits as its MPI does

@@ -51,6 +51,7 @@ void* Agent::enter(void* self) {
   pthread_setname_np(pthread_self(), "pe-offload");
   is_communication_thread = true;
   agent.tid_ = gettid();
+  agent.slice_ = schedule_this_thread(agent.policy_.scheduling).value_or(0);
   agent.run();
   agent.final_usage_ = usage_of_thread(gettid());
   agent.ended_.store(true, std::memory_order_release);
@@ -115,8 +116,14 @@ void Agent::rest() {
     fruitless_since_ = time;
     wait_policy().communication_cpu.store(sched_getcpu(), std::memory_order_relaxed);
   }
-  if (!policy_.sleeps || fruitless_ < policy_.burst || time - fruitless_since_ < policy_.spin) return;
-  nap();
+  if (policy_.sleeps && fruitless_ >= policy_.burst && !spins(time))
+    nap();
+  else if (policy_.shares_cpu && (manners_.may_spin() || !policy_.sleeps))
+    manners_.let_others_run([this] { return !ring_.empty(); });
+}
+
+bool Agent::spins(Nanoseconds time) const {
+  return time - fruitless_since_ < policy_.spin && (!policy_.shares_cpu || manners_.may_spin());
 }
 
 void Agent::nap() {
@@ -127,12 +134,19 @@ void Agent::nap() {
   heavy_fence();
   if (ring_.empty() && !stopping_.load(std::memory_order_relaxed)) {
     add(counters_.naps, 1);
-    if (events_->wait(next_nap_)) next_nap_ = first_nap;
+    sleep();
   }
   asleep_.store(0, std::memory_order_relaxed);
   next_nap_ = std::min(2 * next_nap_, bounded ? policy_.longest_nap : longest_idle_nap);
   fruitless_ = 0;
   if (!pending && progress_) progress_->nudge();
+}
+
+void Agent::sleep() {
+  const Nanoseconds begin = now();
+  const Nanoseconds used = policy_.shares_cpu ? cpu_time_of_this_process() : 0;
+  if (events_->wait(next_nap_)) next_nap_ = first_nap;
+  if (policy_.shares_cpu) manners_.slept(now() - begin, cpu_time_of_this_process() - used);
 }
 
 // Connections come and go. Looking costs more than a message does.

@@ -12,6 +12,8 @@
 #include "core/burst.hpp"
 #include "core/event_source.hpp"
 #include "core/fence.hpp"
+#include "core/scheduling.hpp"
+#include "offload/manners.hpp"
 #include "offload/ring.hpp"
 #include "telemetry/thread_usage.hpp"
 
@@ -41,10 +43,12 @@ class Progress {
 
 struct AgentPolicy {
   std::size_t ring = 4096;
-  Nanoseconds spin = microseconds(20);  // fruitless passes before it sleeps; 0 where it has no core of its own
+  Nanoseconds spin = microseconds(20);  // fruitless passes before it sleeps
+  bool shares_cpu = false;              // the program's threads have no other CPU: it lets them run between two passes
   bool sleeps = true;                   // false: it spins for ever
   Nanoseconds longest_nap = microseconds(1000);
   int burst = 3;  // fruitless passes in a row before it sleeps, at least
+  Scheduling scheduling;
 };
 
 struct AgentCounters {
@@ -83,6 +87,8 @@ class Agent {
 
   const AgentCounters& counters() const { return counters_; }
   ThreadUsage usage() const;
+  // The thread's scheduling slice as the kernel says it is; 0 where it does not.
+  Nanoseconds slice() const { return slice_.load(std::memory_order_relaxed); }
 
  private:
   static void* enter(void* self);
@@ -90,6 +96,8 @@ class Agent {
   bool serve();
   bool advance();
   void rest();
+  bool spins(Nanoseconds time) const;
+  void sleep();
   void nap();
   void look_for_connections();
   void wake();
@@ -100,11 +108,13 @@ class Agent {
   Ring<Command> ring_;
   Progress* progress_ = nullptr;
   PollJudge judge_;
+  Manners manners_;
   AgentCounters counters_;
   alignas(128) std::atomic<std::uint32_t> asleep_{0};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> ended_{false};
   std::atomic<int> tid_{0};
+  std::atomic<Nanoseconds> slice_{0};
   ThreadUsage final_usage_;  // valid once ended
   pthread_t thread_{};
   Nanoseconds fruitless_since_ = 0;

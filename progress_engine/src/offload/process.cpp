@@ -28,17 +28,19 @@ int cpus_of_this_process() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-// Where all threads share one CPU, who spins only keeps from running who would end the wait.
 AgentPolicy agent_policy(const Policy& policy) {
   AgentPolicy agent;
   agent.ring = static_cast<std::size_t>(policy.ring);
-  agent.spin = cpus_of_this_process() > 1 ? microseconds(policy.spin_us) : 0;
+  agent.spin = microseconds(policy.spin_us);
+  agent.shares_cpu = cpus_of_this_process() == 1;
   agent.sleeps = policy.wait != Wait::spin;
   agent.longest_nap = microseconds(policy.nap_us);
   agent.burst = policy.burst;
+  agent.scheduling = {.slice_us = policy.slice_us, .nice = policy.nice};
   return agent;
 }
 
+// Where all threads share one CPU, who spins only keeps from running who would end the wait.
 void prepare_waiting(const Policy& policy) {
   const int cpus = cpus_of_this_process();
   wait_policy().spin = cpus > 1 ? microseconds(policy.spin_us) : 0;
@@ -126,6 +128,11 @@ nlohmann::ordered_json describe() {
           {"requests_at_once", the_process->proxies.made()},
           {"suspensions", suspensions()},
           {"ult_adapter", adapter ? nlohmann::ordered_json(adapter->name) : nlohmann::ordered_json(nullptr)}};
+}
+
+nlohmann::ordered_json describe_slice() {
+  const Nanoseconds slice = the_process->agent.slice();
+  return slice > 0 ? nlohmann::ordered_json(slice) : nlohmann::ordered_json(nullptr);
 }
 
 nlohmann::ordered_json describe_thread() {

@@ -31,5 +31,7 @@ bool is_main_thread();
 // For the report: what the communication thread did, null if there never was one.
 nlohmann::ordered_json describe();
 nlohmann::ordered_json describe_thread();
+// Its scheduling slice; null where the kernel does not say.
+nlohmann::ordered_json describe_slice();
 
 }  // namespace progress_engine::offload

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <sched.h>
+
 #include "core/engine.hpp"
 #include "polling/polling_points.hpp"
 #include "wait/wait.hpp"
@@ -12,7 +14,10 @@ void run_dedicated(Engine& engine, Worker& worker) {
       engine.park(worker);
       continue;
     }
-    if (engine.may_poll()) engine.poll(worker);
+    if (engine.may_poll())
+      engine.poll(worker);
+    else if (engine.held())  // who holds it off may need this very CPU to go on
+      sched_yield();
     wait(engine, worker);
   }
 }

@@ -107,7 +107,10 @@ void add_activity(Json& report, const Engine* engine) {
     }
   }
   const Json offload = offload::describe();
-  if (!offload.is_null()) threads.push_back(offload::describe_thread());
+  if (!offload.is_null()) {
+    threads.push_back(offload::describe_thread());
+    slice = offload::describe_slice();
+  }
   report["offload"] = offload;
   report["slice_ns"] = slice;
   report["threads"] = threads;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Argobots' user-level threads that make blocking calls: `argobots THREADS ROUNDS`. Two ranks, two execution streams
- * each with one pool for both, so that a thread resumes on whichever is free. Prints one line a rank. */
+ * each with one pool for both, so that a thread resumes on whichever is free. Prints one line a rank, and on stderr how
+ * many waits ended on another kernel thread. */
+#define _GNU_SOURCE
 #include <abt.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int rank, rounds;
-static long errors;
+static long errors, moved;
 
 static void live(void* argument) {
   const int tag = (int)(long)argument;
@@ -15,7 +18,9 @@ static void live(void* argument) {
     const int mine = 1000 * round + tag + rank;
     int theirs = -1;
     if (rank == 0) MPI_Send(&mine, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
+    const int thread = gettid();
     MPI_Recv(&theirs, 1, MPI_INT, 1 - rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (gettid() != thread) __atomic_add_fetch(&moved, 1, __ATOMIC_RELAXED);
     if (rank == 1) MPI_Send(&mine, 1, MPI_INT, 0, tag, MPI_COMM_WORLD);
     if (theirs != 1000 * round + tag + 1 - rank) __atomic_add_fetch(&errors, 1, __ATOMIC_RELAXED);
   }
@@ -42,6 +47,7 @@ int main(int argc, char** argv) {
   ABT_xstream_free(&second);
   printf("rank %d: %d threads, %d rounds, %ld errors\n", rank, threads, rounds, errors);
   fflush(stdout);
+  fprintf(stderr, "moved %ld\n", moved);
   ABT_finalize();
   MPI_Finalize();
   return 0;

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What can go wrong when a second thread drives MPI: `hazards NAME`, two ranks. Each rank prints one line, the same
- * with and without the engine. Built with -DPLUGIN it is a plug-in, whose `run_hazard` is called by host.c. */
+ * with and without the engine. Built with -DPLUGIN it is a plug-in, whose `run_hazard` is called by host.c. With
+ * `second` after NAME it has no need of the engine: a thread of its own calls MPI_Test all the time, at
+ * MPI_THREAD_MULTIPLE. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COUNT = 100000, ROUNDS = 150 };
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
+#define HAS_PARTITIONED 1 /* Open MPI 5 calls itself 3.1 and has it */
+#else
+#define HAS_PARTITIONED 0
+#endif
+
+enum { COUNT = 100000, ROUNDS = 150, PARTS = 3 };
 
 static int rank, peer;
 static int out[COUNT], in[COUNT];
@@ -123,20 +134,151 @@ static long quiet(void) {
   return in[COUNT - 1];
 }
 
+#if HAS_PARTITIONED
+/* Many short partitioned operations, to and from both: what a poll does beside a start shows in one of them. */
+static long partitioned(void) {
+  long total = 0;
+  for (int i = 0; i < 40; ++i) {
+    MPI_Request requests[2];
+    MPI_Precv_init(in, PARTS, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    MPI_Psend_init(out, PARTS, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+    for (int round = 0; round < 10; ++round) {
+      int arrived = 0;
+      MPI_Start(&requests[0]);
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Start(&requests[1]);
+      for (int part = 0; part < PARTS; ++part) MPI_Pready(part, requests[1]);
+      while (!arrived) MPI_Parrived(requests[0], PARTS - 1, &arrived);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    total += in[4 * PARTS - 1];
+    for (int r = 0; r < 2; ++r) MPI_Request_free(&requests[r]);
+  }
+  return total;
+}
+#else
+static long partitioned(void) { return 40L * (4 * PARTS - 1 + peer); }
+#endif
+
+/* Rank 0 watches its window's memory and makes no call: only progress there lets rank 1's update arrive. */
+static long window(void) {
+  MPI_Win made;
+  int* memory;
+  const int one = 1;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &made);
+  *memory = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) {
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, made);
+    MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, made);
+    MPI_Win_unlock(0, made);
+  }
+  long arrived = rank;
+  for (const double end = MPI_Wtime() + 8; rank == 0 && !arrived && MPI_Wtime() < end;)
+    arrived = *(volatile int*)memory;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_free(&made);
+  return arrived;
+}
+
+/* Threads of the engine in this process. */
+static int engine_threads(void) {
+  int number = 0;
+  DIR* tasks = opendir("/proc/self/task");
+  for (struct dirent* task; tasks && (task = readdir(tasks));) {
+    char name[300], text[32] = "";
+    snprintf(name, sizeof name, "/proc/self/task/%s/comm", task->d_name);
+    FILE* file = fopen(name, "r");
+    if (file && fgets(text, sizeof text, file)) number += !strcmp(text, "pe-progress\n");
+    if (file) fclose(file);
+  }
+  if (tasks) closedir(tasks);
+  return number;
+}
+
+static void say_who_is_left(void) {
+  printf("rank %d: %d engine threads left\n", rank, engine_threads());
+  fflush(stdout);
+}
+
+/* A thread bears its name some time after it was made. */
+static void say_whether_it_runs(void) {
+  const int active = strstr(report(), "\"active\":true") != NULL;
+  for (int i = 0; active && engine_threads() == 0 && i < 5000; ++i) usleep(1000);
+  printf("rank %d: %s\n", rank, engine_threads() > 0 ? "engine threads" : "no engine");
+  fflush(stdout);
+}
+
+/* The program leaves without MPI_Finalize: what is torn down then (here, by a handler that came before the engine's)
+ * must not meet the engine's threads. */
+static long leave(void) {
+  MPI_Request request;
+  MPI_Irecv(in, 1, MPI_INT, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &request);
+  say_whether_it_runs();
+  exit(0);
+}
+
+/* The same by MPI_Abort: tool.c, below the engine, says who is left. */
+static long give_up(void) {
+  MPI_Request request;
+  MPI_Irecv(in, 1, MPI_INT, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &request);
+  say_whether_it_runs();
+  fflush(stdout);
+  return MPI_Abort(MPI_COMM_WORLD, 7);
+}
+
+/* Two threads, one variable, nothing between them: what ThreadSanitizer is there to find. */
+static int shared;
+
+static void* add_to_shared(void* nothing) {
+  for (int i = 0; i < 1000; ++i) ++shared;
+  return nothing;
+}
+
+static long racy(void) {
+  pthread_t other;
+  pthread_create(&other, NULL, add_to_shared, NULL);
+  add_to_shared(NULL);
+  pthread_join(other, NULL);
+  return shared > 0;
+}
+
+static atomic_int second_ends;
+
+static void* second(void* nothing) {
+  MPI_Comm self;
+  MPI_Request request;
+  char byte;
+  MPI_Comm_dup(MPI_COMM_SELF, &self);
+  MPI_Irecv(&byte, 1, MPI_BYTE, 0, 0, self, &request);
+  for (int flag = 0; !second_ends;) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&self);
+  return nothing;
+}
+
 int run_hazard(int argc, char** argv) {
   static const struct {
     const char* name;
     long (*run)(void);
-  } hazards[] = {{"forked", forked}, {"executed", executed}, {"files", files}, {"persistent", persistent},
-                 {"freed", freed},   {"messages", messages}, {"quiet", quiet}};
+  } hazards[] = {{"forked", forked}, {"executed", executed}, {"files", files},     {"persistent", persistent},
+                 {"freed", freed},   {"messages", messages}, {"quiet", quiet},     {"partitioned", partitioned},
+                 {"window", window}, {"leave", leave},       {"give-up", give_up}, {"racy", racy}};
   int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  const int with_second = argc > 2 && !strcmp(argv[2], "second");
+  pthread_t second_thread;
+  if (argc > 1 && !strcmp(argv[1], "leave")) atexit(say_who_is_left);
+  MPI_Init_thread(&argc, &argv, with_second ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   peer = 1 - rank;
   for (int i = 0; i < COUNT; ++i) out[i] = i % 1000 + rank;
+  if (with_second) pthread_create(&second_thread, NULL, second, NULL);
   for (size_t k = 0; argc > 1 && k < sizeof hazards / sizeof *hazards; ++k)
     if (!strcmp(argv[1], hazards[k].name)) printf("rank %d: provided %d: %ld\n", rank, provided, hazards[k].run());
   fflush(stdout);
+  second_ends = 1;
+  if (with_second) pthread_join(second_thread, NULL);
   MPI_Finalize();
   return 0;
 }

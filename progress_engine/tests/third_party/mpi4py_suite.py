@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +20,14 @@ RANKS = Path(__file__).with_name("mpi4py_ranks.py")
 # They wait for each other with time limits of their own, need a launcher that can add processes, or (ulfm) rank
 # failures: none of that is the engine's, and on a busy machine they fail without it.
 LEFT_OUT = ("util_sync", "util_pool", "spawn", "dynproc", "ulfm")
+# What the engine touches most: some seconds a run.
+TOUCHED = (
+    "test_p2p_buf.py",
+    "test_p2p_buf_part.py",
+    "test_cco_nb_buf.py",
+    "test_rma.py",
+    "test_request.py",
+)
 
 
 @dataclass(frozen=True)
@@ -27,12 +37,50 @@ class Outcome:
     status: int
     tests: dict[tuple[int, str], str] = field(default_factory=dict)
     output: str = ""
+    seconds: float = 0  # where somebody asked
 
-    def different(self, other: Outcome) -> list[str]:
+    def different(self, other: Outcome) -> dict[tuple[int, str], str]:
         """The tests that did not come out as in `other`, with both outcomes in words."""
         every = sorted({*self.tests, *other.tests})
-        pairs = [(key, other.tests.get(key, "not run"), self.tests.get(key, "not run")) for key in every]
-        return [f"rank {rank}: {name}: {before} -> {after}" for (rank, name), before, after in pairs if before != after]
+        pairs = {key: (other.tests.get(key, "not run"), self.tests.get(key, "not run")) for key in every}
+        return {key: f"{before} -> {after}" for key, (before, after) in pairs.items() if before != after}
+
+    def count(self, status: str) -> int:
+        return sum(found == status for found in self.tests.values())
+
+    def __add__(self, other: Outcome) -> Outcome:
+        """Of two parts of the suite."""
+        return Outcome(self.status or other.status, self.tests | other.tests, self.output + other.output,
+                       self.seconds + other.seconds)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the engine changed, and what only looked so: `flaky` came out otherwise when it was run again."""
+
+    changed: dict[tuple[int, str], str]
+    flaky: int = 0
+
+
+def modules() -> list[str]:
+    """The suite's files, but for those that are left out."""
+    return sorted(path.name for path in _tests().glob("test_*.py") if not re.search("|".join(LEFT_OUT), path.name))
+
+
+def only(files: Iterable[str]) -> tuple[str, ...]:
+    """The options that choose these of the suite's files."""
+    return tuple(word for name in files for word in ("-i", f"^{re.escape(name)}$"))
+
+
+def compare(mpi: Mpi, ranks: int, variant: str, outcome: Outcome, bare: Outcome, timeout_s: float = 600) -> Comparison:
+    """What differs is run again, with and without the engine: what is not changed then as before is flaky."""
+    changed = outcome.different(bare)
+    if not changed:
+        return Comparison({})
+    files = only(sorted({f"{name}.py" for _, test in changed for name in re.findall(r"\btest_\w+", test)[:1]}))
+    bare_again, again = (run(mpi, ranks, name, files, timeout_s) for name in ("bare", variant))
+    still = {key: words for key, words in again.different(bare_again).items() if changed.get(key) == words}
+    return Comparison(still, len(changed) - len(still))
 
 
 def run(mpi: Mpi, ranks: int, variant: str, options: tuple[str, ...] = (), timeout_s: float = 600) -> Outcome:
@@ -47,7 +95,7 @@ def run(mpi: Mpi, ranks: int, variant: str, options: tuple[str, ...] = (), timeo
         ended = subprocess.run(
             ["timeout", "-k", "5", str(timeout_s), *mpi.launch_command(ranks, ranks), *engine, *program, *left_out,
              *options],
-            env=os.environ | _environment(mpi, place), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            env=os.environ | environment(mpi, place), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", check=False, cwd=place,
         )  # fmt: skip
         return Outcome(ended.returncode, _read(reports), ended.stdout)
@@ -57,8 +105,9 @@ def _tests() -> Path:
     return MPI4PY.folder() / f"mpi4py-{MPI4PY.version}" / "test"
 
 
-def _environment(mpi: Mpi, place: Path) -> dict[str, str]:
-    """Ranks that share memory and yield to each other, and the library under the name that the wheel's module needs."""
+def environment(mpi: Mpi, place: Path) -> dict[str, str]:
+    """Ranks that share memory and yield to each other, and the library under the name that the wheel's module needs,
+    which is made in the folder `place` where there is none."""
     own = mpi.environment() | {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "3", "I_MPI_FABRICS": "shm"}
     library = mpi.prefix / "lib"
     if mpi.name == "debian-mpich":  # the same ABI under Debian's own name

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/partitioned.hpp"
+
+#include <gtest/gtest.h>
+
+namespace progress_engine {
+namespace {
+
+TEST(Partitioned, ASendWaitsFromItsStartToItsLastPartition) {
+  PartitionedRequests<int> requests;
+  EXPECT_TRUE(requests.empty());
+  requests.add(7, 3);
+  EXPECT_FALSE(requests.ready(7, 1)) << "it was not started";
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_TRUE(requests.started(7));
+    EXPECT_FALSE(requests.ready(7, 2));
+    EXPECT_TRUE(requests.ready(7, 1));
+    EXPECT_FALSE(requests.ready(7, 1)) << "it waited no more";
+  }
+}
+
+TEST(Partitioned, AReceiveAndOthersNeverWait) {
+  PartitionedRequests<int> requests;
+  requests.add(1, 0);
+  EXPECT_FALSE(requests.started(1));
+  EXPECT_FALSE(requests.started(2));
+  EXPECT_FALSE(requests.ready(2, 1));
+}
+
+TEST(Partitioned, KnowsItsOwnAndForgetsThem) {
+  PartitionedRequests<int> requests;
+  requests.add(1, 0);
+  requests.add(2, 4);
+  const int others[] = {8, 9};
+  const int some[] = {8, 2};
+  EXPECT_FALSE(requests.has_any_of(2, others));
+  EXPECT_TRUE(requests.has_any_of(2, some));
+  EXPECT_TRUE(requests.started(2));
+  EXPECT_TRUE(requests.remove(2)) << "it still waited";
+  EXPECT_FALSE(requests.remove(1));
+  EXPECT_TRUE(requests.empty());
+}
+
+}  // namespace
+}  // namespace progress_engine

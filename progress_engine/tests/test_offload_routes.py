@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What becomes of each function of an mpi.h under `offload`: the nonblocking form where there is one; the documented
+exceptions are those of the table."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from harness.mpis import MPIS
+from harness.paths import ROOT
+
+from .conftest import WHEELS
+
+ENGINE = Path(__file__).resolve().parent.parent
+TABLE = json.loads((ENGINE / "src" / "offload" / "functions.json").read_text())
+GROUPS = {name: set(functions) for name, functions in TABLE["waits_for_others"].items() if name != "comment"}
+EXCEPTIONS = set().union(*GROUPS.values())
+
+
+def generator() -> ModuleType:
+    path = ENGINE / "src" / "mpi" / "generate_interposer.py"
+    spec = importlib.util.spec_from_file_location("generate_interposer", path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module", params=WHEELS)
+def routes(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Function -> the body of its route; nothing for those that stay in place or are written by hand."""
+    mpi = MPIS[request.param]
+    if not mpi.installed():
+        pytest.skip(f"{mpi.title} is not installed")
+    interposer = generator()
+    functions = interposer.parse_prototypes(
+        interposer.preprocess("g++", [str(mpi.prefix / "include")], "#include <mpi.h>\n")
+    )
+    definitions = interposer.Routes.of(functions).definitions()
+    assert "int MPI_Isend(" in definitions
+    return dict(re.findall(r"^int (MPI\w+)\(.*?\) \{\n(.*?)^\}", definitions, re.MULTILINE | re.DOTALL))
+
+
+def blocking_name(nonblocking: str) -> str:
+    """MPI_Ibcast -> MPI_Bcast, MPI_File_iread_at -> MPI_File_read_at."""
+    match = re.fullmatch(r"(MPI_(?:(?:File|Comm|Session|Buffer)_)?)[iI](\w)(\w+)", nonblocking)
+    if not match:
+        return ""
+    prefix, first, rest = match.groups()
+    return prefix + (first.upper() if prefix == "MPI_" else first) + rest
+
+
+def test_a_blocking_call_becomes_its_nonblocking_form_where_there_is_one(routes: dict[str, str]) -> None:
+    pairs = {blocking_name(name): name for name in routes if blocking_name(name) in routes}
+    assert {"MPI_Recv", "MPI_Bcast", "MPI_Alltoallw", "MPI_Comm_dup", "MPI_File_write_all", "MPI_Mrecv"} <= set(pairs)
+    for blocking, nonblocking in pairs.items():
+        body = routes[blocking]
+        two = blocking.removesuffix("_c") == "MPI_Sendrecv"
+        names = [nonblocking.replace("Isendrecv", name) for name in ("Isend", "Irecv")] if two else [nonblocking]
+        assert all(f'("{name}")' in body for name in names), blocking
+        assert not re.search(r"\b(execute|borrow)\(", body), blocking
+
+
+def test_the_exceptions_are_executed_as_they_are(routes: dict[str, str]) -> None:
+    here = EXCEPTIONS & set(routes)
+    assert len(here) > len(EXCEPTIONS) * 0.9
+    for name in here:
+        assert re.search(rf"\b(execute|borrow)\(.*next_{name}\.get\(\)", routes[name], re.DOTALL), name
+
+
+def test_the_documented_exceptions_are_those_of_the_table() -> None:
+    text = (ROOT / "docs" / "offload.md").read_text()
+    listed = re.findall(r"^- ([a-z ]+): ((?:`MPI_\w+`,?\s+)+)", text, re.MULTILINE)
+    assert {group: set(re.findall(r"MPI_\w+", names)) for group, names in listed} == GROUPS
