@@ -40,8 +40,8 @@ def test_an_archive_is_what_the_kernel_reads() -> None:
     assert int(data[54:62], 16) == 5  # the size's field
 
 
-# Known: with Bochs 2.7's only model that has MONITORX, ryzen, Debian's kernel stops before it enables interrupts (its last
-# line is NR_IRQS, with and without ACPI, APIC and TSC); with corei7_haswell_4770, which has none, it starts.
+# Known: Bochs 2.7 has MONITORX in its model ryzen alone, and there Debian's kernel stops before it enables interrupts
+# (its last line is NR_IRQS, with and without ACPI, APIC and TSC). With corei7_haswell_4770, without MONITORX, it starts.
 @pytest.mark.xfail(reason="Debian's kernel stops before its timer under Bochs 2.7's model ryzen", strict=False)
 @pytest.mark.full
 @pytest.mark.timeout(960)
