@@ -41,7 +41,7 @@ def test_an_archive_is_what_the_kernel_reads() -> None:
 
 
 # Known: Bochs 2.7 has MONITORX in its model ryzen alone, and there Debian's kernel stops before it enables interrupts
-# (its last line is NR_IRQS, with and without ACPI, APIC and TSC). With corei7_haswell_4770, without MONITORX, it starts.
+# (its last line is NR_IRQS, with and without ACPI, APIC and TSC). With corei7_haswell_4770, which has none, it starts.
 @pytest.mark.xfail(reason="Debian's kernel stops before its timer under Bochs 2.7's model ryzen", strict=False)
 @pytest.mark.full
 @pytest.mark.timeout(960)
