@@ -98,6 +98,13 @@ def test_more_of_them_end_in_a_sentence(misuse: Launcher) -> None:
     assert result.returncode not in (0, 124, 137)
 
 
+@pytest.mark.parametrize("variant", ["off", "offload"])
+def test_requests_go_to_fortran_and_back(storm: Launcher, variant: str, tmp_path: Path) -> None:
+    program = Launcher(storm.mpi, compiled(storm.mpi, "request_handles.c", tmp_path, "-ldl"))
+    result = program.run(variant=variant)
+    assert lines(result.stdout) == [f"rank {rank}: requests are the same again" for rank in (0, 1)], result.stderr
+
+
 def test_argobots_threads_give_their_core_to_others(storm: Launcher, tmp_path: Path) -> None:
     cache = (storm.mpi.build_dir / "CMakeCache.txt").read_text()
     found = dict(re.findall(r"^PE_ARGOBOTS_(\w+):\w+=(.*)$", cache, re.MULTILINE))

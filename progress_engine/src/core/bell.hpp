@@ -51,7 +51,7 @@ class alignas(128) BasicBell {
     lie_down(elsewhere, wait);
   }
   // For waits in user mode: differs from 0 once rung.
-  const typename Atomics::Word& word() const { return rung_; }
+  const Atomics::Word& word() const { return rung_; }
 
  private:
   template <typename Wait>
@@ -65,8 +65,8 @@ class alignas(128) BasicBell {
   static constexpr std::uint32_t awake = 0;
   static constexpr std::uint32_t here = 1;
   static constexpr std::uint32_t elsewhere = 2;
-  typename Atomics::Word rung_{0};
-  typename Atomics::Word asleep_{awake};
+  Atomics::Word rung_{0};
+  Atomics::Word asleep_{awake};
 };
 
 using Bell = BasicBell<SharedAtomics>;

@@ -73,9 +73,10 @@ class Engine {
   const Activity& activity() const { return activity_; }
   // After a call that may have made work: wakes a parked thread, polls if the policy has points=explicit.
   [[gnu::always_inline]] void after_call() {
-    if (more_after_calls_) return do_more_after_call();
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the light fence of those that have membarrier
-    if (parking_.anyone()) [[unlikely]]
+    if (more_after_calls_)
+      do_more_after_call();
+    else if (parking_.anyone()) [[unlikely]]
       wake_for_work();
   }
 

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstdio>
+#include <charconv>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <new>
@@ -44,6 +46,19 @@ std::string prefix_of(const std::string& program) {
   return fmt::format("progress-engine/{}/{:016x}/", getuid(), hash);
 }
 
+// The three numbers of "rank/process/descriptor"; -1 for what is none.
+std::array<int, 3> numbers_in(const std::string& text) {
+  std::array<int, 3> numbers{-1, -1, -1};
+  const char* at = text.data();
+  const char* end = at + text.size();
+  for (int& number : numbers) {
+    const auto [stop, error] = std::from_chars(at, end, number);
+    if (error != std::errc()) number = -1;
+    at = stop + (stop != end ? 1 : 0);
+  }
+  return numbers;
+}
+
 struct Address {
   explicit Address(const std::string& name) {
     address.sun_family = AF_UNIX;
@@ -66,7 +81,7 @@ int make_file() {
 bool is_a_page(int descriptor) {
   struct stat status{};
   return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == getuid() &&
-         status.st_size == page_size;
+         status.st_size == static_cast<off_t>(page_size);
 }
 
 }  // namespace
@@ -128,16 +143,17 @@ std::vector<Neighbour> find_neighbours(const std::string& program) {
     const auto at = line.find('@' + prefix);
     if (at == std::string::npos) continue;
     Neighbour neighbour{-1, line.substr(at + 1)};
-    if (std::sscanf(neighbour.name.c_str() + prefix.size(), "%d/", &neighbour.rank) == 1) found.push_back(neighbour);
+    neighbour.rank = numbers_in(neighbour.name.substr(prefix.size()))[0];
+    if (neighbour.rank >= 0) found.push_back(neighbour);
   }
   return found;
 }
 
 MappedBell map_bell(const std::string& name) {
-  int process = 0;
-  int descriptor = 0;
-  const auto end = name.rfind('/', name.rfind('/') - 1);
-  if (end == std::string::npos || std::sscanf(name.c_str() + end, "/%d/%d", &process, &descriptor) != 2) return {};
+  const auto place = name.find('/', name.find('/', name.find('/') + 1) + 1);  // after the prefix
+  if (place == std::string::npos) return {};
+  const auto [rank, process, descriptor] = numbers_in(name.substr(place + 1));
+  if (process < 0 || descriptor < 0) return {};
   const int file = open(fmt::format("/proc/{}/fd/{}", process, descriptor).c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return {};
   MappedBell bell(file, false);

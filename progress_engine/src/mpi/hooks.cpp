@@ -9,7 +9,7 @@ namespace progress_engine {
 
 void Call::expects(int code, MPI_Comm communicator, int rank) {
   if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
-  if (rank == MPI_ANY_SOURCE) return runtime_->doorbell->expect_all();
+  if (rank == MPI_ANY_SOURCE) runtime_->doorbell->expect_all();
   const int world = runtime_->ranks.of(communicator, rank);
   if (world >= 0 && !runtime_->doorbell->expect(world)) runtime_->doorbell->missed(++slot_->misses);
 }

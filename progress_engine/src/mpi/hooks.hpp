@@ -128,8 +128,10 @@ class Call {
   }
   void sent_to_no_neighbour(int world, long count, MPI_Datatype type);
   [[gnu::always_inline]] void leave() {
-    if (outer_ != 0) [[unlikely]]
-      return set_depth(outer_);
+    if (outer_ != 0) [[unlikely]] {
+      set_depth(outer_);
+      return;
+    }
     set_depth(0);
     runtime_->engine->after_call();
   }

@@ -27,7 +27,7 @@ int WorldRanks::ask(MPI_Comm communicator, int rank, std::uint64_t key) {
   PE_PMPI(MPI_Group_free)(&world);
   if (found < 0) found = -1;  // MPI_UNDEFINED
   Entry& entry = entries_[key % size];
-  const auto value = static_cast<std::uint64_t>(found + 1);
+  const auto value = static_cast<std::uint64_t>(found) + 1;
   entry.value.store(value, std::memory_order_relaxed);
   entry.check.store(key ^ value, std::memory_order_relaxed);
   return found;

@@ -38,7 +38,7 @@ class WorldRanks {
   static constexpr std::size_t size = 256;
 
   [[gnu::always_inline]] std::uint64_t mix(MPI_Comm communicator, int rank) const {
-    std::uint64_t bits = (std::uint64_t)communicator;  // a pointer or an integer
+    auto bits = (std::uint64_t)communicator;  // a pointer or an integer
     bits = (bits ^ (epoch_.load(std::memory_order_relaxed) << 48)) * 0x9E3779B97F4A7C15;
     bits = (bits ^ (bits >> 29) ^ static_cast<unsigned>(rank)) * 0xBF58476D1CE4E5B9;
     return bits ^ (bits >> 32) ^ 1;

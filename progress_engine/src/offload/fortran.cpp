@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests in Fortran are integers (MPI 4.1, section 19.3.4). Where C's are pointers, the MPI cannot convert ours: they
-// get integers far above those that an MPI gives out. Where C's are integers, Fortran's are the same.
+// get integers far above those that an MPI gives out. Where C's are integers, Fortran's are the same, and the MPI may
+// have these functions as macros alone (Intel's).
 #include "mpi/hooks.hpp"
 #include "offload/calls.hpp"
 
@@ -13,20 +14,37 @@ namespace progress_engine::offload {
 namespace {
 
 constexpr int first_number = 1 << 30;
-using C2f = Next<int (*)(MPI_Request)>;
-using F2c = Next<MPI_Request (*)(int)>;
 
-bool ours() { return std::is_pointer_v<MPI_Request> && active() && !on_communication_thread(); }
+// The MPI's own conversion of whole words (hooks.hpp); where it has none, both languages' requests are the same.
+class Own {
+ public:
+  explicit Own(const char* name) : function_(reinterpret_cast<Word (*)(Word)>(find_symbol(name))) {}
+  Word operator()(Word request) const { return function_ ? function_(request) : request; }
 
-int to_fortran(C2f& next, MPI_Request request) {
-  if (!ours() || is_none(request)) return next.get()(request);
-  return first_number + static_cast<int>(proxy_of(active_process.load()->proxies, request)->number);
+ private:
+  Word (*function_)(Word);
+};
+
+bool ours() { return active() && !on_communication_thread(); }
+
+template <typename Handle = MPI_Request>
+Word to_fortran(const Own& own, Word request) {
+  if constexpr (std::is_pointer_v<Handle>) {
+    if (const auto handle = as<Handle>(request); ours() && !is_none(handle))
+      return first_number + static_cast<int>(proxy_of(active_process.load()->proxies, handle)->number);
+  }
+  return own(request);
 }
 
-MPI_Request to_c(F2c& next, int number) {
-  if (!ours() || number < first_number) return next.get()(number);
-  Proxy* proxy = active_process.load()->proxies.find(static_cast<std::uint32_t>(number - first_number));
-  return proxy ? handle_of(*proxy) : next.get()(0);
+template <typename Handle = MPI_Request>
+Word to_c(const Own& own, Word request) {
+  if constexpr (std::is_pointer_v<Handle>) {
+    if (const int number = as<int>(request); ours() && number >= first_number) {
+      Proxy* proxy = active_process.load()->proxies.find(static_cast<std::uint32_t>(number - first_number));
+      return proxy ? reinterpret_cast<Word>(handle_of<Handle>(*proxy)) : own(0);
+    }
+  }
+  return own(request);
 }
 
 }  // namespace
@@ -34,26 +52,26 @@ MPI_Request to_c(F2c& next, int number) {
 
 using namespace progress_engine;
 
-PE_INTERPOSED int request_c2f(MPI_Request request) __asm__("MPI_Request_c2f");
-int request_c2f(MPI_Request request) {
-  static constinit offload::C2f next("MPI_Request_c2f");
-  return offload::to_fortran(next, request);
+PE_INTERPOSED Word request_c2f(Word request) __asm__("MPI_Request_c2f");
+Word request_c2f(Word request) {
+  static const offload::Own own("MPI_Request_c2f");
+  return offload::to_fortran(own, request);
 }
 
-PE_INTERPOSED int profiled_request_c2f(MPI_Request request) __asm__("PMPI_Request_c2f");
-int profiled_request_c2f(MPI_Request request) {
-  static constinit offload::C2f next("PMPI_Request_c2f");
-  return offload::to_fortran(next, request);
+PE_INTERPOSED Word request_f2c(Word request) __asm__("MPI_Request_f2c");
+Word request_f2c(Word request) {
+  static const offload::Own own("MPI_Request_f2c");
+  return offload::to_c(own, request);
 }
 
-PE_INTERPOSED MPI_Request request_f2c(int number) __asm__("MPI_Request_f2c");
-MPI_Request request_f2c(int number) {
-  static constinit offload::F2c next("MPI_Request_f2c");
-  return offload::to_c(next, number);
+PE_INTERPOSED Word profiled_request_c2f(Word request) __asm__("PMPI_Request_c2f");
+Word profiled_request_c2f(Word request) {
+  static const offload::Own own("PMPI_Request_c2f");
+  return offload::to_fortran(own, request);
 }
 
-PE_INTERPOSED MPI_Request profiled_request_f2c(int number) __asm__("PMPI_Request_f2c");
-MPI_Request profiled_request_f2c(int number) {
-  static constinit offload::F2c next("PMPI_Request_f2c");
-  return offload::to_c(next, number);
+PE_INTERPOSED Word profiled_request_f2c(Word request) __asm__("PMPI_Request_f2c");
+Word profiled_request_f2c(Word request) {
+  static const offload::Own own("PMPI_Request_f2c");
+  return offload::to_c(own, request);
 }
