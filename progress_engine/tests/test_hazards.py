@@ -223,7 +223,6 @@ def test_no_engine_thread_is_left_at_the_end(bench: Bench, end: str) -> None:
     assert threads_left(bench, ENDS[end]) == threads_left(bench, ENDS[end], engine=False)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("end", ENDS)
 def test_at_the_end_it_shows_when_the_handling_is_left_out(sanitized: Bench, end: str) -> None:
     bare = threads_left(sanitized, ENDS[end], engine=False)
