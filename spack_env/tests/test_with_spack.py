@@ -215,7 +215,7 @@ def test_a_run_says_what_spack_built(tmp_path: Path, monkeypatch: pytest.MonkeyP
         records = sorted((session / "records").glob(f"*.{mpi}.*.jsonl"))
         assert records
         for record in records:
-            said = json.loads(record.read_text().splitlines()[0])["spack"]
+            said = json.loads(record.read_text().splitlines()[0])["header"]["context"]["spack"]
             assert said == FROM_SPACK[mpi].lock()
             assert set(said["specs"]) == set(spack.PACKAGES)
             assert all(f"^{mpi}@" in spec for spec in said["specs"].values())

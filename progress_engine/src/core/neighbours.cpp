@@ -81,7 +81,7 @@ int make_file() {
 bool is_a_page(int descriptor) {
   struct stat status{};
   return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == getuid() &&
-         status.st_size == static_cast<off_t>(page_size);
+         std::cmp_equal(status.st_size, page_size);
 }
 
 }  // namespace
