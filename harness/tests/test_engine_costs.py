@@ -16,7 +16,7 @@ from harness.costs.table import markdown, measured, verdict
 from harness.mpis import MPIS
 from harness.paths import ROOT
 
-SOURCES = {"core": ("core_costs.cpp", "offload_costs.cpp"), "calls": ("call_costs.cpp",)}
+SOURCES = {"core": ("core_costs.cpp", "doorbell_costs.cpp", "offload_costs.cpp"), "calls": ("call_costs.cpp",)}
 
 
 def piece(part: str, samples: dict[str, dict[str, list[list[float]]]]) -> dict[str, Any]:
