@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/breakable.hpp"
-#include "core/inlined.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/mpi_header.hpp"
 #include "mpi/runtime.hpp"
@@ -37,22 +36,22 @@ Type as(Word word) {
 // A call of the program; the thread counts as inside MPI while it lives. Costs one load while the engine is inactive.
 class Call {
  public:
-  PE_INLINED Call() : runtime_(active_runtime.load(std::memory_order_acquire)) {
+  [[gnu::always_inline]] Call() : runtime_(active_runtime.load(std::memory_order_acquire)) {
     if (runtime_) enter();
   }
-  PE_INLINED ~Call() {
+  [[gnu::always_inline]] ~Call() {
     if (runtime_) leave();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   // True for the outermost call of an active engine: the one that counts.
-  PE_INLINED bool counts() const { return runtime_ && (outer_ == 0 || broken("depth")); }
+  [[gnu::always_inline]] bool counts() const { return runtime_ && (outer_ == 0 || broken("depth")); }
   Runtime& runtime() const { return *runtime_; }
-  PE_INLINED void complete(std::uint64_t operations) { add(slot_->completed, operations); }
+  [[gnu::always_inline]] void complete(std::uint64_t operations) { add(slot_->completed, operations); }
 
   // The call made a request of one operation.
-  PE_INLINED void started(int code, const MPI_Request* request) {
+  [[gnu::always_inline]] void started(int code, const MPI_Request* request) {
     if (counts() && code == MPI_SUCCESS && *request != runtime_->handles.request_null) add(slot_->started, 1);
   }
   // The same of a file operation, beside which nobody may poll until it has completed.
@@ -69,7 +68,7 @@ class Call {
     if (!broken("windows")) runtime_->engine->activity().remove_standing();
   }
   // Null: wait as the MPI does. Nobody polls for sleepers while something holds the engine off.
-  PE_INLINED ManagedWaits* managed_waits() const {
+  [[gnu::always_inline]] ManagedWaits* managed_waits() const {
     const bool polled = counts() && !runtime_->engine->paused() && !runtime_->engine->held();
     return polled ? runtime_->waits.get() : nullptr;
   }
@@ -85,7 +84,7 @@ class Call {
   }
   // ---- the doorbell
   // The call sent `count` elements of `type` to a rank: its engine may sleep.
-  PE_INLINED void sent(int code, MPI_Comm communicator, int rank, long count = 0, MPI_Datatype type = {}) {
+  [[gnu::always_inline]] void sent(int code, MPI_Comm communicator, int rank, long count = 0, MPI_Datatype type = {}) {
     if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
     const int world = runtime_->ranks.of(communicator, rank);
     if (world < 0) return;
@@ -118,8 +117,8 @@ class Call {
 
  private:
   // Constants where possible: else each call would wait for the store of the one before.
-  PE_INLINED void set_depth(int depth) { slot_->depth.store(depth, std::memory_order_release); }
-  PE_INLINED void enter() {
+  [[gnu::always_inline]] void set_depth(int depth) { slot_->depth.store(depth, std::memory_order_release); }
+  [[gnu::always_inline]] void enter() {
     slot_ = &this_thread_slot(*runtime_);
     outer_ = slot_->depth.load(std::memory_order_relaxed);
     if (outer_ == 0) [[likely]]
@@ -128,7 +127,7 @@ class Call {
       set_depth(outer_ + 1);
   }
   void sent_to_no_neighbour(int world, long count, MPI_Datatype type);
-  PE_INLINED void leave() {
+  [[gnu::always_inline]] void leave() {
     if (outer_ != 0) [[unlikely]] {
       set_depth(outer_);
       return;
@@ -197,18 +196,18 @@ class Alone {
 // stays can only be persistent, and the call's outputs say whether it is done.
 class Completion {
  public:
-  PE_INLINED Completion(Call& call, int count, const MPI_Request* requests)
+  [[gnu::always_inline]] Completion(Call& call, int count, const MPI_Request* requests)
       : call_(call), count_(count), requests_(requests), live_(call.counts() ? live() : 0) {
     if (live_ > 0 && !call.runtime().file_requests.empty()) [[unlikely]]
       before_ = std::make_unique<std::vector<MPI_Request>>(requests, requests + count);
   }
 
   // Counts the requests that the call freed. True if its outputs are valid and a persistent request may have completed.
-  PE_INLINED bool freed(int code) { return live_ > 0 && count_freed(code); }
-  PE_INLINED void all() {
+  [[gnu::always_inline]] bool freed(int code) { return live_ > 0 && count_freed(code); }
+  [[gnu::always_inline]] void all() {
     some_of([](int) { return true; });
   }
-  PE_INLINED void all_if(int flag) {
+  [[gnu::always_inline]] void all_if(int flag) {
     if (flag) all();
   }
   void one(int index) {
@@ -222,7 +221,7 @@ class Completion {
   }
 
  private:
-  PE_INLINED int live() const {
+  [[gnu::always_inline]] int live() const {
     const MPI_Request none = call_.runtime().handles.request_null;
     int number = 0;
     for (int i = 0; i < count_; ++i) number += requests_[i] != none ? 1 : 0;

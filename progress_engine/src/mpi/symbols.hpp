@@ -5,8 +5,6 @@
 
 #include <atomic>
 
-#include "core/inlined.hpp"
-
 namespace progress_engine {
 
 // The next definition of `name` after ours: another tool's or the MPI's own, also of an MPI that was loaded with
@@ -27,8 +25,8 @@ class Next {
   explicit constexpr Next(const char* name) noexcept : name_(name) {}
 
   // Null before the first get().
-  PE_INLINED Function known() const { return function_.load(std::memory_order_relaxed); }
-  PE_INLINED Function get() {
+  [[gnu::always_inline]] Function known() const { return function_.load(std::memory_order_relaxed); }
+  [[gnu::always_inline]] Function get() {
     Function function = known();
     return function ? function : look_up();
   }

@@ -34,7 +34,7 @@ template <typename Test>
 }
 
 template <typename Test, typename Native>
-PE_INLINED inline int managed_wait(Call& call, Test test, Native native) {
+[[gnu::always_inline]] inline int managed_wait(Call& call, Test test, Native native) {
   ManagedWaits* waits = call.managed_waits();
   return waits ? wait_for(call, waits, test) : native();
 }
@@ -50,7 +50,7 @@ template <typename Start>
 }
 
 template <typename Start, typename Native>
-PE_INLINED inline int managed_operation(Call& call, MPI_Status* status, Start start, Native native) {
+[[gnu::always_inline]] inline int managed_operation(Call& call, MPI_Status* status, Start start, Native native) {
   return call.managed_waits() ? start_and_wait(call, status, start) : native();
 }
 
