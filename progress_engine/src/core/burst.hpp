@@ -55,14 +55,15 @@ class Driver {
   virtual void after_burst(const BurstResult& /*result*/, std::uint64_t /*completed*/) {}
 };
 
-// Ends when `idle_polls` polls in a row moved nothing, or between two polls when `go_on()` no longer holds.
-template <typename GoOn>
-BurstResult run_burst(Driver& driver, PollJudge& judge, int idle_polls, GoOn&& go_on) {
+// Ends when `idle_polls` polls in a row moved nothing, or between two polls when `go_on()` no longer holds. `clock` is
+// another one than now() in tests.
+template <typename GoOn, typename Clock = Nanoseconds (*)()>
+BurstResult run_burst(Driver& driver, PollJudge& judge, int idle_polls, GoOn&& go_on, Clock&& clock = now) {
   BurstResult result;
   for (int idle = 0; idle < idle_polls && (go_on() || broken("burst-end"));) {
-    const Nanoseconds start = now();
+    const Nanoseconds start = clock();
     driver.poll();
-    const Nanoseconds duration = now() - start;
+    const Nanoseconds duration = clock() - start;
     ++result.polls;
     if (!judge.productive(duration)) {
       ++idle;
