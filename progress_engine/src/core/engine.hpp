@@ -13,6 +13,7 @@
 #include "core/burst.hpp"
 #include "core/doorbell.hpp"
 #include "core/event_source.hpp"
+#include "core/inlining.hpp"
 #include "core/parking.hpp"
 #include "policy/settings.hpp"
 #include "telemetry/phases.hpp"
@@ -72,7 +73,7 @@ class Engine {
   Activity& activity() { return activity_; }
   const Activity& activity() const { return activity_; }
   // After a call that may have made work: wakes a parked thread, polls if the policy has points=explicit.
-  [[gnu::always_inline]] void after_call() {
+  PE_ALWAYS_INLINE void after_call() {
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the light fence of those that have membarrier
     if (more_after_calls_)
       do_more_after_call();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/breakable.hpp"
+#include "core/inlining.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/mpi_header.hpp"
 #include "mpi/runtime.hpp"
@@ -36,22 +37,22 @@ Type as(Word word) {
 // A call of the program; the thread counts as inside MPI while it lives. Costs one load while the engine is inactive.
 class Call {
  public:
-  [[gnu::always_inline]] Call() : runtime_(active_runtime.load(std::memory_order_acquire)) {
+  PE_ALWAYS_INLINE Call() : runtime_(active_runtime.load(std::memory_order_acquire)) {
     if (runtime_) enter();
   }
-  [[gnu::always_inline]] ~Call() {
+  PE_ALWAYS_INLINE ~Call() {
     if (runtime_) leave();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   // True for the outermost call of an active engine: the one that counts.
-  [[gnu::always_inline]] bool counts() const { return runtime_ && (outer_ == 0 || broken("depth")); }
+  PE_ALWAYS_INLINE bool counts() const { return runtime_ && (outer_ == 0 || broken("depth")); }
   Runtime& runtime() const { return *runtime_; }
-  [[gnu::always_inline]] void complete(std::uint64_t operations) { add(slot_->completed, operations); }
+  PE_ALWAYS_INLINE void complete(std::uint64_t operations) { add(slot_->completed, operations); }
 
   // The call made a request of one operation.
-  [[gnu::always_inline]] void started(int code, const MPI_Request* request) {
+  PE_ALWAYS_INLINE void started(int code, const MPI_Request* request) {
     if (counts() && code == MPI_SUCCESS && *request != runtime_->handles.request_null) add(slot_->started, 1);
   }
   // The same of a file operation, beside which nobody may poll until it has completed.
@@ -68,7 +69,7 @@ class Call {
     if (!broken("windows")) runtime_->engine->activity().remove_standing();
   }
   // Null: wait as the MPI does. Nobody polls for sleepers while something holds the engine off.
-  [[gnu::always_inline]] ManagedWaits* managed_waits() const {
+  PE_ALWAYS_INLINE ManagedWaits* managed_waits() const {
     const bool polled = counts() && !runtime_->engine->paused() && !runtime_->engine->held();
     return polled ? runtime_->waits.get() : nullptr;
   }
@@ -84,7 +85,7 @@ class Call {
   }
   // ---- the doorbell
   // The call sent `count` elements of `type` to a rank: its engine may sleep.
-  [[gnu::always_inline]] void sent(int code, MPI_Comm communicator, int rank, long count = 0, MPI_Datatype type = {}) {
+  PE_ALWAYS_INLINE void sent(int code, MPI_Comm communicator, int rank, long count = 0, MPI_Datatype type = {}) {
     if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
     const int world = runtime_->ranks.of(communicator, rank);
     if (world < 0) return;
@@ -117,8 +118,8 @@ class Call {
 
  private:
   // Constants where possible: else each call would wait for the store of the one before.
-  [[gnu::always_inline]] void set_depth(int depth) { slot_->depth.store(depth, std::memory_order_release); }
-  [[gnu::always_inline]] void enter() {
+  PE_ALWAYS_INLINE void set_depth(int depth) { slot_->depth.store(depth, std::memory_order_release); }
+  PE_ALWAYS_INLINE void enter() {
     slot_ = &this_thread_slot(*runtime_);
     outer_ = slot_->depth.load(std::memory_order_relaxed);
     if (outer_ == 0) [[likely]]
@@ -127,7 +128,7 @@ class Call {
       set_depth(outer_ + 1);
   }
   void sent_to_no_neighbour(int world, long count, MPI_Datatype type);
-  [[gnu::always_inline]] void leave() {
+  PE_ALWAYS_INLINE void leave() {
     if (outer_ != 0) [[unlikely]] {
       set_depth(outer_);
       return;
@@ -196,18 +197,18 @@ class Alone {
 // stays can only be persistent, and the call's outputs say whether it is done.
 class Completion {
  public:
-  [[gnu::always_inline]] Completion(Call& call, int count, const MPI_Request* requests)
+  PE_ALWAYS_INLINE Completion(Call& call, int count, const MPI_Request* requests)
       : call_(call), count_(count), requests_(requests), live_(call.counts() ? live() : 0) {
     if (live_ > 0 && !call.runtime().file_requests.empty()) [[unlikely]]
       before_ = std::make_unique<std::vector<MPI_Request>>(requests, requests + count);
   }
 
   // Counts the requests that the call freed. True if its outputs are valid and a persistent request may have completed.
-  [[gnu::always_inline]] bool freed(int code) { return live_ > 0 && count_freed(code); }
-  [[gnu::always_inline]] void all() {
+  PE_ALWAYS_INLINE bool freed(int code) { return live_ > 0 && count_freed(code); }
+  PE_ALWAYS_INLINE void all() {
     some_of([](int) { return true; });
   }
-  [[gnu::always_inline]] void all_if(int flag) {
+  PE_ALWAYS_INLINE void all_if(int flag) {
     if (flag) all();
   }
   void one(int index) {
@@ -221,7 +222,7 @@ class Completion {
   }
 
  private:
-  [[gnu::always_inline]] int live() const {
+  PE_ALWAYS_INLINE int live() const {
     const MPI_Request none = call_.runtime().handles.request_null;
     int number = 0;
     for (int i = 0; i < count_; ++i) number += requests_[i] != none ? 1 : 0;

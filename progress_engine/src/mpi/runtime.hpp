@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/engine.hpp"
+#include "core/inlining.hpp"
 #include "mpi/driver.hpp"
 #include "mpi/held_requests.hpp"
 #include "mpi/managed_wait.hpp"
@@ -52,7 +53,7 @@ extern constinit thread_local ThreadBinding this_thread
 ThreadSlot& bind_this_thread(Runtime& runtime);
 
 // The calling thread's slot in the active engine; given back when the thread ends.
-[[gnu::always_inline]] inline ThreadSlot& this_thread_slot(Runtime& runtime) {
+PE_ALWAYS_INLINE ThreadSlot& this_thread_slot(Runtime& runtime) {
   if (this_thread.generation != runtime.generation) [[unlikely]]
     return bind_this_thread(runtime);
   return *this_thread.slot;

@@ -5,6 +5,8 @@
 
 #include <atomic>
 
+#include "core/inlining.hpp"
+
 namespace progress_engine {
 
 // The next definition of `name` after ours: another tool's or the MPI's own, also of an MPI that was loaded with
@@ -25,8 +27,8 @@ class Next {
   explicit constexpr Next(const char* name) noexcept : name_(name) {}
 
   // Null before the first get().
-  [[gnu::always_inline]] Function known() const { return function_.load(std::memory_order_relaxed); }
-  [[gnu::always_inline]] Function get() {
+  PE_ALWAYS_INLINE Function known() const { return function_.load(std::memory_order_relaxed); }
+  PE_ALWAYS_INLINE Function get() {
     Function function = known();
     return function ? function : look_up();
   }

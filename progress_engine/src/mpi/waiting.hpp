@@ -2,6 +2,7 @@
 // What the interposed blocking calls do instead of the MPI's own waiting when the policy says waiting=managed.
 #pragma once
 
+#include "core/inlining.hpp"
 #include "mpi/hooks.hpp"
 #include "mpi/managed_wait.hpp"
 
@@ -34,7 +35,7 @@ template <typename Test>
 }
 
 template <typename Test, typename Native>
-[[gnu::always_inline]] inline int managed_wait(Call& call, Test test, Native native) {
+PE_ALWAYS_INLINE int managed_wait(Call& call, Test test, Native native) {
   ManagedWaits* waits = call.managed_waits();
   return waits ? wait_for(call, waits, test) : native();
 }
@@ -50,7 +51,7 @@ template <typename Start>
 }
 
 template <typename Start, typename Native>
-[[gnu::always_inline]] inline int managed_operation(Call& call, MPI_Status* status, Start start, Native native) {
+PE_ALWAYS_INLINE int managed_operation(Call& call, MPI_Status* status, Start start, Native native) {
   return call.managed_waits() ? start_and_wait(call, status, start) : native();
 }
 

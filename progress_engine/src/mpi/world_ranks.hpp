@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/inlining.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/mpi_header.hpp"
 
@@ -18,7 +19,7 @@ class WorldRanks {
   explicit WorldRanks(const MpiHandles& handles) : world_(handles.comm_world) {}
 
   // Negative if it is none: MPI_PROC_NULL, or a process of another world.
-  [[gnu::always_inline]] int of(MPI_Comm communicator, int rank) {
+  PE_ALWAYS_INLINE int of(MPI_Comm communicator, int rank) {
     if (rank < 0 || communicator == world_) return rank;
     const std::uint64_t key = mix(communicator, rank);
     const Entry& entry = entries_[key % size];
@@ -37,7 +38,7 @@ class WorldRanks {
   };
   static constexpr std::size_t size = 256;
 
-  [[gnu::always_inline]] std::uint64_t mix(MPI_Comm communicator, int rank) const {
+  PE_ALWAYS_INLINE std::uint64_t mix(MPI_Comm communicator, int rank) const {
     auto bits = (std::uint64_t)communicator;  // a pointer or an integer
     bits = (bits ^ (epoch_.load(std::memory_order_relaxed) << 48)) * 0x9E3779B97F4A7C15;
     bits = (bits ^ (bits >> 29) ^ static_cast<unsigned>(rank)) * 0xBF58476D1CE4E5B9;

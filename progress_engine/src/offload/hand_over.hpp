@@ -2,6 +2,7 @@
 // Which of the calls that arrive at the interposed functions go to the communication thread, and how they get there.
 #pragma once
 
+#include "core/inlining.hpp"
 #include "mpi/hooks.hpp"
 #include "offload/active.hpp"
 #include "offload/agent.hpp"
@@ -10,7 +11,7 @@ namespace progress_engine {
 
 // Asked first in every interposed call: with the preset `off`, or before MPI_Init, there is nothing between the program
 // and its MPI but this and a jump.
-[[gnu::always_inline]] inline bool anything_active() {
+PE_ALWAYS_INLINE bool anything_active() {
   const auto offload = reinterpret_cast<std::uintptr_t>(offload::active_process.load(std::memory_order_acquire));
   return (offload | reinterpret_cast<std::uintptr_t>(active_runtime.load(std::memory_order_acquire))) != 0;
 }
@@ -24,11 +25,11 @@ bool is_of_the_mpi(const void* caller);
 
 // A call of MPI_*. On the communication thread it comes from a callback of the program, or from within the MPI itself
 // (input and output call other functions of MPI): the latter goes straight on.
-[[gnu::always_inline]] inline bool takes(const void* caller) {
+PE_ALWAYS_INLINE bool takes(const void* caller) {
   return active() && !(on_communication_thread() && is_of_the_mpi(caller));
 }
 // A call of PMPI_*: on the communication thread it can only come from below us, a tool or the MPI itself.
-[[gnu::always_inline]] inline bool takes_profiled() { return active() && !on_communication_thread(); }
+PE_ALWAYS_INLINE bool takes_profiled() { return active() && !on_communication_thread(); }
 
 // Calls a route with arguments that are still words.
 template <typename... Parameters, typename... Words>
