@@ -36,7 +36,8 @@ PE_API const char* pe_ult_adapter_name() {
 
 PE_API int pe_set_ult_waiting(const char* method) {
   const std::string_view word(method ? method : "");
-  if (word != "remove" && word != "reinsert") return -1;
-  offload::set_ult_waiting(word == "remove" ? offload::UltWaiting::remove : offload::UltWaiting::reinsert);
+  const auto waiting = offload::ult_waiting_of(word);
+  if (!waiting) return -1;
+  offload::set_ult_waiting(*waiting);
   return 0;
 }

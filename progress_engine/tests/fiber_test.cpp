@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boost.Fiber's user-level threads wait as in an MPI call, on two kernel threads that take each other's fibers: none is
-// lost, and some resume on another kernel thread than the one on which they began to wait.
+// Boost.Fiber's user-level threads wait as in an MPI call: none is lost, whether they are taken by another kernel
+// thread or stand in for the communication thread.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,11 +9,15 @@
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
+#include "offload/agent.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
+#include "wait/epoll.hpp"
 
 extern "C" const pe_ult_adapter* pe_get_ult_adapter();
 
@@ -99,6 +103,98 @@ TEST(Fibers, NoneIsLostAndSomeResumeOnAnotherKernelThread) {
   EXPECT_GT(suspensions() - before, static_cast<unsigned>(count * waits / 2));
   std::printf("%d waits, %llu suspensions, %d of them ended on another kernel thread\n", count * waits,
               static_cast<unsigned long long>(suspensions() - before), outcome.moved.load());
+}
+
+class Nothing : public EventSource {
+ public:
+  bool wait(Nanoseconds bound) override { return epoll_.wait(bound); }
+  bool came_late() override { return false; }
+  void remember() override {}
+  bool any() const override { return true; }
+  void add(int descriptor) override { epoll_.add(descriptor); }
+  void refresh() override {}
+  void interrupt() override { epoll_.interrupt(); }
+
+ private:
+  EpollWait epoll_;
+};
+
+// Completes a message in the pass after its start; some take many passes.
+class Echo : public Progress {
+ public:
+  struct Message : Command {
+    Completion completion;
+    Echo* echo = nullptr;
+    int passes = 0;
+  };
+  bool advance() override {
+    return std::erase_if(pending_, [](Message* message) {
+             if (message->passes-- > 0) return false;
+             message->completion.complete();
+             return true;
+           }) > 0;
+  }
+  bool pending() const override { return !pending_.empty(); }
+  void nudge() override {}
+  bool exposed() const override { return false; }
+
+  void exchange(Agent& agent, int passes) {
+    Message message;
+    message.echo = this;
+    message.passes = passes;
+    message.brief = passes % 7 != 0;  // the others are for the communication thread alone
+    message.execute = [](Command& command) {
+      auto& self = static_cast<Message&>(command);
+      if (!self.brief) ++self.echo->by_the_thread;
+      self.echo->pending_.push_back(&self);
+    };
+    agent.submit(message);
+    message.completion.wait();
+  }
+
+  int by_the_thread = 0;
+
+ private:
+  std::vector<Message*> pending_;
+};
+
+TEST(Fibers, StandInForACommunicationThreadOnTheirCpu) {
+  ASSERT_TRUE(register_ult_adapter(*pe_get_ult_adapter()));
+  constexpr int count = 20;
+  constexpr int waits = 2000;
+  Echo echo;
+  Agent agent({.shares_cpu = true}, std::make_unique<Nothing>());
+  agent.start();
+  struct Begin : Command {
+    Agent* agent;
+    Echo* echo;
+    Completion completion;
+  } begin;
+  begin.agent = &agent;
+  begin.echo = &echo;
+  begin.execute = [](Command& command) {
+    auto& self = static_cast<Begin&>(command);
+    self.agent->advances(self.echo);
+    self.completion.complete();
+  };
+  agent.submit(begin);
+  begin.completion.wait();
+  wait_policy().stand_in_for = &agent;
+  int ended = 0;
+  std::jthread([&] {
+    std::vector<fibers::fiber> all;
+    for (int i = 0; i < count; ++i)
+      all.emplace_back([&, i] {
+        for (int wait = 0; wait < waits; ++wait) echo.exchange(agent, (i + wait) % 23);
+        ++ended;
+      });
+    for (auto& fiber : all) fiber.join();
+  }).join();
+  wait_policy().stand_in_for = nullptr;
+  EXPECT_TRUE(agent.stop(seconds(30)));
+  EXPECT_EQ(ended, count);
+  EXPECT_GT(agent.counters().stand_ins, 0U);
+  EXPECT_GT(echo.by_the_thread, 0);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/activity.hpp"
+#include "core/futex.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
 
@@ -21,6 +22,9 @@ constexpr Nanoseconds first_nap = microseconds(50);
 constexpr Nanoseconds longest_idle_nap = microseconds(128000);
 constexpr Nanoseconds between_looks = microseconds(10000);
 constexpr int commands_a_turn = 64;
+// A stand-in that has not been back for so long computes, or has ended; looked at so often.
+constexpr Nanoseconds stand_in_is_gone = microseconds(100);
+constexpr Nanoseconds between_looks_at_stand_in = microseconds(300);
 
 }  // namespace
 
@@ -75,9 +79,8 @@ ThreadUsage Agent::usage() const {
 
 void Agent::run() {
   while (true) {
-    const bool served = serve();
-    const bool moved = advance();
-    if (served || moved) {
+    if (stood_in_for_.load(std::memory_order_relaxed) != 0) leave_to_stand_in();
+    if (drive()) {
       fruitless_ = 0;
       fruitless_since_ = 0;
       next_nap_ = first_nap;
@@ -89,10 +92,50 @@ void Agent::run() {
   }
 }
 
+bool Agent::drive() {
+  while (driving_.exchange(true, std::memory_order_acquire)) sched_yield();  // a stand-in is about to end its pass
+  const bool served = serve(false);
+  const bool moved = advance();
+  driving_.store(false, std::memory_order_release);
+  return served || moved;
+}
+
+// While the program's threads do the work, traffic and commands must not wake this one: that is what it is for.
+void Agent::leave_to_stand_in() {
+  futex_wait(stood_in_for_, 1, between_looks_at_stand_in);
+  if (now() - last_stand_in_.load(std::memory_order_relaxed) > stand_in_is_gone) stood_in_for_ = 0;
+}
+
+Agent::Pass Agent::stand_in() {
+  if (driving_.exchange(true, std::memory_order_acquire)) return Pass::idle;
+  bool moved = false;
+  bool refused = false;
+  {
+    const StandIn here;
+    stood_in_for_.store(1, std::memory_order_relaxed);
+    moved = serve(true);
+    moved = advance() || moved;
+    const Command* next = ring_.front();
+    refused = next && !next->brief;
+    add(counters_.stand_ins, 1);
+    last_stand_in_.store(now(), std::memory_order_relaxed);
+  }
+  driving_.store(false, std::memory_order_release);
+  if (refused) end_stand_in();
+  return refused ? Pass::refused : moved ? Pass::moved : Pass::idle;
+}
+
+void Agent::end_stand_in() {
+  if (stood_in_for_.exchange(0) != 0) futex_wake(stood_in_for_);
+}
+
 // A bounded number of commands: what is pending must be advanced in between.
-bool Agent::serve() {
+bool Agent::serve(bool only_brief) {
   int served = 0;
-  for (Command* command = ring_.pop(); command; command = served < commands_a_turn ? ring_.pop() : nullptr) {
+  while (served < commands_a_turn) {
+    const Command* next = ring_.front();
+    if (!next || (only_brief && !next->brief)) break;
+    Command* command = ring_.pop();
     command->execute(*command);
     ++served;
   }

@@ -23,6 +23,7 @@ namespace progress_engine::offload {
 // known that it is done.
 struct Command {
   void (*execute)(Command&) = nullptr;
+  bool brief = false;  // never waits for anybody, so that a stand-in may execute it
 };
 
 // What the commands have started; the communication thread's alone.
@@ -55,8 +56,9 @@ struct AgentCounters {
   std::atomic<std::uint64_t> commands{0};
   std::atomic<std::uint64_t> passes{0};
   std::atomic<std::uint64_t> naps{0};
-  std::atomic<std::uint64_t> rings{0};  // wake-ups by a submitting thread
-  std::atomic<std::uint64_t> full{0};   // submissions that found the ring full
+  std::atomic<std::uint64_t> rings{0};      // wake-ups by a submitting thread
+  std::atomic<std::uint64_t> full{0};       // submissions that found the ring full
+  std::atomic<std::uint64_t> stand_ins{0};  // passes by threads of the program
 };
 
 class Agent {
@@ -81,6 +83,14 @@ class Agent {
       wake();
   }
 
+  // By a thread of the program that waits, where it shares its CPU with the communication thread and the MPI may be
+  // called by any one thread at a time: one pass in that thread's place, which sleeps meanwhile. `refused`: that thread
+  // must do it, a command is not brief.
+  enum class Pass { idle, moved, refused };
+  Pass stand_in();
+  // The stand-in sleeps, though there is work left.
+  void end_stand_in();
+
   // By the communication thread: what it is to advance. Null while there is nothing.
   void advances(Progress* progress) { progress_ = progress; }
   bool is_this_thread() const;
@@ -93,7 +103,9 @@ class Agent {
  private:
   static void* enter(void* self);
   void run();
-  bool serve();
+  bool drive();
+  void leave_to_stand_in();
+  bool serve(bool only_brief);
   bool advance();
   void rest();
   bool spins(Nanoseconds time) const;
@@ -111,6 +123,9 @@ class Agent {
   Manners manners_;
   AgentCounters counters_;
   alignas(128) std::atomic<std::uint32_t> asleep_{0};
+  std::atomic<bool> driving_{false};            // held by who takes commands and advances
+  std::atomic<std::uint32_t> stood_in_for_{0};  // a futex: the communication thread leaves the work to others
+  std::atomic<Nanoseconds> last_stand_in_{0};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> ended_{false};
   std::atomic<int> tid_{0};

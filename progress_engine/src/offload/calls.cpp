@@ -96,6 +96,7 @@ void submit(Operation& operation, Start start, void* closure) {
   operation.execute = run_operation;
   operation.start = start;
   operation.closure = closure;
+  operation.brief = true;
   process().agent.submit(operation);
 }
 
@@ -165,6 +166,7 @@ Proxy& take_proxy() {
 void launch(Proxy& proxy, MPI_Request* request) {
   proxy.execute = run_operation;
   proxy.closure = proxy.arguments.data();
+  proxy.brief = true;
   proxy.completion.reset();
   if (request) *request = handle_of(proxy);
   process().agent.submit(proxy);
@@ -215,6 +217,7 @@ int attempt(bool (*try_once)(void*, int*), void* closure) {
   command.execute = run_attempt;
   command.attempt = try_once;
   command.closure = closure;
+  command.brief = true;
   process().agent.submit(command);
   command.completion.wait();
   return command.code;

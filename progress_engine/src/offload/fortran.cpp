@@ -52,26 +52,14 @@ Word to_c(const Own& own, Word request) {
 
 using namespace progress_engine;
 
-PE_INTERPOSED Word request_c2f(Word request) __asm__("MPI_Request_c2f");
-Word request_c2f(Word request) {
-  static const offload::Own own("MPI_Request_c2f");
-  return offload::to_fortran(own, request);
-}
+#define PE_CONVERSION(function, name, convert)             \
+  PE_INTERPOSED Word function(Word request) __asm__(name); \
+  Word function(Word request) {                            \
+    static const offload::Own own(name);                   \
+    return offload::convert(own, request);                 \
+  }
 
-PE_INTERPOSED Word request_f2c(Word request) __asm__("MPI_Request_f2c");
-Word request_f2c(Word request) {
-  static const offload::Own own("MPI_Request_f2c");
-  return offload::to_c(own, request);
-}
-
-PE_INTERPOSED Word profiled_request_c2f(Word request) __asm__("PMPI_Request_c2f");
-Word profiled_request_c2f(Word request) {
-  static const offload::Own own("PMPI_Request_c2f");
-  return offload::to_fortran(own, request);
-}
-
-PE_INTERPOSED Word profiled_request_f2c(Word request) __asm__("PMPI_Request_f2c");
-Word profiled_request_f2c(Word request) {
-  static const offload::Own own("PMPI_Request_f2c");
-  return offload::to_c(own, request);
-}
+PE_CONVERSION(request_c2f, "MPI_Request_c2f", to_fortran)
+PE_CONVERSION(request_f2c, "MPI_Request_f2c", to_c)
+PE_CONVERSION(profiled_request_c2f, "PMPI_Request_c2f", to_fortran)
+PE_CONVERSION(profiled_request_f2c, "PMPI_Request_f2c", to_c)

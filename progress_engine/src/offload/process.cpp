@@ -45,7 +45,7 @@ void prepare_waiting(const Policy& policy) {
   const int cpus = cpus_of_this_process();
   wait_policy().spin = cpus > 1 ? microseconds(policy.spin_us) : 0;
   wait_policy().spinners_at_most = cpus - 1;
-  set_ult_waiting(policy.ult_wait == "reinsert" ? UltWaiting::reinsert : UltWaiting::remove);
+  set_ult_waiting(ult_waiting_of(policy.ult_wait).value());
   set_unknown_ult(policy.ult == "block" ? UnknownUlt::block : UnknownUlt::refuse);
   find_ult_adapter();
 }
@@ -58,6 +58,7 @@ int initialise_here(const Policy& policy, const Begin& begin) {
   const int code = begin(&status().level_provided);
   if (code != MPI_SUCCESS) return code;
   here.lends = status().level_provided >= MPI_THREAD_SERIALIZED;
+  if (here.lends && cpus_of_this_process() == 1) wait_policy().stand_in_for = &here.agent;
   here.table.learn_empty_status();
   known_types().learn();
   here.table.use_driver(std::move(make_drivers(policy.driver, here.handles, Origin::world).front()));
@@ -109,6 +110,7 @@ int finalise(const End& end) {
 }
 
 void deactivate(Nanoseconds limit) {
+  wait_policy().stand_in_for = nullptr;
   if (Process* process = active_process.exchange(nullptr)) process->agent.stop(limit);
 }
 
@@ -125,6 +127,7 @@ nlohmann::ordered_json describe() {
           {"naps", counters.naps.load()},
           {"rings", counters.rings.load()},
           {"ring_full", counters.full.load()},
+          {"stand_ins", counters.stand_ins.load()},
           {"requests_at_once", the_process->proxies.made()},
           {"suspensions", suspensions()},
           {"ult_adapter", adapter ? nlohmann::ordered_json(adapter->name) : nlohmann::ordered_json(nullptr)}};

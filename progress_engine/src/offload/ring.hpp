@@ -53,6 +53,13 @@ class Ring {
     }
   }
 
+  // What pop() would give; while nobody else pops.
+  T* front() const {
+    const std::size_t ticket = head_.load(std::memory_order_relaxed);
+    const Cell& cell = cells_[ticket & mask_];
+    return cell.turn.load(std::memory_order_acquire) == ticket + 1 ? cell.item : nullptr;
+  }
+
   // Whether a pop() would have found something at some time during this call.
   bool empty() const {
     const std::size_t ticket = head_.load(std::memory_order_relaxed);

@@ -28,6 +28,7 @@ void start(Proxy& proxy) {
   proxy.completion.reset();
   proxy.active = true;
   proxy.execute = run_start;
+  proxy.brief = true;
   process().agent.submit(proxy);
 }
 

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -16,7 +17,7 @@ namespace progress_engine::offload {
 namespace {
 
 std::atomic<const pe_ult_adapter*> adapter_in_use{nullptr};
-std::atomic<UltWaiting> waiting_in_use{UltWaiting::remove};
+std::atomic<UltWaiting> waiting_in_use{UltWaiting::lead};
 std::atomic<UnknownUlt> unknown{UnknownUlt::refuse};
 std::atomic<std::uint64_t> suspension_count{0};
 std::atomic<void (*)()> end_of_all_ranks{nullptr};
@@ -82,6 +83,12 @@ Stack own_stack() {
 }
 
 }  // namespace
+
+std::optional<UltWaiting> ult_waiting_of(std::string_view name) {
+  const auto* const found = std::ranges::find(ult_waiting_names, name);
+  if (found == ult_waiting_names.end()) return {};
+  return static_cast<UltWaiting>(found - ult_waiting_names.begin());
+}
 
 UltWaiting ult_waiting() { return waiting_in_use.load(std::memory_order_relaxed); }
 void set_ult_waiting(UltWaiting waiting) { waiting_in_use = waiting; }

@@ -2,16 +2,23 @@
 // User-level threads: which library makes them, and how one of them waits.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "progress_engine/progress_engine.h"
 
 namespace progress_engine::offload {
 
 // Fukuoka et al.: remove = out of the ready queue until completion (their second method), reinsert = back into the
-// ready queue, to test at each turn (their first).
-enum class UltWaiting { remove, reinsert };
+// ready queue, to test at each turn (their first). lead = remove, but where the communication thread has no CPU of its
+// own one of those that wait does its work at each turn, which spares the kernel two switches a message.
+enum class UltWaiting { lead, remove, reinsert };
+constexpr std::array<std::string_view, 3> ult_waiting_names = {"lead", "remove", "reinsert"};
+// Null for another name.
+std::optional<UltWaiting> ult_waiting_of(std::string_view name);
 UltWaiting ult_waiting();
 void set_ult_waiting(UltWaiting waiting);
 

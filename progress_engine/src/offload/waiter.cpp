@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "core/parking.hpp"
+#include "offload/agent.hpp"
 #include "offload/ult.hpp"
 
 namespace progress_engine::offload {
@@ -89,6 +90,24 @@ void Waiter::sleep() {
   }
 }
 
+// One at a time does the communication thread's work until its own wait is over, or nothing moves for a while. The
+// others get their turn at each pass. True if the wait is over.
+bool Waiter::lead() const {
+  constexpr Nanoseconds patience = microseconds(50);
+  static std::atomic<bool> somebody_leads{false};
+  Agent* const agent = wait_policy().stand_in_for.load(std::memory_order_acquire);
+  if (!agent || somebody_leads.exchange(true, std::memory_order_acquire)) return ready();
+  auto pass = Agent::Pass::idle;
+  for (Nanoseconds moved = now(); pass != Agent::Pass::refused && !ready() && now() - moved < patience;) {
+    pass = agent->stand_in();
+    if (pass == Agent::Pass::moved) moved = now();
+    if (!ready()) ult_adapter()->yield();
+  }
+  somebody_leads.store(false, std::memory_order_release);
+  if (!ready()) agent->end_stand_in();
+  return ready();
+}
+
 // No thread-local value may be kept across gate_wait() and yield().
 void Waiter::suspend() {
   const pe_ult_adapter& adapter = *ult_adapter();
@@ -96,7 +115,7 @@ void Waiter::suspend() {
     while (!ready()) adapter.yield();
     return;
   }
-  if (ready()) return;
+  if (ult_waiting() == UltWaiting::lead ? lead() : ready()) return;
   alignas(std::max_align_t) std::byte gate[PE_ULT_GATE_SIZE];
   adapter.gate_init(gate);
   gate_ = gate;

@@ -10,11 +10,14 @@
 
 namespace progress_engine::offload {
 
+class Agent;
+
 // How waiting goes in this process; set before the first wait, read by all threads.
 struct WaitPolicy {
   std::atomic<Nanoseconds> spin{20000};
-  std::atomic<int> spinners_at_most{1};    // more would only take the cores that those need who are waited for
-  std::atomic<int> communication_cpu{-1};  // where the communication thread was last: nobody spins in its way
+  std::atomic<int> spinners_at_most{1};       // more would only take the cores that those need who are waited for
+  std::atomic<int> communication_cpu{-1};     // where the communication thread was last: nobody spins in its way
+  std::atomic<Agent*> stand_in_for{nullptr};  // whose work user-level threads that wait may do; null: nobody's
 };
 WaitPolicy& wait_policy();
 
@@ -42,6 +45,7 @@ class Waiter {
   bool ready() const { return left(word_.load(std::memory_order_acquire)) <= 0; }
   bool spin() const;
   void sleep();
+  bool lead() const;
   void suspend();
 
   std::atomic<std::uint32_t> word_;  // a futex

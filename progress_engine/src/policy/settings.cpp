@@ -186,8 +186,9 @@ const std::vector<Setting>& all_settings() {
        "safety=offload: MPI_Send of so much of a predefined type is copied and returns at once"},
       {"ult", "choice", "", "auto block", 0, 0, "auto",
        "safety=offload: a user-level thread that no adapter knows ends the program, or blocks its kernel thread"},
-      {"ult_wait", "choice", "", "remove reinsert", 0, 0, "remove",
-       "safety=offload: a waiting user-level thread leaves the ready queue until completion, or tests at each turn"},
+      {"ult_wait", "choice", "", "lead remove reinsert", 0, 0, "lead",
+       "safety=offload: a waiting user-level thread leaves the ready queue until completion, or tests at each turn; "
+       "lead = the former, but one at a time stands in for a communication thread that has no CPU of its own"},
       {"driver", "choice", "", "auto stream test status", 0, 0, "auto",
        "what a poll is: MPIX_Stream_progress, or MPI_Test or MPI_Request_get_status on a pending receive from oneself; "
        "auto = the first that the MPI has, and the next when it moves nothing"},

@@ -58,7 +58,7 @@ struct Policy {
   int nap_us = 1000;
   int inline_bytes = 64;
   std::string ult = "auto";
-  std::string ult_wait = "remove";
+  std::string ult_wait = "lead";
   std::string driver = "auto";
   bool strict = false;
   int trial_ms = 0;
