@@ -49,7 +49,7 @@ struct AgentPolicy {
   bool sleeps = true;                   // false: it spins for ever
   Nanoseconds longest_nap = microseconds(1000);
   int burst = 3;  // fruitless passes in a row before it sleeps, at least
-  Scheduling scheduling;
+  Scheduling scheduling{};
 };
 
 struct AgentCounters {
