@@ -19,7 +19,7 @@ from harness.paths import BUILD_DIR
 
 from .conftest import compiled
 
-pytestmark = [pytest.mark.mpi, pytest.mark.full]
+pytestmark = pytest.mark.mpi
 
 MPICH = MPIS["mpich"]
 LIBRARY = BUILD_DIR / "tsan" / "lib" / "libprogress_engine.so"
@@ -37,7 +37,9 @@ class Instrumented:
         preload = f"LD_PRELOAD={LIBRARY}" if preset else "LD_PRELOAD="
         engine = {"PROGRESS_ENGINE": preset or "off", "HAZARD_FOLDER": str(self.folder)}
         options = f"exitcode={RACE_FOUND}:ignore_noninstrumented_modules=1:second_deadlock_stack=1"
-        environment = os.environ | MPICH.environment("tcp") | engine | {"TSAN_OPTIONS": options}
+        # UCX hooks madvise, which a thread calls after the sanitizer has let go of it.
+        no_hooks = {"UCX_MEM_MMAP_HOOK_MODE": "none"}
+        environment = os.environ | MPICH.environment("tcp") | no_hooks | engine | {"TSAN_OPTIONS": options}
         command = [*MPICH.launch_command(2, 2), "env", preload, str(self.folder / f"{program}-mpich"), *arguments]
         return subprocess.run(
             ["timeout", "-k", "2", "100", *command], env=environment, capture_output=True, text=True, check=False,
@@ -65,7 +67,11 @@ RUNS: list[tuple[str, tuple[str, ...], str]] = []
 RUNS += [("scenarios", ("all",), preset) for preset in ("adaptive", "thread", "idle", "mwait", "explicit", "offload")]
 RUNS += [("hazards", (name,), "thread") for name in ("files", "persistent", "partitioned", "window", "leave")]
 RUNS += [("storm", ("16", "50"), preset) for preset in ("adaptive", "offload")]
-DEFAULT = (("scenarios", ("all",), "adaptive"), ("hazards", ("files",), "thread"))
+DEFAULT = (
+    *(("scenarios", ("all",), preset) for preset in ("adaptive", "offload")),
+    ("hazards", ("files",), "thread"),
+    ("storm", ("16", "50"), "adaptive"),
+)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +88,5 @@ def test_no_race_in_the_engine(
     ended = instrumented.run(program, *arguments, preset=preset)
     assert "data race" not in ended.stderr, ended.stderr[:4000]
     assert ended.returncode == bare.returncode
-    assert sorted(ended.stdout.splitlines()) == sorted(bare.stdout.splitlines())
+    if program != "hazards":  # which tells what the engine does; test_hazards.py looks at that
+        assert sorted(ended.stdout.splitlines()) == sorted(bare.stdout.splitlines())
