@@ -24,7 +24,7 @@ constexpr Nanoseconds between_looks = microseconds(10000);
 constexpr int commands_a_turn = 64;
 // A stand-in that has not been back for so long computes, or has ended; looked at so often.
 constexpr Nanoseconds stand_in_is_gone = microseconds(100);
-constexpr Nanoseconds between_looks_at_stand_in = microseconds(300);
+constexpr Nanoseconds between_looks_at_stand_in = microseconds(500);
 
 }  // namespace
 
@@ -106,7 +106,7 @@ void Agent::leave_to_stand_in() {
   if (now() - last_stand_in_.load(std::memory_order_relaxed) > stand_in_is_gone) stood_in_for_ = 0;
 }
 
-Agent::Pass Agent::stand_in() {
+Agent::Pass Agent::stand_in(Nanoseconds time) {
   if (driving_.exchange(true, std::memory_order_acquire)) return Pass::idle;
   bool moved = false;
   bool refused = false;
@@ -114,11 +114,11 @@ Agent::Pass Agent::stand_in() {
     const StandIn here;
     stood_in_for_.store(1, std::memory_order_relaxed);
     moved = serve(true);
-    moved = advance() || moved;
+    if (progress_ && progress_->pending()) moved = progress_->advance() || moved;
     const Command* next = ring_.front();
     refused = next && !next->brief;
     add(counters_.stand_ins, 1);
-    last_stand_in_.store(now(), std::memory_order_relaxed);
+    last_stand_in_.store(time, std::memory_order_relaxed);
   }
   driving_.store(false, std::memory_order_release);
   if (refused) end_stand_in();

@@ -84,10 +84,10 @@ class Agent {
   }
 
   // By a thread of the program that waits, where it shares its CPU with the communication thread and the MPI may be
-  // called by any one thread at a time: one pass in that thread's place, which sleeps meanwhile. `refused`: that thread
-  // must do it, a command is not brief.
+  // called by any one thread at a time: one pass in that thread's place, which sleeps meanwhile; `time` is now().
+  // `refused`: that thread must do it, a command is not brief.
   enum class Pass { idle, moved, refused };
-  Pass stand_in();
+  Pass stand_in(Nanoseconds time);
   // The stand-in sleeps, though there is work left.
   void end_stand_in();
 
