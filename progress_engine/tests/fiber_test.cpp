@@ -128,6 +128,7 @@ class Echo : public Progress {
     int passes = 0;
   };
   bool advance() override {
+    const Alone alone(inside_, together);
     return std::erase_if(pending_, [](Message* message) {
              if (message->passes-- > 0) return false;
              message->completion.complete();
@@ -135,7 +136,7 @@ class Echo : public Progress {
            }) > 0;
   }
   bool pending() const override { return !pending_.empty(); }
-  void nudge() override {}
+  void nudge() override { const Alone alone(inside_, together); }
   bool exposed() const override { return false; }
 
   void exchange(Agent& agent, int passes) {
@@ -145,6 +146,7 @@ class Echo : public Progress {
     message.brief = passes % 7 != 0;  // the others are for the communication thread alone
     message.execute = [](Command& command) {
       auto& self = static_cast<Message&>(command);
+      const Alone alone(self.echo->inside_, self.echo->together);
       if (!self.brief) ++self.echo->by_the_thread;
       self.echo->pending_.push_back(&self);
     };
@@ -153,8 +155,18 @@ class Echo : public Progress {
   }
 
   int by_the_thread = 0;
+  std::atomic<int> together{0};  // times that two threads were here at once, which an MPI may not be able to bear
 
  private:
+  struct Alone {
+    Alone(std::atomic<bool>& inside, std::atomic<int>& together) : inside(inside) {
+      if (inside.exchange(true)) ++together;
+      std::this_thread::yield();
+    }
+    ~Alone() { inside = false; }
+    std::atomic<bool>& inside;
+  };
+  std::atomic<bool> inside_{false};
   std::vector<Message*> pending_;
 };
 
@@ -195,6 +207,7 @@ TEST(Fibers, StandInForACommunicationThreadOnTheirCpu) {
   EXPECT_EQ(ended, count);
   EXPECT_GT(agent.counters().stand_ins, 0U);
   EXPECT_GT(echo.by_the_thread, 0);
+  EXPECT_EQ(echo.together, 0);
 }
 
 }  // namespace

@@ -92,12 +92,33 @@ void Agent::run() {
   }
 }
 
-bool Agent::drive() {
+template <typename Work>
+auto Agent::alone(Work work) {
   while (driving_.exchange(true, std::memory_order_acquire)) sched_yield();  // a stand-in is about to end its pass
-  const bool served = serve(false);
-  const bool moved = advance();
+  const auto result = work();
   driving_.store(false, std::memory_order_release);
-  return served || moved;
+  return result;
+}
+
+bool Agent::drive() {
+  return alone([this] {
+    const bool served = serve(false);
+    return advance() || served;
+  });
+}
+
+Agent::Left Agent::left() {
+  return alone([this] {
+    const bool pending = progress_ && progress_->pending();
+    return Left{pending, pending || (progress_ && progress_->exposed())};
+  });
+}
+
+void Agent::nudge() {
+  alone([this] {
+    if (progress_) progress_->nudge();
+    return true;
+  });
 }
 
 // While the program's threads do the work, traffic and commands must not wake this one: that is what it is for.
@@ -170,8 +191,7 @@ bool Agent::spins(Nanoseconds time) const {
 }
 
 void Agent::nap() {
-  const bool pending = progress_ && progress_->pending();
-  const bool bounded = pending || (progress_ && progress_->exposed());
+  const auto [pending, bounded] = left();
   look_for_connections();
   asleep_.store(1, std::memory_order_seq_cst);
   heavy_fence();
@@ -182,7 +202,7 @@ void Agent::nap() {
   asleep_.store(0, std::memory_order_relaxed);
   next_nap_ = std::min(2 * next_nap_, bounded ? policy_.longest_nap : longest_idle_nap);
   fruitless_ = 0;
-  if (!pending && progress_) progress_->nudge();
+  if (!pending) nudge();
 }
 
 void Agent::sleep() {

@@ -103,7 +103,16 @@ class Agent {
  private:
   static void* enter(void* self);
   void run();
+  template <typename Work>
+  auto alone(Work work);
   bool drive();
+  // What is there to come back for; `bounded`: soon.
+  struct Left {
+    bool pending;
+    bool bounded;
+  };
+  Left left();
+  void nudge();
   void leave_to_stand_in();
   bool serve(bool only_brief);
   bool advance();
@@ -123,7 +132,7 @@ class Agent {
   Manners manners_;
   AgentCounters counters_;
   alignas(128) std::atomic<std::uint32_t> asleep_{0};
-  std::atomic<bool> driving_{false};            // held by who takes commands and advances
+  std::atomic<bool> driving_{false};            // held by who takes commands, or touches what they started
   std::atomic<std::uint32_t> stood_in_for_{0};  // a futex: the communication thread leaves the work to others
   std::atomic<Nanoseconds> last_stand_in_{0};
   std::atomic<bool> stopping_{false};
