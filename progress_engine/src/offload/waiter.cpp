@@ -91,21 +91,30 @@ void Waiter::sleep() {
 }
 
 // One at a time does the communication thread's work until its own wait is over, or nothing moves for a while. The
-// others get their turn at each pass: if they compute, that is a while, and the communication thread takes over. True
-// if the wait is over.
+// others get their turn at each pass; if they compute, messages would wait for them, and the communication thread,
+// which traffic wakes, is better. True if the wait is over.
 bool Waiter::lead() const {
-  constexpr Nanoseconds patience = microseconds(50);
+  constexpr Nanoseconds patience = microseconds(200);
+  constexpr Nanoseconds turn_of_those_who_compute = microseconds(500);
+  constexpr Nanoseconds pause = microseconds(10000);
   static std::atomic<bool> somebody_leads{false};
+  static std::atomic<Nanoseconds> not_before{0};
   Agent* const agent = wait_policy().stand_in_for.load(std::memory_order_acquire);
-  if (!agent || somebody_leads.exchange(true, std::memory_order_acquire)) return ready();
+  if (!agent) return ready();
   Nanoseconds time = now();
+  if (time < not_before.load(std::memory_order_relaxed) || somebody_leads.exchange(true, std::memory_order_acquire))
+    return ready();
   auto pass = Agent::Pass::idle;
   for (Nanoseconds moved = time; !ready() && pass != Agent::Pass::refused && time - moved < patience;) {
     pass = agent->stand_in(time);
     if (pass == Agent::Pass::moved) moved = time;
     if (ready()) break;
     ult_adapter()->yield();
+    const Nanoseconds before = time;
     time = now();
+    if (time - before < turn_of_those_who_compute) continue;
+    not_before.store(time + pause, std::memory_order_relaxed);
+    break;
   }
   somebody_leads.store(false, std::memory_order_release);
   if (!ready()) agent->end_stand_in();
