@@ -74,9 +74,9 @@ int pe_register_ult_adapter(const pe_ult_adapter* adapter);
 const char* pe_ult_adapter_name(void);
 
 /* How a user-level thread waits from its next MPI call on: "remove" it from the ready queue until its call is complete
- * (the paper's second method), "reinsert" it and test at each of its turns (the first), or "lead" (the default): remove,
- * but where the communication thread has no CPU of its own, one of those that wait does its work at each of its turns.
- * 0, or -1 for another word. Any thread. */
+ * (the paper's second method), "reinsert" it and test at each of its turns (the first), or "lead" (the default):
+ * remove, but where the communication thread has no CPU of its own, one of those that wait does its work at each of its
+ * turns. 0, or -1 for another word. Any thread. */
 int pe_set_ult_waiting(const char* method);
 
 #ifdef __cplusplus
