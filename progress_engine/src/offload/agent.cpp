@@ -142,8 +142,11 @@ Agent::Pass Agent::stand_in(Nanoseconds time) {
     last_stand_in_.store(time, std::memory_order_relaxed);
   }
   driving_.store(false, std::memory_order_release);
-  if (refused) end_stand_in();
-  return refused ? Pass::refused : moved ? Pass::moved : Pass::idle;
+  if (refused) {
+    end_stand_in();
+    return Pass::refused;
+  }
+  return moved ? Pass::moved : Pass::idle;
 }
 
 void Agent::end_stand_in() {

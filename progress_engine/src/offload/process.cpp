@@ -45,7 +45,7 @@ void prepare_waiting(const Policy& policy) {
   const int cpus = cpus_of_this_process();
   wait_policy().spin = cpus > 1 ? microseconds(policy.spin_us) : 0;
   wait_policy().spinners_at_most = cpus - 1;
-  set_ult_waiting(ult_waiting_of(policy.ult_wait).value());
+  set_ult_waiting(ult_waiting_of(policy.ult_wait).value_or(UltWaiting::lead));
   set_unknown_ult(policy.ult == "block" ? UnknownUlt::block : UnknownUlt::refuse);
   find_ult_adapter();
 }
