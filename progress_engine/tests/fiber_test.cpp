@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "no_traffic.hpp"
 #include "offload/agent.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
-#include "wait/epoll.hpp"
 
 extern "C" const pe_ult_adapter* pe_get_ult_adapter();
 
@@ -105,20 +105,6 @@ TEST(Fibers, NoneIsLostAndSomeResumeOnAnotherKernelThread) {
               static_cast<unsigned long long>(suspensions() - before), outcome.moved.load());
 }
 
-class Nothing : public EventSource {
- public:
-  bool wait(Nanoseconds bound) override { return epoll_.wait(bound); }
-  bool came_late() override { return false; }
-  void remember() override {}
-  bool any() const override { return true; }
-  void add(int descriptor) override { epoll_.add(descriptor); }
-  void refresh() override {}
-  void interrupt() override { epoll_.interrupt(); }
-
- private:
-  EpollWait epoll_;
-};
-
 // Completes a message in the pass after its start; some take many passes.
 class Echo : public Progress {
  public:
@@ -175,7 +161,7 @@ TEST(Fibers, StandInForACommunicationThreadOnTheirCpu) {
   constexpr int count = 20;
   constexpr int waits = 2000;
   Echo echo;
-  Agent agent({.shares_cpu = true}, std::make_unique<Nothing>());
+  Agent agent({.shares_cpu = true}, std::make_unique<NoTraffic>());
   agent.start();
   struct Begin : Command {
     Agent* agent;

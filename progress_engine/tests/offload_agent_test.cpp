@@ -11,28 +11,14 @@
 #include <thread>
 #include <vector>
 
+#include "no_traffic.hpp"
 #include "offload/agent.hpp"
 #include "offload/manners.hpp"
 #include "offload/pool.hpp"
 #include "offload/waiter.hpp"
-#include "wait/epoll.hpp"
 
 namespace progress_engine::offload {
 namespace {
-
-class NoTraffic : public EventSource {
- public:
-  bool wait(Nanoseconds bound) override { return epoll_.wait(bound); }
-  bool came_late() override { return false; }
-  void remember() override {}
-  bool any() const override { return true; }
-  void add(int descriptor) override { epoll_.add(descriptor); }
-  void refresh() override {}
-  void interrupt() override { epoll_.interrupt(); }
-
- private:
-  EpollWait epoll_;
-};
 
 constexpr std::size_t words = 8;
 

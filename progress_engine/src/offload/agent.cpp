@@ -135,7 +135,7 @@ Agent::Pass Agent::stand_in(Nanoseconds time) {
     const StandIn here;
     stood_in_for_.store(1, std::memory_order_relaxed);
     moved = serve(true);
-    if (progress_ && progress_->pending()) moved = progress_->advance() || moved;
+    if (progress_ && progress_->pending()) moved = progress_->advance() || moved;  // unjudged: a clock costs as much
     const Command* next = ring_.front();
     refused = next && !next->brief;
     add(counters_.stand_ins, 1);
