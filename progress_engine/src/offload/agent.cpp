@@ -187,10 +187,14 @@ void Agent::rest() {
     nap();
   else if (policy_.shares_cpu && (manners_.may_spin() || !policy_.sleeps))
     manners_.let_others_run([this] { return !ring_.empty(); });
+  else if (time - fruitless_since_ >= policy_.spin)
+    sched_yield();
 }
 
 bool Agent::spins(Nanoseconds time) const {
-  return time - fruitless_since_ < policy_.spin && (!policy_.shares_cpu || manners_.may_spin());
+  if (policy_.shares_cpu && !manners_.may_spin()) return false;
+  const Nanoseconds fruitless = time - fruitless_since_;
+  return fruitless < policy_.spin || (fruitless < policy_.awaited_spin && somebody_waits());
 }
 
 void Agent::nap() {

@@ -34,6 +34,7 @@ AgentPolicy agent_policy(const Policy& policy) {
   agent.spin = microseconds(policy.spin_us);
   agent.shares_cpu = cpus_of_this_process() == 1;
   agent.sleeps = policy.wait != Wait::spin;
+  agent.awaited_spin = microseconds(policy.awaited_spin_us);
   agent.longest_nap = microseconds(policy.nap_us);
   agent.burst = policy.burst;
   agent.scheduling = {.slice_us = policy.slice_us, .nice = policy.nice};

@@ -52,6 +52,7 @@ int harvest(Process& here, Proxy& proxy, MPI_Request* request, MPI_Status* statu
 
 // A thread that tests again and again must not keep the core from the thread that works for it.
 void let_others_work() {
+  tested_in_vain();
   if (wait_policy().communication_cpu.load(std::memory_order_relaxed) == sched_getcpu()) sched_yield();
 }
 

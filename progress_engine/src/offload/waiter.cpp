@@ -13,6 +13,8 @@ namespace progress_engine::offload {
 namespace {
 
 std::atomic<int> spinners{0};
+std::atomic<int> sleepers{0};
+std::atomic<bool> test_in_vain{false};
 
 void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -43,6 +45,15 @@ bool communication_runs_here() {
 WaitPolicy& wait_policy() {
   static WaitPolicy policy;
   return policy;
+}
+
+bool somebody_waits() {
+  if (spinners.load(std::memory_order_relaxed) + sleepers.load(std::memory_order_relaxed) > 0) return true;
+  return test_in_vain.load(std::memory_order_relaxed) && test_in_vain.exchange(false, std::memory_order_relaxed);
+}
+
+void tested_in_vain() {
+  if (!test_in_vain.load(std::memory_order_relaxed)) test_in_vain.store(true, std::memory_order_relaxed);
 }
 
 void Waiter::signal() {
@@ -82,12 +93,14 @@ bool Waiter::spin() const {
 }
 
 void Waiter::sleep() {
+  sleepers.fetch_add(1, std::memory_order_relaxed);
   std::uint32_t word = word_.fetch_add(kernel_thread, std::memory_order_acq_rel) + kernel_thread;
   while (left(word) > 0) {
     // Bounded, as every sleep is: a lost wake-up would cost time, not the program.
     futex_wait(word_, word, seconds(1));
     word = word_.load(std::memory_order_acquire);
   }
+  sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
 // One at a time does the communication thread's work until its own wait is over, or nothing moves for a while. The

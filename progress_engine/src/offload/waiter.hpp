@@ -21,6 +21,12 @@ struct WaitPolicy {
 };
 WaitPolicy& wait_policy();
 
+// Whether a kernel thread of the program waits at this moment, or one has tested in vain since this was asked last. By
+// the communication thread.
+bool somebody_waits();
+// A thread of the program has asked for something that is not complete, and will ask again.
+void tested_in_vain();
+
 // One wait of one thread, on its stack. Counts signals.
 class Waiter {
  public:

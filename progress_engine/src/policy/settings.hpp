@@ -55,6 +55,7 @@ struct Policy {
   bool managed_waiting = false;
   int ring = 4096;
   int spin_us = 20;
+  int awaited_spin_us = 10000;
   int nap_us = 1000;
   int inline_bytes = 64;
   std::string ult = "auto";

@@ -84,7 +84,7 @@ def kept_part(mpi: Mpi, ranks: int, variant: str, suite: Suite, part: int, limit
     begin = time.monotonic()
     outcome = run(mpi, ranks, variant, only(suite.part(part)), limit.left())
     outcome = replace(outcome, seconds=time.monotonic() - begin)
-    if not limit.used_up(outcome):
+    if outcome.tests and not limit.used_up(outcome):
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(pickle.dumps(outcome))
     return outcome
@@ -94,6 +94,8 @@ def bare(mpi: Mpi, ranks: int, suite: Suite, limit: Time) -> Outcome:
     outcome = in_parts(mpi, ranks, "bare", suite, limit)
     if outcome.status in TIME_LIMIT_STATUS:
         raise SystemExit(f"{mpi.title}, {ranks} ranks: the bare suite did not end: {unfinished(outcome)}")
+    if {rank for rank, _ in outcome.tests} != set(range(ranks)):
+        raise SystemExit(f"{mpi.title}, {ranks} ranks: not every rank ran a test: {outcome.output[-500:]}")
     save(as_run(mpi, ranks, "bare", suite, outcome, "ended"))
     return outcome
 
