@@ -212,6 +212,17 @@ int complete_general(MPI_Request request, int (*complete)(MPI_Request)) {
   return code;
 }
 
+int cancel(MPI_Request request, int (*real_cancel)(MPI_Request*)) {
+  const bool in_callback = on_communication_thread();  // from within advance()
+  return execute([&] {
+    MPI_Request real = real_of(request);
+    if (is_none(real) && !is_none(request)) return MPI_SUCCESS;  // complete
+    const int code = real_cancel(&real);
+    if (!in_callback) process().table.advance();
+    return code;
+  });
+}
+
 int attempt(bool (*try_once)(void*, int*), void* closure) {
   Attempt command;
   command.execute = run_attempt;

@@ -93,6 +93,9 @@ int prepare(MPI_Request* request, Call call) {
   return start_now([](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call,
                    request, true);
 }
+// `real_cancel` is the MPI's own MPI_Cancel. What it has completed is known to the next call that asks, as without the
+// engine.
+int cancel(MPI_Request request, int (*real_cancel)(MPI_Request*));
 
 // ---- 4. a blocking call that can be tried again and again
 int attempt(bool (*try_once)(void*, int*), void* closure);
