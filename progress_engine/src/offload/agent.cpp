@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/activity.hpp"
+#include "core/atomics.hpp"
 #include "core/futex.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
@@ -151,6 +152,36 @@ Agent::Pass Agent::stand_in(Nanoseconds time) {
 
 void Agent::end_stand_in() {
   if (stood_in_for_.exchange(0) != 0) futex_wake(stood_in_for_);
+  if (asleep_.load(std::memory_order_relaxed)) wake();
+}
+
+// False if the communication thread stays in its pass for longer: then it sits in a call that blocks.
+bool Agent::enter_soon() {
+  constexpr int rounds = 128;
+  constexpr int rounds_a_turn = 32;  // it may have lost its core to this thread
+  for (int round = 0; round < rounds; ++round) {
+    if (!driving_.load(std::memory_order_relaxed) && !driving_.exchange(true, std::memory_order_acquire)) return true;
+    if (round % rounds_a_turn == rounds_a_turn - 1)
+      sched_yield();
+    else
+      cpu_relax();
+  }
+  return false;
+}
+
+// What was handed over before comes first. Not `mine` if something is left that only the communication thread may do.
+Agent::Turn Agent::begin_turn() {
+  const StandIn here;
+  const bool served = serve(true);
+  const bool mine = ring_.front() == nullptr;
+  add(counters_.turns, mine ? 1 : 0);
+  return {mine, served};
+}
+
+// What was started meanwhile must not wait for the end of a long sleep.
+void Agent::end_turn(bool served) {
+  driving_.store(false, std::memory_order_release);
+  if (served && asleep_.load(std::memory_order_relaxed)) wake();
 }
 
 // A bounded number of commands: what is pending must be advanced in between.
@@ -198,16 +229,18 @@ bool Agent::spins(Nanoseconds time) const {
 }
 
 void Agent::nap() {
-  const auto [pending, bounded] = left();
   look_for_connections();
   asleep_.store(1, std::memory_order_seq_cst);
   heavy_fence();
+  const auto [pending, bounded] = left();  // not earlier: who leaves something from here on wakes this thread
+  const Nanoseconds longest = bounded ? policy_.longest_nap : longest_idle_nap;
+  next_nap_ = std::min(next_nap_, longest);
   if (ring_.empty() && !stopping_.load(std::memory_order_relaxed)) {
     add(counters_.naps, 1);
     sleep();
   }
   asleep_.store(0, std::memory_order_relaxed);
-  next_nap_ = std::min(2 * next_nap_, bounded ? policy_.longest_nap : longest_idle_nap);
+  next_nap_ = std::min(2 * next_nap_, longest);
   fruitless_ = 0;
   if (!pending) nudge();
 }

@@ -61,6 +61,16 @@ struct AgentCounters {
   std::atomic<std::uint64_t> rings{0};      // wake-ups by a submitting thread
   std::atomic<std::uint64_t> full{0};       // submissions that found the ring full
   std::atomic<std::uint64_t> stand_ins{0};  // passes by threads of the program
+  std::atomic<std::uint64_t> turns{0};      // local calls by them
+};
+
+// While it lives, the calling thread stands in for the communication thread, which waits for it.
+class StandIn {
+ public:
+  StandIn();
+  ~StandIn();
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
 };
 
 class Agent {
@@ -93,6 +103,20 @@ class Agent {
   // The stand-in sleeps, though there is work left.
   void end_stand_in();
 
+  // By a thread of the program, on the same condition: `work`, which waits for nobody, between two turns of the
+  // communication thread and after all commands that are in the ring. False, and not done, where that thread is busy.
+  template <typename Work>
+  bool take_turn(Work&& work) {
+    if (!enter_soon()) return false;
+    const auto [mine, served] = begin_turn();
+    if (mine) {
+      const StandIn here;
+      work();
+    }
+    end_turn(served);
+    return mine;
+  }
+
   // By the communication thread: what it is to advance. Null while there is nothing.
   void advances(Progress* progress) { progress_ = progress; }
   bool is_this_thread() const;
@@ -117,6 +141,13 @@ class Agent {
   void nudge();
   void leave_to_stand_in();
   bool serve(bool only_brief);
+  bool enter_soon();
+  struct Turn {
+    bool mine;
+    bool served;
+  };
+  Turn begin_turn();
+  void end_turn(bool served);
   bool advance();
   void rest();
   bool spins(Nanoseconds time) const;
@@ -151,14 +182,5 @@ class Agent {
 
 // Whether the caller is a communication thread: its calls are the MPI's own or a callback's, and go straight on.
 bool on_communication_thread();
-
-// While it lives, the calling thread stands in for the communication thread, which waits for it.
-class StandIn {
- public:
-  StandIn();
-  ~StandIn();
-  StandIn(const StandIn&) = delete;
-  StandIn& operator=(const StandIn&) = delete;
-};
 
 }  // namespace progress_engine::offload

@@ -90,6 +90,14 @@ int borrow(int (*call)(void*), void* closure) {
   return code;
 }
 
+int local(int (*call)(void*), void* closure) {
+  if (on_communication_thread()) return call(closure);
+  int code = MPI_SUCCESS;
+  Process& here = process();
+  if (here.lends && here.agent.take_turn([&] { code = call(closure); })) return code;
+  return borrow(call, closure);
+}
+
 namespace {
 
 void submit(Operation& operation, Start start, void* closure) {
@@ -214,7 +222,7 @@ int complete_general(MPI_Request request, int (*complete)(MPI_Request)) {
 
 int cancel(MPI_Request request, int (*real_cancel)(MPI_Request*)) {
   const bool in_callback = on_communication_thread();  // from within advance()
-  return execute([&] {
+  return local([&] {
     MPI_Request real = real_of(request);
     if (is_none(real) && !is_none(request)) return MPI_SUCCESS;  // complete
     const int code = real_cancel(&real);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The three ways in which a call of the program goes to the communication thread; what the generated routes use.
+// The ways in which a call of the program goes to the communication thread; what the generated routes use.
 #pragma once
 
 #include <cstring>
@@ -26,7 +26,8 @@ struct Process {
   bool lends = false;  // the MPI permits that threads call in turn
 };
 
-// ---- 1. executed on the communication thread, as it is; the caller waits
+// ---- 1. executed as it is; the caller waits
+// On the communication thread.
 int execute(int (*call)(void*), void* closure);
 template <typename Call>
 int execute(Call call) {
@@ -40,6 +41,14 @@ int borrow(int (*call)(void*), void* closure);
 template <typename Call>
 int borrow(Call call) {
   return borrow([](void* closure) { return (*static_cast<Call*>(closure))(); }, static_cast<void*>(&call));
+}
+
+// A call that waits for nobody ("local" in MPI 4.1, section 2.4): by the caller between two turns of the communication
+// thread, which costs no switch of threads; as borrow() where that thread is busy.
+int local(int (*call)(void*), void* closure);
+template <typename Call>
+int local(Call call) {
+  return local([](void* closure) { return (*static_cast<Call*>(closure))(); }, static_cast<void*>(&call));
 }
 
 // ---- 2. a blocking call: started as its nonblocking form, the caller waits for the request

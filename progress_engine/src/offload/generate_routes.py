@@ -111,7 +111,8 @@ class Routes:
         return self._executed(function, f"@{function.name}({arguments})")
 
     def _executed(self, function: Function, call: str) -> str:
-        how = "borrow" if _matches(self.table["borrowed"], function.base) else "execute"
+        ways = {"local": self.table["local"], "borrow": self.table["borrowed"]}
+        how = next((way for way, patterns in ways.items() if _matches(patterns, function.base)), "execute")
         for pattern, consequence in self.table["windows"].items():
             if re.fullmatch(pattern, function.base):
                 noted = f"if (code == MPI_SUCCESS) active_process.load()->table.{consequence};"

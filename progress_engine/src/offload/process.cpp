@@ -129,6 +129,7 @@ nlohmann::ordered_json describe() {
           {"rings", counters.rings.load()},
           {"ring_full", counters.full.load()},
           {"stand_ins", counters.stand_ins.load()},
+          {"turns", counters.turns.load()},
           {"requests_at_once", the_process->proxies.made()},
           {"suspensions", suspensions()},
           {"ult_adapter", adapter ? nlohmann::ordered_json(adapter->name) : nlohmann::ordered_json(nullptr)}};

@@ -72,7 +72,7 @@ int MPI_Request_free(MPI_Request* request) {
   Process& here = process();
   Proxy* proxy = *request == here.handles.request_null ? nullptr : proxy_of(here.proxies, *request);
   if (!proxy) return MPI_ERR_REQUEST;
-  const int code = borrow([proxy] { return dispose(*proxy); });
+  const int code = local([proxy] { return dispose(*proxy); });
   here.proxies.give_back(*proxy);
   *request = here.handles.request_null;
   return code;

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "core/parking.hpp"
+#include "core/atomics.hpp"
 #include "offload/agent.hpp"
 #include "offload/ult.hpp"
 
@@ -15,14 +15,6 @@ namespace {
 std::atomic<int> spinners{0};
 std::atomic<int> sleepers{0};
 std::atomic<bool> test_in_vain{false};
-
-void pause_briefly() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield" ::: "memory");
-#endif
-}
 
 class SpinningTurn {
  public:
@@ -85,7 +77,7 @@ bool Waiter::spin() const {
   if (!turn) return ready();
   const Nanoseconds end = now() + wait_policy().spin.load(std::memory_order_relaxed);
   for (int round = 0; !ready(); ++round) {
-    pause_briefly();
+    cpu_relax();
     if (round % 32 != 31) continue;
     if (now() > end || communication_runs_here()) return ready();
   }
