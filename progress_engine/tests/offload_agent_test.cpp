@@ -65,7 +65,8 @@ class Loopback : public Progress {
 class AgentTest : public testing::Test {
  protected:
   void SetUp() override {
-    agent_ = std::make_unique<Agent>(AgentPolicy{.ring = 64, .spin = microseconds(5)}, std::make_unique<NoTraffic>());
+    agent_ = std::make_unique<Agent>(AgentPolicy{.ring = 64, .spin = microseconds(5), .awaited_spin = seconds(100)},
+                                     std::make_unique<NoTraffic>());
     agent_->start();
     run([this] { agent_->advances(&loopback_); });
   }
@@ -98,6 +99,7 @@ class AgentTest : public testing::Test {
     transfer.passes = passes;
     transfer.loopback = &loopback_;
     transfer.completion.reset();
+    transfer.brief = true;
     transfer.execute = [](Command& command) {
       auto& self = static_cast<Transfer&>(command);
       self.loopback->start(self);
@@ -138,6 +140,44 @@ TEST_F(AgentTest, ExecutesWhatIsInTheRingBeforeItEnds) {
   for (const auto& transfer : transfers) EXPECT_TRUE(arrived(*transfer));
 }
 
+// Napping between three passes each it would take thousands of naps.
+TEST_F(AgentTest, DoesNotSleepWhileAThreadWaits) {
+  Transfer transfer;
+  start(transfer, 1, 50000);
+  const auto before = agent_->counters().naps.load();
+  transfer.completion.wait();
+  EXPECT_LT(agent_->counters().naps - before, 100U);
+}
+
+TEST_F(AgentTest, ALocalCallIsMadeByItsCallerAfterWhatWasHandedOver) {
+  for (int i = 0; i < 1000; ++i) {
+    Transfer transfer;
+    start(transfer, 1, 0);
+    bool handed_over_first = false;
+    const bool made = agent_->take_turn([&] {
+      handed_over_first = on_communication_thread() && (transfer.completion.done() || loopback_.pending());
+    });
+    EXPECT_EQ(made, handed_over_first);
+    transfer.completion.wait();
+  }
+  EXPECT_FALSE(on_communication_thread());
+  EXPECT_GT(agent_->counters().turns, 0U);
+}
+
+TEST_F(AgentTest, ALocalCallIsNotMadeBesideACallThatBlocks) {
+  std::atomic<bool> inside{false};
+  std::atomic<bool> over{false};
+  const std::jthread caller([&] {
+    run([&] {
+      inside = true;
+      while (!over) std::this_thread::yield();
+    });
+  });
+  while (!inside) std::this_thread::yield();
+  EXPECT_FALSE(agent_->take_turn([] { FAIL(); }));
+  over = true;
+}
+
 TEST(Manners, NobodySpinsBesideAThreadThatComputesUntilASleepFindsTheCpuIdle) {
   Manners manners;
   EXPECT_TRUE(manners.may_spin());
@@ -166,9 +206,10 @@ class Storm {
   Storm(Pool<Transfer>& pool, std::uint64_t seed) : pool_(pool), random_(seed), seed_(seed << 32) {}
 
   template <typename Start>
-  int run(int operations, const Start& start) {
+  int run(int operations, const Start& start, const std::function<void()>& turn) {
     for (int i = 0; i < operations; ++i) {
       const auto choice = random_() % 8;
+      if (choice == 7) turn();
       if (live_.size() < 8 && choice < 5)
         start(*live_.emplace_back(pool_.take()), seed_ += words, static_cast<int>(random_() % 4));
       else if (choice < 6)
@@ -223,16 +264,18 @@ int operations_a_thread() {
 
 TEST_F(AgentTest, SixtyFourThreadsOfRandomOperations) {
   std::atomic<int> wrong{0};
+  long in_turn = 0;  // by whoever has the turn, unprotected otherwise
+  const auto turn = [&] { agent_->take_turn([&] { ++in_turn; }); };
   {
     std::vector<std::jthread> threads;
     for (unsigned t = 0; t < 64; ++t)
       threads.emplace_back([&, t] {
-        wrong += Storm(pool_, t + 1).run(operations_a_thread(), [this](Transfer& transfer, auto seed, int passes) {
-          start(transfer, seed, passes);
-        });
+        const auto begin = [this](Transfer& transfer, auto seed, int passes) { start(transfer, seed, passes); };
+        wrong += Storm(pool_, t + 1).run(operations_a_thread(), begin, turn);
       });
   }
   EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(static_cast<std::uint64_t>(in_turn), agent_->counters().turns);
   EXPECT_LE(pool_.made(), 64U * 8U);
 }
 
