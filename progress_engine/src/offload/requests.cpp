@@ -275,7 +275,7 @@ int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* ind
   if (found.index != MPI_UNDEFINED)
     give(at(status, 0), live(here, requests[found.index])->status, false);
   else if (*flag)
-    give(at(status, 0), here.table.empty_status(), false);
+    give(at(status, 0), here.table.empty_status(), true);  // MPI 4.1, section 3.7.3: with its MPI_SUCCESS
   else
     let_others_work();
   return MPI_SUCCESS;
