@@ -152,7 +152,7 @@ Agent::Pass Agent::stand_in(Nanoseconds time) {
 
 void Agent::end_stand_in() {
   if (stood_in_for_.exchange(0) != 0) futex_wake(stood_in_for_);
-  if (asleep_.load(std::memory_order_relaxed)) wake();
+  rouse();
 }
 
 // False if the communication thread stays in its pass for longer: then it sits in a call that blocks.
@@ -181,7 +181,7 @@ Agent::Turn Agent::begin_turn() {
 // What was started meanwhile must not wait for the end of a long sleep.
 void Agent::end_turn(bool served) {
   driving_.store(false, std::memory_order_release);
-  if (served && asleep_.load(std::memory_order_relaxed)) wake();
+  if (served) rouse();
 }
 
 // A bounded number of commands: what is pending must be advanced in between.

@@ -117,6 +117,11 @@ class Agent {
     return mine;
   }
 
+  // There is something to poll for that no command brings.
+  void rouse() {
+    if (asleep_.load(std::memory_order_relaxed)) wake();
+  }
+
   // By the communication thread: what it is to advance. Null while there is nothing.
   void advances(Progress* progress) { progress_ = progress; }
   bool is_this_thread() const;

@@ -166,6 +166,8 @@ Proxy& take_proxy() {
   proxy->completion.reset();
   proxy->persistent = false;
   proxy->general = false;
+  proxy->partitions = 0;
+  proxy->lacking = 0;
   proxy->detached = false;
   proxy->active = true;
   return *proxy;
@@ -180,8 +182,9 @@ void launch(Proxy& proxy, MPI_Request* request) {
   process().agent.submit(proxy);
 }
 
-int start_now(Start start, void* closure, MPI_Request* request, bool persistent) {
+int start_now(Start start, void* closure, MPI_Request* request, bool persistent, int partitions) {
   Proxy& proxy = take_proxy();
+  proxy.partitions = partitions;
   proxy.persistent = persistent;
   proxy.active = !persistent;
   Process& here = process();

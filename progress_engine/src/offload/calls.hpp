@@ -26,6 +26,10 @@ struct Process {
   bool lends = false;  // the MPI permits that threads call in turn
 };
 
+// The MPI's own request behind one of the program's; on the communication thread.
+MPI_Request real_of(MPI_Request request);
+bool is_none(MPI_Request request);
+
 // ---- 1. executed as it is; the caller waits
 // On the communication thread.
 int execute(int (*call)(void*), void* closure);
@@ -81,7 +85,7 @@ int start_later(MPI_Request* request, Call call) {
   return start_in(take_proxy(), request, call);
 }
 // Returns when it is started, with the MPI's own result.
-int start_now(Start start, void* closure, MPI_Request* request, bool persistent);
+int start_now(Start start, void* closure, MPI_Request* request, bool persistent, int partitions = 0);
 template <typename Call>
 int start_now(MPI_Request* request, Call call) {
   return start_now([](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call,
@@ -98,9 +102,21 @@ int start_general(MPI_Request* request, Call call) {
 int complete_general(MPI_Request request, int (*complete)(MPI_Request));
 // A persistent request: made, not started.
 template <typename Call>
-int prepare(MPI_Request* request, Call call) {
+int prepare(MPI_Request* request, Call call, int partitions = 0) {
   return start_now([](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call,
-                   request, true);
+                   request, true, partitions);
+}
+// These partitions of a send may go: `call(real)` tells the MPI.
+void made_ready(MPI_Request request, int partitions);
+template <typename Call>
+int ready(MPI_Request request, int partitions, Call call) {
+  const int code = local([&] {
+    const int result = call(real_of(request));
+    if (result == MPI_SUCCESS) made_ready(request, partitions);
+    return result;
+  });
+  active_process.load(std::memory_order_acquire)->agent.rouse();
+  return code;
 }
 // `real_cancel` is the MPI's own MPI_Cancel. What it has completed is known to the next call that asks, as without the
 // engine.
@@ -119,9 +135,5 @@ int attempt(Call call) {
       },
       &call);
 }
-
-// The MPI's own request behind one of the program's; on the communication thread.
-MPI_Request real_of(MPI_Request request);
-bool is_none(MPI_Request request);
 
 }  // namespace progress_engine::offload

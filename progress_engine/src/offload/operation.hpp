@@ -42,6 +42,8 @@ struct Proxy : Operation {
 
   std::atomic<std::uint32_t> next_free{0};
   std::uint32_t number = 0;
+  int partitions = 0;  // of a partitioned send
+  int lacking = 0;     // of these, not ready since it was started
   alignas(8) std::array<std::byte, room> arguments;
   alignas(8) std::array<std::byte, inline_room> payload;  // of a small send
 };

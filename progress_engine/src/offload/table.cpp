@@ -50,6 +50,7 @@ void Table::complete(Operation& operation, const MPI_Status& status, int code) {
 }
 
 bool Table::advance() {
+  if (held_ > 0 && awaited() == 0 && !take_test_in_vain()) return false;
   const bool moved = requests_.size() == 1 ? test_one() : !requests_.empty() && test_some();
   return try_attempts() || moved;
 }

@@ -36,6 +36,11 @@ class Table : public Progress {
   void nudge() override;
   bool exposed() const override { return windows_ > 0; }
 
+  // Between these nothing is polled unless a thread waits for an operation or tests: a partitioned send lacks
+  // partitions, see mpi/partitioned.hpp.
+  void hold() { ++held_; }
+  void release() { --held_; }
+
   void window_made() { ++windows_; }
   void window_freed() { --windows_; }
   void use_driver(std::unique_ptr<NamedDriver> driver) { driver_ = std::move(driver); }
@@ -67,6 +72,7 @@ class Table : public Progress {
   MPI_Status empty_{};
   std::atomic<std::size_t> detached_{0};  // written by the communication thread alone
   int windows_ = 0;
+  int held_ = 0;
 };
 
 }  // namespace progress_engine::offload

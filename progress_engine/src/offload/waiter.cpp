@@ -40,7 +40,10 @@ WaitPolicy& wait_policy() {
 }
 
 bool somebody_waits() {
-  if (spinners.load(std::memory_order_relaxed) + sleepers.load(std::memory_order_relaxed) > 0) return true;
+  return spinners.load(std::memory_order_relaxed) + sleepers.load(std::memory_order_relaxed) > 0 || take_test_in_vain();
+}
+
+bool take_test_in_vain() {
   return test_in_vain.load(std::memory_order_relaxed) && test_in_vain.exchange(false, std::memory_order_relaxed);
 }
 

@@ -26,6 +26,8 @@ WaitPolicy& wait_policy();
 bool somebody_waits();
 // A thread of the program has asked for something that is not complete, and will ask again.
 void tested_in_vain();
+// Whether one has since this or somebody_waits() was asked last.
+bool take_test_in_vain();
 
 // One wait of one thread, on its stack. Counts signals.
 class Waiter {
