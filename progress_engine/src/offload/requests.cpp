@@ -50,10 +50,20 @@ int harvest(Process& here, Proxy& proxy, MPI_Request* request, MPI_Status* statu
   return code;
 }
 
-// A thread that tests again and again must not keep the core from the thread that works for it.
-void let_others_work() {
+// Who tests expects progress (MPI 4.1, section 3.7.4; programs take what needs no partner for complete after one test),
+// and must not keep the core from the thread that works for it.
+void work_once(Process& here) {
   tested_in_vain();
+  if (here.lends) here.agent.take_turn([&] { return here.table.pending() && here.table.advance(); });
   if (wait_policy().communication_cpu.load(std::memory_order_relaxed) == sched_getcpu()) sched_yield();
+}
+
+// Whether `done()`, now or after some work.
+template <typename Done>
+bool tested(Process& here, Done done) {
+  if (done()) return true;
+  work_once(here);
+  return done();
 }
 
 // Waits for all that are live.
@@ -106,6 +116,13 @@ Found look(const Process& here, int count, const MPI_Request* requests) {
     if (proxy && proxy->completion.done()) found.index = i;
   }
   return found;
+}
+
+Found look_and_work(Process& here, int count, const MPI_Request* requests) {
+  const Found found = look(here, count, requests);
+  if (!found.anything_live || found.index != MPI_UNDEFINED) return found;
+  work_once(here);
+  return look(here, count, requests);
 }
 
 bool all_done(const Process& here, int count, const MPI_Request* requests) {
@@ -197,46 +214,37 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   refuse_on_communication_thread("MPI_Test");
   Process& here = process();
   Proxy* proxy = live(here, *request);
-  *flag = !proxy || proxy->completion.done();
+  *flag = tested(here, [&] { return !proxy || proxy->completion.done(); });
   if (proxy && *flag) return harvest(here, *proxy, request, at(status, 0));
-  if (proxy)
-    let_others_work();
-  else
-    give(at(status, 0), here.table.empty_status(), false);
+  if (!proxy) give(at(status, 0), here.table.empty_status(), false);
   return MPI_SUCCESS;
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   refuse_on_communication_thread("MPI_Testall");
   Process& here = process();
-  *flag = all_done(here, count, requests);
-  if (*flag) return harvest_all(here, count, requests, statuses);
-  let_others_work();
-  return MPI_SUCCESS;
+  *flag = tested(here, [&] { return all_done(here, count, requests); });
+  return *flag ? harvest_all(here, count, requests, statuses) : MPI_SUCCESS;
 }
 
 int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   refuse_on_communication_thread("MPI_Testany");
   Process& here = process();
-  const Found found = look(here, count, requests);
+  const Found found = look_and_work(here, count, requests);
   *index = found.index;
   *flag = found.index != MPI_UNDEFINED || !found.anything_live;
   if (found.index != MPI_UNDEFINED)
     return harvest(here, *live(here, requests[found.index]), &requests[found.index], at(status, 0));
-  if (*flag)
-    give(at(status, 0), here.table.empty_status(), false);
-  else
-    let_others_work();
+  if (*flag) give(at(status, 0), here.table.empty_status(), false);
   return MPI_SUCCESS;
 }
 
 int MPI_Testsome(int count, MPI_Request requests[], int* number, int indices[], MPI_Status statuses[]) {
   refuse_on_communication_thread("MPI_Testsome");
   Process& here = process();
-  const Found found = look(here, count, requests);
+  const Found found = look_and_work(here, count, requests);
   if (found.index != MPI_UNDEFINED) return harvest_some(here, count, requests, number, indices, statuses);
   *number = found.anything_live ? 0 : MPI_UNDEFINED;
-  if (found.anything_live) let_others_work();
   return MPI_SUCCESS;
 }
 
@@ -244,21 +252,17 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   refuse_on_communication_thread("MPI_Request_get_status");
   Process& here = process();
   const Proxy* proxy = live(here, request);
-  *flag = !proxy || proxy->completion.done();
+  *flag = tested(here, [&] { return !proxy || proxy->completion.done(); });
   if (proxy && *flag && proxy->general)
     return borrow([&] { return PE_PMPI(MPI_Request_get_status)(proxy->real, flag, status); });
-  if (*flag)
-    give(at(status, 0), proxy ? proxy->status : here.table.empty_status(), false);
-  else
-    let_others_work();
+  if (*flag) give(at(status, 0), proxy ? proxy->status : here.table.empty_status(), false);
   return MPI_SUCCESS;
 }
 
 int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   refuse_on_communication_thread("MPI_Request_get_status_all");
   Process& here = process();
-  *flag = all_done(here, count, requests);
-  if (!*flag) let_others_work();
+  *flag = tested(here, [&] { return all_done(here, count, requests); });
   for (int i = 0; i < count && *flag; ++i) {
     const Proxy* proxy = live(here, requests[i]);
     give(at(statuses, i), proxy ? proxy->status : here.table.empty_status(), false);
@@ -269,15 +273,13 @@ int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* fla
 int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   refuse_on_communication_thread("MPI_Request_get_status_any");
   Process& here = process();
-  const Found found = look(here, count, requests);
+  const Found found = look_and_work(here, count, requests);
   *index = found.index;
   *flag = found.index != MPI_UNDEFINED || !found.anything_live;
   if (found.index != MPI_UNDEFINED)
     give(at(status, 0), live(here, requests[found.index])->status, false);
   else if (*flag)
     give(at(status, 0), here.table.empty_status(), true);  // MPI 4.1, section 3.7.3: with its MPI_SUCCESS
-  else
-    let_others_work();
   return MPI_SUCCESS;
 }
 
@@ -285,16 +287,14 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* nu
                                 MPI_Status statuses[]) {
   refuse_on_communication_thread("MPI_Request_get_status_some");
   Process& here = process();
-  bool anything_live = false;
-  *number = 0;
-  for (int i = 0; i < count; ++i) {
+  const bool anything_live = look_and_work(here, count, requests).anything_live;
+  *number = anything_live ? 0 : MPI_UNDEFINED;
+  for (int i = 0; i < count && anything_live; ++i) {
     const Proxy* proxy = live(here, requests[i]);
-    anything_live = anything_live || proxy;
     if (!proxy || !proxy->completion.done()) continue;
     give(at(statuses, *number), proxy->status, false);
     indices[(*number)++] = i;
   }
-  if (!anything_live) *number = MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
 
