@@ -154,9 +154,8 @@ TEST_F(AgentTest, ALocalCallIsMadeByItsCallerAfterWhatWasHandedOver) {
     Transfer transfer;
     start(transfer, 1, 0);
     bool handed_over_first = false;
-    const bool made = agent_->take_turn([&] {
-      handed_over_first = on_communication_thread() && (transfer.completion.done() || loopback_.pending());
-    });
+    const bool made = agent_->take_turn(
+        [&] { handed_over_first = on_communication_thread() && (transfer.completion.done() || loopback_.pending()); });
     EXPECT_EQ(made, handed_over_first);
     transfer.completion.wait();
   }

@@ -47,7 +47,8 @@ struct AgentPolicy {
   Nanoseconds spin = microseconds(20);  // fruitless passes before it sleeps
   bool shares_cpu = false;              // the program's threads have no other CPU: it lets them run between two passes
   bool sleeps = true;                   // false: it spins for ever
-  // The same while a thread of the program waits, who would spin in the MPI itself; with a turn for others at each pass.
+  // The same while a thread of the program waits, who would spin in the MPI itself; with a turn for others at each
+  // pass.
   Nanoseconds awaited_spin = microseconds(10000);
   Nanoseconds longest_nap = microseconds(1000);
   int burst = 3;  // fruitless passes in a row before it sleeps, at least
