@@ -63,12 +63,14 @@ HAZARDS = (
 )
 # Without a switch that fails for certain: races, and what only another MPI gets wrong. Of the tool above: it fails with
 # PREFIXES = ("",) in src/mpi/generate_interposer.py. Of `partitioned`: Open MPI hangs in it without Alone in MPI_Start.
+PARTITIONED = Hazard("", "partitioned", lambda rank: 40 * (4 * PARTS - 1 + 1 - rank), preset="thread", limit=90)
 FILES = Hazard("", "files", lambda rank: sum(range(150)) + 150 * rank, preset="thread")
 MORE = (
     FILES,
     Hazard("", "executed", lambda _: 5, preset="thread"),
     Hazard("", "quiet", last, preset="idle"),
-    Hazard("", "partitioned", lambda rank: 40 * (4 * PARTS - 1 + 1 - rank), preset="thread", limit=90),
+    PARTITIONED,
+    replace(PARTITIONED, preset="offload"),
     replace(MESSAGES, breaks="", tool="above"),
 )
 # Of the unit tests: the handling that is left out, and the test that must then fail.
@@ -181,6 +183,8 @@ def sanitized_level(sanitized: Bench) -> str:
 
 
 def name(hazard: Hazard) -> str:
+    if hazard.preset == "offload":
+        return f"{hazard.scenario}-offload"
     return hazard.breaks or (f"tool-{hazard.tool}" if hazard.tool else hazard.scenario)
 
 
