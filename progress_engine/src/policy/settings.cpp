@@ -181,8 +181,8 @@ const std::vector<Setting>& all_settings() {
        "waiting=managed, safety=offload: how long a waiting thread (and the communication thread) spins before it "
        "sleeps, if this process has more than one CPU"},
       {"awaited_spin_us", "int", "us", "", 0, 1000000, "10000",
-       "safety=offload: how long the communication thread spins, with a turn for others at each pass, while a thread of "
-       "the program waits"},
+       "safety=offload: how long the communication thread spins, with a turn for others at each pass, while a thread "
+       "of the program waits"},
       {"nap_us", "int", "us", "", 50, 1000000, "1000",
        "safety=offload: longest sleep of the communication thread while something is pending and no traffic wakes it"},
       {"inline_bytes", "int", "bytes", "", 0, 64, "64",
