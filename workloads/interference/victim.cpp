@@ -17,41 +17,39 @@ Victim::Victim(const std::string& grid, int cpu)
       thread_([this, cpu] { live(cpu); }) {}
 
 Victim::~Victim() {
-  give(Order::end);
+  leaving_ = true;
+  wake();
   thread_.join();
 }
 
 void Victim::start() {
-  busy_ = true;
-  give(Order::compute);
+  computing_ = true;
+  wake();
 }
 
 double Victim::stop() {
-  give(Order::sleep);
-  busy_.wait(true);
+  computing_ = false;
+  for (unsigned ended = ended_; ended != started_; ended = ended_) ended_.wait(ended);
   return mflops_;
 }
 
-void Victim::give(Order order) {
-  order_.store(order);
-  order_.notify_all();
+void Victim::wake() {
+  ++started_;
+  started_.notify_all();
 }
 
 void Victim::live(int cpu) {
   bind_this_thread({cpu});
-  for (auto order = order_.load(); order != Order::end; order = order_.load()) {
-    if (order == Order::sleep) {
-      order_.wait(Order::sleep);
-      continue;
-    }
+  for (unsigned ended = 0;;) {
+    started_.wait(ended);
+    if (leaving_) return;
     mflops_ = compute();
-    busy_ = false;
-    busy_.notify_all();
-    order_.wait(Order::compute);
+    ended_ = ++ended;
+    ended_.notify_all();
   }
 }
 
-/// Ends with the order; at least one iteration.
+/// Until stopped; at least one iteration.
 double Victim::compute() {
   kernel_.initialise();
   double first = 0;
@@ -62,7 +60,7 @@ double Victim::compute() {
     last = kernel_.iterate();
     first = iterations == 0 ? last : first;
     ++iterations;
-  } while (order_.load(std::memory_order_relaxed) == Order::compute);
+  } while (computing_.load(std::memory_order_relaxed));
   const double seconds = seconds_since(begin);
   verify(first, last);
   return himeno::flops_a_point * kernel_.points() * iterations / seconds / 1e6;

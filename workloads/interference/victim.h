@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <string>
 #include <thread>
 
@@ -30,9 +29,7 @@ class Victim {
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
  private:
-  enum class Order : std::uint8_t { sleep, compute, end };
-
-  void give(Order order);
+  void wake();
   void live(int cpu);
   double compute();
   void verify(double first, double last);
@@ -42,8 +39,11 @@ class Victim {
   double exact_gosa_;
   double mflops_ = 0;
   std::string problem_;
-  std::atomic<Order> order_ = Order::sleep;
-  std::atomic<bool> busy_ = false;
+  // Counted, and not a state: the victim may sleep through a whole start and stop, and must compute for it nevertheless.
+  std::atomic<unsigned> started_ = 0;
+  std::atomic<unsigned> ended_ = 0;
+  std::atomic<bool> computing_ = false;
+  std::atomic<bool> leaving_ = false;
   std::thread thread_;
 };
 
