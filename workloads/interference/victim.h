@@ -39,7 +39,8 @@ class Victim {
   double exact_gosa_;
   double mflops_ = 0;
   std::string problem_;
-  // Counted, and not a state: the victim may sleep through a whole start and stop, and must compute for it nevertheless.
+  // Counted, and not a state: the victim may sleep through a whole start and stop, and must compute for it
+  // nevertheless.
   std::atomic<unsigned> started_ = 0;
   std::atomic<unsigned> ended_ = 0;
   std::atomic<bool> computing_ = false;
