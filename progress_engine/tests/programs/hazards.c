@@ -86,6 +86,19 @@ static long files(void) {
   return total;
 }
 
+/* Exchanges for half a second: long enough for many turns of trial_ms on a machine of any speed. */
+static long lasting(void) {
+  const double end = MPI_Wtime() + 0.5;
+  for (int more = 1; more;) {
+    MPI_Request requests[2];
+    exchange(requests);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    more = MPI_Wtime() < end;
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  return in[COUNT - 1];
+}
+
 /* Persistent requests: pending from their start, not from their making. */
 static long persistent(void) {
   MPI_Request requests[2];
@@ -264,7 +277,8 @@ int run_hazard(int argc, char** argv) {
     long (*run)(void);
   } hazards[] = {{"forked", forked}, {"executed", executed}, {"files", files},     {"persistent", persistent},
                  {"freed", freed},   {"messages", messages}, {"quiet", quiet},     {"partitioned", partitioned},
-                 {"window", window}, {"leave", leave},       {"give-up", give_up}, {"racy", racy}};
+                 {"window", window}, {"leave", leave},       {"give-up", give_up}, {"racy", racy},
+                 {"lasting", lasting}};
   int provided;
   const int with_second = argc > 2 && !strcmp(argv[2], "second");
   pthread_t second_thread;
