@@ -275,9 +275,9 @@ int run_hazard(int argc, char** argv) {
   static const struct {
     const char* name;
     long (*run)(void);
-  } hazards[] = {{"forked", forked}, {"executed", executed}, {"files", files},     {"persistent", persistent},
-                 {"freed", freed},   {"messages", messages}, {"quiet", quiet},     {"partitioned", partitioned},
-                 {"window", window}, {"leave", leave},       {"give-up", give_up}, {"racy", racy},
+  } hazards[] = {{"forked", forked},  {"executed", executed}, {"files", files},     {"persistent", persistent},
+                 {"freed", freed},    {"messages", messages}, {"quiet", quiet},     {"partitioned", partitioned},
+                 {"window", window},  {"leave", leave},       {"give-up", give_up}, {"racy", racy},
                  {"lasting", lasting}};
   int provided;
   const int with_second = argc > 2 && !strcmp(argv[2], "second");
