@@ -12,7 +12,7 @@ constexpr Nanoseconds much = microseconds(500);
 constexpr Nanoseconds little = microseconds(10);
 
 void phases(Arming& arming, int count, Nanoseconds gained, Nanoseconds taken) {
-  for (int i = 0; i < count; ++i) arming.phase_ended(gained, taken);
+  for (int i = 0; i < count; ++i) arming.settle(gained, taken);
 }
 
 TEST(Arming, StaysArmedWhilePhasesPay) {
@@ -23,7 +23,7 @@ TEST(Arming, StaysArmedWhilePhasesPay) {
 
 TEST(Arming, DisarmsAfterManyPhasesThatDoNotPay) {
   Arming arming(first, longest);
-  phases(arming, 100, 0, little);
+  phases(arming, 50, 0, little);
   EXPECT_TRUE(arming.armed());
   phases(arming, 1, 0, little);
   EXPECT_FALSE(arming.armed());
@@ -34,7 +34,7 @@ TEST(Arming, OnePhaseThatPaysMakesUpForMany) {
   Arming arming(first, longest);
   for (int i = 0; i < 1000; ++i) {
     phases(arming, 1, much, little);
-    phases(arming, 40, 0, little);
+    phases(arming, 20, 0, little);
     EXPECT_TRUE(arming.armed());
   }
 }
@@ -48,12 +48,12 @@ TEST(Arming, ForgetsAGoodPast) {
 
 TEST(Arming, RestsEverLongerWhileTriesGainNothing) {
   Arming arming(first, longest);
-  phases(arming, 101, 0, little);
+  phases(arming, 51, 0, little);
   EXPECT_EQ(arming.rest(), first);
   for (int i = 0; i < 10; ++i) {
     arming.rested();
     EXPECT_TRUE(arming.armed());
-    phases(arming, 31, 0, little);
+    phases(arming, 21, 0, little);
     EXPECT_FALSE(arming.armed());
   }
   EXPECT_EQ(arming.rest(), longest);
@@ -62,7 +62,7 @@ TEST(Arming, RestsEverLongerWhileTriesGainNothing) {
 // The try's first phase may be one of those that gain nothing.
 TEST(Arming, ATryIsMoreThanOnePhase) {
   Arming arming(first, longest);
-  phases(arming, 101, 0, little);
+  phases(arming, 51, 0, little);
   arming.rested();
   phases(arming, 1, 0, 10 * little);
   EXPECT_TRUE(arming.armed());

@@ -42,6 +42,13 @@ TEST(PollJudge, CallsLongPollsProductiveOnceItHasSeenShortOnes) {
   EXPECT_FALSE(judge.productive(400));
 }
 
+TEST(PollJudge, AllowsABurstsFirstPollForColdCaches) {
+  PollJudge judge = experienced_judge();
+  EXPECT_TRUE(judge.productive(5000));
+  EXPECT_FALSE(judge.productive(5000, true));
+  EXPECT_TRUE(judge.productive(20000, true));
+}
+
 // Open MPI's poll looks at the sockets only while a transfer is on: each then takes longer, and moves nothing.
 TEST(PollJudge, GetsUsedToPollsThatBecameSlow) {
   PollJudge judge = experienced_judge();

@@ -30,7 +30,7 @@ class WakeDistance {
   }
 
   void after_wake(const WakeOutcome& wake) {
-    price_ += (switch_price + wake.idle_time - price_) / 8;
+    price_ += (wake_price + wake.idle_time - price_) / 8;
     if (wake.late)
       learnt_ = current_ = std::max(minimum_, current_ / 2);
     else if (wake.productive_time > price_)  // less is a control message and says nothing about the rate
@@ -43,8 +43,8 @@ class WakeDistance {
     current_ = std::clamp(wanted, std::max(minimum_, current_ / 2), std::min(maximum_, most));
   }
 
-  // Two context switches and the timer, with what they evict from the caches.
-  static constexpr Nanoseconds switch_price = microseconds(5);
+  // Falling asleep and waking: two context switches, the timer, and what they evict from the caches.
+  static constexpr Nanoseconds wake_price = microseconds(20);
   // How many times its price a wake should spend on moving data.
   static constexpr Nanoseconds worth = 16;
 
@@ -53,7 +53,7 @@ class WakeDistance {
   Nanoseconds maximum_;
   Nanoseconds current_;
   Nanoseconds learnt_ = 0;  // of the last phase: it may be taken up again at once
-  Nanoseconds price_ = switch_price;
+  Nanoseconds price_ = wake_price;
 };
 
 }  // namespace progress_engine

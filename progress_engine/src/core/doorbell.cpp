@@ -7,7 +7,6 @@ namespace progress_engine {
 
 Doorbell::Doorbell(std::string program, int rank, int size)
     : program_(std::move(program)), rank_(rank), published_(program_, rank), by_rank_(static_cast<std::size_t>(size)) {
-  prepare_fences_for_all();
   look_around();
 }
 
@@ -47,13 +46,13 @@ void Doorbell::add(Neighbour neighbour) {
   const int rank = neighbour.rank;
   auto* peer = new Peer{std::move(neighbour), std::move(mapped), first_.load(std::memory_order_relaxed), {}};
   first_.store(peer, std::memory_order_release);
+  neighbours_.fetch_add(1, std::memory_order_relaxed);
   by_rank_[static_cast<unsigned>(rank)].store(peer, std::memory_order_release);
 }
 
 Doorbell::Counts Doorbell::counts() const {
-  Counts counts{.rings = rings_.load(std::memory_order_relaxed), .wakes = wakes_.load(std::memory_order_relaxed)};
-  for (const Peer* peer = first_.load(std::memory_order_acquire); peer; peer = peer->next) ++counts.neighbours;
-  return counts;
+  return {neighbours_.load(std::memory_order_relaxed), rings_.load(std::memory_order_relaxed),
+          wakes_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace progress_engine

@@ -35,6 +35,8 @@ class Doorbell {
     if (peer) peer->partner.store(true, std::memory_order_relaxed);
     return peer != nullptr;
   }
+  // Before the engine starts: processes on other nodes reach the bell as well (mpi/remote_bell.hpp).
+  void strangers_ring() { strangers_ring_ = true; }
   void expect_all() { all_.store(true, std::memory_order_relaxed); }
   // After something was sent to whoever it concerns: those that ring() or expect() named so far, with `all` (from then
   // on) every neighbour. As expect_all() does.
@@ -48,8 +50,13 @@ class Doorbell {
   void ring_own();
 
   // ---- the engine thread
+  // False: sleeping on the own bell would be in vain. True forever after the first neighbour, or strangers_ring().
+  bool anyone_rings() const { return strangers_ring_ || first_.load(std::memory_order_acquire) != nullptr; }
   Bell& own() const { return published_.bell(); }
   const PublishedBell& published() const { return published_; }
+
+  // Whether the whole program runs on this node.
+  bool all_are_near() const { return neighbours_.load(std::memory_order_relaxed) + 1 == by_rank_.size(); }
 
   // ---- telemetry; any thread
   struct Counts {
@@ -84,7 +91,9 @@ class Doorbell {
   std::mutex looking_;
   std::vector<std::atomic<Peer*>> by_rank_;
   std::atomic<Peer*> first_{nullptr};
+  std::atomic<std::uint64_t> neighbours_{0};
   std::atomic<bool> all_{false};
+  bool strangers_ring_ = false;
   std::atomic<std::uint64_t> rings_{0};
   std::atomic<std::uint64_t> wakes_{0};
 };

@@ -25,13 +25,4 @@ void heavy_fence() {
   if (!light_fence_is_full.load(std::memory_order_relaxed)) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
-void prepare_fences_for_all() {
-  if (!membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)) light_fence_is_full = true;
-}
-
-void heavy_fence_for_all() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-}
-
 }  // namespace progress_engine

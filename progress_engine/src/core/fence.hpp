@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An asymmetric fence: the program's side, taken in every MPI call, costs nothing; the engine's side, taken only before
 // it sleeps, interrupts the other cores (membarrier). Where the kernel has no membarrier both sides fence in full.
-// `_for_all` reaches the threads of all processes that have called prepare_fences_for_all().
 #pragma once
 
 #include <atomic>
@@ -13,8 +12,6 @@ extern std::atomic<bool> light_fence_is_full __attribute__((visibility("hidden")
 // Registers the process; call once before the first heavy_fence.
 void prepare_fences();
 void heavy_fence();
-void prepare_fences_for_all();
-void heavy_fence_for_all();
 
 inline void light_fence() {
   if (light_fence_is_full.load(std::memory_order_relaxed)) [[unlikely]]

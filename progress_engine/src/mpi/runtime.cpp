@@ -126,6 +126,7 @@ std::unique_ptr<Doorbell> make_doorbell(const Policy& policy, const MpiHandles& 
 
 std::unique_ptr<RemoteBell> make_remote_bell(const Policy& policy, const MpiHandles& handles, Doorbell* doorbell) {
   if (policy.doorbell != DoorbellKind::rma || !doorbell) return nullptr;
+  doorbell->strangers_ring();
   return std::make_unique<RemoteBell>(handles, doorbell->own(), doorbell->size(), policy.rma_bytes,
                                       microseconds(policy.min_distance_us));
 }

@@ -161,9 +161,9 @@ const std::vector<Setting>& all_settings() {
       {"start_distance_us", "int", "us", "", 0, 1000000, "500", "distance between wakes with which a phase begins"},
       {"max_distance_us", "int", "us", "", 1, 1000000, "4000",
        "greatest distance between two wakes that the control may choose"},
-      {"linger", "int", "wakes", "", 0, 1000, "4", "wakes in a row with nothing to do before points=events parks"},
+      {"linger", "int", "wakes", "", 0, 1000, "0", "wakes in a row with nothing to do before points=events parks"},
       {"rest_us", "int", "us", "", 0, 1000000, "10000",
-       "how long points=events leaves the program alone when polling did not pay; doubles up to sixteen times, 0 = "
+       "how long points=events leaves the program alone when polling did not pay; doubles up to eight times, 0 = "
        "never"},
       {"park_s", "int", "s", "", 1, 86400, "60",
        "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
