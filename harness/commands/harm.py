@@ -76,7 +76,7 @@ def _chosen(mpi: str, only: str) -> list[Workload]:
 def _measure(
     mpis: list[str], names: list[str], only: str, system: systems.System, launches: int, seed: int, data: Path
 ) -> None:
-    from harness.harm.measure import SIZE, piece  # noqa: PLC0415
+    from harness.harm.measure import SIZES, piece  # noqa: PLC0415
 
     if system.name not in ("vcluster", "local"):
         raise UsageError(f"./bench harm runs on vcluster or local, not on {system.name}.")
@@ -84,7 +84,7 @@ def _measure(
         raise UsageError(f"{reason} --system local runs on this machine without virtual nodes.")
     system.set_up(mpis)
     data.mkdir(parents=True, exist_ok=True)
-    with sessions.measuring("harm"), system.open(SIZE[1]) as opened:
+    with sessions.measuring("harm"), system.open(max(nodes for _, nodes in SIZES)) as opened:
         for name in mpis:
             for workload in _chosen(name, only):
                 say(f"{workload.name} on {name} ...")

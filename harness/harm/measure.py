@@ -21,14 +21,23 @@ from harness.systems import Opened, System
 Piece = dict[str, Any]
 BASE = "bare"
 LIMIT_S = 60
-SAMPLER = ("--warmup=1", "--min-samples=3", "--max-samples=20", "--time-box-s=0.5")
-SIZE = (2, 2)  # ranks, nodes
+# Half a second: what adaptive needs to find out whether it helps is no more than a part of it.
+SAMPLER = ("--warmup=1", "--min-samples=20", "--max-samples=1000", "--time-box-s=0.5")
+SIZES = ((2, 2), (1, 1))  # ranks, nodes: the first that the workload takes bare
+WHOLE = ("total_s", "elapsed_s")  # what is compared, where there is one; else the leading quantity
 
 
 def piece(
     workload: Workload, mpi: Mpi, system: System, opened: Opened, names: list[str], launches: int, seed: int
 ) -> Piece:
     """Rounds over bare and `names`, the order within a round drawn anew. What failed is said under `failures`."""
+
+    def launch(how: variants.Recipe, size: tuple[int, int]) -> tuple[str, list[float]] | str:
+        return _launch(workload, mpi, system, opened, how, size)
+
+    bare = variants.recipe(BASE, mpi.build_dir / "bin" / "progress-run", mpi.async_progress)
+    assert not isinstance(bare, str), bare
+    size = next((size for size in SIZES if not isinstance(launch(bare, size), str)), SIZES[0])
     order = random.Random(f"{workload.name} {mpi.name} {seed}")
     samples: dict[str, list[list[float]]] = {name: [] for name in dict.fromkeys([BASE, *names])}
     failures: dict[str, str] = {}
@@ -38,7 +47,7 @@ def piece(
             if name in failures:
                 continue
             how = variants.recipe(name, mpi.build_dir / "bin" / "progress-run", mpi.async_progress)
-            found = how if isinstance(how, str) else _launch(workload, mpi, system, opened, how)
+            found = how if isinstance(how, str) else launch(how, size)
             if isinstance(found, str):
                 failures[name] = found
             else:
@@ -50,6 +59,7 @@ def piece(
         "point": workload.point,
         "quantity": quantity,
         "mpi": mpi.name,
+        "ranks": size[0],
         "system": system.name,
         "network": opened.network,
         "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
@@ -60,9 +70,9 @@ def piece(
 
 
 def _launch(
-    workload: Workload, mpi: Mpi, system: System, opened: Opened, how: variants.Recipe
+    workload: Workload, mpi: Mpi, system: System, opened: Opened, how: variants.Recipe, size: tuple[int, int]
 ) -> tuple[str, list[float]] | str:
-    """The leading quantity and rank 0's samples of it, or the sentence why there are none."""
+    """The quantity that is compared and rank 0's samples of it, or the sentence why there are none."""
     with tempfile.TemporaryDirectory(prefix="harm-", dir=_shared()) as folder:
         output = Path(folder) / "record.jsonl"
         points = Path(folder) / "points.json"
@@ -70,7 +80,7 @@ def _launch(
         command = [
             str(workload.program), workload.benchmark, f"--points={points}", f"--output={output}", *SAMPLER
         ]  # fmt: skip
-        line, environment = launch_line(mpi, system, opened, how, SIZE, command)
+        line, environment = launch_line(mpi, system, opened, how, size, command)
         try:
             done = subprocess.run(
                 line, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT_S,
@@ -84,8 +94,9 @@ def _launch(
         reasons = [entry["reason"] for entry in lines if entry.get("reason")]
         said = (done.stderr or done.stdout).strip().splitlines()
         return (reasons or said or [f"exit status {done.returncode}"])[-1]
-    quantity, values = next(iter(good[0]["samples"].items()))
-    return quantity, values
+    samples = good[0]["samples"]
+    quantity = next((name for name in WHOLE if name in samples), next(iter(samples)))
+    return quantity, samples[quantity]
 
 
 def _shared() -> Path:

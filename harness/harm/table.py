@@ -15,9 +15,10 @@ LATENCY_S = 100e-9  # the budget of a message's latency, where 2 % of it is less
 
 HEAD = """# Harm
 
-Written by `./bench harm`; do not edit. Each value is a workload's leading quantity under a variant over the same under
-`bare` (medians over alternated launches of the launches' medians), in brackets its interval; more than 1 is slower.
-*harmed*: the whole interval lies above the budget (2 %, or 100 ns where that is more); *unclear*: part of it does.
+Written by `./bench harm`; do not edit. Each value is a workload's whole time (or else its leading quantity) under a
+variant over the same under `bare` (medians over alternated launches of the launches' medians), in brackets its
+interval; more than 1 is slower. *harmed*: the whole interval lies above the budget (2 %, or 100 ns where that is more);
+*unclear*: part of it does.
 """
 
 

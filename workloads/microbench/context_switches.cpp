@@ -3,9 +3,10 @@
 // with nothing pending? (Ruhela et al., EuroMPI 2018; study context-switches.)
 //
 // Point: pending (true or false), size_bytes (4 MiB, one message each way), work_units, work (register). Samples, one a
-// repetition, all of the computation alone: comp_in_s; switches_per_s and preemptions_per_s (involuntary ones among
+// repetition, of the computation alone: comp_in_s; switches_per_s and preemptions_per_s (involuntary ones among
 // them) of all threads but the application's: the engine's and the MPI's own; application_switches_per_s,
-// application_preemptions_per_s; cpu_share (CPU seconds of the process a second: 1 if only the computation runs).
+// application_preemptions_per_s; cpu_share (CPU seconds of the process a second: 1 if only the computation runs). And
+// total_s: of the whole repetition, exchange and computation.
 #include <algorithm>
 #include <cmath>
 
@@ -83,19 +84,21 @@ class ContextSwitches final : public Experiment {
   [[nodiscard]] std::string role() const override { return std::string(exchange_.pair().role()); }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 6> names{
+    static constexpr std::array<std::string_view, 7> names{
         "comp_in_s",
         "switches_per_s",
         "preemptions_per_s",
         "application_switches_per_s",
         "application_preemptions_per_s",
         "cpu_share",
+        "total_s",
     };
     return names;
   }
 
   std::string repeat(std::span<double> values) override {
     exchange_.pair().synchronise();
+    const auto whole = Clock::now();
     if (pending_) {
       exchange_.start();
     }
@@ -114,7 +117,9 @@ class ContextSwitches final : public Experiment {
     values[3] = rate(application.voluntary + application.involuntary);
     values[4] = rate(application.involuntary);
     values[5] = rate(cpu_s);
-    return exchange_.complete();
+    auto problem = exchange_.complete();
+    values[6] = seconds_since(whole);
+    return problem;
   }
 
  private:
