@@ -65,7 +65,7 @@ TEST(Sources, LaterOnesWinAndAreNamed) {
   expect("burst", "8", "the environment");
   expect("nice", "7", "the command line");
   expect("points", "timer", "variant timer");
-  expect("linger", "0", "default");
+  expect("park_s", "60", "default");
 }
 
 TEST(Sources, TheVariantOfALaterOneWins) {

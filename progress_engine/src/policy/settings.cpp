@@ -161,7 +161,6 @@ const std::vector<Setting>& all_settings() {
       {"start_distance_us", "int", "us", "", 0, 1000000, "500", "distance between wakes with which a phase begins"},
       {"max_distance_us", "int", "us", "", 1, 1000000, "4000",
        "greatest distance between two wakes that the control may choose"},
-      {"linger", "int", "wakes", "", 0, 1000, "0", "wakes in a row with nothing to do before points=events parks"},
       {"rest_us", "int", "us", "", 0, 1000000, "10000",
        "how long points=events leaves the program alone when polling did not pay; doubles up to eight times, 0 = "
        "never"},
@@ -256,7 +255,6 @@ Policy make_policy(const Values& values) {
   policy.min_distance_us = number("min_distance_us");
   policy.start_distance_us = number("start_distance_us");
   policy.max_distance_us = number("max_distance_us");
-  policy.linger = number("linger");
   policy.rest_us = number("rest_us");
   policy.park_s = number("park_s");
   policy.doorbell = parse_choice<DoorbellKind>(*find("doorbell"), text("doorbell"));

@@ -47,7 +47,6 @@ struct Policy {
   int min_distance_us = 100;
   int start_distance_us = 500;
   int max_distance_us = 4000;
-  int linger = 0;
   int rest_us = 10000;
   int park_s = 60;
   DoorbellKind doorbell = DoorbellKind::none;

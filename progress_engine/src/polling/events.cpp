@@ -23,6 +23,7 @@ class EventLoop {
         distance_(microseconds(engine.policy().min_distance_us), microseconds(engine.policy().start_distance_us),
                   microseconds(engine.policy().max_distance_us)),
         arming_(microseconds(engine.policy().rest_us), microseconds(8L * engine.policy().rest_us)),
+        may_disarm_(engine.policy().rest_us > 0 && !engine.policy().managed_waiting),
         patience_(first_patience()) {
     if (events_ && doorbell_) events_->add(doorbell_->published().descriptor());
   }
@@ -40,7 +41,6 @@ class EventLoop {
 
  private:
   void work() {
-    rests_ = 0;
     if (!std::exchange(in_phase_, true)) polled_ = now();
     // It still computes: what the poll before won it would not have had by waiting at once.
     gain_ += std::exchange(won_, 0);
@@ -69,20 +69,13 @@ class EventLoop {
     return burst.productive > 0;
   }
 
-  // Work often comes back at once (a loop of small exchanges): parking and being rung each time would cost the program
-  // a system call an exchange.
   void rest() {
     traffic_ = false;
     if (in_phase_) end_phase();
-    if (++rests_ <= engine_.policy().linger) {
-      sleep(distance_.current());
-      return;
-    }
     settle();  // whoever waits at once rings for nothing, and has no phases
     if (!arming_.armed()) return;
     engine_.park(worker_);
     add(worker_.wakes, 1);
-    rests_ = 0;
     patience_ = first_patience();
     suspect_a_source();
     // The call that rang has itself done what could be done; now the program may compute, or wait at once.
@@ -94,14 +87,13 @@ class EventLoop {
     in_phase_ = false;
     won_ = 0;
     distance_.reset();
-    settle();
   }
 
   // What was had and paid since the last time.
   void settle() {
     const Nanoseconds cpu = cpu_time_of_this_thread() - cpu_;
     const auto wakes = static_cast<Nanoseconds>(worker_.wakes.load(std::memory_order_relaxed) - wakes_);
-    if (engine_.policy().rest_us > 0) arming_.settle(gain_, cpu - moving_ + wakes * Arming::disturbance);
+    if (may_disarm_) arming_.settle(gain_, cpu - moving_ + wakes * Arming::disturbance);
     begin_account();
   }
 
@@ -124,7 +116,6 @@ class EventLoop {
     sleep(arming_.rest());
     arming_.rested();
     begin_account();
-    rests_ = engine_.policy().linger;  // if there is nothing to try it on, until there is
   }
 
   // True if there was traffic; the timer stands behind it, for what neither a socket nor a neighbour announces.
@@ -174,6 +165,7 @@ class EventLoop {
   Doorbell* doorbell_;
   WakeDistance distance_;
   Arming arming_;
+  bool may_disarm_;  // who sleeps until the engine has moved his message cannot do without it
   Nanoseconds patience_;
   bool traffic_ = false;
   bool in_phase_ = false;
@@ -184,7 +176,6 @@ class EventLoop {
   Nanoseconds moving_ = 0;
   Nanoseconds cpu_ = 0;
   std::uint64_t wakes_ = 0;
-  int rests_ = 0;
   static constexpr std::uint64_t most_occasions = 64;
   std::uint64_t occasions_ = 0;
   std::uint64_t next_look_ = 0;
