@@ -50,6 +50,8 @@ void ring_asleep(benchmark::State& state) {
   sender.ring(0);
   thread.join();
 }
-BENCHMARK(ring_asleep)->UseManualTime();
+BENCHMARK(ring_asleep)
+    ->Iterations(500)  // as wake_parked in core_costs.cpp
+    ->UseManualTime();
 
 }  // namespace
