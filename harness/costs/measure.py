@@ -107,7 +107,7 @@ def _google_benchmark(command: list[str], environment: dict[str, str]) -> dict[s
     found: dict[str, list[float]] = {}
     for row in rows:
         if row["run_type"] == "iteration":
-            found.setdefault(row["run_name"].removesuffix("/manual_time"), []).append(row["real_time"])
+            found.setdefault(row["run_name"].split("/")[0], []).append(row["real_time"])
     return found
 
 
