@@ -76,6 +76,7 @@ TEST(Doorbell, ARingIsAnsweredOnce) {
   EXPECT_TRUE(owner.own().answer());
   EXPECT_FALSE(owner.own().answer());
   EXPECT_EQ(sender.counts().wakes, 0U) << "nobody slept";
+  EXPECT_TRUE(sender.all_are_near());
 }
 
 TEST(Doorbell, FindsThoseWhoCameLater) {
@@ -86,6 +87,7 @@ TEST(Doorbell, FindsThoseWhoCameLater) {
   early.missed(1);
   EXPECT_TRUE(early.ring(2));
   EXPECT_EQ(early.counts().neighbours, 1U);
+  EXPECT_FALSE(early.all_are_near());
   EXPECT_FALSE(early.ring(1));
   EXPECT_FALSE(early.ring(7)) << "no rank of this program";
 }

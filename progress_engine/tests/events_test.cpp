@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whom points=events helps and whom it leaves alone (core/arming.hpp), with a driver and a network made up.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "core/engine.hpp"
+#include "no_traffic.hpp"
+
+namespace progress_engine {
+namespace {
+
+void wait(Nanoseconds time) { std::this_thread::sleep_for(std::chrono::nanoseconds(time)); }
+
+// Every three milliseconds a poll moves something small; the others find nothing.
+class MovingDriver : public Driver {
+ public:
+  explicit MovingDriver(std::atomic<int>& moves) : moves_(moves) {}
+  void poll() override {
+    const Nanoseconds start = now();
+    if (start - last_ < microseconds(3000)) return;
+    while (now() - start < microseconds(12)) {
+    }
+    last_ = now();
+    ++moves_;
+  }
+
+ private:
+  std::atomic<int>& moves_;
+  Nanoseconds last_ = 0;
+};
+
+// Something arrives in every millisecond.
+class SteadyTraffic : public NoTraffic {
+ public:
+  bool wait(Nanoseconds bound) override {
+    NoTraffic::wait(std::min(bound, microseconds(1000)));
+    return true;
+  }
+};
+
+struct Program {
+  std::atomic<int> moves{0};
+  Engine engine{make_policy(resolve_values("adaptive", {})), std::make_unique<MovingDriver>(moves),
+                std::make_unique<SteadyTraffic>()};
+  ThreadSlot& slot = engine.activity().acquire();
+
+  std::uint64_t wakes() const { return engine.workers().front()->wakes; }
+
+  // Starts an operation, computes, and waits for it.
+  void exchange(Nanoseconds computing, Nanoseconds waiting) {
+    add(slot.started, 1);
+    engine.after_call();
+    if (computing > 0) wait(computing);
+    slot.depth = 1;
+    wait(waiting);
+    add(slot.completed, 1);
+    slot.depth = 0;
+    engine.after_call();
+  }
+};
+
+// What the polls move takes less time than their wakes cost: it is the network's time that makes it worth while.
+TEST(Events, StayArmedWhileTheNetworkWorksBesideTheComputation) {
+  Program program;
+  program.engine.start();
+  for (int i = 0; i < 60; ++i) {
+    const int before = program.moves;
+    program.exchange(microseconds(10'000), 0);
+    EXPECT_GT(program.moves, before) << "exchange " << i;
+  }
+  EXPECT_TRUE(program.engine.stop(seconds(10)));
+}
+
+TEST(Events, LeaveAProgramAloneThatWaitsAtOnce) {
+  constexpr int exchanges = 50;
+  Program program;
+  program.engine.start();
+  bool alone = false;
+  for (const Nanoseconds end = now() + seconds(20); !alone && now() < end;) {
+    const auto before = program.wakes();
+    for (int i = 0; i < exchanges; ++i) program.exchange(0, microseconds(1000));
+    alone = program.wakes() - before < exchanges / 2;
+  }
+  EXPECT_TRUE(alone);
+  EXPECT_TRUE(program.engine.stop(seconds(10)));
+}
+
+// Who sleeps until the engine has moved his message cannot be left alone, not for a second.
+TEST(Events, NeverLeaveManagedWaitersAlone) {
+  std::atomic<int> moves{0};
+  Engine engine(make_policy(resolve_values("adaptive", {{"waiting", "managed"}, {"rest_us", "1000000"}})),
+                std::make_unique<MovingDriver>(moves), std::make_unique<NoTraffic>());
+  engine.start();
+  for (int i = 0; i < 100; ++i) {
+    const int before = moves;
+    engine.activity().add_standing();
+    engine.after_call();
+    const Nanoseconds begin = now();
+    while (moves == before && now() - begin < seconds(10)) wait(microseconds(100));
+    engine.activity().remove_standing();
+    const Nanoseconds waited = now() - begin;
+    ASSERT_LT(waited, microseconds(900'000)) << "wait " << i;
+    wait(microseconds(5000));  // the phase ends: what moved last was nobody's gain
+  }
+  EXPECT_TRUE(engine.stop(seconds(10)));
+}
+
+}  // namespace
+}  // namespace progress_engine
