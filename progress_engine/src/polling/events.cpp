@@ -44,11 +44,6 @@ class EventLoop {
     if (!std::exchange(in_phase_, true)) polled_ = now();
     // It still computes: what the poll before won it would not have had by waiting at once.
     gain_ += std::exchange(won_, 0);
-    if (phase_ended_meanwhile()) settle();
-    if (!arming_.armed()) {
-      end_phase();
-      return;
-    }
     const bool moved = poll();
     // Time for more to gather. After a wake for nothing there is nothing to gather: the next traffic wakes it.
     if (moved || traffic_) sleep(distance_.current());
@@ -92,12 +87,6 @@ class EventLoop {
     in_phase_ = false;
     won_ = 0;
     distance_.reset();
-  }
-
-  // Completed, and begun again before it woke.
-  bool phase_ended_meanwhile() {
-    const auto completed = engine_.activity().completed();
-    return std::exchange(completed_, completed) != completed;
   }
 
   // What was had and paid since the last time.
@@ -180,9 +169,8 @@ class EventLoop {
   Nanoseconds patience_;
   bool traffic_ = false;
   bool in_phase_ = false;
-  std::uint64_t completed_ = 0;  // operations, when it last looked
-  Nanoseconds polled_ = 0;       // when
-  Nanoseconds won_ = 0;          // by the last poll, see core/arming.hpp
+  Nanoseconds polled_ = 0;  // when
+  Nanoseconds won_ = 0;     // by the last poll, see core/arming.hpp
   std::optional<bool> has_spare_cpu_;
   Nanoseconds gain_ = 0;  // since the account was settled, as are the next three
   Nanoseconds moving_ = 0;
