@@ -24,7 +24,7 @@ LIMIT_S = 60
 # Half a second: what adaptive needs to find out whether it helps is no more than a part of it.
 SAMPLER = ("--warmup=1", "--min-samples=20", "--max-samples=1000", "--time-box-s=0.5")
 SIZES = ((2, 2), (1, 1))  # ranks, nodes: the first that the workload takes bare
-WHOLE = ("total_s", "elapsed_s")  # what is compared, where there is one; else the leading quantity
+WHOLE = ("total_s", "elapsed_s")
 
 
 def piece(
@@ -94,7 +94,11 @@ def _launch(
         reasons = [entry["reason"] for entry in lines if entry.get("reason")]
         said = (done.stderr or done.stdout).strip().splitlines()
         return (reasons or said or [f"exit status {done.returncode}"])[-1]
-    samples = good[0]["samples"]
+    return compared(good[0]["samples"])
+
+
+def compared(samples: dict[str, list[float]]) -> tuple[str, list[float]]:
+    """The workload's whole time, or else its leading quantity; with its samples."""
     quantity = next((name for name in WHOLE if name in samples), next(iter(samples)))
     return quantity, samples[quantity]
 

@@ -11,14 +11,16 @@ from analysis.statistics.interval import Interval
 from harness.harm.measure import BASE
 
 SHARE = 0.02  # the budget: how much slower a workload may be
+RATE = "_per_s"  # of such a quantity less is slower
 LATENCY_S = 100e-9  # the budget of a message's latency, where 2 % of it is less
+SHORTEST_LATENCY_S = 1e-7  # no message is faster: what takes less is something else
 
 HEAD = """# Harm
 
 Written by `./bench harm`; do not edit. Each value is a workload's whole time (or else its leading quantity) under a
-variant over the same under `bare` (medians over alternated launches of the launches' medians), in brackets its
-interval; more than 1 is slower. *harmed*: the whole interval lies above the budget (2 %, or 100 ns where that is more);
-*unclear*: part of it does.
+variant over the same under `bare`, of a rate the other way round (medians over alternated launches of the launches'
+medians), in brackets its interval; more than 1 is slower. *harmed*: the whole interval lies above the budget (2 %, or
+100 ns of a time of microseconds, where that is more); *unclear*: part of it does.
 """
 
 
@@ -50,16 +52,19 @@ def _row(piece: dict[str, Any], names: Sequence[str]) -> str:
 
 
 def of(piece: dict[str, Any], name: str) -> Interval | None:
-    """A variant's ratio to bare; None where one of the two was not measured."""
+    """How many times as slow as bare a variant is; None where one of the two was not measured."""
     samples = piece["samples"]
     if name not in samples or BASE not in samples:
         return None
-    return ratio_of_medians(samples[name], samples[BASE])
+    slower = (samples[name], samples[BASE])
+    return ratio_of_medians(*(reversed(slower) if piece["quantity"].endswith(RATE) else slower))
 
 
 def judge(piece: dict[str, Any], ratio: Interval) -> str:
     """ "harmed", "unclear" or nothing."""
-    allowed = 1 + max(SHARE, LATENCY_S / _middle(piece) if piece["quantity"].endswith("_s") else 0)
+    middle = _middle(piece)
+    is_time = piece["quantity"].endswith("_s") and not piece["quantity"].endswith(RATE)
+    allowed = 1 + max(SHARE, LATENCY_S / middle if is_time and middle > SHORTEST_LATENCY_S else 0)
     if ratio.low > allowed:
         return "harmed"
     return "unclear" if ratio.high > allowed else ""
@@ -94,7 +99,8 @@ def _sources(pieces: Sequence[dict[str, Any]]) -> list[str]:
         about = piece["machine"]
         launches = piece["samples"].get(BASE, [])
         lines.append(
-            f"- `{piece['command']}`: {piece['workload']} {piece['point']}, {piece['mpi']}, {piece['time']}, "
+            f"- `{piece['command']}`: {piece['workload']} {piece['point']}, {piece['mpi']}, ranks {piece['ranks']}, "
+            f"{piece['time']}, "
             f"{piece['system']} ({piece['network']}), {about['cpu_model']}, {about['cpus']} CPUs, Linux "
             f"{about['kernel']}; {len(launches)} launches a variant"
         )

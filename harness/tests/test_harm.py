@@ -12,6 +12,7 @@ import pytest
 
 from harness.cli import main
 from harness.harm.cover import workloads
+from harness.harm.measure import compared
 from harness.harm.table import harmed, markdown
 
 PROGRAM = """#!/bin/sh
@@ -33,7 +34,7 @@ def piece(ratio: float, quantity: str = "total_s", bare: float = 0.01) -> dict[s
     about = {"cpu_model": "a CPU", "cpus": 2, "cores": 2, "kernel": "6.1", "virtual_machine": True}
     samples = {"bare": [[bare] * 3] * 6, "adaptive": [[bare * ratio] * 3] * 6}
     return {
-        "workload": "stencil wave", "point": {}, "quantity": quantity, "mpi": "mpich", "system": "vcluster",
+        "workload": "stencil wave", "point": {}, "quantity": quantity, "mpi": "mpich", "ranks": 2, "system": "vcluster",
         "network": "1 Gb/s", "time": "now", "machine": about, "command": "./bench harm", "samples": samples,
         "failures": {"idle": "no idle cores"},
     }  # fmt: skip
@@ -49,10 +50,21 @@ def test_a_program_that_lists_its_benchmarks_is_covered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "bare", "harm"), [(1.01, 0.01, False), (1.05, 0.01, True), (1.05, 1e-6, False), (1.2, 1e-6, True)]
+    ("ratio", "bare", "harm"),
+    [(1.01, 0.01, False), (1.05, 0.01, True), (1.05, 1e-6, False), (1.2, 1e-6, True), (1.05, 3e-8, True)],
 )
 def test_harm_is_more_than_two_percent_and_more_than_a_latencys_budget(ratio: float, bare: float, harm: bool) -> None:
     assert bool(harmed([piece(ratio, bare=bare)], "adaptive")) == harm
+
+
+def test_of_a_rate_less_is_slower() -> None:
+    assert harmed([piece(0.9, "bytes_per_s", bare=1e10)], "adaptive")
+    assert not harmed([piece(1.1, "bytes_per_s", bare=1e10)], "adaptive")
+
+
+def test_the_whole_time_is_compared_where_there_is_one() -> None:
+    assert compared({"comp_s": [1.0], "total_s": [2.0]}) == ("total_s", [2.0])
+    assert compared({"comp_s": [1.0], "mflops": [2.0]}) == ("comp_s", [1.0])
 
 
 def test_the_table_says_what_failed_and_how_it_was_measured() -> None:
