@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from harness.paths import ROOT
+from harness.run import take_work
 from harness.schedule import records
 from harness.schedule.calibrate import Calibration
 from harness.schedule.plan import Plan, interleave
 from harness.schedule.runner import Runner
+from harness.session import Session
 from harness.tests.conftest import changed_site, good_record
 
 # A workload of the given speed: leaves the given record with the points that it was asked for. With a folder to meet
@@ -119,6 +121,17 @@ def test_the_first_calibration_stays_and_a_damaged_one_does_not(tmp_path: Path) 
         assert Calibration.load(kept) is None
     assert second.publish(kept) == Calibration.load(kept) == second
     assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
+
+
+def test_a_session_like_another_does_its_work(plan: Plan, tmp_path: Path) -> None:
+    base, again = (Session(tmp_path / name, {}) for name in ("base", "again"))
+    assert Runner(job(plan, tmp_path, "mpich", 1.0), base.path).run() == 0
+    again.folders.make()
+    take_work(again, base)
+    assert Runner(job(plan, tmp_path, "openmpi", 3.0), again.path).run() == 0
+    contexts, work = headers_and_work(again.path, "openmpi")
+    assert work == headers_and_work(base.path, "mpich")[1]
+    assert contexts[0]["calibrated_on"] == "mpich"
 
 
 def test_work_taken_from_a_session_that_calibrated_each_mpi_is_done_again(plan: Plan, tmp_path: Path) -> None:
