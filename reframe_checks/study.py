@@ -2,7 +2,7 @@
 """What a study is: its parameters, the scales at which it runs, and what --set may change.
 
 A study's points are the union of grids; a grid is one tuple of values an axis. `comp_over_comm` and `comp_s` are
-intentions: the schedule runner turns them into `work_units` by the job's own calibration (see harness.schedule). An
+intentions: the schedule runner turns them into `work_units` by the session's calibration (see harness.schedule). An
 axis that is a setting of the engine is swept by a launch for each of its values; variants without the engine run once.
 """
 

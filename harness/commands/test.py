@@ -35,14 +35,14 @@ def test(
     if fast and full:
         raise UsageError("--fast and --full exclude each other.")
     packages.ensure("build", "vcluster", "slurm", "test", *(["full tests"] if full else []))
-    if full:
-        with contextlib.suppress(Failure):  # not every machine's system has it: its test says what is missing
-            packages.ensure("emulator")
+    for purpose in () if fast else ("Debian's MPIs", *(["emulator"] if full else [])):
+        with contextlib.suppress(Failure):  # not every machine has it: its test says what is missing
+            packages.ensure(purpose)
     for name in WHEEL_MPIS:
         build.ensure(MPIS[name])
-    for mpi in MPIS.values() if full else ():  # Debian's: for the engine's tests alone
-        if not mpi.wheels:
-            build.ensure(mpi, "progress_engine/all")
+    for mpi in () if fast else MPIS.values():  # Debian's: for the engine's tests and one run
+        if not mpi.wheels and mpi.installed():
+            build.ensure(mpi, "progress_engine/all", "microbench")
     statuses = []
     for preset in () if select else SANITIZERS[:1] if fast else SANITIZERS:
         build.build_preset(preset, MPIS["mpich"])

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From intentions to fixed work: how much work makes comp = comm, or a computation of so many seconds.
 
-Calibrated once a job, bare, before the schedule starts: on a cluster two jobs may get different nodes. Every launch
-of the job then does exactly the same work, and the analysis takes comm and comp from the schedule's own bare launches
-(metrics.md), so an unlucky calibration moves a point along its axis but cannot flatter a variant.
+Calibrated once a session for each study and system, bare, by the first job that needs it; the jobs of the other MPIs
+take what it published. Every launch of a point then does exactly the same work, whatever its MPI and variant, so their
+times can be held against each other: a slow moment during the calibration moves a point along its axis for all of them
+alike and can favour none. The analysis takes comm and comp from each MPI's own bare launches. So comp = comm is exact
+for the calibrating MPI alone, and what the ratio was on each is stated with every point.
+
+The middle of the calibrations of all MPIs would be no fairer, the work is the same for all either way; and it would
+need a job of each MPI before the first launch, on a cluster a second wait in the queue for each.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import statistics
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,11 +28,13 @@ from harness.schedule.records import RecordFile
 class Calibration:
     """`unit_s`: seconds of one unit of work on the slowest rank; `comm_s`: what is sent (`sent`) -> its time alone.
 
-    Both are medians: the fastest repetition of a unit is not what a computation of a second sees.
+    Both are medians: the fastest repetition of a unit is not what a computation of a second sees. `mpi`: measured on
+    which one; empty in the file of a session in which each MPI was calibrated by itself.
     """
 
     unit_s: float
     comm_s: dict[str, float]
+    mpi: str = ""
 
     def with_work(self, point: Point) -> Point:
         """`point` with the work_units that its intention means."""
@@ -39,17 +47,30 @@ class Calibration:
             return point
         return point | {"work_units": round(seconds / self.unit_s)}
 
-    def save(self, path: Path) -> None:
-        partial = path.with_name(path.name + ".part")
+    def publish(self, path: Path) -> Calibration:
+        """Put this at `path` unless another job has been faster; the one that is there, for all jobs alike.
+
+        Safe between processes and hosts: a link is made whole or not at all. Raises OSError.
+        """
+        partial = path.with_name(f"{path.name}.{self.mpi}.part")
         partial.write_text(json.dumps(asdict(self), indent=1) + "\n")
-        partial.replace(path)
+        try:
+            os.link(partial, path)
+        except FileExistsError:
+            if first := Calibration.load(path):
+                return first
+            partial.replace(path)  # damaged: nobody can have taken it
+        finally:
+            partial.unlink(missing_ok=True)
+        return self
 
     @staticmethod
     def load(path: Path) -> Calibration | None:
+        """What is at `path`; None if there is nothing, or nothing whole."""
         try:
             data = json.loads(path.read_text())
-            return Calibration(data["unit_s"], dict(data["comm_s"]))
-        except (OSError, ValueError, KeyError):
+            return Calibration(data["unit_s"], dict(data["comm_s"]), data.get("mpi", ""))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
 
@@ -91,7 +112,7 @@ def turns(record: RecordFile, cpus_shared: bool) -> float:
     return max([1.0, *(places.count(place) / len(place) for place in places)])
 
 
-def from_record(record: RecordFile, turns: float = 1.0) -> Calibration:
+def from_record(record: RecordFile, mpi: str, turns: float = 1.0) -> Calibration:
     """The calibration that a `--calibrate` launch measured; KeyError or ValueError if its record lacks a part."""
     units: dict[int, float] = {}
     comm: dict[str, list[float]] = {}
@@ -104,11 +125,11 @@ def from_record(record: RecordFile, turns: float = 1.0) -> Calibration:
             comm.setdefault(sent(point), []).append(_time_alone(samples))
         elif line["rank"] == 0:
             comm[str(point["size_bytes"])] = [_time_alone(samples)]
-    return Calibration(turns * max(units.values()), {what: max(times) for what, times in comm.items()})
+    return Calibration(turns * max(units.values()), {what: max(times) for what, times in comm.items()}, mpi)
 
 
 def _time_alone(samples: dict[str, list[float]]) -> float:
-    """The acknowledgement that closes a transfer is not part of it (metrics.md)."""
+    """The acknowledgement that closes a transfer is not part of it."""
     return statistics.median(samples["comm_s"]) - statistics.median(samples.get("ack_s", [0.0]))
 
 

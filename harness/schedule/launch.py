@@ -48,6 +48,7 @@ def context(plan: Plan, launch: Launch) -> dict[str, Any]:
         "scale": plan.scale,
         "test_case": plan.test_case,
         "network": plan.site.network,
+        **({"calibrated_on": plan.calibrated_on} if plan.calibrated_on else {}),
         **({"injected_slowdown": plan.slowdown} if plan.slowdown != 1 else {}),
         **({"spack": plan.site.spack} if plan.site.spack else {}),
     }

@@ -17,7 +17,7 @@ from typing import Any
 from harness.variants import WITHOUT_ENGINE, with_settings
 
 Point = dict[str, Any]
-INTENTIONS = ("comp_over_comm", "comp_s")  # become work_units by the job's calibration
+INTENTIONS = ("comp_over_comm", "comp_s")  # become work_units by the session's calibration
 
 # Before anything is known of a network: the time of a message is taken as that of 1 Gb/s.
 ASSUMED_BYTES_PER_S = 125e6
@@ -113,6 +113,7 @@ class Plan:
     slowdown: float = 1.0  # that was injected into the workload: 1 but in a test of what sees it
     point_s: float = 0.0  # about how long a point takes; 0: by its message and computation
     calibrate_points: bool = False  # communication alone is measured by the study's own points, not by a message
+    calibrated_on: str = ""  # the MPI on which the work of these points was found, known once the job has begun
     swept: list[str] = field(default_factory=list)  # the axes that are settings of the engine
     impossible: list[tuple[Point, str]] = field(default_factory=list)  # what cannot be measured here, and why
 

@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -101,15 +102,23 @@ class Runner:
         self._done(Attempt(self.plan, launch, how, worked, self.folders, target, skipped).run())
 
     def _calibration(self) -> Calibration | None:
-        """This job's calibration: an earlier run's of the same session, or measured now."""
+        """The session's calibration of this study: another job's, an earlier run's, or measured now."""
         points = [point for point in self.plan.points if not self.plan.reason_against(point)]
         if not calibrate.wanted(points):
             return None
-        stem = f"{self.plan.study}.{self.plan.site.system.partition(':')[0]}.{self.plan.site.mpi}"
-        kept = self.folders.calibration / f"{stem}.json"
-        return Calibration.load(kept) or self._calibrate(stem, points, kept)
+        stem = f"{self.plan.study}.{self.plan.site.system.partition(':')[0]}"
+        own = f"{stem}.{self.plan.site.mpi}"  # one MPI's alone: taken over from an older session, to do its work again
+        shared = self.folders.calibration / f"{stem}.json"
+        kept = Calibration.load(self.folders.calibration / f"{own}.json") or Calibration.load(shared)
+        found = kept or self._calibrate(own, points).publish(shared)
+        try:
+            list(map(found.with_work, points))
+        except KeyError as error:
+            raise CalibrationError(f"{shared.name} is of other points, it lacks {error}: take a new session") from error
+        self.plan = replace(self.plan, calibrated_on=found.mpi)
+        return found
 
-    def _calibrate(self, stem: str, wanted: list[Point], kept: Path) -> Calibration:
+    def _calibrate(self, stem: str, wanted: list[Point]) -> Calibration:
         launch = Launch(f"{stem}.calibration", "bare", 0, 0)
         output = self.folders.scratch / f"{launch.identity}.jsonl"
         output.unlink(missing_ok=True)
@@ -126,9 +135,8 @@ class Runner:
             raise CalibrationError(f"the calibration {how}; last words: {ended.last_line or 'none'}")
         site = self.plan.site
         turns = calibrate.turns(record, site.cpus_shared) if site.cpus_too_few else 1.0
-        calibration = calibrate.from_record(record, turns)
+        calibration = calibrate.from_record(record, site.mpi, turns)
         records.write(self.folders.calibration / f"{launch.identity}.jsonl", record)
-        calibration.save(kept)
         for path in filter(None, (output, note, points)):
             path.unlink()
         return calibration

@@ -45,13 +45,13 @@ NEEDS: dict[str, dict[str, str]] = {
     # a cluster's login node has it; here a test of the guide plays one
     "modules": {"lmod": "file:usr/share/lmod/lmod/libexec/lmod"},
     "test": {"shellcheck": "shellcheck", "git": "git"},
-    "full tests": {
-        "gfortran": "gfortran",
+    "Debian's MPIs": {
         "mpich": "mpiexec.mpich",
         "libmpich-dev": "mpicc.mpich",
         "openmpi-bin": "mpirun.openmpi",
         "libopenmpi-dev": "mpicc.openmpi",
     },
+    "full tests": {"gfortran": "gfortran"},
 }
 
 

@@ -65,7 +65,7 @@ def test_calibration_takes_the_slowest_rank_and_comm_without_its_acknowledgement
             "samples": {"comm_s": [5.0, 5.0, 5.0], "ack_s": [0.1]},
         },
     ]
-    assert calibrate.from_record(RecordFile(points=lines)) == Calibration(5e-5, {"8": 1.5})
+    assert calibrate.from_record(RecordFile(points=lines), "mpich") == Calibration(5e-5, {"8": 1.5}, "mpich")
 
 
 def test_ranks_that_take_turns_on_a_cpu_have_longer_units() -> None:
@@ -75,7 +75,7 @@ def test_ranks_that_take_turns_on_a_cpu_have_longer_units() -> None:
     free = {"ranks": [{"host": "here", "cpus_allowed": [0, 1]} for _ in range(2)]}
     assert calibrate.turns(RecordFile(header=free), cpus_shared=True) == 1.0
     lines = [{"point": {"calibration": "unit"}, "rank": 0, "samples": {"unit_s": [1e-3]}}]
-    assert calibrate.from_record(RecordFile(points=lines), 2.0) == Calibration(2e-3, {})
+    assert calibrate.from_record(RecordFile(points=lines), "", 2.0) == Calibration(2e-3, {})
 
 
 def test_calibration_by_the_studys_own_points(tmp_path: Path) -> None:
@@ -88,16 +88,8 @@ def test_calibration_by_the_studys_own_points(tmp_path: Path) -> None:
     for rank, times in enumerate(((1.0, 2.0), (3.0, 1.5))):
         for point, time in zip(alone, times, strict=True):
             lines.append({"point": point, "rank": rank, "samples": {"comm_s": [time]}})
-    found = calibrate.from_record(RecordFile(points=lines))
+    found = calibrate.from_record(RecordFile(points=lines), "mpich")
     assert [found.with_work(point)["work_units"] for point in points] == [1500, 3000, 1000, 2000]
-
-
-def test_calibration_survives_its_file_and_a_damaged_one_is_none(tmp_path: Path) -> None:
-    kept = tmp_path / "c.json"
-    Calibration(1e-5, {"64": 0.1}).save(kept)
-    assert Calibration.load(kept) == Calibration(1e-5, {"64": 0.1})
-    kept.write_text('{"unit_s": 1')
-    assert Calibration.load(kept) is None
 
 
 def test_estimates_grow_with_the_work(plan: Plan) -> None:

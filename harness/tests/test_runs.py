@@ -91,6 +91,12 @@ def test_a_whole_quick_run_on_three_mpis_over_two_nodes(results: Path) -> None:
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
     for line in lines(session):
         validator.validate(line)
+    work: dict[str, set[int]] = {}
+    for line in lines(session):
+        if "point" in line:
+            work.setdefault(records.key(line["point"]), set()).add(line["point"]["work_units"])
+    assert all(len(units) == 1 for units in work.values()), "every MPI does the same work at a point"
+    assert [path.name for path in (session / "calibration").glob("*.json")] == ["overlap-ratio.vcluster.json"]
     for mpi in ("mpich", "openmpi"):
         bare, adaptive = (best_total(session, mpi, variant) for variant in ("bare", "adaptive"))
         assert adaptive < 0.9 * bare, f"{mpi}: the engine must clearly overlap where the MPI does not"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from harness import systems
 from harness.errors import Failure, UsageError
 from harness.mpis import MPIS, Where
+from harness.paths import ROOT
 from harness.setup import bootstrap, mpi, packages, steps
 
 
@@ -94,3 +96,12 @@ def test_every_launcher_is_told_hosts_shell_and_ranks(name: str) -> None:
     assert "vc2" in text
     assert "/run/rsh" in command
     assert "core" not in text, "nothing may be bound on virtual nodes"
+
+
+def test_the_linters_read_the_code_as_the_oldest_python_that_may_run_it() -> None:
+    """ruff then finds newer syntax, and mypy newer parts of the library."""
+    text = (ROOT / "pyproject.toml").read_text()
+    oldest = re.findall(r'^requires-python = ">=3\.(\d+)"$', text, re.MULTILINE)
+    assert len(oldest) == 1
+    assert re.findall(r'^target-version = "py3(\d+)"$', text, re.MULTILINE) == oldest
+    assert re.findall(r'^python_version = "3\.(\d+)"', text, re.MULTILINE) == oldest

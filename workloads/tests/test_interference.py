@@ -27,7 +27,7 @@ def measure(launcher: Launcher, *points: str) -> Result:
 
 
 def median(line: dict[str, Any], quantity: str) -> float:
-    return statistics.median(line["samples"][quantity])
+    return float(statistics.median(line["samples"][quantity]))
 
 
 @TWO_CORES

@@ -173,8 +173,8 @@ def counting_hooks_of(function: Function, table: Table) -> tuple[list[str], list
         hooks = ["Alone alone(call);"], alone_after(function)
     elif matches(table["entered"], function.base):
         hooks = [], []
-    elif request := request_argument(function):
-        hooks = [], [f"call.{'prepared' if function.base.endswith('_init') else 'started'}(code, {request});"]
+    elif started := request_argument(function):
+        hooks = [], [f"call.{'prepared' if function.base.endswith('_init') else 'started'}(code, {started});"]
     return hooks
 
 

@@ -119,8 +119,8 @@ def boot(image: Path, folder: Path, last_words: str, limit_s: float) -> Boot:
     commands.write_text("continue\n")  # Debian's Bochs has its debugger built in, which stops before the first step
     end = time.monotonic() + limit_s
     command = ["bochs-bin", "-q", "-f", str(config), "-rc", str(commands)]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=folder, **quiet) as bochs:
+    none = subprocess.DEVNULL
+    with subprocess.Popen(command, cwd=folder, stdin=none, stdout=none, stderr=none) as bochs:
         try:
             while last_words not in _text(serial) and bochs.poll() is None and time.monotonic() < end:
                 time.sleep(0.5)

@@ -49,7 +49,8 @@ def main(tests: Path, reports: Path, options: list[str]) -> None:
     for method, status in STATUSES.items():
         setattr(Result, method, noted(method, status))
     sys.argv = [str(tests / "main.py"), *options]
-    suite.main(module=None, testRunner=unittest.TextTestRunner(resultclass=Result))
+    runner = unittest.TextTestRunner(resultclass=Result)  # type: ignore[arg-type]  # it is given unittest's own stream
+    suite.main(module=None, testRunner=runner)
 
 
 STATUSES = {
