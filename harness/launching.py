@@ -4,11 +4,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from harness.mpis import Mpi, Where
 from harness.systems import Opened, System
 from harness.variants import Recipe
 from reframe_checks.systems.vcluster import cluster as virtual
+
+# What is a node's or a shell's own, and would be wrong on another.
+NOT_PASSED_ON = {"HOSTNAME", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_", "OVERLAP_BENCH_STATE", "OVERLAP_BENCH_NODE"}
+
+
+def passed_on(names: Iterable[str]) -> tuple[str, ...]:
+    """The variables that ranks on other nodes get from the caller's environment (a shell's functions are none)."""
+    return tuple(sorted(name for name in names if name.isidentifier() and name not in NOT_PASSED_ON))
 
 
 def launch_line(
@@ -16,11 +25,11 @@ def launch_line(
 ) -> tuple[list[str], dict[str, str]]:
     """The whole command and its environment. `size`: ranks and nodes; `how`: the variant's recipe."""
     ranks, nodes = size
-    where = Where(bind=(os.cpu_count() or 1) >= ranks, exports=tuple(how.environment))
+    environment = dict(os.environ) | mpi.shell_environment("tcp") | how.environment
+    where = Where(bind=(os.cpu_count() or 1) >= ranks)
     per_node = ranks
     if system.name == "vcluster" and (cluster := virtual.load()):
-        where = Where(tuple(cluster.hosts[:nodes]), cluster.remote_shell, exports=tuple(how.environment))
+        where = Where(tuple(cluster.hosts[:nodes]), cluster.remote_shell, exports=passed_on(environment))
         per_node = -(-ranks // nodes)
     launch = mpi.launch_command(ranks, per_node, where)
-    line = opened.login([*launch, *how.prefix, *command, *how.workload_options])
-    return line, dict(os.environ) | mpi.environment("tcp") | how.environment
+    return opened.login([*launch, *how.prefix, *command, *how.workload_options]), environment

@@ -15,6 +15,7 @@ from pathlib import Path
 from harness.paths import BUILD_DIR, MPI_DIR
 
 Environment = dict[str, str]
+PRTE_PASSES = ("OMPI_", "PRTE_", "PMIX_")  # what Open MPI's launcher passes on by itself
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Where:
     """Where mpiexec puts the ranks. `hosts` None: this machine alone or, inside a batch job, its allocation's nodes.
 
     `bind` False (the default) binds nothing: a default binding puts the first rank of every virtual node on core 0.
-    `exports` are the environment variables that a launcher which passes nothing on by itself is told to pass on.
+    `exports` are the environment variables that the ranks get from the launcher; empty: those that it passes by itself.
     """
 
     hosts: tuple[str, ...] | None = None
@@ -69,6 +70,8 @@ def _hydra(mpi: Mpi, tasks: int, per_node: int, where: Where) -> list[str]:
         command += ["-launcher", "rsh", "-launcher-exec", where.remote_shell]
     if where.hosts:
         command += ["-hosts", ",".join(where.hosts)]
+    if where.exports:
+        command += ["-genvlist", ",".join(where.exports)]
     return [*command, "-ppn", str(per_node), "-n", str(tasks)]
 
 
@@ -91,7 +94,8 @@ def _prte(mpi: Mpi, tasks: int, per_node: int, where: Where) -> list[str]:
     else:
         command += ["--map-by", ":oversubscribe"]
     for name in where.exports:
-        command += ["-x", name]
+        if not name.startswith(PRTE_PASSES):  # named twice, it complains
+            command += ["-x", name]
     return [*command, "-n", str(tasks)]
 
 
@@ -113,10 +117,21 @@ class Mpi:
     bind_options: tuple[str, ...] = ("-bind-to", "core")
     async_progress: Environment = field(default_factory=dict)  # what switches on the MPI's own progress thread
     shared_memory: Environment = field(default_factory=dict)  # what takes back that environment("tcp") forbids it
+    loaded_as: Environment = field(default_factory=dict)  # library as programs load it by name -> what it is in prefix
 
     @property
     def bin(self) -> Path:
         return self.prefix / "bin"
+
+    @property
+    def suffix(self) -> str:
+        """By which Debian tells the tools of its two MPIs apart."""
+        return self.compiler.removeprefix("mpicc")
+
+    @property
+    def plain(self) -> Path:
+        """bin and lib in which setup.mpi gives tools and libraries the names that every MPI's have."""
+        return self.build_dir / "plain"
 
     @property
     def mpicc(self) -> Path:
@@ -137,10 +152,20 @@ class Mpi:
         """The MPI's own mpiexec up to the program's name."""
         return self.command_of(self, tasks, per_node, where)
 
-    def shell_environment(self) -> Environment:
-        """For a person's own commands: this MPI's and the engine's tools first on PATH."""
-        path = os.pathsep.join([str(self.build_dir / "bin"), str(self.bin), os.environ.get("PATH", os.defpath)])
-        return self.environment() | {"PATH": path}
+    def loading_environment(self) -> Environment:
+        """For a program that loads its MPI by name when it starts, as mpi4py's wheel does: it finds this one."""
+        library = (self.plain if self.loaded_as else self.prefix) / "lib"
+        folders = [str(library), os.environ.get("LD_LIBRARY_PATH")]
+        return {
+            "LD_LIBRARY_PATH": os.pathsep.join(filter(None, folders)),
+            "MPI4PY_MPIABI": "openmpi" if self.family == "openmpi" else "mpich",
+        }
+
+    def shell_environment(self, network: str = "default") -> Environment:
+        """For a person's own commands and programs: this MPI's library, its and the engine's tools first on PATH."""
+        own = [self.build_dir / "bin", self.plain / "bin", *([] if self.suffix else [self.bin])]
+        path = os.pathsep.join([*map(str, own), os.environ.get("PATH", os.defpath)])
+        return self.environment(network) | self.loading_environment() | {"PATH": path}
 
 
 MPIS: dict[str, Mpi] = {
@@ -194,6 +219,7 @@ MPIS: dict[str, Mpi] = {
             compiler="mpicc.mpich",
             launcher="mpiexec.mpich",
             packages=("mpich", "libmpich-dev"),
+            loaded_as={"libmpi.so.12": "lib/*/libmpich.so.12"},
             async_progress={"MPIR_CVAR_ASYNC_PROGRESS": "1"},
             shared_memory={"MPIR_CVAR_NOLOCAL": "0", "UCX_TLS": "all"},
         ),
@@ -208,6 +234,7 @@ MPIS: dict[str, Mpi] = {
             compiler="mpicc.openmpi",
             launcher="mpirun.openmpi",
             packages=("openmpi-bin", "libopenmpi-dev"),
+            loaded_as={"libmpi.so.40": "lib/*/libmpi.so.40"},
             shared_memory={"OMPI_MCA_btl": "vader,self"},
         ),
     )

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness import identity, spack, unrun, variants
+from harness import identity, spack, turns, unrun, variants
 from harness import session as sessions
 from harness.errors import Failure, UsageError
 from harness.paths import ROOT, VENV
@@ -88,8 +88,8 @@ def resumed_session(request: Request, session: Session, force: bool) -> Session:
 
 
 def measuring(system: System, what: str) -> contextlib.AbstractContextManager[None]:
-    """Keep this machine to one run at a time, where the system is on this machine."""
-    return sessions.measuring(what) if system.exclusive else contextlib.nullcontext()
+    """Have this machine alone, once it is free, where the system is on this machine."""
+    return turns.alone(what) if system.exclusive else contextlib.nullcontext()
 
 
 def run(request: Request, session: Session) -> bool:
@@ -221,6 +221,23 @@ def _user() -> str:
 
 
 @contextlib.contextmanager
+def _interruptible_children() -> Iterator[None]:
+    """Processes started in the body can be told to stop by SIGINT, also where this one ignores it (a script's `&`).
+
+    A child inherits an ignored signal as ignored, and a handled one with its default. Main thread only.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
 def _stopping(
     command: list[str], environment: dict[str, str], output: int, lock: int
 ) -> Iterator[subprocess.Popen[bytes]]:
@@ -229,15 +246,16 @@ def _stopping(
     It is told as well when this process is killed, and holds the session's lock until it has stopped.
     """
     tie = ["setpriv", "--pdeathsig", "INT", "--"] if shutil.which("setpriv") else []
-    process = subprocess.Popen(
-        [*tie, *command],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        start_new_session=True,
-        pass_fds=[lock],
-    )
+    with _interruptible_children():
+        process = subprocess.Popen(
+            [*tie, *command],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            pass_fds=[lock],
+        )
     try:
         yield process
     except BaseException:

@@ -20,7 +20,7 @@ from typing import IO, Any
 from harness import machine
 from harness.errors import Failure, UsageError
 from harness.mpis import MPIS
-from harness.paths import ROOT, STATE_DIR, results_dir
+from harness.paths import ROOT, results_dir
 from harness.schedule.folders import Folders
 from harness.schedule.salvage import salvage
 
@@ -178,19 +178,3 @@ def load(name: str) -> Session:
         raise UsageError(f"There is no session in {results_dir()} yet: ./bench demo makes one.")
     known = sorted(entry.name for entry in results_dir().glob("2*") if (entry / "session.json").exists())[-5:]
     raise UsageError(f"There is no session '{name}' in {results_dir()}. The newest are: {', '.join(known) or 'none'}.")
-
-
-@contextlib.contextmanager
-def measuring(what: str) -> Iterator[None]:
-    """Keep this machine's CPUs to one session: two at once would only measure each other."""
-    STATE_DIR.mkdir(exist_ok=True)
-    with (STATE_DIR / "measure.lock").open("a+") as lock:
-        if not _lock(lock):
-            lock.seek(0)
-            raise Failure(
-                f"Another ./bench measures on this machine ({lock.read().strip() or 'just starting'}): wait for it."
-            )
-        lock.truncate(0)
-        lock.write(f"{what}, PID {os.getpid()}")
-        lock.flush()
-        yield

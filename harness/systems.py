@@ -35,7 +35,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class System:
-    """`config`: ReFrame's file; `exclusive`: one session at a time on it.
+    """`config`: ReFrame's file; `exclusive`: one session at a time on it; `stays`: up before and after its use.
 
     `programs`: a site's MPIs and their programs; None: the harness's own run on it. `spack`: those of them that Spack
     builds.
@@ -47,6 +47,7 @@ class System:
     open: Callable[[int], contextlib.AbstractContextManager[Opened]]
     why_not: Callable[[], str | None] = lambda: None
     exclusive: bool = True
+    stays: Callable[[], bool] = lambda: False
     programs: Mapping[str, Path] | None = None
     spack: Mapping[str, spack.SiteEnvironment] = field(default_factory=dict)
 
@@ -99,6 +100,12 @@ def _open_virtual(nodes: int, with_slurm: bool = False) -> Iterator[Opened]:
             cluster.down()
 
 
+def _virtual_stays() -> bool:
+    """Are nodes up that ./bench vcluster made, and not those of another command for as long as it lives?"""
+    running = virtual.load()
+    return running is not None and not running.settings.tied and running.healthy()
+
+
 def _open_virtual_slurm(nodes: int) -> contextlib.AbstractContextManager[Opened]:
     return _open_virtual(nodes, with_slurm=True)
 
@@ -142,6 +149,7 @@ BUILTIN: dict[str, System] = {
             config=SYSTEMS_DIR / "vcluster" / "site.py",
             open=_open_virtual,
             why_not=virtual_supported,
+            stays=_virtual_stays,
         ),
         System(
             name="vcluster-slurm",
@@ -164,6 +172,7 @@ BUILTIN: dict[str, System] = {
             summary="processes of this machine over loopback",
             config=SYSTEMS_DIR / "local.py",
             open=_open_here,
+            stays=lambda: True,
         ),
     )
 }

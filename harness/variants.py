@@ -8,6 +8,7 @@ Three settings need no engine; every other variant is a preset of the engine, op
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from harness.paths import ROOT
 
 PRESETS_FILE = ROOT / "progress_engine" / "presets.json"
 
+SEVERAL = "settings are separated by ':', as in 'adaptive:key=value:key=value'"
 WITHOUT_ENGINE = {
     "bare": "the MPI as it is",
     "bare-multiple": "the MPI as it is, initialised with MPI_THREAD_MULTIPLE",
@@ -51,6 +53,13 @@ def with_settings(name: str, settings: Sequence[str]) -> str:
     return ":".join([name, *settings])
 
 
+def with_report(name: str) -> str:
+    """`name` with the engine's report at exit, or UsageError where no engine runs."""
+    if name.partition(":")[0] in WITHOUT_ENGINE:
+        raise UsageError(f"Variant {name} runs without the engine, so there is no report: choose adaptive, say.")
+    return with_settings(name, ["report=1"])
+
+
 def known() -> dict[str, str]:
     """Every variant: name -> what it is."""
     return WITHOUT_ENGINE | presets()
@@ -60,12 +69,14 @@ def check(name: str) -> str:
     """`name` itself, or UsageError with the names there are."""
     preset, *settings = name.split(":")
     variants = known()
+    if preset not in variants and re.fullmatch(r"\w+=.*", preset):
+        raise UsageError(f"There is no variant called '{preset}'; if it is a variant's setting: {SEVERAL}.")
     if preset not in variants:
         raise UsageError(f"There is no variant called '{preset}'. There are: {', '.join(variants)}.")
     if settings and preset in WITHOUT_ENGINE:
         raise UsageError(f"Variant '{name}': {preset} runs without the engine and has no settings.")
-    if not all("=" in setting for setting in settings):
-        raise UsageError(f"Variant '{name}': settings are written as in 'adaptive:key=value:key=value'.")
+    if not all("=" in setting and not re.search(r",\s*\w+=", setting) for setting in settings):
+        raise UsageError(f"Variant '{name}': {SEVERAL}.")
     return name
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from harness import session as sessions
+from harness import turns
 from harness.commands import options
 from harness.costs.budgets import PARTS
 from harness.errors import UsageError
@@ -69,7 +69,7 @@ def _measure(parts: list[str], mpis: list[str], launches: int, seed: int, data: 
         for target in TARGETS:
             build.ensure(MPIS[name], target)
     data.mkdir(parents=True, exist_ok=True)
-    with sessions.measuring("engine-costs"):
+    with turns.alone("engine-costs"):
         for part in parts:
             for name in mpis[:1] if part == "core" else mpis:
                 say(f"measuring {part}{'' if part == 'core' else f' on {name}'} ...")

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from harness import session as sessions
-from harness import systems, variants
+from harness import systems, turns, variants
 from harness.commands import options
 from harness.errors import UsageError
 from harness.harm.cover import Workload, workloads
@@ -84,7 +83,7 @@ def _measure(
         raise UsageError(f"{reason} --system local runs on this machine without virtual nodes.")
     system.set_up(mpis)
     data.mkdir(parents=True, exist_ok=True)
-    with sessions.measuring("harm"), system.open(max(nodes for _, nodes in SIZES)) as opened:
+    with turns.alone("harm"), system.open(max(nodes for _, nodes in SIZES)) as opened:
         for name in mpis:
             for workload in _chosen(name, only):
                 say(f"{workload.name} on {name} ...")

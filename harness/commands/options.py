@@ -15,7 +15,16 @@ RunMpis = Annotated[
 ]
 OneMpi = Annotated[str, typer.Option("--mpi", metavar="M", help="Which MPI, see ./bench list.")]
 Variants = Annotated[
-    str, typer.Option("--variant", metavar="V,...", help="Variants, see ./bench list; default: the study's own.")
+    str,
+    typer.Option(
+        "--variant",
+        metavar="V,...",
+        help="Variants, see ./bench list; default: the study's own. A variant's settings: V:key=value:key=value.",
+    ),
+]
+OneVariant = Annotated[
+    str,
+    typer.Option("--variant", metavar="V[:KEY=VALUE...]", help="See ./bench list; several settings with ':' between."),
 ]
 Scale = Annotated[str, typer.Option("--scale", metavar="quick|paper", help="How much: seconds, or the paper's own.")]
 Settings = Annotated[

@@ -3,22 +3,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
-from harness import systems, variants
+from harness import systems, turns, variants
 from harness.commands import options
 from harness.errors import UsageError
 from harness.launching import launch_line
 from harness.mpis import Mpi
+from harness.run import check_settings
 from harness.setup import build
 from harness.setup import mpi as mpi_setup
 
 Command = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="The program and its arguments.")]
+STOP_GRACE_S = 5.0
 
 
 def _ready(name: str) -> Mpi:
@@ -27,40 +31,53 @@ def _ready(name: str) -> Mpi:
     return mpi
 
 
+def _found(program: str, path: str) -> str:
+    if found := shutil.which(program, path=path):
+        return found
+    raise UsageError(f"There is no program called '{program}'{'' if '/' in program else ' on PATH'}.")
+
+
 def exec_(command: Command, mpi: options.OneMpi) -> int:
     """Run a command with an MPI's mpicc and mpiexec and the engine's tools on PATH.
 
     Example: ./bench exec --mpi openmpi -- mpicc hello.c -o hello
     """
     environment = dict(os.environ) | _ready(mpi).shell_environment()
-    program = shutil.which(command[0], path=environment["PATH"])
-    if program is None:
-        raise UsageError(f"There is no program called '{command[0]}' on PATH.")
-    os.execve(program, command, environment)
+    os.execve(_found(command[0], environment["PATH"]), command, environment)
 
 
 def mpirun(
     command: Command,
     mpi: options.OneMpi,
     system: options.System = "vcluster",
-    variant: Annotated[str, typer.Option("--variant", metavar="V", help="See ./bench list.")] = "bare",
+    variant: options.OneVariant = "bare",
+    report: Annotated[
+        bool, typer.Option("--report", help="With the engine's report at exit, a line a rank on stderr.")
+    ] = False,
     ranks: Annotated[int, typer.Option("-n", min=1, max=4096, help="How many ranks.")] = 2,
     nodes: options.Nodes = 2,
 ) -> int:
     """Run one's own MPI program on a system, with or without the engine.
 
-    Example: ./bench mpirun --mpi openmpi --variant adaptive -n 2 -- ./hello
+    The ranks get the environment of the call, and may load the MPI by its library's name (mpi4py).
+
+    Example: ./bench mpirun --mpi openmpi --variant adaptive:burst=5 --report -n 2 -- ./hello
     """
     variants.check(variant)
+    if report:
+        variant = variants.with_report(variant)
     chosen = systems.by_name(system)
-    mpi_setup.by_name(mpi)
+    named = mpi_setup.by_name(mpi)
     if chosen.name not in ("vcluster", "local"):
         raise UsageError(f"./bench mpirun runs on vcluster or local; on {system} use the site's own mpiexec or srun.")
     if reason := chosen.why_not():
         raise UsageError(f"{reason} --system local runs on this machine without virtual nodes.")
-    if shutil.which(command[0]) is None:
-        raise UsageError(f"There is no program called '{command[0]}'.")
-    return _launch(_ready(mpi), chosen, variant, (ranks, min(nodes, ranks)), command)
+    path = named.shell_environment()["PATH"]
+    if "/" in command[0]:  # a name may be one of the engine's tools, which are perhaps not built yet
+        _found(command[0], path)
+    _ready(mpi)
+    command = [_found(command[0], path), *command[1:]]
+    return _launch(named, chosen, variant, (ranks, min(nodes, ranks)), command)
 
 
 def _launch(mpi: Mpi, system: systems.System, variant: str, size: tuple[int, int], command: list[str]) -> int:
@@ -70,7 +87,32 @@ def _launch(mpi: Mpi, system: systems.System, variant: str, size: tuple[int, int
         raise UsageError(f"{mpi.title} cannot run variant {variant}: {how}.")
     if how.workload_options:
         raise UsageError(f"Variant {variant} is a setting of the workloads; choose it in your own program.")
-    with system.open(nodes) as opened:
+    check_settings([variant], mpi.build_dir / "bin")
+    with _turn(system), system.open(nodes) as opened:
         line, environment = launch_line(mpi, system, opened, how, (ranks, nodes), command)
-        status = subprocess.run(line, env=environment, check=False).returncode
+        status = _run(line, environment)
     return 128 - status if status < 0 else status
+
+
+@contextlib.contextmanager
+def _turn(system: systems.System) -> Iterator[None]:
+    """Beside others on nodes that stay up; alone where the nodes come and go with this command."""
+    with turns.together("mpirun"):
+        if system.stays():
+            yield
+            return
+    with turns.alone("mpirun"):
+        yield
+
+
+def _run(line: list[str], environment: dict[str, str]) -> int:
+    """The status of mpiexec. A stop is passed on to it first: killed, it could leave its ranks behind."""
+    with subprocess.Popen(line, env=environment) as process:
+        try:
+            return process.wait()
+        except BaseException:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_GRACE_S)
+            process.kill()
+            raise

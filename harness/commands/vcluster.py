@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from harness import turns
 from harness.commands import options
-from harness.errors import UsageError
+from harness.errors import Failure, UsageError
 from harness.systems import virtual_slurm_supported, virtual_supported
 from reframe_checks.systems.vcluster import cluster as virtual
 
@@ -32,13 +33,21 @@ def up(
     """Bring up virtual nodes. Example: ./bench vcluster up --nodes 4 --rate 10gbit"""
     if reason := virtual_slurm_supported() if slurm else virtual_supported():
         raise UsageError(reason)
-    cluster = virtual.up(nodes=nodes, rate=None if rate == "none" else rate, mtu=mtu, slurm=slurm)
+    with turns.alone("vcluster up"):  # it may replace nodes that somebody uses
+        cluster = virtual.up(nodes=nodes, rate=None if rate == "none" else rate, mtu=mtu, slurm=slurm)
     print(f"up: {cluster.login} and {', '.join(cluster.hosts)}: {cluster.network_description}")
     return 0
 
 
-def down() -> int:
+def down(
+    force: Annotated[bool, typer.Option("--force", help="Also from under a ./bench that uses them.")] = False,
+) -> int:
     """Take the virtual nodes down, with everything on them. Example: ./bench vcluster down"""
+    if not force and (holder := turns.holder()):
+        raise Failure(
+            f"Another ./bench may be using the virtual nodes ({holder}): wait for it or end it, or take them from "
+            f"under it with --force."
+        )
     print("down" if virtual.down() else "there was none")
     return 0
 

@@ -5,19 +5,26 @@ from __future__ import annotations
 
 import shutil
 import sys
+from pathlib import Path
 
 from harness.errors import UsageError
 from harness.mpis import MPIS, Mpi
 from harness.setup.environment import PYTHON
 from harness.setup.steps import has_stamp, run_step, setup_lock, write_stamp
 
+TOOLS = ("mpicc", "mpicxx", "mpic++", "mpiCC", "mpif77", "mpif90", "mpifort", "mpiexec", "mpirun")
+
 
 def ensure(mpi: Mpi) -> None:
-    """Install `mpi` if it is one of the wheels; raise UsageError if it is a Debian package that is not here."""
-    if not mpi.wheels:
-        if not mpi.installed():
-            raise UsageError(f"{mpi.title} is not installed: sudo apt-get install {' '.join(mpi.packages)}")
-        return
+    """Have `mpi` here, with its tools under plain names: installed from PyPI; UsageError if a Debian package lacks."""
+    if mpi.wheels:
+        _install(mpi)
+    elif not mpi.installed():
+        raise UsageError(f"{mpi.title} is not installed: sudo apt-get install {' '.join(mpi.packages)}")
+    _give_plain_names(mpi)
+
+
+def _install(mpi: Mpi) -> None:
     stamp, wanted = mpi.prefix / "overlap-bench.stamp", " ".join(mpi.wheels)
     if mpi.installed() and has_stamp(stamp, wanted):
         return
@@ -29,6 +36,33 @@ def ensure(mpi: Mpi) -> None:
         pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--python", str(mpi.prefix / "bin" / "python")]
         run_step(f"{mpi.title}: {wanted}", [*pip, "install", "-q", *mpi.wheels], about_s=5)
         write_stamp(stamp, wanted)
+
+
+def _give_plain_names(mpi: Mpi) -> None:
+    """mpicc for mpicc.mpich, and so on; what an MPI lacks is refused, or another's on PATH would be taken for it.
+
+    Scripts, because these programs look at the name by which they are called.
+    """
+    for folder in ("bin", "lib"):
+        (mpi.plain / folder).mkdir(parents=True, exist_ok=True)
+    for name in TOOLS:
+        tool = mpi.bin / f"{name}{mpi.suffix}"
+        if not tool.exists():
+            _replace(mpi.plain / "bin" / name, f"#!/bin/sh\necho '{mpi.title} has no {name}.' >&2\nexit 2\n")
+        elif mpi.suffix:
+            _replace(mpi.plain / "bin" / name, f'#!/bin/sh\nexec {tool} "$@"\n')
+    for name, pattern in mpi.loaded_as.items():
+        for library in mpi.prefix.glob(pattern):
+            link = mpi.plain / "lib" / name
+            if not link.exists():
+                link.unlink(missing_ok=True)
+                link.symlink_to(library)
+
+
+def _replace(script: Path, text: str) -> None:
+    if not has_stamp(script, text):
+        write_stamp(script, text)
+        script.chmod(0o755)
 
 
 def by_name(name: str) -> Mpi:

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="ob") as folder:
         monkeypatch.setenv("OVERLAP_BENCH_STATE", f"{folder}/s")
         yield Path(folder) / "s"
-        subprocess.run([BENCH, "vcluster", "down"], capture_output=True, check=False, timeout=60)
+        subprocess.run([BENCH, "vcluster", "down", "--force"], capture_output=True, check=False, timeout=60)
 
 
 def bench(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
@@ -49,9 +49,13 @@ def bench(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[
 class Running:
     """A ./bench that runs while the test does something to it. What it says is collected as it comes."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, prefix: Sequence[str] = ()) -> None:
         self.process = subprocess.Popen(
-            [BENCH, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+            [*prefix, BENCH, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
         )
         self.said = ""
         self._spaces: set[str] = set()

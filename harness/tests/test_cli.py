@@ -25,6 +25,18 @@ WRONG = {
     "mpi": (["run", "overlap-ratio", "--mpi", "lam"], "no MPI called 'lam'"),
     "variant": (["run", "overlap-ratio", "--variant", "fast"], "no variant called 'fast'"),
     "variant's settings": (["run", "overlap-ratio", "--variant", "bare:x=1"], "has no settings"),
+    "settings with commas": (
+        ["mpirun", "--mpi", "mpich", "--variant", "adaptive:report=1,foo=2", "--", "true"],
+        "settings are separated by ':', as in",
+    ),
+    "settings with commas in a list": (
+        ["run", "overlap-ratio", "--variant", "adaptive:burst=5,slice_us=2"],
+        "settings are separated by ':', as in",
+    ),
+    "report without the engine": (
+        ["mpirun", "--mpi", "mpich", "--report", "--", "true"],
+        "bare runs without the engine",
+    ),
     "system": (["run", "overlap-ratio", "--system", "summit"], "no system called 'summit'"),
     "site file": (["run", "overlap-ratio", "--system", "absent.py"], "no system called 'absent.py'"),
     "scale": (["run", "overlap-ratio", "--scale", "huge"], "no scale 'huge'"),

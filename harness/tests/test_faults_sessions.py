@@ -114,18 +114,18 @@ def test_results_that_are_lost(results: Path) -> None:
     completes(session)
 
 
-def test_a_second_session_is_told_to_wait_and_leaves_nothing(results: Path) -> None:
+def test_a_second_session_waits_for_the_first(results: Path) -> None:
     running = Running(*LOCAL, "--set", "launches=3")
     running.wait_for("1/6")
-    second = bench(*LOCAL)
-    assert second.returncode == 1
-    assert second.stderr.startswith("bench: Another ./bench measures on this machine (overlap-ratio, PID ")
-    assert len([path for path in results.iterdir() if not path.is_symlink()]) == 1
-    resumed = bench("run", "--resume", latest(results).name)
-    assert resumed.returncode == 1
-    assert "measures on this machine" in resumed.stderr
-    assert running.ended() == 0, "nobody has disturbed it"
+    first = latest(results)
+    second = Running(*LOCAL)
+    second.wait_for(f"waiting for another ./bench on this machine (overlap-ratio, PID {running.process.pid})")
+    assert latest(results) == first, "the second has not begun"
+    assert running.ended() == 0, running.said
+    assert second.ended() == 0, second.said
+    assert measured_once(first)
     assert measured_once(latest(results))
+    assert latest(results) != first
 
 
 def test_a_damaged_line_is_named_and_the_rest_is_read(results: Path) -> None:
@@ -156,6 +156,26 @@ def test_a_killed_run_is_known_not_to_run(results: Path) -> None:
     assert bench("report", session.name).returncode == 0
     assert facts(session)["state"] == "interrupted"
     completes(session)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["SIGTERM", "SIGKILL"])
+def test_a_run_that_ignores_ctrl_c_is_stopped_with_its_job(results: Path, number: signal.Signals) -> None:
+    """As under a script's `&` or `trap '' INT`: what is ignored here must not be ignored by the job."""
+    running = Running(*LOCAL, "--set", "launches=3", prefix=["env", "--ignore-signal=INT"])
+    running.wait_for("1/6")
+    session = latest(results)
+    assert eventually(lambda: len(_workloads(session)) > 0, 20)
+    os.kill(running.process.pid, number)
+    assert running.ended(60) in (1, -signal.SIGKILL)
+    assert "Traceback" not in running.said
+    assert eventually(lambda: not _processes_of(session), 20), _processes_of(session)
+    completes(session)
+
+
+def _processes_of(session: Path) -> list[str]:
+    """ReFrame, the runner, mpiexec and the ranks: all have the session in their command line."""
+    found = subprocess.run(["pgrep", "-af", session.name], capture_output=True, check=False)
+    return found.stdout.decode().splitlines()
 
 
 def _workloads(session: Path) -> list[str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.mpis import Mpi
+from harness.setup import mpi as mpi_setup
 from progress_engine.tests.third_party.fetch import MPI4PY
 
 RANKS = Path(__file__).with_name("mpi4py_ranks.py")
@@ -95,7 +96,7 @@ def run(mpi: Mpi, ranks: int, variant: str, options: tuple[str, ...] = (), timeo
         ended = subprocess.run(
             ["timeout", "-k", "5", str(timeout_s), *mpi.launch_command(ranks, ranks), *engine, *program, *left_out,
              *options],
-            env=os.environ | environment(mpi, place), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            env=os.environ | environment(mpi), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", check=False, cwd=place,
         )  # fmt: skip
         return Outcome(ended.returncode, _read(reports), ended.stdout)
@@ -105,18 +106,11 @@ def _tests() -> Path:
     return MPI4PY.folder() / f"mpi4py-{MPI4PY.version}" / "test"
 
 
-def environment(mpi: Mpi, place: Path) -> dict[str, str]:
-    """Ranks that share memory and yield to each other, and the library under the name that the wheel's module needs,
-    which is made in the folder `place` where there is none."""
-    own = mpi.environment() | {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "3", "I_MPI_FABRICS": "shm"}
-    library = mpi.prefix / "lib"
-    if mpi.name == "debian-mpich":  # the same ABI under Debian's own name
-        library = place / "lib"
-        library.mkdir()
-        (library / "libmpi.so.12").symlink_to(next(Path("/usr/lib").glob("*/libmpich.so.12")))
-    if mpi.wheels or library.parent == place:
-        own["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [str(library), os.environ.get("LD_LIBRARY_PATH")]))
-    return own | {"MPI4PY_MPIABI": "openmpi" if mpi.family == "openmpi" else "mpich"}
+def environment(mpi: Mpi) -> dict[str, str]:
+    """Ranks that share memory and yield to each other, and the library that the wheel's module is to load."""
+    mpi_setup.ensure(mpi)
+    own = {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "3", "I_MPI_FABRICS": "shm"}
+    return mpi.environment() | mpi.loading_environment() | own
 
 
 def _read(reports: Path) -> dict[tuple[int, str], str]:

@@ -158,14 +158,19 @@ class Cluster:
         return network.describe(self.status())
 
     def healthy(self) -> bool:
-        """Do all nodes answer, with their daemons running?"""
+        """Do all nodes answer, with their daemons running, and can commands be sent to them?"""
         needed = (
             slurm_daemons.daemons(self.settings) if self.settings.slurm else {name: [] for name in self.settings.names}
         )
-        return all(
-            self.node_pid(node) is not None and set(names) <= self.services(node).keys()
-            for node, names in needed.items()
-        )
+        if not all((self.directory / name).exists() for name in launch.PROGRAMS):  # what cleans /tmp takes them
+            return False
+        try:
+            return all(
+                self.node_pid(node) is not None and set(names) <= self.services(node).keys()
+                for node, names in needed.items()
+            )
+        except Failure:  # it went down while it was asked
+            return False
 
     def down(self) -> None:
         """End everything in the cluster at once and remove its directory. No error where that happened already."""
@@ -274,7 +279,7 @@ def up(
 def down() -> bool:
     """Take down the cluster of this checkout and user, or the remains of one; False where there was nothing."""
     directory = state.directory()
-    if not directory.exists():
+    if not directory.exists() and not launch.first_processes(directory):
         return False
     with state.locked(directory):
         launch.take_down(directory)

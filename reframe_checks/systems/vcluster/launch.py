@@ -17,7 +17,9 @@ from harness.errors import Failure
 
 from . import client, network, slurm, state, support
 from .settings import Settings
+from .switch import SWITCH_NAME
 
+PROGRAMS = ("exec", "rsh")  # client.py by its two names
 _LIMIT_S = 20.0
 
 
@@ -49,9 +51,27 @@ def kill_and_wait(pid: int) -> None:
         os.close(descriptor)
 
 
+def first_processes(directory: Path) -> set[int]:
+    """The clusters' first processes of this directory: also those whose sockets somebody has removed from there."""
+    found = {pid for pid in [listener_pid(directory / "switch.sock")] if pid}
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "comm").read_text() == f"{SWITCH_NAME}\n" and _is_of(process, directory):
+                found.add(int(process.name))
+    return found
+
+
+def _is_of(process: Path, directory: Path) -> bool:
+    """Of this directory, and started from this PID namespace: a container's own may have the same name."""
+    arguments = (process / "cmdline").read_bytes().split(b"\0")
+    status = (process / "status").read_text()
+    depth = next((len(line.split()) - 1 for line in status.splitlines() if line.startswith("NSpid:")), 0)
+    return os.fsencode(directory) in arguments and depth == 2
+
+
 def take_down(directory: Path) -> None:
     """End the cluster in `directory`, whatever its state, and remove the directory."""
-    if pid := listener_pid(directory / "switch.sock"):
+    for pid in first_processes(directory):
         kill_and_wait(pid)
     state.remove(directory)
 
@@ -65,7 +85,7 @@ def start(directory: Path, settings: Settings, lock: int) -> socket.socket:
     settings.write(directory)
     (directory / "hosts").write_text(network.hosts_file(settings.names))
     (directory / "resolv.conf").touch()  # no name server can be reached; asking one would only take time
-    for name in ("exec", "rsh"):
+    for name in PROGRAMS:
         support.install_program(directory / name, Path(client.__file__))
     (directory / "nodes.json").write_text(json.dumps(_what_nodes_see(directory, settings)))
     tie, theirs = socket.socketpair()

@@ -28,6 +28,7 @@ from . import linux, network, node
 from .init import Init, Request
 
 KEEP = b"k"
+SWITCH_NAME = "vc-switch"
 
 
 class SetupError(Exception):
@@ -46,7 +47,7 @@ class Switch:
 
     def build(self) -> None:
         """Nodes first: their cables need a namespace to end in. Waits until all of them answer."""
-        linux.set_name("vc-switch")
+        linux.set_name(SWITCH_NAME)
         linux.mount_proc_and_sys()
         network.set_sysctls()
         ready_in, ready_out = os.pipe()
@@ -103,12 +104,14 @@ class Switch:
 
     def end(self) -> NoReturn:
         """Kill everything, remove the directory, leave. The lock keeps an `up` from building there meanwhile."""
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(-1, signal.SIGKILL)
-        lock = os.open(self.directory.parent, os.O_RDONLY)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        shutil.rmtree(self.directory, ignore_errors=True)
-        os._exit(1)
+        try:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)
+            lock = os.open(self.directory.parent, os.O_RDONLY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            shutil.rmtree(self.directory, ignore_errors=True)
+        finally:  # also where somebody has removed the directory's parent
+            os._exit(1)
 
 
 def batch(tool: str, lines: Iterable[str], namespace_fd: int | None = None) -> None:
