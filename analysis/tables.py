@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from analysis import frames
+from analysis import frames, nodes
 from analysis.figures import style
 from analysis.load import Records
 
@@ -210,9 +210,10 @@ def noise(records: Records) -> Table:
 
 def session(facts: dict[str, Any]) -> Table:
     """A session's provenance as name and value; what the harness did not say is not there."""
+    shown = {**facts, "nodes": nodes.alike(facts.get("nodes") or [])}
     rows = [
         [name, value]
-        for name, value in _flat(facts)
+        for name, value in _flat(shown)
         if value not in ("", "None") and name not in ("expected", "schema")
     ]
     return {"title": str(facts["session"]), "rows": rows}
