@@ -3,8 +3,9 @@
 
 Columns beside those and the point's parameters: value, low, high, interval (what kind, in words), defensible,
 launches, samples, reference_comm_s, reference_comp_s, total_s (medians), comp_over_comm_measured, ideal, serial,
-status, reason, note, noisy, converged, disturbance. A variant that has no usable samples of a point that others have
-keeps a row without a value, with the status and the reason: figures draw it as a gap with a mark.
+status, reason, note, noisy, converged, unconverged (how many launches were not), disturbance. A variant that has no
+usable samples of a point that others have keeps a row without a value, with the status and the reason: figures draw it
+as a gap with a mark.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from analysis.frames import groups, unique
 from analysis.load import Records, parameter_columns
 from analysis.metrics import METRICS, Metric, as_float, suspicious, undefined
 from analysis.statistics.bootstrap import effective_groups, interval
-from analysis.statistics.noise import disturbance, exceeds_effect
+from analysis.statistics.noise import disturbance, exceeds_effect, measured_s
 from analysis.times import VariantTimes, combine, launch_times, rank_samples
 
 REFERENCE = "bare"
@@ -117,14 +118,11 @@ class _Setting:
             "status": status,
             "reason": reason,
             "converged": bool(converged.all()) if len(converged) else None,
-            "disturbance": disturbance(part, self._measured_s(part)),
+            "unconverged": int(part.loc[part["converged"].eq(False), "launch"].nunique()),
+            "disturbance": disturbance(
+                part, sum(measured_s(self.samples[row].samples) for row in part.index if row in self.samples)
+            ),
         }
-
-    def _measured_s(self, part: pd.DataFrame) -> float:
-        """The time that the samples of these rows took together."""
-        timed = ("total_s", "comm_s", "comp_s")
-        ranks = [self.samples[row].samples for row in part.index if row in self.samples]
-        return float(sum(values.sum() for rank in ranks for name, values in rank.items() if name in timed))
 
     def _why_missing(self, variant: str) -> str:
         ended = self.launches[(self.launches["variant"] == variant) & (self.launches["status"] != "ok")]

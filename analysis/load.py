@@ -6,6 +6,7 @@ records.samples    one row a sample
 records.points     one row a (launch, point, rank)
 records.launches   one row a launch: what was asked, what really ran
 records.problems   what is damaged, cut off or missing, each with file and line
+records.sessions   session.json of each, with `nodes`: what the compute nodes that ran say of themselves
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis import cache
+from analysis import cache, nodes
 from analysis.read import LaunchFile, Problem
 from analysis.schema import Shapes
 from harness.errors import UsageError
@@ -38,7 +39,7 @@ RESERVED = {
     *POINT_FIELDS,
     *NOISE_FIELDS,
     *("point", "line", "samples", "quantity", "index", "value", "metric", "low", "high", "interval", "defensible"),
-    *("launches", "ideal", "serial", "note", "noisy", "disturbance", "total_s"),
+    *("launches", "ideal", "serial", "note", "noisy", "unconverged", "disturbance", "total_s"),
 }
 
 
@@ -64,7 +65,7 @@ class Records:
         return self.values[first : first + count]
 
     def cautions(self) -> list[str]:
-        """Sentences on what a reader must know before believing: sessions cut short, files with problems."""
+        """What a reader must know before believing: sessions cut short, bad files, whose machine it was."""
         said = []
         for session in self.sessions:
             if session.get("state", "complete") != "complete":
@@ -72,7 +73,7 @@ class Records:
         if self.problems:
             first = "; ".join(map(str, self.problems[:SHOWN]))
             said.append(f"{len(self.problems)} problems in the files, the first: {first}.")
-        return said
+        return said + [caution for session in self.sessions for caution in nodes.cautions(session)]
 
     @cached_property
     def samples(self) -> pd.DataFrame:
@@ -150,7 +151,7 @@ class _Builder:
             raise UsageError(f"{path}: no such session; give a folder like results/<session>, or results/latest")
         provenance = self._provenance(path)
         self.sessions.append(provenance)
-        found = set()
+        found, before = set(), len(self.launches)
         for file in record_files(path):
             found.add(file.stem)
             self._add_launch(
@@ -158,6 +159,8 @@ class _Builder:
             )
         if not found:
             self.problem(path, "no record files: nothing was measured here, or the run ended before its first launch")
+        hosts = [host for launch in self.launches[before:] for host in launch["hosts"]]
+        provenance["nodes"], provenance["undescribed"] = nodes.that_ran(nodes.read(path, self.problem), hosts)
         missing = sorted(set(map(str, provenance.get("expected") or [])) - found)
         if missing:
             shown = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.schema import BadLine, Shapes, migrate, numbers
+from analysis.schema import BadLine, Shapes, check_histogram, migrate, numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,9 +111,12 @@ def _point(number: int, parsed: dict[str, Any], shapes: Shapes) -> PointLine:
     shapes.check("point_line", {**parsed, "samples": {name: [] for name in names}} if names else parsed)
     fields = {key: value for key, value in parsed.items() if key != "samples"}
     try:
+        for name, histogram in fields.get("histograms", {}).items():
+            check_histogram(name, histogram)
         return PointLine(number, fields, {name: numbers(name, values) for name, values in names.items()})
     except BadLine as error:
-        return PointLine(number, {**fields, "status": "damaged", "reason": str(error)}, {})
+        left = {name: value for name, value in fields.items() if name != "histograms"}
+        return PointLine(number, {**left, "status": "damaged", "reason": str(error)}, {})
 
 
 def _check_whole(launch: LaunchFile) -> None:

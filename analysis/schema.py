@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-DIFFERENCES = frozenset({"excess_latency_s"})  # of two times, and negative where chance has it
+DIFFERENCES = frozenset({"excess_latency_s", "remainder_s"})  # of two times, and negative where chance has it
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,6 +83,15 @@ class Shapes:
             place = ".".join(map(str, error.absolute_path)) or definition.replace("_", " ")
             raise BadLine(f"{place}: {error.message[:200]}")
         self._known.add(shape)
+
+
+def check_histogram(name: str, histogram: dict[str, Any]) -> None:
+    """BadLine unless what the histogram says of its samples is finite, and times not negative."""
+    for place, value in {**{key: histogram[key] for key in ("min", "max", "mean")}, **histogram["quantiles"]}.items():
+        if not math.isfinite(value):
+            raise BadLine(f"histograms.{name}: {place} is not a finite number")
+        if name.endswith("_s") and name not in DIFFERENCES and value < 0:
+            raise BadLine(f"histograms.{name}: {place} is a negative time ({value:g} s)")
 
 
 def numbers(name: str, values: Any) -> npt.NDArray[np.float64]:

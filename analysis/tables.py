@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from analysis import frames
+from analysis import frames, nodes
 from analysis.figures import style
-from analysis.load import Records
+from analysis.load import CALIBRATED, Records
 
 if TYPE_CHECKING:
     from analysis.claims.decided import ClaimTable
@@ -32,6 +32,8 @@ PARAMETERS: dict[str, Callable[[Any], str]] = {
     "comp_over_comm": "{:g}".format,
     "comp_s": style.seconds_text,
 }
+WHERE = ["study", "mpi", "variant"]
+LABELS = {"comp_over_comm": "comp/comm ", "comp_s": "comp "}
 
 
 def text(value: Any, digits: int = 2) -> str:
@@ -41,24 +43,16 @@ def text(value: Any, digits: int = 2) -> str:
     return style.plain(value, digits) if isinstance(value, float) else str(value)
 
 
-def point_text(row: dict[str, Any]) -> str:
-    """A point's parameters for people: '4 MB, both, comp/comm 1'."""
-    words = []
-    for name, formatter in PARAMETERS.items():
-        value = row.get(name)
-        if value is not None and value == value:  # noqa: PLR0124 - not NaN
-            label = {"comp_over_comm": "comp/comm ", "comp_s": "comp "}.get(name, "")
-            words.append(label + formatter(value))
-    return ", ".join(words)
-
-
 def point_words(point: str) -> str:
-    """A point, given as JSON, in words; parameters without words of their own by name and value."""
+    """A point, given as JSON, for people: 'both, 4 MB, comp/comm 1, period_us 10'.
+
+    Every parameter is there but the calibrated ones, so that two points never have the same words.
+    """
     parameters = json.loads(point)
-    others = [
-        f"{name} {value}" for name, value in parameters.items() if name not in PARAMETERS and name != "work_units"
-    ]
-    return ", ".join([words for words in (point_text(parameters), *others) if words])
+    known = [name for name in PARAMETERS if parameters.get(name) is not None]
+    others = [name for name in parameters if name not in known and name not in CALIBRATED]
+    words = [f"{LABELS.get(name, '')}{PARAMETERS[name](parameters[name])}" for name in known]
+    return ", ".join([*words, *(f"{name} {parameters[name]}" for name in others)])
 
 
 def results(frame: pd.DataFrame) -> list[Table]:
@@ -84,7 +78,7 @@ def results(frame: pd.DataFrame) -> list[Table]:
 def _result(group: pd.DataFrame) -> list[str]:
     by_metric = {row["metric"]: row for row in frames.rows(group)}
     row = next(iter(by_metric.values()))
-    cells = [point_text(row), row["variant"]]
+    cells = [point_words(row["point"]), row["variant"]]
     total = by_metric.get("send_time", row)
     if np.isfinite(total["value"]):
         low, high = style.seconds_text(total["low"]), style.seconds_text(total["high"])
@@ -137,16 +131,29 @@ def gaps(records: Records, frame: pd.DataFrame) -> Table:
     bad = launches[launches["status"] != "ok"] if len(launches) else launches
     for row in frames.rows(bad):
         reason = row.get("reason") or "no reason given"
-        rows.append([row["mpi"], row["variant"], f"launch {row['launch']}", row["status"], reason])
+        rows.append([row["study"], row["mpi"], row["variant"], f"launch {row['launch']}", row["status"], reason])
     points = records.points
     failed = points[points["status"] != "ok"]
-    for (mpi, variant, status, reason), part in frames.groups(failed, ["mpi", "variant", "status", "reason"]):
-        rows.append([mpi, variant, f"{len(part)} points", status, reason])
+    for (*where, status, reason), part in frames.groups(failed, [*WHERE, "status", "reason"]):
+        rows.append([*where, f"{len(part)} points", status, reason])
     if len(frame):
         missing = frame[frame["status"] == "missing"]
-        for (mpi, variant, reason), part in frames.groups(missing, ["mpi", "variant", "reason"]):
-            rows.append([mpi, variant, f"{part['point'].nunique()} points", "missing", reason])
-    return {"columns": ["MPI", "variant", "what", "status", "reason"], "rows": rows}
+        for (*where, reason), part in frames.groups(missing, [*WHERE, "reason"]):
+            rows.append([*where, f"{part['point'].nunique()} points", "missing", reason])
+        rows += _without_value(frame[frame["status"].isin(["ok", "partial"])])
+    return {"columns": ["study", "MPI", "variant", "what", "status", "reason"], "rows": rows}
+
+
+def _without_value(measured: pd.DataFrame) -> list[list[str]]:
+    """The metrics that have no finite value though their point was measured, counted by what the reason is."""
+    rows = []
+    without = measured[~np.isfinite(measured["value"].astype(float))]
+    for (*where, note), part in frames.groups(without, [*WHERE, "note"] if "note" in without else WHERE):
+        what = (
+            f"{part['point'].nunique()} points: {', '.join(name.replace('_', ' ') for name in part['metric'].unique())}"
+        )
+        rows.append([*where, what, "no value", note if isinstance(note, str) else "not a finite number"])
+    return rows
 
 
 def launches(records: Records) -> Table:
@@ -210,9 +217,10 @@ def noise(records: Records) -> Table:
 
 def session(facts: dict[str, Any]) -> Table:
     """A session's provenance as name and value; what the harness did not say is not there."""
+    shown = {**facts, "nodes": nodes.alike(facts.get("nodes") or [])}
     rows = [
         [name, value]
-        for name, value in _flat(facts)
+        for name, value in _flat(shown)
         if value not in ("", "None") and name not in ("expected", "schema")
     ]
     return {"title": str(facts["session"]), "rows": rows}

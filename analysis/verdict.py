@@ -13,9 +13,13 @@ import numpy as np
 import pandas as pd
 
 from analysis import frames
+from analysis.evaluate import REFERENCE
 from analysis.figures import style
 from analysis.figures.overlap_efficiency import at_equal
 from analysis.metrics import COMP_EQUALS_COMM
+from analysis.statistics.interval import ENOUGH_LAUNCHES
+from analysis.statistics.noise import DISTURBED, WIDE
+from analysis.tables import point_words
 
 PROGRESSES, DOES_NOT = 0.85, 0.3  # overlap efficiency from which / below which an MPI counts as progressing / not
 NEAR = 1.25  # how far comp / comm may be from 1 before nothing is said
@@ -54,17 +58,23 @@ def verdict(frame: pd.DataFrame) -> Verdict:
     equal = at_equal(frame) if len(frame) else frame
     if not len(equal):
         return Verdict([], ["Whether communication progresses was not measured: no overlap study at comp = comm."])
-    mpis = style.in_order(equal["mpi"], style.MPI_ORDER)
-    return Verdict([_of_mpi(mpi, equal[equal["mpi"] == mpi]) for mpi in mpis], _limits(equal))
+    several = [name for name in ("session", "system") if equal[name].nunique() > 1]
+    found = []
+    for mpi in style.in_order(equal["mpi"], style.MPI_ORDER):
+        for where, part in frames.groups(equal[equal["mpi"] == mpi], ["session", "system"]):
+            named = [value for name, value in zip(("session", "system"), where, strict=True) if name in several]
+            title = style.mpi_title(mpi) + (f" ({', '.join(named)})" if named else "")
+            found.append(_of_mpi(mpi, title, part))
+    return Verdict(found, _limits(equal))
 
 
-def _of_mpi(mpi: str, part: pd.DataFrame) -> MpiVerdict:
-    title = style.mpi_title(mpi)
+def _of_mpi(mpi: str, title: str, part: pd.DataFrame) -> MpiVerdict:
     pattern = "both" if (part["pattern"] == "both").any() else part["pattern"].iloc[0]
     part = part[part["pattern"] == pattern]
     sizes = sorted(part["size_bytes"].unique())
     size = PREFERRED_SIZE if PREFERRED_SIZE in sizes else sizes[-1]
-    facts = _facts(part[part["size_bytes"] == size])
+    chosen = part[part["size_bytes"] == size]
+    facts = _facts(chosen)
     bare = facts.get("bare")
     if bare is None or not np.isfinite(bare["value"]):
         why = bare["why"] if bare else "the variant bare was not run, so there is no reference"
@@ -77,7 +87,11 @@ def _of_mpi(mpi: str, part: pd.DataFrame) -> MpiVerdict:
         return MpiVerdict(mpi, f"{title}: no verdict,", why)
     found = MpiVerdict(mpi, _headline(title, bare), _where(size, str(pattern), bare))
     found.sentences = [_bare_sentence(bare), *_own_thread(title, facts.get("mpi-async"), bare), *_engine(facts, bare)]
-    found.sentences += _other_sizes(part, [other for other in sizes if other != size])
+    found.sentences += [
+        *_not_certain(facts),
+        *_other_points(chosen),
+        *_other_sizes(part, [other for other in sizes if other != size]),
+    ]
     return found
 
 
@@ -94,19 +108,62 @@ def _facts(part: pd.DataFrame) -> dict[str, dict[str, Any]]:
     return facts
 
 
+def _other_points(part: pd.DataFrame) -> list[str]:
+    """Points that differ from those told of in something else than size, pattern and comp / comm."""
+    told = part.drop_duplicates("variant")["point"]
+    others = part.loc[~part["point"].isin(told), "point"].unique()
+    if not len(others):
+        return []
+    return [f"This is of {'; '.join(map(point_words, told.unique()))}; the tables have {len(others)} other points."]
+
+
+def _doubts(fact: dict[str, Any]) -> list[str]:
+    """Why a value, whatever its interval, is no proof yet; empty where it is."""
+    launches = int(fact["launches"])
+    said = []
+    if not fact["defensible"] and launches < ENOUGH_LAUNCHES:
+        few = f"{launches} launch{'es were' if launches != 1 else ' was'} measured"
+        said.append(f"only {few} and {ENOUGH_LAUNCHES} are needed")
+    elif not fact["defensible"]:
+        kinds = "two kinds" in fact["interval"]
+        said.append("the launches fall into two kinds" if kinds else f"there is but a {fact['interval']}")
+    if fact["converged"] is False:
+        said.append(f"the samples of {fact['unconverged']} of {launches} launches had not settled")
+    if fact["variant"] == REFERENCE and fact["noisy"]:
+        said.append(f"the time is known to no better than {100 * WIDE:g} %")
+    if (fact["disturbance"] or 0) > DISTURBED:
+        said.append(f"others took {100 * fact['disturbance']:.0f} % of the measured time")
+    return said
+
+
+def _not_certain(facts: dict[str, dict[str, Any]]) -> list[str]:
+    """The doubts about the variants that were told of, equal ones together."""
+    engine = [variant for variant in ENGINE_ORDER if variant in facts][:1]
+    variants: dict[str, list[str]] = {}
+    for variant in ("bare", "mpi-async", *engine):
+        if variant in facts and np.isfinite(facts[variant]["value"]):
+            for doubt in _doubts(facts[variant]):
+                variants.setdefault(doubt, []).append(variant)
+    return [f"Not certain: of {', '.join(whose)} {doubt}." for doubt, whose in variants.items()]
+
+
 def _near(bare: dict[str, Any]) -> bool:
     """Whether comp and comm were close enough for the efficiency to mean what the verdict says."""
     return bool(1 / NEAR <= bare["comp_over_comm_measured"] <= NEAR)
 
 
 def _headline(title: str, bare: dict[str, Any]) -> str:
+    """What is shown, or what the numbers point to where something speaks against calling it shown."""
     if bare["low"] >= PROGRESSES:
-        return f"{title} progresses by itself."
-    if bare["high"] < DOES_NOT:
-        return f"{title} does not progress while the program computes."
-    if bare["low"] >= DOES_NOT and bare["high"] < PROGRESSES:
-        return f"{title} progresses in part by itself."
-    return f"{title}: the spread is too wide to tell how far it progresses by itself."
+        shown, hint = "progresses by itself", "progress by itself"
+    elif bare["high"] < DOES_NOT:
+        shown, hint = "does not progress while the program computes", "no progress while the program computes"
+    elif bare["low"] >= DOES_NOT and bare["high"] < PROGRESSES:
+        shown, hint = "progresses in part by itself", "progress in part by itself"
+    else:
+        return f"{title}: the spread is too wide to tell how far it progresses by itself."
+    doubts = _doubts(bare)
+    return f"{title}: this points to {hint}, but {' and '.join(doubts)}." if doubts else f"{title} {shown}."
 
 
 def _where(size: float, pattern: str, bare: dict[str, Any]) -> str:
@@ -189,8 +246,10 @@ def _limits(equal: pd.DataFrame) -> list[str]:
     """What keeps the numbers from being more than they are."""
     limits = []
     valued = equal[equal["value"].notna()]
-    if len(valued) and not valued["defensible"].all():
-        fewest = int(valued["launches"].min())
+    loose = valued[~valued["defensible"].astype(bool)]
+    few = loose[loose["launches"] < ENOUGH_LAUNCHES] if len(loose) else loose
+    if len(few):
+        fewest = int(few["launches"].min())
         limits.append(
             f"The ranges are spreads over {fewest} launch{'es' if fewest != 1 else ''} and not 95 % intervals, "
             "which take 6: measure with --scale paper for those."
@@ -201,7 +260,7 @@ def _limits(equal: pd.DataFrame) -> list[str]:
             f"{len(bad)} of {len(equal) // 2} points at comp = comm have no value; the report says why for each."
         )
     disturbed = valued["disturbance"].dropna()
-    if len(disturbed) and disturbed.max() > 0.02:
+    if len(disturbed) and disturbed.max() > DISTURBED:
         limits.append(
             f"The machine was disturbed: others took up to {100 * disturbed.max():.0f} % of the measured time."
         )

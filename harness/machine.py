@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What machine this is, for provenance and ./bench doctor. Standard library only: it also runs on compute nodes.
 
-`python -m harness.machine FOLDER` writes FOLDER/<host>.json: provenance once a node.
+`python -m harness.machine FOLDER` writes FOLDER/<host>.<digest>.json: provenance once a node.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -111,10 +112,16 @@ def facts() -> dict[str, Any]:
 
 
 def write(folder: Path) -> None:
-    """Write this node's facts into `folder`, atomically."""
-    path = folder / f"{socket.gethostname()}.json"
+    """Write this node's facts into `folder`, atomically.
+
+    The name holds a digest of the facts: two nodes of one name, or one node that changed between two attempts, do not
+    overwrite each other, and ranks of one node write the same file.
+    """
+    host = socket.gethostname()
+    text = json.dumps({"host": host} | facts(), indent=1) + "\n"
+    path = folder / f"{host}.{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
     partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-    partial.write_text(json.dumps({"host": socket.gethostname()} | facts(), indent=1) + "\n")
+    partial.write_text(text)
     partial.replace(path)
 
 

@@ -164,6 +164,11 @@ def _point_latest(path: Path) -> None:
     link.replace(path.parent / "latest")
 
 
+def any_yet() -> bool:
+    """Whether "latest" names a session."""
+    return (results_dir() / "latest" / "session.json").is_file()
+
+
 def load(name: str) -> Session:
     """A session by its name, its path, or "latest". UsageError if there is none."""
     candidates = [Path(name), results_dir() / name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a machine must have for a claim to be testable there at all, read off the session's own provenance."""
+"""What a machine must have for a claim to be testable there at all, read off the nodes that ran."""
 
 from __future__ import annotations
 
@@ -8,34 +8,45 @@ from typing import Any
 
 import pandas as pd
 
+from analysis import nodes
 from harness.machine import RDMA_DRIVERS
 
 Check = Callable[[Mapping[str, Any], pd.DataFrame], "str | None"]
 
 
-def _machine(session: Mapping[str, Any]) -> Mapping[str, Any]:
-    machine = session.get("machine")
-    return machine if isinstance(machine, Mapping) else {}
+def _everywhere(check: Callable[[nodes.Facts], str | None]) -> Check:
+    """A check of one machine as one of a session: what is required must be there on every node that ran."""
+
+    def every(session: Mapping[str, Any], _: pd.DataFrame) -> str | None:
+        machines = nodes.machines(session) or [("the session", {})]
+        reasons: dict[str, list[str]] = {}
+        for name, facts in machines:
+            if reason := check(facts):
+                reasons.setdefault(reason, []).append(name)
+        if any(len(where) < len(machines) for where in reasons.values()):
+            return "; ".join(f"{reason} (on {', '.join(where)})" for reason, where in reasons.items())
+        return next(iter(reasons), None)
+
+    return every
 
 
 def _at_least(field: str, least: int, words: str) -> Check:
-    def check(session: Mapping[str, Any], _: pd.DataFrame) -> str | None:
-        value = _machine(session).get(field)
+    def check(machine: nodes.Facts) -> str | None:
+        value = machine.get(field)
         if not isinstance(value, int):
             return f"the session does not say how many {field.replace('_', ' ')} there are"
         return None if value >= least else f"{words}: {value} {field.replace('_', ' ')}"
 
-    return check
+    return _everywhere(check)
 
 
-def _rdma(session: Mapping[str, Any], _: pd.DataFrame) -> str | None:
-    nics = _machine(session).get("nics") or []
+def _rdma(machine: nodes.Facts) -> str | None:
+    nics = machine.get("nics") or []
     drivers = [str(nic.get("driver") or "") for nic in nics if isinstance(nic, Mapping)]
     return None if any(driver.startswith(RDMA_DRIVERS) for driver in drivers) else "no network interface with RDMA"
 
 
-def _mwait(session: Mapping[str, Any], _: pd.DataFrame) -> str | None:
-    machine = _machine(session)
+def _mwait(machine: nodes.Facts) -> str | None:
     return "the CPU shows neither UMWAIT nor MWAITX" if "mwait" in machine and not machine["mwait"] else None
 
 
@@ -61,8 +72,8 @@ REQUIREMENTS: dict[str, Check] = {
     "two sockets": _at_least("sockets", 2, "one socket"),
     "three cores": _at_least("cores", 3, "too few cores for two submitters and a poller at the same time"),
     "four cores": _at_least("cores", 4, "too few cores to compute and to be in excess of"),
-    "mwait": _mwait,
-    "rdma": _rdma,
+    "mwait": _everywhere(_mwait),
+    "rdma": _everywhere(_rdma),
     "384 processes": _processes(384),
     "448 processes": _processes(448),
     "1024 processes": _processes(1024),

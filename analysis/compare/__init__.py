@@ -2,7 +2,7 @@
 """Is NEW slower than BASE? A verdict for every point and one for the session that can be trusted in CI.
 
 comparison = compare(Path("results/base"), Path("results/new"))
-print(comparison.markdown()); raise SystemExit(1 if comparison.regression else 0)
+print(comparison.markdown()); raise SystemExit(comparison.status)
 """
 
 from __future__ import annotations

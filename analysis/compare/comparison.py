@@ -24,7 +24,9 @@ class PointVerdict:
     """One point. `ratio` is NEW's time over BASE's (below 1 is better, rates are inverted); NaN where not measured.
 
     `p` is the point's own p-value, `adjusted` after Holm over all points; `superiority` the probability that a launch
-    of NEW beats one of BASE. `lost`: it worked in BASE and does not in NEW.
+    of NEW beats one of BASE. `lost`: it worked in BASE and failed in NEW. `uncompared`: BASE measured it and nothing
+    can be said of it, because NEW lacks it or what was recorded cannot be compared. `undisturbed`: only of a point that
+    others disturbed, of which nothing is told: the verdict that its numbers would have given.
     """
 
     study: str
@@ -43,6 +45,8 @@ class PointVerdict:
     superiority: float = math.nan
     launches: tuple[int, int] = (0, 0)
     lost: bool = False
+    uncompared: bool = False
+    undisturbed: Judgement | None = None
 
     @property
     def name(self) -> str:
@@ -64,8 +68,20 @@ class Comparison:
 
     @property
     def regression(self) -> bool:
-        """Whether a command that compares should end with status 1: slower, or something no longer works."""
+        """Whether NEW is shown to be worse: slower, or something no longer works."""
         return self.verdict is Judgement.SLOWER or any(point.lost for point in self.points)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether it cannot be told that there is no regression: something of BASE was not compared, or nothing was, or
+        a point looks slower but was disturbed."""
+        compared = any(not math.isnan(point.p) and point.undisturbed is None for point in self.points)
+        return not compared or any(p.uncompared or p.undisturbed is Judgement.SLOWER for p in self.points)
+
+    @property
+    def status(self) -> int:
+        """A command's exit status: 0 only if all that BASE measured was compared and nothing is worse."""
+        return 1 if self.regression or self.incomplete else 0
 
     def counts(self) -> dict[str, int]:
         return {j.value: sum(point.verdict is j for point in self.points) for j in Judgement}
@@ -78,6 +94,8 @@ class Comparison:
             "verdict": self.verdict.value,
             "sentence": self.sentence,
             "regression": self.regression,
+            "incomplete": self.incomplete,
+            "status": self.status,
             "margin": self.margin,
             "false_alarms": self.false_alarms,
             "counts": self.counts(),
@@ -93,7 +111,8 @@ class Comparison:
         """A heading, the sentence, and the points: those that changed first, the unchanged ones counted."""
         lines = [f"## {self.new} against {self.base}: {self.verdict.value}", "", self.sentence, ""]
         lines += [f"- {note}" for note in self.notes] + ([""] if self.notes else [])
-        shown = [p for p in self.points if p.verdict in (Judgement.SLOWER, Judgement.FASTER) or p.lost]
+        changed = (Judgement.SLOWER, Judgement.FASTER)
+        shown = [p for p in self.points if p.verdict in changed or p.undisturbed in changed or p.lost]
         if shown:
             lines += ["| verdict | point | NEW / BASE | adjusted p | launches |", "|---|---|---|---|---|"]
             order = sorted(shown, key=lambda p: (p.verdict is not Judgement.SLOWER, p.adjusted))
@@ -103,14 +122,14 @@ class Comparison:
         return "\n".join(lines) + "\n"
 
     def junit(self) -> str:
-        """One test case a point: slower or lost is a failure, cannot tell is skipped."""
+        """One test case a point: slower or lost fails, cannot tell is skipped. One of the session: its status."""
         failures = [p for p in self.points if p.verdict is Judgement.SLOWER or p.lost]
         skipped = [p for p in self.points if p.verdict is Judgement.CANNOT_TELL and not p.lost]
-        counts = {"tests": len(self.points) + 1, "failures": len(failures) + self.regression, "skipped": len(skipped)}
+        counts = {"tests": len(self.points) + 1, "failures": len(failures) + self.status, "skipped": len(skipped)}
         attributes = {name: str(count) for name, count in counts.items()}
         suite = ElementTree.Element("testsuite", {"name": f"{self.new} against {self.base}", **attributes})
         session = ElementTree.SubElement(suite, "testcase", classname="session", name="session")
-        if self.regression:
+        if self.status:
             ElementTree.SubElement(session, "failure", message=self.sentence)
         for point in self.points:
             case = ElementTree.SubElement(
@@ -120,6 +139,8 @@ class Comparison:
                 ElementTree.SubElement(case, "failure", message=point.reason or _ratio(point))
             elif point in skipped:
                 ElementTree.SubElement(case, "skipped", message=point.reason)
+            elif point.reason:
+                ElementTree.SubElement(case, "system-out").text = point.reason
         return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 

@@ -14,12 +14,16 @@ Either must be significant AND larger than the margin, by its means and by its m
 percent is no regression, and neither are two launches that something else disturbed. Where the calibrated work differs
 the margin grows by as much, and what is called the same must be so within what is left of it: `./bench run --like BASE`
 does the same work.
+
+Of a point that others disturbed (noise.DISTURBED: of either session) nothing is told, only what its numbers would say,
+and it has no part in the session's mean. Launches that did not converge count: their medians are known less well, which
+makes launches differ more and so is in the test; the point's reason says how many there were.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,10 +32,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from analysis.compare import missing
 from analysis.compare.comparison import Comparison, Judgement, PointVerdict
 from analysis.compare.machines import differences
 from analysis.compare.pairs import QUANTITIES, Key, Measured, measured
-from analysis.load import load
+from analysis.load import Records, load
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.effect import superiority
 from analysis.tables import point_words
@@ -39,6 +44,7 @@ from harness.errors import UsageError
 
 Array = npt.NDArray[np.float64]
 PERMUTATIONS = 4000
+WORK_SAID = 0.005  # differences of the calibrated work above this, as a logarithm, are said
 TRIMMED = 1 / 6  # of the launches at each end: one disturbed launch of six must not hide what the others agree on
 
 
@@ -64,6 +70,10 @@ class Pair:
         return float(np.median(b) - np.median(a))
 
     @property
+    def disturbed(self) -> bool:
+        return self.base.disturbed or self.new.disturbed
+
+    @property
     def work_change(self) -> float:
         """How much the calibrated work differs, as a logarithm: that much of a difference says nothing."""
         if not self.base.work or not self.new.work:
@@ -87,10 +97,21 @@ def judge(base: Path, new: Path, force: bool, margin: float, false_alarms: float
         raise UsageError(f"not compared: {'; '.join(reasons)}. Compare all the same with --force.")
     notes = [f"compared by force: {reason}" for reason in reasons] + notes
     notes += [caution for records in loaded for caution in records.cautions()]
+    notes += [note for side, records in zip(("BASE", "NEW"), loaded, strict=True) for note in _left_out(side, records)]
     points, verdict, sentence = judge_points(measured(loaded[0]), measured(loaded[1]), margin, false_alarms)
     return Comparison(
         sessions[0]["session"], sessions[1]["session"], verdict, sentence, margin, false_alarms, points, notes
     )
+
+
+def _left_out(side: str, records: Records) -> list[str]:
+    """How many points have samples that are no numbers or impossible ones."""
+    damaged = records.points[records.points["status"] == "damaged"]
+    if not len(damaged):
+        return []
+    launches = damaged["launch"].nunique()
+    first = damaged.iloc[0]["reason"]
+    return [f"{side}: samples of {len(damaged)} points in {launches} launches are left out as damaged, first: {first}."]
 
 
 def judge_points(
@@ -104,16 +125,28 @@ def judge_points(
         comparable = a.quantity and a.quantity == b.quantity and a.launches and b.launches
         (pairs if comparable else alone).append(Pair(key, a, b))
     points = _points(pairs, margin, false_alarms / 2) + [_unpaired(pair) for pair in alone]
-    return points, *_session(pairs, points, margin, false_alarms / 2)
+    verdict, sentence = _session(pairs, points, margin, false_alarms / 2)
+    suspected = sum(point.undisturbed is Judgement.SLOWER for point in points)
+    more = f"{suspected} points look slower but were disturbed: measure again." if suspected else ""
+    return points, verdict, " ".join(filter(None, (sentence, missing.sentence(points), more)))
 
 
 def _unpaired(pair: Pair) -> PointVerdict:
-    sides = [name for name, side in (("BASE", pair.base), ("NEW", pair.new)) if not side.launches]
+    sides = [(name, side) for name, side in (("BASE", pair.base), ("NEW", pair.new)) if not side.launches]
     failures = [side.failure for side in (pair.base, pair.new) if side.failure]
-    reason = f"no usable samples in {' and '.join(sides)}" if sides else "judged by different quantities"
+    reason = _why_alone(sides) if sides else f"judged by {pair.base.quantity} in BASE, {pair.new.quantity} in NEW"
     reason += f" ({'; '.join(failures)})" if failures else ""
     lost = bool(pair.base.launches) and not pair.new.launches and bool(pair.new.failure)
-    return replace(_blank(pair), verdict=Judgement.CANNOT_TELL, reason=reason, lost=lost)
+    uncompared = bool(pair.base.recorded or pair.base.launches) and not lost
+    return replace(_blank(pair), reason=reason, lost=lost, uncompared=uncompared)
+
+
+def _why_alone(sides: list[tuple[str, Measured]]) -> str:
+    """What the sides lack: everything, or a quantity that points are judged by."""
+    unknown = {name for _, side in sides if not side.quantity for name in side.recorded}
+    if unknown:
+        return f"recorded {', '.join(sorted(unknown))}, none of which points are judged by"
+    return f"no usable samples in {' and '.join(name for name, _ in sides)}"
 
 
 def _blank(pair: Pair) -> PointVerdict:
@@ -170,18 +203,43 @@ def _point(pair: Pair, test: Any, adjusted: float, margin: float, alpha: float) 
     a, b = pair.logs()
     shown = replace(blank, ratio=found.value, low=found.low, high=found.high, superiority=superiority(b, a))
     if test is None:
-        return replace(shown, reason="one launch on a side says nothing of the difference between launches")
-    difference, half_width, p, _ = test
+        reason = "one launch on a side says nothing of the difference between launches"
+        return replace(shown, reason=reason, uncompared=True)
+    found_verdict = _verdict(pair, test, adjusted, margin, alpha)
+    reasons = list(_doubts(pair))
+    if found_verdict is Judgement.CANNOT_TELL and pair.work_change <= WORK_SAID:
+        reasons.append("the difference is neither shown nor excluded")
+    shown = replace(shown, p=test[2], adjusted=adjusted, verdict=found_verdict, reason="; ".join(reasons))
+    if not pair.disturbed:
+        return shown
+    would = "" if found_verdict is Judgement.CANNOT_TELL else f"; by its numbers alone {found_verdict.value}"
+    return replace(
+        shown, verdict=Judgement.CANNOT_TELL, undisturbed=found_verdict, reason=f"disturbed: {shown.reason}{would}"
+    )
+
+
+def _verdict(
+    pair: Pair, test: tuple[float, float, float, float], adjusted: float, margin: float, alpha: float
+) -> Judgement:
+    """What the numbers say."""
+    difference, half_width, _, _ = test
     bound = math.log1p(margin) + pair.work_change
-    reason = ""
-    if pair.work_change > 0.005:
-        reason = f"the calibrated work differs by {100 * math.expm1(pair.work_change):.1f} %: repeat BASE with --like"
-    shown = replace(shown, p=p, adjusted=adjusted, reason=reason)
     if adjusted < alpha and _beyond(bound, difference, pair.typical):
-        return replace(shown, verdict=Judgement.SLOWER if difference > 0 else Judgement.FASTER)
+        return Judgement.SLOWER if difference > 0 else Judgement.FASTER
     if abs(difference) + half_width + pair.work_change < math.log1p(margin):
-        return replace(shown, verdict=Judgement.SAME)
-    return replace(shown, reason=reason or "the difference is neither shown nor excluded")
+        return Judgement.SAME
+    return Judgement.CANNOT_TELL
+
+
+def _doubts(pair: Pair) -> Iterator[str]:
+    """What a reader should know of a point's numbers, whatever they say."""
+    if pair.work_change > WORK_SAID:
+        yield f"the calibrated work differs by {100 * math.expm1(pair.work_change):.1f} %: repeat BASE with --like"
+    for name, side in (("BASE", pair.base), ("NEW", pair.new)):
+        if side.disturbed:
+            yield f"others took {100 * (side.disturbance or 0):.0f} % of the measured time in {name}"
+        if side.unconverged:
+            yield f"not converged in {side.unconverged} of {len(side.launches)} launches of {name}"
 
 
 def _beyond(bound: float, *differences: float) -> bool:
@@ -191,9 +249,11 @@ def _beyond(bound: float, *differences: float) -> bool:
 
 def _session(pairs: list[Pair], points: list[PointVerdict], margin: float, alpha: float) -> tuple[Judgement, str]:
     """The session's verdict: slower where a point is, or where all points together are."""
-    usable = [pair for pair in pairs if min(len(pair.base.launches), len(pair.new.launches)) > 1]
+    tested = [pair for pair in pairs if min(len(pair.base.launches), len(pair.new.launches)) > 1]
+    usable = [pair for pair in tested if not pair.disturbed]
     if not usable:
-        return Judgement.CANNOT_TELL, "No point was measured in both sessions with at least two launches each."
+        how = " and undisturbed" if tested else ""
+        return Judgement.CANNOT_TELL, f"No point was measured in both sessions with at least two launches each{how}."
     slower = sum(point.verdict is Judgement.SLOWER for point in points)
     faster = sum(point.verdict is Judgement.FASTER for point in points)
     mean, p = mean_change(usable)

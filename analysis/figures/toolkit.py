@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from analysis import nodes
 from analysis.figures import style
 from analysis.figures.style import VariantStyle
 
@@ -173,8 +174,7 @@ def provenance(records: Any) -> str:
     """Where the data came from, in a sentence: sessions, machine, network."""
     parts = []
     for session in records.sessions:
-        machine = session.get("machine") or {}
-        known = [str(x) for x in (machine.get("cpu_model"), session.get("network")) if x]
+        known = [str(x) for x in (*nodes.values(session, "cpu_model"), session.get("network")) if x]
         parts.append(f"session {session['session']}" + (f" ({'; '.join(known)})" if known else ""))
     return "Data: " + ", ".join(parts) + "."
 

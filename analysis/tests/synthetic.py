@@ -54,6 +54,7 @@ class Synthetic:
     slowdown: float = 1.0
     seed: int = 1
     machine: str = "Example CPU"
+    nodes: dict[str, dict[str, Any]] | None = None  # what the compute nodes say; None: what the login node says
 
     def write(self, session: Path) -> Path:
         """Writes session.json and the records under `session`, which it returns."""
@@ -61,6 +62,10 @@ class Synthetic:
         records = session / "records"
         records.mkdir(parents=True, exist_ok=True)
         (session / "session.json").write_text(json.dumps(provenance(session.name, self), indent=1))
+        login = {host: provenance(session.name, self)["machine"] for host in ("vc1", "vc2")}
+        for host, facts in (login if self.nodes is None else self.nodes).items():
+            (session / "nodes").mkdir(exist_ok=True)
+            (session / "nodes" / f"{host}.json").write_text(json.dumps({"host": host, **facts}))
         for mpi, variants in self.mpis.items():
             order = 0
             for repetition in range(self.launches):

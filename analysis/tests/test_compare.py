@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -73,6 +74,7 @@ def test_one_launch_cannot_tell(tmp_path: Path) -> None:
     assert found.verdict is Judgement.CANNOT_TELL
     assert not found.regression
     assert {point.verdict for point in found.points} == {Judgement.CANNOT_TELL}
+    assert found.status == 1
 
 
 def test_a_point_that_no_longer_works_is_a_regression(base: Path, tmp_path: Path) -> None:
@@ -90,6 +92,7 @@ def test_other_points_are_named_and_not_judged(base: Path, tmp_path: Path) -> No
     alone = [point for point in found.points if "no usable samples in" in point.reason]
     assert len(alone) == 6 * 3, "0.25 and 4 only in BASE, 2 only in NEW"
     assert not any(point.lost for point in alone)
+    assert found.status == 1
 
 
 def test_different_machines_are_refused_with_the_reason(base: Path, tmp_path: Path) -> None:
@@ -98,6 +101,7 @@ def test_different_machines_are_refused_with_the_reason(base: Path, tmp_path: Pa
         compare(base, other)
     assert "compared by force: different processors" in compare(base, other, force=True).notes[0]
     (other / "session.json").unlink()
+    shutil.rmtree(other / "nodes")
     with pytest.raises(UsageError, match="does not say what machine"):
         compare(base, other)
 
@@ -152,7 +156,8 @@ def test_an_interrupted_session_is_compared_as_far_as_it_came(base: Path, tmp_pa
     for file in files[12:]:
         file.unlink()
     found = compare(base, new)
-    assert not found.regression
+    assert (found.regression, found.status) == (False, 1)
+    assert "overlap-ratio on openmpi of vcluster:compute (9 points: no usable samples in NEW)" in found.sentence
     assert found.notes[0].startswith("Session new is interrupted")
     assert "planned launches have no record" in found.notes[1]
 

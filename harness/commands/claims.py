@@ -9,19 +9,23 @@ import typer
 
 from harness import session as sessions
 from harness.commands import options
+from harness.setup.steps import say
 
 
 def claims(
-    names: Annotated[list[str], typer.Argument(metavar="[SESSION...]", help="Names or folders; default: none.")] = [],  # noqa: B006 - Typer copies it
+    names: Annotated[list[str], typer.Argument(metavar="[SESSION...]", help="Names or folders; default: latest.")] = [],  # noqa: B006 - Typer copies it
     as_json: options.Json = False,
 ) -> int:
     """Print every claim of the papers: reproduced, not reproduced, inconclusive, not testable here or not measured.
 
-    Without a session nothing has been measured, and the claims stand there as they were written down.
+    Before the first session the claims stand there as they were written down, all not measured.
     Example: ./bench claims latest --json
     """
     from analysis.claims import table  # noqa: PLC0415 - a second of imports
 
-    found = table([sessions.load(name).path for name in names])
+    chosen = names or (["latest"] if sessions.any_yet() else [])
+    found = table([sessions.load(name).path for name in chosen])
     print(found.json() if as_json else found.text())
+    if not chosen:
+        say("no session yet, so nothing is measured: ./bench demo makes one")
     return 0

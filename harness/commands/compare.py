@@ -22,14 +22,17 @@ class Format(str, Enum):
 
 
 def compare(
-    base: Annotated[str, typer.Argument(metavar="BASE", help="The session to compare with.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The session to judge.")],
+    base: Annotated[str, typer.Argument(metavar="BASE", help="The session to compare with, or latest.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The session to judge, or latest.")],
     form: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.MARKDOWN,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to; default: stdout.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Compare though machine or network differ.")] = False,
 ) -> int:
-    """Compare two sessions point by point: faster, slower, same or cannot tell. Exit status 1 on a regression.
+    """Compare two sessions point by point: faster, slower, same or cannot tell.
 
+    Exit status 0: all that BASE measured was compared, and nothing is slower. 1: NEW is slower, or something no longer
+    works; or that cannot be told, because NEW lacks something of BASE, nothing could be compared, or a point looks
+    slower but was disturbed. 2: the call was wrong, a session is empty, or machine or network differ.
     Example: ./bench compare 20261121-090000-demo latest --format junit --out compare.xml
     """
     from analysis.compare import compare as compare_sessions  # noqa: PLC0415 - a second of imports
@@ -44,7 +47,7 @@ def compare(
         print(text)
     else:
         _write(out, text)
-    return 1 if comparison.regression else 0
+    return comparison.status
 
 
 def _write(out: Path, text: str) -> None:

@@ -77,10 +77,10 @@ def last_line(log: Path) -> str:
     return lines[-1][:300] if lines else ""
 
 
-def note(command: Sequence[str], log: Path) -> None:
+def note(command: Sequence[str], log: Path, timeout_s: float = NOTE_TIMEOUT_S) -> None:
     """Run a command whose failure is noted in the log and ends nothing."""
     try:
-        run(command, {}, log, NOTE_TIMEOUT_S)
+        run(command, {}, log, timeout_s)
     except OSError as error:
         with contextlib.suppress(OSError), log.open("a") as stream:
             stream.write(f"{command[0]}: {error}\n")

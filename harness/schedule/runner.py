@@ -19,6 +19,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from harness import machine
+from harness.paths import ROOT
 from harness.schedule import calibrate, folders, process, records
 from harness.schedule.calibrate import Calibration
 from harness.schedule.folders import Folders
@@ -80,10 +82,13 @@ class Runner:
         return todo
 
     def _describe_nodes(self) -> None:
-        """Provenance once a node; what cannot be had is missing there, and nothing fails for it."""
-        describe = [sys.executable, "-m", "harness.machine", str(self.folders.nodes)]
+        """Provenance once a node of this job; what cannot be had is missing there, and nothing fails for it.
+
+        It is launched as the workload is, so on the same nodes. Not every launcher hands the environment on.
+        """
+        describe = ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", machine.__name__, str(self.folders.nodes)]
         log = self.folders.logs / f"{self.plan.study}.{self.plan.site.mpi}.nodes.log"
-        process.run([*self.plan.site.launch_command, *describe], {}, log, DESCRIBE_TIMEOUT_S)
+        process.note([*self.plan.site.launch_command, *describe], log, DESCRIBE_TIMEOUT_S)
 
     def _launch(self, launch: Launch, points: list[Point], calibration: Calibration | None) -> None:
         name = with_settings(launch.variant, launch.engine)

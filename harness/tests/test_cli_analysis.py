@@ -86,7 +86,7 @@ BAD = {
     "interrupted": (0, "is interrupted: what it had measured by then counts", "is interrupted"),
     "nan": (0, "sample 0 is not a finite number", "not a finite number"),
     "negative": (0, "sample 0 is a negative time (-1 s)", "negative time"),
-    "one": (0, "No point was measured in both sessions with at least two launches each", "spread within one launch"),
+    "one": (1, "No point was measured in both sessions with at least two launches each", "spread within one launch"),
     "failed": (1, "timeout: made up", "no point has what this claim needs"),
 }
 
@@ -102,6 +102,44 @@ def test_a_bad_session_gets_a_sentence_from_every_command(
     assert compared in said.out + said.err
     assert main(["claims", name]) == 0
     assert claimed in capsys.readouterr().out
+
+
+def test_status_1_where_something_of_base_was_not_measured_again(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "20260101-000005-less"
+    for file in (session(results, name, seed=5) / "records").glob("*adaptive*"):
+        file.unlink()
+    assert main(["compare", BASE, name]) == 1
+    assert "1 point of BASE cannot be compared" in capsys.readouterr().out
+    assert main(["compare", name, BASE]) == 0
+
+
+def test_latest_is_the_newest_session_for_every_command(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (results / "latest").symlink_to(AGAIN)
+    said = []
+    for words in ([], ["latest"], [AGAIN]):
+        assert main(["claims", *words]) == 0
+        said.append(capsys.readouterr())
+    assert said[0].out == said[1].out == said[2].out
+    assert "reproduced" in said[0].out
+    assert main(["compare", "latest", BASE]) == 0
+    assert f"## {BASE} against {AGAIN}" in capsys.readouterr().out
+    assert main(["compare", BASE, "latest"]) == 0
+    assert f"## {AGAIN} against {BASE}" in capsys.readouterr().out
+    assert main(["report"]) == main(["report", "latest"]) == 0
+    assert capsys.readouterr().out.splitlines() == 2 * [str(results / AGAIN / "report.html")]
+
+
+def test_claims_before_the_first_session_say_why_nothing_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "none"))
+    assert main(["claims"]) == 0
+    said = capsys.readouterr()
+    assert "not measured" in said.out
+    assert "no session yet, so nothing is measured: ./bench demo makes one" in said.err
+    assert main(["claims", "latest"]) == 2
 
 
 def test_an_answer_that_cannot_be_written_is_a_sentence(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

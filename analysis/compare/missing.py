@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What of BASE was not compared, in one sentence: whole studies, MPIs and variants first, then single points."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from analysis.compare.comparison import PointVerdict
+
+SHOWN = 5  # parts that are named; the rest is counted
+LEVELS = (("study",), ("study", "mpi", "system"), ("study", "mpi", "system", "variant"))
+
+
+def sentence(points: Sequence[PointVerdict]) -> str:
+    """Empty where every point that BASE measured was compared, or is lost, which is said elsewhere."""
+    parts = list(_parts(points))
+    if not parts:
+        return ""
+    count = sum(point.uncompared for point in points)
+    more = f"; and {len(parts) - SHOWN} more" if len(parts) > SHOWN else ""
+    return f"{_points(count)} of BASE cannot be compared: {'; '.join(parts[:SHOWN])}{more}."
+
+
+def _parts(points: Sequence[PointVerdict]) -> Iterator[str]:
+    """The largest wholes first: a study none of whose points was compared is one part."""
+    left = [point for point in points if point.uncompared]
+    measured = [point for point in points if point.uncompared or point.launches[0]]
+    for level in LEVELS:
+        for name in dict.fromkeys(_name(point, level) for point in left):
+            mine = [point for point in left if _name(point, level) == name]
+            if len(mine) == sum(_name(point, level) == name for point in measured) and len(mine) > 1:
+                left = [point for point in left if _name(point, level) != name]
+                yield f"{_words(name)} ({_points(len(mine))}: {_why(mine)})"
+    yield from (f"{point.name} ({point.reason})" for point in left)
+
+
+def _name(point: PointVerdict, level: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(str(getattr(point, field)) for field in level)
+
+
+def _words(name: tuple[str, ...]) -> str:
+    """study n-load; n-load on mpich of vcluster; the variant adaptive of n-load on mpich of vcluster."""
+    study, *rest = name
+    if not rest:
+        return f"study {study}"
+    where = f"{study} on {rest[0]} of {rest[1]}"
+    return f"the variant {rest[2]} of {where}" if len(rest) > 2 else where
+
+
+def _why(points: Sequence[PointVerdict]) -> str:
+    return Counter(point.reason for point in points).most_common(1)[0][0]
+
+
+def _points(count: int) -> str:
+    return f"{count} point{'s' if count != 1 else ''}"

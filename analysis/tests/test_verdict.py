@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The headline says what is shown, and what is only pointed to; no point passes for another; nothing vanishes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis import tables
+from analysis.evaluate import evaluate
+from analysis.load import load
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, write_lines
+from analysis.verdict import MpiVerdict, verdict
+
+VARIANTS = {"bare": Behaviour(0.95, 1.03), "adaptive": USUAL["adaptive"]}
+
+
+def session(folder: Path, **changed: Any) -> Path:
+    made = {"mpis": {"mpich": VARIANTS}, "launches": 6, "samples": 12, "comp_over_comm": (1.0,), **changed}
+    return Synthetic(**made).write(folder)
+
+
+def changed_points(session: Path, files: str, **changed: Any) -> Path:
+    """Every point line of these files with the fields changed; those of `point` added to the point."""
+    for file in (session / "records").glob(files):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        point = changed.get("point", {})
+        lines = [{**x, **changed, "point": {**x["point"], **point}} if "point" in x else x for x in lines]
+        write_lines(file, lines)
+    return session
+
+
+def told(*sessions: Path) -> list[MpiVerdict]:
+    return verdict(evaluate(load(list(sessions)))).mpis
+
+
+def test_six_settled_launches_show_it(tmp_path: Path) -> None:
+    (mpi,) = told(session(tmp_path / "s"))
+    assert mpi.headline == "MPICH progresses by itself."
+    assert "Not certain" not in " ".join(mpi.sentences)
+
+
+@pytest.mark.parametrize(
+    ("made", "changed", "doubt"),
+    [
+        ({"launches": 3}, {}, "only 3 launches were measured and 6 are needed"),
+        ({}, {"converged": False}, "the samples of 6 of 6 launches had not settled"),
+        ({}, {"noise": {"steal_s": 0.5}}, "% of the measured time"),
+        ({"sample_spread": 0.2, "launch_spread": 0.06, "mpis": {"mpich": {**VARIANTS, "bare": Behaviour(-0.9)}}}, {},
+         "the time is known to no better than 5 %"),
+    ],
+    ids=["few launches", "not converged", "disturbed", "noisy"],
+)  # fmt: skip
+def test_anything_less_points_to_it_and_says_why(
+    tmp_path: Path, made: dict[str, Any], changed: dict[str, Any], doubt: str
+) -> None:
+    (mpi,) = told(changed_points(session(tmp_path / "s", **made), "*", **changed))
+    assert "MPICH: this points to" in mpi.headline
+    assert doubt in mpi.headline
+    assert any(said.startswith("Not certain: of bare") and doubt in said for said in mpi.sentences)
+
+
+def test_sessions_are_told_of_one_by_one(tmp_path: Path) -> None:
+    other = session(tmp_path / "b", mpis={"mpich": {"bare": Behaviour(0.1)}})
+    assert [mpi.headline for mpi in told(session(tmp_path / "a"), other)] == [
+        "MPICH (a) progresses by itself.",
+        "MPICH (b) does not progress while the program computes.",
+    ]
+
+
+def with_two_periods(folder: Path) -> Path:
+    """A session that measured every point at two values of a parameter that has no words of its own."""
+    one = changed_points(session(folder, launches=2), "*", point={"period_us": 10})
+    for file in (one / "records").glob("*"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        more = [{**line, "point": {**line["point"], "period_us": 20}} for line in lines if "point" in line]
+        write_lines(file, [*lines[:-1], *more, lines[-1]])
+    return one
+
+
+def test_points_that_differ_in_any_parameter_look_different(tmp_path: Path) -> None:
+    records = load([with_two_periods(tmp_path / "s")])
+    frame = evaluate(records)
+    (table,) = tables.results(frame)
+    bare = [row[0] for row in table["rows"] if row[1] == "bare"]
+    assert bare == ["both, 4 MB, comp/comm 1, period_us 10", "both, 4 MB, comp/comm 1, period_us 20"]
+    (mpi,) = verdict(frame).mpis
+    assert any("This is of both, 4 MB, comp/comm 1, period_us 10; the tables have 1 other" in x for x in mpi.sentences)
+
+
+def test_metrics_without_a_finite_value_are_counted_in_the_gaps(tmp_path: Path) -> None:
+    made = session(tmp_path / "s", study="send-time", comp_s=(0.0, 0.01))
+    records = load([made])
+    rows = tables.gaps(records, evaluate(records))["rows"]
+    (bare,) = [row for row in rows if row[2] == "bare"]
+    assert bare[:2] == ["send-time", "mpich"]
+    assert bare[3].startswith("1 points: ")
+    assert "overlap ratio" in bare[3]
+    assert bare[4:] == ["no value", "no computation: nothing to overlap with"]
+
+
+def test_samples_that_are_no_numbers_are_counted_in_the_gaps(tmp_path: Path) -> None:
+    made = session(tmp_path / "s", launches=2)
+    file = min((made / "records").glob("*bare*"))
+    file.write_text(file.read_text().replace('"total_s": [', '"total_s": [NaN, ', 1))
+    records = load([made])
+    (row,) = tables.gaps(records, evaluate(records))["rows"]
+    assert row[2:5] == ["bare", "1 points", "damaged"]
+    assert "not a finite number" in row[5]
