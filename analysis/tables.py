@@ -124,7 +124,9 @@ def claims(decided: ClaimTable) -> Table:
     for row in decided.rows:
         if row.decision == "not measured":
             continue
-        measured = "–" if row.value is None else f"{text(row.value)} ({text(row.low)} to {text(row.high)})"
+        measured = (
+            "–" if row.value is None else f"{text(row.value)} ({text(row.low)} to {text(row.high)}{row.together})"
+        )
         rows.append([row.study, row.claim, row.mpi, measured, row.wanted, row.decision, row.reason, row.source])
     columns = ["study", "claim", "MPI", "measured", "wanted", "decision", "why not decided", "source"]
     return {"columns": columns, "rows": rows}
