@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.claims import history
 from analysis.claims.evidence import Evidence
 from analysis.claims.model import Claim, Decision, Study, Value, decide
 from analysis.claims.requirements import missing
@@ -42,11 +43,18 @@ class Row:
     high: float | None = None
     interval: str = ""
     points: int = 0  # over how many points the interval holds at the same time
+    history: str = ""  # when the claim's wording was written and changed
+    changed_after: bool = False  # whether it was last changed after the session was measured
 
     @property
     def together(self) -> str:
         """', over 30 points at once' behind an interval; nothing behind that of one point."""
         return f", over {self.points} points at once" if self.points > 1 else ""
+
+    @property
+    def dated(self) -> str:
+        """'written 2026-11-21, changed 2026-11-22 (margin): after this session'."""
+        return self.history + (": after this session" if self.changed_after else "")
 
     @property
     def wanted(self) -> str:
@@ -85,6 +93,8 @@ class ClaimTable:
                 lines.append(
                     f"{'':<22}{row.number}: {measured}, wanted {row.wanted}{f', at {row.point}' if row.point else ''}"
                 )
+            if row.history:
+                lines.append(f"{'':<22}{row.dated}")
             if row.reason:
                 lines.append(f"{'':<22}{row.reason}")
         summary = ", ".join(f"{count} {name}" for name, count in self.counts.items() if count)
@@ -112,6 +122,8 @@ def _study_rows(study: Study, evidence: Evidence) -> Iterator[Row]:
 
 
 def _claim_rows(study: Study, claim: Claim, recorded: Sequence[str], evidence: Evidence) -> Iterator[Row]:
+    entry = history.recorded()[study.id, claim.statement]
+    began = {facts["session"]: str(facts.get("created") or "") for facts in evidence.records.sessions}
     blank = Row(
         study=study.id,
         claim=claim.statement,
@@ -124,6 +136,7 @@ def _claim_rows(study: Study, claim: Claim, recorded: Sequence[str], evidence: E
         figure=claim.figure,
         decision=Decision.NOT_MEASURED.value,
         reason="",
+        history=entry.words(),
     )
     if not recorded:
         yield blank
@@ -150,6 +163,7 @@ def _claim_rows(study: Study, claim: Claim, recorded: Sequence[str], evidence: E
             high=_finite(decisive.interval.high),
             interval=decisive.interval.kind,
             points=decisive.interval.points,
+            changed_after=entry.after(began.get(session, "")),
         )
         kept = f"; {reason}" if any(value.caveat for value in group) else ""
         yield replace(row, **_not_here(claim, evidence, session, kept))
