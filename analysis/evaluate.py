@@ -2,10 +2,10 @@
 """Records -> one tidy frame of metrics with intervals: one row a (session, system, mpi, study, variant, point, metric).
 
 Columns beside those and the point's parameters: value, low, high, interval (what kind, in words), defensible,
-launches, samples, reference_comm_s, reference_comp_s, total_s (medians), comp_over_comm_measured, ideal, serial,
-status, reason, note, noisy, converged, unconverged (how many launches were not), disturbance. A variant that has no
-usable samples of a point that others have keeps a row without a value, with the status and the reason: figures draw it
-as a gap with a mark.
+freedom (see Interval), launches, work_units (where all launches of the point did the same), samples, reference_comm_s,
+reference_comp_s, total_s (medians), comp_over_comm_measured, ideal, serial, status, reason, note, noisy, converged,
+unconverged (how many launches were not), disturbance. A variant that has no usable samples of a point that others have
+keeps a row without a value, with the status and the reason: figures draw it as a gap with a mark.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Setting:
             )
             for variant, part in by_variant.items():
                 head = {**self.keys, "variant": variant, "point": point, **parameter_columns(parameters)}
-                head |= self._facts(part, variant)
+                head |= {"work_units": work[0] if len(work) == 1 else None, **self._facts(part, variant)}
                 mine = times[variant]
                 if mine is None:
                     yield from ({**head, "metric": metric.name, **_nothing()} for metric in metrics)
@@ -175,6 +175,7 @@ class _Setting:
             "low": found.low,
             "high": found.high,
             "interval": found.kind,
+            "freedom": found.freedom,
             "defensible": found.defensible,
             "ideal": as_float(metric.ideal(value.comp, value.comm)),
             "serial": as_float(metric.serial(value.comp, value.comm)) if metric.serial else np.nan,

@@ -73,7 +73,7 @@ def _decisions(rows: Sequence[Row]) -> str:
         if row.value is None or row.low is None or row.high is None:
             said.append(f"{where}{row.decision}{reason}.")
         else:
-            number = f"{_short(row.value)} ({_short(row.low)} to {_short(row.high)}), wanted {row.wanted}"
+            number = f"{_short(row.value)} ({_short(row.low)} to {_short(row.high)}{row.together}), wanted {row.wanted}"
             said.append(f"{where}{number}{f', at {row.point}' if row.point else ''}: {row.decision}{reason}.")
     return f"{rows[0].number[0].upper()}{rows[0].number[1:]}: " + " ".join(dict.fromkeys(said))
 

@@ -39,7 +39,7 @@ RESERVED = {
     *POINT_FIELDS,
     *NOISE_FIELDS,
     *("point", "line", "samples", "quantity", "index", "value", "metric", "low", "high", "interval", "defensible"),
-    *("launches", "ideal", "serial", "note", "noisy", "unconverged", "disturbance", "total_s"),
+    *("launches", "freedom", "ideal", "serial", "note", "noisy", "unconverged", "disturbance", "total_s"),
 }
 
 

@@ -178,6 +178,17 @@ _METRICS = [
         lambda comp, comm: comm + 0 * comp,
     ),
     Metric(
+        "added_time",
+        "time added",
+        "total − max(comp, comm)",
+        lambda comp, comm: 0 * one(comp, comm),
+        "0",
+        "seconds; said in place of an efficiency whose denominator is too short to divide by",
+        "lower",
+        lambda t: t.total - np.maximum(t.comp, t.comm),
+        np.minimum,
+    ),
+    Metric(
         "standing_cost",
         "standing cost",
         "own comp / comp",
@@ -213,6 +224,15 @@ _METRICS = [
 
 METRICS = {metric.name: metric for metric in _METRICS}
 COMP_EQUALS_COMM = 0.05  # "comp = comm": within 5 % of that MPI's own bare median of comm
+
+
+LEAST_EFFICIENCY, WIDEST_EFFICIENCY = -1.0, 1.0  # of an interval: its lower end, its whole width
+
+
+def efficiency_says_little(low: float, high: float) -> bool:
+    """Whether an overlap efficiency with this interval is better said as added_time: min(comp, comm) is then so short
+    that what total and its noise have beside it makes the ratio absurd (-369 at 64 KB)."""
+    return low < LEAST_EFFICIENCY or high - low > WIDEST_EFFICIENCY
 
 
 def undefined(metric: Metric, times: Times, clock_resolution_s: float | None) -> str | None:

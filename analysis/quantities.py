@@ -4,8 +4,9 @@
 frame = summary(Evidence(load(sessions)), "latency-flavours", "latency_s", ("min", "median"))
 
 One row a (session, system, mpi, variant, point, statistic), with the point's parameters as columns, and value, low,
-high, interval (what kind, in words), defensible, launches, samples, status, reason, converged. A point that has no
-value keeps its row, with the status and the reason.
+high, interval (what kind, in words), defensible, launches, samples, status, reason, converged, work_units (where the
+work was calibrated, and all launches of the point did the same). A point that has no value keeps its row, with the
+status and the reason.
 """
 
 from __future__ import annotations
@@ -39,11 +40,16 @@ def summary(
         chosen = chosen[chosen["calibration"].isna()]
     for keys, part in frames.groups(chosen, [*SETTING, "variant", "point"]):
         head = dict(zip([*SETTING, "variant", "point"], keys, strict=True))
-        head |= {"study": study, **parameter_columns(json.loads(keys[-1])), **_state(part)}
+        head |= {"study": study, **parameter_columns(json.loads(keys[-1])), **_state(part), **_work(part)}
         head |= {"quantity": quantity} if quantities else {}
         good = part[part["status"] == "ok"]
         rows += [{**head, "statistic": name, **_value(evidence, good, quantity, name)} for name in statistics]
     return pd.DataFrame(rows, columns=None if rows else COLUMNS)
+
+
+def _work(part: pd.DataFrame) -> dict[str, Any]:
+    done = frames.unique(part["work_units"]) if "work_units" in part else []
+    return {"work_units": done[0] if len(done) == 1 else None}
 
 
 def _state(part: pd.DataFrame) -> dict[str, Any]:

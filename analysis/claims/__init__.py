@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the papers claim, written down before it is measured, and decided from intervals.
+"""What the papers claim, decided from intervals; history.json says when each claim was written and last changed.
 
 from analysis.claims import table
 print(table([Path("results/latest")]).text())

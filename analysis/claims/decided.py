@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.claims import history
 from analysis.claims.evidence import Evidence
 from analysis.claims.model import Claim, Decision, Study, Value, decide
 from analysis.claims.requirements import missing
@@ -41,6 +42,19 @@ class Row:
     low: float | None = None
     high: float | None = None
     interval: str = ""
+    points: int = 0  # over how many points the interval holds at the same time
+    history: str = ""  # when the claim's wording was written and changed
+    changed_after: bool = False  # whether it was last changed after the session was measured
+
+    @property
+    def together(self) -> str:
+        """', over 30 points at once' behind an interval; nothing behind that of one point."""
+        return f", over {self.points} points at once" if self.points > 1 else ""
+
+    @property
+    def dated(self) -> str:
+        """'written 2026-11-21, changed 2026-11-22 (margin): after this session'."""
+        return self.history + (": after this session" if self.changed_after else "")
 
     @property
     def wanted(self) -> str:
@@ -75,10 +89,12 @@ class ClaimTable:
             where = " ".join(part for part in (row.mpi, f"({row.system})" if row.system else "") if part)
             lines.append(f"{row.study:<4}{row.decision:<18}{row.claim}{f' [{where}]' if where else ''}")
             if row.value is not None:
-                measured = f"{_short(row.value)} ({_short(row.low)} to {_short(row.high)})"
+                measured = f"{_short(row.value)} ({_short(row.low)} to {_short(row.high)}{row.together})"
                 lines.append(
                     f"{'':<22}{row.number}: {measured}, wanted {row.wanted}{f', at {row.point}' if row.point else ''}"
                 )
+            if row.history:
+                lines.append(f"{'':<22}{row.dated}")
             if row.reason:
                 lines.append(f"{'':<22}{row.reason}")
         summary = ", ".join(f"{count} {name}" for name, count in self.counts.items() if count)
@@ -106,6 +122,8 @@ def _study_rows(study: Study, evidence: Evidence) -> Iterator[Row]:
 
 
 def _claim_rows(study: Study, claim: Claim, recorded: Sequence[str], evidence: Evidence) -> Iterator[Row]:
+    entry = history.recorded()[study.id, claim.statement]
+    began = {facts["session"]: str(facts.get("created") or "") for facts in evidence.records.sessions}
     blank = Row(
         study=study.id,
         claim=claim.statement,
@@ -118,6 +136,7 @@ def _claim_rows(study: Study, claim: Claim, recorded: Sequence[str], evidence: E
         figure=claim.figure,
         decision=Decision.NOT_MEASURED.value,
         reason="",
+        history=entry.words(),
     )
     if not recorded:
         yield blank
@@ -125,8 +144,7 @@ def _claim_rows(study: Study, claim: Claim, recorded: Sequence[str], evidence: E
     values = [value for name in recorded for value in claim.measure(evidence, name) if claim.holds_for(value.mpi)]
     by_setting: dict[tuple[str, str, str], list[Value]] = {}
     for value in values:
-        if math.isfinite(value.interval.value):
-            by_setting.setdefault((value.session, value.system, value.mpi), []).append(value)
+        by_setting.setdefault((value.session, value.system, value.mpi), []).append(value)
     if not by_setting:
         reason = f"{', '.join(recorded)} was recorded, but no point has what this claim needs"
         yield replace(blank, **{"reason": reason, **_not_here(claim, evidence)})
@@ -140,20 +158,27 @@ def _claim_rows(study: Study, claim: Claim, recorded: Sequence[str], evidence: E
             system=system,
             mpi=mpi,
             point=decisive.point,
-            value=decisive.interval.value,
-            low=decisive.interval.low,
-            high=decisive.interval.high,
+            value=_finite(decisive.interval.value),
+            low=_finite(decisive.interval.low),
+            high=_finite(decisive.interval.high),
             interval=decisive.interval.kind,
+            points=decisive.interval.points,
+            changed_after=entry.after(began.get(session, "")),
         )
-        yield replace(row, **_not_here(claim, evidence, session))
+        kept = f"; {reason}" if any(value.caveat for value in group) else ""
+        yield replace(row, **_not_here(claim, evidence, session, kept))
 
 
-def _not_here(claim: Claim, evidence: Evidence, session: str | None = None) -> dict[str, Any]:
-    """The fields of a claim that this machine cannot test, with the reasons; nothing where it can."""
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _not_here(claim: Claim, evidence: Evidence, session: str | None = None, also: str = "") -> dict[str, Any]:
+    """The fields of a claim that this machine cannot test, with the reasons and `also`; nothing where it can."""
     launches = evidence.records.launches
     for facts in evidence.records.sessions:
         if session in (None, facts["session"]):
             reasons = missing(claim.requires, facts, launches[launches["session"] == facts["session"]])
             if reasons:
-                return {"decision": Decision.NOT_TESTABLE.value, "reason": "; ".join(reasons)}
+                return {"decision": Decision.NOT_TESTABLE.value, "reason": "; ".join(reasons) + also}
     return {}

@@ -33,6 +33,7 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
 }
 OTHERS = ("bare", "mpi-async")  # "best other MPI": over all MPIs and their own asynchronous modes
+NO_VALUE = Interval(float("nan"), float("nan"), float("nan"), "no value", False)
 STATISTICS: dict[str, Callable[[Array], float]] = {
     "min": lambda x: float(x.min()),
     "mean": lambda x: float(x.mean()),
@@ -121,7 +122,14 @@ class MetricAt:
                 row["mpi"],
                 row["session"],
                 point_words(row["point"]),
-                Interval(row["value"], row["low"], row["high"], row["interval"], row["defensible"]),
+                Interval(
+                    row["value"],
+                    row["low"],
+                    row["high"],
+                    row["interval"],
+                    row["defensible"],
+                    row["freedom"],
+                ),
                 self.variant,
                 self._caveat(row["comp_over_comm_measured"]),
             )
@@ -141,7 +149,8 @@ class Ratio:
 
     The points agree in all parameters but those named in `below_where`, if it is given. `below` = "best other" is the
     fastest of all MPIs and of their own asynchronous modes at that point (chosen by its median); "best own" that of the
-    same MPI's.
+    same MPI's. Only what did the same work is compared: where one of them did different work, nobody knows which is the
+    fastest, and the value is NaN with a caveat.
     """
 
     quantity: str
@@ -158,27 +167,49 @@ class Ratio:
         for keys, part in frames.groups(above, [*SETTING, "point"]):
             session, system, mpi, point = keys
             mine = evidence.launches(part, self.quantity, self.statistic)
-            other = self._other(
-                evidence, points[(points["session"] == session) & (points["system"] == system)], mpi, point
-            )
+            here = points[(points["session"] == session) & (points["system"] == system)]
+            groups = self._below(here, mpi, point)
+            other = self._fastest(evidence, groups)
             if mine and other:
-                interval = ratio_of_medians(mine, other)
-                values.append(Value(system, mpi, session, point_words(point), interval, self.variant))
+                caveat = _different_work([rows for rows in groups if not same_work(part, rows)], mpi)
+                interval = NO_VALUE if caveat else ratio_of_medians(mine, other)
+                values.append(Value(system, mpi, session, point_words(point), interval, self.variant, caveat))
         return values
 
-    def _other(self, evidence: Evidence, points: pd.DataFrame, mpi: str, point: str) -> list[Array]:
+    def _below(self, points: pd.DataFrame, mpi: str, point: str) -> list[pd.DataFrame]:
+        """What the variant is compared with: the rows of each MPI and variant."""
         where = self.below_where or {}
         parameters = {name: value for name, value in parameter_columns(json.loads(point)).items() if name not in where}
         candidates = matching(points, {**parameters, **where})
         if self.below in ("best other", "best own"):
             others = candidates[candidates["variant"].isin(OTHERS)]
             others = others[others["mpi"] == mpi] if self.below == "best own" else others
-            groups = [part for _, part in frames.groups(others, ["mpi", "variant"])]
         else:
-            groups = [candidates[(candidates["variant"] == self.below) & (candidates["mpi"] == mpi)]]
+            others = candidates[(candidates["variant"] == self.below) & (candidates["mpi"] == mpi)]
+        return [part for _, part in frames.groups(others, ["mpi", "variant"])]
+
+    def _fastest(self, evidence: Evidence, groups: Sequence[pd.DataFrame]) -> list[Array]:
         found = [evidence.launches(part, self.quantity, self.statistic) for part in groups]
         usable = [launches for launches in found if launches]
         return min(usable, key=lambda launches: float(np.median([np.median(x) for x in launches])), default=[])
+
+
+def same_work(left: pd.DataFrame, right: pd.DataFrame) -> bool:
+    """Whether all launches of both did the same calibrated work, or none at all: only then can times be compared."""
+    if "work_units" not in left:
+        return True
+    done = set(left["work_units"].dropna()), set(right["work_units"].dropna())
+    return done[0] == done[1] and len(done[0]) <= 1
+
+
+def _different_work(groups: Sequence[pd.DataFrame], mpi: str) -> str:
+    """Why a comparison is none, where some of those compared with did different work."""
+    if not groups:
+        return ""
+    others = list(dict.fromkeys(name for part in groups for name in part["mpi"] if name != mpi))
+    if not others:
+        return "its launches did different amounts of work: their times cannot be compared"
+    return f"the MPIs did different work ({', '.join(others)} not as much as {mpi}): their times cannot be compared"
 
 
 @dataclass(frozen=True)
@@ -206,8 +237,8 @@ class Median:
 
 @dataclass(frozen=True)
 class Growth:
-    """Median at the highest value of the parameter `over` / median at its lowest; `per_step` divides by the ratio of
-    the parameter's values, so that 1 is growth in proportion."""
+    """Median at the highest value of the parameter `over` / median at its lowest, of points that agree in all other
+    parameters; `per_step` divides by the ratio of the parameter's values, so that 1 is growth in proportion."""
 
     quantity: str
     variant: str
@@ -220,21 +251,31 @@ class Growth:
         points = evidence.points(study)
         if self.over not in points:
             return []
-        values = []
-        for keys, part in frames.groups(matching(points[points["variant"] == self.variant], self.where), SETTING):
-            session, system, mpi = keys
-            places = sorted(pd.to_numeric(part[self.over], errors="coerce").dropna().unique())
-            if len(places) < 2 or (self.per_step and places[0] <= 0):
-                continue
-            first, last = (
-                evidence.launches(part[part[self.over] == p], self.quantity, self.statistic)
-                for p in (places[0], places[-1])
-            )
-            if first and last:
-                step = places[-1] / places[0] if self.per_step else 1.0
-                interval = of_medians(
-                    lambda last, first, step=step: last / first / step, {"last": last, "first": first}
-                )
-                point = f"{self.over} {places[0]:g} to {places[-1]:g}"
-                values.append(Value(system, mpi, session, point, interval, self.variant))
-        return values
+        chosen = matching(points[points["variant"] == self.variant], self.where)
+        chosen = chosen[pd.to_numeric(chosen[self.over], errors="coerce").notna()]
+        chosen = chosen.assign(others=[self._others(point) for point in chosen["point"]])
+        found = (
+            self._value(evidence, dict(zip([*SETTING, "others"], keys, strict=True)), part)
+            for keys, part in frames.groups(chosen, [*SETTING, "others"])
+        )
+        return [value for value in found if value]
+
+    def _others(self, point: str) -> str:
+        """The point without the parameter that grows."""
+        return json.dumps({name: value for name, value in json.loads(point).items() if name != self.over})
+
+    def _value(self, evidence: Evidence, keys: Mapping[str, str], part: pd.DataFrame) -> Value | None:
+        places = sorted(pd.to_numeric(part[self.over]).unique())
+        if len(places) < 2 or (self.per_step and places[0] <= 0):
+            return None
+        first, last = (
+            evidence.launches(part[part[self.over] == place], self.quantity, self.statistic)
+            for place in (places[0], places[-1])
+        )
+        if not first or not last:
+            return None
+        step = places[-1] / places[0] if self.per_step else 1.0
+        interval = of_medians(lambda last, first: last / first / step, {"last": last, "first": first})
+        words = [f"{self.over} {places[0]:g} to {places[-1]:g}", point_words(keys["others"])]
+        point = ", ".join(filter(None, words))
+        return Value(keys["system"], keys["mpi"], keys["session"], point, interval, self.variant)

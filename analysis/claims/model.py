@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
-from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval
+from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, simultaneous
 
 if TYPE_CHECKING:
     from analysis.claims.evidence import Evidence
@@ -27,7 +28,10 @@ class Decision(str, Enum):
 
 @dataclass(frozen=True)
 class Value:
-    """One measured number that the claim is about, with the setting and the point that it belongs to."""
+    """One measured number that the claim is about, with the setting and the point that it belongs to.
+
+    A number that could not be had is NaN, and `caveat` says why: the point is there, and must not be forgotten.
+    """
 
     system: str
     mpi: str
@@ -36,6 +40,7 @@ class Value:
     interval: Interval
     variant: str = ""
     caveat: str = ""  # why this point cannot decide, whatever its interval says
+    remark: str = ""  # what a reader must know beside the decision; the interval holds it
 
 
 class Measure(Protocol):
@@ -60,7 +65,7 @@ class Claim:
     """`operator` is <= or >=; the measured number is held against `threshold`, relaxed by `margin`.
 
     `margin` is in the number's own unit and always to the claim's advantage: how far from the paper's word a
-    reproduction on another machine may be and still count. Both were written down before the first measurement.
+    reproduction on another machine may be and still count. When each was written and last changed is in history.json.
     """
 
     statement: str
@@ -107,7 +112,8 @@ def decide_one(interval: Interval, claim: Claim) -> tuple[Decision, str]:
     inside = interval.high <= claim.bound if claim.operator == "<=" else interval.low >= claim.bound
     outside = interval.low > claim.bound if claim.operator == "<=" else interval.high < claim.bound
     if not inside and not outside:
-        return Decision.INCONCLUSIVE, f"the interval lies on both sides of {claim.bound:g}"
+        points = f" (it holds over {interval.points} points at the same time)" if interval.points > 1 else ""
+        return Decision.INCONCLUSIVE, f"the interval lies on both sides of {claim.bound:g}{points}"
     decision = Decision.REPRODUCED if inside else Decision.NOT_REPRODUCED
     if not interval.defensible:
         return (
@@ -118,22 +124,49 @@ def decide_one(interval: Interval, claim: Claim) -> tuple[Decision, str]:
 
 
 def decide(values: Sequence[Value], claim: Claim) -> tuple[Decision, str, Value]:
-    """The decision over all points of a setting: reproduced where every point is, not where one is not.
+    """The decision over all points of a setting, the reason, and the value that decided with the interval that did.
 
-    Also returns the value that decided: the one furthest to the claim's disadvantage. A claim of "up to" is decided
-    by the point furthest to its advantage.
+    Every point must hold; of a claim of "up to" one must. What needs all points is held against each point's own
+    interval: if one is not so, its interval says otherwise no more often than by itself. What one point of many is
+    enough for is held against intervals that hold for all points at the same time, as the luckiest of many is lucky:
+    that one point refutes a claim on every point, and that one point proves a claim of "up to".
     """
+    known = [value for value in values if math.isfinite(value.interval.value)]
+    if not known:
+        return Decision.INCONCLUSIVE, _caveats(values, len(values)), values[0]
     if claim.up_to:
-        best = min(values, key=lambda v: v.interval.high if claim.operator == "<=" else -v.interval.low)
-        values = [best]
-    worst = max(values, key=lambda v: v.interval.high if claim.operator == "<=" else -v.interval.low)
-    decided = [(*_decide_value(value, claim), value) for value in [worst, *values]]
-    for wanted in (Decision.NOT_REPRODUCED, Decision.INCONCLUSIVE):
-        found = next((entry for entry in decided if entry[0] is wanted), None)
-        if found:
-            return found
-    return decided[0]
+        alone, common = Decision.REPRODUCED, Decision.NOT_REPRODUCED
+    else:
+        alone, common = Decision.NOT_REPRODUCED, Decision.REPRODUCED
+    high = (claim.operator == "<=") != claim.up_to  # one high number is enough for `alone`, or one low number
+
+    def furthest(found: Sequence[Value]) -> Value:
+        return max(found, key=lambda value: value.interval.high if high else -value.interval.low)
+
+    together = {id(value): replace(value, interval=simultaneous(value.interval, len(known))) for value in known}
+    enough = [value for value in together.values() if _decide_value(value, claim)[0] is alone]
+    if enough:
+        return alone, furthest(enough).remark, furthest(enough)
+    undecided = [value for value in values if _decide_value(value, claim)[0] is not common]
+    if not undecided:
+        return common, furthest(known).remark, furthest(known)
+    barred = [value for value in undecided if value.caveat]
+    free = [value for value in undecided if not value.caveat]
+    if not free:
+        measured = [value for value in barred if math.isfinite(value.interval.value)]
+        return Decision.INCONCLUSIVE, _caveats(barred, len(values)), furthest(measured or known)
+    shown = together[id(furthest(free))]
+    reasons = [_decide_value(shown, claim)[1], _caveats(barred, len(values))]
+    return Decision.INCONCLUSIVE, "; ".join(filter(None, reasons)), shown
 
 
 def _decide_value(value: Value, claim: Claim) -> tuple[Decision, str]:
     return (Decision.INCONCLUSIVE, value.caveat) if value.caveat else decide_one(value.interval, claim)
+
+
+def _caveats(values: Sequence[Value], of: int) -> str:
+    """Why some of so many points cannot decide: the reason of the first, and how many they are."""
+    reasons = [value.caveat or "no value" for value in values]
+    if len(reasons) <= 1:
+        return "".join(reasons)
+    return f"{len(reasons)} of {of} points cannot decide, the first: {reasons[0]}"

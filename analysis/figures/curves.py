@@ -109,10 +109,12 @@ def _draw(spec: Curves, part: pd.DataFrame, provenance: str, system: Any) -> Dra
         axes[row, 0].set_ylabel(f"{spec.y_label}\n({label})" if label else spec.y_label)
     looks = [spec.look(value, index) for index, value in enumerate(curves)]
     toolkit.legend_of(figure, looks, dict.fromkeys(spec.lines, style.IDEAL), crossed)
-    caption = f"{spec.title}: {spec.formula}. {toolkit.interval_words(part)} {provenance}"
+    work = toolkit.work_words(part)
+    caption = f"{spec.title}: {spec.formula}. {work}{toolkit.interval_words(part)} {provenance}"
     toolkit.footer(figure, caption)
     name = toolkit.slug(spec.name, system)
-    return Drawn(name, spec.title, caption, figure, part, spec.study, described(spec, part, rows, curves))
+    found = f"{described(spec, part, rows, curves)} {work}".strip()
+    return Drawn(name, spec.title, caption, figure, part, spec.study, found)
 
 
 def described(spec: Curves, part: pd.DataFrame, rows: list[Any], curves: list[Any]) -> str:

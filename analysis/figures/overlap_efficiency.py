@@ -13,12 +13,12 @@ from matplotlib.lines import Line2D
 from analysis import frames
 from analysis.figures import style, toolkit
 from analysis.figures.toolkit import Drawn
-from analysis.metrics import COMP_EQUALS_COMM, METRICS
+from analysis.metrics import COMP_EQUALS_COMM, LEAST_EFFICIENCY, METRICS
 
 NAME = "overlap_efficiency"
 STUDY = "overlap-ratio"
 TITLE = "Overlap where computation takes as long as communication"
-LOWEST = -1.5  # further left, the number stands beside an arrow at the edge
+LOWEST = LEAST_EFFICIENCY  # further left, the time added stands beside an arrow at the edge
 SIZE_COLORS = ["#56B4E9", "#0072B2", "#002f4d", "#E69F00", "#CC79A7", "#009E73"]
 
 
@@ -27,6 +27,7 @@ def draw(frame: pd.DataFrame, provenance: str) -> list[Drawn]:
     part = at_equal(frame)
     if not len(part) or not part["value"].notna().any():
         return []
+    part = _with_added(part, frame)
     several = part["system"].nunique() > 1
     return [
         _draw(group, str(pattern), provenance, system if several else None)
@@ -40,6 +41,13 @@ def at_equal(frame: pd.DataFrame) -> pd.DataFrame:
         return frame.iloc[:0]
     wanted = frame["metric"].isin(["overlap_efficiency", "compute_inflation"])
     return frame[(frame["study"] == STUDY) & wanted & np.isclose(frame["comp_over_comm"].astype(float), 1.0)]
+
+
+def _with_added(part: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """`part` with the time added (s) to perfect overlap and its interval, of the same points."""
+    by = ["session", "system", "mpi", "study", "variant", "point"]
+    added = frame.loc[frame["metric"] == "added_time", [*by, "value", "low", "high"]]
+    return part.merge(added.rename(columns={name: f"added_{name}" for name in ("value", "low", "high")}), "left", by)
 
 
 @toolkit.styled
@@ -80,9 +88,11 @@ def _caption(part: pd.DataFrame, pattern: str, provenance: str) -> str:
         if off.any()
         else ""
     )
+    low = part.loc[part["metric"] == "overlap_efficiency", "value"].min() < LOWEST
+    added = f" Below {LOWEST:g}, the time added to max(comp, comm) stands in its place." if low else ""
     return (
         f"{TITLE}, pattern {pattern}. Efficiency: {efficiency.formula}; inflation: {inflation.formula}; "
-        f"medians, comm and comp of bare in the same session.{hollow} {bars} {provenance}"
+        f"medians, comm and comp of bare in the same session.{added}{hollow} {bars} {provenance}"
     )
 
 
@@ -110,8 +120,9 @@ def _mark(axes: Axes, point: Any, y: float, index: int, lowest: float) -> None:
     if not np.isfinite(value):
         axes.plot([0.02], [y], marker="x", color=color, transform=axes.get_yaxis_transform(), markersize=4.5)
     elif value < lowest:
+        words = style.added_text(point["added_value"], point["added_low"], point["added_high"])
         axes.annotate(
-            f"◀ {value:.1f}", (0.01, y), xycoords=axes.get_yaxis_transform(), fontsize=6, color=color, va="center"
+            f"◀ {words}", (0.01, y), xycoords=axes.get_yaxis_transform(), fontsize=6, color=color, va="center"
         )
     else:
         equal = abs(point["comp_over_comm_measured"] - 1) <= COMP_EQUALS_COMM

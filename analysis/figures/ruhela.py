@@ -61,7 +61,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     """The figures of the studies that were run."""
     drawn = [figure for spec in FIGURES for figure in spec.draw(evidence, provenance)]
     gain = gains(evidence)
-    if not len(gain):
+    if not len(gain) or not gain["value"].notna().any():
         return drawn
     several = gain["system"].nunique() > 1
     parts = frames.groups(gain, ["system"])
@@ -71,7 +71,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
 def gains(evidence: Evidence) -> pd.DataFrame:
     """Total of a collective with the engine over the best of the same MPI's own modes: a row an MPI and point.
 
-    Of the same MPI alone: each has its own computation, as long as its own communication.
+    Of the same MPI alone, whose modes all do the same work; where they did not, the row has no value, and the reason.
     """
     points = evidence.points("collective-overlap")
     if not len(points):
@@ -85,6 +85,7 @@ def gains(evidence: Evidence) -> pd.DataFrame:
             rows.append({"session": value.session, "system": value.system, "mpi": value.mpi, "variant": "adaptive",
                          "collective": name, "pattern": pattern, "size_bytes": size, "value": found.value,
                          "low": found.low, "high": found.high, "interval": found.kind, "status": "ok",
+                         "reason": value.caveat,
                          "efficiency_of_bare": alone.get((value.session, value.mpi, name, size))})  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -127,7 +128,7 @@ def _gain(part: pd.DataFrame, provenance: str, system: Any) -> Drawn:
 
 def _found(part: pd.DataFrame, which: str) -> str:
     """ "MPICH, 4 MB: ... shorter ... by ibcast 47 %, .... The paper's best ... is reached by: ...; missed by: ..." """
-    part = part.sort_values("collective", key=lambda names: names.map(COLLECTIVES.index))
+    part = part[part["value"].notna()].sort_values("collective", key=lambda names: names.map(COLLECTIVES.index))
     less = ", ".join(
         f"{name} {100 * (1 - value):.0f} %" for name, value in zip(part["collective"], part["value"], strict=True)
     )

@@ -51,7 +51,7 @@ def _draw(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Dra
     caption = (
         f"{TITLE}, pattern {pattern}: {metric.formula} until both sides are complete, less the acknowledgement's "
         f"latency (lower is better; {metric.source}). comm and comp are those of bare in the same session. "
-        f"{toolkit.interval_words(part)} {provenance}"
+        f"{toolkit.work_words(part)}{toolkit.interval_words(part)} {provenance}"
     )
     toolkit.footer(figure, caption)
     return Drawn(toolkit.slug(NAME, pattern, system), TITLE, caption, figure, part, STUDY)

@@ -185,6 +185,16 @@ def interval_words(frame: pd.DataFrame) -> str:
     return "Bands: " + "; ".join(sorted(map(str, kinds))) + "." if len(kinds) else ""
 
 
+def work_words(frame: pd.DataFrame) -> str:
+    """A warning where MPIs did different work at the same point, so that their times cannot be compared."""
+    if "work_units" not in frame or not frame["work_units"].notna().any():
+        return ""
+    done = frame.groupby(["session", "system", "point"])["work_units"].nunique()
+    if not (done > 1).any():
+        return ""
+    return "The MPIs did different work (each its own calibration): times compare within one MPI, not between them. "
+
+
 def slug(*parts: Any) -> str:
     """A file name of lower-case words."""
     text = "-".join(str(part) for part in parts if part not in (None, ""))

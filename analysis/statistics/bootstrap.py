@@ -132,7 +132,8 @@ def interval(
 ) -> Interval:
     """The percentile interval of the draws; called a confidence interval only from 6 launches on.
 
-    `launches`: of the group that has fewest; `groups`: see effective_groups; `two_kinds`: of any group.
+    `launches`: of the group that has fewest; `groups`: see effective_groups; `two_kinds`: of any group. The degrees of
+    freedom are groups times the root of launches, as NARROWING has it.
     """
     kind, defensible = describe(launches, confidence, two_kinds)
     finite = resampled[np.isfinite(resampled)]
@@ -141,7 +142,7 @@ def interval(
     narrower = 1 - NARROWING * (groups - 1) / np.sqrt(launches) if launches >= ENOUGH_LAUNCHES else 1.0
     tail = float(special.ndtr(narrower * special.ndtri((1 - confidence) / 2)))
     low, high = np.quantile(finite, [tail, 1 - tail])
-    return Interval(value, float(min(low, value)), float(max(high, value)), kind, defensible)
+    return Interval(value, float(min(low, value)), float(max(high, value)), kind, defensible, groups * launches**0.5)
 
 
 def of_medians(

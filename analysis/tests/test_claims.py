@@ -120,22 +120,30 @@ def test_the_table_as_json_and_text(overlap_session: Path) -> None:
 
 
 def study_session(
-    folder: Path, study: str, points: dict[str, list[dict[str, Any]]], launches: int = 6, machine: Any = None
+    folder: Path,
+    study: str,
+    points: dict[str, list[dict[str, Any]]],
+    launches: int = 6,
+    machine: Any = None,
+    mpi: str = "mpich",
 ) -> Path:
-    """A session of a study by hand: variant -> points, each with its parameters and `samples` or `histograms`."""
-    (folder / "records").mkdir(parents=True)
+    """A session of a study by hand: variant -> points, each with its parameters and `samples` or `histograms`. A second
+    call with another MPI adds to it."""
+    (folder / "records").mkdir(parents=True, exist_ok=True)
     (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": machine or {}}))
     for repetition in range(launches):
         for variant, measured in points.items():
             context = {
                 "study": study,
                 "system": "s",
-                "mpi": "mpich",
+                "mpi": mpi,
                 "variant": variant,
-                "launch": f"{variant}{repetition}",
+                "launch": f"{mpi}.{variant}{repetition}",
             }
             lines = [{"rank": 0, "status": "ok", "samples": {}, **point} for point in measured]
-            write_lines(folder / "records" / f"{variant}{repetition}.jsonl", [header(context), *lines, end(variant)])
+            write_lines(
+                folder / "records" / f"{mpi}.{variant}{repetition}.jsonl", [header(context), *lines, end(variant)]
+            )
     return folder
 
 

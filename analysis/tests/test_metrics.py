@@ -36,6 +36,7 @@ def times(**changed: float) -> Times:
         ("availability", 8 / 11),
         ("hidden_communication", 1 - 1.5 / 10),
         ("remainder", 0.003),
+        ("added_time", 0.001),
         ("standing_cost", 8.5 / 8),
         ("osu_overlap", 100 - 100 * (11 - 9) / 12),
         ("imb_overlap", 100.0),  # (12 + 9 - 11) / 9 is more than 1
@@ -46,7 +47,7 @@ def test_formula(name: str, expected: float) -> None:
 
 
 def test_every_metric_is_tested_and_says_what_it_is() -> None:
-    assert len(METRICS) == 11
+    assert len(METRICS) == 12
     assert all(metric.formula and metric.ideal_text and metric.source for metric in METRICS.values())
 
 

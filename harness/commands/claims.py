@@ -18,7 +18,7 @@ def claims(
 ) -> int:
     """Print every claim of the papers: reproduced, not reproduced, inconclusive, not testable here or not measured.
 
-    Before the first session the claims stand there as they were written down, all not measured.
+    Without a session nothing has been measured, and the claims stand there with the days they were written and changed.
     Example: ./bench claims latest --json
     """
     from analysis.claims import table  # noqa: PLC0415 - a second of imports

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times are compared only where the work was the same: one MPI's calibration is slowed on purpose, and no answer turns
+into a wrong one. And points that differ in another parameter are not taken together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.claims.decided import build
+from analysis.claims.evidence import Evidence, Growth, Ratio
+from analysis.claims.model import Decision, Value, decide
+from analysis.claims.ruhela import R1
+from analysis.figures import ruhela
+from analysis.findings import sections
+from analysis.load import load
+from analysis.tests.test_claims import study_session
+
+CLAIM = replace(R1[0], requires=())
+COMM = 0.04
+
+
+def collectives(folder: Path, calibrated: dict[str, float]) -> Evidence:
+    """MPICH gains with the engine, Open MPI is as fast by itself: adaptive is not better than the best other MPI.
+
+    `calibrated`: MPI -> how much work its calibration took for what takes COMM. `bare` computes and then communicates.
+    """
+    for mpi, gain in (("mpich", 0.9), ("openmpi", 0.0)):
+        comp = COMM * calibrated[mpi]
+        serial = {"mpich": comp + COMM, "openmpi": comp + COMM / 10}[mpi]
+
+        def points(total: float, comp: float = comp, work: float = calibrated[mpi]) -> list[dict[str, Any]]:
+            point = {"pattern": "all-to-one", "collective": "ireduce", "size_bytes": 4 << 20, "comp_over_comm": 1.0}
+            samples = {"total_s": [total] * 3, "comm_s": [COMM] * 3, "comp_s": [comp] * 3, "comp_in_s": [comp] * 3}
+            return [{"point": {**point, "work_units": round(1000 * work)}, "samples": samples}]
+
+        variants = {"bare": points(serial), "adaptive": points(serial - gain * min(comp, COMM))}
+        study_session(folder, "collective-overlap", variants, mpi=mpi)
+    return Evidence(load([folder]))
+
+
+def decided(evidence: Evidence) -> dict[str, tuple[Decision, str, Value]]:
+    values = CLAIM.measure(evidence, "collective-overlap")
+    return {mpi: decide([value for value in values if value.mpi == mpi], CLAIM) for mpi in ("mpich", "openmpi")}
+
+
+def test_with_one_common_work_the_best_other_mpi_is_compared(tmp_path: Path) -> None:
+    found = decided(collectives(tmp_path / "s", {"mpich": 1.0, "openmpi": 1.0}))
+    assert found["mpich"][0] is Decision.NOT_REPRODUCED
+    assert found["mpich"][2].interval.value == pytest.approx(1.0), "44 ms with the engine, 44 ms on Open MPI"
+
+
+def test_a_slowed_calibration_decides_nothing(tmp_path: Path) -> None:
+    """Twice the work makes Open MPI look slow: MPICH with the engine would seem to beat the best other MPI."""
+    found = decided(collectives(tmp_path / "s", {"mpich": 1.0, "openmpi": 2.0}))
+    for mpi, other in (("mpich", "openmpi"), ("openmpi", "mpich")):
+        decision, reason, value = found[mpi]
+        assert decision is Decision.INCONCLUSIVE
+        assert reason == f"the MPIs did different work ({other} not as much as {mpi}): their times cannot be compared"
+        assert value.interval.value != value.interval.value, "no number that anybody could quote"
+
+
+def test_the_table_keeps_the_point_and_says_why(tmp_path: Path) -> None:
+    table = build(collectives(tmp_path / "s", {"mpich": 1.0, "openmpi": 2.0}).records)
+    row = next(row for row in table.rows if row.claim == CLAIM.statement and row.mpi == "mpich")
+    assert row.value is None
+    assert "the paper's 1024 processes" in row.reason
+    assert "the MPIs did different work" in row.reason
+    assert "NaN" not in table.json()
+
+
+@pytest.mark.parametrize("slowed", [1.0, 2.0])
+def test_figures_do_not_compare_mpis_that_did_different_work(tmp_path: Path, slowed: float) -> None:
+    evidence = collectives(tmp_path / "s", {"mpich": 1.0, "openmpi": slowed})
+    gains = ruhela.gains(evidence).set_index("mpi")["value"]
+    assert gains["mpich"] == pytest.approx(0.044 / 0.08), "against the same MPI's own mode, whatever the other one did"
+    drawn = {figure.name: figure for figure in ruhela.draw(evidence, "")}
+    warned = "did different work" in drawn["collective_overlap"].caption
+    assert warned == (slowed != 1.0)
+    assert ("did different work" in drawn["collective_overlap"].found) == warned
+    assert sections(build(evidence.records), evidence, list(drawn.values()))
+
+
+def test_launches_that_did_different_work_are_not_compared_either(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    for mpi, work in (("mpich", 1000), ("openmpi", 1000)):
+        point = {"point": {"size_bytes": 8, "work_units": work}, "samples": {"total_s": [1.0]}}
+        other = {"point": {"size_bytes": 8, "work_units": 2 * work}, "samples": {"total_s": [2.0]}}
+        study_session(folder, "collective-overlap", {"adaptive": [point], "bare": [other]}, mpi=mpi)
+    (value, _) = Ratio("total_s", "adaptive", "best own")(Evidence(load([folder])), "collective-overlap")
+    assert "its launches did different amounts of work" in value.caveat
+
+
+def test_growth_does_not_pool_other_parameters(tmp_path: Path) -> None:
+    """Ten times the size takes ten times as long; the receivers do not matter."""
+    points = [
+        {"point": {"receivers": n, "size_bytes": size}, "samples": {"latency_s": [size * 1e-6]}}
+        for size, counts in ((1, (1, 4)), (10, (1, 4, 16)))
+        for n in counts
+    ]
+    session = study_session(tmp_path / "g", "one-to-many", {"idle": points})
+    values = Growth("latency_s", "idle", "receivers")(Evidence(load([session])), "one-to-many")
+    assert [value.interval.value for value in values] == [1.0, 1.0]
+    assert [value.point for value in values] == ["receivers 1 to 4, 1 B", "receivers 1 to 16, 10 B"]
