@@ -74,6 +74,7 @@ def results(frame: pd.DataFrame) -> list[Table]:
             "total",
             "comp/comm measured",
             *(name.replace("_", " ") for name in SHOWN),
+            "of the limit",
             "launches",
             "marks",
         ]
@@ -93,6 +94,7 @@ def _result(group: pd.DataFrame) -> list[str]:
         cells.append(f"{row['status']}: {row['reason'] or 'no value'}")
     cells.append(text(row.get("comp_over_comm_measured")))
     cells += [_cell(by_metric.get(name)) for name in SHOWN]
+    cells.append(_of_limit(by_metric.get("overlap_efficiency", {})))
     return [*cells, text(row.get("launches"), 0), ", ".join(_marks(row, by_metric))]
 
 
@@ -104,6 +106,12 @@ def _cell(row: dict[str, Any] | None) -> str:
         f" ({text(row['low'], digits)} to {text(row['high'], digits)})" if row["metric"] == "overlap_efficiency" else ""
     )
     return text(row["value"], digits) + spread
+
+
+def _of_limit(efficiency: dict[str, Any]) -> str:
+    """The efficiency as a share of the limit's, see analysis.limit."""
+    value, low, high = (efficiency.get(f"against_limit_{name}", np.nan) for name in ("value", "low", "high"))
+    return f"{text(value)} ({text(low)} to {text(high)})" if np.isfinite(value) else "–"
 
 
 def _marks(row: dict[str, Any], by_metric: dict[str, dict[str, Any]]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis import frames
+from analysis import frames, limit
 from analysis.figures import style
 from analysis.figures.overlap_efficiency import at_equal
 from analysis.metrics import COMP_EQUALS_COMM
@@ -77,6 +77,7 @@ def _of_mpi(mpi: str, part: pd.DataFrame) -> MpiVerdict:
         return MpiVerdict(mpi, f"{title}: no verdict,", why)
     found = MpiVerdict(mpi, _headline(title, bare), _where(size, str(pattern), bare))
     found.sentences = [_bare_sentence(bare), *_own_thread(title, facts.get("mpi-async"), bare), *_engine(facts, bare)]
+    found.sentences += limit.sentences(facts)
     found.sentences += _other_sizes(part, [other for other in sizes if other != size])
     return found
 
