@@ -4,8 +4,10 @@
 Columns beside those and the point's parameters: value, low, high, interval (what kind, in words), defensible,
 freedom (see Interval), launches, work_units (where all launches of the point did the same), samples, reference_comm_s,
 reference_comp_s, total_s (medians), comp_over_comm_measured, ideal, serial, status, reason, note, noisy, converged,
-unconverged (how many launches were not), disturbance. A variant that has no usable samples of a point that others have
-keeps a row without a value, with the status and the reason: figures draw it as a gap with a mark.
+unconverged (how many launches were not), disturbance; where variant `limit` was measured against_limit_value, _low and
+_high, and against_limit (what kind of interval), see analysis.limit. A variant that has no usable samples of a
+point that others have keeps a row without a value, with the status and the reason: figures draw it as a gap with a
+mark.
 """
 
 from __future__ import annotations
@@ -17,12 +19,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis import limit
 from analysis.frames import groups, unique
 from analysis.load import Records, parameter_columns
 from analysis.metrics import METRICS, Metric, as_float, suspicious, undefined
 from analysis.statistics.bootstrap import effective_groups, interval
 from analysis.statistics.noise import disturbance, exceeds_effect, measured_s
 from analysis.times import VariantTimes, combine, launch_times, rank_samples
+from harness.variants import LIMIT
 
 REFERENCE = "bare"
 SETTING = ["session", "system", "mpi", "study"]
@@ -56,8 +60,9 @@ class _Setting:
     """One study on one MPI of one system in one session: all its variants and points."""
 
     def __init__(self, records: Records, keys: dict[str, Any], points: pd.DataFrame, rng: np.random.Generator) -> None:
-        self.keys, self.points, self.rng = keys, points, rng
+        self.keys, self.rng = keys, rng
         self.samples = rank_samples(records, points)
+        self.points, self.intervals = limit.judged(points, self.samples)
         launches = records.launches
         self.launches = launches[np.logical_and.reduce([launches[name] == keys[name] for name in SETTING])]
         clocks = self.launches["clock_resolution_s"].dropna()
@@ -79,11 +84,18 @@ class _Setting:
                 head = {**self.keys, "variant": variant, "point": point, **parameter_columns(parameters)}
                 head |= {"work_units": work[0] if len(work) == 1 else None, **self._facts(part, variant)}
                 mine = times[variant]
+                if variant == LIMIT and self.intervals and not len(part):
+                    continue  # it is measured at fewer points than the others, and misses nothing there
                 if mine is None:
                     yield from ({**head, "metric": metric.name, **_nothing()} for metric in metrics)
                 else:
                     values = self._values(mine, bare, variant, metrics)
-                    yield from ({**head, **row, "note": row["note"] or differs} for row in values)
+                    chosen = self.intervals.get(point) if variant == LIMIT else None
+                    note = differs or (limit.chosen_words(chosen) if chosen else None)
+                    best = times.get(LIMIT) if variant != LIMIT else None
+                    for metric, row in zip(metrics, values, strict=True):
+                        compared = limit.columns(limit.against(metric, mine, best, bare)) if best and bare else {}
+                        yield {**head, **row, **compared, "note": row["note"] or note}
 
     def _reference(self, parameters: dict[str, Any]) -> VariantTimes | None:
         """bare at the point that this one is but for the engine's settings, which bare has not."""
@@ -96,13 +108,14 @@ class _Setting:
 
     def _times(self, part: pd.DataFrame, parameters: dict[str, Any]) -> VariantTimes | None:
         pattern = parameters.get("pattern")
-        launches = []
+        launches, rounds = [], []
         for _, ranks in groups(part[part["status"] == "ok"], ["launch"]):
             usable = [self.samples[row] for row in ranks.index if row in self.samples]
             times = launch_times(usable, pattern, self.rng)
             if not np.isnan(times.medians["total"]):
                 launches.append(times)
-        return VariantTimes.of(launches, self.rng) if launches else None
+                rounds.append(int(ranks["repetition"].iloc[0]))
+        return VariantTimes.of(launches, self.rng, rounds) if launches else None
 
     def _facts(self, part: pd.DataFrame, variant: str) -> dict[str, Any]:
         """Status, reason and noise of a variant at a point, over its launches and ranks."""

@@ -69,6 +69,7 @@ def results(frame: pd.DataFrame) -> list[Table]:
             "total",
             "comp/comm measured",
             *(name.replace("_", " ") for name in SHOWN),
+            "of the limit",
             "launches",
             "marks",
         ]
@@ -88,6 +89,7 @@ def _result(group: pd.DataFrame) -> list[str]:
         cells.append(f"{row['status']}: {row['reason'] or 'no value'}")
     cells.append(text(row.get("comp_over_comm_measured")))
     cells += [efficiency_text(by_metric), *(_cell(by_metric.get(name)) for name in SHOWN[1:])]
+    cells.append(_of_limit(by_metric.get("overlap_efficiency", {})))
     return [*cells, text(row.get("launches"), 0), ", ".join(_marks(row, by_metric))]
 
 
@@ -106,6 +108,12 @@ def efficiency_text(by_metric: dict[str, dict[str, Any]]) -> str:
     if added is not None and np.isfinite(added["value"]) and efficiency_says_little(row["low"], row["high"]):
         return style.added_text(added["value"], added["low"], added["high"])
     return f"{text(row['value'])} ({text(row['low'])} to {text(row['high'])})"
+
+
+def _of_limit(efficiency: dict[str, Any]) -> str:
+    """The efficiency as a share of the limit's, see analysis.limit."""
+    value, low, high = (efficiency.get(f"against_limit_{name}", np.nan) for name in ("value", "low", "high"))
+    return f"{text(value)} ({text(low)} to {text(high)})" if np.isfinite(value) else "–"
 
 
 def _marks(row: dict[str, Any], by_metric: dict[str, dict[str, Any]]) -> list[str]:

@@ -10,7 +10,7 @@ launch's: a step is over when its last rank is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -90,15 +90,23 @@ class VariantTimes:
     draws: dict[str, Draws]
     launches: int
     samples: int
+    rounds: dict[int, dict[str, float]] = field(default_factory=dict)  # round -> its launch's medians
 
     @classmethod
-    def of(cls, launches: Sequence[LaunchTimes], rng: np.random.Generator) -> VariantTimes:
+    def of(cls, launches: Sequence[LaunchTimes], rng: np.random.Generator, rounds: Sequence[int] = ()) -> VariantTimes:
+        """`rounds`: of each launch the round of the schedule in which it ran."""
         group = Group(len(launches), rng)
         draws = {
             name: group.draws([x.medians[name] for x in launches], np.stack([x.pools[name] for x in launches]))
             for name in SOURCES
         }
-        return cls(draws, len(launches), sum(x.samples for x in launches))
+        medians = dict(zip(rounds, (x.medians for x in launches), strict=False))
+        return cls(draws, len(launches), sum(x.samples for x in launches), medians)
+
+    def in_round(self, turn: int, reference: VariantTimes) -> Times:
+        """The times of one launch, with comm and comp of the reference's launch of the same round."""
+        there = reference.rounds[turn]
+        return Times(comm=there["own_comm"], comp=there["own_comp"], **self.rounds[turn])
 
 
 def combine(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis import frames
+from analysis import frames, limit
 from analysis.evaluate import REFERENCE
 from analysis.figures import style
 from analysis.figures.overlap_efficiency import at_equal
@@ -88,6 +88,7 @@ def _of_mpi(mpi: str, title: str, part: pd.DataFrame) -> MpiVerdict:
     found = MpiVerdict(mpi, _headline(title, bare), _where(size, str(pattern), bare))
     found.sentences = [_bare_sentence(bare), *_own_thread(title, facts.get("mpi-async"), bare), *_engine(facts, bare)]
     found.sentences += [
+        *limit.sentences(facts),
         *_not_certain(facts),
         *_other_points(chosen),
         *_other_sizes(part, [other for other in sizes if other != size]),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a variant's name means for a launch. Standard library only.
 
-Three settings need no engine; every other variant is a preset of the engine, optionally with settings of its own:
+Four settings need no engine; every other variant is a preset of the engine, optionally with settings of its own:
 `adaptive:burst=5:slice_us=200`.
 """
 
@@ -19,10 +19,12 @@ from harness.paths import ROOT
 PRESETS_FILE = ROOT / "progress_engine" / "presets.json"
 
 SEVERAL = "settings are separated by ':', as in 'adaptive:key=value:key=value'"
+LIMIT = "limit"
 WITHOUT_ENGINE = {
     "bare": "the MPI as it is",
     "bare-multiple": "the MPI as it is, initialised with MPI_THREAD_MULTIPLE",
     "mpi-async": "the MPI's own progress thread, where it has one",
+    LIMIT: "no MPI on the data path, a thread moves the message over TCP: the best that an engine could do there",
 }
 
 
@@ -90,6 +92,8 @@ def recipe(name: str, progress_run: Path, async_progress: Mapping[str, str]) -> 
         return Recipe()
     if preset == "bare-multiple":
         return Recipe(workload_options=["--thread-level", "multiple"])
+    if preset == LIMIT:
+        return Recipe(workload_options=["--thread-level", "funneled"])
     if preset == "mpi-async":
         if not async_progress:
             return "this MPI has no progress thread of its own"

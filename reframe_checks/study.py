@@ -80,7 +80,8 @@ class Scale:
     `timeout_s` (a launch) and `time_limit_s` (the job): 0 leaves them to the estimate. `point_s`: about how long a
     point takes, where the estimate by message size and computation does not fit. `mpis`: which ones a run takes that
     names none, if not all. `more`: launches of those variants that need more of them than the others, because a claim
-    is decided on them.
+    is decided on them. `limit`: the axes of the points of variant `limit`, see Launch.own; a study without them has no
+    such variant.
     """
 
     launches: int
@@ -95,6 +96,7 @@ class Scale:
     point_s: float = 0.0
     mpis: tuple[str, ...] = ()
     more: Mapping[str, int] = field(default_factory=dict)
+    limit: Grid = field(default_factory=dict)
 
     def points(self) -> list[Point]:
         """The union of the grids, in their order, each point once."""
@@ -151,12 +153,16 @@ class Study:
     def launches(self, stem: str, scale: Scale, names: list[str], seed: int) -> list[Launch]:
         """The interleaved schedule of this study with these variants."""
         often = {name: scale.more.get(name, scale.launches) for name in names}
-        return interleave(stem, often, seed, self.sweep(scale))
+        return interleave(stem, often, seed, self.sweep(scale), scale.limit)
 
     def _axes(self) -> dict[str, Parameter]:
         """The study's own axes, and the engine's settings under their own names."""
         engine = {name: Parameter(f"the engine's {name}", int, engine=name) for name in variants.numeric_settings()}
         return engine | dict(self.parameters)
+
+    @staticmethod
+    def _grid_axes(scale: Scale) -> set[str]:
+        return {name for grid in scale.grids for name in grid}
 
     def scale(self, name: str, settings: Mapping[str, str]) -> Scale:
         """The scale with `settings` applied: an axis's values ("size_bytes": "1024,65536") or one of LIMITS."""
@@ -177,6 +183,10 @@ class Study:
         axes = self._axes()
         if key in axes:
             values = tuple(axes[key].parse(key, part) for part in text.split(","))
+            if key in scale.limit and key not in self._grid_axes(scale):
+                if 0 in values:
+                    raise UsageError(f"--set {key}={text}: more than 0 is wanted.")
+                return replace(scale, limit=scale.limit | {key: values})
             return replace(scale, grids=tuple(grid | {key: values} for grid in scale.grids))
         known = ", ".join([*axes, *LIMITS])
         raise UsageError(f"Study {self.name} has no parameter '{key}'. It has: {known}.")

@@ -14,6 +14,7 @@ from analysis import frames
 from analysis.figures import style, toolkit
 from analysis.figures.toolkit import Drawn
 from analysis.metrics import COMP_EQUALS_COMM, LEAST_EFFICIENCY, METRICS
+from harness.variants import LIMIT
 
 NAME = "overlap_efficiency"
 STUDY = "overlap-ratio"
@@ -53,7 +54,7 @@ def _with_added(part: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
 @toolkit.styled
 def _draw(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Drawn:
     mpis = style.in_order(part["mpi"], style.MPI_ORDER)
-    variants = style.in_order(part["variant"], style.STYLES)[::-1]
+    variants = style.in_order(part.loc[part["variant"] != LIMIT, "variant"], style.STYLES)[::-1]
     sizes = sorted(part["size_bytes"].unique())
     figure, axes = toolkit.panels(len(mpis), 2, 0.24 * len(variants) + 0.45, share_y="none")
     for row, mpi in enumerate(mpis):
@@ -98,6 +99,9 @@ def _caption(part: pd.DataFrame, pattern: str, provenance: str) -> str:
 
 def _panel(axes: Axes, part: pd.DataFrame, variants: list[str], sizes: list[float], lowest: float) -> None:
     """Variants down, one mark a size, side by side within the variant's line."""
+    for index, size in enumerate(sizes):
+        for value in part.loc[(part["variant"] == LIMIT) & (part["size_bytes"] == size), "value"].dropna():
+            axes.axvline(max(value, lowest), **(style.LIMIT | {"color": SIZE_COLORS[index % 6], "marker": ""}))
     step = 0.62 / max(1, len(sizes) - 1) if len(sizes) > 1 else 0.0
     for position, variant in enumerate(variants):
         strong = style.style(variant).strong
@@ -155,6 +159,9 @@ def _legend(figure: Any, sizes: list[float], part: pd.DataFrame) -> None:
         Line2D([], [], **style.IDEAL, label="perfect"),
         Line2D([], [], **style.SERIAL, label="serial: no overlap at all"),
     ]
+    limits = toolkit.measured_limit(part)
+    handles += [Line2D([], [], **(look | {"marker": ""}), label=label) for label, look in limits.items()]
     if part["value"].isna().any():
         handles.append(Line2D([], [], marker="x", linestyle="none", color="#444444", label="no value: see the tables"))
-    figure.legend(handles=handles, loc="outside upper left", ncols=len(handles), columnspacing=1.4, handlelength=2.4)
+    ncols = -(-len(handles) // (2 if limits else 1))
+    figure.legend(handles=handles, loc="outside upper left", ncols=ncols, columnspacing=1.4, handlelength=2.4)

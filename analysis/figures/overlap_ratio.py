@@ -13,6 +13,7 @@ from analysis import frames
 from analysis.figures import style, toolkit
 from analysis.figures.toolkit import Drawn
 from analysis.metrics import METRICS
+from harness.variants import LIMIT
 
 NAME = "overlap_ratio"
 STUDY = "overlap-ratio"
@@ -79,6 +80,9 @@ def _panel(axes: Axes, part: pd.DataFrame) -> bool:
     level = 0
     for variant in style.in_order(part["variant"], style.STYLES):
         mine = part[part["variant"] == variant].drop_duplicates("comp_over_comm")
+        if variant == LIMIT:
+            toolkit.limit_line(axes, mine["x"].to_numpy(float), mine)
+            continue
         toolkit.series(axes, mine["x"].to_numpy(float), mine, style.style(variant))
         level += toolkit.gaps(axes, mine["x"].to_numpy(float), mine, style.style(variant), level)
     toolkit.ratio_axis(axes)

@@ -57,6 +57,9 @@ SPARE = [("#8fae5d", "h"), ("#9a8fc0", "p"), ("#c7777f", "H"), ("#6d8f8f", "X")]
 
 IDEAL: dict[str, Any] = {"color": "#009E73", "linestyle": (0, (6, 2)), "linewidth": 1.0, "zorder": 1}
 SERIAL: dict[str, Any] = {"color": "#999999", "linestyle": (0, (1, 1.5)), "linewidth": 1.2, "zorder": 1}
+LIMIT: dict[str, Any] = {"color": "#AA3377", "linestyle": (0, (3, 1, 1, 1)), "linewidth": 1.2, "marker": "_",
+                         "markersize": 9, "zorder": 5.5}  # fmt: skip
+LIMIT_LABEL = "limit: the same without MPI"
 MPI_TITLES = {
     "mpich": "MPICH",
     "openmpi": "Open MPI",

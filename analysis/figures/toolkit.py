@@ -25,6 +25,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 from analysis import nodes
 from analysis.figures import style
 from analysis.figures.style import VariantStyle
+from harness.variants import LIMIT
 
 Places = npt.NDArray[np.float64]  # where on the x axis
 BAD_MARKS = {
@@ -96,6 +97,17 @@ def series(axes: Axes, x: Places, part: pd.DataFrame, look: VariantStyle) -> Non
                   markerfacecolor="white", markeredgecolor=look.color, zorder=5)  # fmt: skip
 
 
+def limit_line(axes: Axes, x: Places, part: pd.DataFrame) -> None:
+    """What a program without MPI reaches: a line to compare with, no curve of a variant."""
+    axes.plot(x, part["value"].to_numpy(float), **style.LIMIT)
+
+
+def measured_limit(part: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """The limit's line for a legend, where it was measured."""
+    there = part.loc[part["variant"] == LIMIT, "value"].notna().any()
+    return {style.LIMIT_LABEL: style.LIMIT} if there else {}
+
+
 def dots(axes: Axes, x: Places, part: pd.DataFrame, look: VariantStyle) -> None:
     """Marks with their intervals as bars, where the places on the x axis are no numbers that a line could join."""
     value = part["value"].to_numpy(float)
@@ -148,7 +160,9 @@ def log_y(axes: Axes, formatter: Callable[[float], str] = "{:g}".format, subs: S
 
 def legend(figure: Figure, part: pd.DataFrame, lines: dict[str, dict[str, Any]], crossed: bool) -> None:
     """The legend above the panels: strong variants and reference lines first, then the muted ones."""
-    ordered = sorted(style.in_order(part["variant"], style.STYLES), key=lambda variant: not style.style(variant).strong)
+    lines = lines | measured_limit(part)
+    variants = part.loc[part["variant"] != LIMIT, "variant"]
+    ordered = sorted(style.in_order(variants, style.STYLES), key=lambda variant: not style.style(variant).strong)
     legend_of(figure, [style.style(variant) for variant in ordered], lines, crossed)
 
 

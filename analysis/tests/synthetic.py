@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.variants import LIMIT, WITHOUT_ENGINE
+
 MB = 1 << 20
 
 
@@ -32,6 +34,7 @@ USUAL = {
     "idle": Behaviour(0.26, 1.05),
     "adaptive": Behaviour(0.93, 1.05),
 }
+LIMITED = {**USUAL, "limit": Behaviour(0.95, 1.04)}
 
 
 @dataclass
@@ -55,6 +58,7 @@ class Synthetic:
     seed: int = 1
     machine: str = "Example CPU"
     nodes: dict[str, dict[str, Any]] | None = None  # what the compute nodes say; None: what the login node says
+    wakes: dict[int, float] = field(default_factory=lambda: {500: 0.1, 2000: 0.0})  # of limit: what each costs it
 
     def write(self, session: Path) -> Path:
         """Writes session.json and the records under `session`, which it returns."""
@@ -104,14 +108,18 @@ class Synthetic:
         """comm, comp (the reference), total of a point."""
         comm = self.latency_s + point["size_bytes"] / self.bytes_per_s
         comp = point["comp_s"] if "comp_s" in point else point["comp_over_comm"] * comm
-        return comm, comp, (comp + comm - behaviour.efficiency * min(comp, comm)) * self.slowdown
+        efficiency = behaviour.efficiency - self.wakes.get(point.get("wake_us", 0), 0.0)
+        return comm, comp, (comp + comm - efficiency * min(comp, comm)) * self.slowdown
 
     def launch_lines(
         self, context: dict[str, Any], behaviour: Behaviour, rng: np.random.Generator
     ) -> list[dict[str, Any]]:
         lines: list[dict[str, Any]] = [header(context)]
         shift = float(np.exp(rng.normal(0, self.launch_spread)))
-        for point in self.points():
+        points = self.points()
+        if context["variant"] == LIMIT:
+            points = [point | {"wake_us": wake} for point in points for wake in self.wakes]
+        for point in points:
             point["work_units"] = round(1000 * point.get("comp_over_comm", point.get("comp_s", 0) * 100))
             if behaviour.fails:
                 lines.append({"point": point, "rank": 0, "status": behaviour.fails, "reason": "made up", "samples": {}})
@@ -175,7 +183,7 @@ def header(context: dict[str, Any]) -> dict[str, Any]:
 
 def end(variant: str, status: str = "ok") -> dict[str, Any]:
     engine = None
-    if variant not in ("bare", "bare-multiple", "mpi-async"):
+    if variant not in WITHOUT_ENGINE:
         engine = {"version": "0.1.0", "preset": variant, "active": variant != "off", "reason": "", "settings": {}}
     ranks = [
         {

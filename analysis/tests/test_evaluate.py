@@ -24,7 +24,7 @@ def metric(frame: pd.DataFrame, name: str, variant: str, **where: object) -> pd.
 
 def exact(**changed: object) -> Synthetic:
     """A session without any spread: every number is known."""
-    return Synthetic(launch_spread=0.0, sample_spread=0.0, launches=2, samples=3, **changed)  # type: ignore[arg-type]
+    return Synthetic(**({"launches": 2, "samples": 3, "launch_spread": 0.0, "sample_spread": 0.0} | changed))  # type: ignore[arg-type]
 
 
 def test_efficiency_and_inflation_are_those_the_session_was_made_with(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from analysis.claims.evidence import Evidence
 from analysis.figures import gallery, style, toolkit
 from analysis.figures.toolkit import Drawn
 from analysis.load import load
-from analysis.tests.synthetic import MB, USUAL, Behaviour, Synthetic
+from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic
 
 BASELINE = Path(__file__).parent / "baseline"
 TOLERANCE = 4.0  # root mean square of the difference of colours, of 255; another font renderer costs about 2
@@ -39,7 +39,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Drawn]:
         "idle": Behaviour(0.3, 1.05, fails="timeout"),
         "adaptive": Behaviour(0.9, 1.1),
     }
-    mpis = {"mpich": USUAL, "openmpi": ompi}
+    mpis = {"mpich": LIMITED, "openmpi": ompi}
     first = Synthetic(mpis=mpis, launches=3, samples=8, sizes=(MB // 16, 4 * MB)).write(folder / "first")
     sizes = (1, 16 << 10, MB, 8 * MB)
     second = Synthetic(
@@ -88,7 +88,7 @@ def test_the_csv_holds_exactly_the_drawn_points(drawn: dict[str, Drawn], tmp_pat
     table = pd.read_csv(paths["csv"])
     assert set(table["size_bytes"]) == {4 * MB}
     assert set(table["metric"]) == {"overlap_ratio"}
-    assert set(table["variant"]) == set(USUAL)
+    assert set(table["variant"]) == set(LIMITED)
     assert set(table.loc[table["value"].isna(), "status"]) == {"skipped", "timeout"}
     assert paths["svg"].read_text().startswith("<?xml")
 

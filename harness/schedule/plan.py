@@ -7,14 +7,16 @@ drawn anew from the plan's seed, so that no variant always follows the same othe
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from harness.variants import WITHOUT_ENGINE, with_settings
+from harness.variants import LIMIT, WITHOUT_ENGINE, with_settings
 
 Point = dict[str, Any]
 INTENTIONS = ("comp_over_comm", "comp_s")  # become work_units by the session's calibration
@@ -31,7 +33,8 @@ class Launch:
     """One run of the workload under one variant. `identity` names its record file.
 
     `fixed`: the points that it measures have these values, which are settings of the engine; `engine`: the same as the
-    engine takes them, "idle_us=10".
+    engine takes them, "idle_us=10". `own`: axes that no other variant's points have, with their values: each point is
+    measured at all of them. An axis that the points have already keeps those with one of its values.
     """
 
     identity: str
@@ -40,6 +43,7 @@ class Launch:
     order: int
     fixed: Point = field(default_factory=dict)
     engine: list[str] = field(default_factory=list)
+    own: dict[str, list[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,9 @@ def points_of(points: Sequence[Point], launch: Launch, axes: Sequence[str]) -> l
     if launch.fixed:
         return [p for p in points if all(p.get(name) == value for name, value in launch.fixed.items())]
     kept = [{name: value for name, value in point.items() if name not in axes} for point in points]
-    return [point for index, point in enumerate(kept) if point not in kept[:index]]
+    unique = [point for index, point in enumerate(kept) if point not in kept[:index]]
+    own = [dict(zip(launch.own, values, strict=True)) for values in itertools.product(*launch.own.values())]
+    return [point | more for point in unique for more in own if all(point.get(n, v) == v for n, v in more.items())]
 
 
 @dataclass(frozen=True)
@@ -179,11 +185,17 @@ def point_estimate_s(point: Point, sampler: Sampler) -> float:
     return float(min(longest, (sampler.warmup + sampler.max_samples) * repetition))
 
 
-def interleave(stem: str, variants: Mapping[str, int], seed: int, sweep: Sweep = Sweep()) -> list[Launch]:
+def interleave(
+    stem: str,
+    variants: Mapping[str, int],
+    seed: int,
+    sweep: Sweep = Sweep(),
+    limit: Mapping[str, Sequence[Any]] = MappingProxyType({}),
+) -> list[Launch]:
     """As many launches as `variants` says of each, and of each setting that is swept, in rounds.
 
     A round has every variant once, in an order drawn by `seed`; one with fewer launches than there are rounds takes
-    part in as many of them, evenly spread.
+    part in as many of them, evenly spread. `limit`: the axes that only the points of variant `limit` have.
     """
     shuffler = random.Random(f"{stem} {seed}")
     rounds = max(variants.values(), default=0)
@@ -194,7 +206,8 @@ def interleave(stem: str, variants: Mapping[str, int], seed: int, sweep: Sweep =
         for variant, fixed, engine in shuffler.sample(cells, len(cells)):
             order, repetition = len(schedule), turn * variants[variant] // rounds
             identity = f"{stem}.{order:03d}.{with_settings(variant, engine).replace(':', '+')}"
-            schedule.append(Launch(identity, variant, repetition, order, fixed, engine))
+            own = {name: list(values) for name, values in limit.items()} if variant == LIMIT else {}
+            schedule.append(Launch(identity, variant, repetition, order, fixed, engine, own))
     return schedule
 
 

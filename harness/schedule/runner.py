@@ -26,12 +26,13 @@ from harness.schedule.calibrate import Calibration
 from harness.schedule.folders import Folders
 from harness.schedule.launch import Attempt, Outcome, Watch, command, context, execute, now
 from harness.schedule.plan import Launch, Plan, Point
-from harness.variants import Recipe, recipe, with_settings
+from harness.variants import LIMIT, Recipe, recipe, with_settings
 
 PROGRESS = "progress.fifo"
 DESCRIBE_TIMEOUT_S = 60.0
 STOPPED = 128 + signal.SIGTERM
 UNWRITABLE = os.EX_IOERR
+NO_LIMIT = "this study's messages are moved by MPI alone: it has no limit to compare with"
 
 
 class Runner:
@@ -93,6 +94,8 @@ class Runner:
     def _launch(self, launch: Launch, points: list[Point], calibration: Calibration | None) -> None:
         name = with_settings(launch.variant, launch.engine)
         how = recipe(name, Path(self.plan.site.progress_run), self.plan.site.async_progress)
+        if launch.variant == LIMIT and not launch.own:
+            how = NO_LIMIT
         if isinstance(how, str):
             self._record_without_run(launch, points, "skipped", how)
             return

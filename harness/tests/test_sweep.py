@@ -13,7 +13,7 @@ import pytest
 from harness.errors import UsageError
 from harness.request import Request, from_facts
 from harness.schedule import records
-from harness.schedule.plan import Plan
+from harness.schedule.plan import Launch, Plan
 from harness.schedule.runner import Runner
 from harness.systems import BUILTIN
 from reframe_checks.features import Need, why_not
@@ -112,3 +112,30 @@ def test_variants_on_which_claims_are_decided_have_more_launches_unless_launches
     scale = STUDIES["overlap-ratio"].scale("quick", {"launches": "2"})
     counts = Counter(launch.variant for launch in STUDIES["overlap-ratio"].launches("s", scale, ["bare", "thread"], 1))
     assert counts == {"bare": 2, "thread": 2}
+
+
+def test_the_points_of_the_limit_have_axes_of_their_own() -> None:
+    limited = replace(SCALE, variants=("bare", "idle", "limit"), limit={"wake_us": (500, 2000), "size_bytes": (8,)})
+    (job,) = request(studies=[replace(STUDY, scales={"quick": limited})], all_mpis=False).jobs()
+    wanted = [{"size_bytes": 8, "wake_us": 500}, {"size_bytes": 8, "wake_us": 2000}]
+    for launch in job.launches:
+        points = job.points_of(launch)
+        assert (points == wanted) if launch.variant == "limit" else all("wake_us" not in point for point in points)
+    assert sum(launch.variant == "limit" for launch in job.launches) == SCALE.launches
+
+
+def test_the_intervals_of_the_limit_are_set_on_the_command_line() -> None:
+    study = STUDIES["overlap-ratio"]
+    assert study.scale("quick", {"wake_us": "700,900"}).limit["wake_us"] == (700, 900)
+    with pytest.raises(UsageError, match="more than 0"):
+        study.scale("quick", {"wake_us": "0,900"})
+
+
+def test_a_study_whose_messages_only_mpi_moves_skips_the_limit(plan: Plan, tmp_path: Path) -> None:
+    launch = Launch("s.000.limit", "limit", 0, 0)
+    nothing = "true"  # in place of mpiexec, which would only describe the nodes
+    site = replace(plan.site, launch_command=[nothing])
+    Runner(replace(plan, launches=[launch], points=[{"size_bytes": 8}], site=site), tmp_path / "session").run()
+    (record,) = (tmp_path / "session" / "records").glob("*.jsonl")
+    assert {line["status"] for line in records.read(record).points} == {"skipped"}
+    assert "moved by MPI alone" in records.read(record).points[0]["reason"]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from reframe_checks.study import Parameter, Scale, Study
+from reframe_checks.study import BASELINES, PRESETS, Grid, Parameter, Scale, Study
 from reframe_checks.tables.common import DEFENSIBLE, KIB, MIB, TEST_EVERY, WORK
 
 _OVERLAP_PARAMETERS = {
@@ -12,9 +12,13 @@ _OVERLAP_PARAMETERS = {
     "receive": Parameter("whether the receive is there before the send starts", str, ("preposted", "late")),
     "work": WORK,
     "test_every": TEST_EVERY,
+    "wake_us": Parameter("variant limit alone: how long its thread sleeps after each move, microseconds", int),
 }
 
-_DECIDING = {"bare": DEFENSIBLE, "adaptive": DEFENSIBLE}
+_DECIDING = {"bare": DEFENSIBLE, "adaptive": DEFENSIBLE, "limit": DEFENSIBLE}
+_ALL = (*BASELINES, *PRESETS, "limit")
+_FEW_WAKES: Grid = {"wake_us": (500, 2000)}
+_WAKES: Grid = {"wake_us": (250, 500, 1000, 2000, 3000, 5000)}
 
 OVERLAP_RATIO = Study(
     name="overlap-ratio",
@@ -33,6 +37,7 @@ OVERLAP_RATIO = Study(
             warmup=1,
             time_box_s=5,
             variants=("bare", "adaptive"),
+            limit=_FEW_WAKES,
         ),
         "quick": Scale(
             launches=1,
@@ -47,6 +52,8 @@ OVERLAP_RATIO = Study(
             max_samples=20,
             warmup=1,
             time_box_s=0.45,
+            variants=_ALL,
+            limit=_FEW_WAKES | {"comp_over_comm": (1.0, 2.0)},
         ),
         "paper": Scale(
             launches=6,
@@ -61,6 +68,8 @@ OVERLAP_RATIO = Study(
             max_samples=100,
             warmup=2,
             time_box_s=20,
+            variants=_ALL,
+            limit=_WAKES,
         ),
     },
 )
@@ -83,6 +92,7 @@ SEND_TIME = Study(
             warmup=1,
             time_box_s=1,
             variants=("bare", "adaptive"),
+            limit=_FEW_WAKES,
         ),
         "quick": Scale(
             launches=1,
@@ -99,7 +109,8 @@ SEND_TIME = Study(
             max_samples=30,
             warmup=1,
             time_box_s=0.2,
-            variants=("bare", "mpi-async", "idle", "adaptive"),
+            variants=("bare", "mpi-async", "idle", "adaptive", "limit"),
+            limit=_FEW_WAKES | {"comp_s": (0.0005, 0.001)},
         ),
         "paper": Scale(
             launches=6,
@@ -114,6 +125,8 @@ SEND_TIME = Study(
             max_samples=1000,
             warmup=2,
             time_box_s=10,
+            variants=_ALL,
+            limit=_WAKES,
         ),
     },
 )

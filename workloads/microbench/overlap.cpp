@@ -5,12 +5,17 @@
 // Point: pattern (both), size_bytes, work_units, work (register), test_every (0; manual progression), receive
 // (preposted). Samples, one a repetition: total_s, comm_s, comp_s, comp_in_s (tests included), post_s, wait_s, test_s,
 // ack_s, cpu_s and the context switches of the application's and of other threads.
+#include <chrono>
+
+#include "common/errors.h"
 #include "microbench/benchmarks.h"
 #include "microbench/computation.h"
 #include "microbench/transfer.h"
 
 namespace workloads {
 namespace {
+
+constexpr std::int64_t longest_wake_us = 1'000'000;
 
 const Parameters& parameters() {
   static const Parameters table{
@@ -26,15 +31,40 @@ const Parameters& parameters() {
       work_parameter(),
       test_every_parameter(),
       receive_parameter(),
+      {
+          .name = "wake_us",
+          .domain = IntegerRange{.minimum = 0, .maximum = longest_wake_us},
+          .unit = "us",
+          .meaning =
+              "a thread moves the message over TCP, without MPI, and sleeps so long after each move; 0: MPI does",
+          .default_value = 0,
+      },
   };
   return table;
+}
+
+std::chrono::microseconds wake_of(const Json& point) {
+  return std::chrono::microseconds(integer_of(point, parameters(), "wake_us"));
+}
+
+void check(const Json& point, int ranks) {
+  check_pairs(point, ranks);
+  if (wake_of(point).count() == 0) {
+    return;
+  }
+  if (size_of(point, parameters()) == 0) {
+    throw UsageError("wake_us: a message without bytes has nothing that TCP could move: give size_bytes");
+  }
+  if (integer_of(point, parameters(), "test_every") != 0) {
+    throw UsageError("wake_us: without MPI there is no request to test: leave test_every at 0");
+  }
 }
 
 class Overlap final : public Experiment {
  public:
   Overlap(const Preparation& preparation, std::string_view pattern)
       : transfer_(preparation.mpi, size_of(preparation.point, parameters()),
-                  posting_of(preparation.point, parameters()), preparation.settle_s),
+                  posting_of(preparation.point, parameters()), preparation.settle_s, wake_of(preparation.point)),
         computation_(preparation, parameters()) {
     if (pattern != "both" && pattern != transfer_.pair().role()) {
       computation_.skip();
@@ -62,6 +92,9 @@ class Overlap final : public Experiment {
 };
 
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
+  if (wake_of(preparation.point).count() != 0 && preparation.mpi.thread_level()["provided"] == "single") {
+    throw UsageError("wake_us: a thread moves the message beside MPI's: give --thread-level funneled");
+  }
   return std::make_unique<Overlap>(preparation, choice_of(preparation.point, parameters(), "pattern"));
 }
 
@@ -72,7 +105,7 @@ const Benchmark& overlap_benchmark() {
       .name = "overlap",
       .question = "Does a message progress while its sides compute? Communication alone, computation alone, and both.",
       .parameters = parameters(),
-      .check = check_pairs,
+      .check = check,
       .prepare = prepare,
       .calibration = &calibration_benchmark(),
   };

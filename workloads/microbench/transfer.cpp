@@ -4,27 +4,13 @@
 #include "common/clock.h"
 
 namespace workloads {
-namespace {
-
-constexpr int message_tag = 100;
-
-}  // namespace
-
-Transfer::Transfer(const MpiProcess& mpi, std::size_t bytes, ReceivePosting posting, double settle_s)
-    : pair_(mpi), payload_(bytes), posting_(posting), settle_s_(settle_s) {}
-
-MPI_Request Transfer::start() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  const auto count = static_cast<int>(payload_.size());
-  if (pair_.is_sender()) {
-    require(MPI_Isend(payload_.data(), count, MPI_BYTE, pair_.partner(), message_tag, MPI_COMM_WORLD, &request),
-            "MPI_Isend");
-  } else {
-    require(MPI_Irecv(payload_.data(), count, MPI_BYTE, pair_.partner(), message_tag, MPI_COMM_WORLD, &request),
-            "MPI_Irecv");
-  }
-  return request;  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): run() waits for it
-}
+Transfer::Transfer(const MpiProcess& mpi, std::size_t bytes, ReceivePosting posting, double settle_s,
+                   std::chrono::microseconds tcp_wake)
+    : pair_(mpi),
+      path_(tcp_wake.count() > 0 ? make_tcp_path(pair_, tcp_wake) : make_mpi_path(pair_)),
+      payload_(bytes),
+      posting_(posting),
+      settle_s_(settle_s) {}
 
 TransferTimes Transfer::run(const std::function<void(MPI_Request&)>& between) {
   ++seed_;
@@ -33,10 +19,9 @@ TransferTimes Transfer::run(const std::function<void(MPI_Request&)>& between) {
   }
   spin_for(settle_s_);  // awake: a core that slept would be slower afterwards
   TransferTimes times;
-  MPI_Request request = MPI_REQUEST_NULL;
   const auto timed_start = [&] {
     const auto begin = Clock::now();
-    request = start();
+    path_->start(payload_.bytes());
     times.post_s = seconds_since(begin);
   };
   const bool start_first = !pair_.is_sender() && posting_ == ReceivePosting::preposted;
@@ -51,10 +36,9 @@ TransferTimes Transfer::run(const std::function<void(MPI_Request&)>& between) {
     timed_start();
   }
   const auto started = Clock::now();
-  between(request);
+  between(path_->request());
   const auto waiting = Clock::now();
-  // NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): start() started it
-  require(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  path_->finish();
   const auto complete = Clock::now();
   if (pair_.is_sender()) {
     pair_.await_acknowledgement();

@@ -2,10 +2,13 @@
 // One message from the sender of a pair to its receiver, with whatever happens between its start and its completion.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "common/overlap_sample.h"
+#include "microbench/data_path.h"
 #include "microbench/pair.h"
 #include "microbench/payload.h"
 
@@ -23,8 +26,10 @@ struct TransferTimes : OverlapRun {
 /// Owns the message's memory. Collective over the pair.
 class Transfer {
  public:
-  /// `settle_s`: pause before each run, see LaunchOptions.
-  Transfer(const MpiProcess& mpi, std::size_t bytes, ReceivePosting posting, double settle_s);
+  /// `settle_s`: pause before each run, see LaunchOptions. `tcp_wake`: not MPI moves the message, see make_tcp_path; 0:
+  /// MPI does.
+  Transfer(const MpiProcess& mpi, std::size_t bytes, ReceivePosting posting, double settle_s,
+           std::chrono::microseconds tcp_wake = {});
 
   /// Runs `between`, which may test the request, after the start and before the completing call. A preposted receive
   /// starts before the clock does.
@@ -33,9 +38,8 @@ class Transfer {
   [[nodiscard]] const Pair& pair() const noexcept { return pair_; }
 
  private:
-  MPI_Request start();
-
   Pair pair_;
+  std::unique_ptr<DataPath> path_;
   Payload payload_;
   ReceivePosting posting_;
   double settle_s_;

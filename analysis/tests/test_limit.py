@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The limit: chosen on one half of the launches and judged on the other, and how near a variant comes to it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.evaluate import evaluate
+from analysis.limit import ONE_LAUNCH, goals, main
+from analysis.load import load
+from analysis.tables import results
+from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic
+from analysis.tests.test_evaluate import exact, metric
+from analysis.verdict import verdict
+
+ONE_POINT = {"comp_over_comm": (1.0,), "launches": 6}
+
+
+def of(tmp_path: Path, made: Synthetic) -> pd.DataFrame:
+    return evaluate(load([made.write(tmp_path / "s")]))
+
+
+def made_of(limit: float, adaptive: float, **changed: object) -> Synthetic:
+    variants = {"bare": Behaviour(0.1), "adaptive": Behaviour(adaptive), "limit": Behaviour(limit)}
+    return exact(mpis={"mpich": variants}, comp_over_comm=(1.0,), **changed)
+
+
+def test_the_best_interval_is_judged_at_the_point_of_the_others(tmp_path: Path) -> None:
+    frame = of(tmp_path, exact(mpis={"mpich": LIMITED}, comp_over_comm=(1.0,)))
+    row = metric(frame, "overlap_efficiency", "limit")
+    assert row["value"] == pytest.approx(0.95, abs=1e-4)
+    assert "every 2000 µs" in row["note"]
+    assert frame["point"].nunique() == 1, "an interval is no point of its own"
+
+
+def test_no_launch_is_judged_at_the_interval_that_it_chose(tmp_path: Path) -> None:
+    """Each half is lucky at another interval: chosen and judged on the same launches, it would look perfect."""
+    session = made_of(0.8, 0.8, wakes={500: 0.0, 2000: 0.0}).write(tmp_path / "s")
+    for file in (session / "records").glob("*.limit.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        lucky = (500, 2000)[lines[0]["header"]["context"]["repetition"] % 2]
+        for line in lines[1:-1]:
+            if line["point"]["wake_us"] == lucky:
+                line["samples"]["total_s"] = [0.9 * value for value in line["samples"]["total_s"]]
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    row = metric(evaluate(load([session])), "overlap_efficiency", "limit")
+    assert row["value"] == pytest.approx(0.8, abs=1e-3)
+    assert "500 µs or 2000 µs" in row["note"]
+
+
+def test_one_launch_cannot_be_judged(tmp_path: Path) -> None:
+    session = Synthetic(mpis={"mpich": LIMITED}, comp_over_comm=(1.0,), launches=1).write(tmp_path / "s")
+    row = metric(evaluate(load([session])), "overlap_efficiency", "limit")
+    assert np.isnan(row["value"])
+    assert (row["status"], row["reason"]) == ("skipped", ONE_LAUNCH)
+
+
+def test_a_share_of_the_limit_is_paired_by_round(tmp_path: Path) -> None:
+    """All launches of a round are slower or faster together: the share does not see it."""
+    session = made_of(0.9, 0.81, launches=0).write(tmp_path / "s")
+    made = made_of(0.9, 0.81)
+    for repetition in range(6):
+        part = made_of(0.9, 0.81, launches=1, bytes_per_s=made.bytes_per_s * (1 + repetition % 3)).write(tmp_path / "p")
+        for file in (part / "records").glob("*.jsonl"):
+            text = file.read_text().replace('"repetition": 0', f'"repetition": {repetition}')
+            name = file.name.replace(".00", f".{repetition}0")
+            text = text.replace(file.stem, name.removesuffix(".jsonl")).replace('"session": "p"', '"session": "s"')
+            (session / "records" / name).write_text(text)
+    row = metric(evaluate(load([session])), "overlap_efficiency", "adaptive")
+    assert row["against_limit_value"] == pytest.approx(0.9, abs=1e-3)
+    assert row["against_limit_low"] == pytest.approx(0.9, abs=1e-3)
+    assert row["high"] - row["low"] > 0.2, "unpaired it is not known"
+
+
+@pytest.mark.parametrize(("adaptive", "reached"), [(0.89, True), (0.80, False)])
+def test_the_goal_is_stated_against_the_limit(tmp_path: Path, adaptive: float, reached: bool) -> None:
+    variants = {"bare": Behaviour(0.1), "adaptive": Behaviour(adaptive, 1.05), "limit": Behaviour(0.9, 1.04)}
+    made = Synthetic(mpis={"mpich": variants}, **ONE_POINT)  # type: ignore[arg-type]
+    made.launch_spread = made.sample_spread = 0.001
+    session = made.write(tmp_path / "s")
+    frame = evaluate(load([session]))
+    ((words, good),) = goals(frame)
+    assert good is reached
+    assert "both, 4 MB, comp/comm 1" in words
+    assert main([str(session)]) == (0 if reached else 1)
+
+
+def test_the_limit_stands_in_the_verdict_and_in_the_tables(tmp_path: Path) -> None:
+    frame = of(tmp_path, made_of(0.9, 0.81))
+    assert "The engine (adaptive) reaches 0.90 (0.90 to 0.90) of what a minimal program without MPI" in (
+        verdict(frame).text()
+    )
+    (table,) = results(frame)
+    place = table["columns"].index("of the limit")
+    assert {row[1]: row[place] for row in table["rows"]} == {
+        "bare": "0.11 (0.11 to 0.11)",
+        "adaptive": "0.90 (0.90 to 0.90)",
+        "limit": "–",
+    }
+
+
+def test_points_at_which_the_limit_was_not_measured_miss_nothing(tmp_path: Path) -> None:
+    session = made_of(0.9, 0.8).write(tmp_path / "s")
+    other = exact(mpis={"mpich": {"bare": Behaviour(0.1)}}, comp_over_comm=(2.0,)).write(tmp_path / "o")
+    for file in (other / "records").glob("*.jsonl"):
+        text = file.read_text().replace('"session": "o"', '"session": "s"')
+        (session / "records" / f"more.{file.name}").write_text(text)
+    frame = evaluate(load([session]))
+    assert set(frame.loc[frame["comp_over_comm"] == 2.0, "variant"]) == {"bare", "adaptive"}
