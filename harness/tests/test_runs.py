@@ -151,7 +151,7 @@ def test_the_limit_moves_its_messages_over_the_network_of_the_nodes(results: Pat
         assert record.header["thread_level"]["asked"] == "funneled"
         assert [rank["engine"] for rank in record.end["ranks"]] == [None, None]
         received = sum(rank["interface_bytes"]["eth0"]["received"] for rank in record.end["ranks"])
-        assert received > 2 * AT_COMM["size_bytes"] * sum(len(x["samples"]["total_s"]) for x in record.points[::2])
+        assert received > 2 * (4 << 20) * sum(len(x["samples"]["total_s"]) for x in record.points[::2])
     assert ",limit," in (session / "figures" / "overlap_efficiency-both.csv").read_text()
 
 
