@@ -142,6 +142,25 @@ def _wait_for(process: subprocess.Popen[str], words: str) -> None:
     pytest.fail(f"the run ended before it said '{words}': {''.join(said)}")
 
 
+def test_the_limit_moves_its_messages_over_the_network_of_the_nodes(results: Path) -> None:
+    settings = ("--variant", "bare,adaptive,limit", "--set", "wake_us=300,1000")
+    done = bench("run", "overlap-ratio", "--scale", "test", "--mpi", "mpich", *settings)
+    assert done.returncode == 0, done.stdout + done.stderr
+    session = results / "latest"
+    files = sorted((session / "records").glob("*.limit.jsonl"))
+    assert len(files) == 2
+    for file in files:
+        record = records.read(file)
+        assert {line["status"] for line in record.points} == {"ok"}
+        assert {line["point"]["wake_us"] for line in record.points} == {300, 1000}
+        assert record.header and record.end
+        assert record.header["thread_level"]["asked"] == "funneled"
+        assert [rank["engine"] for rank in record.end["ranks"]] == [None, None]
+        received = sum(rank["interface_bytes"]["eth0"]["received"] for rank in record.end["ranks"])
+        assert received > 2 * (4 << 20) * sum(len(x["samples"]["total_s"]) for x in record.points[::2])
+    assert ",limit," in (session / "figures" / "overlap_efficiency-both.csv").read_text()
+
+
 LONG = ("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", "launches=6")
 
 

@@ -58,6 +58,11 @@ void check(const Json& point, int ranks) {
   if (integer_of(point, parameters(), "test_every") != 0) {
     throw UsageError("wake_us: without MPI there is no request to test: leave test_every at 0");
   }
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  if (provided == MPI_THREAD_SINGLE) {
+    throw UsageError("wake_us: a thread moves the message beside MPI's: give --thread-level funneled");
+  }
 }
 
 class Overlap final : public Experiment {
@@ -92,9 +97,6 @@ class Overlap final : public Experiment {
 };
 
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
-  if (wake_of(preparation.point).count() != 0 && preparation.mpi.thread_level()["provided"] == "single") {
-    throw UsageError("wake_us: a thread moves the message beside MPI's: give --thread-level funneled");
-  }
   return std::make_unique<Overlap>(preparation, choice_of(preparation.point, parameters(), "pattern"));
 }
 

@@ -179,6 +179,34 @@ def test_wrong_payload_fails_the_point_and_the_next_one_is_measured(launcher: La
     assert f'point {{"size_bytes":5000,"work_units":1}} failed: {reason}' in result.errors
 
 
+FUNNELED = "--thread-level=funneled"
+
+
+def test_a_message_moves_over_tcp_without_mpi(launcher: Launcher) -> None:
+    points = [
+        {"pattern": pattern, "size_bytes": size, "work_units": 20, "wake_us": wake, "receive": receive}
+        for pattern, size, wake, receive in (
+            ("both", 4194304, 200, "preposted"),
+            ("receiver", 65536, 1000, "late"),
+            ("sender", 1, 100, "preposted"),
+        )
+    ]
+    file = f"--points={write(launcher.folder / 'points.json', points)}"
+    result = launcher.run(4, "overlap", file, *QUICK, FUNNELED, preload="no_message")
+    assert (result.status, result.errors) == (0, "")
+    assert_valid(result)
+    assert [line["point"] for line in result.points[::4]] == points
+    assert all(set(line["samples"]) == QUANTITIES for line in result.points)
+    assert [rank["engine"] for rank in result.end["ranks"]] == 4 * [None]
+
+
+def test_a_wrong_payload_of_tcp_fails_the_point(mpich: Launcher) -> None:
+    point = "--point=size_bytes=5000,work_units=1,wake_us=100"
+    result = mpich.run(2, "overlap", point, *QUICK, FUNNELED, preload="wrong_stream", WRONG_STREAM_AFTER="3")
+    assert result.status == 1
+    assert "rank 1: the message of 5000 bytes is wrong at byte" in result.points[0]["reason"]
+
+
 POINT = {"size_bytes": 8, "work_units": 1}
 MISTAKES: dict[str, tuple[list[Any], str]] = {
     "no point": ([], "no point to measure"),
@@ -196,6 +224,9 @@ MISTAKES: dict[str, tuple[list[Any], str]] = {
     "text": (["--point=size_bytes"], "key=value is needed"),
     "option": (["--nonsense"], "--nonsense"),
     "value": (["--max-samples=-3"], "--max-samples"),
+    "no threads": (["--point=size_bytes=8,work_units=1,wake_us=9"], "give --thread-level funneled"),
+    "nothing to move": (["--point=size_bytes=0,work_units=1,wake_us=9"], "has nothing that TCP could move"),
+    "nothing to test": (["--point=size_bytes=8,work_units=1,wake_us=9,test_every=1"], "leave test_every at 0"),
     "level": (["--thread-level=all"], "all not in {single,funneled,serialized,multiple}"),
 }
 
