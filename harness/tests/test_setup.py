@@ -94,3 +94,13 @@ def test_every_launcher_is_told_hosts_shell_and_ranks(name: str) -> None:
     assert "vc2" in text
     assert "/run/rsh" in command
     assert "core" not in text, "nothing may be bound on virtual nodes"
+
+
+@pytest.mark.parametrize("name", MPIS)
+def test_a_launcher_passes_everything_on_or_what_is_named(name: str) -> None:
+    """Hydra passes all on by itself: told of some alone, it would keep the settings of the MPI from the ranks."""
+    hydra = MPIS[name].family != "openmpi"
+    told = " ".join(MPIS[name].launch_command(4, 2, Where(exports=("MARK",))))
+    assert ("-x MARK" in told, "-genvlist" in told) == (not hydra, False)
+    told = " ".join(MPIS[name].launch_command(4, 2, Where(environment=("MARK", "OMPI_MCA_btl", "PATH"))))
+    assert ("-genvlist MARK,OMPI_MCA_btl,PATH" if hydra else "-x MARK -x PATH -n") in told
