@@ -29,7 +29,7 @@ def launch_line(
     where = Where(bind=(os.cpu_count() or 1) >= ranks)
     per_node = ranks
     if system.name == "vcluster" and (cluster := virtual.load()):
-        where = Where(tuple(cluster.hosts[:nodes]), cluster.remote_shell, exports=passed_on(environment))
+        where = Where(tuple(cluster.hosts[:nodes]), cluster.remote_shell, environment=passed_on(environment))
         per_node = -(-ranks // nodes)
     launch = mpi.launch_command(ranks, per_node, where)
     return opened.login([*launch, *how.prefix, *command, *how.workload_options]), environment

@@ -23,13 +23,15 @@ class Where:
     """Where mpiexec puts the ranks. `hosts` None: this machine alone or, inside a batch job, its allocation's nodes.
 
     `bind` False (the default) binds nothing: a default binding puts the first rank of every virtual node on core 0.
-    `exports` are the environment variables that the ranks get from the launcher; empty: those that it passes by itself.
+    `exports` are the environment variables that a launcher which passes nothing on by itself is told to pass on.
+    `environment` names all that ranks get of the launcher's; empty: whatever it passes on by itself.
     """
 
     hosts: tuple[str, ...] | None = None
     remote_shell: str | None = None
     bind: bool = False
     exports: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
 
 
 def _mpich_environment(_prefix: Path, network: str) -> Environment:
@@ -70,8 +72,8 @@ def _hydra(mpi: Mpi, tasks: int, per_node: int, where: Where) -> list[str]:
         command += ["-launcher", "rsh", "-launcher-exec", where.remote_shell]
     if where.hosts:
         command += ["-hosts", ",".join(where.hosts)]
-    if where.exports:
-        command += ["-genvlist", ",".join(where.exports)]
+    if where.environment:
+        command += ["-genvlist", ",".join(where.environment)]
     return [*command, "-ppn", str(per_node), "-n", str(tasks)]
 
 
@@ -93,7 +95,7 @@ def _prte(mpi: Mpi, tasks: int, per_node: int, where: Where) -> list[str]:
         ]
     else:
         command += ["--map-by", ":oversubscribe"]
-    for name in where.exports:
+    for name in (*where.exports, *where.environment):
         if not name.startswith(PRTE_PASSES):  # named twice, it complains
             command += ["-x", name]
     return [*command, "-n", str(tasks)]

@@ -10,7 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,18 +102,23 @@ def run(request: Request, session: Session) -> bool:
     with session.alone() as lock:
         try:
             salvage(session.folders)
-            with request.system.open(request.nodes) as opened:
-                if opened.note:
-                    say(opened.note)
-                session.facts["network"] = opened.network
-                session.save()
-                _run_studies(request, session, opened, lock)
+            with contextlib.ExitStack() as stack:
+                _run_studies(request, session, lambda: _open(request, session, stack), lock)
             state = "complete" if not missing(request, session) else "incomplete"
         except OSError as error:
             raise _unwritable(session, error) or error from error
         finally:
             _close(session, state)
     return state == "complete"
+
+
+def _open(request: Request, session: Session, stack: contextlib.ExitStack) -> Opened:
+    opened = stack.enter_context(request.system.open(request.nodes))
+    if opened.note:
+        say(opened.note)
+    session.facts["network"] = opened.network
+    session.save()
+    return opened
 
 
 def _close(session: Session, state: str) -> None:
@@ -146,12 +151,16 @@ def _unwritable(session: Session, error: OSError) -> Failure | None:
     )
 
 
-def _run_studies(request: Request, session: Session, opened: Opened, lock: int) -> None:
+def _run_studies(request: Request, session: Session, bring_up: Callable[[], Opened], lock: int) -> None:
     """One ReFrame a study. A launch that its job did not come to gets a record that says why."""
+    opened = bring_up()
     jobs = request.jobs()
     progress = Progress({(job.study.name, job.mpi): job.estimate_s() for job in jobs})
     with watch(session.path, progress):
         for study in request.studies:
+            if not opened.alive():
+                say(f"the nodes of {request.system.name} are gone: making new ones")
+                opened = bring_up()
             mpis = [job.mpi for job in jobs if job.study is study]
             command = opened.login(reframe_command(request, study.name, mpis, session.path))
             report = _report(session.path, study.name)

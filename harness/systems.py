@@ -26,10 +26,14 @@ SYSTEMS_DIR = ROOT / "reframe_checks" / "systems"
 
 @dataclass(frozen=True)
 class Opened:
-    """A system that is up. `login` turns a command line into one that runs it on the login node."""
+    """A system that is up. `login` turns a command line into one that runs it on the login node.
+
+    `alive`: is it still up? Virtual nodes can be killed, or taken down by hand.
+    """
 
     login: Callable[[list[str]], list[str]]
     network: str
+    alive: Callable[[], bool] = lambda: True
     note: str = ""  # what the user should know about how it came up
 
 
@@ -93,6 +97,7 @@ def _open_virtual(nodes: int, with_slurm: bool = False) -> Iterator[Opened]:
         yield Opened(
             login=lambda command: cluster.command(cluster.login, command),
             network=cluster.network_description,
+            alive=cluster.healthy,
             note="using the virtual cluster that is already up" if running else "",
         )
     finally:

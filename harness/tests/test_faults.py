@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.systems import virtual_slurm_supported
-from harness.tests.sessions import Running, completes, facts, latest, reasons, results, state
+from harness.tests.sessions import Running, bench, completes, facts, latest, reasons, results, state
 from reframe_checks.systems.vcluster.cluster import Cluster
 from reframe_checks.tests.vcluster_fixtures import eventually, processes, run
 
@@ -75,6 +75,22 @@ def test_a_killed_node(results: Path, state: Path) -> None:
     session = latest(results)
     assert sorted(reasons(session)) == [1, 2, 3], "what no node is left for fails, too"
     completes(session)
+
+
+def test_nodes_that_are_taken_away_are_made_anew_for_the_next_study(results: Path, state: Path) -> None:
+    running = Running("run", "overlap-ratio", "send-time", *RUN[2:], "--set", "launches=1")
+    running.wait_for("1/2")
+    in_mid_message(running.nodes())
+    assert bench("vcluster", "down", "--force").returncode == 0
+    running.wait_for("the nodes of vcluster are gone: making new ones")
+    assert running.ended() == 1, running.said
+    assert running.nothing_left(state)
+    failed = [
+        record for record in (latest(results) / "records").iterdir() if '"status": "failed"' in record.read_text()
+    ]
+    assert len(failed) == 1, running.said
+    assert failed[0].name.startswith("overlap-ratio")
+    completes(latest(results))
 
 
 @pytest.fixture

@@ -105,3 +105,13 @@ def test_the_linters_read_the_code_as_the_oldest_python_that_may_run_it() -> Non
     assert len(oldest) == 1
     assert re.findall(r'^target-version = "py3(\d+)"$', text, re.MULTILINE) == oldest
     assert re.findall(r'^python_version = "3\.(\d+)"', text, re.MULTILINE) == oldest
+
+
+@pytest.mark.parametrize("name", MPIS)
+def test_a_launcher_passes_everything_on_or_what_is_named(name: str) -> None:
+    """Hydra passes all on by itself: told of some alone, it would keep the settings of the MPI from the ranks."""
+    hydra = MPIS[name].family != "openmpi"
+    told = " ".join(MPIS[name].launch_command(4, 2, Where(exports=("MARK",))))
+    assert ("-x MARK" in told, "-genvlist" in told) == (not hydra, False)
+    told = " ".join(MPIS[name].launch_command(4, 2, Where(environment=("MARK", "OMPI_MCA_btl", "PATH"))))
+    assert ("-genvlist MARK,OMPI_MCA_btl,PATH" if hydra else "-x MARK -x PATH -n") in told
