@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from analysis.times import VariantTimes
 
 DISTURBED = 0.02  # share of the measured time that somebody else's steal may take before a point is called disturbed
+TIMED = ("total_s", "comm_s", "comp_s")  # the phases of a sample that follow each other
 WIDE = 0.05  # relative half-width of the median of total beyond which a point without comparison is called noisy
 
 
