@@ -21,7 +21,7 @@ from analysis.frames import groups, unique
 from analysis.load import Records, parameter_columns
 from analysis.metrics import METRICS, Metric, as_float, suspicious, undefined
 from analysis.statistics.bootstrap import effective_groups, interval
-from analysis.statistics.noise import TIMED, disturbance, exceeds_effect
+from analysis.statistics.noise import disturbance, exceeds_effect
 from analysis.times import VariantTimes, combine, launch_times, rank_samples
 
 REFERENCE = "bare"
@@ -123,8 +123,9 @@ class _Setting:
 
     def _measured_s(self, part: pd.DataFrame) -> float:
         """The time that the samples of these rows took together."""
+        timed = ("total_s", "comm_s", "comp_s")
         ranks = [self.samples[row].samples for row in part.index if row in self.samples]
-        return float(sum(values.sum() for rank in ranks for name, values in rank.items() if name in TIMED))
+        return float(sum(values.sum() for rank in ranks for name, values in rank.items() if name in timed))
 
     def _why_missing(self, variant: str) -> str:
         ended = self.launches[(self.launches["variant"] == variant) & (self.launches["status"] != "ok")]

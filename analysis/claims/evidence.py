@@ -21,7 +21,7 @@ from analysis.load import Records, parameter_columns
 from analysis.metrics import COMP_EQUALS_COMM
 from analysis.statistics.bootstrap import of_medians, ratio_of_medians
 from analysis.statistics.interval import Interval
-from analysis.statistics.noise import DISTURBED, TIMED, disturbance
+from analysis.statistics.noise import DISTURBED, disturbance, measured_s
 from analysis.tables import point_words
 
 Array = npt.NDArray[np.float64]
@@ -88,15 +88,15 @@ class Evidence:
         return disturbed(share), remark(not loose)
 
     def _measured_s(self, row: int) -> float:
-        """How long the samples of a row took: its phases together, or its longest quantity that is a time."""
-        times = {}
+        """How long the samples of a row took; of a study without phases its longest quantity that is a time."""
+        samples = {}
         for name in self._quantities.get(row, []):
             if name.endswith("_s") and not name.endswith("_per_s"):
-                first, count = self._places.get((row, name), (0, 0))
-                histogram = self.records.histograms.get((row, name), {"count": 0, "mean": 0.0})
-                values = self.records.series_values(first, count)
-                times[name] = float(values.sum()) or float(histogram["count"] * histogram["mean"])
-        return sum(times[name] for name in TIMED if name in times) or max(times.values(), default=0.0)
+                histogram = self.records.histograms.get((row, name))
+                samples[name] = self.records.series_values(*self._places.get((row, name), (0, 0)))
+                if histogram and not len(samples[name]):
+                    samples[name] = np.array([histogram["count"] * histogram["mean"]])
+        return measured_s(samples) or max((float(values.sum()) for values in samples.values()), default=0.0)
 
     @cached_property
     def _quantities(self) -> dict[int, list[str]]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from analysis.times import VariantTimes
 
 DISTURBED = 0.02  # share of the measured time that somebody else's steal may take before a point is called disturbed
-TIMED = ("total_s", "comm_s", "comp_s")  # the phases of a sample that follow each other
 WIDE = 0.05  # relative half-width of the median of total beyond which a point without comparison is called noisy
 
 
@@ -26,6 +26,12 @@ def disturbance(points: pd.DataFrame, measured_s: float) -> float | None:
     if not len(steal) or measured_s <= 0:
         return None
     return float(steal.sum() / measured_s)
+
+
+def measured_s(samples: Mapping[str, npt.NDArray[np.float64]]) -> float:
+    """The time in seconds that the samples of one rank at one point took; 0 where they do not say."""
+    timed = ("elapsed_s",) if "elapsed_s" in samples else ("total_s", "comm_s", "comp_s")
+    return float(sum(samples[name].sum() for name in timed if name in samples))
 
 
 def exceeds_effect(variant: VariantTimes, reference: VariantTimes | None) -> bool:
