@@ -140,7 +140,17 @@ def claims(decided: ClaimTable) -> Table:
         rows.append(
             [row.study, row.claim, row.mpi, measured, row.wanted, row.decision, row.reason, row.source, row.dated]
         )
-    columns = ["study", "claim", "MPI", "measured", "wanted", "decision", "why not decided", "source", "wording"]
+    columns = [
+        "study",
+        "claim",
+        "MPI",
+        "measured",
+        "wanted",
+        "decision",
+        "remarks",
+        "source",
+        "wording",
+    ]
     return {"columns": columns, "rows": rows}
 
 

@@ -16,11 +16,12 @@ import pandas as pd
 
 from analysis import frames
 from analysis.claims.model import Value
-from analysis.evaluate import evaluate
+from analysis.evaluate import REFERENCE, evaluate
 from analysis.load import Records, parameter_columns
 from analysis.metrics import COMP_EQUALS_COMM
 from analysis.statistics.bootstrap import of_medians, ratio_of_medians
 from analysis.statistics.interval import Interval
+from analysis.statistics.noise import DISTURBED, disturbance, measured_s
 from analysis.tables import point_words
 
 Array = npt.NDArray[np.float64]
@@ -80,11 +81,53 @@ class Evidence:
         value = histogram["quantiles"].get("0.5") if statistic == "median" else histogram[statistic]
         return [] if value is None else [np.array([float(value)])]
 
+    def state(self, points: pd.DataFrame) -> tuple[str, str]:
+        """Why these rows cannot decide, and what must be said beside what they do decide; each may be empty."""
+        loose = (points["converged"] == False).any()  # noqa: E712 - None where not recorded
+        share = disturbance(points, sum(map(self._measured_s, points.index))) if points["steal_s"].any() else None
+        return disturbed(share), remark(not loose)
+
+    def _measured_s(self, row: int) -> float:
+        """How long the samples of a row took; of a study without phases its longest quantity that is a time."""
+        samples = {}
+        for name in self._quantities.get(row, []):
+            if name.endswith("_s") and not name.endswith("_per_s"):
+                histogram = self.records.histograms.get((row, name))
+                samples[name] = self.records.series_values(*self._places.get((row, name), (0, 0)))
+                if histogram and not len(samples[name]):
+                    samples[name] = np.array([histogram["count"] * histogram["mean"]])
+        return measured_s(samples) or max((float(values.sum()) for values in samples.values()), default=0.0)
+
+    @cached_property
+    def _quantities(self) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for row, name in (*self._places, *self.records.histograms):
+            found.setdefault(row, []).append(name)
+        return found
+
     @cached_property
     def _places(self) -> dict[tuple[int, str], tuple[int, int]]:
         series = self.records.series
         columns = (series[name].tolist() for name in ("row", "quantity", "first", "count"))
         return {(row, quantity): (first, count) for row, quantity, first, count in zip(*columns, strict=True)}
+
+
+def disturbed(share: float | None) -> str:
+    """Why a point cannot decide of which others took that share of the measured time; no interval holds that."""
+    if share is None or not share > DISTURBED:
+        return ""
+    return f"the machine was disturbed: others took {100 * share:.0f} % of the measured time"
+
+
+def remark(converged: Any, noisy: Any = False, variant: str = "") -> str:
+    """What a reader must know, though the interval over launches holds it and decides."""
+    said = []
+    if converged is False:
+        said.append("its samples did not converge")
+    if noisy is True:
+        bare = variant == REFERENCE
+        said.append("its noise is larger than " + ("5 % of its total" if bare else "its difference to bare"))
+    return f"{' and '.join(said)}: the interval over launches holds that" if said else ""
 
 
 def matching(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
@@ -131,7 +174,8 @@ class MetricAt:
                     row["freedom"],
                 ),
                 self.variant,
-                self._caveat(row["comp_over_comm_measured"]),
+                self._caveat(row["comp_over_comm_measured"]) or disturbed(row["disturbance"]),
+                remark(row["converged"], row["noisy"], self.variant),
             )
             for row in frames.rows(matching(frame[wanted & frame["value"].notna()], self.where))
         ]
@@ -171,9 +215,11 @@ class Ratio:
             groups = self._below(here, mpi, point)
             other = self._fastest(evidence, groups)
             if mine and other:
-                caveat = _different_work([rows for rows in groups if not same_work(part, rows)], mpi)
-                interval = NO_VALUE if caveat else ratio_of_medians(mine, other)
-                values.append(Value(system, mpi, session, point_words(point), interval, self.variant, caveat))
+                unlike = _different_work([rows for rows in groups if not same_work(part, rows)], mpi)
+                interval = NO_VALUE if unlike else ratio_of_medians(mine, other)
+                caveat, said = evidence.state(pd.concat([part, *groups]))
+                caveat = unlike or self._alone(groups, mpi) or caveat
+                values.append(Value(system, mpi, session, point_words(point), interval, self.variant, caveat, said))
         return values
 
     def _below(self, points: pd.DataFrame, mpi: str, point: str) -> list[pd.DataFrame]:
@@ -187,6 +233,12 @@ class Ratio:
         else:
             others = candidates[(candidates["variant"] == self.below) & (candidates["mpi"] == mpi)]
         return [part for _, part in frames.groups(others, ["mpi", "variant"])]
+
+    def _alone(self, groups: Sequence[pd.DataFrame], mpi: str) -> str:
+        """Why the best of all MPIs is not known, where this one alone was measured."""
+        if self.below != "best other" or any((part["mpi"] != mpi).any() for part in groups):
+            return ""
+        return f"no MPI but {mpi} was measured: compared with its own modes alone"
 
     def _fastest(self, evidence: Evidence, groups: Sequence[pd.DataFrame]) -> list[Array]:
         found = [evidence.launches(part, self.quantity, self.statistic) for part in groups]
@@ -231,7 +283,8 @@ class Median:
             launches = evidence.launches(part, self.quantity, self.statistic)
             if launches:
                 interval = of_medians(lambda x: x, {"x": launches})
-                values.append(Value(system, mpi, session, point_words(point), interval, self.variant))
+                words = point_words(point)
+                values.append(Value(system, mpi, session, words, interval, self.variant, *evidence.state(part)))
         return values
 
 
@@ -268,14 +321,13 @@ class Growth:
         places = sorted(pd.to_numeric(part[self.over]).unique())
         if len(places) < 2 or (self.per_step and places[0] <= 0):
             return None
-        first, last = (
-            evidence.launches(part[part[self.over] == place], self.quantity, self.statistic)
-            for place in (places[0], places[-1])
-        )
+        ends = [part[part[self.over] == place] for place in (places[0], places[-1])]
+        first, last = (evidence.launches(end, self.quantity, self.statistic) for end in ends)
         if not first or not last:
             return None
         step = places[-1] / places[0] if self.per_step else 1.0
         interval = of_medians(lambda last, first: last / first / step, {"last": last, "first": first})
         words = [f"{self.over} {places[0]:g} to {places[-1]:g}", point_words(keys["others"])]
         point = ", ".join(filter(None, words))
-        return Value(keys["system"], keys["mpi"], keys["session"], point, interval, self.variant)
+        state = evidence.state(pd.concat(ends))
+        return Value(keys["system"], keys["mpi"], keys["session"], point, interval, self.variant, *state)

@@ -63,6 +63,18 @@ def test_a_slowed_calibration_decides_nothing(tmp_path: Path) -> None:
         assert value.interval.value != value.interval.value, "no number that anybody could quote"
 
 
+def test_one_mpi_alone_has_no_best_other(tmp_path: Path) -> None:
+    points = collectives(tmp_path / "s", {"mpich": 1.0, "openmpi": 1.0}).records.points
+    for name in points.loc[points["mpi"] == "openmpi", "launch"].unique():
+        (tmp_path / "s" / "records" / f"{name}.jsonl").unlink()
+    (value,) = CLAIM.measure(Evidence(load([tmp_path / "s"])), "collective-overlap")
+    assert value.interval.value == pytest.approx(0.55), "a reader sees it; it decides nothing about other MPIs"
+    assert decide([value], CLAIM)[:2] == (
+        Decision.INCONCLUSIVE,
+        "no MPI but mpich was measured: compared with its own modes alone",
+    )
+
+
 def test_the_table_keeps_the_point_and_says_why(tmp_path: Path) -> None:
     table = build(collectives(tmp_path / "s", {"mpich": 1.0, "openmpi": 2.0}).records)
     row = next(row for row in table.rows if row.claim == CLAIM.statement and row.mpi == "mpich")
