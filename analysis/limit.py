@@ -115,13 +115,13 @@ def sentences(facts: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 def goals(frame: pd.DataFrame) -> Iterator[tuple[str, bool]]:
     """At comp = comm: how near the engine comes to the limit, in words, and whether that is the goal."""
     from analysis.figures.overlap_efficiency import at_equal  # noqa: PLC0415 - it imports evaluate's module
-    from analysis.tables import point_text  # noqa: PLC0415
+    from analysis.tables import point_words  # noqa: PLC0415
 
     equal = at_equal(frame)
     for (session, mpi, _), part in frames.groups(equal[equal["variant"] == ENGINE], ["session", "mpi", "point"]):
         rows = {row["metric"]: row for row in frames.rows(part)}
         share, more = rows["overlap_efficiency"], rows["compute_inflation"]
-        where = f"{session}, {mpi}, {point_text(share)}"
+        where = f"{session}, {mpi}, {point_words(share['point'])}"
         if not np.isfinite(share.get("against_limit_value", np.nan)):
             yield f"{where}: not known, no round has {ENGINE}, limit and bare", False
             continue
