@@ -67,8 +67,10 @@ def _against(row: Row) -> bool:
 def _decisions(rows: Sequence[Row]) -> str:
     """ "MPICH: 1.02 (0.98 to 1.05), wanted <= 1 (margin 0.1): reproduced. Open MPI: ..." """
     said = []
+    several = [name for name in ("session", "system") if len({getattr(row, name) for row in rows}) > 1]
     for row in rows:
-        where = f"{style.mpi_title(row.mpi)}: " if row.mpi else ""
+        place = [style.mpi_title(row.mpi), *(getattr(row, name) for name in several)]
+        where = f"{', '.join(filter(None, place))}: " if row.mpi else ""
         reason = f" ({row.reason})" if row.reason else ""
         if row.value is None or row.low is None or row.high is None:
             said.append(f"{where}{row.decision}{reason}.")

@@ -1,40 +1,113 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ten real sessions of one program, and two slowed ones: no alarm among the ten, both slowed ones found."""
+"""Alarms by the same program measured again: chosen on some real sessions, tested on others, counted as they are."""
 
 from __future__ import annotations
 
-import itertools
+import sys
+from pathlib import Path
 
 import pytest
 
-from analysis.compare import FALSE_ALARMS, MARGIN
-from analysis.compare.comparison import Judgement
-from analysis.compare.judge import judge_points
-from analysis.compare.pairs import Key, Measured
-from analysis.tests import aa
+from analysis.benchmarks import aa, aa_sessions
+from analysis.benchmarks.aa import Tally
+from analysis.benchmarks.aa_sessions import Kept
+from analysis.compare import MARGIN
+from analysis.tests.synthetic import USUAL, Synthetic
 
-SESSIONS = aa.read()
-SAME = [points for slowdown, points in SESSIONS if slowdown == 1]
-SLOWED = [points for slowdown, points in SESSIONS if slowdown != 1]
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "statistics.md"
 
 
-def test_the_file_is_whole() -> None:
-    assert (len(SAME), len(SLOWED)) == (10, 2)
-    for points in (*SAME, *SLOWED):
-        assert [len(entry.launches) for entry in points.values()] == [6] * 6
+@pytest.fixture(scope="module")
+def kept() -> list[Kept]:
+    return aa_sessions.read()
 
 
-def test_no_false_alarm_in_45_comparisons() -> None:
-    alarms = 0
-    for base, new in itertools.combinations(SAME, 2):
-        points, verdict, _ = judge_points(base, new, MARGIN, FALSE_ALARMS)
-        changed = [point for point in points if point.verdict in (Judgement.SLOWER, Judgement.FASTER)]
-        alarms += bool(changed) or verdict in (Judgement.SLOWER, Judgement.FASTER)
-    assert alarms == 0
+@pytest.fixture(scope="module")
+def alarms(kept: list[Kept]) -> dict[float, int]:
+    return aa.alarms_chosen_on(kept)
 
 
-@pytest.mark.parametrize("new", SLOWED, ids=["first", "second"])
-def test_five_percent_slower_is_found_against_the_base(new: dict[Key, Measured]) -> None:
-    points, verdict, _ = judge_points(SAME[0], new, MARGIN, FALSE_ALARMS)
-    assert verdict is Judgement.SLOWER
-    assert not any(point.verdict is Judgement.FASTER for point in points)
+def test_the_margin_is_the_smallest_without_an_alarm_where_it_was_chosen(alarms: dict[float, int]) -> None:
+    assert aa.choose(alarms) == MARGIN
+    assert alarms[0.0] > 0
+
+
+def test_no_session_is_both_chosen_and_tested_on_or_in_two_tested_pairs(kept: list[Kept]) -> None:
+    uses = [{one.name for one in aa.used(kept, use)} for use in aa_sessions.USES]
+    assert not uses[0] & uses[1]
+    for use in aa_sessions.USES:
+        names = [(one.name, one.mpi) for pair in aa.disjoint_pairs(aa.used(kept, use)) for one in pair]
+        assert len(set(names)) == len(names)
+    assert len(aa.disjoint_pairs(aa.used(kept, "chosen"))) == 5, "ten sessions"
+
+
+def test_the_document_has_the_tables_of_what_is_kept(kept: list[Kept], alarms: dict[float, int]) -> None:
+    text = DOCS.read_text()
+    for table in aa.tables(kept, alarms).split("\n\n"):
+        assert table in text, f"print it again: python -m analysis.benchmarks.aa\n{table}"
+
+
+def test_the_bound_is_exact_and_needs_299_decisions_for_one_percent() -> None:
+    assert Tally(2, 0).bound == pytest.approx(1 - 0.05**0.5)
+    assert Tally(298, 0).bound > 0.01 > Tally(299, 0).bound
+    assert Tally(10, 1).bound == pytest.approx(0.394, abs=0.001)
+    assert Tally(0, 0).bound == 1
+
+
+def made(folder: Path, count: int) -> list[Path]:
+    """Sessions of one program on two MPIs, one of them with everything 10 % slower."""
+    folders = []
+    for number in range(count):
+        name = f"2026010{number}-000000-again"
+        mpis = {mpi: {"bare": USUAL["bare"]} for mpi in ("mpich", "openmpi")}
+        session = Synthetic(mpis=mpis, samples=3, launch_spread=0.002, sample_spread=0.002, seed=number)
+        folders.append(session.write(folder / name))
+    return folders
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["aa", *map(str, words)])
+    return aa.main()
+
+
+def test_sessions_are_kept_split_and_evaluated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, sessions = tmp_path / "aa.csv", made(tmp_path, 7)
+    slowed = Synthetic(mpis={"mpich": {"bare": USUAL["bare"]}}, samples=3, slowdown=1.1, seed=9).write(
+        tmp_path / "9-slow"
+    )
+    facts = (slowed / "session.json").read_text()
+    (slowed / "session.json").write_text(facts.replace('"run",', '"run", "--inject-slowdown", "1.1",'))
+    assert run(monkeypatch, "--data", data, *sessions, slowed) == 1, "without noise a margin of 0 is chosen"
+    said = capsys.readouterr()
+    assert "pairs with an alarm, of 6 chosen on" in said.out, "3 pairs of 3 sessions on each of 2 MPIs"
+    for mpi in ("mpich", "openmpi"):
+        assert f"| Example CPU, 2 cores | {mpi} | 4 | 2 | 0 | 78 % | 6 | 0 |" in said.out
+        assert f"| Example CPU, 2 cores | {mpi} | 7 | 7 | 0 | 35 % | 21 | 0 |" in said.out
+    assert "the margin chosen is 0.0, and compare uses 0.02" in said.err
+    again = aa_sessions.read(data)
+    assert [one.slowdown for one in again if one.slowdown != 1] == [1.1]
+    assert run(monkeypatch, "--data", data, sessions[0]) == 2
+    assert "kept in" in capsys.readouterr().err
+
+
+def test_sessions_of_another_program_or_place_are_no_pair(tmp_path: Path) -> None:
+    one, other = aa_sessions.reduce(made(tmp_path, 2), "tested")[::2]
+    assert len(aa.all_pairs([one, other])) == 1
+    other.about += " with another commit"
+    assert aa.all_pairs([one, other]) == aa.disjoint_pairs([one, other]) == []
+
+
+def test_halves_share_no_launch(kept: list[Kept]) -> None:
+    for (first, second), one in zip(aa.halves(kept), kept, strict=True):
+        for key, entry in one.points.items():
+            mine = [set(half.points[key].launches) for half in (first, second)]
+            assert not mine[0] & mine[1]
+            assert mine[0] | mine[1] == set(entry.launches)
+
+
+def test_five_percent_slower_is_found_against_the_first_session(kept: list[Kept]) -> None:
+    slowed = [new for base, new in aa.slowed_pairs(kept) if base is kept[0]]
+    assert len(slowed) == 2
+    assert aa.tally([(kept[0], new) for new in slowed]).alarms == 2

@@ -240,3 +240,11 @@ def test_a_damaged_session_file_is_a_sentence(session: Path) -> None:
     records = load([session])
     assert "what machine and network this was is not known" in str(records.problems[0])
     assert len(records.launches) == 12
+
+
+@pytest.mark.parametrize("quantity", ["excess_latency_s", "remainder_s"])
+def test_differences_of_times_may_be_negative(session: Path, quantity: str) -> None:
+    file = first_file(session)
+    point = json.loads(file.read_text().splitlines()[1])
+    change_line(file, 2, json.dumps({**point, "samples": {**point["samples"], quantity: [-1e-6, 2e-6]}}))
+    assert not load([session]).problems

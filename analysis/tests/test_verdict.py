@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from analysis import tables
+from analysis.claims.decided import build
+from analysis.claims.evidence import Evidence
 from analysis.evaluate import evaluate
+from analysis.findings import sections
 from analysis.load import load
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, write_lines
 from analysis.verdict import MpiVerdict, verdict
@@ -69,6 +72,15 @@ def test_sessions_are_told_of_one_by_one(tmp_path: Path) -> None:
         "MPICH (a) progresses by itself.",
         "MPICH (b) does not progress while the program computes.",
     ]
+
+
+def test_findings_of_two_sessions_are_told_apart(tmp_path: Path) -> None:
+    both = [session(tmp_path / name, mpis={"mpich": USUAL}) for name in ("a", "b")]
+    records = load(both)
+    sentences = sections(build(records), Evidence(records), [])[0].sentences
+    assert any("MPICH, a: " in said and "MPICH, b: " in said for said in sentences)
+    alone = load(both[:1])
+    assert all("MPICH: " in said for said in sections(build(alone), Evidence(alone), [])[0].sentences if "?" in said)
 
 
 def with_two_periods(folder: Path) -> Path:
