@@ -16,7 +16,8 @@ import typer
 from harness.errors import Failure, UsageError
 from harness.mpis import MPIS, WHEEL_MPIS
 from harness.paths import BUILD_DIR, ROOT, STATE_DIR, VENV
-from harness.setup import build, packages
+from harness.setup import build, environment, packages
+from harness.setup import mpi as mpi_setup
 
 SANITIZERS = ("asan", "tsan")
 
@@ -38,6 +39,8 @@ def test(
     if full:
         with contextlib.suppress(Failure):  # not every machine's system has it: its test says what is missing
             packages.ensure("emulator")
+    environment.ensure_dev()
+    mpi_setup.ensure(*(MPIS[name] for name in WHEEL_MPIS))
     for name in WHEEL_MPIS:
         build.ensure(MPIS[name])
     for mpi in MPIS.values() if full else ():  # Debian's: for the engine's tests alone
