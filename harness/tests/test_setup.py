@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 from harness import systems
 from harness.errors import Failure, UsageError
 from harness.mpis import MPIS, Where
-from harness.paths import DEV_LOCK_FILE, LOCK_FILE
+from harness.paths import BUILD_DIR, DEV_LOCK_FILE, LOCK_FILE
 from harness.setup import bootstrap, environment, mpi, packages, steps
 
 
@@ -130,6 +131,25 @@ def test_an_index_that_pip_alone_knows_is_left_to_pip(
     monkeypatch.setattr(subprocess, "run", answer)
     environment._install_uv()
     assert len(no_uv) == steps_run
+
+
+WITHOUT_MPI = ("progress_engine_core.dir", "workloads_core.dir", "workloads_driver.dir", "microbench_without_mpi.dir")
+
+
+def commands_without_mpi(name: str) -> set[str]:
+    """How a build compiles what needs no MPI, its own folder left out: what the compiler's cache looks at."""
+    folder = BUILD_DIR / name
+    if not (folder / "compile_commands.json").exists():
+        pytest.skip(f"build/{name} is not configured")
+    commands = [entry["command"] for entry in json.loads((folder / "compile_commands.json").read_text())]
+    found = {command for command in commands if any(target in command for target in WITHOUT_MPI)}
+    assert all(any(target in command for command in found) for target in WITHOUT_MPI)
+    return {command.replace(str(folder), "") for command in found}
+
+
+@pytest.mark.parametrize("name", ["openmpi", "intel-mpi"])
+def test_what_needs_no_mpi_is_compiled_once_for_all(name: str) -> None:
+    assert commands_without_mpi(name) == commands_without_mpi("mpich")
 
 
 def test_only_mpis_that_are_not_there_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

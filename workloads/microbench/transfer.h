@@ -2,18 +2,17 @@
 // One message from the sender of a pair to its receiver, with whatever happens between its start and its completion.
 #pragma once
 
+#include <mpi.h>
+
 #include <cstdint>
 #include <functional>
 
 #include "common/overlap_sample.h"
 #include "microbench/pair.h"
 #include "microbench/payload.h"
+#include "microbench/receive_posting.h"
 
 namespace workloads {
-
-/// When the receive is posted: before the send can start, or by the receiver's first step after the start, when the
-/// message may be there already.
-enum class ReceivePosting : std::uint8_t { preposted, late };
 
 /// For the sender, total_s ends when the acknowledgement has come; `inside` is the caller's to fill.
 struct TransferTimes : OverlapRun {
