@@ -141,10 +141,10 @@ def commands_without_mpi(name: str) -> set[str]:
     folder = BUILD_DIR / name
     if not (folder / "compile_commands.json").exists():
         pytest.skip(f"build/{name} is not configured")
-    commands = [entry["command"] for entry in json.loads((folder / "compile_commands.json").read_text())]
-    found = {command for command in commands if any(target in command for target in WITHOUT_MPI)}
-    assert all(any(target in command for command in found) for target in WITHOUT_MPI)
-    return {command.replace(str(folder), "") for command in found}
+    entries = json.loads((folder / "compile_commands.json").read_text())
+    found = {entry["output"]: entry["command"] for entry in entries if any(x in entry["output"] for x in WITHOUT_MPI)}
+    assert all(any(target in output for output in found) for target in WITHOUT_MPI)
+    return {command.replace(str(folder), "") for command in found.values()}
 
 
 @pytest.mark.parametrize("name", ["openmpi", "intel-mpi"])
