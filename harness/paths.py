@@ -9,6 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 LOCK_FILE = ROOT / "requirements.lock"
+DEV_LOCK_FILE = ROOT / "requirements-dev.lock"
+UV_LOCK_FILE = ROOT / "requirements-uv.lock"
 MPI_DIR = ROOT / ".mpi"
 BUILD_DIR = ROOT / "build"
 STATE_DIR = ROOT / ".bench"

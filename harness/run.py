@@ -24,6 +24,7 @@ from harness.schedule import records
 from harness.schedule.folders import trouble
 from harness.schedule.salvage import salvage
 from harness.session import Session
+from harness.setup import mpi as mpi_setup
 from harness.setup.steps import say
 from harness.systems import Opened, System
 
@@ -36,6 +37,8 @@ WRONG_USE = 2  # the status of progress-run for settings that cannot be
 
 def set_up(request: Request) -> None:
     """Have every MPI that is run on installed, and the engine and what its studies run built for it."""
+    if request.system.own_mpis:
+        mpi_setup.ensure(*map(mpi_setup.by_name, request.programs()))
     for mpi, programs in request.programs().items():
         request.system.set_up([mpi], programs)
         check_settings(request.variants, request.system.programs_of(mpi))

@@ -18,7 +18,11 @@ def _environment(mpi: Mpi | None) -> dict[str, str]:
     # cmake and ninja come with .venv: a distribution's may be too old for the presets
     path = os.pathsep.join([str(VENV / "bin"), os.environ.get("PATH", os.defpath)])
     # relative paths are the same for each MPI: what includes no mpi.h, generated headers or not, is compiled once
-    cache = {"CCACHE_DIR": str(BUILD_DIR / "ccache"), "CCACHE_BASEDIR": str(ROOT)}
+    cache = {
+        "CCACHE_DIR": str(BUILD_DIR / "ccache"),
+        "CCACHE_BASEDIR": str(ROOT),
+        "CCACHE_SLOPPINESS": "pch_defines,time_macros",  # without them it caches nothing that has precompiled headers
+    }
     return (mpi.environment() if mpi else {}) | {"PATH": path} | cache
 
 

@@ -1,36 +1,89 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The virtual environment: .venv from requirements.lock, made anew when the lock or the Python changes."""
+"""The virtual environment: .venv from requirements.lock, made anew when the lock or the Python changes.
+
+uv installs, since it is many times faster than pip; pip is what there is without it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import platform
 import shutil
+import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from harness.paths import LOCK_FILE, VENV
+from harness.errors import Failure
+from harness.paths import DEV_LOCK_FILE, LOCK_FILE, UV_LOCK_FILE, VENV
 from harness.setup import packages
-from harness.setup.steps import has_stamp, run_step, setup_lock, write_stamp
+from harness.setup.steps import has_stamp, run_step, say, setup_lock, write_stamp
 
 STAMP = VENV / "overlap-bench.stamp"
+DEV_STAMP = VENV / "overlap-bench-dev.stamp"
 PYTHON = VENV / "bin" / "python"
+UV = VENV / "bin" / "uv"
+PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check"]
 
 
-def _wanted() -> str:
-    return f"{platform.python_version()} {hashlib.sha256(LOCK_FILE.read_bytes()).hexdigest()}"
+def _wanted(lock: Path) -> str:
+    return f"{platform.python_version()} {hashlib.sha256(lock.read_bytes()).hexdigest()}"
 
 
 def ensure() -> None:
     """Make .venv what requirements.lock says. Interrupted half-way it is made anew at the next start."""
-    if has_stamp(STAMP, _wanted()):
+    if has_stamp(STAMP, _wanted(LOCK_FILE)):
         return
     packages.ensure("environment")
     with setup_lock():
-        if has_stamp(STAMP, _wanted()):
+        if has_stamp(STAMP, _wanted(LOCK_FILE)):
             return
         shutil.rmtree(VENV, ignore_errors=True)
         run_step("making .venv", [sys.executable, "-m", "venv", str(VENV)])
-        pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "-q"]
-        locked = [*pip, "--require-hashes", "-r", str(LOCK_FILE)]
-        run_step("installing the Python packages of requirements.lock", locked, about_s=35)
-        write_stamp(STAMP, _wanted())
+        _install_uv()
+        _install_lock(LOCK_FILE)
+        write_stamp(STAMP, _wanted(LOCK_FILE))
+
+
+def ensure_dev() -> None:
+    """Have in .venv what tests and linters need, too. Only from within it: ensure() has made it."""
+    if has_stamp(DEV_STAMP, _wanted(DEV_LOCK_FILE)):
+        return
+    with setup_lock():
+        _install_lock(DEV_LOCK_FILE)
+        write_stamp(DEV_STAMP, _wanted(DEV_LOCK_FILE))
+
+
+def _install_lock(lock: Path) -> None:
+    install(f"installing the Python packages of {lock.name}", VENV, ["--require-hashes", "-r", str(lock)], about_s=10)
+
+
+def _install_uv() -> None:
+    # uv does not read pip's configuration: where that names an index, it may be the only one that is reached from here
+    configured = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=False).stdout
+    if "index" in configured:
+        say("pip is configured with an index of its own here: pip installs the Python packages")
+        return
+    try:
+        run_step("installing uv", [*PIP, "install", "-q", "--require-hashes", "-r", str(UV_LOCK_FILE)])
+    except Failure as failure:
+        say(f"{failure}\nGoing on with pip alone.")
+
+
+def install(title: str, prefix: Path, wanted: Sequence[str], about_s: int = 0) -> None:
+    """Install packages from PyPI into the virtual environment `prefix`; Failure if neither uv nor pip can.
+
+    `wanted`: as on the command line of both.
+    """
+    target = str(prefix / "bin" / "python")
+    if UV.exists():
+        # the machine's own certificates, as pip is told by its distribution
+        command = [str(UV), "pip", "install", "-q", "--system-certs", "--python", target, *wanted]
+        try:
+            run_step(title, command, about_s=about_s)
+        except Failure as failure:
+            say(f"{failure}\nTrying pip instead.")
+        else:
+            return
+    elsewhere = [] if prefix == VENV else ["--python", target]
+    run_step(title, [*PIP, *elsewhere, "install", "-q", *wanted], about_s=4 * about_s)

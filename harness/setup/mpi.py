@@ -5,37 +5,44 @@ from __future__ import annotations
 
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from harness.errors import UsageError
 from harness.mpis import MPIS, Mpi
-from harness.setup.environment import PYTHON
+from harness.setup.environment import install
 from harness.setup.steps import has_stamp, run_step, setup_lock, write_stamp
 
 TOOLS = ("mpicc", "mpicxx", "mpic++", "mpiCC", "mpif77", "mpif90", "mpifort", "mpiexec", "mpirun")
 
 
-def ensure(mpi: Mpi) -> None:
-    """Have `mpi` here, with its tools under plain names: installed from PyPI; UsageError if a Debian package lacks."""
-    if mpi.wheels:
-        _install(mpi)
-    elif not mpi.installed():
-        raise UsageError(f"{mpi.title} is not installed: sudo apt-get install {' '.join(mpi.packages)}")
-    _give_plain_names(mpi)
+def ensure(*mpis: Mpi) -> None:
+    """Have `mpis` here, with their tools under plain names: wheels are installed side by side; UsageError if one is a
+    Debian package that is not here."""
+    for mpi in mpis:
+        if not mpi.wheels and not mpi.installed():
+            raise UsageError(f"{mpi.title} is not installed: sudo apt-get install {' '.join(mpi.packages)}")
+    if any(map(_lacks, mpis)):
+        with setup_lock(), ThreadPoolExecutor() as pool:
+            list(pool.map(_install, filter(_lacks, mpis)))
+    for mpi in mpis:
+        _give_plain_names(mpi)
+
+
+def _lacks(mpi: Mpi) -> bool:
+    return bool(mpi.wheels) and not (mpi.installed() and has_stamp(_stamp(mpi), " ".join(mpi.wheels)))
+
+
+def _stamp(mpi: Mpi) -> Path:
+    return mpi.prefix / "overlap-bench.stamp"
 
 
 def _install(mpi: Mpi) -> None:
-    stamp, wanted = mpi.prefix / "overlap-bench.stamp", " ".join(mpi.wheels)
-    if mpi.installed() and has_stamp(stamp, wanted):
-        return
-    with setup_lock():
-        if has_stamp(stamp, wanted):
-            return
-        shutil.rmtree(mpi.prefix, ignore_errors=True)
-        run_step(f"{mpi.title}: folder", [sys.executable, "-m", "venv", "--without-pip", str(mpi.prefix)])
-        pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--python", str(mpi.prefix / "bin" / "python")]
-        run_step(f"{mpi.title}: {wanted}", [*pip, "install", "-q", *mpi.wheels], about_s=5)
-        write_stamp(stamp, wanted)
+    wanted = " ".join(mpi.wheels)
+    shutil.rmtree(mpi.prefix, ignore_errors=True)
+    run_step(f"{mpi.title}: folder", [sys.executable, "-m", "venv", "--without-pip", str(mpi.prefix)])
+    install(f"{mpi.title}: {wanted}", mpi.prefix, mpi.wheels, about_s=5)
+    write_stamp(_stamp(mpi), wanted)
 
 
 def _give_plain_names(mpi: Mpi) -> None:

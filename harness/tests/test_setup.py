@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +17,8 @@ import pytest
 from harness import systems
 from harness.errors import Failure, UsageError
 from harness.mpis import MPIS, Where
-from harness.paths import ROOT
-from harness.setup import bootstrap, mpi, packages, steps
+from harness.paths import BUILD_DIR, DEV_LOCK_FILE, LOCK_FILE, ROOT
+from harness.setup import bootstrap, environment, mpi, packages, steps
 
 
 def test_present_knows_commands_headers_modules_and_files() -> None:
@@ -73,6 +77,102 @@ def test_a_stamp_holds_only_for_what_it_was_made_for(tmp_path: Path) -> None:
     assert steps.has_stamp(tmp_path / "stamp", "mpich==5")
     assert not steps.has_stamp(tmp_path / "stamp", "mpich==6")
     assert not steps.has_stamp(tmp_path / "absent", "mpich==5")
+
+
+def pins(lock: Path) -> set[str]:
+    return set(re.findall(r"^[a-z0-9-]+==\S+", lock.read_text(), re.MULTILINE))
+
+
+def test_the_harness_gets_what_it_needs_and_the_tests_more_of_the_same() -> None:
+    harness, tests = pins(LOCK_FILE), pins(DEV_LOCK_FILE)
+    assert harness < tests
+    assert {pin.partition("==")[0] for pin in tests - harness} >= {"clang-tidy", "hypothesis", "mypy", "pytest", "ruff"}
+
+
+@pytest.fixture
+def no_uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Where uv would come to, it is not; the steps are noted and not run."""
+    ran: list[list[str]] = []
+    monkeypatch.setattr(environment, "UV", tmp_path / "uv")
+    monkeypatch.setattr(environment, "run_step", lambda _title, command, *_rest, **_options: ran.append(command))
+    return ran
+
+
+def test_without_uv_pip_installs(no_uv: list[list[str]], tmp_path: Path) -> None:
+    environment.install("a package", tmp_path / "prefix", ["hello==1"])
+    (command,) = no_uv
+    assert command[: len(environment.PIP)] == environment.PIP
+    assert command[-5:] == ["--python", str(tmp_path / "prefix" / "bin" / "python"), "install", "-q", "hello==1"]
+
+
+def test_where_uv_fails_pip_is_tried_and_why_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed = tmp_path / "installed"
+    uv, pip = tmp_path / "uv", tmp_path / "pip"
+    uv.write_text("#!/bin/sh\necho no route to the index\nexit 1\n")
+    pip.write_text(f'#!/bin/sh\necho "$@" > {installed}\n')
+    for program in (uv, pip):
+        program.chmod(0o755)
+    monkeypatch.setattr(environment, "UV", uv)
+    monkeypatch.setattr(environment, "PIP", [str(pip)])
+    environment.install("a package", tmp_path, ["hello==1"])
+    assert installed.read_text().endswith("install -q hello==1\n")
+    assert "no route to the index" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("configuration", "steps_run"), [("global.index-url='https://mirror'", 0), ("", 1)])
+def test_an_index_that_pip_alone_knows_is_left_to_pip(
+    configuration: str, steps_run: int, no_uv: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(command: Sequence[str], **_options: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, 0, configuration)
+
+    monkeypatch.setattr(subprocess, "run", answer)
+    environment._install_uv()
+    assert len(no_uv) == steps_run
+
+
+WITHOUT_MPI = ("progress_engine_core.dir", "workloads_core.dir", "workloads_driver.dir", "microbench_without_mpi.dir")
+
+
+def commands_without_mpi(name: str) -> set[str]:
+    """How a build compiles what needs no MPI, its own folder left out: what the compiler's cache looks at."""
+    folder = BUILD_DIR / name
+    if not (folder / "compile_commands.json").exists():
+        pytest.skip(f"build/{name} is not configured")
+    entries = json.loads((folder / "compile_commands.json").read_text())
+    found = {entry["output"]: entry["command"] for entry in entries if any(x in entry["output"] for x in WITHOUT_MPI)}
+    assert all(any(target in output for output in found) for target in WITHOUT_MPI)
+    return {command.replace(str(folder), "") for command in found.values()}
+
+
+@pytest.mark.parametrize("name", ["openmpi", "intel-mpi"])
+def test_what_needs_no_mpi_is_compiled_once_for_all(name: str) -> None:
+    assert commands_without_mpi(name) == commands_without_mpi("mpich")
+
+
+def test_only_mpis_that_are_not_there_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And each that failed or was left out is not taken for installed."""
+    here, failing, lacking = (replace(MPIS[name], prefix=tmp_path / name) for name in ("mpich", "openmpi", "intel-mpi"))
+    installed: list[Path] = []
+
+    def install(_title: str, prefix: Path, _wanted: Sequence[str], **_options: object) -> None:
+        if prefix == failing.prefix:
+            raise Failure("no network")
+        installed.append(prefix)
+        for mpi_ in (here, lacking):
+            (prefix / "bin" / mpi_.launcher).touch()
+            (prefix / "bin" / mpi_.compiler).touch()
+
+    monkeypatch.setattr(mpi, "install", install)
+    mpi.ensure(here)
+    with pytest.raises(Failure, match="no network"):
+        mpi.ensure(here, failing, lacking)
+    assert installed == [here.prefix, lacking.prefix]
+    with pytest.raises(Failure, match="no network"):
+        mpi.ensure(here, failing, lacking)
+    assert installed == [here.prefix, lacking.prefix]
 
 
 def test_an_unknown_mpi_is_answered_with_the_known_ones() -> None:

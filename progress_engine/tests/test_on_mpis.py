@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import PRESETS, Launcher, lines, reports
+from .conftest import MPICH_FIRST, PRESETS, Launcher, lines, reports
 
 pytestmark = pytest.mark.mpi
+
+# How it polls hardly matters when a process ends.
+ENDING = ["adaptive", *(pytest.param(preset, marks=pytest.mark.full) for preset in ("thread", "idle"))]
 
 # What one rank of `scenarios all` starts: counted by hand from scenarios.c.
 POINT_TO_POINT = 12 * 2 + 3
@@ -47,6 +50,7 @@ def test_results_are_those_of_the_bare_program(
         assert report["wait_instruction"] in waits
 
 
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 @pytest.mark.parametrize("driver", ["test", "auto"])
 def test_drivers(launcher: Launcher, bare_results: list[str], driver: str, tmp_path: Path) -> None:
     settings = (f"driver={driver}", f"report_file={tmp_path}/report.%r")
@@ -55,7 +59,7 @@ def test_drivers(launcher: Launcher, bare_results: list[str], driver: str, tmp_p
     assert all(report["productive_polls"] > 0 for report in reports(tmp_path))
 
 
-@pytest.mark.parametrize("asked", [-1, 0, 1, 2, 3])
+@pytest.mark.parametrize("asked", [-1, 1, 3, *(pytest.param(level, marks=pytest.mark.full) for level in (0, 2))])
 def test_the_program_sees_the_thread_level_it_asked_for(launcher: Launcher, asked: int) -> None:
     bare = launcher.run("level", str(asked))
     with_engine = launcher.run("level", str(asked), variant="adaptive")
@@ -63,7 +67,7 @@ def test_the_program_sees_the_thread_level_it_asked_for(launcher: Launcher, aske
     assert lines(with_engine.stdout) == lines(bare.stdout) != []
 
 
-@pytest.mark.parametrize("preset", ["thread", "idle", "adaptive"])
+@pytest.mark.parametrize("preset", ENDING)
 def test_exit_without_finalize_neither_hangs_nor_crashes(launcher: Launcher, preset: str) -> None:
     # One rank: with two, some launchers kill the second when the first is gone, as they do without the engine.
     bare = launcher.run("exit", tasks=1)
@@ -72,7 +76,7 @@ def test_exit_without_finalize_neither_hangs_nor_crashes(launcher: Launcher, pre
     assert "Segmentation" not in result.stderr
 
 
-@pytest.mark.parametrize("preset", ["thread", "idle", "adaptive"])
+@pytest.mark.parametrize("preset", ENDING)
 def test_abort_ends_the_program(launcher: Launcher, preset: str) -> None:
     result = launcher.run("abort", variant=preset)
     assert result.returncode not in (0, 124, 137)
@@ -99,6 +103,7 @@ def test_a_bad_setting_in_a_plain_preload_makes_it_inactive(launcher: Launcher, 
     assert "inactive: unknown variant 'nope'" in result.stderr
 
 
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_many_processes_one_after_the_other(launcher: Launcher) -> None:
     for _ in range(8):
         result = launcher.run("none", variant="idle")

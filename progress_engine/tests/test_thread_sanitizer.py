@@ -19,7 +19,7 @@ from harness.paths import BUILD_DIR
 
 from .conftest import compiled
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.full]
 
 MPICH = MPIS["mpich"]
 LIBRARY = BUILD_DIR / "tsan" / "lib" / "libprogress_engine.so"
@@ -50,7 +50,7 @@ class Instrumented:
 @pytest.fixture(scope="module")
 def instrumented(tmp_path_factory: pytest.TempPathFactory) -> Instrumented:
     if not (LIBRARY.exists() and MPICH.installed()):
-        pytest.skip("build/tsan is not built (./bench test builds it)")
+        pytest.skip("build/tsan is not built (./bench test --full builds it)")
     folder = tmp_path_factory.mktemp("tsan")
     for source in ("hazards.c", "scenarios.c", "storm.c"):
         compiled(MPICH, source, folder, "-g", "-fsanitize=thread", "-lpthread", "-ldl")
@@ -67,19 +67,10 @@ RUNS: list[tuple[str, tuple[str, ...], str]] = []
 RUNS += [("scenarios", ("all",), preset) for preset in ("adaptive", "thread", "idle", "mwait", "explicit", "offload")]
 RUNS += [("hazards", (name,), "thread") for name in ("files", "persistent", "partitioned", "window", "leave")]
 RUNS += [("storm", ("16", "50"), preset) for preset in ("adaptive", "offload")]
-DEFAULT = (
-    *(("scenarios", ("all",), preset) for preset in ("adaptive", "offload")),
-    ("hazards", ("files",), "thread"),
-    ("storm", ("16", "50"), "adaptive"),
-)
 
 
 @pytest.mark.parametrize(
-    ("program", "arguments", "preset"),
-    [
-        pytest.param(*run, marks=() if run in DEFAULT else pytest.mark.full, id="-".join([run[0], *run[1], run[2]]))
-        for run in RUNS
-    ],
+    ("program", "arguments", "preset"), RUNS, ids=["-".join([run[0], *run[1], run[2]]) for run in RUNS]
 )
 def test_no_race_in_the_engine(
     instrumented: Instrumented, program: str, arguments: tuple[str, ...], preset: str

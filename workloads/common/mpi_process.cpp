@@ -2,6 +2,7 @@
 #include "common/mpi_process.h"
 
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,6 @@
 // This process as a rank of MPI_COMM_WORLD.
 #pragma once
 
-#include <mpi.h>
-
 #include <string>
 #include <vector>
 

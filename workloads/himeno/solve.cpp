@@ -3,6 +3,7 @@
 #include "himeno/solve.h"
 
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <cmath>

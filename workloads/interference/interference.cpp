@@ -10,6 +10,7 @@
 #include "interference/interference.h"
 
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <ctime>

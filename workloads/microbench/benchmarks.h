@@ -9,7 +9,7 @@
 #include "common/experiment.h"
 #include "common/fixed_work.h"
 #include "common/program.h"
-#include "microbench/transfer.h"
+#include "microbench/receive_posting.h"
 
 namespace workloads {
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the amounts of work are chosen from: the duration of one unit of work, and of a message alone.
+#include <mpi.h>
+
 #include <algorithm>
 
 #include "common/fixed_work.h"

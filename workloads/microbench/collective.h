@@ -2,6 +2,8 @@
 // The nonblocking collectives, each with contents that show who sent what to whom.
 #pragma once
 
+#include <mpi.h>
+
 #include <string>
 #include <string_view>
 #include <vector>

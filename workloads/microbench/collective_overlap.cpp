@@ -8,6 +8,7 @@
 // comm_s, comp_s, comp_in_s (tests included), post_s, wait_s, test_s, ack_s (the closing barrier alone), cpu_s and the
 // context switches of the application's and of other threads.
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include "common/clock.h"
 #include "common/errors.h"

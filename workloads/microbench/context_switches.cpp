@@ -7,6 +7,8 @@
 // them) of all threads but the application's: the engine's and the MPI's own; application_switches_per_s,
 // application_preemptions_per_s; cpu_share (CPU seconds of the process a second: 1 if only the computation runs). And
 // total_s: of the whole repetition, exchange and computation.
+#include <mpi.h>
+
 #include <algorithm>
 #include <cmath>
 

@@ -8,6 +8,8 @@
 // it doubles), receive (preposted). Samples, one a repetition: total_s, comm_s, comp_s, ack_s, cpu_s, work_units (the
 // amount found) as in `overlap`; on the side that computes also overhead_s: total_s without the acknowledgement's
 // latency, less comp_s.
+#include <mpi.h>
+
 #include <algorithm>
 #include <limits>
 

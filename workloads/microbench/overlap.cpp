@@ -5,6 +5,8 @@
 // Point: pattern (both), size_bytes, work_units, work (register), test_every (0; manual progression), receive
 // (preposted). Samples, one a repetition: total_s, comm_s, comp_s, comp_in_s (tests included), post_s, wait_s, test_s,
 // ack_s, cpu_s and the context switches of the application's and of other threads.
+#include <mpi.h>
+
 #include <chrono>
 
 #include "common/errors.h"

@@ -2,6 +2,7 @@
 #include "microbench/pair.h"
 
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <cstdint>

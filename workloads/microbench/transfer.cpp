@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "microbench/transfer.h"
 
+#include <mpi.h>
+
 #include "common/clock.h"
 
 namespace workloads {

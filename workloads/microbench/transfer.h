@@ -2,6 +2,8 @@
 // One message from the sender of a pair to its receiver, with whatever happens between its start and its completion.
 #pragma once
 
+#include <mpi.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -11,12 +13,9 @@
 #include "microbench/data_path.h"
 #include "microbench/pair.h"
 #include "microbench/payload.h"
+#include "microbench/receive_posting.h"
 
 namespace workloads {
-
-/// When the receive is posted: before the send can start, or by the receiver's first step after the start, when the
-/// message may be there already.
-enum class ReceivePosting : std::uint8_t { preposted, late };
 
 /// For the sender, total_s ends when the acknowledgement has come; `inside` is the caller's to fill.
 struct TransferTimes : OverlapRun {

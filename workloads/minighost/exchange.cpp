@@ -9,6 +9,7 @@
 // that were there completely when the wait began, and changed_early, the share of their places looked at that had
 // changed.
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <array>

@@ -6,6 +6,7 @@
 // norm (over all variables and points at the end). Every rank checks every point of its block against the exact
 // solution.
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,7 @@
 #include "npb/ep.h"
 
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <cmath>

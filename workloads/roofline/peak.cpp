@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How many operations of a kind a core does at most, on every rank at the same time.
+#include <mpi.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>

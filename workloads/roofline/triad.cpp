@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // STREAM's triad on every rank at the same time: read two arrays, write a third, whose lines are read first where a
 // store allocates. bytes_per_s counts 3 arrays, as STREAM does; moved_bytes_per_s counts 4.
+#include <mpi.h>
+
 #include <algorithm>
 #include <array>
 

@@ -12,8 +12,6 @@ std::atomic<Process*> active_process{nullptr};
 
 namespace {
 
-Process& process() { return *active_process.load(std::memory_order_acquire); }
-
 struct Execution : Command {
   int (*call)(void*) = nullptr;
   void* closure = nullptr;

@@ -9,8 +9,6 @@
 namespace progress_engine::offload {
 namespace {
 
-Process& process() { return *active_process.load(std::memory_order_acquire); }
-
 void refuse_on_communication_thread(const char* name) {
   if (on_communication_thread()) [[unlikely]]
     refuse_callback(name);

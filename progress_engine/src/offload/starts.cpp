@@ -10,8 +10,6 @@
 namespace progress_engine::offload {
 namespace {
 
-Process& process() { return *active_process.load(std::memory_order_acquire); }
-
 void run_start(Command& command) {
   static constinit Next<decltype(&::MPI_Start)> next("MPI_Start");
   auto& proxy = static_cast<Proxy&>(command);

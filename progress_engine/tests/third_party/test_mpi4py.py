@@ -53,18 +53,9 @@ def test_the_suite_belongs_to_the_installed_package() -> None:
     assert version("mpi4py") == MPI4PY.version
 
 
-@pytest.mark.parametrize(
-    ("mpi", "preset"),
-    [
-        ("mpich", "adaptive"),
-        *(
-            pytest.param(mpi, preset, marks=pytest.mark.full)
-            for mpi in WHEELS
-            for preset in ("thread", "adaptive", "offload")
-            if (mpi, preset) != ("mpich", "adaptive")
-        ),
-    ],
-)
+@pytest.mark.full
+@pytest.mark.parametrize("preset", ["thread", "adaptive", "offload"])
+@pytest.mark.parametrize("mpi", WHEELS)
 def test_some_of_the_suite(mpi: str, preset: str) -> None:
     ready(MPIS[mpi])
     fetched()

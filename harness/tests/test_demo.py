@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The demo measures what its time allows, and always enough to decide what its figure claims."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+
+import pytest
+
+from analysis.claims.pioman import EQUAL_BOTH
+from harness.commands.demo import demo, estimate_s, fit
+from harness.mpis import WHEEL_MPIS
+from harness.request import Request
+from harness.systems import BUILTIN
+from reframe_checks.tables.common import DEFENSIBLE
+
+DEFAULT_MINUTES: float = inspect.signature(demo).parameters["minutes"].default
+
+
+def measured(request: Request) -> int:
+    return sum(len(job.points_of(launch)) for job in request.jobs() for launch in job.launches)
+
+
+@pytest.mark.parametrize("minutes", [1, DEFAULT_MINUTES, 5, 15])
+def test_a_demo_fits_its_time_and_decides_its_claims(minutes: float) -> None:
+    request = fit(BUILTIN["vcluster"], minutes * 60)
+    assert estimate_s(request) <= minutes * 60
+    jobs = {job.mpi: job for job in request.jobs()}
+    assert list(jobs) == list(WHEEL_MPIS)
+    for job in jobs.values():
+        launches = Counter(launch.variant for launch in job.launches if EQUAL_BOTH in job.points_of(launch))
+        assert min(launches["bare"], launches["adaptive"]) >= DEFENSIBLE
+        assert set(launches) == set(job.scale.variants)
+
+
+def test_more_time_is_never_less_measured() -> None:
+    sizes = [measured(fit(BUILTIN["vcluster"], 60 * minutes)) for minutes in (1, DEFAULT_MINUTES, 4, 5, 15)]
+    assert sizes == sorted(sizes)
