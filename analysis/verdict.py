@@ -6,6 +6,7 @@ Everything is read off the metric frame at comp = comm, where overlap is worth m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,24 +129,34 @@ def _doubts(fact: dict[str, Any]) -> list[str]:
     elif not fact["defensible"]:
         kinds = "two kinds" in fact["interval"]
         said.append("the launches fall into two kinds" if kinds else f"there is but a {fact['interval']}")
-    if fact["converged"] is False:
-        said.append(f"the samples of {fact['unconverged']} of {launches} launches had not settled")
-    if fact["variant"] == REFERENCE and fact["noisy"]:
-        said.append(f"the time is known to no better than {100 * WIDE:g} %")
     if (fact["disturbance"] or 0) > DISTURBED:
         said.append(f"others took {100 * fact['disturbance']:.0f} % of the measured time")
     return said
 
 
+def _remarks(fact: dict[str, Any]) -> list[str]:
+    """What a reader must know of a value, though its interval over launches holds it: the same rule as for claims."""
+    said = []
+    if fact["converged"] is False:
+        said.append(f"the samples of {fact['unconverged']} of {int(fact['launches'])} launches had not settled")
+    if fact["variant"] == REFERENCE and fact["noisy"]:
+        said.append(f"the time is known to no better than {100 * WIDE:g} %")
+    return said
+
+
 def _not_certain(facts: dict[str, dict[str, Any]]) -> list[str]:
-    """The doubts about the variants that were told of, equal ones together."""
+    """The doubts and remarks about the variants that were told of, equal ones together."""
     engine = [variant for variant in ENGINE_ORDER if variant in facts][:1]
-    variants: dict[str, list[str]] = {}
-    for variant in ("bare", "mpi-async", *engine):
-        if variant in facts and np.isfinite(facts[variant]["value"]):
-            for doubt in _doubts(facts[variant]):
-                variants.setdefault(doubt, []).append(variant)
-    return [f"Not certain: of {', '.join(whose)} {doubt}." for doubt, whose in variants.items()]
+    told = [name for name in ("bare", "mpi-async", *engine) if name in facts and np.isfinite(facts[name]["value"])]
+
+    def of(found: Callable[[dict[str, Any]], list[str]]) -> dict[str, str]:
+        every = dict.fromkeys(said for name in told for said in found(facts[name]))
+        return {said: ", ".join(name for name in told if said in found(facts[name])) for said in every}
+
+    doubts = [f"Not certain: of {whose} {doubt}." for doubt, whose in of(_doubts).items()]
+    return doubts + [
+        f"Of {whose} {said}; the interval over launches holds that." for said, whose in of(_remarks).items()
+    ]
 
 
 def _near(bare: dict[str, Any]) -> bool:
