@@ -20,6 +20,7 @@ DEMO_STUDY = STUDIES["overlap-ratio"]
 MOST_LAUNCHES = 30
 
 EQUAL = {"pattern": "both", "comp_over_comm": "1"}
+TOLD_OF = ["bare", "mpi-async", "idle", "adaptive", "limit"]  # the report's sentences speak of these
 # What a demo can measure, the most first. All have as many launches of bare and adaptive as decide a claim, at the
 # point that the claims are about; what goes first is what only explains them, or narrows an interval.
 PLANS: tuple[dict[str, str], ...] = (
@@ -32,7 +33,7 @@ PLANS: tuple[dict[str, str], ...] = (
 
 
 def demo(
-    minutes: Annotated[float, typer.Option("--minutes", min=1, max=600, help="About how long to measure.")] = 2.5,
+    minutes: Annotated[float, typer.Option("--minutes", min=1.5, max=600, help="About how long to measure.")] = 2.8,
 ) -> int:
     """Set everything up, run the quick overlap study on the virtual cluster with all three MPIs, and write the report.
 
@@ -46,9 +47,14 @@ def demo(
 
 def fit(system: systems.System, seconds: float) -> Request:
     """The first of PLANS that fits the time, or the smallest."""
-    requests = (Request([DEMO_STUDY], system, list(WHEEL_MPIS), [], "quick", plan) for plan in PLANS)
-    smallest = Request([DEMO_STUDY], system, list(WHEEL_MPIS), [], "quick", PLANS[-1])
-    return next((request for request in requests if estimate_s(request) <= seconds), smallest)
+    requests = [request_of(plan, system) for plan in PLANS]
+    return next((request for request in requests if estimate_s(request) <= seconds), requests[-1])
+
+
+def request_of(plan: dict[str, str], system: systems.System) -> Request:
+    """A plan of PLANS on all three MPIs; where time is short, with the variants that the report tells of."""
+    variants = TOLD_OF if EQUAL.items() <= plan.items() else []
+    return Request([DEMO_STUDY], system, list(WHEEL_MPIS), variants, "quick", plan)
 
 
 def estimate_s(request: Request) -> float:
