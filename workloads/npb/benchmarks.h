@@ -6,5 +6,7 @@
 namespace workloads {
 
 const Benchmark& ep_benchmark();
+const Benchmark& is_benchmark();
+const Benchmark& cg_benchmark();
 
 }  // namespace workloads
