@@ -8,5 +8,6 @@ namespace workloads {
 const Benchmark& ep_benchmark();
 const Benchmark& is_benchmark();
 const Benchmark& cg_benchmark();
+const Benchmark& mg_benchmark();
 
 }  // namespace workloads

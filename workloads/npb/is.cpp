@@ -148,28 +148,38 @@ class Is final : public Kernel {
     }
     incoming_.place();
     received_.resize(incoming_.end());
-    phases.communicate([&] { send(); });
-    const auto width = static_cast<std::size_t>(problem_.limit()) / problem_.buckets();
-    ranking_.restart(static_cast<Key>(limits_[me] * width), static_cast<Key>(limits_[me + 1] * width));
-    ranking_.count(own_);
     if (overlapped_) {
-      phases.communicate([&] { require(MPI_Wait(&travelling_, MPI_STATUS_IGNORE), "MPI_Wait"); });
+      send_beside_own(phases);
+    } else {
+      phases.communicate([&] {
+        require(MPI_Alltoallv(by_bucket_.data(), outgoing_.counts.data(), outgoing_.begins.data(), MPI_INT32_T,
+                              received_.data(), incoming_.counts.data(), incoming_.begins.data(), MPI_INT32_T,
+                              MPI_COMM_WORLD),
+                "MPI_Alltoallv");
+      });
+      start_ranking();
     }
     ranking_.count(received_);
   }
 
-  void send() {
-    if (overlapped_) {
+  void send_beside_own(Phases& phases) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    phases.communicate([&] {
       require(MPI_Ialltoallv(by_bucket_.data(), outgoing_.counts.data(), outgoing_.begins.data(), MPI_INT32_T,
                              received_.data(), incoming_.counts.data(), incoming_.begins.data(), MPI_INT32_T,
-                             MPI_COMM_WORLD, &travelling_),
+                             MPI_COMM_WORLD, &request),
               "MPI_Ialltoallv");
-    } else {
-      require(MPI_Alltoallv(by_bucket_.data(), outgoing_.counts.data(), outgoing_.begins.data(), MPI_INT32_T,
-                            received_.data(), incoming_.counts.data(), incoming_.begins.data(), MPI_INT32_T,
-                            MPI_COMM_WORLD),
-              "MPI_Alltoallv");
-    }
+    });
+    start_ranking();
+    phases.communicate([&] { require(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait"); });
+  }
+
+  /// With the keys that are here already.
+  void start_ranking() {
+    const auto me = static_cast<std::size_t>(rank_);
+    const auto width = static_cast<std::size_t>(problem_.limit()) / problem_.buckets();
+    ranking_.restart(static_cast<Key>(limits_[me] * width), static_cast<Key>(limits_[me + 1] * width));
+    ranking_.count(own_);
   }
 
   void look_at_probes(int iteration) {
@@ -223,7 +233,6 @@ class Is final : public Kernel {
   Parts outgoing_;
   Parts incoming_;
   std::vector<Key> received_;
-  MPI_Request travelling_ = MPI_REQUEST_NULL;
   std::span<const Key> own_;  ///< those that were not sent
   Ranking ranking_;
   std::array<std::int64_t, is_iterations> missing_{};  ///< sum of this rank's keys less that of those it ranked

@@ -10,7 +10,7 @@ from .conftest import ONCE, Launcher, assert_refused, assert_valid, full, measur
 
 pytestmark = pytest.mark.mpi
 
-KERNELS = ("is", "cg")
+KERNELS = ("is", "cg", "mg")
 MODES = ("blocking", "overlapped")
 VARIANTS = ("bare", "adaptive", "idle", "offload")
 
