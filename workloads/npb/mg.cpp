@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
+#include <memory>
 
 #include "common/memory.h"
 #include "npb/benchmarks.h"
@@ -59,16 +59,12 @@ class Mg final : public Kernel {
         ranks_(preparation.mpi.size()),
         parts_(ranks_along(problem_, ranks_)),
         place_(preparation.mpi.rank(), parts_, true),
-        shared_(coarsest_shared(parts_)) {
-    const Decomposition alone(0, {1, 1, 1}, true);
-    for (int level = 1; level <= problem_.levels; ++level) {
-      const bool whole = level < shared_;
-      levels_.emplace_back(whole ? 0 : preparation.mpi.rank(), whole ? alone : place_, 1 << level, overlapped_);
-    }
+        shared_(coarsest_shared(parts_)),
+        levels_(make_levels(preparation.mpi.rank())),
+        right_(finest().u.layout) {
     if (shared_ > 1) {
-      gathered_.emplace(0, alone, 1 << shared_, overlapped_);
+      gathered_ = std::make_unique<MgLevel>(0, alone(), 1 << shared_, overlapped_);
     }
-    right_.emplace(finest().u.layout);
     place_charges();
   }
 
@@ -99,6 +95,17 @@ class Mg final : public Kernel {
   }
 
  private:
+  static Decomposition alone() { return {0, {1, 1, 1}, true}; }
+
+  [[nodiscard]] std::vector<MgLevel> make_levels(int rank) const {
+    std::vector<MgLevel> levels;
+    for (int number = 1; number <= problem_.levels; ++number) {
+      const bool whole = number < shared_;
+      levels.emplace_back(whole ? 0 : rank, whole ? alone() : place_, 1 << number, overlapped_);
+    }
+    return levels;
+  }
+
   MgLevel& level(int number) { return levels_[static_cast<std::size_t>(number - 1)]; }
   MgLevel& finest() { return levels_.back(); }
 
@@ -146,7 +153,7 @@ class Mg final : public Kernel {
     underway_ = nullptr;
   }
 
-  void find_residual(Phases& phases) { find_residual(finest(), *right_, phases); }
+  void find_residual(Phases& phases) { find_residual(finest(), right_, phases); }
 
   void find_residual(MgLevel& level, const MgField& right, Phases& phases) {
     const Layout& layout = level.r.layout;
@@ -198,7 +205,7 @@ class Mg final : public Kernel {
       } else {
         interpolate_level(level(number - 1), here, phases);
       }
-      find_residual(here, is_finest ? *right_ : here.r, phases);
+      find_residual(here, is_finest ? right_ : here.r, phases);
       smooth_level(here, phases);
     }
   }
@@ -278,7 +285,7 @@ class Mg final : public Kernel {
           here[axis] = static_cast<int>(at[axis]) - block[axis].begin + 1;
         }
         if (mine) {
-          right_->values[right_->layout.index(here[0], here[1], here[2])] = largest ? 1 : -1;
+          right_.values[right_.layout.index(here[0], here[1], here[2])] = largest ? 1 : -1;
         }
       }
     }
@@ -300,9 +307,9 @@ class Mg final : public Kernel {
   Decomposition place_;
   int shared_;                   ///< the coarsest level that is not computed as a whole by each rank
   std::vector<MgLevel> levels_;  ///< 1 and finer
-  std::optional<MgLevel> gathered_;
-  std::optional<MgField> right_;
-  MgLevel* underway_ = nullptr;  ///< whose ghosts travel
+  MgField right_;
+  std::unique_ptr<MgLevel> gathered_;  ///< the coarsest shared level as a whole, where there are coarser ones
+  MgLevel* underway_ = nullptr;        ///< whose ghosts travel
   MgField* travelling_ = nullptr;
   double norm_ = 0;
 };

@@ -76,16 +76,17 @@ WORKLOADS_VECTORISED void mean_row(const std::array<const double*, 4>& rows, dou
 }
 
 /// fine[k] += the mean of coarse points k / 2 and (k + 1) / 2, for k from `begin` to `end`.
-WORKLOADS_VECTORISED void add_between(const double* __restrict coarse, double* __restrict fine, int begin, int end) {
+WORKLOADS_VECTORISED void add_between(const double* __restrict coarse, double* __restrict fine, std::ptrdiff_t begin,
+                                      std::ptrdiff_t end) {
   constexpr double half = 0.5;
   if (begin % 2 != 0 && begin < end) {
     fine[begin] += half * (coarse[begin / 2] + coarse[(begin / 2) + 1]);
   }
-  for (int m = (begin + 1) / 2; m < end / 2; ++m) {
+  for (std::ptrdiff_t m = (begin + 1) / 2; m < end / 2; ++m) {
     fine[2 * m] += coarse[m];
     fine[(2 * m) + 1] += half * (coarse[m] + coarse[m + 1]);
   }
-  if (end % 2 != 0 && (end - 1) >= begin) {
+  if (end % 2 != 0 && begin < end) {
     fine[end - 1] += coarse[end / 2];
   }
 }
