@@ -9,5 +9,6 @@ const Benchmark& ep_benchmark();
 const Benchmark& is_benchmark();
 const Benchmark& cg_benchmark();
 const Benchmark& mg_benchmark();
+const Benchmark& ft_benchmark();
 
 }  // namespace workloads

@@ -10,7 +10,7 @@ from .conftest import ONCE, Launcher, assert_refused, assert_valid, full, measur
 
 pytestmark = pytest.mark.mpi
 
-KERNELS = ("is", "cg", "mg")
+KERNELS = ("is", "cg", "mg", "ft")
 MODES = ("blocking", "overlapped")
 VARIANTS = ("bare", "adaptive", "idle", "offload")
 
