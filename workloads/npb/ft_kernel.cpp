@@ -49,10 +49,10 @@ bool is_right(const FtClass& problem, std::size_t iteration, Complex sum) noexce
   return std::abs(sum - right) <= tolerance * std::abs(right);
 }
 
-FtShare::FtShare(const FtClass& problem, int rank_, int ranks_, int chunks_)
-    : rank(rank_),
-      ranks(ranks_),
-      chunks(std::min(chunks_, problem.points[1] / ranks_)),
+FtShare::FtShare(const FtClass& problem, int my_rank, int all_ranks, int most_chunks)
+    : rank(my_rank),
+      ranks(all_ranks),
+      chunks(std::min(most_chunks, problem.points[1] / all_ranks)),
       nx(problem.points[0]),
       ny(problem.points[1]),
       nz(problem.points[2]),

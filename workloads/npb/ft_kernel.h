@@ -33,7 +33,8 @@ bool is_right(const FtClass& problem, std::size_t iteration, Complex sum) noexce
 
 /// What of a class's points a rank has. All divide: they are powers of two.
 struct FtShare {
-  FtShare(const FtClass& problem, int rank, int ranks, int chunks);
+  /// `most_chunks`: fewer where there are not as many y.
+  FtShare(const FtClass& problem, int my_rank, int all_ranks, int most_chunks);
 
   int rank;
   int ranks;

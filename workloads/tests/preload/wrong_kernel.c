@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preloaded into a kernel's ranks: an MPI that changes one value of one message, once, on rank 1: a number inside the
-// last message of several that were started before a wait, where numbers (keys or reals) are many. It shows that a wrong
-// result is seen. (Inside, and the last: of its first residual MG needs neither corners nor the ghosts below.)
+// last message of several that were started before a wait, where numbers (keys or reals) are many. It shows that a
+// wrong result is seen. (Inside, and the last: of its first residual MG needs neither corners nor the ghosts below.)
 #include <complex.h>
 #include <mpi.h>
 #include <stddef.h>
