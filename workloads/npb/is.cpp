@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/errors.h"
 #include "common/memory.h"
 #include "npb/benchmarks.h"
 #include "npb/is_kernel.h"
