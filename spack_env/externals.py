@@ -30,7 +30,7 @@ TOOLS = {
 
 # package -> its name in pkg-config's files
 LIBRARIES = {
-    "argobots": "argobots", "cli11": "CLI11", "fmt": "fmt", "googletest": "gmock", "hwloc": "hwloc",
+    "argobots": "argobots", "cli11": "CLI11", "fftw": "fftw3", "fmt": "fmt", "googletest": "gmock", "hwloc": "hwloc",
     "libfabric": "libfabric", "nlohmann-json": "nlohmann_json", "numactl": "numa", "pmix": "pmix",
     "rdma-core": "libibverbs", "ucx": "ucx",
 }  # fmt: skip
@@ -43,7 +43,7 @@ HEADERS = {
 }
 
 # what an external must be said to have, beside its version
-VARIANTS = {"googletest": "+gmock", "boost": "+context+fiber"}
+VARIANTS = {"googletest": "+gmock", "boost": "+context+fiber", "fftw": "~mpi precision=double"}
 
 
 @dataclass(frozen=True)

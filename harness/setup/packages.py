@@ -26,6 +26,7 @@ NEEDS: dict[str, dict[str, str]] = {
         "libfmt-dev": "header:fmt/core.h",
         "libgtest-dev": "header:gtest/gtest.h",
         "libgmock-dev": "header:gmock/gmock.h",
+        "libfftw3-dev": "header:fftw3.h",
         "libboost-fiber-dev": "header:boost/fiber/fiber.hpp",
         "libbenchmark-dev": "header:benchmark/benchmark.h",
     },

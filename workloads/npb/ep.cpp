@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NPB EP: what computation costs where nothing is communicated but ten counts at the end.
-#include "npb/ep.h"
-
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -11,6 +9,7 @@
 #include "common/clock.h"
 #include "common/errors.h"
 #include "common/thread_usage.h"
+#include "npb/benchmarks.h"
 #include "npb/ep_kernel.h"
 
 namespace workloads {

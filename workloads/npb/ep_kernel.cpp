@@ -85,15 +85,6 @@ EpSums& EpSums::operator+=(const EpSums& other) noexcept {
   return *this;
 }
 
-std::uint64_t power(std::uint64_t base, std::uint64_t exponent) noexcept {
-  std::uint64_t result = 1;
-  for (; exponent > 0; exponent >>= 1U) {
-    result = (exponent & 1U) != 0 ? (result * base) & modulus_mask : result;
-    base = (base * base) & modulus_mask;
-  }
-  return result;
-}
-
 EpKernel::EpKernel() : uniform_(chunk_numbers), largest_(chunk_pairs) {}
 
 EpSums EpKernel::run(std::uint64_t first, std::uint64_t last) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "npb/generator.h"
+
 namespace workloads::npb {
 
 inline constexpr int annuli = 10;
@@ -22,13 +24,8 @@ struct EpSums {
   EpSums& operator+=(const EpSums& other) noexcept;
 };
 
-/// The generator's numbers are x_n = 5^13 x_{n-1} modulo 2^46, x_0 = 271828183.
-inline constexpr std::uint64_t multiplier = 1220703125;
+/// Where EP's numbers begin.
 inline constexpr std::uint64_t seed = 271828183;
-inline constexpr std::uint64_t modulus_mask = (std::uint64_t{1} << 46U) - 1;
-
-/// multiplier^exponent modulo 2^46.
-std::uint64_t power(std::uint64_t base, std::uint64_t exponent) noexcept;
 
 inline constexpr std::uint64_t pairs_a_batch = 1U << 16U;
 

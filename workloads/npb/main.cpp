@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/program.h"
-#include "npb/ep.h"
+#include "npb/benchmarks.h"
 
 int main(int argc, char** argv) {
   return workloads::run_program(
@@ -8,7 +8,8 @@ int main(int argc, char** argv) {
           .name = "npb",
           .purpose = "Kernels of the NAS Parallel Benchmarks, written from their specification, with its verification.",
           .example = "Example: mpiexec -n 2 npb ep --point class=A",
-          .benchmarks = {&workloads::ep_benchmark()},
+          .benchmarks = {&workloads::ep_benchmark(), &workloads::is_benchmark(), &workloads::cg_benchmark(),
+                         &workloads::mg_benchmark(), &workloads::ft_benchmark()},
       },
       argc, argv);
 }

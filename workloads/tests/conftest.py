@@ -17,6 +17,9 @@ from harness.mpis import MPIS, WHEEL_MPIS, Mpi
 from harness.paths import SCHEMA
 
 TIMEOUT_S = 60
+
+# A repetition, whatever it takes: for what verifies itself.
+ONCE = ("--min-samples=1", "--max-samples=1", "--warmup=0", "--time-box-s=60")
 VALIDATOR = Draft202012Validator(json.loads(SCHEMA.read_text()))
 
 # A build tree other than build/<mpi>, for whoever works on this folder alone: <this folder>/<mpi>.
@@ -99,6 +102,28 @@ class Launcher:
         )
         lines = output.read_text().splitlines() if output.exists() else []
         return Result(ended.returncode, ended.stderr, [json.loads(line) for line in lines])
+
+
+def full(*values: object) -> object:
+    return pytest.param(*values, marks=pytest.mark.full)
+
+
+def measure(launcher: Launcher, ranks: int, benchmark: str, *points: str) -> Result:
+    """A launch that must succeed; each workload verifies its own result."""
+    result = launcher.run(ranks, benchmark, *(f"--point={point}" for point in points), *ONCE)
+    assert (result.status, result.errors) == (0, "")
+    assert_valid(result)
+    assert {line["status"] for line in result.points} == {"ok"}
+    assert len(result.points) == ranks * len(points)
+    return result
+
+
+def assert_refused(result: Result, program: str, sentence: str) -> None:
+    """One sentence, of rank 0 alone; launchers may add words of their own."""
+    assert result.status == 2
+    assert sentence in result.errors
+    assert result.errors.count(f"{program}: ") == 1, result.errors
+    assert result.lines == []
 
 
 def _launcher(name: str, folder: Path) -> Launcher:

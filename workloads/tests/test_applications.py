@@ -11,19 +11,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .conftest import Launcher, Result, assert_valid
+from .conftest import ONCE, Launcher, Result, assert_refused, assert_valid, full, measure
 
 pytestmark = pytest.mark.mpi
 
-ONCE = ("--min-samples=1", "--max-samples=1", "--warmup=0", "--time-box-s=60")
 VARIANTS = ("bare", "adaptive", "idle")
 SIZES = {"XS": (32, 32, 64), "S": (64, 64, 128), "M": (128, 128, 256), "L": (256, 256, 512), "XL": (512, 512, 1024)}
 BYTES_A_POINT = 56
 ITERATIONS = 5
-
-
-def full(*values: object) -> object:
-    return pytest.param(*values, marks=pytest.mark.full)
 
 
 # What every change is tried with, and what only --full tries: ranks, variant.
@@ -31,16 +26,6 @@ SETTINGS = [
     (2, "bare"),
     *(full(ranks, variant) for ranks in (1, 2, 4) for variant in VARIANTS if (ranks, variant) != (2, "bare")),
 ]
-
-
-def measure(launcher: Launcher, ranks: int, benchmark: str, *points: str) -> Result:
-    """A launch that must succeed; each workload verifies its own result."""
-    result = launcher.run(ranks, benchmark, *(f"--point={point}" for point in points), *ONCE)
-    assert (result.status, result.errors) == (0, "")
-    assert_valid(result)
-    assert {line["status"] for line in result.points} == {"ok"}
-    assert len(result.points) == ranks * len(points)
-    return result
 
 
 def values(result: Result, quantity: str) -> list[float]:
@@ -165,14 +150,6 @@ CROWDED = {
     "himeno": (("solve", "--point=grid=XS,dimensions=1"), "1009 ranks cannot share 30 x 30 x 62 points in 1 dimension"),
     "npb": (("ep", "--point=class=S"), "class S has 256 batches of pairs, too few for 1009 ranks"),
 }
-
-
-def assert_refused(result: Result, program: str, sentence: str) -> None:
-    """One sentence, of rank 0 alone; launchers may add words of their own."""
-    assert result.status == 2
-    assert sentence in result.errors
-    assert result.errors.count(f"{program}: ") == 1, result.errors
-    assert result.lines == []
 
 
 @pytest.mark.parametrize("mistake", REFUSED)

@@ -25,6 +25,7 @@ class OverlapBenchWorkloads(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("cli11@2.1:", type="build")
     depends_on("fmt@9:")
+    depends_on("fftw@3: ~mpi precision=double")
     depends_on("nlohmann-json@3.10:", type="build")
     depends_on("googletest@1.12: +gmock", type="build", when="+tests")
     depends_on("progress-engine +hwloc", when="+core")

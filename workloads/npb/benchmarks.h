@@ -6,5 +6,9 @@
 namespace workloads {
 
 const Benchmark& ep_benchmark();
+const Benchmark& is_benchmark();
+const Benchmark& cg_benchmark();
+const Benchmark& mg_benchmark();
+const Benchmark& ft_benchmark();
 
 }  // namespace workloads

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NPB's kernels that communicate: verified by the specification's values on 1, 2 and 4 ranks, blocking and overlapped,
+alone and under the engine; a value that a message brings wrong is seen; what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import ONCE, Launcher, assert_refused, assert_valid, full, measure
+
+pytestmark = pytest.mark.mpi
+
+KERNELS = ("is", "cg", "mg", "ft")
+MODES = ("blocking", "overlapped")
+VARIANTS = ("bare", "adaptive", "idle", "offload")
+
+
+def points(name: str) -> list[str]:
+    return [f"class={name},mode={mode}" for mode in MODES]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_both_modes_give_the_published_result(mpich: Launcher, kernel: str, ranks: int) -> None:
+    measure(mpich.of("npb"), ranks, kernel, *points("S"))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_larger_classes_on_each_mpi(launcher: Launcher, kernel: str, ranks: int, variant: str) -> None:
+    measure(launcher.of("npb", variant), ranks, kernel, *points("W"))
+
+
+@pytest.mark.parametrize(("kernel", "ranks"), [("is", 8), *(full(kernel, n) for kernel in KERNELS for n in (8, 16))])
+def test_many_ranks_share_the_smallest_class(mpich: Launcher, kernel: str, ranks: int) -> None:
+    measure(mpich.of("npb"), ranks, kernel, *points("S"))
+
+
+@pytest.mark.parametrize("variant", ["adaptive", full("idle"), full("offload")])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_under_the_engine(mpich: Launcher, kernel: str, variant: str) -> None:
+    result = measure(mpich.of("npb", variant), 2, kernel, *points("S"))
+    assert {rank["engine"]["preset"] for rank in result.end["ranks"]} == {variant}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_second_repetition_is_verified_like_the_first(mpich: Launcher, kernel: str) -> None:
+    twice = ("--min-samples=2", "--max-samples=2", "--warmup=0", "--time-box-s=60")
+    result = mpich.of("npb").run(2, kernel, *(f"--point={point}" for point in points("S")), *twice)
+    assert (result.status, result.errors) == (0, "")
+    assert {len(line["samples"]["mops"]) for line in result.points} == {2}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("ranks", [2, full(4)])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_one_wrong_value_fails_the_point(mpich: Launcher, kernel: str, ranks: int, mode: str) -> None:
+    result = mpich.of("npb").run(ranks, kernel, f"--point=class=S,mode={mode}", *ONCE, preload="wrong_kernel")
+    assert result.status == 1
+    assert_valid(result)
+    assert [line["status"] for line in result.points] == ["failed"]
+    assert "class S: " in result.points[0]["reason"]
+
+
+REFUSED = {
+    "no such class": (2, "class=E", 'class = "E": one of S, W, A, B, C, D'),
+    "no such mode": (2, "mode=fast", 'mode = "fast": one of blocking, overlapped'),
+    "three ranks": (3, "class=S", "3 ranks cannot run class S: start a power of two, from 1 to "),
+}
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_mistakes_are_one_sentence_and_status_2(mpich: Launcher, kernel: str, mistake: str) -> None:
+    ranks, point, sentence = REFUSED[mistake]
+    assert_refused(mpich.of("npb").run(ranks, kernel, f"--point={point}"), "npb", sentence)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_memory_does_not_hold_is_refused_before_it_is_touched(mpich: Launcher, kernel: str) -> None:
+    """Also where it is the second point: nothing is measured before all is known to fit."""
+    arguments = ("--point=class=S", "--point=class=D")
+    result = mpich.of("npb").run(2, kernel, *arguments, preload="little_memory")
+    assert_refused(result, "npb", "class D takes ")
+    assert "GB of memory a rank, and 4.0 GB are there for each" in result.errors
