@@ -188,6 +188,7 @@ BurstResult Engine::poll(Worker& worker) {
 }
 
 void Engine::wake_for_work() {
+  if (policy_.trigger == Trigger::outside) activity_.order_leaving();
   if (may_poll()) parking_.ring();
 }
 

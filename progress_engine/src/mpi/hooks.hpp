@@ -147,7 +147,7 @@ class Call {
 class Uncounted {
  public:
   Uncounted() {
-    if (Runtime* runtime = active_runtime.load(std::memory_order_acquire)) slot_ = &this_thread_slot(*runtime);
+    if (Runtime* runtime = active_runtime.load(std::memory_order_acquire)) slot_ = &this_thread_slot(*runtime, Owner::engine);
     if (slot_) slot_->change_depth(ThreadSlot::outside);
   }
   ~Uncounted() {

@@ -221,8 +221,8 @@ const char* level_name(int level) {
   return level == MPI_THREAD_MULTIPLE ? "multiple" : "unknown";
 }
 
-ThreadSlot& bind_this_thread(Runtime& runtime) {
-  this_thread = {runtime.generation, &runtime.engine->activity().acquire()};
+ThreadSlot& bind_this_thread(Runtime& runtime, Owner owner) {
+  this_thread = {runtime.generation, &runtime.engine->activity().acquire(owner)};
   pthread_setspecific(slot_key(), this_thread.slot);
   return *this_thread.slot;
 }

@@ -50,12 +50,12 @@ struct ThreadBinding {
 };
 extern constinit thread_local ThreadBinding this_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
-ThreadSlot& bind_this_thread(Runtime& runtime);
+ThreadSlot& bind_this_thread(Runtime& runtime, Owner owner);
 
 // The calling thread's slot in the active engine; given back when the thread ends.
-PE_ALWAYS_INLINE ThreadSlot& this_thread_slot(Runtime& runtime) {
+PE_ALWAYS_INLINE ThreadSlot& this_thread_slot(Runtime& runtime, Owner owner = Owner::program) {
   if (this_thread.generation != runtime.generation) [[unlikely]]
-    return bind_this_thread(runtime);
+    return bind_this_thread(runtime, owner);
   return *this_thread.slot;
 }
 
