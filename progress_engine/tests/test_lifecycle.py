@@ -132,3 +132,20 @@ def test_a_program_of_another_abi_runs_without_it_and_says_why(strict: bool, tmp
         else:
             assert result.returncode == 0, result.stderr
             assert lines(result.stdout) == lines(launcher.run().stdout)
+
+
+@pytest.mark.parametrize("engine_mpi", ["mpich", "openmpi"])
+def test_what_the_mpi_lacks_is_not_found(engine_mpi: str, tmp_path: Path) -> None:
+    """Open MPI 5.0 has no large counts; MPICH has, and its engine wraps them. The right engine hides none."""
+    program_mpi, engine = MPIS["openmpi"], MPIS[engine_mpi].build_dir / "lib" / "libprogress_engine.so"
+    if not (program_mpi.installed() and engine.exists()):
+        pytest.skip("MPICH and Open MPI are not both there")
+    host = compiled(program_mpi, "host.c", tmp_path, "-ldl")
+    launcher = Launcher(program_mpi, host)
+    plugin = str(shared_library(program_mpi, "probing.c", tmp_path))
+    bare = launcher.run(plugin, tasks=1)
+    result = launcher.run(plugin, prefix=("env", "PROGRESS_ENGINE=explicit", f"LD_PRELOAD={engine}"), tasks=1)
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == lines(bare.stdout) != []
+    if engine_mpi == "mpich":
+        assert "rank: weak 0 0, dlsym 0 0" in lines(result.stdout)

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "mpi/abi.hpp"
+#include "mpi/absent.hpp"
 #include "mpi/hooks.hpp"
 #include "offload/active.hpp"
 #include "offload/process.hpp"
@@ -135,6 +136,7 @@ int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* pr
   const Outermost outermost;
   if (!outermost) return init_as_asked(below, argc, argv, asked, provided, plain);
   const std::scoped_lock lock(lifecycle_mutex());
+  hide_absent_functions();
   status().level_asked = asked;
   const int code = initialise_world(below, argc, argv, asked, provided, plain);
   if (code != MPI_SUCCESS) return code;
