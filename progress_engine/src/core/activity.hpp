@@ -15,14 +15,17 @@ namespace progress_engine {
 template <typename Atomics>
 struct alignas(128) BasicThreadSlot {
   template <typename T>
-  using Atomic = typename Atomics::template Atomic<T>;
+  using Atomic = Atomics::template Atomic<T>;
 
   Atomic<std::uint64_t> started{0};
   Atomic<std::uint64_t> completed{0};
   Atomic<std::uint64_t> rings{0};  // of neighbours' bells
   Atomic<int> depth{0};            // interposed calls that the thread is in, and `outside`
   Atomic<bool> owned{true};
-  std::uint64_t misses = 0;  // of neighbours that are none; its own thread's business
+  // Its own thread's business:
+  std::uint64_t misses = 0;              // of neighbours that are none
+  const std::uintptr_t* mark = nullptr;  // in the frame of the outermost call, see Call::enter_again() in mpi/hooks.hpp
+  int holds = 0;                         // of the engine, by calls that have not returned
   BasicThreadSlot* next = nullptr;
 
   // Added to the depth while the thread polls for the engine, or sleeps in its call: then it is in nobody's way.
@@ -50,7 +53,10 @@ class BasicActivity {
 
   // A slot for the calling thread: one that an ended thread gave back (its counts go on), or a new one.
   Slot& acquire(Owner owner = Owner::program);
-  static void release(Slot& slot) { slot.owned.store(false, std::memory_order_release); }
+  static void release(Slot& slot) {
+    slot.depth.store(0, std::memory_order_relaxed);  // an ended thread is nowhere, whatever it left how
+    slot.owned.store(false, std::memory_order_release);
+  }
 
   // Never less than the truth: completions are read before starts.
   std::int64_t pending() const {
@@ -76,7 +82,7 @@ class BasicActivity {
 
  private:
   template <typename T>
-  using Atomic = typename Atomics::template Atomic<T>;
+  using Atomic = Atomics::template Atomic<T>;
 
   Slot& take_slot();
   std::uint64_t sum(Atomic<std::uint64_t> Slot::* counter) const {
