@@ -81,6 +81,7 @@ UNIT_TESTS = {
     "standing-down": "Engine.AdaptiveStandsDownWhileAThreadIsInside",
     "file-calls-alone": "Engine.NobodyPollsWhileACallHoldsIt",
     "signals": "Engine.ThreadsBlockSignalsAndInheritTheFloatingPointMode",
+    "crash-signals": "Engine.ThreadsBlockSignalsAndInheritTheFloatingPointMode",
     "burst-end": "Burst.DoesNotPollAtAllWhenItMayNot",
     "lifting": "Engine.AnIdleThreadThatLosesItsCoreInAPollIsLifted",
 }

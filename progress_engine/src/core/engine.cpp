@@ -66,7 +66,7 @@ void Engine::start() {
 
 void Engine::launch(Worker& worker) {
   // The floating-point mode is inherited as well: pthread_create copies the creator's.
-  const AllSignalsBlocked blocked;
+  const ProgramSignalsBlocked blocked;
   worker.tid = -1;  // the thread itself knows the number, and may be faster than whoever makes it
   const int error = pthread_create(&worker.thread, nullptr, enter, &worker);
   if (error == 0) return;

@@ -4,12 +4,12 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <system_error>
 
 #include "core/activity.hpp"
 #include "core/atomics.hpp"
 #include "core/futex.hpp"
+#include "core/signals.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
 
@@ -40,13 +40,8 @@ Agent::~Agent() = default;
 
 void Agent::start() {
   prepare_fences();
-  // Signals are the program's threads' business; the floating-point mode is inherited.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const ProgramSignalsBlocked blocked;  // the floating-point mode is inherited as well
   const int error = pthread_create(&thread_, nullptr, enter, this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0)
     throw std::system_error(error, std::generic_category(), "the communication thread could not be started");
 }
