@@ -28,8 +28,8 @@ extern "C" {
  * The text is the engine's, and valid until the calling thread's next call. Any thread, any time. */
 const char* pe_report_json(void);
 
-/* Stop and go on polling, like MPI_Pcontrol(0) and MPI_Pcontrol(1); operations are tracked meanwhile. Any thread; no
- * effect while the engine is inactive. */
+/* Stop and go on polling, like MPI_Pcontrol(0) and MPI_Pcontrol(1) with the setting pcontrol=1; operations are tracked
+ * meanwhile. Any thread; no effect while the engine is inactive. */
 void pe_pause(void);
 void pe_resume(void);
 

@@ -178,7 +178,8 @@ int is_thread_main(Next<decltype(&MPI_Is_thread_main)>& next, int* flag) {
 }
 
 int pcontrol(Next<decltype(&MPI_Pcontrol)>& next, int level) {
-  if (Runtime* runtime = active_runtime.load(std::memory_order_acquire)) {
+  Runtime* runtime = active_runtime.load(std::memory_order_acquire);
+  if (runtime && runtime->engine->policy().pcontrol) {
     if (level == 0) runtime->engine->pause();
     if (level == 1) runtime->engine->resume();
   }

@@ -197,6 +197,8 @@ const std::vector<Setting>& all_settings() {
       {"strict", "flag", "", "", 0, 0, "0", "1 = a program that the engine cannot help is ended, not run without it"},
       {"trial_ms", "int", "ms", "", 0, 60000, "0",
        "go off and on by turns, each for that long, so that the verdict at the end is measured; 0 = never"},
+      {"pcontrol", "flag", "", "", 0, 0, "0",
+       "1 = MPI_Pcontrol(0) switches polling off, MPI_Pcontrol(1) on again; else they are the profilers' alone"},
       {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
       {"report_file", "text", "", "", 0, 0, "", "write the JSON report there; %r = rank, %p = process, %h = host"},
   };
@@ -271,6 +273,7 @@ Policy make_policy(const Values& values) {
   policy.trial_ms = number("trial_ms");
   policy.driver = text("driver");
   policy.strict = text("strict") == "1";
+  policy.pcontrol = text("pcontrol") == "1";
   policy.report = text("report") == "1";
   policy.report_file = text("report_file");
   refuse_unsound(policy);
