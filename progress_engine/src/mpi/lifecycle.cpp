@@ -24,8 +24,16 @@ std::mutex& lifecycle_mutex() {
 }
 
 std::string foreign_library() {
-  const auto library = library_of(find_symbol("PMPI_Init"));
-  return is_mpi_library(library) && !same_abi(library, PE_BUILT_FOR) ? library : "";
+  auto library = library_of(find_symbol("PMPI_Init"));
+  if (library.empty() || same_abi(library, PE_BUILT_FOR)) return "";
+  if (is_mpi_library(library)) return library;
+  // A name that says nothing, as that of a program with an MPI inside. Open MPI's handles are objects of the library.
+#ifdef OPEN_MPI
+  constexpr bool objects_needed = true;
+#else
+  constexpr bool objects_needed = false;
+#endif
+  return (find_object("ompi_mpi_comm_world") != nullptr) == objects_needed ? "" : library;
 }
 
 namespace {
