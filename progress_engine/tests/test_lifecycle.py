@@ -75,6 +75,25 @@ def test_starts_and_stops_leave_nothing_behind(sessions: Launcher, cycles: int, 
     assert BALANCE.format(cycles + WARM_UP) in output
 
 
+LEFT = re.compile(r"balance: .* left: (.*)")
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+@pytest.mark.parametrize("preset", ["idle", "adaptive", "offload"])
+def test_mpi_may_end_at_exit(mpi: Mpi, preset: str, tmp_path: Path) -> None:
+    program = Launcher(mpi, compiled(mpi, "late_finalize.c", tmp_path))
+    preload = f"LD_PRELOAD={program.engine}:{shared_library(mpi, 'balance.c', tmp_path)}"
+    bare = program.run(tasks=1)  # of several ranks MPICH's launcher loses what they say after MPI_Finalize
+    settings = (f"PROGRESS_ENGINE={preset}", f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/report.%r")
+    result = program.run(prefix=("env", preload, *settings), tasks=1)
+    assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
+    assert lines(result.stdout) == lines(bare.stdout) != []
+    assert LEFT.findall(result.stdout) == ["sessions 0 communicators 0 groups 0 infos 0 requests 0"]
+    (report,) = reports(tmp_path, 1)
+    assert report["preset"] == preset
+    assert (report["active"], report["reason"], report["pending"]) == (True, "", 0)
+
+
 @pytest.mark.parametrize("child_has_engine", [False, True])
 def test_spawned_processes(mpi: Mpi, child_has_engine: bool, tmp_path: Path) -> None:
     launcher = Launcher(mpi, compiled(mpi, "spawn.c", tmp_path))

@@ -36,7 +36,9 @@ struct Runtime {
   std::unique_ptr<Engine> engine;
   std::unique_ptr<RemoteBell> remote;  // uses the doorbell's line
   std::uint64_t remote_rings = 0;      // of `remote` when it is gone
-  bool ended = false;                  // all threads did, and the driver is gone
+  bool stopped = false;                // all threads ended
+  bool ended = false;                  // they did, and the driver is gone
+  bool left_behind = false;            // a thread did not end in time: nothing of this may be freed
 };
 
 // Null while the engine is inactive: before MPI_Init and after MPI_Finalize, in a forked child, with the preset `off`,
@@ -71,6 +73,8 @@ void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin 
 // How long an engine thread may take to end: MPI goes on after us, or the process ends anyhow.
 constexpr Nanoseconds patient = seconds(10);
 constexpr Nanoseconds hasty = seconds(1) / 5;
+// Stops the threads and, if `limit` is `patient`, frees what the MPI holds of the engine's; may be called for the one
+// and later for the other.
 void deactivate(Nanoseconds limit);
 // From now on, an exit without MPI_Finalize and a fork are seen. May be called again.
 void register_ends();

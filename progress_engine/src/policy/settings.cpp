@@ -137,7 +137,8 @@ void refuse_unsound(const Policy& policy) {
 }  // namespace
 
 const std::vector<Setting>& all_settings() {
-  static const std::vector<Setting> table = {
+  // Never destroyed: a report is also written by an MPI_Finalize that runs at exit.
+  static const auto& table = *new std::vector<Setting>{
       {"points", "set", "", "none explicit dedicated timer idle events", 0, 0, "events", "where polling happens"},
       {"trigger", "choice", "", "always pending outside", 0, 0, "outside",
        "when it may poll: always, while an operation is pending, or pending and no thread inside MPI"},
@@ -206,7 +207,7 @@ const std::vector<Setting>& all_settings() {
 }
 
 const nlohmann::ordered_json& all_presets() {
-  static const auto presets = nlohmann::ordered_json::parse(presets_json);
+  static const auto& presets = *new auto(nlohmann::ordered_json::parse(presets_json));  // never destroyed
   return presets;
 }
 
