@@ -111,6 +111,7 @@ def test_spawned_processes(mpi: Mpi, child_has_engine: bool, tmp_path: Path) -> 
 # What is taken away, and the reason that must be given: (environment, words of the reason).
 REFUSALS = {
     "level": "thread level serialized only, the engine needs multiple",
+    "begin": "the MPI does not begin at thread level multiple",
     "threads": "an engine thread could not be started",
 }
 

@@ -75,10 +75,10 @@ Resolved settings_of(const Options& options, const Source& last) {
   return resolve(sources);
 }
 
-// What some MPIs must be told before they give MPI_THREAD_MULTIPLE, which every variant but "off" asks for: MVAPICH2 2
-// not to bind the ranks itself, Cray MPICH that it may be asked. Others know neither; what the user has set stays.
-void allow_threads(const std::string& variant) {
-  if (variant == "off") return;
+// What some MPIs must be told before they give a thread level that the program did not ask for: MVAPICH2 2 not to bind
+// the ranks itself, Cray MPICH that it may be asked. Others know neither; what the user has set stays.
+void allow_threads(const Policy& policy) {
+  if (!policy.points.threads() && !policy.offload) return;
   setenv("MV2_ENABLE_AFFINITY", "0", 0);
   setenv("MPICH_MAX_THREAD_SAFETY", "multiple", 0);
 }
@@ -91,7 +91,7 @@ void preload(const std::string& library) {
 void prepare(const Options& options) {
   const auto last = command_line(options);
   const auto settings = settings_of(options, last);
-  make_policy(settings.values);
+  const auto policy = make_policy(settings.values);
   const auto program = find_program(options.command.front());
   if (program.empty())
     throw Refusal(fmt::format("{}: no such program, or it cannot be executed.", options.command.front()));
@@ -102,7 +102,7 @@ void prepare(const Options& options) {
   }
   const auto library = engine_library();
   export_settings(settings.variant, last.values);
-  allow_threads(settings.variant);
+  allow_threads(policy);
   preload(library);
 }
 

@@ -100,17 +100,27 @@ int init_as_asked(InitFunctions& below, int* argc, char*** argv, int asked, int*
   return below.init.get()(argc, argv);
 }
 
-int init_at_multiple(InitFunctions& below, int* argc, char*** argv, int* provided, const Policy& policy) {
+// Who polls in the program's own calls alone needs no other level than the program. An MPI that fails at the engine's
+// may still begin at the program's.
+int init_with_engine(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
+                     const Policy& policy) {
   auto events = watch_sockets(policy);
-  const int code = below.init_thread.get()(argc, argv, MPI_THREAD_MULTIPLE, provided);
-  if (code != MPI_SUCCESS) return code;
+  if (!policy.points.threads()) {
+    const int code = init_as_asked(below, argc, argv, asked, provided, plain);
+    if (code == MPI_SUCCESS) activate(policy, std::move(events), Origin::world);
+    return code;
+  }
+  if (below.init_thread.get()(argc, argv, MPI_THREAD_MULTIPLE, provided) != MPI_SUCCESS) {
+    status().reason = "the MPI does not begin at thread level multiple, which the engine needs";
+    return init_as_asked(below, argc, argv, asked, provided, plain);
+  }
   status().level_raised = true;
   if (*provided == MPI_THREAD_MULTIPLE)
     activate(policy, std::move(events), Origin::world);
   else
     status().reason =
         fmt::format("the MPI provides thread level {} only, the engine needs multiple", level_name(*provided));
-  return code;
+  return MPI_SUCCESS;
 }
 
 // The program gets the level that it asks for, over an MPI at less: one thread makes the calls, and lends its turn.
@@ -134,7 +144,7 @@ int initialise_world(InitFunctions& below, int* argc, char*** argv, int asked, i
   }
   const auto policy = policy_for(foreign_library());
   if (policy && policy->offload) return init_offload(below, argc, argv, asked, provided, *policy);
-  const int code = policy ? init_at_multiple(below, argc, argv, provided, *policy)
+  const int code = policy ? init_with_engine(below, argc, argv, asked, provided, plain, *policy)
                           : init_as_asked(below, argc, argv, asked, provided, plain);
   if (code == MPI_SUCCESS) account_for(policy);
   return code;

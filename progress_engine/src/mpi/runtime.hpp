@@ -42,7 +42,7 @@ struct Runtime {
 };
 
 // Null while the engine is inactive: before MPI_Init and after MPI_Finalize, in a forked child, with the preset `off`,
-// without MPI_THREAD_MULTIPLE.
+// without the thread level that its polling points need.
 extern std::atomic<Runtime*> active_runtime __attribute__((visibility("hidden")));
 
 // Read in every call: the initial-exec model makes that one instruction.
@@ -67,7 +67,8 @@ PE_ALWAYS_INLINE ThreadSlot& this_thread_slot(Runtime& runtime, Owner owner = Ow
 std::optional<Policy> read_policy();
 // What the policy watches beside time. Sockets that exist now are not the MPI's: call before it is initialised.
 std::unique_ptr<EventSource> watch_sockets(const Policy& policy);
-// Starts the engine in an MPI at MPI_THREAD_MULTIPLE. Failures leave it inactive with the reason in status().
+// Starts the engine in an MPI at MPI_THREAD_MULTIPLE, or at any level if only the program's calls poll. Failures leave
+// it inactive with the reason in status().
 void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin);
 
 // How long an engine thread may take to end: MPI goes on after us, or the process ends anyhow.
