@@ -16,7 +16,8 @@ extern "C" {
  *   wait_instruction (what wait=mwait uses on this CPU: umwait-c0.2, mwaitx-c1, wfe, or pause-futex; null for others),
  *   thread_level {asked, provided} ("single".."multiple"; provided is the MPI's, the program sees what it asked for),
  *   slice_ns (as the kernel reads it back; null if it does not say),
- *   threads [{role, tid, cpus_allowed, cpu_last, cpu_s (seconds), voluntary_switches, involuntary_switches}],
+ *   threads [{role ("nice": one of points=idle where this process may not lift threads out of SCHED_IDLE), tid,
+ *     cpus_allowed, cpu_last, cpu_s (seconds), voluntary_switches, involuntary_switches}],
  *   verdict {word ("helped", "neutral", "hurt", "not measured"), armed_phases, disarmed_phases, armed_s, disarmed_s
  *     (median seconds an operation while it was on and off)},
  *   polls, productive_polls, wakes, parks, tracked (operations seen so far), pending (operations now),

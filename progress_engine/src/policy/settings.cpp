@@ -151,7 +151,8 @@ const std::vector<Setting>& all_settings() {
       {"slice_us", "int", "us", "", 0, 100000, "0",
        "scheduling slice asked for engine threads, 0 = the scheduler's own (Linux 6.12 or newer grants it)"},
       {"nice", "int", "", "", 0, 19, "0", "nice level of engine threads"},
-      {"idle_threads", "int", "", "", 1, 1024, "1", "number of SCHED_IDLE threads of points=idle"},
+      {"idle_threads", "int", "", "", 1, 1024, "1",
+       "number of SCHED_IDLE threads of points=idle; of nice 19 where the process lacks CAP_SYS_NICE and RLIMIT_NICE"},
       {"idle_us", "int", "us", "", 0, 1000000, "10", "pause between the polls of an idle thread, 0 = only yield"},
       {"timer_us", "int", "us", "", 10, 1000000, "2000",
        "period of the timer thread, of wait=timer and of wait=mwait; of points=events the first wait for traffic, "
