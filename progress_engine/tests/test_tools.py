@@ -105,6 +105,14 @@ def test_a_program_of_another_mpi_runs_without_the_engine_unless_strict(soname: 
     assert run("progress-run", "--strict", "--", str(program)).returncode == 2
 
 
+def test_a_program_with_the_address_sanitizer_runs(tmp_path: Path) -> None:
+    source, program = tmp_path / "sanitized.c", tmp_path / "sanitized"
+    source.write_text('#include <dlfcn.h>\nint main(void) { return dlsym(RTLD_DEFAULT, "pe_report_json") ? 4 : 5; }\n')
+    subprocess.run(["gcc", "-D_GNU_SOURCE", "-fsanitize=address", "-o", program, source], check=True)
+    result = run("progress-run", "--strict", "--", str(program))
+    assert (result.returncode, result.stderr) == (4, "")
+
+
 def test_progress_info_describes_machine_settings_and_presets() -> None:
     info = json.loads(run("progress-info", "--json").stdout)
     assert set(PRESETS) <= set(info["presets"])
