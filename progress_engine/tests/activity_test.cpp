@@ -42,7 +42,9 @@ TEST(Activity, AnEndedThreadsSlotIsUsedAgainAndItsCountsStay) {
   Activity activity;
   ThreadSlot& slot = activity.acquire();
   add(slot.started, 3);
+  slot.depth = 1;  // it ended in a callback
   Activity::release(slot);
+  EXPECT_FALSE(activity.anyone_inside());
   ThreadSlot& again = activity.acquire();
   EXPECT_EQ(&again, &slot);
   EXPECT_EQ(activity.pending(), 3);

@@ -3,10 +3,14 @@
 
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cfenv>
 #include <chrono>
 #include <functional>
@@ -174,7 +178,9 @@ class InspectingDriver : public Driver {
     sigset_t blocked;
     pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
     const bool quiet = sigismember(&blocked, SIGINT) == 1 && sigismember(&blocked, SIGUSR1) == 1;
-    findings_ = 1 + (quiet ? 2 : 0) + (std::fegetround() == FE_UPWARD ? 4 : 0);
+    bool crashes = true;  // as a crash does without the engine
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) crashes = crashes && sigismember(&blocked, own) == 0;
+    findings_ = 1 + (quiet ? 2 : 0) + (std::fegetround() == FE_UPWARD ? 4 : 0) + (crashes ? 8 : 0);
   }
 
  private:
@@ -190,7 +196,7 @@ TEST(Engine, ThreadsBlockSignalsAndInheritTheFloatingPointMode) {
   std::fesetround(mode);
   EXPECT_TRUE(eventually([&] { return findings != 0; }));
   EXPECT_TRUE(engine.stop(seconds(10)));
-  EXPECT_EQ(findings, 7);
+  EXPECT_EQ(findings, 15);
   sigset_t own;
   pthread_sigmask(SIG_SETMASK, nullptr, &own);
   EXPECT_EQ(sigismember(&own, SIGINT), 0);
@@ -252,6 +258,35 @@ TEST(Engine, AnIdleThreadThatLosesItsCoreInAPollIsLifted) {
   busy.join();
   EXPECT_TRUE(ended) << "after 8 seconds";
   EXPECT_TRUE(engine.stop(seconds(10)));
+}
+
+// By this thread and those that it makes.
+void give_up_sys_nice() {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, 2> sets{};
+  ASSERT_EQ(syscall(SYS_capget, &header, sets.data()), 0);
+  sets[0].effective &= ~CAP_TO_MASK(CAP_SYS_NICE);
+  ASSERT_EQ(syscall(SYS_capset, &header, sets.data()), 0);
+}
+
+TEST(Engine, WithoutThePrivilegeToLiftThemIdleThreadsAreNiceInstead) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NICE, &limit);
+  if (limit.rlim_cur >= 20) GTEST_SKIP() << "RLIMIT_NICE gives the privilege";
+  std::jthread([] {
+    give_up_sys_nice();
+    std::atomic<int> polls{0};
+    const auto engine = make_engine("idle", polls);
+    engine->start();
+    for (const auto& worker : engine->workers()) {
+      if (std::string_view(worker->role) == "timer") continue;
+      EXPECT_STREQ(worker->role, "nice");
+      ASSERT_TRUE(eventually([&] { return worker->tid > 0; }));
+      EXPECT_EQ(sched_getscheduler(worker->tid), SCHED_OTHER);
+      EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(worker->tid)), 19);
+    }
+    EXPECT_TRUE(engine->stop(seconds(10)));
+  }).join();
 }
 
 // A poll that another thread blocks, as an MPI's lock does.

@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include "core/activity.hpp"
 #include "core/bell.hpp"
 #include "core/lock_free_queue.hpp"
 #include "core/lock_queue.hpp"
@@ -232,6 +233,80 @@ TEST(ParkingInterleavings, ReachEverySleeper) { expect_sound<TwoSleepers>(100); 
 TEST(ParkingInterleavings, WithoutTheSleepersFenceARingIsLost) {
   expect_found<OneRing>(Fault::no_membarrier, "thread 0 sleeps");
   expect_found<TwoSleepers>(Fault::no_membarrier, "sleeps");
+}
+
+// ---- leaving MPI
+
+// The engine polls once there is work and nobody is inside MPI; whoever leaves MPI rings if that holds, as
+// Call::leave() and Engine::wake_for_work() do.
+class LeavingScenario : public Scenario {
+ protected:
+  using Activity = BasicActivity<ModelAtomics>;
+
+  bool has_work() const { return work.load() != 0 && !activity.anyone_inside(); }
+  template <typename Parked, typename Ring>
+  void leave(Activity::Slot& slot, Parked&& parked, Ring&& ring) {
+    slot.depth.store(0, std::memory_order_release);
+    ModelAtomics::light_fence();
+    if (!parked()) return;
+    activity.order_leaving();
+    if (has_work()) ring();
+  }
+
+  Activity activity;
+  ModelAtomic<int> work{0};  // a plain store makes it, as add() does
+  Activity::Slot& first = activity.acquire();
+};
+
+// Both are inside when it begins, and somebody is about to sleep. A lost ring shows as a sleeper for ever.
+class TwoLeave : public LeavingScenario {
+ public:
+  TwoLeave() {
+    for (auto* slot : {&first, &second}) slot->depth.store(1);
+    work.store(1);
+  }
+  std::vector<Body> threads() override {
+    return {[this] { parking.park([this] { return has_work(); }, 0); }, [this] { leave(first); },
+            [this] { leave(second); }};
+  }
+  std::string check() override { return ""; }
+
+ private:
+  void leave(Activity::Slot& slot) {
+    LeavingScenario::leave(slot, [this] { return parking.anyone(); }, [this] { parking.ring(); });
+  }
+
+  BasicParking<ModelAtomics> parking;
+  Activity::Slot& second = activity.acquire();
+};
+
+// One was alone until now: its last call ends while the other one makes its first. Somebody sleeps all the time.
+class FirstCallOfASecondThread : public LeavingScenario {
+ public:
+  FirstCallOfASecondThread() { first.depth.store(1); }
+  std::vector<Body> threads() override {
+    return {[this] { leave(first); },
+            [this] {
+              Activity::Slot& second = activity.acquire();
+              work.store(1);
+              leave(second);
+            }};
+  }
+  std::string check() override { return rings > 0 ? "" : "nobody rings"; }
+
+ private:
+  void leave(Activity::Slot& slot) {
+    LeavingScenario::leave(slot, [] { return true; }, [this] { ++rings; });
+  }
+
+  int rings = 0;
+};
+
+TEST(LeavingInterleavings, OfTwoThreadsOneRings) { expect_sound<TwoLeave>(100); }
+TEST(LeavingInterleavings, OfAThreadAndANewOneOneRings) { expect_sound<FirstCallOfASecondThread>(100); }
+TEST(LeavingInterleavings, WithoutTheLeaversFenceARingIsLost) {
+  expect_found<TwoLeave>(Fault::no_full_fence, "thread 0 sleeps");
+  expect_found<FirstCallOfASecondThread>(Fault::no_membarrier, "nobody rings");
 }
 
 // ---- the doorbell

@@ -60,6 +60,8 @@ HAZARDS = (
     Hazard("persistent-starts", "persistent", last, tracked=20),
     Hazard("freeing", "freed", lambda rank: 1 - rank, tracked=10),
     Hazard("windows", "window", lambda _: 1, tracked=0),
+    replace(MESSAGES, breaks="longjmp", scenario="jumped", preset="explicit"),
+    Hazard("file-freed", "file-freed", lambda _: 1, tracked=1),
 )
 # Without a switch that fails for certain: races, and what only another MPI gets wrong. Of the tool above: it fails with
 # PREFIXES = ("",) in src/mpi/generate_interposer.py. Of `partitioned`: Open MPI hangs in it without Alone in MPI_Start.
@@ -79,6 +81,7 @@ UNIT_TESTS = {
     "standing-down": "Engine.AdaptiveStandsDownWhileAThreadIsInside",
     "file-calls-alone": "Engine.NobodyPollsWhileACallHoldsIt",
     "signals": "Engine.ThreadsBlockSignalsAndInheritTheFloatingPointMode",
+    "crash-signals": "Engine.ThreadsBlockSignalsAndInheritTheFloatingPointMode",
     "burst-end": "Burst.DoesNotPollAtAllWhenItMayNot",
     "lifting": "Engine.AnIdleThreadThatLosesItsCoreInAPollIsLifted",
 }

@@ -75,6 +75,25 @@ def test_starts_and_stops_leave_nothing_behind(sessions: Launcher, cycles: int, 
     assert BALANCE.format(cycles + WARM_UP) in output
 
 
+LEFT = re.compile(r"balance: .* left: (.*)")
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+@pytest.mark.parametrize("preset", ["idle", "adaptive", "offload"])
+def test_mpi_may_end_at_exit(mpi: Mpi, preset: str, tmp_path: Path) -> None:
+    program = Launcher(mpi, compiled(mpi, "late_finalize.c", tmp_path))
+    preload = f"LD_PRELOAD={program.engine}:{shared_library(mpi, 'balance.c', tmp_path)}"
+    bare = program.run(tasks=1)  # of several ranks MPICH's launcher loses what they say after MPI_Finalize
+    settings = (f"PROGRESS_ENGINE={preset}", f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/report.%r")
+    result = program.run(prefix=("env", preload, *settings), tasks=1)
+    assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
+    assert lines(result.stdout) == lines(bare.stdout) != []
+    assert LEFT.findall(result.stdout) == ["sessions 0 communicators 0 groups 0 infos 0 requests 0"]
+    (report,) = reports(tmp_path, 1)
+    assert report["preset"] == preset
+    assert (report["active"], report["reason"], report["pending"]) == (True, "", 0)
+
+
 @pytest.mark.parametrize("child_has_engine", [False, True])
 def test_spawned_processes(mpi: Mpi, child_has_engine: bool, tmp_path: Path) -> None:
     launcher = Launcher(mpi, compiled(mpi, "spawn.c", tmp_path))
@@ -92,6 +111,7 @@ def test_spawned_processes(mpi: Mpi, child_has_engine: bool, tmp_path: Path) -> 
 # What is taken away, and the reason that must be given: (environment, words of the reason).
 REFUSALS = {
     "level": "thread level serialized only, the engine needs multiple",
+    "begin": "the MPI does not begin at thread level multiple",
     "threads": "an engine thread could not be started",
 }
 
@@ -132,3 +152,20 @@ def test_a_program_of_another_abi_runs_without_it_and_says_why(strict: bool, tmp
         else:
             assert result.returncode == 0, result.stderr
             assert lines(result.stdout) == lines(launcher.run().stdout)
+
+
+@pytest.mark.parametrize("engine_mpi", ["mpich", "openmpi"])
+def test_what_the_mpi_lacks_is_not_found(engine_mpi: str, tmp_path: Path) -> None:
+    """Open MPI 5.0 has no large counts; MPICH has, and its engine wraps them. The right engine hides none."""
+    program_mpi, engine = MPIS["openmpi"], MPIS[engine_mpi].build_dir / "lib" / "libprogress_engine.so"
+    if not (program_mpi.installed() and engine.exists()):
+        pytest.skip("MPICH and Open MPI are not both there")
+    host = compiled(program_mpi, "host.c", tmp_path, "-ldl")
+    launcher = Launcher(program_mpi, host)
+    plugin = str(shared_library(program_mpi, "probing.c", tmp_path))
+    bare = launcher.run(plugin, tasks=1)
+    result = launcher.run(plugin, prefix=("env", "PROGRESS_ENGINE=explicit", f"LD_PRELOAD={engine}"), tasks=1)
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == lines(bare.stdout) != []
+    if engine_mpi == "mpich":
+        assert "rank: weak 0 0, dlsym 0 0" in lines(result.stdout)

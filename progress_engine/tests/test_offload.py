@@ -54,6 +54,16 @@ def test_results_are_those_of_the_bare_program(launcher: Launcher, tmp_path: Pat
         assert report["offload"]["commands"] > 0
 
 
+def test_statuses_are_those_of_the_bare_program(mpi: Mpi, tmp_path: Path) -> None:
+    program = Launcher(mpi, compiled(mpi, "statuses.c", tmp_path))
+    bare, handed_over = program.run(tasks=1), program.run(variant="offload", tasks=1)
+    assert (handed_over.returncode, handed_over.stderr) == (0, bare.stderr)
+    assert len(bare.stdout.splitlines()) == len(handed_over.stdout.splitlines()) == 23
+    # An MPI_ERROR that the bare call leaves alone may be set to what is true.
+    for before, after in zip(bare.stdout.splitlines(), handed_over.stdout.splitlines(), strict=True):
+        assert after in (before, before.replace("error kept", "error success"))
+
+
 @pytest.mark.parametrize("asked", [-1, 1, 3])
 def test_the_program_sees_the_thread_level_it_asked_for(misuse: Launcher, asked: int, tmp_path: Path) -> None:
     scenarios = Launcher(misuse.mpi, compiled(misuse.mpi, "scenarios.c", tmp_path, "-lpthread"))

@@ -41,7 +41,8 @@ def test_results_are_those_of_the_bare_program(
         assert (report["reason"] == "") is active
         assert report["pending"] == 0
         assert report["tracked"] == (OPERATIONS if active else 0)
-        assert report["thread_level"] == {"asked": "serialized", "provided": "multiple" if active else "serialized"}
+        level = "serialized" if preset in ("off", "explicit") else "multiple"
+        assert report["thread_level"] == {"asked": "serialized", "provided": level}
         threads = {"off": 0, "explicit": 0, "idle": 2}.get(preset, 1)
         assert len(report["threads"]) == threads
         assert all(thread["tid"] > 0 for thread in report["threads"])

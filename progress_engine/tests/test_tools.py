@@ -92,16 +92,25 @@ def test_a_static_program_runs_without_the_engine_unless_strict(tmp_path: Path) 
     assert run("progress-run", "--strict", "--", str(program)).returncode == 2
 
 
-def test_a_program_of_another_mpi_runs_without_the_engine_unless_strict(tmp_path: Path) -> None:
-    source, program, library = tmp_path / "p.c", tmp_path / "p", tmp_path / "libmpi.so.99"
+@pytest.mark.parametrize("soname", ["libmpi.so.99", "libmpi_ibm.so.3"])
+def test_a_program_of_another_mpi_runs_without_the_engine_unless_strict(soname: str, tmp_path: Path) -> None:
+    source, program, library = tmp_path / "p.c", tmp_path / "p", tmp_path / soname
     source.write_text("int main(void) { return 0; }\n")
-    subprocess.run(["gcc", "-shared", "-Wl,-soname,libmpi.so.99", "-o", library, "-xc", "/dev/null"], check=True)
+    subprocess.run(["gcc", "-shared", f"-Wl,-soname,{soname}", "-o", library, "-xc", "/dev/null"], check=True)
     link = ["-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{tmp_path}"]
     subprocess.run(["gcc", "-o", program, source, *link], check=True)
     result = run("progress-run", "--", str(program))
     assert result.returncode == 0
-    assert "uses libmpi.so.99" in result.stderr
+    assert f"uses {soname}" in result.stderr
     assert run("progress-run", "--strict", "--", str(program)).returncode == 2
+
+
+def test_a_program_with_the_address_sanitizer_runs(tmp_path: Path) -> None:
+    source, program = tmp_path / "sanitized.c", tmp_path / "sanitized"
+    source.write_text('#include <dlfcn.h>\nint main(void) { return dlsym(RTLD_DEFAULT, "pe_report_json") ? 4 : 5; }\n')
+    subprocess.run(["gcc", "-D_GNU_SOURCE", "-fsanitize=address", "-o", program, source], check=True)
+    result = run("progress-run", "--strict", "--", str(program))
+    assert (result.returncode, result.stderr) == (4, "")
 
 
 def test_progress_info_describes_machine_settings_and_presets() -> None:

@@ -97,16 +97,16 @@ def test_operations_move_while_the_partner_computes(program: Program) -> None:
     pytest.fail(f"no progress while the partner computes: bare {bare}, with the engine {shares}")
 
 
-def test_pcontrol_switches_it_off_at_run_time(program: Program, tmp_path: Path) -> None:
-    def ended(level: str) -> subprocess.CompletedProcess[str]:
-        settings = (f"report_file={tmp_path}/report.%r",)
-        result = program("late_partner.c").run(level, variant="adaptive", settings=settings)
+def test_pcontrol_switches_it_off_where_the_user_wants_that(program: Program, tmp_path: Path) -> None:
+    def ended(*settings: str) -> subprocess.CompletedProcess[str]:
+        settings += (f"report_file={tmp_path}/report.%r",)
+        result = program("late_partner.c").run("0", variant="adaptive", settings=settings)
         assert result.returncode == 0, result.stderr
         return result
 
-    assert max(waits(ended("0").stdout).values()) > 0.9, "it moved although it was switched off"
+    assert max(waits(ended("pcontrol=1").stdout).values()) > 0.9, "it moved although it was switched off"
     for _ in range(3):  # the machine may be busy
-        ended("1")
+        ended()
         if any(report["productive_polls"] > 0 for report in reports(tmp_path)):  # rank 1 waits at once
             return
-    pytest.fail("it moved nothing after it was switched on")
+    pytest.fail("it moved nothing although nobody may switch it off")

@@ -75,35 +75,38 @@ Resolved settings_of(const Options& options, const Source& last) {
   return resolve(sources);
 }
 
-// What some MPIs must be told before they give MPI_THREAD_MULTIPLE, which every variant but "off" asks for: MVAPICH2 2
-// not to bind the ranks itself, Cray MPICH that it may be asked. Others know neither; what the user has set stays.
-void allow_threads(const std::string& variant) {
-  if (variant == "off") return;
+// What some MPIs must be told before they give a thread level that the program did not ask for: MVAPICH2 2 not to bind
+// the ranks itself, Cray MPICH that it may be asked. Others know neither; what the user has set stays.
+void allow_threads(const Policy& policy) {
+  if (!policy.points.threads() && !policy.offload) return;
   setenv("MV2_ENABLE_AFFINITY", "0", 0);
   setenv("MPICH_MAX_THREAD_SAFETY", "multiple", 0);
 }
 
-void preload(const std::string& library) {
-  const char* others = std::getenv("LD_PRELOAD");
-  setenv("LD_PRELOAD", others && *others ? (library + ":" + others).c_str() : library.c_str(), 1);
+void preload(const std::string& first, const std::string& library) {
+  std::string list = first.empty() ? library : first + ":" + library;
+  if (const char* others = std::getenv("LD_PRELOAD"); others && *others) list += std::string(":") + others;
+  setenv("LD_PRELOAD", list.c_str(), 1);
 }
 
 void prepare(const Options& options) {
   const auto last = command_line(options);
   const auto settings = settings_of(options, last);
-  make_policy(settings.values);
+  const auto policy = make_policy(settings.values);
   const auto program = find_program(options.command.front());
   if (program.empty())
     throw Refusal(fmt::format("{}: no such program, or it cannot be executed.", options.command.front()));
-  if (const auto reason = why_not_preloadable(program, built_for()); !reason.empty()) {
-    if (options.strict) throw Refusal(fmt::format("{} {}.", program, reason));
-    std::fprintf(stderr, "progress-run: %s %s; it runs without the engine.\n", program.c_str(), reason.c_str());
+  const auto preloading = how_to_preload(program, built_for());
+  if (!preloading.refusal.empty()) {
+    if (options.strict) throw Refusal(fmt::format("{} {}.", program, preloading.refusal));
+    std::fprintf(stderr, "progress-run: %s %s; it runs without the engine.\n", program.c_str(),
+                 preloading.refusal.c_str());
     return;
   }
   const auto library = engine_library();
   export_settings(settings.variant, last.values);
-  allow_threads(settings.variant);
-  preload(library);
+  allow_threads(policy);
+  preload(preloading.before, library);
 }
 
 [[noreturn]] void execute(const std::vector<std::string>& command) {

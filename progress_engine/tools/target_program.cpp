@@ -48,17 +48,24 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-// The MPI libraries that the loader would bring into the program: it is asked, the program does not run.
-std::vector<std::string> mpi_libraries_of(const std::string& path, const std::string& interpreter) {
+struct Library {
+  std::string name;
+  std::string file;  // "" if the loader does not find it
+};
+
+// What the loader would bring into the program: it is asked, the program does not run.
+std::vector<Library> libraries_of(const std::string& path, const std::string& interpreter) {
   const auto command = fmt::format("{} --list {} 2>/dev/null", quoted(interpreter), quoted(path));
   // Both words are quoted.
   const std::unique_ptr<std::FILE, ClosePipe> pipe(popen(command.c_str(), "r"));  // NOLINT(bugprone-command-processor)
-  std::vector<std::string> libraries;
+  std::vector<Library> libraries;
   std::array<char, 4096> line{};
   while (pipe && std::fgets(line.data(), line.size(), pipe.get())) {
-    std::string name;
-    std::istringstream(line.data()) >> name;
-    if (is_mpi_library(name)) libraries.push_back(name);
+    Library library;
+    std::string arrow;  // NAME => FILE (ADDRESS)
+    std::istringstream(line.data()) >> library.name >> arrow >> library.file;
+    if (arrow != "=>" || !library.file.starts_with('/')) library.file.clear();
+    libraries.push_back(library);
   }
   return libraries;
 }
@@ -76,18 +83,21 @@ std::string find_program(const std::string& command) {
   return "";
 }
 
-std::string why_not_preloadable(const std::string& path, const std::string& mpi_library) {
+Preloading how_to_preload(const std::string& path, const std::string& mpi_library) {
   std::ifstream file(path, std::ios::binary);
   Elf64_Ehdr header{};
   file.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (!file || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "";  // a script: what it starts decides
-  if (header.e_ident[EI_CLASS] != ELFCLASS64) return "is a 32-bit program, the engine has 64 bits";
+  if (!file || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};  // a script: what it starts decides
+  if (header.e_ident[EI_CLASS] != ELFCLASS64) return {"is a 32-bit program, the engine has 64 bits", ""};
   const auto interpreter = interpreter_of(file, header);
-  if (interpreter.empty()) return "is statically linked, so that nothing can be preloaded into it";
-  for (const auto& library : mpi_libraries_of(path, interpreter))
-    if (!mpi_library.empty() && !same_abi(library, mpi_library))
-      return fmt::format("uses {}, and this engine was built for {}", library, mpi_library);
-  return "";
+  if (interpreter.empty()) return {"is statically linked, so that nothing can be preloaded into it", ""};
+  Preloading result;
+  for (const auto& [name, file] : libraries_of(path, interpreter)) {
+    if (is_mpi_library(name) && !mpi_library.empty() && !same_abi(name, mpi_library))
+      return {fmt::format("uses {}, and this engine was built for {}", name, mpi_library), ""};
+    if (name.starts_with("libasan.so")) result.before = file;
+  }
+  return result;
 }
 
 }  // namespace progress_engine

@@ -10,8 +10,12 @@ namespace progress_engine {
 // The file that `command` names, searched for in PATH as execvp does; "" if there is none that can be executed.
 std::string find_program(const std::string& command);
 
-// Why the engine cannot be preloaded into the program in `path`, in words that complete "CMD ..."; "" if it can.
-// `mpi_library` is the soname of the MPI that the engine was built for.
-std::string why_not_preloadable(const std::string& path, const std::string& mpi_library);
+struct Preloading {
+  std::string refusal;  // why the engine cannot be preloaded, in words that complete "CMD ..."; "" if it can
+  std::string before;   // the library that must come first: AddressSanitizer's ends the program otherwise; "" for none
+};
+
+// Of the program in `path`. `mpi_library` is the soname of the MPI that the engine was built for.
+Preloading how_to_preload(const std::string& path, const std::string& mpi_library);
 
 }  // namespace progress_engine

@@ -16,7 +16,8 @@ extern "C" {
  *   wait_instruction (what wait=mwait uses on this CPU: umwait-c0.2, mwaitx-c1, wfe, or pause-futex; null for others),
  *   thread_level {asked, provided} ("single".."multiple"; provided is the MPI's, the program sees what it asked for),
  *   slice_ns (as the kernel reads it back; null if it does not say),
- *   threads [{role, tid, cpus_allowed, cpu_last, cpu_s (seconds), voluntary_switches, involuntary_switches}],
+ *   threads [{role ("nice": one of points=idle where this process may not lift threads out of SCHED_IDLE), tid,
+ *     cpus_allowed, cpu_last, cpu_s (seconds), voluntary_switches, involuntary_switches}],
  *   verdict {word ("helped", "neutral", "hurt", "not measured"), armed_phases, disarmed_phases, armed_s, disarmed_s
  *     (median seconds an operation while it was on and off)},
  *   polls, productive_polls, wakes, parks, tracked (operations seen so far), pending (operations now),
@@ -28,8 +29,8 @@ extern "C" {
  * The text is the engine's, and valid until the calling thread's next call. Any thread, any time. */
 const char* pe_report_json(void);
 
-/* Stop and go on polling, like MPI_Pcontrol(0) and MPI_Pcontrol(1); operations are tracked meanwhile. Any thread; no
- * effect while the engine is inactive. */
+/* Stop and go on polling, like MPI_Pcontrol(0) and MPI_Pcontrol(1) with the setting pcontrol=1; operations are tracked
+ * meanwhile. Any thread; no effect while the engine is inactive. */
 void pe_pause(void);
 void pe_resume(void);
 

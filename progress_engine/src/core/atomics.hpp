@@ -32,6 +32,7 @@ struct RealAtomics {
   static void relax(int rounds);
   static void light_fence() { progress_engine::light_fence(); }
   static void heavy_fence() { progress_engine::heavy_fence(); }
+  static void full_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
   static void wait(Word& word, std::uint32_t expected, Nanoseconds bound) { futex_wait(word, expected, bound); }
   static void wake(Word& word) { futex_wake(word); }
   // Tells threads apart; never 0.

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -15,6 +16,8 @@
 namespace progress_engine {
 
 namespace {
+
+constexpr int nicest = 19;
 
 // What the kernel refuses is left as it was: the report tells where each thread may run.
 void place(const Policy& policy) {
@@ -54,6 +57,7 @@ void Engine::start() {
   prepare_fences();
   more_after_calls_ = policy_.points.on_calls || policy_.trial_ms > 0 || light_fence_is_full;
   note_phase();
+  avoid_priority_inversion();
   for (auto& worker : workers_) {
     try {
       launch(*worker);
@@ -64,9 +68,21 @@ void Engine::start() {
   }
 }
 
+// A thread of the idle class that cannot be lifted keeps the MPI's locks for seconds beside a busy program. The nicest
+// of the normal class always gets some of the CPU.
+void Engine::avoid_priority_inversion() {
+  const auto is_idle = [](const auto& worker) { return worker->idle_class; };
+  if (std::ranges::none_of(workers_, is_idle) || can_lift_from_idle_class()) return;
+  for (auto& worker : workers_) {
+    if (!std::exchange(worker->idle_class, false)) continue;
+    worker->nicest = true;
+    worker->role = "nice";
+  }
+}
+
 void Engine::launch(Worker& worker) {
   // The floating-point mode is inherited as well: pthread_create copies the creator's.
-  const AllSignalsBlocked blocked;
+  const ProgramSignalsBlocked blocked;
   worker.tid = -1;  // the thread itself knows the number, and may be faster than whoever makes it
   const int error = pthread_create(&worker.thread, nullptr, enter, &worker);
   if (error == 0) return;
@@ -78,8 +94,9 @@ void* Engine::enter(void* argument) {
   auto& worker = *static_cast<Worker*>(argument);
   const auto& policy = worker.engine->policy_;
   pthread_setname_np(pthread_self(), "pe-progress");
-  worker.slice =
-      schedule_this_thread({worker.idle_class, worker.idle_class ? 0 : policy.slice_us, policy.nice}).value_or(0);
+  worker.slice = schedule_this_thread(
+                     {worker.idle_class, worker.idle_class ? 0 : policy.slice_us, worker.nicest ? nicest : policy.nice})
+                     .value_or(0);
   place(policy);
   worker.tid = gettid();
   worker.loop(*worker.engine, worker);
@@ -188,6 +205,7 @@ BurstResult Engine::poll(Worker& worker) {
 }
 
 void Engine::wake_for_work() {
+  if (policy_.trigger == Trigger::outside) activity_.order_leaving();
   if (may_poll()) parking_.ring();
 }
 

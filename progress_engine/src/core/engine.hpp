@@ -32,6 +32,7 @@ struct Worker {
   const char* role = "";
   Loop loop = nullptr;
   bool idle_class = false;
+  bool nicest = false;  // in place of the idle class
   pthread_t thread{};
   std::atomic<int> tid{0};
   std::atomic<Nanoseconds> slice{0};  // 0: the kernel does not say
@@ -112,6 +113,7 @@ class Engine {
 
  private:
   void add_worker(const char* role, Worker::Loop loop, bool idle_class = false);
+  void avoid_priority_inversion();
   static void launch(Worker& worker);
   static void* enter(void* argument);
   void wake_for_work();

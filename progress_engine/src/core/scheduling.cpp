@@ -46,6 +46,16 @@ std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted) {
   return read_slice();
 }
 
+bool can_lift_from_idle_class() {
+  bool can = false;
+  std::thread([&] {
+    schedule_this_thread({.idle_class = true});
+    lift_from_idle_class(0, 0);
+    can = sched_getscheduler(0) == SCHED_OTHER;
+  }).join();
+  return can;
+}
+
 void lift_from_idle_class(int tid, int slice_us) {
   KernelSchedulingAttributes attributes;
   attributes.runtime = static_cast<std::uint64_t>(microseconds(slice_us));

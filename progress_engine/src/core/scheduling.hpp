@@ -18,6 +18,9 @@ struct Scheduling {
 // (sched_getattr), none where the kernel does not know slices. What the kernel refuses is left as it was.
 std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted);
 
+// Whether this process may lift threads out of the idle class again; tried on a thread of its own.
+bool can_lift_from_idle_class();
+
 // Lifts an idle-class thread of this process to the normal class: it holds what we wait for, and may otherwise not run
 // for long. Needs CAP_SYS_NICE or RLIMIT_NICE; without them nothing happens.
 void lift_from_idle_class(int tid, int slice_us);

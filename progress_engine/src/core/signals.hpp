@@ -7,18 +7,21 @@
 
 namespace progress_engine {
 
-// Engine threads run none of the program's signal handlers: threads inherit what their creator blocks.
-class AllSignalsBlocked {
+// Engine threads run none of the program's signal handlers: threads inherit what their creator blocks. But what a
+// thread's own instruction raises stays open: blocked, it would end the process past the program's crash handler.
+class ProgramSignalsBlocked {
  public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    if (broken("signals")) sigemptyset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  ProgramSignalsBlocked() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    if (broken("signals")) sigemptyset(&blocked);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+      if (!broken("crash-signals")) sigdelset(&blocked, own);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
   }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+  ~ProgramSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ProgramSignalsBlocked(const ProgramSignalsBlocked&) = delete;
+  ProgramSignalsBlocked& operator=(const ProgramSignalsBlocked&) = delete;
 
  private:
   sigset_t before_{};

@@ -46,7 +46,7 @@ TaskEngine::~TaskEngine() { stop(); }
 
 template <typename Loop>
 void TaskEngine::start(const std::vector<int>& cpus, bool idle_class, const Loop& loop) {
-  const AllSignalsBlocked blocked;
+  const ProgramSignalsBlocked blocked;
   threads_.emplace_back([cpus, idle_class, loop] {
     if (!cpus.empty()) bind_this_thread(cpus);
     schedule_this_thread({.idle_class = idle_class});

@@ -12,7 +12,11 @@ namespace {
 
 // What stands before ".so" in libraries with MPICH's or Open MPI's own ABI; the number behind it tells those apart.
 constexpr std::array<std::string_view, 2> plain_names = {"libmpi", "libmpich"};
-constexpr std::string_view standard_abi = "libmpi_abi";
+// What vendors put behind it, perhaps with the compiler's version: libmpi_gnu_91.so.12 is cray-mpich, of MPICH's ABI.
+constexpr std::array<std::string_view, 8> compilers = {"_cray", "_gnu",  "_intel", "_nvidia",
+                                                       "_amd",  "_aocc", "_pgi",   "_allinea"};
+// Those with an ABI of their own.
+constexpr std::array<std::string_view, 2> own_abis = {"libmpi_abi", "libmpi_ibm"};
 
 struct Name {
   std::string_view stem;
@@ -26,13 +30,23 @@ Name split(std::string_view name) {
   return {name.substr(0, suffix), name.substr(suffix)};
 }
 
-bool is_plain(std::string_view stem) { return std::ranges::find(plain_names, stem) != plain_names.end(); }
+bool names_compiler(std::string_view suffix) {
+  return std::ranges::any_of(compilers, [&](auto name) {
+    return suffix.starts_with(name) && suffix.find_first_not_of("_0123456789", name.size()) == std::string_view::npos;
+  });
+}
+
+bool is_plain(std::string_view stem) {
+  return std::ranges::any_of(plain_names, [&](auto plain) {
+    return stem == plain || (stem.starts_with(plain) && names_compiler(stem.substr(plain.size())));
+  });
+}
 
 }  // namespace
 
 bool is_mpi_library(std::string_view name) {
   const auto [stem, version] = split(name);
-  return !version.empty() && (is_plain(stem) || stem == standard_abi);
+  return !version.empty() && (is_plain(stem) || std::ranges::find(own_abis, stem) != own_abis.end());
 }
 
 bool same_abi(std::string_view one, std::string_view other) {

@@ -8,7 +8,8 @@
 
 namespace progress_engine {
 
-// True for the name of a library that holds MPI's C functions: libmpi.so.40, libmpich.so.12, libmpi_abi.so.1.
+// True for the name of a library that holds MPI's C functions: libmpi.so.40, libmpich.so.12, libmpi_gnu_91.so.12,
+// libmpi_abi.so.1.
 bool is_mpi_library(std::string_view name);
 
 // True if programs linked with the one run with the other: Debian calls MPICH's ABI libmpich.so.12, all others

@@ -242,16 +242,18 @@ def wrappers_of(function: Function, route: str, body: str) -> str:
 
 
 def write_wrappers(functions: list[Function], table: Table, routes: Routes) -> str:
-    text = HEADER + '#include "mpi/hooks.hpp"\n#include "mpi/waiting.hpp"\n'
+    text = HEADER + '#include "mpi/absent.hpp"\n#include "mpi/hooks.hpp"\n#include "mpi/waiting.hpp"\n'
     text += '#include "offload/hand_over.hpp"\n#include "offload/routes.hpp"\n\n'
     text += "using namespace progress_engine;\n"
+    names = []
     for function in functions:
         hooks, route = hooks_of(function, table), routes.statement(function)
         if hooks is None and not route:
             continue
         body = body_of(function, *hooks, table) if hooks is not None else passed_on(function)
         text += wrappers_of(function, route, body)
-    return text
+        names += [f'"{prefix}{function.name}"' for prefix in PREFIXES]
+    return text + f"\nconst char* const progress_engine::wrapped_functions[] = {{{', '.join(names)}, nullptr}};\n"
 
 
 def passed_on(function: Function) -> str:

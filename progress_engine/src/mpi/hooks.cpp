@@ -7,6 +7,21 @@
 
 namespace progress_engine {
 
+// A call inside another one, or what looks so after a longjmp out of MPI, by an error handler of the program's. The
+// frame of the outer call tells: it is gone if this one lies above it or at the same place, or if something else was
+// written over its mark. (Then the engine would believe for ever that the thread is inside MPI.)
+[[gnu::no_sanitize("address", "thread")]] void Call::enter_again() {
+  const std::uintptr_t outer = reinterpret_cast<std::uintptr_t>(slot_->mark);
+  const bool gone = reinterpret_cast<std::uintptr_t>(&mark_) >= outer || *slot_->mark != outer;
+  if (outer_ >= ThreadSlot::outside || !gone || broken("longjmp")) {
+    set_depth(outer_ + 1);
+    return;
+  }
+  for (; slot_->holds > 0; --slot_->holds) runtime_->engine->release();
+  outer_ = 0;
+  enter_first();
+}
+
 void Call::expects(int code, MPI_Comm communicator, int rank) {
   if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
   if (rank == MPI_ANY_SOURCE) runtime_->doorbell->expect_all();
@@ -69,6 +84,15 @@ void Completion::release_files() {
 
 void Completion::finish(int index) {
   if (call_.runtime().persistent.deactivate(requests_[index])) call_.complete(1);
+}
+
+// Nobody will tell when it completes, and until then nobody may poll: so it completes here. It needs no other process
+// (those of collective operations must not be freed, MPI 4.1, section 5.12).
+void Freeing::complete_file_operation() const {
+  if (broken("file-freed") || !call_.runtime().file_requests.remove(before_)) return;
+  for (int done = 0; done == 0;)
+    if (PE_PMPI(MPI_Request_get_status)(before_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+  call_.runtime().engine->release();
 }
 
 void Freeing::free_partitioned() const {

@@ -49,6 +49,15 @@ class Call {
   // True for the outermost call of an active engine: the one that counts.
   PE_ALWAYS_INLINE bool counts() const { return runtime_ && (outer_ == 0 || broken("depth")); }
   Runtime& runtime() const { return *runtime_; }
+  // Nobody polls until the call releases it, or is left by longjmp.
+  void hold() {
+    ++slot_->holds;
+    runtime_->engine->hold();
+  }
+  void release() {
+    --slot_->holds;
+    runtime_->engine->release();
+  }
   PE_ALWAYS_INLINE void complete(std::uint64_t operations) { add(slot_->completed, operations); }
 
   // The call made a request of one operation.
@@ -123,10 +132,15 @@ class Call {
     slot_ = &this_thread_slot(*runtime_);
     outer_ = slot_->depth.load(std::memory_order_relaxed);
     if (outer_ == 0) [[likely]]
-      set_depth(1);
+      enter_first();
     else
-      set_depth(outer_ + 1);
+      enter_again();
   }
+  PE_ALWAYS_INLINE void enter_first() {
+    set_depth(1);
+    slot_->mark = &mark_;
+  }
+  void enter_again();
   void sent_to_no_neighbour(int world, long count, MPI_Datatype type);
   PE_ALWAYS_INLINE void leave() {
     if (outer_ != 0) [[unlikely]] {
@@ -140,6 +154,7 @@ class Call {
   Runtime* runtime_;
   ThreadSlot* slot_ = nullptr;
   int outer_ = 0;  // the depth around this call
+  std::uintptr_t mark_ = reinterpret_cast<std::uintptr_t>(&mark_);
 };
 
 // Around a poll: what the MPI's progress calls itself (MPI-IO in MPICH, through its public functions) is nobody's
@@ -147,7 +162,8 @@ class Call {
 class Uncounted {
  public:
   Uncounted() {
-    if (Runtime* runtime = active_runtime.load(std::memory_order_acquire)) slot_ = &this_thread_slot(*runtime);
+    if (Runtime* runtime = active_runtime.load(std::memory_order_acquire))
+      slot_ = &this_thread_slot(*runtime, Owner::engine);
     if (slot_) slot_->change_depth(ThreadSlot::outside);
   }
   ~Uncounted() {
@@ -172,25 +188,25 @@ class Alone {
       : Alone(call, call.counts() && !call.runtime().partitioned.empty() &&
                         call.runtime().partitioned.has_any_of(count, requests)) {}
   ~Alone() {
-    if (engine_) engine_->release();
+    if (call_) call_->release();
   }
   Alone(const Alone&) = delete;
   Alone& operator=(const Alone&) = delete;
 
   // A split collective: pending from ..._begin to ..._end.
   void begun(int code) {
-    if (engine_ && code == MPI_SUCCESS) engine_->hold();
+    if (call_ && code == MPI_SUCCESS) call_->runtime().engine->hold();
   }
   void ended(int code) {
-    if (engine_ && code == MPI_SUCCESS) engine_->release();
+    if (call_ && code == MPI_SUCCESS) call_->runtime().engine->release();
   }
 
  private:
-  Alone(Call& call, bool needed) : engine_(needed ? call.runtime().engine.get() : nullptr) {
-    if (engine_) engine_->hold();
+  Alone(Call& call, bool needed) : call_(needed ? &call : nullptr) {
+    if (call_) call_->hold();
   }
 
-  Engine* engine_;
+  Call* call_;
 };
 
 // Around a call that may complete requests. A request that was none and becomes MPI_REQUEST_NULL completed; one that
@@ -248,10 +264,14 @@ class Completion {
 class Freeing {
  public:
   Freeing(Call& call, const MPI_Request* request)
-      : call_(call), request_(request), before_(call.counts() ? *request : MPI_Request{}) {}
+      : call_(call), request_(request), before_(call.counts() ? *request : MPI_Request{}) {
+    if (call.counts() && !call.runtime().file_requests.empty()) [[unlikely]]
+      complete_file_operation();
+  }
   void done() const;
 
  private:
+  void complete_file_operation() const;
   void free_partitioned() const;
 
   Call& call_;

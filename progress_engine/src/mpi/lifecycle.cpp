@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "mpi/abi.hpp"
+#include "mpi/absent.hpp"
 #include "mpi/hooks.hpp"
 #include "offload/active.hpp"
 #include "offload/process.hpp"
@@ -23,8 +24,16 @@ std::mutex& lifecycle_mutex() {
 }
 
 std::string foreign_library() {
-  const auto library = library_of(find_symbol("PMPI_Init"));
-  return is_mpi_library(library) && !same_abi(library, PE_BUILT_FOR) ? library : "";
+  auto library = library_of(find_symbol("PMPI_Init"));
+  if (library.empty() || same_abi(library, PE_BUILT_FOR)) return "";
+  if (is_mpi_library(library)) return library;
+  // A name that says nothing, as that of a program with an MPI inside. Open MPI's handles are objects of the library.
+#ifdef OPEN_MPI
+  constexpr bool objects_needed = true;
+#else
+  constexpr bool objects_needed = false;
+#endif
+  return (find_object("ompi_mpi_comm_world") != nullptr) == objects_needed ? "" : library;
 }
 
 namespace {
@@ -91,17 +100,27 @@ int init_as_asked(InitFunctions& below, int* argc, char*** argv, int asked, int*
   return below.init.get()(argc, argv);
 }
 
-int init_at_multiple(InitFunctions& below, int* argc, char*** argv, int* provided, const Policy& policy) {
+// Who polls in the program's own calls alone needs no other level than the program. An MPI that fails at the engine's
+// may still begin at the program's.
+int init_with_engine(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
+                     const Policy& policy) {
   auto events = watch_sockets(policy);
-  const int code = below.init_thread.get()(argc, argv, MPI_THREAD_MULTIPLE, provided);
-  if (code != MPI_SUCCESS) return code;
+  if (!policy.points.threads()) {
+    const int code = init_as_asked(below, argc, argv, asked, provided, plain);
+    if (code == MPI_SUCCESS) activate(policy, std::move(events), Origin::world);
+    return code;
+  }
+  if (below.init_thread.get()(argc, argv, MPI_THREAD_MULTIPLE, provided) != MPI_SUCCESS) {
+    status().reason = "the MPI does not begin at thread level multiple, which the engine needs";
+    return init_as_asked(below, argc, argv, asked, provided, plain);
+  }
   status().level_raised = true;
   if (*provided == MPI_THREAD_MULTIPLE)
     activate(policy, std::move(events), Origin::world);
   else
     status().reason =
         fmt::format("the MPI provides thread level {} only, the engine needs multiple", level_name(*provided));
-  return code;
+  return MPI_SUCCESS;
 }
 
 // The program gets the level that it asks for, over an MPI at less: one thread makes the calls, and lends its turn.
@@ -125,7 +144,7 @@ int initialise_world(InitFunctions& below, int* argc, char*** argv, int asked, i
   }
   const auto policy = policy_for(foreign_library());
   if (policy && policy->offload) return init_offload(below, argc, argv, asked, provided, *policy);
-  const int code = policy ? init_at_multiple(below, argc, argv, provided, *policy)
+  const int code = policy ? init_with_engine(below, argc, argv, asked, provided, plain, *policy)
                           : init_as_asked(below, argc, argv, asked, provided, plain);
   if (code == MPI_SUCCESS) account_for(policy);
   return code;
@@ -135,6 +154,7 @@ int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* pr
   const Outermost outermost;
   if (!outermost) return init_as_asked(below, argc, argv, asked, provided, plain);
   const std::scoped_lock lock(lifecycle_mutex());
+  hide_absent_functions();
   status().level_asked = asked;
   const int code = initialise_world(below, argc, argv, asked, provided, plain);
   if (code != MPI_SUCCESS) return code;
@@ -176,7 +196,8 @@ int is_thread_main(Next<decltype(&MPI_Is_thread_main)>& next, int* flag) {
 }
 
 int pcontrol(Next<decltype(&MPI_Pcontrol)>& next, int level) {
-  if (Runtime* runtime = active_runtime.load(std::memory_order_acquire)) {
+  Runtime* runtime = active_runtime.load(std::memory_order_acquire);
+  if (runtime && runtime->engine->policy().pcontrol) {
     if (level == 0) runtime->engine->pause();
     if (level == 1) runtime->engine->resume();
   }

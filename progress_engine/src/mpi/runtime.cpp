@@ -53,11 +53,12 @@ pthread_key_t slot_key() {
 
 // ---- the end of the process
 
-// The program called exit without MPI_Finalize, or an MPI's error handler did: nothing of MPI may be called any more,
-// and our threads must not run while libraries are torn down.
+// The program called exit without MPI_Finalize, or an MPI's error handler did: our threads must not poll while
+// libraries are torn down. MPI_Finalize may still come, by what the program registered before MPI_Init: so what the
+// MPI holds of ours stays until then, and so does the communication thread.
 void at_exit() {
   if (broken("exit")) return;
-  offload::deactivate(hasty);
+  offload::pause(hasty);
   deactivate(hasty);
 }
 
@@ -65,6 +66,7 @@ void at_exit() {
 void after_fork_in_child() {
   if (broken("fork")) return;
   active_runtime = nullptr;
+  status().runtime = nullptr;  // its threads are not here
   offload::after_fork_in_child();
   status().reason = "this process was forked";
 }
@@ -194,11 +196,15 @@ void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin 
 }
 
 void deactivate(Nanoseconds limit) {
-  Runtime* runtime = active_runtime.exchange(nullptr);
-  if (!runtime) return;
+  active_runtime = nullptr;
+  Runtime* runtime = status().runtime;
+  if (!runtime || runtime->ended || runtime->left_behind) return;
   status().driver = runtime->driver->name();
   status().driver_switches = runtime->driver->switches();
-  if (!runtime->engine->stop(limit) || limit != patient) return;
+  runtime->stopped = runtime->stopped || runtime->engine->stop(limit);
+  if (limit != patient) return;
+  runtime->left_behind = !runtime->stopped;
+  if (runtime->left_behind) return;
   if (runtime->remote) runtime->remote_rings = runtime->remote->rings();
   runtime->remote.reset();
   runtime->engine->release_driver();
@@ -221,8 +227,8 @@ const char* level_name(int level) {
   return level == MPI_THREAD_MULTIPLE ? "multiple" : "unknown";
 }
 
-ThreadSlot& bind_this_thread(Runtime& runtime) {
-  this_thread = {runtime.generation, &runtime.engine->activity().acquire()};
+ThreadSlot& bind_this_thread(Runtime& runtime, Owner owner) {
+  this_thread = {runtime.generation, &runtime.engine->activity().acquire(owner)};
   pthread_setspecific(slot_key(), this_thread.slot);
   return *this_thread.slot;
 }

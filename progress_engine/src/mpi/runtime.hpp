@@ -36,11 +36,13 @@ struct Runtime {
   std::unique_ptr<Engine> engine;
   std::unique_ptr<RemoteBell> remote;  // uses the doorbell's line
   std::uint64_t remote_rings = 0;      // of `remote` when it is gone
-  bool ended = false;                  // all threads did, and the driver is gone
+  bool stopped = false;                // all threads ended
+  bool ended = false;                  // they did, and the driver is gone
+  bool left_behind = false;            // a thread did not end in time: nothing of this may be freed
 };
 
 // Null while the engine is inactive: before MPI_Init and after MPI_Finalize, in a forked child, with the preset `off`,
-// without MPI_THREAD_MULTIPLE.
+// without the thread level that its polling points need.
 extern std::atomic<Runtime*> active_runtime __attribute__((visibility("hidden")));
 
 // Read in every call: the initial-exec model makes that one instruction.
@@ -50,12 +52,12 @@ struct ThreadBinding {
 };
 extern constinit thread_local ThreadBinding this_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
-ThreadSlot& bind_this_thread(Runtime& runtime);
+ThreadSlot& bind_this_thread(Runtime& runtime, Owner owner);
 
 // The calling thread's slot in the active engine; given back when the thread ends.
-PE_ALWAYS_INLINE ThreadSlot& this_thread_slot(Runtime& runtime) {
+PE_ALWAYS_INLINE ThreadSlot& this_thread_slot(Runtime& runtime, Owner owner = Owner::program) {
   if (this_thread.generation != runtime.generation) [[unlikely]]
-    return bind_this_thread(runtime);
+    return bind_this_thread(runtime, owner);
   return *this_thread.slot;
 }
 
@@ -65,12 +67,15 @@ PE_ALWAYS_INLINE ThreadSlot& this_thread_slot(Runtime& runtime) {
 std::optional<Policy> read_policy();
 // What the policy watches beside time. Sockets that exist now are not the MPI's: call before it is initialised.
 std::unique_ptr<EventSource> watch_sockets(const Policy& policy);
-// Starts the engine in an MPI at MPI_THREAD_MULTIPLE. Failures leave it inactive with the reason in status().
+// Starts the engine in an MPI at MPI_THREAD_MULTIPLE, or at any level if only the program's calls poll. Failures leave
+// it inactive with the reason in status().
 void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin);
 
 // How long an engine thread may take to end: MPI goes on after us, or the process ends anyhow.
 constexpr Nanoseconds patient = seconds(10);
 constexpr Nanoseconds hasty = seconds(1) / 5;
+// Stops the threads and, if `limit` is `patient`, frees what the MPI holds of the engine's; may be called for the one
+// and later for the other.
 void deactivate(Nanoseconds limit);
 // From now on, an exit without MPI_Finalize and a fork are seen. May be called again.
 void register_ends();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Session_init and MPI_Session_finalize, by hand. A program that has no world yet brings the engine with its first
 // session; the engine's own session is opened before, since the first one decides how MPI treats threads.
+#include "mpi/absent.hpp"
 #include "mpi/hooks.hpp"
 #include "mpi/lifecycle.hpp"
 
@@ -34,6 +35,7 @@ int open_session(InitFunction& next, Word info, Word errhandler, Word session) {
   const Outermost outermost;
   if (!outermost) return next.get()(info, errhandler, session);
   const std::scoped_lock lock(lifecycle_mutex());
+  hide_absent_functions();
   const auto foreign = foreign_library();
   if (users() == 0) bring_engine(foreign);
   const int code = next.get()(info, errhandler, session);

@@ -4,12 +4,12 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <system_error>
 
 #include "core/activity.hpp"
 #include "core/atomics.hpp"
 #include "core/futex.hpp"
+#include "core/signals.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
 
@@ -40,13 +40,8 @@ Agent::~Agent() = default;
 
 void Agent::start() {
   prepare_fences();
-  // Signals are the program's threads' business; the floating-point mode is inherited.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const ProgramSignalsBlocked blocked;  // the floating-point mode is inherited as well
   const int error = pthread_create(&thread_, nullptr, enter, this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0)
     throw std::system_error(error, std::generic_category(), "the communication thread could not be started");
 }
@@ -70,6 +65,12 @@ bool Agent::stop(Nanoseconds limit) {
   clock_gettime(CLOCK_REALTIME, &deadline);
   deadline = to_timespec(seconds(deadline.tv_sec) + deadline.tv_nsec + limit);
   return pthread_timedjoin_np(thread_, nullptr, &deadline) == 0;
+}
+
+void Agent::pause(Nanoseconds limit) {
+  paused_ = true;
+  if (on_communication_thread()) return;  // an error handler of the MPI's ends the process
+  for (const Nanoseconds end = now() + limit; driving_.load() && now() < end;) sched_yield();
 }
 
 bool Agent::is_this_thread() const { return tid_.load(std::memory_order_relaxed) == gettid(); }
@@ -110,14 +111,15 @@ bool Agent::drive() {
 
 Agent::Left Agent::left() {
   return alone([this] {
-    const bool pending = progress_ && progress_->pending();
-    return Left{pending, pending || (progress_ && progress_->exposed())};
+    if (!progress_ || paused_.load()) return Left{false, false};
+    const bool pending = progress_->pending();
+    return Left{pending, pending || progress_->exposed()};
   });
 }
 
 void Agent::nudge() {
   alone([this] {
-    if (progress_) progress_->nudge();
+    if (progress_ && !paused_.load()) progress_->nudge();
     return true;
   });
 }
@@ -191,6 +193,7 @@ bool Agent::serve(bool only_brief) {
     const Command* next = ring_.front();
     if (!next || (only_brief && !next->brief)) break;
     Command* command = ring_.pop();
+    paused_.store(false, std::memory_order_relaxed);
     command->execute(*command);
     ++served;
   }
@@ -200,7 +203,7 @@ bool Agent::serve(bool only_brief) {
 
 // A pass that completes nothing may still have moved bytes: it takes longer than one that finds nothing.
 bool Agent::advance() {
-  if (!progress_ || !progress_->pending()) return false;
+  if (!progress_ || paused_.load(std::memory_order_relaxed) || !progress_->pending()) return false;
   add(counters_.passes, 1);
   const Nanoseconds begin = now();
   const bool completed = progress_->advance();

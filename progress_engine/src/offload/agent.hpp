@@ -87,6 +87,9 @@ class Agent {
   // and the agent must not be destroyed.
   bool stop(Nanoseconds limit);
 
+  // The thread calls nothing of the MPI until the next command. Returns once that holds, after `limit` at the latest.
+  void pause(Nanoseconds limit);
+
   // Any thread but the communication thread. Waits while the ring is full.
   void submit(Command& command) {
     if (!ring_.push(&command)) [[unlikely]]
@@ -175,6 +178,7 @@ class Agent {
   std::atomic<std::uint32_t> stood_in_for_{0};  // a futex: the communication thread leaves the work to others
   std::atomic<Nanoseconds> last_stand_in_{0};
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> paused_{false};
   std::atomic<bool> ended_{false};
   std::atomic<int> tid_{0};
   std::atomic<Nanoseconds> slice_{0};

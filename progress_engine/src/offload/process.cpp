@@ -115,6 +115,10 @@ void deactivate(Nanoseconds limit) {
   if (Process* process = active_process.exchange(nullptr)) process->agent.stop(limit);
 }
 
+void pause(Nanoseconds limit) {
+  if (Process* process = active_process.load()) process->agent.pause(limit);
+}
+
 void after_fork_in_child() { active_process.store(nullptr); }
 
 bool is_main_thread() { return pthread_equal(main_thread, pthread_self()) != 0; }

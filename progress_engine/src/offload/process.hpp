@@ -23,6 +23,8 @@ int finalise(const End& end);
 
 // Without the MPI: the program exits or aborts. The thread is given `limit` to end.
 void deactivate(Nanoseconds limit);
+// Calls nothing of the MPI from here on, unless the program does: see Agent::pause().
+void pause(Nanoseconds limit);
 void after_fork_in_child();
 
 // Whether the caller is the thread that called MPI_Init.

@@ -21,12 +21,23 @@ Proxy* live(const Process& here, MPI_Request request) {
   return proxy && proxy->active ? proxy : nullptr;
 }
 
-void give(MPI_Status* status, const MPI_Status& value, bool with_error) {
+// What a call with one status gives: its MPI_ERROR is not ours to change (MPI 4.1, section 3.2.5).
+void give(MPI_Status* status, const MPI_Status& value) {
   if (!status) return;
-  const int error = with_error ? value.MPI_ERROR : status->MPI_ERROR;
+  const int error = status->MPI_ERROR;
   *status = value;
   status->MPI_ERROR = error;
 }
+
+// What one with several gives. MPI_ERROR is set also where all went well: some MPIs do, and programs read it.
+void give_with(int error, MPI_Status* status, const MPI_Status& value) {
+  if (!status) return;
+  *status = value;
+  status->MPI_ERROR = error;
+}
+
+// The empty status has an MPI_ERROR of its own, MPI_SUCCESS (MPI 4.1, section 3.7.3).
+void give_empty(const Process& here, MPI_Status* status) { give_with(MPI_SUCCESS, status, here.table.empty_status()); }
 
 // Statuses to fill: none where the program ignores them.
 MPI_Status* at(MPI_Status* statuses, int index) {
@@ -35,11 +46,13 @@ MPI_Status* at(MPI_Status* statuses, int index) {
 }
 
 // Ends a complete operation: the program's request is as the standard wants it afterwards.
-int harvest(Process& here, Proxy& proxy, MPI_Request* request, MPI_Status* status, bool with_error = false) {
+int harvest(Process& here, Proxy& proxy, MPI_Request* request, MPI_Status* status, bool of_several = false) {
   if (proxy.general) proxy.code = borrow([&] { return PE_PMPI(MPI_Wait)(&proxy.real, &proxy.status); });
   const int code = proxy.code;
-  if (with_error) proxy.status.MPI_ERROR = code;
-  give(status, proxy.status, with_error);
+  if (of_several)
+    give_with(code, status, proxy.status);
+  else
+    give(status, proxy.status);
   proxy.active = false;
   if (!proxy.persistent) {
     *request = here.handles.request_null;
@@ -132,13 +145,11 @@ bool all_done(const Process& here, int count, const MPI_Request* requests) {
 // All are complete or not live.
 int harvest_all(Process& here, int count, MPI_Request* requests, MPI_Status* statuses) {
   bool failed = false;
-  for (int i = 0; i < count; ++i)
-    if (const Proxy* proxy = live(here, requests[i])) failed = failed || proxy->code != MPI_SUCCESS;
   for (int i = 0; i < count; ++i) {
     if (Proxy* proxy = live(here, requests[i]))
-      harvest(here, *proxy, &requests[i], at(statuses, i), failed);
+      failed = harvest(here, *proxy, &requests[i], at(statuses, i), true) != MPI_SUCCESS || failed;
     else
-      give(at(statuses, i), here.table.empty_status(), failed);
+      give_empty(here, at(statuses, i));
   }
   return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
@@ -149,11 +160,12 @@ int harvest_some(Process& here, int count, MPI_Request* requests, int* number, i
   for (int i = 0; i < count; ++i) {
     const Proxy* proxy = live(here, requests[i]);
     if (!proxy || !proxy->completion.done()) continue;
-    failed = failed || proxy->code != MPI_SUCCESS;
     indices[(*number)++] = i;
   }
-  for (int k = 0; k < *number; ++k)
-    harvest(here, *live(here, requests[indices[k]]), &requests[indices[k]], at(statuses, k), failed);
+  for (int k = 0; k < *number; ++k) {
+    MPI_Request& request = requests[indices[k]];
+    failed = harvest(here, *live(here, request), &request, at(statuses, k), true) != MPI_SUCCESS || failed;
+  }
   return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 
@@ -166,7 +178,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   Process& here = process();
   Proxy* proxy = live(here, *request);
   if (!proxy) {
-    give(at(status, 0), here.table.empty_status(), false);
+    give_empty(here, at(status, 0));
     return MPI_SUCCESS;
   }
   proxy->completion.wait();
@@ -191,7 +203,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
   *index = found.index;
   if (found.index != MPI_UNDEFINED)
     return harvest(here, *live(here, requests[found.index]), &requests[found.index], at(status, 0));
-  give(at(status, 0), here.table.empty_status(), false);
+  give_empty(here, at(status, 0));
   return MPI_SUCCESS;
 }
 
@@ -214,7 +226,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   Proxy* proxy = live(here, *request);
   *flag = tested(here, [&] { return !proxy || proxy->completion.done(); });
   if (proxy && *flag) return harvest(here, *proxy, request, at(status, 0));
-  if (!proxy) give(at(status, 0), here.table.empty_status(), false);
+  if (!proxy) give_empty(here, at(status, 0));
   return MPI_SUCCESS;
 }
 
@@ -233,7 +245,7 @@ int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_St
   *flag = found.index != MPI_UNDEFINED || !found.anything_live;
   if (found.index != MPI_UNDEFINED)
     return harvest(here, *live(here, requests[found.index]), &requests[found.index], at(status, 0));
-  if (*flag) give(at(status, 0), here.table.empty_status(), false);
+  if (*flag) give_empty(here, at(status, 0));
   return MPI_SUCCESS;
 }
 
@@ -253,7 +265,8 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   *flag = tested(here, [&] { return !proxy || proxy->completion.done(); });
   if (proxy && *flag && proxy->general)
     return borrow([&] { return PE_PMPI(MPI_Request_get_status)(proxy->real, flag, status); });
-  if (*flag) give(at(status, 0), proxy ? proxy->status : here.table.empty_status(), false);
+  if (proxy && *flag) give(at(status, 0), proxy->status);
+  if (!proxy) give_empty(here, at(status, 0));
   return MPI_SUCCESS;
 }
 
@@ -262,8 +275,10 @@ int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* fla
   Process& here = process();
   *flag = tested(here, [&] { return all_done(here, count, requests); });
   for (int i = 0; i < count && *flag; ++i) {
-    const Proxy* proxy = live(here, requests[i]);
-    give(at(statuses, i), proxy ? proxy->status : here.table.empty_status(), false);
+    if (const Proxy* proxy = live(here, requests[i]))
+      give_with(proxy->code, at(statuses, i), proxy->status);
+    else
+      give_empty(here, at(statuses, i));
   }
   return MPI_SUCCESS;
 }
@@ -275,9 +290,9 @@ int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* ind
   *index = found.index;
   *flag = found.index != MPI_UNDEFINED || !found.anything_live;
   if (found.index != MPI_UNDEFINED)
-    give(at(status, 0), live(here, requests[found.index])->status, false);
+    give(at(status, 0), live(here, requests[found.index])->status);
   else if (*flag)
-    give(at(status, 0), here.table.empty_status(), true);  // MPI 4.1, section 3.7.3: with its MPI_SUCCESS
+    give_empty(here, at(status, 0));
   return MPI_SUCCESS;
 }
 
@@ -290,7 +305,7 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* nu
   for (int i = 0; i < count && anything_live; ++i) {
     const Proxy* proxy = live(here, requests[i]);
     if (!proxy || !proxy->completion.done()) continue;
-    give(at(statuses, *number), proxy->status, false);
+    give_with(proxy->code, at(statuses, *number), proxy->status);
     indices[(*number)++] = i;
   }
   return MPI_SUCCESS;

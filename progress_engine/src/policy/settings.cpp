@@ -137,7 +137,8 @@ void refuse_unsound(const Policy& policy) {
 }  // namespace
 
 const std::vector<Setting>& all_settings() {
-  static const std::vector<Setting> table = {
+  // Never destroyed: a report is also written by an MPI_Finalize that runs at exit.
+  static const auto& table = *new std::vector<Setting>{
       {"points", "set", "", "none explicit dedicated timer idle events", 0, 0, "events", "where polling happens"},
       {"trigger", "choice", "", "always pending outside", 0, 0, "outside",
        "when it may poll: always, while an operation is pending, or pending and no thread inside MPI"},
@@ -150,7 +151,8 @@ const std::vector<Setting>& all_settings() {
       {"slice_us", "int", "us", "", 0, 100000, "0",
        "scheduling slice asked for engine threads, 0 = the scheduler's own (Linux 6.12 or newer grants it)"},
       {"nice", "int", "", "", 0, 19, "0", "nice level of engine threads"},
-      {"idle_threads", "int", "", "", 1, 1024, "1", "number of SCHED_IDLE threads of points=idle"},
+      {"idle_threads", "int", "", "", 1, 1024, "1",
+       "number of SCHED_IDLE threads of points=idle; of nice 19 where the process lacks CAP_SYS_NICE and RLIMIT_NICE"},
       {"idle_us", "int", "us", "", 0, 1000000, "10", "pause between the polls of an idle thread, 0 = only yield"},
       {"timer_us", "int", "us", "", 10, 1000000, "2000",
        "period of the timer thread, of wait=timer and of wait=mwait; of points=events the first wait for traffic, "
@@ -197,6 +199,8 @@ const std::vector<Setting>& all_settings() {
       {"strict", "flag", "", "", 0, 0, "0", "1 = a program that the engine cannot help is ended, not run without it"},
       {"trial_ms", "int", "ms", "", 0, 60000, "0",
        "go off and on by turns, each for that long, so that the verdict at the end is measured; 0 = never"},
+      {"pcontrol", "flag", "", "", 0, 0, "0",
+       "1 = MPI_Pcontrol(0) switches polling off, MPI_Pcontrol(1) on again; else they are the profilers' alone"},
       {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
       {"report_file", "text", "", "", 0, 0, "", "write the JSON report there; %r = rank, %p = process, %h = host"},
   };
@@ -204,7 +208,7 @@ const std::vector<Setting>& all_settings() {
 }
 
 const nlohmann::ordered_json& all_presets() {
-  static const auto presets = nlohmann::ordered_json::parse(presets_json);
+  static const auto& presets = *new auto(nlohmann::ordered_json::parse(presets_json));  // never destroyed
   return presets;
 }
 
@@ -271,6 +275,7 @@ Policy make_policy(const Values& values) {
   policy.trial_ms = number("trial_ms");
   policy.driver = text("driver");
   policy.strict = text("strict") == "1";
+  policy.pcontrol = text("pcontrol") == "1";
   policy.report = text("report") == "1";
   policy.report_file = text("report_file");
   refuse_unsound(policy);

@@ -62,6 +62,7 @@ struct Policy {
   std::string driver = "auto";
   bool strict = false;
   int trial_ms = 0;
+  bool pcontrol = false;
   bool report = false;
   std::string report_file;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Did the engine help? Answered by this very run: the time an operation took while the engine was armed, against the
-// time it took while it was disarmed (MPI_Pcontrol(0), pe_pause, or the turns of the setting trial_ms).
+// time it took while it was disarmed (MPI_Pcontrol(0) with pcontrol=1, pe_pause, or the turns of the setting trial_ms).
 #pragma once
 
 #include <array>

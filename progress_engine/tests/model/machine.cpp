@@ -217,7 +217,9 @@ void Machine::locked(int cell) {
   count_write(fibers_[static_cast<std::size_t>(running_)]);
 }
 
-void Machine::fence(bool everywhere) { yield(everywhere ? Kind::membarrier : Kind::fence, -1); }
+void Machine::fence(bool everywhere) {
+  if (running_ >= 0) yield(everywhere ? Kind::membarrier : Kind::fence, -1);
+}
 
 // Goes on once another thread has written since this loop went on the last time: looking again sooner could find
 // nothing new. A loop inside another one does not use up what the outer one has not seen.

@@ -29,6 +29,7 @@ enum class Fault {
   none,
   no_membarrier,  // the sleeper's heavy fence orders only its own memory accesses
   torn_exchange,  // exchange reads and writes in two steps
+  no_full_fence,  // a full fence orders only what the compiler does
 };
 
 enum class Kind { local, load, buffer, write, wait, fence, membarrier, relax, flush };
@@ -203,6 +204,9 @@ struct ModelAtomics {
   static void relax(int /*rounds*/) { Machine::current().relax(); }
   static void light_fence() {}  // orders nothing but the compiler
   static void heavy_fence() { Machine::current().fence(Machine::current().fault() != Fault::no_membarrier); }
+  static void full_fence() {
+    if (Machine::current().fault() != Fault::no_full_fence) Machine::current().fence(false);
+  }
   static void wait(Word& word, std::uint32_t expected, std::int64_t /*bound*/) {
     Machine::current().wait(word.cell(), word.memory(), expected);
   }

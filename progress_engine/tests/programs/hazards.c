@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,6 +195,43 @@ static long window(void) {
   return arrived;
 }
 
+/* An error handler that does not return: what comes afterwards must count as before. Not at MPI_THREAD_MULTIPLE, at
+ * which MPICH holds a mutex meanwhile. */
+static jmp_buf back;
+
+static void jump_back(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  (void)code;
+  longjmp(back, 1);
+}
+
+static long jumped(void) {
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(jump_back, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  if (setjmp(back) == 0) MPI_Send(out, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&handler);
+  return messages();
+}
+
+/* A file operation whose request was freed: afterwards the engine must poll as before. */
+static long file_freed(void) {
+  const char* folder = getenv("HAZARD_FOLDER");
+  char name[4096];
+  snprintf(name, sizeof name, "%s/freed.%d", folder ? folder : "/tmp", rank);
+  MPI_File file;
+  MPI_Request request;
+  if (MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                    &file) != MPI_SUCCESS)
+    return -1;
+  MPI_File_iwrite_at(file, 0, out, 64, MPI_INT, &request);
+  MPI_Request_free(&request);
+  const long result = window();
+  MPI_File_close(&file);
+  return result;
+}
+
 /* Threads of the engine in this process. */
 static int engine_threads(void) {
   int number = 0;
@@ -275,10 +313,10 @@ int run_hazard(int argc, char** argv) {
   static const struct {
     const char* name;
     long (*run)(void);
-  } hazards[] = {{"forked", forked},  {"executed", executed}, {"files", files},     {"persistent", persistent},
-                 {"freed", freed},    {"messages", messages}, {"quiet", quiet},     {"partitioned", partitioned},
-                 {"window", window},  {"leave", leave},       {"give-up", give_up}, {"racy", racy},
-                 {"lasting", lasting}};
+  } hazards[] = {{"forked", forked},   {"executed", executed}, {"files", files},          {"persistent", persistent},
+                 {"freed", freed},     {"messages", messages}, {"quiet", quiet},          {"partitioned", partitioned},
+                 {"window", window},   {"leave", leave},       {"give-up", give_up},      {"racy", racy},
+                 {"lasting", lasting}, {"jumped", jumped},     {"file-freed", file_freed}};
   int provided;
   const int with_second = argc > 2 && !strcmp(argv[2], "second");
   pthread_t second_thread;

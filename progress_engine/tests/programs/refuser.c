@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A library to preload below the engine, which takes away what it needs: REFUSER=level, the MPI's threads beyond
- * MPI_THREAD_SERIALIZED; REFUSER=threads, threads for the engine. */
+ * MPI_THREAD_SERIALIZED; REFUSER=begin, a beginning with them; REFUSER=threads, threads for the engine. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,6 +15,7 @@ static int refuses(const char* what) {
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  if (refuses("begin") && required > MPI_THREAD_SERIALIZED) return MPI_ERR_OTHER;
   const int at_most = refuses("level") && required > MPI_THREAD_SERIALIZED ? MPI_THREAD_SERIALIZED : required;
   return PMPI_Init_thread(argc, argv, at_most, provided);
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each completing call writes into a status: one line a call, for a process with itself. A field that the call
+// left alone still holds what stood there before.
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TAG = 3 };
+
+static int value, received;
+
+static MPI_Status fresh(void) {
+  MPI_Status status;
+  memset(&status, 0x55, sizeof status);
+  return status;
+}
+
+static void say(const char* call, MPI_Status status) {
+  const int kept = fresh().MPI_ERROR;
+  int count = 0;
+  int cancelled = 0;
+  MPI_Get_count(&status, MPI_INT, &count);
+  MPI_Test_cancelled(&status, &cancelled);
+  printf("%s: %s source, %s tag, count %d, cancelled %d, error %s\n", call,
+         status.MPI_SOURCE == MPI_ANY_SOURCE ? "any" : (status.MPI_SOURCE == 0 ? "right" : "wrong"),
+         status.MPI_TAG == MPI_ANY_TAG ? "any" : (status.MPI_TAG == TAG ? "right" : "wrong"), count, cancelled != 0,
+         status.MPI_ERROR == kept ? "kept" : (status.MPI_ERROR == MPI_SUCCESS ? "success" : "other"));
+}
+
+// A receive, and the send that it gets.
+static MPI_Request receive(void) {
+  MPI_Request pair[2];
+  MPI_Irecv(&received, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &pair[0]);
+  MPI_Isend(&value, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &pair[1]);
+  MPI_Wait(&pair[1], MPI_STATUS_IGNORE);
+  return pair[0];
+}
+
+// Each completing call on `request`: `make` gives it anew.
+static void complete_each_way(const char* what, MPI_Request (*make)(void)) {
+  char name[64];
+  MPI_Status status;
+  MPI_Request request;
+  int done = 0;
+  int index = 0;
+#define TRY(function, ...)                                                \
+  request = make();                                                       \
+  do {                                                                    \
+    status = fresh();                                                     \
+    done = 1;                                                             \
+    function(__VA_ARGS__);                                                \
+  } while (done == 0);                                                    \
+  snprintf(name, sizeof name, "%s, %s", #function, what);                 \
+  say(name, status);                                                      \
+  if (request != MPI_REQUEST_NULL) MPI_Wait(&request, MPI_STATUS_IGNORE); \
+  if (request != MPI_REQUEST_NULL) MPI_Request_free(&request)
+  TRY(MPI_Wait, &request, &status);
+  TRY(MPI_Test, &request, &done, &status);
+  TRY(MPI_Waitall, 1, &request, &status);
+  TRY(MPI_Testall, 1, &request, &done, &status);
+  TRY(MPI_Waitany, 1, &request, &index, &status);
+  TRY(MPI_Testany, 1, &request, &index, &done, &status);
+  TRY(MPI_Request_get_status, request, &done, &status);
+  if (make != receive) return;  // the next two write no status where nothing is active
+  TRY(MPI_Waitsome, 1, &request, &done, &index, &status);
+  TRY(MPI_Testsome, 1, &request, &done, &index, &status);
+#undef TRY
+}
+
+static MPI_Request none(void) { return MPI_REQUEST_NULL; }
+
+static MPI_Request inactive(void) {
+  MPI_Request request;
+  MPI_Recv_init(&received, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &request);
+  return request;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  complete_each_way("a receive", receive);
+  complete_each_way("no request", none);
+  complete_each_way("an inactive request", inactive);
+  MPI_Finalize();
+  return 0;
+}
