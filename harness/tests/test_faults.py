@@ -78,7 +78,8 @@ def test_a_killed_node(results: Path, state: Path) -> None:
 
 
 def test_nodes_that_are_taken_away_are_made_anew_for_the_next_study(results: Path, state: Path) -> None:
-    running = Running("run", "overlap-ratio", "send-time", *RUN[2:], "--set", "launches=1")
+    long = [*("--set", "launches=1"), *("--set", "min_samples=50"), *("--set", "max_samples=50")]
+    running = Running("run", "overlap-ratio", "send-time", "--mpi", "mpich", "--scale", "test", *long)
     running.wait_for("1/2")
     in_mid_message(running.nodes())
     assert bench("vcluster", "down", "--force").returncode == 0

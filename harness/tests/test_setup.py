@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import systems
+from harness import mpis, systems
 from harness.errors import Failure, UsageError
 from harness.mpis import MPIS, Where
 from harness.paths import BUILD_DIR, DEV_LOCK_FILE, LOCK_FILE, ROOT
@@ -166,6 +166,7 @@ def test_only_mpis_that_are_not_there_are_installed(tmp_path: Path, monkeypatch:
             (prefix / "bin" / mpi_.compiler).touch()
 
     monkeypatch.setattr(mpi, "install", install)
+    monkeypatch.setattr(mpis, "BUILD_DIR", tmp_path / "build")  # where the tools get their plain names
     mpi.ensure(here)
     with pytest.raises(Failure, match="no network"):
         mpi.ensure(here, failing, lacking)
