@@ -135,14 +135,14 @@ def test_nothing_comparable_is_no_pass(tmp_path: Path) -> None:
 
 
 def test_quantities_that_points_are_not_judged_by_are_named(tmp_path: Path) -> None:
-    other = {"samples": {"colour": [1.0, 2.0], "taste": [3.0]}, "histograms": {}}
+    other: dict[str, Any] = {"samples": {"colour": [1.0, 2.0], "taste": [3.0]}, "histograms": {}}
     found = compare(latency(tmp_path / "base", **other), latency(tmp_path / "new", **other))
     assert "recorded colour, taste, none of which points are judged by" in failed_sentence(found)
     assert {point.verdict for point in found.points} == {Judgement.CANNOT_TELL}
 
 
 def test_times_of_zero_are_said(tmp_path: Path) -> None:
-    zero = {"samples": {"latency_s": [0.0]}, "histograms": {}}
+    zero: dict[str, Any] = {"samples": {"latency_s": [0.0]}, "histograms": {}}
     found = compare(latency(tmp_path / "base", **zero), latency(tmp_path / "new"))
     assert "the median of latency_s is not positive in launch" in failed_sentence(found)
 

@@ -3,7 +3,8 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request* request) {
+int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm,
+              MPI_Request* request) {
   abort();
 }
 
