@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "mpi/symbols.hpp"
+#include "offload/statuses.hpp"
 #include "offload/ult.hpp"
 
 namespace progress_engine::offload {
@@ -104,13 +105,6 @@ void submit(Operation& operation, Start start, void* closure) {
   operation.closure = closure;
   operation.brief = true;
   process().agent.submit(operation);
-}
-
-void give(MPI_Status* status, const MPI_Status& value) {
-  if (status == MPI_STATUS_IGNORE) return;
-  const int error = status->MPI_ERROR;  // not ours to change in a call with one status
-  *status = value;
-  status->MPI_ERROR = error;
 }
 
 // In a callback: others wait meanwhile, and so the wait must end.

@@ -5,6 +5,7 @@
 #include "mpi/symbols.hpp"
 #include "offload/calls.hpp"
 #include "offload/routes.hpp"
+#include "offload/statuses.hpp"
 
 namespace progress_engine::offload {
 namespace {
@@ -19,21 +20,6 @@ Proxy* live(const Process& here, MPI_Request request) {
   if (request == here.handles.request_null) return nullptr;
   Proxy* proxy = proxy_of(here.proxies, request);
   return proxy && proxy->active ? proxy : nullptr;
-}
-
-// What a call with one status gives: its MPI_ERROR is not ours to change (MPI 4.1, section 3.2.5).
-void give(MPI_Status* status, const MPI_Status& value) {
-  if (!status) return;
-  const int error = status->MPI_ERROR;
-  *status = value;
-  status->MPI_ERROR = error;
-}
-
-// What one with several gives. MPI_ERROR is set also where all went well: some MPIs do, and programs read it.
-void give_with(int error, MPI_Status* status, const MPI_Status& value) {
-  if (!status) return;
-  *status = value;
-  status->MPI_ERROR = error;
 }
 
 // The empty status has an MPI_ERROR of its own, MPI_SUCCESS (MPI 4.1, section 3.7.3).
