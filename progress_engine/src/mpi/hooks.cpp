@@ -11,7 +11,7 @@ namespace progress_engine {
 // frame of the outer call tells: it is gone if this one lies above it or at the same place, or if something else was
 // written over its mark. (Then the engine would believe for ever that the thread is inside MPI.)
 [[gnu::no_sanitize("address", "thread")]] void Call::enter_again() {
-  const std::uintptr_t outer = reinterpret_cast<std::uintptr_t>(slot_->mark);
+  const auto outer = reinterpret_cast<std::uintptr_t>(slot_->mark);
   const bool gone = reinterpret_cast<std::uintptr_t>(&mark_) >= outer || *slot_->mark != outer;
   if (outer_ >= ThreadSlot::outside || !gone || broken("longjmp")) {
     set_depth(outer_ + 1);
