@@ -263,7 +263,7 @@ def test_full_disk_is_one_sentence_and_status_1(launcher: Launcher) -> None:
 
 def test_sigterm_keeps_what_is_finished(launcher: Launcher) -> None:
     output = launcher.folder / "record.jsonl"
-    later = [{"size_bytes": size, "work_units": 10} for size in range(9, 19)]  # seconds, as a launcher may take its time
+    later = [{"size_bytes": size, "work_units": 10} for size in range(9, 19)]  # seconds: a launcher may take its time
     points = write(launcher.folder / "points.json", [POINT, *later])
     endless = ("--time-box-s=1", "--relative-width=0", "--max-samples=1000000")
     command = launcher.command(2, "overlap", f"--points={points}", f"--output={output}", *endless)
