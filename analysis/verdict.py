@@ -17,7 +17,7 @@ from analysis import frames, limit
 from analysis.evaluate import REFERENCE
 from analysis.figures import style
 from analysis.figures.overlap_efficiency import at_equal
-from analysis.metrics import COMP_EQUALS_COMM
+from analysis.metrics import COMP_EQUALS_COMM, efficiency_says_little
 from analysis.statistics.interval import ENOUGH_LAUNCHES
 from analysis.statistics.noise import DISTURBED, WIDE
 from analysis.tables import point_words
@@ -245,13 +245,21 @@ def _other_sizes(part: pd.DataFrame, sizes: list[float]) -> list[str]:
             )
             continue
         shown = [
-            f"{variant} {style.plain(facts[variant]['value'])}"
+            f"{variant} {_efficiency(facts[variant])}"
             for variant in ("bare", "mpi-async", *ENGINE_ORDER[:1])
             if variant in facts and np.isfinite(facts[variant]["value"])
         ]
         if shown:
             sentences.append(f"At {style.bytes_text(size)}: {', '.join(shown)}.")
     return sentences
+
+
+def _efficiency(fact: dict[str, Any]) -> str:
+    """The value, or the time added to perfect overlap where a short message makes the value say little."""
+    if not efficiency_says_little(fact["low"], fact["high"]):
+        return style.plain(fact["value"])
+    added = fact["total_s"] - max(fact["reference_comp_s"], fact["reference_comm_s"])
+    return f"adds {style.seconds_text(added)}".replace("-", "−")
 
 
 def _limits(equal: pd.DataFrame) -> list[str]:
@@ -262,9 +270,10 @@ def _limits(equal: pd.DataFrame) -> list[str]:
     few = loose[loose["launches"] < ENOUGH_LAUNCHES] if len(loose) else loose
     if len(few):
         fewest = int(few["launches"].min())
+        whose = ", ".join(style.in_order(few["variant"], ["bare", "mpi-async", *ENGINE_ORDER]))
         limits.append(
-            f"The ranges are spreads over {fewest} launch{'es' if fewest != 1 else ''} and not 95 % intervals, "
-            "which take 6: measure with --scale paper for those."
+            f"The ranges of {whose} are spreads over {fewest} launch{'es' if fewest != 1 else ''} and not 95 % "
+            "intervals, which take 6: measure with --scale paper for those."
         )
     bad = equal[(equal["metric"] == "overlap_efficiency") & equal["value"].isna()]
     if len(bad):

@@ -80,6 +80,23 @@ def test_what_the_interval_over_launches_holds_is_said_beside_the_headline(
     assert any(said.startswith(remark) for said in mpi.sentences), mpi.sentences
 
 
+def test_an_efficiency_that_says_little_is_told_as_time_added(tmp_path: Path) -> None:
+    mpis = {"mpich": {"bare": Behaviour(0.1), "mpi-async": Behaviour(-50.0)}}
+    (mpi,) = told(session(tmp_path / "s", mpis=mpis, sizes=(65536, 4 << 20)))
+    (other,) = [said for said in mpi.sentences if said.startswith("At 64 KB")]
+    assert "bare 0.1" in other
+    assert "mpi-async adds " in other
+    assert "−50" not in other
+
+
+def test_a_spread_is_told_of_the_variants_that_have_one(tmp_path: Path) -> None:
+    folder = session(tmp_path / "s")
+    for file in sorted((folder / "records").glob("*adaptive*"))[1:]:
+        file.unlink()
+    (limit,) = [said for said in verdict(evaluate(load([folder]))).limits if "spreads" in said]
+    assert limit.startswith("The ranges of adaptive are spreads over 1 launch ")
+
+
 def test_sessions_are_told_of_one_by_one(tmp_path: Path) -> None:
     other = session(tmp_path / "b", mpis={"mpich": {"bare": Behaviour(0.1)}})
     assert [mpi.headline for mpi in told(session(tmp_path / "a"), other)] == [
