@@ -3,6 +3,9 @@
 
 import sys
 
-from harness.cli import main
+try:
+    from harness.cli import main
+except KeyboardInterrupt:  # it takes a second to load
+    sys.exit("bench: interrupted")
 
 sys.exit(main(sys.argv[1:]))

@@ -15,9 +15,10 @@ from typing import Any
 
 import typer
 
+from analysis import errors as of_analysis
 from harness import __version__
-from harness.commands import COMMANDS, SITE_COMMANDS, SPACK_COMMANDS, VCLUSTER_COMMANDS, Command
-from harness.errors import Failure, UsageError
+from harness.base.errors import Failure, UsageError
+from harness.commands import COMMANDS, RDMA_LAB_COMMANDS, SITE_COMMANDS, SPACK_COMMANDS, VCLUSTER_COMMANDS, Command
 
 app = typer.Typer(
     name="bench",
@@ -66,6 +67,7 @@ def _register(application: typer.Typer, commands: dict[str, Command]) -> None:
 _register(app, COMMANDS)
 for _name, _help, _commands in (
     ("vcluster", "The virtual cluster by hand.", VCLUSTER_COMMANDS),
+    ("rdma-lab", "Two emulated machines with RDMA, by hand.", RDMA_LAB_COMMANDS),
     ("site", "The file by which a cluster is known here.", SITE_COMMANDS),
     ("spack", "The engine and the workloads through Spack.", SPACK_COMMANDS),
 ):
@@ -81,11 +83,16 @@ def main(arguments: list[str]) -> int:
         app(arguments, prog_name="bench")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
-    except UsageError as error:
+    except (UsageError, of_analysis.UsageError) as error:
         return _complain(error, 2)
-    except (Failure, OSError) as error:
+    except (Failure, of_analysis.Failure, OSError) as error:
         return _complain(error, 1)
     return 0
+
+
+def script() -> int:
+    """`bench` of an installed package."""
+    return main(sys.argv[1:])
 
 
 def _complain(error: object, status: int) -> int:

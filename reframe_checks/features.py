@@ -18,6 +18,7 @@ SENTENCES = {
     "mwait": "the CPU shows neither UMWAIT nor MWAITX here",
     "two-sockets": "a node has one socket here",
 }
+ALWAYS = ["*"]  # as ReFrame says it
 _CORES = re.compile(r"cores>=(\d+)")
 
 
@@ -47,3 +48,9 @@ def why_not(needs: Collection[Need], point: Mapping[str, object], features: Coll
     """Why `point` cannot be measured on this system, all reasons in one sentence; empty if it can."""
     reasons = [need.lacking(features, cores) for need in needs if need.concerns(point)]
     return "; ".join(dict.fromkeys(filter(None, reasons)))
+
+
+def valid_systems(needs: Collection[Need]) -> list[str]:
+    """What all points need, as ReFrame's valid_systems; how many cores there are it cannot ask for."""
+    features = [need.feature for need in needs if not need.where and need.feature in SENTENCES]
+    return [" ".join(f"+{feature}" for feature in features)] if features else ALWAYS

@@ -2,7 +2,7 @@
 """What a study is: its parameters, the scales at which it runs, and what --set may change.
 
 A study's points are the union of grids; a grid is one tuple of values an axis. `comp_over_comm` and `comp_s` are
-intentions: the schedule runner turns them into `work_units` by the session's calibration (see harness.schedule). An
+intentions: the schedule runner turns them into `work_units` by the session's calibration (see harness.job). An
 axis that is a setting of the engine is swept by a launch for each of its values; variants without the engine run once.
 """
 
@@ -13,10 +13,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness import variants
-from harness.errors import UsageError
-from harness.schedule.plan import Launch, Sweep, interleave
+from harness.base import variants
+from harness.base.errors import UsageError
+from harness.job.plan import Launch, Sweep, interleave
+from harness.job.program import Program
 from reframe_checks.features import Need
+from workloads.apps.table import CASES
 
 Value = str | int | float
 Point = dict[str, Value]
@@ -111,18 +113,19 @@ def _expand(grid: Grid) -> Iterator[Point]:
 
 @dataclass(frozen=True)
 class Study:
-    """One experiment of a paper. `workload` is the executable and its fixed arguments.
+    """One experiment, mostly of a paper. `workload` is the executable and its fixed arguments; without one `program` is
+    run, somebody else's, which each run names anew.
 
     `nodes`: how many it takes, 0 as many as the run is given. `own_threads`: its ranks have several busy threads, which
     they place themselves: no rank is bound. `shared_memory`: its ranks talk through the memory of their one node.
-    `needs`: what the system must have for it, or for some of its points. `quantity`: what ReFrame's own performance
-    variables are made of.
+    `needs`: what the system must have for it, or for some of its points.
+    `order`: its place in lists and runs, hundreds by paper; without one it is among the last.
     `calibrate_points`: communication alone is what its own points do without work, not one message of `size_bytes`.
     """
 
     name: str
     title: str
-    group: str  # the paper that it reproduces, as in `./bench run pioman`
+    group: str  # what it is run with, as in `./bench run pioman`: the paper that it reproduces, or what else it is for
     source: str
     workload: tuple[str, ...]
     scales: Mapping[str, Scale]
@@ -132,12 +135,29 @@ class Study:
     shared_memory: bool = False
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     needs: tuple[Need, ...] = ()
-    quantity: str = "total_s"
     calibrate_points: bool = False
+    order: int = 1000
+    of_a_paper: bool = True  # else `./bench run all` leaves it out
+    program: Program | None = None
+    case: str = ""  # of workloads.apps: somebody else's program that is looked for where the study runs
 
     def tasks(self, nodes: int) -> int:
-        """Ranks of a launch in a run that is given `nodes`."""
+        """Ranks of a launch in a run that is given `nodes`; 1 where a launcher of the user's own decides."""
+        if self.case:
+            return CASES[self.case][1].ranks
+        if not self.workload:
+            return self.named().ranks or 1
         return self.tasks_per_node * (self.nodes or nodes)
+
+    def reporting(self, nodes: int) -> int:
+        """How many ranks have a line of each point in a record."""
+        return self.tasks(nodes) if self.workload else 1
+
+    def named(self) -> Program:
+        """The program that is run instead of a workload; UsageError if nobody has named one."""
+        if self.program is None:  # of a case it is found later
+            raise UsageError(f"Study {self.name} runs a program of yours: ./bench compare-program takes it.")
+        return self.program
 
     def sweep(self, scale: Scale) -> Sweep:
         """The axes that are settings of the engine, and every combination of their values."""

@@ -11,12 +11,13 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from harness.base import process
 
 VERSION = re.compile(r"\d+(?:\.\d+)+[\w-]*")
 ANSWER_TIMEOUT_S = 20
@@ -62,11 +63,8 @@ class External:
 
 def answer(command: list[str]) -> str:
     """What a command prints; empty if it is not there, fails or hangs."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_TIMEOUT_S, check=False)
-    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
+    done = process.answer(command, ANSWER_TIMEOUT_S)
+    return done.out if done.status == 0 else ""
 
 
 def prefix_of(program: str) -> str:

@@ -15,9 +15,9 @@ from typing import Any
 
 import yaml
 
-from harness.errors import UsageError
-from harness.mpis import MPIS
-from harness.paths import ROOT
+from harness.base.errors import UsageError
+from harness.base.mpis import MPIS
+from harness.base.paths import ROOT
 from spack_env import externals, mpis, shims
 from spack_env.externals import External
 
@@ -32,7 +32,7 @@ WHEELS = "pypi"  # the template with the MPIs that ./bench installs
 
 
 @dataclass(frozen=True)
-class Site:
+class SpackSite:
     """What was written and found. `left_out`: why something that looks like an MPI is not in it."""
 
     folder: Path
@@ -48,7 +48,7 @@ def templates() -> list[str]:
     return sorted(path.stem for path in TEMPLATES.glob("*.yaml"))
 
 
-def make(name: str, template: str, prefixes: Iterable[Path] = ()) -> Site:
+def make(name: str, template: str, prefixes: Iterable[Path] = ()) -> SpackSite:
     """Look at this machine and write the site `name`. `prefixes`: MPIs that are not on PATH."""
     if not name.replace("-", "").replace("_", "").isalnum():
         raise UsageError(f"A site's name is made of letters, digits, - and _, not '{name}'.")
@@ -60,7 +60,7 @@ def make(name: str, template: str, prefixes: Iterable[Path] = ()) -> Site:
     found += [*externals.compilers(), *externals.tools(), *externals.libraries()]
     packages = merge(yaml.safe_load((TEMPLATES / f"{template}.yaml").read_text())["packages"], found)
     (folder / "packages.yaml").write_text(HEADER + yaml.safe_dump({"packages": packages}, sort_keys=True, width=100))
-    return Site(folder, found, left_out)
+    return SpackSite(folder, found, left_out)
 
 
 def merge(template: Mapping[str, Any], found: Iterable[External]) -> dict[str, Any]:

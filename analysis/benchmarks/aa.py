@@ -23,7 +23,7 @@ import argparse
 import itertools
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,10 +31,10 @@ from scipy import stats
 
 from analysis.benchmarks import aa_sessions
 from analysis.benchmarks.aa_sessions import FILE, Kept
-from analysis.compare import FALSE_ALARMS, MARGIN
 from analysis.compare.comparison import Judgement
-from analysis.compare.judge import judge_points
-from harness.errors import UsageError
+from analysis.compare.judge import FALSE_ALARMS, MARGIN, judge_points
+from analysis.errors import UsageError
+from analysis.text_table import markdown
 
 MARGINS = (0.0, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05)
 CHANGED = (Judgement.SLOWER, Judgement.FASTER)
@@ -65,10 +65,10 @@ def tally(pairs: Sequence[Pair], margin: float = MARGIN) -> Tally:
     """
     decided = alarms = points = point_alarms = 0
     for base, new in pairs:
-        judged, verdict, _ = judge_points(base.points, new.points, margin, FALSE_ALARMS)
+        judged, session = judge_points(base.points, new.points, margin, FALSE_ALARMS)
         compared = [point for point in judged if not math.isnan(point.p)]
         decided += bool(compared)
-        alarms += verdict in CHANGED
+        alarms += session.verdict in CHANGED
         points += len(compared)
         point_alarms += sum(point.verdict in CHANGED for point in compared)
     return Tally(decided, alarms, points, point_alarms)
@@ -144,40 +144,41 @@ def tables(kept: Sequence[Kept], alarms: Mapping[float, int]) -> str:
     return "\n\n".join("\n".join(part) for part in parts)
 
 
-def _choice(kept: Sequence[Kept], alarms: Mapping[float, int]) -> Iterator[str]:
+def _choice(kept: Sequence[Kept], alarms: Mapping[float, int]) -> list[str]:
     pairs, slowed = all_pairs(used(kept, "chosen")), slowed_pairs(kept)
-    yield f"| margin | pairs with an alarm, of {len(pairs)} chosen on | slowed found, of {len(slowed)} |"
-    yield "|---|---|---|"
+    rows = []
     for margin, count in alarms.items():
         mark = "**" if margin == choose(alarms) else ""
-        yield f"| {mark}{100 * margin:g} %{mark} | {count} | {tally(slowed, margin).alarms} |"
+        rows.append([f"{mark}{100 * margin:g} %{mark}", count, tally(slowed, margin).alarms])
+    return markdown(
+        ["margin", f"pairs with an alarm, of {len(pairs)} chosen on", f"slowed found, of {len(slowed)}"], rows
+    )
 
 
-def _test(kept: Sequence[Kept], pairing: Callable[[Sequence[Kept]], list[Pair]], words: str) -> Iterator[str]:
-    yield f"| machine | MPI | sessions | {words} | alarms | rate at most (95 %) | points | alarms of points |"
-    yield "|---|---|---|---|---|---|---|---|"
+def _test(kept: Sequence[Kept], pairing: Callable[[Sequence[Kept]], list[Pair]], words: str) -> list[str]:
+    rows: list[Sequence[object]] = []
     places = dict.fromkeys((one.machine, one.mpi) for one in kept)
     for machine, mpi in places:
         mine = [one for one in kept if (one.machine, one.mpi) == (machine, mpi)]
         found = tally(pairing(mine))
-        cells = (machine, mpi, len(mine), found.pairs, found.alarms, _percent(found), found.points, found.point_alarms)
-        yield f"| {' | '.join(map(str, cells))} |"
-    if not places:
-        yield "| none yet | | 0 | 0 | | | | |"
+        counts = (len(mine), found.pairs, found.alarms, _percent(found), found.points, found.point_alarms)
+        rows.append([machine, mpi, *counts])
+    columns = ["machine", "MPI", "sessions", words, "alarms", "rate at most (95 %)", "points", "alarms of points"]
+    return markdown(columns, rows or [["none yet", "", 0, 0, "", "", "", ""]])
 
 
 def _percent(found: Tally) -> str:
     return f"{100 * found.bound:.0f} %" if found.pairs else "unknown"
 
 
-def _found(kept: Sequence[Kept]) -> Iterator[str]:
-    yield "| machine | MPI | computation longer by | pairs | found at the margin used |"
-    yield "|---|---|---|---|---|"
+def _found(kept: Sequence[Kept]) -> list[str]:
+    rows = []
     pairs = slowed_pairs(kept)
     for place in dict.fromkeys((new.machine, new.mpi, new.slowdown) for _, new in pairs):
         mine = [(base, new) for base, new in pairs if (new.machine, new.mpi, new.slowdown) == place]
         machine, mpi, slowdown = place
-        yield f"| {machine} | {mpi} | {100 * (slowdown - 1):.0f} % | {len(mine)} | {tally(mine).alarms} |"
+        rows.append([machine, mpi, f"{100 * (slowdown - 1):.0f} %", len(mine), tally(mine).alarms])
+    return markdown(["machine", "MPI", "computation longer by", "pairs", "found at the margin used"], rows)
 
 
 def keep(paths: Sequence[Path], use: str, data: Path) -> None:

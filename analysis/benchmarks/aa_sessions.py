@@ -11,10 +11,11 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from analysis import nodes
 from analysis.compare.pairs import Key, Measured, measured
-from analysis.load import load
-from harness.errors import UsageError
+from analysis.errors import UsageError
+from analysis.records import nodes
+from analysis.records.load import load
+from analysis.records.quantities import SIGNS
 
 FILE = Path(__file__).parent / "aa_sessions.csv"
 USES = ("chosen", "tested")  # the margin was chosen on it, or is tested on it: never both
@@ -30,6 +31,7 @@ FIELDS = [
     "variant",
     "point",
     "quantity",
+    "better",
     "work",
 ]
 # What `medians` holds: one a launch, in the quantity's unit, in the order that the launches ran.
@@ -63,7 +65,8 @@ def read(file: Path = FILE) -> list[Kept]:
             kept = found.setdefault((new.name, new.mpi), new)
             launches = {str(i): np.array([float(x)]) for i, x in enumerate(row["medians"].split())}
             key = (row["study"], row["system"], row["mpi"], row["variant"], row["point"])
-            kept.points[key] = Measured(row["quantity"], launches, float(row["work"]) if row["work"] else None)
+            work = float(row["work"]) if row["work"] else None
+            kept.points[key] = Measured(row["quantity"], launches, work, sign=SIGNS[row["better"]])
     return sorted(found.values(), key=lambda kept: (kept.name, kept.mpi))
 
 
@@ -122,6 +125,7 @@ def write(kept: Sequence[Kept], stream: TextIO) -> None:
             place = {"study": study, "system": system, "mpi": mpi, "variant": variant, "point": point}
             numbers = {
                 "quantity": entry.quantity,
+                "better": next(word for word, sign in SIGNS.items() if sign == entry.sign),
                 "work": "" if entry.work is None else f"{entry.work:g}",
                 "medians": " ".join(f"{value:.5g}" for value in entry.medians),
             }

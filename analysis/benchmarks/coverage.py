@@ -20,12 +20,14 @@ import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from analysis.benchmarks import together
 from analysis.statistics.bootstrap import Group, effective_groups, interval, of_medians, resampled_medians
-from analysis.statistics.interval import Interval
+from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval
 
 Array = npt.NDArray[np.float64]
 Random = np.random.Generator
@@ -33,6 +35,7 @@ Launches = list[Array]
 NOMINAL, TOLERANCE = 0.95, 0.02
 LAUNCHES = (6, 7, 8, 10, 12, 20)
 RATIO = 1.5
+RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
@@ -106,14 +109,14 @@ def true_median(effect: Effect, spread: Spread, count: int = 1_000_000) -> float
     return float(np.exp(np.median(spread.between * effect.draw(rng, count) + noise)))
 
 
-# A statement takes the launches of two groups and a seed; its truth, the true medians of the two.
-Statement = tuple[Callable[[Launches, Launches, int], Interval], Callable[[float, float], float]]
+# A statement takes the launches of two groups and a seed; its truth, the true medians of the two (or arrays of them).
+Statement = tuple[Callable[[Launches, Launches, int], Interval], Callable[[Any, Any], Any]]
 
 
 def _efficiency(bare: Launches, variant: Launches, seed: int) -> Interval:
     """(2 comm - total) / comm, comm and comp taken from the same launches of bare: as evaluate() does it."""
     rng = np.random.default_rng(seed)
-    groups = [Group(len(x), rng, 1000) for x in (bare, variant)]
+    groups = [Group(len(x), rng, RESAMPLES) for x in (bare, variant)]
     pools = [np.stack([resampled_medians(values, 256, rng) for values in x]) for x in (bare, variant)]
     medians = [[float(np.median(values)) for values in x] for x in (bare, variant)]
     comm, comp = (groups[0].draws(medians[0], pools[0]) for _ in range(2))
@@ -133,32 +136,62 @@ def _efficiency(bare: Launches, variant: Launches, seed: int) -> Interval:
 
 STATEMENTS: dict[str, Statement] = {
     "ratio": (
-        lambda a, b, seed: of_medians(lambda a, b: a / b, {"a": a, "b": b}, 0.95, 1000, seed),
+        lambda a, b, seed: of_medians(lambda a, b: a / b, {"a": a, "b": b}, NOMINAL, RESAMPLES, seed),
         lambda a, b: a / b,
     ),
     "difference": (
-        lambda a, b, seed: of_medians(lambda a, b: a - b, {"a": a, "b": b}, 0.95, 1000, seed),
+        lambda a, b, seed: of_medians(lambda a, b: a - b, {"a": a, "b": b}, NOMINAL, RESAMPLES, seed),
         lambda a, b: a - b,
     ),
-    "median": (lambda a, _, seed: of_medians(lambda a: a, {"a": a}, 0.95, 1000, seed), lambda a, _: a),
+    "median": (lambda a, _, seed: of_medians(lambda a: a, {"a": a}, NOMINAL, RESAMPLES, seed), lambda a, _: a),
     "efficiency": (lambda a, b, seed: _efficiency(b, a, seed), lambda a, b: (2 * b - a) / b),
 }
+AT_ONCE = ("ratio", "difference", "median")  # what of_medians makes of one quantity a group
 
 
 def coverage(
     statement: str, counts: tuple[int, int], effect: Effect, spread: Spread, runs: int, seed: int = 0
 ) -> float:
     """The share of `runs` whose interval holds the truth; `counts` are the launches of the two groups."""
-    rng = np.random.default_rng([seed, *counts])
-    function, truth = STATEMENTS[statement]
+    return coverages([statement], counts, effect, spread, runs, seed)[statement]
+
+
+def coverages(
+    statements: Sequence[str], counts: tuple[int, int], effect: Effect, spread: Spread, runs: int, seed: int = 0
+) -> dict[str, float]:
+    """The same of several statements of the same runs."""
+    above, below = simulated(counts, effect, spread, runs, seed)
     median = true_median(effect, spread)
-    wanted = truth(RATIO * median, median)
-    hits = 0
+    found = {}
+    for statement in statements:
+        wanted = STATEMENTS[statement][1](RATIO * median, median)
+        low, high = bounds(statement, above, below)
+        found[statement] = float(np.mean((low <= wanted) & (wanted <= high)))
+    return found
+
+
+def simulated(counts: tuple[int, int], effect: Effect, spread: Spread, runs: int, seed: int = 0) -> tuple[Array, Array]:
+    """The samples of two groups, of the shape (runs, launches, samples)."""
+    rng = np.random.default_rng([seed, *counts])
+    above, below = (np.empty((runs, count, spread.samples)) for count in counts)
     for run in range(runs):
-        above, below = (launches(rng, s, n, effect, spread) for s, n in zip((RATIO, 1.0), counts, strict=True))
-        found = function(above, below, run)
-        hits += found.low <= wanted <= found.high
-    return hits / runs
+        for scale, samples in ((RATIO, above), (1.0, below)):
+            samples[run] = launches(rng, scale, samples.shape[1], effect, spread)
+    return above, below
+
+
+def bounds(statement: str, above: Array, below: Array) -> tuple[Array, Array]:
+    """The ends of the intervals, one a run; a run's number is its seed."""
+    if statement in AT_ONCE and min(above.shape[1], below.shape[1]) >= ENOUGH_LAUNCHES:
+        return together.bounds(STATEMENTS[statement][1], above, below, NOMINAL, RESAMPLES)
+    return one_by_one(statement, above, below)
+
+
+def one_by_one(statement: str, above: Array, below: Array) -> tuple[Array, Array]:
+    """The same, as sessions are evaluated."""
+    pairs = enumerate(zip(above, below, strict=True))
+    found = [STATEMENTS[statement][0](list(a), list(b), run) for run, (a, b) in pairs]
+    return np.array([one.low for one in found]), np.array([one.high for one in found])
 
 
 def outside(found: float, runs: int) -> bool:
@@ -170,10 +203,10 @@ def rows(
     statements: Sequence[str], effects: Sequence[str], counts: Sequence[tuple[int, int]], runs: int
 ) -> Iterator[tuple[str, str, list[list[float]]]]:
     """(statement, effect, for every entry of `counts` the coverages over SPREADS)."""
-    for statement in statements:
-        for name in effects:
-            cells = [[coverage(statement, n, EFFECTS[name], spread, runs) for spread in SPREADS] for n in counts]
-            yield statement, name, cells
+    for name in effects:
+        found = [[coverages(statements, n, EFFECTS[name], spread, runs) for spread in SPREADS] for n in counts]
+        for statement in statements:
+            yield statement, name, [[cell[statement] for cell in cells] for cells in found]
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ BUDGET_S, BUDGET_BYTES = 10.0, 2e9
 
 def make(folder: Path, samples: int) -> None:
     """A session of 60 launches with 8 quantities and 2 ranks, `samples` in all."""
-    from analysis.tests.synthetic import Synthetic  # noqa: PLC0415
+    from analysis.benchmarks.synthetic import Synthetic  # noqa: PLC0415
 
     points = (0.25, 0.5, 1.0, 2.0, 4.0)
     launches = 10
@@ -35,8 +35,8 @@ def make(folder: Path, samples: int) -> None:
 def measure(folder: Path) -> dict[str, float]:
     """Loads and summarises `folder` in this process; seconds, bytes, rows."""
     start = time.perf_counter()
-    from analysis.load import load  # noqa: PLC0415
-    from analysis.summary import summarise  # noqa: PLC0415
+    from analysis.records.load import load  # noqa: PLC0415
+    from analysis.records.series import summarise  # noqa: PLC0415
 
     records = load([folder])
     loaded = time.perf_counter()

@@ -3,11 +3,9 @@
 
     .venv/bin/python -m analysis.claims.history
 
-writes history.json beside this file; run it whenever a claim is added or its wording changes (a test says so). Wording
-is what decides: statement, number, operator, threshold, margin, comparator, the MPIs it speaks of, "up to", and what is
-measured where. Times are those of commits; what is not committed yet has the time of this run and no commit. A claim is
-followed through changes by its statement or its number, within its study. That the code behind a measure changed is not
-seen here.
+writes history.json beside this file; run it whenever a claim is added or its wording changes (a test says so). Times
+are those of commits; what is not committed yet has the time of this run and no commit. A claim is followed through
+changes by its statement or its number, within its study. That the code behind a measure changed is not seen here.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import functools
-import hashlib
 import io
 import json
 import os
@@ -26,12 +23,14 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from analysis.catalogue import CHAPTERS
+from analysis.claims import wording
+from analysis.claims.wording import Wording, digest
 
 FILE = Path(__file__).with_name("history.json")
 ROOT = Path(__file__).resolve().parents[2]
-FIELDS = ("statement", "number", "operator", "threshold", "margin", "comparator", "mpis", "up_to")
-Wording = dict[str, Any]
+CLAIMS = ("analysis/claims", "analysis/studies")  # where they are, or were
 
 
 @dataclass(frozen=True)
@@ -74,37 +73,12 @@ def _minute(text: str) -> str:
     return _time(text).astimezone(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M")
 
 
-def wording(claim: Any) -> Wording:
-    """What of a claim decides, as plain data. `claim` may be of an older version of model.Claim."""
-    said = {name: getattr(claim, name, None) for name in FIELDS}
-    found = {name: value for name, value in said.items() if not (value is None or value is False or value == ())}
-    found["measure"] = {"kind": type(claim.measure).__name__}
-    for field in dataclasses.fields(claim.measure):
-        value = getattr(claim.measure, field.name)
-        default = field.default_factory() if callable(field.default_factory) else field.default
-        if value != default:
-            found["measure"][field.name] = value
-    return dict(json.loads(json.dumps(found, sort_keys=True)))
-
-
-def digest(words: Wording) -> str:
-    """A short hash of a wording."""
-    return hashlib.sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()[:16]
-
-
 @functools.cache
 def recorded() -> dict[tuple[str, str], Entry]:
     """The committed history: (study, statement) -> its entry."""
     entries = json.loads(FILE.read_text(encoding="utf-8"))
     found = [Entry(**{**entry, "what": tuple(entry["what"])}) for entry in entries]
     return {(entry.study, entry.statement): entry for entry in found}
-
-
-def current() -> list[tuple[str, Wording]]:
-    """(study, wording) of every claim of the code that is imported."""
-    from analysis.claims.studies import STUDIES  # noqa: PLC0415 - of any version, see versions()
-
-    return [(study.id, wording(claim)) for study in STUDIES for claim in study.claims]
 
 
 @dataclass(frozen=True)
@@ -119,7 +93,7 @@ class Version:
 
 def versions() -> list[Version]:
     """Every wording of every commit that touched the claims, oldest first."""
-    log = _git("log", "--format=%H %cI", "--", "analysis/claims").decode().splitlines()
+    log = _git("log", "--format=%H %cI", "--", *CLAIMS).decode().splitlines()
     found = []
     for line in log:
         commit, time = line.split()
@@ -127,7 +101,7 @@ def versions() -> list[Version]:
             with tarfile.open(fileobj=io.BytesIO(_git("archive", commit, "analysis", "harness"))) as archive:
                 archive.extractall(folder)
             environment = {**os.environ, "PYTHONPATH": folder}
-            command = [sys.executable, str(Path(__file__).resolve()), "--dump"]
+            command = [sys.executable, wording.__file__]
             said = subprocess.run(command, env=environment, cwd=folder, capture_output=True, check=True, timeout=120)
         found += [Version(time, commit[:8], study, words) for study, words in json.loads(said.stdout)]
     return sorted(found, key=lambda version: _time(version.time))
@@ -160,12 +134,9 @@ def _git(*arguments: str) -> bytes:
 
 
 def main() -> int:
-    if "--dump" in sys.argv:
-        print(json.dumps(current()))
-        return 0
     now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     known = versions()
-    entries = [dataclasses.asdict(entry(study, words, known, now)) for study, words in current()]
+    entries = [dataclasses.asdict(entry(study, words, known, now)) for study, words in wording.of(CHAPTERS)]
     FILE.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"{FILE}: {len(entries)} claims, {sum(bool(found['what']) for found in entries)} of them changed since")
     return 0

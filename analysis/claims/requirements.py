@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import nodes
-from harness.machine import RDMA_DRIVERS
+from analysis.records import nodes
 
+RDMA_DRIVERS = ("mlx4", "mlx5", "hfi1", "irdma", "bnxt_re", "efa", "cxi", "qedr", "ib_")
 Check = Callable[[Mapping[str, Any], pd.DataFrame], "str | None"]
 
 

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from xml.etree import ElementTree
 
+from analysis.text_table import markdown
+
 
 class Judgement(str, Enum):
     """What can be said of a point or a session."""
@@ -54,17 +56,34 @@ class PointVerdict:
 
 
 @dataclass(frozen=True)
+class SessionVerdict:
+    """What is said of a session. `undisturbed`: only where nothing is told of all points together because many were
+    disturbed: what the others would have shown."""
+
+    verdict: Judgement
+    sentence: str
+    undisturbed: Judgement | None = None
+
+
+@dataclass(frozen=True)
 class Comparison:
     """All points, and the verdict of the session with its sentence."""
 
     base: str
     new: str
-    verdict: Judgement
-    sentence: str
+    session: SessionVerdict
     margin: float
     false_alarms: float
     points: list[PointVerdict]
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Judgement:
+        return self.session.verdict
+
+    @property
+    def sentence(self) -> str:
+        return self.session.sentence
 
     @property
     def regression(self) -> bool:
@@ -74,9 +93,10 @@ class Comparison:
     @property
     def incomplete(self) -> bool:
         """Whether it cannot be told that there is no regression: something of BASE was not compared, or nothing was, or
-        a point looks slower but was disturbed."""
+        a point or the session looks slower but was disturbed."""
         compared = any(not math.isnan(point.p) and point.undisturbed is None for point in self.points)
-        return not compared or any(p.uncompared or p.undisturbed is Judgement.SLOWER for p in self.points)
+        suspected = Judgement.SLOWER in (self.session.undisturbed, *(point.undisturbed for point in self.points))
+        return not compared or suspected or any(point.uncompared for point in self.points)
 
     @property
     def status(self) -> int:
@@ -93,6 +113,7 @@ class Comparison:
             "new": self.new,
             "verdict": self.verdict.value,
             "sentence": self.sentence,
+            "undisturbed": self.session.undisturbed,
             "regression": self.regression,
             "incomplete": self.incomplete,
             "status": self.status,
@@ -114,9 +135,9 @@ class Comparison:
         changed = (Judgement.SLOWER, Judgement.FASTER)
         shown = [p for p in self.points if p.verdict in changed or p.undisturbed in changed or p.lost]
         if shown:
-            lines += ["| verdict | point | NEW / BASE | adjusted p | launches |", "|---|---|---|---|---|"]
             order = sorted(shown, key=lambda p: (p.verdict is not Judgement.SLOWER, p.adjusted))
-            lines += [_row(point) for point in order] + [""]
+            columns = ["verdict", "point", "NEW / BASE", "adjusted p", "launches"]
+            lines += [*markdown(columns, map(_row, order)), ""]
         counted = ", ".join(f"{count} {name}" for name, count in self.counts().items() if count) or "none"
         lines.append(f"{len(self.points)} points: {counted}.")
         return "\n".join(lines) + "\n"
@@ -148,9 +169,8 @@ def _ratio(point: PointVerdict) -> str:
     return "–" if math.isnan(point.ratio) else f"{point.ratio:.3f} ({point.low:.3f} to {point.high:.3f})"
 
 
-def _row(point: PointVerdict) -> str:
+def _row(point: PointVerdict) -> list[str]:
     adjusted = "–" if math.isnan(point.adjusted) else f"{point.adjusted:.2g}"
     verdict = "no longer works" if point.lost else point.verdict.value
     reason = f" ({point.reason})" if point.reason else ""
-    cells = (verdict, point.name + reason, _ratio(point), adjusted, f"{point.launches[0]} and {point.launches[1]}")
-    return f"| {' | '.join(cells)} |"
+    return [verdict, point.name + reason, _ratio(point), adjusted, f"{point.launches[0]} and {point.launches[1]}"]

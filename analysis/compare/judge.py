@@ -16,7 +16,9 @@ the margin grows by as much, and what is called the same must be so within what 
 does the same work.
 
 Of a point that others disturbed (noise.DISTURBED: of either session) nothing is told, only what its numbers would say,
-and it has no part in the session's mean. Launches that did not converge count: their medians are known less well, which
+and it has no part in the session's mean. Where more than MANY of the points are disturbed the mean over the others
+tells nothing either: the machine was disturbed, not the point, so they are only those whose share stayed just below the
+limit, which is as much as the margin. Launches that did not converge count: their medians are known less well, which
 makes launches differ more and so is in the test; the point's reason says how many there were.
 """
 
@@ -33,24 +35,27 @@ import numpy.typing as npt
 from scipy import stats
 
 from analysis.compare import missing
-from analysis.compare.comparison import Comparison, Judgement, PointVerdict
+from analysis.compare.comparison import Comparison, Judgement, PointVerdict, SessionVerdict
 from analysis.compare.machines import differences
-from analysis.compare.pairs import QUANTITIES, Key, Measured, measured
-from analysis.load import Records, load
+from analysis.compare.pairs import Key, Measured, agreed, measured
+from analysis.errors import UsageError
+from analysis.records.load import Records, load
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.effect import superiority
-from analysis.tables import point_words
-from harness.errors import UsageError
+from analysis.words import point_words
 
 Array = npt.NDArray[np.float64]
+MARGIN = 0.02  # differences below 2 % are of no interest, however certain
+FALSE_ALARMS = 0.01  # probability of any false alarm in a session, over all its points
 PERMUTATIONS = 4000
 WORK_SAID = 0.005  # differences of the calibrated work above this, as a logarithm, are said
+MANY = 0.1  # share of disturbed points beyond which nothing is told of all points together
 TRIMMED = 1 / 6  # of the launches at each end: one disturbed launch of six must not hide what the others agree on
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A point that both sessions measured; `sign` turns rates into times."""
+    """A point that both sessions measured; `sign` turns what is better the more there is into times."""
 
     key: Key
     base: Measured
@@ -58,7 +63,7 @@ class Pair:
 
     @property
     def sign(self) -> int:
-        return 1 if QUANTITIES[self.base.quantity] else -1
+        return self.base.sign
 
     def logs(self) -> tuple[Array, Array]:
         return self.sign * np.log(self.base.medians), self.sign * np.log(self.new.medians)
@@ -81,8 +86,11 @@ class Pair:
         return abs(math.log(self.new.work / self.base.work))
 
 
-def judge(base: Path, new: Path, force: bool, margin: float, false_alarms: float) -> Comparison:
-    """See analysis.compare.compare."""
+def compare(
+    base: Path, new: Path, force: bool = False, margin: float = MARGIN, false_alarms: float = FALSE_ALARMS
+) -> Comparison:
+    """Compares two sessions. UsageError where one does not exist, or where they are of different machines or networks
+    (the message says which; `force` compares all the same and keeps the reasons as notes)."""
     loaded = [load([path]) for path in (base, new)]
     if Path(base).resolve() == Path(new).resolve():
         raise UsageError(f"{base} and {new} are the same session; give two")
@@ -98,10 +106,8 @@ def judge(base: Path, new: Path, force: bool, margin: float, false_alarms: float
     notes = [f"compared by force: {reason}" for reason in reasons] + notes
     notes += [caution for records in loaded for caution in records.cautions()]
     notes += [note for side, records in zip(("BASE", "NEW"), loaded, strict=True) for note in _left_out(side, records)]
-    points, verdict, sentence = judge_points(measured(loaded[0]), measured(loaded[1]), margin, false_alarms)
-    return Comparison(
-        sessions[0]["session"], sessions[1]["session"], verdict, sentence, margin, false_alarms, points, notes
-    )
+    points, found = judge_points(measured(loaded[0]), measured(loaded[1]), margin, false_alarms)
+    return Comparison(sessions[0]["session"], sessions[1]["session"], found, margin, false_alarms, points, notes)
 
 
 def _left_out(side: str, records: Records) -> list[str]:
@@ -116,19 +122,19 @@ def _left_out(side: str, records: Records) -> list[str]:
 
 def judge_points(
     base: Mapping[Key, Measured], new: Mapping[Key, Measured], margin: float, false_alarms: float
-) -> tuple[list[PointVerdict], Judgement, str]:
-    """The verdict of every point of either session, that of the session, and its sentence."""
+) -> tuple[list[PointVerdict], SessionVerdict]:
+    """The verdict of every point of either session, and that of the session."""
     pairs: list[Pair] = []
     alone: list[Pair] = []
     for key in dict.fromkeys([*base, *new]):
-        a, b = (points.get(key, Measured()) for points in (base, new))
+        a, b = agreed(*(points.get(key, Measured()) for points in (base, new)))
         comparable = a.quantity and a.quantity == b.quantity and a.launches and b.launches
         (pairs if comparable else alone).append(Pair(key, a, b))
     points = _points(pairs, margin, false_alarms / 2) + [_unpaired(pair) for pair in alone]
-    verdict, sentence = _session(pairs, points, margin, false_alarms / 2)
+    found = _session(pairs, points, margin, false_alarms / 2)
     suspected = sum(point.undisturbed is Judgement.SLOWER for point in points)
     more = f"{suspected} points look slower but were disturbed: measure again." if suspected else ""
-    return points, verdict, " ".join(filter(None, (sentence, missing.sentence(points), more)))
+    return points, replace(found, sentence=" ".join(filter(None, (found.sentence, missing.sentence(points), more))))
 
 
 def _unpaired(pair: Pair) -> PointVerdict:
@@ -247,31 +253,43 @@ def _beyond(bound: float, *differences: float) -> bool:
     return min(differences) > bound or max(differences) < -bound
 
 
-def _session(pairs: list[Pair], points: list[PointVerdict], margin: float, alpha: float) -> tuple[Judgement, str]:
+def _session(pairs: list[Pair], points: list[PointVerdict], margin: float, alpha: float) -> SessionVerdict:
     """The session's verdict: slower where a point is, or where all points together are."""
     tested = [pair for pair in pairs if min(len(pair.base.launches), len(pair.new.launches)) > 1]
     usable = [pair for pair in tested if not pair.disturbed]
     if not usable:
         how = " and undisturbed" if tested else ""
-        return Judgement.CANNOT_TELL, f"No point was measured in both sessions with at least two launches each{how}."
+        sentence = f"No point was measured in both sessions with at least two launches each{how}."
+        return SessionVerdict(Judgement.CANNOT_TELL, sentence)
+    together, overall = _together(usable, margin, alpha)
+    disturbed = len(tested) - len(usable)
+    barred = None
+    if disturbed > MANY * len(tested):
+        would = f" by the others alone {together.value}: measure again" if together else " measure again"
+        overall = f"Not decided over all points: {disturbed} of {len(tested)} were disturbed;{would}."
+        together, barred = None, together
     slower = sum(point.verdict is Judgement.SLOWER for point in points)
     faster = sum(point.verdict is Judgement.FASTER for point in points)
-    mean, p = mean_change(usable)
-    overall = f"Over all {len(usable)} points NEW takes {math.exp(mean):.3f} times as long (p = {p:.2g})."
-    work = float(np.mean([pair.work_change for pair in usable]))
-    typical = float(np.mean([pair.typical for pair in usable]))
-    everywhere = p < alpha and _beyond(math.log1p(margin) + work, mean, typical)
-    if slower or (everywhere and mean > 0):
-        return Judgement.SLOWER, f"{slower} points are slower, {faster} faster. {overall}"
-    if faster or everywhere:
-        return Judgement.FASTER, f"{faster} points are faster, none is slower. {overall}"
+    if slower or together is Judgement.SLOWER:
+        return SessionVerdict(Judgement.SLOWER, f"{slower} points are slower, {faster} faster. {overall}", barred)
+    if faster or together:
+        return SessionVerdict(Judgement.FASTER, f"{faster} points are faster, none is slower. {overall}", barred)
     same = sum(point.verdict is Judgement.SAME for point in points)
     if same == len(points):
-        return Judgement.SAME, f"All {same} points are the same within {100 * margin:g} %. {overall}"
-    return (
-        Judgement.CANNOT_TELL,
-        f"{same} of {len(points)} points are shown to be the same within {100 * margin:g} %, none to differ. {overall}",
-    )
+        return SessionVerdict(Judgement.SAME, f"All {same} points are the same within {100 * margin:g} %. {overall}")
+    shown = f"{same} of {len(points)} points are shown to be the same within {100 * margin:g} %, none to differ."
+    return SessionVerdict(Judgement.CANNOT_TELL, f"{shown} {overall}", barred)
+
+
+def _together(pairs: list[Pair], margin: float, alpha: float) -> tuple[Judgement | None, str]:
+    """What all points together show, None where that is no difference; and their mean in words."""
+    mean, p = mean_change(pairs)
+    work = float(np.mean([pair.work_change for pair in pairs]))
+    typical = float(np.mean([pair.typical for pair in pairs]))
+    words = f"Over all {len(pairs)} points NEW takes {math.exp(mean):.3f} times as long (p = {p:.2g})."
+    if p >= alpha or not _beyond(math.log1p(margin) + work, mean, typical):
+        return None, words
+    return (Judgement.SLOWER if mean > 0 else Judgement.FASTER), words
 
 
 def mean_change(pairs: list[Pair], seed: int = 0) -> tuple[float, float]:

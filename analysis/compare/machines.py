@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from analysis import nodes
+from analysis.records import nodes
 
 
 def differences(base: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[list[str], list[str]]:

@@ -4,51 +4,58 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis import frames
-from analysis.load import Records
+from analysis.records import frames
+from analysis.records.load import Records
+from analysis.records.quantities import judged_by
 from analysis.statistics import noise
 
 Array = npt.NDArray[np.float64]
-# What a point is judged by, the first that it has: -> whether less is better.
-QUANTITIES = {
-    "total_s": True,
-    "elapsed_s": True,
-    "latency_s": True,
-    "mean_latency_s": True,
-    "task_s": True,
-    "overhead_s": True,
-    "mflops": False,
-    "bandwidth_bytes_per_s": False,
-    "bytes_per_s": False,
-    "operations_per_s": False,
-    "batch_median_s": True,
-}
-
 Key = tuple[str, str, str, str, str]  # study, system, mpi, variant, point without its calibrated parameters
 
 
 @dataclass
+class Choice:
+    """A quantity that a point can be judged by. `launches`: name -> samples of the rank that decided. `failure`: why a
+    launch is not among them."""
+
+    sign: int
+    launches: dict[str, Array] = field(default_factory=dict)
+    failure: str = ""
+
+
+@dataclass
 class Measured:
-    """One point of one session. `launches`: name -> samples of the rank that decided; `work`: calibrated amount.
+    """One point of one session, by the quantity that it is judged by. `launches`: name -> samples of the rank that
+    decided; `work`: calibrated amount; `sign`: 1 where less is better, -1 where more is.
 
     A launch whose samples were too many to keep is here with their exact median alone. `recorded` are all quantities
-    that the point has, `unconverged` how many launches did not converge, `disturbance` see noise.disturbance.
+    that the point has, `choices` those that it could be judged by, the best first, `unconverged` how many launches did
+    not converge, `disturbance` see noise.disturbance.
     """
 
     quantity: str = ""
     launches: dict[str, Array] = field(default_factory=dict)
     work: float | None = None
     failure: str = ""
+    sign: int = 1
     recorded: set[str] = field(default_factory=set)
+    choices: dict[str, Choice] = field(default_factory=dict)
     unconverged: int = 0
     disturbance: float | None = None
+
+    def by(self, quantity: str) -> Measured:
+        """The same point, judged by one of its choices."""
+        chosen = self.choices[quantity]
+        failure = chosen.failure or self.failure
+        return replace(self, quantity=quantity, launches=chosen.launches, sign=chosen.sign, failure=failure)
 
     @property
     def medians(self) -> Array:
@@ -69,12 +76,32 @@ def measured(records: Records) -> dict[Key, Measured]:
         parameters: dict[str, Any] = json.loads(point)
         if "calibration" in parameters:
             continue
-        entry = found.setdefault((study, system, mpi, variant, point), Measured())
         work = frames.unique(rows["work_units"]) if "work_units" in rows else []
-        entry.work = float(work[0]) if work else None
-        _add_launches(entry, frames.rows(rows.reset_index()), samples)
-        _add_doubts(entry, rows[rows["status"] == "ok"], samples)
+        entry = Measured(work=float(work[0]) if work else None)
+        bad, good = rows[rows["status"] != "ok"], rows[rows["status"] == "ok"]
+        for status, reason in zip(bad["status"], bad["reason"], strict=True):
+            entry.failure = f"{status}: {reason}"
+        entry.recorded = {name for row in good.index for name in samples.get(row, {})}
+        entry.choices = _choices(records, good, samples)
+        _add_doubts(entry, good, samples)
+        usable = sorted(entry.choices, key=lambda name: _lacks(entry.choices[name]))
+        found[study, system, mpi, variant, point] = entry.by(usable[0]) if usable else entry
     return found
+
+
+def _lacks(choice: Choice) -> int:
+    """0 where every launch has a value that can be compared, 1 where some have, 2 where none has."""
+    return 0 if not choice.failure else 1 if choice.launches else 2
+
+
+def agreed(base: Measured, new: Measured) -> tuple[Measured, Measured]:
+    """Both by one quantity where there is one: NEW's best that BASE has. What a workload is about may have been
+    declared since BASE was measured, or be zero in one of them."""
+    if base.quantity == new.quantity:
+        return base, new
+    common = [name for name in new.choices if name in base.choices]
+    common.sort(key=lambda name: max(_lacks(base.choices[name]), _lacks(new.choices[name])))
+    return (base.by(common[0]), new.by(common[0])) if common else (base, new)
 
 
 def _by_row(records: Records) -> dict[int, dict[str, Array]]:
@@ -89,27 +116,35 @@ def _by_row(records: Records) -> dict[int, dict[str, Array]]:
     return found
 
 
-def _add_launches(entry: Measured, rows: list[dict[str, Any]], samples: dict[int, dict[str, Array]]) -> None:
+def _choices(records: Records, good: pd.DataFrame, samples: dict[int, dict[str, Array]]) -> dict[str, Choice]:
+    """What the point can be judged by, from its rows of status ok."""
+    if not len(good):
+        return {}
+    known = records.launches.loc[records.launches["launch"] == good.iloc[0]["launch"], "quantities"].iloc[0]
+    ranks = [(str(launch), samples.get(row, {})) for row, launch in zip(good.index, good["launch"], strict=True)]
+    return {
+        name: _choice(name, quantity.sign, ranks)
+        for name, quantity in judged_by(known)
+        if any(name in available for _, available in ranks)
+    }
+
+
+def _choice(name: str, sign: int, ranks: Sequence[tuple[str, Mapping[str, Array]]]) -> Choice:
     """Per launch the samples of the rank whose median is worst; times of zero cannot be compared as ratios."""
-    for row in rows:
-        if row["status"] != "ok":
-            entry.failure = f"{row['status']}: {row['reason']}"
-            continue
-        available = samples.get(row["index"], {})
-        entry.recorded |= available.keys()
-        entry.quantity = entry.quantity or next((name for name in QUANTITIES if name in available), "")
-        values = available.get(entry.quantity)
+    choice = Choice(sign)
+    having = {launch for launch, available in ranks if name in available}
+    for launch, available in ranks:
+        values = available.get(name)
         if values is None:
-            if entry.quantity:
-                entry.failure = f"no {entry.quantity} in launch {row['launch']}"
-            continue
-        if np.median(values) <= 0:
-            entry.failure = f"the median of {entry.quantity} is not positive in launch {row['launch']}"
-            continue
-        known = entry.launches.get(row["launch"])
-        sign = 1 if QUANTITIES[entry.quantity] else -1
-        if known is None or sign * np.median(values) > sign * np.median(known):
-            entry.launches[row["launch"]] = values
+            if launch not in having:
+                choice.failure = f"no {name} in launch {launch}"
+        elif np.median(values) <= 0:
+            choice.failure = f"the median of {name} is not positive in launch {launch}"
+        else:
+            known = choice.launches.get(launch)
+            if known is None or sign * np.median(values) > sign * np.median(known):
+                choice.launches[launch] = values
+    return choice
 
 
 def _add_doubts(entry: Measured, good: pd.DataFrame, samples: dict[int, dict[str, Array]]) -> None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One file a figure, drawn with one toolkit; `draw_all` draws those that the records can fill."""
+"""What figures are drawn with: looks, panels, and the shapes that several studies share."""

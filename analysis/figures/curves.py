@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures of one shape: a recorded quantity over a parameter, a column an MPI, a row a value of another parameter.
 
-A figure's file says what it shows as a Curves; this draws it.
+A study's file says what it shows as Curves(...); this draws it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from analysis import frames
-from analysis.claims.evidence import Evidence, Where, matching
+from analysis.evidence import Evidence, Where, matching
 from analysis.figures import style, toolkit
 from analysis.figures.style import VariantStyle
+from analysis.figures.summary import summary
 from analysis.figures.toolkit import Drawn
-from analysis.quantities import summary
+from analysis.records import frames
+from analysis.words import MPI_ORDER, in_order, mpi_title, seconds_text
 
 STATISTICS = {"min": "best", "median": "median", "mean": "mean", "max": "slowest"}
 
@@ -47,7 +48,7 @@ class Curves:
     series: str = "variant"
     row: str = ""
     statistics: tuple[str, ...] = ("median",)
-    say: Callable[[float], str] = style.seconds_text
+    say: Callable[[float], str] = seconds_text
     log_y: bool = True
     where: Where = field(default_factory=dict)
     relative: tuple[str, Any] | None = None
@@ -56,7 +57,7 @@ class Curves:
     words_of: Mapping[str, Callable[[float], str]] = field(default_factory=dict)  # parameter -> how its value is said
     order: tuple[Any, ...] = ()
 
-    def draw(self, evidence: Evidence, provenance: str) -> list[Drawn]:
+    def __call__(self, evidence: Evidence, provenance: str) -> list[Drawn]:
         """A figure a system; none where the study left no points."""
         frame = matching(summary(evidence, self.study, self.quantity, self.statistics), self.where)
         if self.x not in frame or (self.series not in frame) or not frame["value"].notna().any():
@@ -94,7 +95,7 @@ class Curves:
 
 @toolkit.styled
 def _draw(spec: Curves, part: pd.DataFrame, provenance: str, system: Any) -> Drawn:
-    mpis = style.in_order(part["mpi"], style.MPI_ORDER)
+    mpis = in_order(part["mpi"], MPI_ORDER)
     rows = values(spec, part[spec.row]) if spec.row else [None]
     curves = values(spec, part[spec.series])
     figure, axes = toolkit.panels(len(rows), len(mpis), 1.7 if len(rows) > 1 else 2.2)
@@ -103,7 +104,7 @@ def _draw(spec: Curves, part: pd.DataFrame, provenance: str, system: Any) -> Dra
         for column, mpi in enumerate(mpis):
             panel = part[(part["mpi"] == mpi) & ((part[spec.row] == chosen) if spec.row else True)]
             crossed |= _panel(spec, axes[row, column], panel, curves, values(spec, part[spec.x]))
-            axes[row, column].set_title(style.mpi_title(mpi) if row == 0 else "")
+            axes[row, column].set_title(mpi_title(mpi) if row == 0 else "")
             axes[-1, column].set_xlabel(spec.x_label)
         label = _name(spec, chosen, spec.row)
         axes[row, 0].set_ylabel(f"{spec.y_label}\n({label})" if label else spec.y_label)
@@ -114,7 +115,7 @@ def _draw(spec: Curves, part: pd.DataFrame, provenance: str, system: Any) -> Dra
     toolkit.footer(figure, caption)
     name = toolkit.slug(spec.name, system)
     found = f"{described(spec, part, rows, curves)} {work}".strip()
-    return Drawn(name, spec.title, caption, figure, part, spec.study, found)
+    return Drawn(name, spec.title, caption, figure, part, found)
 
 
 def described(spec: Curves, part: pd.DataFrame, rows: list[Any], curves: list[Any]) -> str:
@@ -129,9 +130,7 @@ def described(spec: Curves, part: pd.DataFrame, rows: list[Any], curves: list[An
                     continue
                 low, high = good.loc[good["value"].idxmin()], good.loc[good["value"].idxmax()]
                 name = ", ".join(
-                    filter(
-                        None, [style.mpi_title(str(mpi)), _name(spec, row, spec.row), _name(spec, curve, spec.series)]
-                    )
+                    filter(None, [mpi_title(str(mpi)), _name(spec, row, spec.row), _name(spec, curve, spec.series)])
                 )
                 low_place, high_place = (spec.words(place[spec.x], spec.x) for place in (low, high))
                 ends = f"{spec.say(low['value'])} ({low_place}) to {spec.say(high['value'])} ({high_place})"
@@ -146,7 +145,7 @@ def _name(spec: Curves, value: Any, parameter: str) -> str:
 def values(spec: Curves, column: Iterable[Any]) -> list[Any]:
     """The values without repetition: variants and those of `order` in their order, others sorted."""
     found = sorted(pd.Series(list(column)).dropna().unique(), key=lambda value: (str(type(value)), value))
-    return style.in_order(found, [*spec.order, *style.STYLES, *STATISTICS])
+    return in_order(found, [*spec.order, *style.STYLES, *STATISTICS])
 
 
 def _panel(spec: Curves, axes: Axes, part: pd.DataFrame, curves: list[Any], places: list[Any]) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,15 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from analysis import frames
-from analysis.figures import style, toolkit
+from analysis.evidence import Evidence
+from analysis.figures import toolkit
 from analysis.figures.toolkit import Drawn
-from analysis.metrics import METRICS
+from analysis.metrics.formulas import METRICS
+from analysis.records import frames
+from analysis.words import MPI_ORDER, bytes_text, in_order, mpi_title, seconds_text
 
 NAME = "overlap_map"
 TITLE = "Overlap efficiency over message size and computation"
-STUDIES = ("overlap-ratio", "send-time")
 SHOWN = ("bare", "mpi-async", "adaptive")
 UNSURE = 0.5  # half-width of an interval beyond which a cell's colour says little
 BOX = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
@@ -30,27 +32,33 @@ COLORS = LinearSegmentedColormap.from_list("overlap", ["#D55E00", "#f9e3d3", "#f
 NORM = Normalize(-1, 1)
 
 
-def draw(frame: pd.DataFrame, provenance: str) -> list[Drawn]:
-    """One map a study, system and pattern that swept both size and computation; `frame` as evaluate() makes it."""
-    part = frame
-    if len(frame):
+@dataclass(frozen=True)
+class OverlapMap:
+    """The maps of a study that swept both size and computation: one a system and pattern."""
+
+    study: str
+
+    def __call__(self, evidence: Evidence, provenance: str) -> list[Drawn]:
+        frame = evidence.metrics
+        if not len(frame):
+            return []
         part = frame[(frame["metric"] == "overlap_efficiency") & frame["variant"].isin(SHOWN)]
-        part = part[part["study"].isin(STUDIES)]
-    found = []
-    for (study, system, pattern), group in frames.groups(part, ["study", "system", "pattern"]) if len(part) else ():
-        column = "comp_s" if "comp_s" in group and group["comp_s"].notna().any() else "comp_over_comm"
-        group = group[group[column].astype(float) > 0]  # noqa: PLW2901 - without computation there is no overlap
-        swept = group["size_bytes"].nunique() >= SIZES and group[column].nunique() >= COMPUTATIONS
-        if swept and group["value"].notna().any():
-            several = part["system"].nunique() > 1
-            found.append(_draw(group, column, (study, pattern, system if several else None), provenance))
-    return found
+        part = part[part["study"] == self.study]
+        several = part["system"].nunique() > 1
+        found = []
+        for (system, pattern), group in frames.groups(part, ["system", "pattern"]) if len(part) else ():
+            column = "comp_s" if "comp_s" in group and group["comp_s"].notna().any() else "comp_over_comm"
+            group = group[group[column].astype(float) > 0]  # noqa: PLW2901 - without computation there is no overlap
+            swept = group["size_bytes"].nunique() >= SIZES and group[column].nunique() >= COMPUTATIONS
+            if swept and group["value"].notna().any():
+                found.append(_draw(group, column, (self.study, pattern, system if several else None), provenance))
+        return found
 
 
 @toolkit.styled
 def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: str) -> Drawn:
-    mpis = style.in_order(part["mpi"], style.MPI_ORDER)
-    variants = style.in_order(part["variant"], SHOWN)
+    mpis = in_order(part["mpi"], MPI_ORDER)
+    variants = in_order(part["variant"], SHOWN)
     sizes = sorted(part["size_bytes"].unique())
     computations = sorted(part[column].astype(float).unique())
     figure, axes = toolkit.panels(len(variants), len(mpis), 1.9)
@@ -58,7 +66,7 @@ def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: s
         for index, mpi in enumerate(mpis):
             panel = part[(part["variant"] == variant) & (part["mpi"] == mpi)]
             _panel(axes[row, index], panel, column, sizes, computations)
-            axes[row, index].set_title(style.mpi_title(mpi) if row == 0 else "")
+            axes[row, index].set_title(mpi_title(mpi) if row == 0 else "")
         axes[row, 0].set_ylabel(f"{variant}\n{'computation' if column == 'comp_s' else 'comp / comm (meant)'}")
     for index in range(len(mpis)):
         axes[-1, index].set_xlabel("message size")
@@ -75,7 +83,7 @@ def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: s
         f"bare in the same session. Colours end at -1 and 1; the numbers are in the CSV beside this file. {provenance}"
     )
     toolkit.footer(figure, caption)
-    return Drawn(toolkit.slug(NAME, *names), TITLE, caption, figure, part, str(names[0]))
+    return Drawn(toolkit.slug(NAME, *names), TITLE, caption, figure, part)
 
 
 def _panel(axes: Axes, part: pd.DataFrame, column: str, sizes: list[float], computations: list[float]) -> None:
@@ -95,8 +103,8 @@ def _panel(axes: Axes, part: pd.DataFrame, column: str, sizes: list[float], comp
     if np.nanmin(logs, initial=0.0) < 0 < np.nanmax(logs, initial=0.0):
         axes.contour(logs, levels=[0.0], colors="black", linewidths=1.4)
     step = -(-len(sizes) // 5)
-    axes.set_xticks(range(0, len(sizes), step), [style.bytes_text(size) for size in sizes[::step]])
-    words = style.seconds_text if column == "comp_s" else "{:g}".format
+    axes.set_xticks(range(0, len(sizes), step), [bytes_text(size) for size in sizes[::step]])
+    words = seconds_text if column == "comp_s" else "{:g}".format
     step = -(-len(computations) // 7)
     axes.set_yticks(range(0, len(computations), step), [words(value) for value in computations[::step]])
     axes.grid(visible=False)

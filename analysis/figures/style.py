@@ -8,7 +8,6 @@ are drawn strong; the others stay in the background.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,14 +59,6 @@ SERIAL: dict[str, Any] = {"color": "#999999", "linestyle": (0, (1, 1.5)), "linew
 LIMIT: dict[str, Any] = {"color": "#AA3377", "linestyle": (0, (3, 1, 1, 1)), "linewidth": 1.2, "marker": "_",
                          "markersize": 9, "zorder": 5.5}  # fmt: skip
 LIMIT_LABEL = "limit: the same without MPI"
-MPI_TITLES = {
-    "mpich": "MPICH",
-    "openmpi": "Open MPI",
-    "intel-mpi": "Intel MPI",
-    "debian-mpich": "MPICH (Debian)",
-    "debian-openmpi": "Open MPI (Debian)",
-}
-MPI_ORDER = list(MPI_TITLES)
 SIZE_MARKERS = ["o", "s", "D", "^", "v", "P"]
 
 RC: dict[str, Any] = {
@@ -110,43 +101,3 @@ def curve(index: int, label: str) -> VariantStyle:
     """The style of the index-th curve of a figure whose curves are no variants."""
     color, marker = CURVES[index % len(CURVES)]
     return VariantStyle(color, marker, "-" if index < len(CURVES) else "--", label)
-
-
-def in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
-    """The names, without repetition: those of `order` first and in its order, then the others as they come."""
-    known = list(order)
-    unique = list(dict.fromkeys(names))
-    return sorted(unique, key=lambda name: known.index(name) if name in known else len(known))
-
-
-def mpi_title(mpi: str) -> str:
-    return MPI_TITLES.get(mpi, mpi)
-
-
-def bytes_text(size: float) -> str:
-    """4194304 -> '4 MB': powers of two, as message sizes are."""
-    for power, unit in ((30, "GB"), (20, "MB"), (10, "KB")):
-        if size >= 1 << power:
-            return f"{size / (1 << power):.4g} {unit}"
-    return f"{size:g} B"
-
-
-def plain(value: float, digits: int = 2) -> str:
-    """0.93, −0.20; never −0.00."""
-    shown = f"{value:.{digits}f}"
-    return shown.lstrip("-") if float(shown) == 0 else shown.replace("-", "−")
-
-
-def seconds_text(seconds: float) -> str:
-    """0.0005 -> '500 µs'."""
-    if seconds == 0:
-        return "0"
-    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if abs(seconds) >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
-
-
-def added_text(value: float, low: float, high: float) -> str:
-    """Seconds added to what perfect overlap takes, with their interval: 'adds 62 µs (60 µs to 65 µs)'."""
-    return f"adds {seconds_text(value)} ({seconds_text(low)} to {seconds_text(high)})".replace("-", "−")

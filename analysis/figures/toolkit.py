@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every figure is made with: panels, series with bands, gaps with marks, legends, captions, files.
 
-A figure module has NAME, TITLE and `draw(frame, provenance) -> list[Drawn]`; it never saves and never uses pyplot's
-global state.
+A figure is called with the evidence and its provenance and returns what it drew (chapter.Figure); it never saves and
+never uses pyplot's global state.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from analysis import nodes
 from analysis.figures import style
 from analysis.figures.style import VariantStyle
-from harness.variants import LIMIT
+from analysis.metrics.limit import LIMIT
+from analysis.records import nodes
+from analysis.words import bytes_text, in_order
 
 Places = npt.NDArray[np.float64]  # where on the x axis
 BAD_MARKS = {
@@ -46,8 +47,8 @@ class Drawn:
     caption: str
     figure: Figure
     points: pd.DataFrame
-    study: str = ""  # under whose heading in the report it stands
     found: str = ""  # what it shows, in a sentence with numbers
+    chapter: str = ""  # under whose heading in the report it stands, see catalogue.draw_all
 
 
 def save(drawn: Drawn, folder: Path) -> dict[str, Path]:
@@ -137,7 +138,7 @@ def _marks(formatter: Callable[[float], str]) -> FuncFormatter:
 def byte_axis(axes: Axes) -> None:
     """Sizes in powers of two, said as 64 KB, 4 MB."""
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(_marks(style.bytes_text))
+    axes.xaxis.set_major_formatter(_marks(bytes_text))
     axes.xaxis.set_minor_locator(NullLocator())
 
 
@@ -162,7 +163,7 @@ def legend(figure: Figure, part: pd.DataFrame, lines: dict[str, dict[str, Any]],
     """The legend above the panels: strong variants and reference lines first, then the muted ones."""
     lines = lines | measured_limit(part)
     variants = part.loc[part["variant"] != LIMIT, "variant"]
-    ordered = sorted(style.in_order(variants, style.STYLES), key=lambda variant: not style.style(variant).strong)
+    ordered = sorted(in_order(variants, style.STYLES), key=lambda variant: not style.style(variant).strong)
     legend_of(figure, [style.style(variant) for variant in ordered], lines, crossed)
 
 

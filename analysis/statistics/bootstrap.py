@@ -117,9 +117,19 @@ def _values(medians: Array, count: int) -> Array:
 def effective_groups(parts: Sequence[Array]) -> float:
     """How many groups a quantity really depends on, from its draws with one group varied at a time: 2 where two
     contribute the same variance, 1 where one decides alone (Satterthwaite's weighing of variances)."""
-    variances = np.array([np.nanvar(part) if np.isfinite(part).any() else 0.0 for part in parts])
-    squares = float(np.sum(variances**2))
-    return float(np.sum(variances)) ** 2 / squares if squares > 0 else 1.0
+    return float(effective_groups_of(np.array([np.nanvar(p) if np.isfinite(p).any() else 0.0 for p in parts])))
+
+
+def effective_groups_of(variances: Array) -> Array:
+    """The same from the variances, along the first axis."""
+    squares = np.sum(variances**2, axis=0)
+    return np.asarray(np.where(squares > 0, np.sum(variances, axis=0) ** 2 / np.where(squares > 0, squares, 1), 1.0))
+
+
+def tail_of(groups: npt.ArrayLike, launches: int, confidence: float) -> Array:
+    """The share of the draws that lies below the interval, and above it; see NARROWING."""
+    narrower = 1 - NARROWING * (np.asarray(groups) - 1) / np.sqrt(launches) if launches >= ENOUGH_LAUNCHES else 1.0
+    return np.asarray(special.ndtr(narrower * special.ndtri((1 - confidence) / 2)))
 
 
 def interval(
@@ -139,8 +149,7 @@ def interval(
     finite = resampled[np.isfinite(resampled)]
     if len(finite) < 0.9 * len(resampled) or not np.isfinite(value):
         return Interval(value, float("nan"), float("nan"), "undefined", False)
-    narrower = 1 - NARROWING * (groups - 1) / np.sqrt(launches) if launches >= ENOUGH_LAUNCHES else 1.0
-    tail = float(special.ndtr(narrower * special.ndtri((1 - confidence) / 2)))
+    tail = float(tail_of(groups, launches, confidence))
     low, high = np.quantile(finite, [tail, 1 - tail])
     return Interval(value, float(min(low, value)), float(max(high, value)), kind, defensible, groups * launches**0.5)
 

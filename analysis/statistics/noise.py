@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-if TYPE_CHECKING:
-    from analysis.times import VariantTimes
+from analysis.statistics.bootstrap import Draws
 
 DISTURBED = 0.02  # share of the measured time that somebody else's steal may take before a point is called disturbed
 WIDE = 0.05  # relative half-width of the median of total beyond which a point without comparison is called noisy
@@ -34,16 +32,14 @@ def measured_s(samples: Mapping[str, npt.NDArray[np.float64]]) -> float:
     return float(sum(samples[name].sum() for name in timed if name in samples))
 
 
-def exceeds_effect(variant: VariantTimes, reference: VariantTimes | None) -> bool:
+def exceeds_effect(total: Draws, reference: Draws | None) -> bool:
     """Whether the uncertainty of total is larger than its difference to the reference's total.
 
     Without a reference (the reference itself): whether the median of total is known to no better than WIDE.
     """
-    total = variant.draws["total"]
     if reference is None:
         return _half_width(total.resampled) > WIDE * total.value
-    other = reference.draws["total"]
-    return _half_width(total.resampled - other.resampled) > abs(total.value - other.value)
+    return _half_width(total.resampled - reference.resampled) > abs(total.value - reference.value)
 
 
 def _half_width(draws: npt.NDArray[np.float64]) -> float:

@@ -11,8 +11,8 @@ import pytest
 from analysis.benchmarks import aa, aa_sessions
 from analysis.benchmarks.aa import Tally
 from analysis.benchmarks.aa_sessions import Kept
-from analysis.compare import MARGIN
-from analysis.tests.synthetic import USUAL, Synthetic
+from analysis.benchmarks.synthetic import USUAL, Synthetic
+from analysis.compare.judge import MARGIN
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "statistics.md"
 
@@ -27,6 +27,7 @@ def alarms(kept: list[Kept]) -> dict[float, int]:
     return aa.alarms_chosen_on(kept)
 
 
+@pytest.mark.full
 def test_the_margin_is_the_smallest_without_an_alarm_where_it_was_chosen(alarms: dict[float, int]) -> None:
     assert aa.choose(alarms) == MARGIN
     assert alarms[0.0] > 0
@@ -41,6 +42,7 @@ def test_no_session_is_both_chosen_and_tested_on_or_in_two_tested_pairs(kept: li
     assert len(aa.disjoint_pairs(aa.used(kept, "chosen"))) == 5, "ten sessions"
 
 
+@pytest.mark.full
 def test_the_document_has_the_tables_of_what_is_kept(kept: list[Kept], alarms: dict[float, int]) -> None:
     text = DOCS.read_text()
     for table in aa.tables(kept, alarms).split("\n\n"):

@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis import cache
-from analysis.load import Records, load
-from analysis.read import LaunchFile
-from analysis.schema import Shapes
-from analysis.tests.synthetic import Behaviour, Synthetic
+from analysis.benchmarks.synthetic import Behaviour, Synthetic
+from analysis.records import cache
+from analysis.records.load import Records, load
+from analysis.records.read import LaunchFile
+from analysis.records.schema import Shapes
 
 
 @pytest.fixture

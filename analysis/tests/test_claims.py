@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 
-from analysis import claims
-from analysis.claims.decided import ClaimTable, Row
-from analysis.claims.evidence import COMPARE, Evidence, Median, MetricAt, Ratio
-from analysis.claims.model import Claim, Decision, Value, decide, decide_one
+from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic, end, header, write_lines
+from analysis.catalogue import CHAPTERS
+from analysis.chapter import Claim
+from analysis.claims.decide import Decision, decide, decide_one
 from analysis.claims.requirements import REQUIREMENTS
-from analysis.claims.studies import STUDIES
-from analysis.load import load
-from analysis.metrics import METRICS
+from analysis.claims.table import ClaimTable, Row
+from analysis.claims.table import table as claims_table
+from analysis.evidence import COMPARE, Evidence, Value
+from analysis.measures import Median, MetricAt, Ratio
+from analysis.metrics.formulas import METRICS
+from analysis.records.load import load
 from analysis.statistics.interval import Interval
-from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, end, header, write_lines
 
 CLAIM = Claim("s", "n", "<=", 1.0, 0.1, "c", "p", Median("x_s", "bare"))
 
@@ -60,11 +62,9 @@ def test_every_point_must_hold_unless_the_claim_says_up_to() -> None:
     assert decide(unsure, CLAIM)[0] is Decision.INCONCLUSIVE
 
 
-def test_all_26_studies_are_there_with_sound_claims() -> None:
-    assert len(STUDIES) == len({study.id for study in STUDIES}) == 26
-    assert [study.id for study in STUDIES if not study.claims] == ["M3", "G5"]
-    assert all(study.note for study in STUDIES if not study.claims)
-    for claim in (claim for study in STUDIES for claim in study.claims):
+def test_claims_are_sound_and_a_chapter_without_any_says_why() -> None:
+    assert all(chapter.note for chapter in CHAPTERS if not chapter.claims)
+    for claim in (claim for chapter in CHAPTERS for claim in chapter.claims):
         assert claim.operator in ("<=", ">=")
         assert claim.margin >= 0
         assert claim.source
@@ -77,9 +77,9 @@ def test_all_26_studies_are_there_with_sound_claims() -> None:
 
 
 def test_without_records_nothing_is_measured() -> None:
-    table = claims.table([])
+    table = claims_table([])
     assert {row.decision for row in table.rows} == {"not measured"}
-    assert {row.study for row in table.rows} == {study.id for study in STUDIES}
+    assert {row.study for row in table.rows} == {chapter.id for chapter in CHAPTERS}
 
 
 def rows_of(table: ClaimTable, study: str) -> list[Row]:
@@ -97,7 +97,7 @@ def overlap_session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_p1_is_decided_for_every_mpi_that_it_speaks_of(overlap_session: Path) -> None:
-    found = {(row.claim[:18], row.mpi): row.decision for row in rows_of(claims.table([overlap_session]), "P1")}
+    found = {(row.claim[:18], row.mpi): row.decision for row in rows_of(claims_table([overlap_session]), "P1")}
     assert found == {
         ("With the engine th", "mpich"): "reproduced",
         ("With the engine th", "openmpi"): "reproduced",
@@ -109,7 +109,7 @@ def test_p1_is_decided_for_every_mpi_that_it_speaks_of(overlap_session: Path) ->
 
 
 def test_the_table_as_json_and_text(overlap_session: Path) -> None:
-    table = claims.table([overlap_session])
+    table = claims_table([overlap_session])
     loaded = json.loads(table.json())
     assert loaded["counts"]["reproduced"] == 5
     first = loaded["claims"][0]
@@ -165,14 +165,14 @@ def test_requirements_that_a_machine_does_not_meet(tmp_path: Path) -> None:
         for name, rate in (("spin", 100.0), ("mwait-c1", 126.0))
     ]
     no_smt = study_session(tmp_path / "a", "interference", {"bare": points}, machine={"threads_per_core": 1})
-    row = rows_of(claims.table([no_smt]), "M1")[0]
+    row = rows_of(claims_table([no_smt]), "M1")[0]
     assert (row.decision, row.reason) == ("not testable here", "no SMT sibling: 1 threads per core")
     smt = study_session(tmp_path / "b", "interference", {"bare": points}, machine={"threads_per_core": 2})
-    row = rows_of(claims.table([smt]), "M1")[0]
+    row = rows_of(claims_table([smt]), "M1")[0]
     assert row.decision == "reproduced"
     assert row.value == pytest.approx(1.26)
     unknown = study_session(tmp_path / "c", "interference", {"bare": points})
-    assert "does not say" in rows_of(claims.table([unknown]), "M1")[0].reason
+    assert "does not say" in rows_of(claims_table([unknown]), "M1")[0].reason
 
 
 def test_ratio_within_a_variant_compares_points_that_agree_in_all_else(tmp_path: Path) -> None:
@@ -181,8 +181,8 @@ def test_ratio_within_a_variant_compares_points_that_agree_in_all_else(tmp_path:
 
     points = [point(20, 1, 2.0), point(10000, 1, 1.0), point(20, 2, 9.0), point(10000, 2, 3.0)]
     session = study_session(tmp_path / "s", "latency-idle-period", {"idle": points})
-    from analysis.claims.evidence import Evidence  # noqa: PLC0415
-    from analysis.load import load  # noqa: PLC0415
+    from analysis.evidence import Evidence  # noqa: PLC0415
+    from analysis.records.load import load  # noqa: PLC0415
 
     values = Ratio("latency_s", "idle", "idle", {"period_us": (">", 10)}, {"period_us": 10000})(
         Evidence(load([session])), "latency-idle-period"
@@ -208,7 +208,7 @@ def test_histograms_give_their_exact_extremes(tmp_path: Path) -> None:
     ]
     nics = {"nics": [{"name": "ib0", "driver": "mlx5_core"}]}
     session = study_session(tmp_path / "s", "latency-idle-period", {"idle": points}, machine=nics)
-    rows = rows_of(claims.table([session]), "P3")
+    rows = rows_of(claims_table([session]), "P3")
     assert [row.decision for row in rows] == ["reproduced", "reproduced", "reproduced"]
     assert rows[0].value == pytest.approx(1.05)
     assert rows[1].value == pytest.approx(1.5)
@@ -225,7 +225,7 @@ def test_growth_and_best_other(tmp_path: Path) -> None:
         {"idle": latencies(1, 1.1, 1.2), "bare-multiple": latencies(1, 4, 16)},
         machine=machine,
     )
-    rows = rows_of(claims.table([session]), "P8")
+    rows = rows_of(claims_table([session]), "P8")
     assert [(row.decision, row.value) for row in rows[:2]] == [("reproduced", pytest.approx(1.2)), ("reproduced", 1.0)]
 
     def total(value: float) -> list[dict[str, Any]]:
@@ -236,7 +236,7 @@ def test_growth_and_best_other(tmp_path: Path) -> None:
     other = study_session(
         tmp_path / "r", "collective-overlap", {"adaptive": total(1), "bare": total(3), "mpi-async": total(2)}
     )
-    row = rows_of(claims.table([other]), "R1")[0]
+    row = rows_of(claims_table([other]), "R1")[0]
     assert row.value == pytest.approx(0.5), "against the faster of bare and mpi-async"
     assert row.decision == "not testable here"
     assert row.reason == (
@@ -255,13 +255,13 @@ def test_a_point_that_missed_comp_equal_comm_cannot_decide() -> None:
 
 
 def test_what_is_wrong_with_the_records_is_said_under_the_table(overlap_session: Path, tmp_path: Path) -> None:
-    assert not claims.table([overlap_session]).cautions
+    assert not claims_table([overlap_session]).cautions
     (tmp_path / "empty").mkdir()
-    table = claims.table([tmp_path / "empty"])
+    table = claims_table([tmp_path / "empty"])
     assert {row.decision for row in table.rows} == {"not measured"}
     assert "no record files" in " ".join(json.loads(table.json())["cautions"])
     assert "no record files" in table.text()
     failing = Synthetic(mpis={"mpich": {"bare": Behaviour(0.1, fails="timeout")}}).write(tmp_path / "failing")
-    (row, *_) = rows_of(claims.table([failing]), "P1")
+    (row, *_) = rows_of(claims_table([failing]), "P1")
     assert row.value is None
     assert "no point has what this claim needs" in row.reason

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from analysis import claims
-from analysis.claims.evidence import disturbed, remark
-from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
+from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic
+from analysis.claims.table import table as claims_table
+from analysis.evidence import disturbed, remark
 from analysis.tests.test_claims import rows_of, study_session
 
 VARIANTS = {name: USUAL[name] for name in ("bare", "adaptive")}
@@ -30,7 +30,7 @@ def changed(session: Path, variant: str, **fields: Any) -> Path:
 
 
 def p1(session: Path) -> Any:
-    return rows_of(claims.table([session]), "P1")[0]
+    return rows_of(claims_table([session]), "P1")[0]
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_other_measures_heed_it_too(tmp_path: Path) -> None:
         ]
         name = f"s{steal_s}"
         found = study_session(tmp_path / name, "one-to-many", {"idle": points}, machine={"cores": 8})
-        return rows_of(claims.table([found]), "P8")[0]
+        return rows_of(claims_table([found]), "P8")[0]
 
     assert ratio(0.01).decision == "reproduced"
     disturbed_row = ratio(1.0)

@@ -12,13 +12,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from analysis.compare import compare, judge
+from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic
+from analysis.compare import judge
 from analysis.compare.comparison import Comparison, Judgement
-from analysis.compare.judge import Pair, _points, _session, holm, mean_change
+from analysis.compare.judge import Pair, _points, _session, compare, holm, mean_change
 from analysis.compare.pairs import Measured
+from analysis.errors import UsageError
 from analysis.statistics.interval import Interval
-from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
-from harness.errors import UsageError
 
 FEW = {name: USUAL[name] for name in ("bare", "mpi-async", "adaptive")}
 
@@ -130,7 +130,7 @@ def spoilt(folder: Path, old: str, new: str) -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ('"schema": 1', '"schema": 2', "schema version 2, this analysis reads up to 1"),
+        ('"schema": 3', '"schema": 4', "schema version 4, this analysis reads up to 3"),
         ('"total_s": [', '"total_s": [NaN, ', "sample 0 is not a finite number"),
         ('"total_s": [', '"total_s": [-1.0, ', "sample 0 is a negative time"),
         ('"end"', '"ending"', "no end line: the launch was cut off"),
@@ -218,7 +218,7 @@ def test_two_disturbed_launches_are_no_regression() -> None:
     ]
     points = _points(pairs, 0.02, 0.005)
     assert not any(point.verdict is Judgement.SLOWER for point in points)
-    assert _session(pairs, points, 0.02, 0.005)[0] is Judgement.CANNOT_TELL
+    assert _session(pairs, points, 0.02, 0.005).verdict is Judgement.CANNOT_TELL
 
 
 def test_holm_by_hand() -> None:
@@ -245,7 +245,7 @@ def made_pairs(rng: np.random.Generator, points: int, launches: int, factor: flo
     return pairs
 
 
-@pytest.mark.parametrize("launches", [3, 6])
+@pytest.mark.parametrize("launches", [3, pytest.param(6, marks=pytest.mark.full)])
 def test_false_alarms_of_a_whole_session_are_rare(launches: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One in a hundred is asked for; 60 comparisons of 20 points each may have two by chance."""
     monkeypatch.setattr(judge, "ratio_of_medians", lambda *_: Interval(1.0, 1.0, 1.0, "shown only", True))
@@ -253,7 +253,7 @@ def test_false_alarms_of_a_whole_session_are_rare(launches: int, monkeypatch: py
     alarms = 0
     for _ in range(60):
         pairs = made_pairs(rng, 20, launches)
-        verdict, _sentence = _session(pairs, _points(pairs, 0.02, 0.005), 0.02, 0.005)
+        verdict = _session(pairs, _points(pairs, 0.02, 0.005), 0.02, 0.005).verdict
         alarms += verdict in (Judgement.SLOWER, Judgement.FASTER)
     assert alarms <= 2
 

@@ -12,10 +12,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from analysis.compare import compare
+from analysis.benchmarks.synthetic import USUAL, Synthetic, end, header, write_lines
 from analysis.compare.comparison import Comparison, Judgement
-from analysis.tests.synthetic import USUAL, Synthetic, end, header, write_lines
+from analysis.compare.judge import compare
 
+STOLEN: dict[str, Any] = {"noise": {"steal_s": 0.2}}
 MACHINE = {"cpu_model": "Example CPU", "sockets": 1, "cores": 2}
 
 
@@ -147,9 +148,9 @@ def test_times_of_zero_are_said(tmp_path: Path) -> None:
     assert "the median of latency_s is not positive in launch" in failed_sentence(found)
 
 
-def marked(session: Path, **changed: Any) -> Path:
-    """Every good point line with these fields changed."""
-    for file in (session / "records").glob("*.jsonl"):
+def marked(session: Path, files: str = "*.jsonl", **changed: Any) -> Path:
+    """Every good point line of these files with these fields changed."""
+    for file in (session / "records").glob(files):
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         write_lines(file, [{**line, **changed} if "point" in line else line for line in lines])
     return session
@@ -157,7 +158,7 @@ def marked(session: Path, **changed: Any) -> Path:
 
 @pytest.mark.parametrize(("slowdown", "status"), [(1.1, 1), (1.0, 1)])
 def test_disturbed_points_are_neither_slower_nor_the_same(tmp_path: Path, slowdown: float, status: int) -> None:
-    new = marked(overlap(tmp_path / "new", seed=2, slowdown=slowdown), noise={"steal_s": 0.2})
+    new = marked(overlap(tmp_path / "new", seed=2, slowdown=slowdown), **STOLEN)
     found = compare(overlap(tmp_path / "base"), new)
     assert {point.verdict for point in found.points} == {Judgement.CANNOT_TELL}
     assert all("of the measured time in NEW" in point.reason for point in found.points)
@@ -167,6 +168,42 @@ def test_disturbed_points_are_neither_slower_nor_the_same(tmp_path: Path, slowdo
     assert ("points look slower but were disturbed: measure again." in found.sentence) == (slowdown > 1)
 
 
+@pytest.mark.parametrize(
+    ("disturbed", "verdict"),
+    [("none", Judgement.SLOWER), ("*.mpich.*.bare.jsonl", Judgement.CANNOT_TELL)],
+    ids=["quiet", "3 of 18"],
+)
+def test_where_many_points_are_disturbed_nothing_is_told_of_all_together(
+    tmp_path: Path, disturbed: str, verdict: Judgement
+) -> None:
+    """Sessions of which no point alone is slower, but their mean is, as two of one program on a busy machine were."""
+    made = {
+        "mpis": {mpi: {name: USUAL[name] for name in ("bare", "idle", "adaptive")} for mpi in ("mpich", "openmpi")},
+        "launch_spread": 0.016,
+        "sample_spread": 0.03,
+    }
+    base = overlap(tmp_path / "base", **made)
+    found = compare(base, marked(overlap(tmp_path / "new", seed=4, slowdown=1.035, **made), disturbed, **STOLEN))
+    assert not any(point.verdict is Judgement.SLOWER for point in found.points)
+    assert (found.verdict, found.regression, found.status) == (verdict, verdict is Judgement.SLOWER, 1)
+    barred = "Not decided over all points: 3 of 18 were disturbed; by the others alone slower: measure again."
+    assert (barred in found.sentence) is (verdict is Judgement.CANNOT_TELL)
+    assert json.loads(found.json())["undisturbed"] == ("slower" if verdict is Judgement.CANNOT_TELL else None)
+
+
+def test_one_disturbed_point_of_many_does_not_bar_the_others(tmp_path: Path) -> None:
+    many = {"comp_over_comm": [0.1 * n for n in range(5, 15)]}
+    new = overlap(tmp_path / "new", seed=2, slowdown=1.1, **many)
+    for file in (new / "records").glob("*.bare.jsonl"):
+        lines = file.read_text().splitlines()
+        lines[1:3] = [json.dumps({**json.loads(line), **STOLEN}) for line in lines[1:3]]
+        file.write_text("\n".join(lines) + "\n")
+    found = compare(overlap(tmp_path / "base", **many), new)
+    assert sum(point.undisturbed is not None for point in found.points) == 1
+    assert found.verdict is Judgement.SLOWER
+    assert "Over all 19 points" in found.sentence
+
+
 def test_launches_that_did_not_converge_are_counted_in_every_verdict(tmp_path: Path) -> None:
     base = overlap(tmp_path / "base")
     new = marked(overlap(tmp_path / "new", seed=2, slowdown=1.1), converged=False)
@@ -174,3 +211,55 @@ def test_launches_that_did_not_converge_are_counted_in_every_verdict(tmp_path: P
     assert found.verdict is Judgement.SLOWER
     assert all("not converged in 6 of 6 launches of NEW" in point.reason for point in found.points)
     assert "not converged in 6 of 6 launches of NEW" in found.markdown()
+
+
+def declared(folder: Path, quantities: dict[str, Any], values: dict[str, float], seed: int) -> Path:
+    """A session of six launches, whose headers say what `values` are."""
+    rng = np.random.default_rng(seed)
+    (folder / "records").mkdir(parents=True)
+    (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": MACHINE}))
+    for launch in range(6):
+        context = {"study": "colours", "system": "s", "mpi": "mpich", "variant": "bare", "launch": f"bare.{launch}"}
+        head = header(context)
+        head["header"]["quantities"] = quantities
+        samples = {name: (value * rng.lognormal(0, 0.004, 20)).tolist() for name, value in values.items()}
+        line = {"point": {"size_bytes": 8}, "rank": 0, "status": "ok", "samples": samples}
+        write_lines(folder / "records" / f"bare.{launch}.jsonl", [head, line, end("bare")])
+    return folder
+
+
+RATE = {"unit": "1/s", "better": "higher", "leading": True}
+COST = {"unit": "s", "better": "lower", "leading": False}
+
+
+def test_a_point_is_judged_by_what_its_records_declare(tmp_path: Path) -> None:
+    quantities = {"elapsed_s": COST, "colours_per_s": RATE}
+    base = declared(tmp_path / "base", quantities, {"elapsed_s": 1.0, "colours_per_s": 50.0}, 1)
+    (point,) = compare(
+        base, declared(tmp_path / "less", quantities, {"elapsed_s": 1.0, "colours_per_s": 40.0}, 2)
+    ).points
+    assert (point.quantity, point.verdict) == ("colours_per_s", Judgement.SLOWER)
+    (point,) = compare(
+        base, declared(tmp_path / "more", quantities, {"elapsed_s": 2.0, "colours_per_s": 60.0}, 3)
+    ).points
+    assert point.verdict is Judgement.FASTER
+
+
+def test_what_is_neither_better_nor_worse_and_what_is_zero_judges_nothing(tmp_path: Path) -> None:
+    quantities = {"hue": {**RATE, "better": "neither"}, "colours_per_s": RATE | {"leading": False}, "elapsed_s": COST}
+    values = {"hue": 1.0, "colours_per_s": 0.0, "elapsed_s": 1.0}
+    base, new = (declared(tmp_path / name, quantities, values, seed) for seed, name in enumerate(("base", "new")))
+    (point,) = compare(base, new).points
+    assert (point.quantity, point.verdict) == ("elapsed_s", Judgement.SAME)
+
+
+def test_a_session_that_declares_nothing_is_compared_with_one_that_does(tmp_path: Path) -> None:
+    values = {"elapsed_s": 1.0, "latency_s": 1e-5}
+    old = declared(tmp_path / "old", {}, values, 1)
+    new = declared(tmp_path / "new", {"elapsed_s": COST, "latency_s": COST | {"leading": True}}, values, 2)
+    assert [point.quantity for point in compare(old, new).points] == ["latency_s"]
+    assert [point.quantity for point in compare(old, old_again(old, tmp_path)).points] == ["elapsed_s"]
+
+
+def old_again(session: Path, folder: Path) -> Path:
+    return Path(shutil.copytree(session, folder / "again"))

@@ -9,15 +9,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.benchmarks.coverage import EFFECTS, NOMINAL, SPREADS, TOLERANCE, coverage, launches, outside
+from analysis.benchmarks.coverage import (
+    AT_ONCE,
+    EFFECTS,
+    NOMINAL,
+    SPREADS,
+    TOLERANCE,
+    bounds,
+    coverage,
+    coverages,
+    launches,
+    one_by_one,
+    outside,
+    simulated,
+)
 from analysis.statistics.bootstrap import two_kinds
 from analysis.statistics.median import median_interval
 
 REASONABLE = ["normal", "Gumbel", "normal + exponential", "t, 2"]
+ONE = ("ratio", "normal + exponential")
+OTHERS = [*(("ratio", effect) for effect in REASONABLE if effect != ONE[1]), ("difference", "normal + exponential")]
 
 
 @pytest.mark.parametrize(
-    ("statement", "effect"), [*(("ratio", effect) for effect in REASONABLE), ("difference", "normal + exponential")]
+    ("statement", "effect"),
+    [ONE, *(pytest.param(*other, marks=pytest.mark.full) for other in OTHERS)],
 )
 def test_six_launches_cover_within_two_points(statement: str, effect: str) -> None:
     assert abs(coverage(statement, (6, 6), EFFECTS[effect], SPREADS[1], 2000) - NOMINAL) <= TOLERANCE
@@ -29,14 +45,20 @@ def test_a_metric_of_three_times_covers() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.timeout(1800)
-@pytest.mark.parametrize("statement", ["ratio", "difference"])
 @pytest.mark.parametrize("counts", [(7, 7), (8, 8), (12, 12), (20, 20), (6, 20)])
 @pytest.mark.parametrize("effect", [name for name, effect in EFFECTS.items() if not effect.two_kinds])
-def test_coverage_is_within_two_points(statement: str, counts: tuple[int, int], effect: str) -> None:
+def test_coverage_is_within_two_points(counts: tuple[int, int], effect: str) -> None:
     for spread in SPREADS:
-        found = coverage(statement, counts, EFFECTS[effect], spread, 1000)
-        assert not outside(found, 1000), f"{spread}: {100 * found:.1f} %"
+        for statement, found in coverages(["ratio", "difference"], counts, EFFECTS[effect], spread, 1000).items():
+            assert not outside(found, 1000), f"{statement}, {spread}: {100 * found:.1f} %"
+
+
+@pytest.mark.parametrize("counts", [(6, 6), (6, 20), (9, 7)])
+@pytest.mark.parametrize("statement", AT_ONCE)
+def test_many_runs_at_once_give_the_intervals_that_each_gives(statement: str, counts: tuple[int, int]) -> None:
+    for effect, spread in zip(("normal", "Laplace", "two kinds, 1 in 2", "t, 2"), SPREADS, strict=True):
+        samples = simulated(counts, EFFECTS[effect], spread, 20)
+        np.testing.assert_allclose(bounds(statement, *samples), one_by_one(statement, *samples), rtol=1e-12)
 
 
 @pytest.mark.parametrize("count", [6, 7, 9, 30, 101])

@@ -14,18 +14,16 @@ import numpy as np
 import pytest
 from matplotlib.testing.compare import compare_images
 
-from analysis import claims
-from analysis.claims.decided import build
-from analysis.claims.evidence import Evidence
-from analysis.figures import gallery
+from analysis import catalogue
+from analysis.claims.table import build
+from analysis.evidence import Evidence
+from analysis.figures.summary import summary
 from analysis.figures.toolkit import Drawn, save
-from analysis.findings import sections
-from analysis.load import load
-from analysis.quantities import summary
-from analysis.report import write_report
+from analysis.records.load import load
+from analysis.report.findings import sections
+from analysis.report.report import write_report
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_figures import BASELINE, TOLERANCE, render
-from reframe_checks.study_table import STUDIES
 
 MACHINE = {"nics": [{"name": "ib0", "driver": "mlx5_core"}], "cores": 8}
 RNG = np.random.default_rng(3)
@@ -64,7 +62,7 @@ def switches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def drawn_of(session: Path) -> dict[str, Drawn]:
-    return {figure.name: figure for figure in gallery.draw_all(Evidence(load([session])), "Data: made up.")}
+    return {figure.name: figure for figure in catalogue.draw_all(Evidence(load([session])), "Data: made up.")}
 
 
 def test_a_summary_has_every_point_and_every_statistic(periods: Path) -> None:
@@ -101,19 +99,13 @@ def test_pictures_are_as_they_were(session: str, name: str, request: pytest.Fixt
 def test_the_report_has_a_section_a_study_with_its_claims_decided(switches: Path, tmp_path: Path) -> None:
     evidence = Evidence(load([switches]))
     table = build(evidence.records)
-    (section,) = sections(table, evidence, gallery.draw_all(evidence, ""))
+    (section,) = sections(table, evidence, catalogue.draw_all(evidence, ""))
     assert section.title.startswith("R2")
     assert "fewer context switches" in section.sentences[0]
     assert "reproduced" in section.sentences[0]
     assert section.drawn == [0]
     page = write_report([switches], tmp_path).read_text()
     assert "R2: context switches of adaptive and always-on threads" in page
-
-
-def test_a_study_of_the_table_is_one_that_claims_know() -> None:
-    known = {name for study in claims.studies.STUDIES for name in study.names}
-    assert set(STUDIES) <= known, "its records would be decided by nobody"
-    assert all({"test", "quick", "paper"} <= set(study.scales) for study in STUDIES.values())
 
 
 def test_interference_shows_rate_and_latency_against_the_share_of_the_cpu(tmp_path: Path) -> None:

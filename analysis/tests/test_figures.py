@@ -14,11 +14,13 @@ import pandas as pd
 import pytest
 from matplotlib.testing.compare import compare_images
 
-from analysis.claims.evidence import Evidence
-from analysis.figures import gallery, style, toolkit
+from analysis import catalogue
+from analysis.benchmarks.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic
+from analysis.evidence import Evidence
+from analysis.figures import style, toolkit
 from analysis.figures.toolkit import Drawn
-from analysis.load import load
-from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic
+from analysis.records.load import load
+from analysis.words import bytes_text, plain, seconds_text
 
 BASELINE = Path(__file__).parent / "baseline"
 TOLERANCE = 4.0  # root mean square of the difference of colours, of 255; another font renderer costs about 2
@@ -46,7 +48,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Drawn]:
         mpis=mpis, study="send-time", sizes=sizes, comp_s=(0.0, 1e-4, 1e-3, 2e-2), launches=3, samples=8
     ).write(folder / "second")
     records = load([first, second])
-    return {figure.name: figure for figure in gallery.draw_all(Evidence(records), toolkit.provenance(records))}
+    return {figure.name: figure for figure in catalogue.draw_all(Evidence(records), toolkit.provenance(records))}
 
 
 def render(figure: Drawn, path: Path) -> Path:
@@ -68,7 +70,7 @@ def test_pictures_are_as_they_were(drawn: dict[str, Drawn], name: str, tmp_path:
 def test_the_comparison_of_pictures_sees_a_moved_curve(drawn: dict[str, Drawn], tmp_path: Path) -> None:
     made = Synthetic(mpis={"mpich": {**USUAL, "adaptive": Behaviour(0.5)}, "openmpi": USUAL}, launches=3, samples=8)
     records = load([made.write(tmp_path / "s")])
-    other = gallery.draw_all(Evidence(records), "")
+    other = catalogue.draw_all(Evidence(records), "")
     moved = next(figure for figure in other if figure.name == "overlap_ratio-4mb")
     now, before = render(moved, tmp_path / "now.png"), render(drawn["overlap_ratio-4mb"], tmp_path / "before.png")
     assert compare_images(str(before), str(now), TOLERANCE) is not None
@@ -103,16 +105,16 @@ def test_variants_differ_in_more_than_colour() -> None:
     ("size", "words"), [(0, "0 B"), (1, "1 B"), (1024, "1 KB"), (4 * MB, "4 MB"), (80_000_000, "76.29 MB")]
 )
 def test_sizes_in_words(size: int, words: str) -> None:
-    assert style.bytes_text(size) == words
+    assert bytes_text(size) == words
 
 
 @pytest.mark.parametrize(
     ("seconds", "words"), [(0, "0"), (2.5, "2.5 s"), (5e-4, "500 µs"), (0.0123, "12.3 ms"), (1e-8, "10 ns")]
 )
 def test_times_in_words(seconds: float, words: str) -> None:
-    assert style.seconds_text(seconds) == words
+    assert seconds_text(seconds) == words
 
 
 @pytest.mark.parametrize(("value", "words"), [(-0.001, "0.00"), (-0.2, "−0.20"), (0.935, "0.94"), (1.0, "1.00")])
 def test_numbers_in_words(value: float, words: str) -> None:
-    assert style.plain(value) == words
+    assert plain(value) == words

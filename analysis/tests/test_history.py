@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from analysis import claims
+from analysis.benchmarks.synthetic import Synthetic
+from analysis.catalogue import CHAPTERS
 from analysis.claims import history
-from analysis.claims.history import Version, digest, entry, wording
-from analysis.claims.studies import STUDIES
-from analysis.report import build_report
-from analysis.tests.synthetic import Synthetic
+from analysis.claims.history import Version, entry
+from analysis.claims.table import table as claims_table
+from analysis.claims.wording import digest, wording
+from analysis.report.report import build_report
 from analysis.tests.test_claims import rows_of, study_session
 
-ALL = [(study.id, claim) for study in STUDIES for claim in study.claims]
+ALL = [(chapter.id, claim) for chapter in CHAPTERS for claim in chapter.claims]
 
 
 def test_the_file_knows_the_wording_of_every_claim() -> None:
@@ -58,11 +59,11 @@ def test_rows_say_when_the_wording_changed_and_whether_after_the_session(tmp_pat
         session = study_session(tmp_path / name, "concurrent-latency", {"offload": points})
         facts = json.loads((session / "session.json").read_text())
         (session / "session.json").write_text(json.dumps({**facts, "created": created}))
-        row = rows_of(claims.table([session]), "F1")[1]
+        row = rows_of(claims_table([session]), "F1")[1]
         assert row.changed_after == (name == "old")
         assert "changed 2026-11-21 19:47 (measure, number)" in row.dated
-        assert ("after this session" in claims.table([session]).text()) == (name == "old")
-    assert "written 2026-11-21" in claims.table([]).text()
+        assert ("after this session" in claims_table([session]).text()) == (name == "old")
+    assert "written 2026-11-21" in claims_table([]).text()
 
 
 def test_the_report_has_the_dates(tmp_path: Path) -> None:

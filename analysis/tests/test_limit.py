@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.evaluate import evaluate
-from analysis.limit import ONE_LAUNCH, goals, main
-from analysis.load import load
-from analysis.tables import results
-from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic
+from analysis.benchmarks.synthetic import LIMITED, Behaviour, Synthetic
+from analysis.limit import goals, main
+from analysis.metrics.evaluate import evaluate
+from analysis.metrics.limit import ONE_LAUNCH
+from analysis.records.load import load
+from analysis.report.tables import results
+from analysis.report.verdict import verdict
 from analysis.tests.test_evaluate import exact, metric
-from analysis.verdict import verdict
 
 ONE_POINT = {"comp_over_comm": (1.0,), "launches": 6}
 

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from analysis.load import load
-from analysis.schema import SCHEMA_FILE, BadLine, Shapes, migrate, skeleton
-from analysis.tests.synthetic import Behaviour, Synthetic, header, write_lines
-from harness.errors import UsageError
+from analysis.benchmarks.synthetic import Behaviour, Synthetic, header, write_lines
+from analysis.errors import UsageError
+from analysis.records.load import load
+from analysis.records.schema import SCHEMA_FILE, BadLine, Shapes, migrate, skeleton
 
 
 @pytest.fixture
@@ -219,20 +220,60 @@ def test_shapes_remember_only_what_was_valid() -> None:
 
 
 def test_older_versions_go_through_their_migrations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analysis.schema.MIGRATIONS", {0: lambda line: {**line, "migrated": True}})
-    assert migrate({"a": 1}, 0) == {"a": 1, "migrated": True}
-    with pytest.raises(BadLine, match="schema version 2"):
-        migrate({}, 2)
+    steps = {1: lambda line: {**line, "first": True}, 2: lambda line: {**line, "second": True}}
+    monkeypatch.setattr("analysis.records.schema.MIGRATIONS", steps)
+    assert migrate({"a": 1}, 1) == {"a": 1, "first": True, "second": True}
+    with pytest.raises(BadLine, match="schema version 4"):
+        migrate({}, 4)
 
 
 def test_mixed_schema_versions_load_what_can_be_read(session: Path) -> None:
     file = first_file(session)
-    file.write_text(file.read_text().replace('"schema": 1', '"schema": 2', 1))
+    file.write_text(file.read_text().replace('"schema": 3', '"schema": 4', 1))
     records = load([session])
     assert len(records.launches) == 11
-    assert f"{file}:1: schema version 2, this analysis reads up to 1: update it or migrate the file" in map(
+    assert f"{file}:1: schema version 4, this analysis reads up to 3: update it or migrate the file" in map(
         str, records.problems
     )
+
+
+def test_a_session_of_version_1_loads_as_it_did(session: Path) -> None:
+    """Its headers have no quantities."""
+    now = load([session])
+    for file in (session / "records").glob("*.jsonl"):
+        first, *rest = file.read_text().splitlines()
+        old = json.loads(first)["header"]
+        del old["quantities"]
+        old["schema"] = 1
+        file.write_text("\n".join([json.dumps({"header": old}), *rest]) + "\n")
+    before = load([session])
+    assert not before.problems
+    assert before.samples.equals(now.samples) and before.points.equals(now.points)
+
+
+def test_a_session_of_version_2_loads_as_it_did(session: Path) -> None:
+    now = load([session])
+    for file in (session / "records").glob("*.jsonl"):
+        file.write_text(file.read_text().replace('"schema": 3', '"schema": 2', 1))
+    before = load([session])
+    assert not before.problems
+    assert before.samples.equals(now.samples) and before.points.equals(now.points)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda header: header.pop("quantities"), "'quantities' is a required property"),
+        (lambda header: header["quantities"]["total_s"].pop("unit"), "'unit' is a required property"),
+        (lambda header: header["quantities"]["total_s"].update(better="less"), "'less' is not one of"),
+    ],
+)
+def test_a_header_says_what_its_quantities_are(session: Path, change: Callable[[Any], Any], words: str) -> None:
+    file = first_file(session)
+    line = json.loads(file.read_text().splitlines()[0])
+    change(line["header"])
+    change_line(file, 1, json.dumps(line))
+    assert words in str(load([session]).problems[0])
 
 
 def test_a_damaged_session_file_is_a_sentence(session: Path) -> None:

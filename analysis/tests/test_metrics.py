@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from analysis.metrics import METRICS, Times, suspicious, undefined
+from analysis.metrics.formulas import METRICS, Times, suspicious, undefined
 
 
 def times(**changed: float) -> Times:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.claims.studies import STUDIES
+from analysis.catalogue import CHAPTERS
 from analysis.papers import COLUMNS, FOLDER, published
 
 
@@ -13,7 +13,7 @@ def test_every_number_has_its_source() -> None:
     frame = published()
     assert list(frame.columns) == [*COLUMNS, "paper"]
     assert frame.drop(columns="high").notna().all().all()
-    assert set(frame["study"]) <= {study.id for study in STUDIES}
+    assert set(frame["study"]) <= {chapter.id for chapter in CHAPTERS}
     assert set(frame["relation"]) <= {"=", "<", "<=", ">", "about", "up to"}
     assert set(frame["unit"]) <= {"s", "percent", "ratio", "bytes", "count", "bits_per_s", "Hz"}
     assert (frame["high"].isna() | (frame["high"] > frame["value"])).all()
@@ -35,6 +35,6 @@ def test_every_number_has_its_source() -> None:
 def test_claims_use_the_published_numbers(study: str, quantity: str, threshold: object) -> None:
     frame = published()
     value = frame.loc[(frame["study"] == study) & (frame["quantity"] == quantity), "value"].item()
-    claims = next(s for s in STUDIES if s.id == study).claims
+    claims = next(chapter for chapter in CHAPTERS if chapter.id == study).claims
     assert callable(threshold)
     assert pytest.approx(threshold(value)) in [claim.threshold for claim in claims]

@@ -10,16 +10,17 @@ from typing import Any
 
 import pytest
 
-from analysis.claims.decided import build
-from analysis.claims.evidence import Evidence, Growth, Ratio
-from analysis.claims.model import Decision, Value, decide
-from analysis.claims.ruhela import R1
-from analysis.figures import ruhela
-from analysis.findings import sections
-from analysis.load import load
+from analysis.catalogue import draw_all
+from analysis.claims.decide import Decision, decide
+from analysis.claims.table import build
+from analysis.evidence import Evidence, Value
+from analysis.measures import Growth, Ratio
+from analysis.records.load import load
+from analysis.report.findings import sections
+from analysis.studies.ruhela.collective_overlap import CHAPTER, gains
 from analysis.tests.test_claims import study_session
 
-CLAIM = replace(R1[0], requires=())
+CLAIM = replace(CHAPTER.claims[0], requires=())
 COMM = 0.04
 
 
@@ -87,9 +88,9 @@ def test_the_table_keeps_the_point_and_says_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize("slowed", [1.0, 2.0])
 def test_figures_do_not_compare_mpis_that_did_different_work(tmp_path: Path, slowed: float) -> None:
     evidence = collectives(tmp_path / "s", {"mpich": 1.0, "openmpi": slowed})
-    gains = ruhela.gains(evidence).set_index("mpi")["value"]
-    assert gains["mpich"] == pytest.approx(0.044 / 0.08), "against the same MPI's own mode, whatever the other one did"
-    drawn = {figure.name: figure for figure in ruhela.draw(evidence, "")}
+    found = gains(evidence).set_index("mpi")["value"]
+    assert found["mpich"] == pytest.approx(0.044 / 0.08), "against the same MPI's own mode, whatever the other one did"
+    drawn = {figure.name: figure for figure in draw_all(evidence, "")}
     warned = "did different work" in drawn["collective_overlap"].caption
     assert warned == (slowed != 1.0)
     assert ("did different work" in drawn["collective_overlap"].found) == warned

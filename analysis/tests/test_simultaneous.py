@@ -10,8 +10,10 @@ import pytest
 from scipy import stats
 
 from analysis.benchmarks.simultaneous import beyond, misses
-from analysis.claims.evidence import Median
-from analysis.claims.model import Claim, Decision, Value, decide
+from analysis.chapter import Claim
+from analysis.claims.decide import Decision, decide
+from analysis.evidence import Value
+from analysis.measures import Median
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import Interval, simultaneous
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from analysis import tables
-from analysis.claims.decided import build
-from analysis.claims.evidence import Evidence
-from analysis.evaluate import evaluate
-from analysis.findings import sections
-from analysis.load import load
-from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, write_lines
-from analysis.verdict import MpiVerdict, verdict
+from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic, write_lines
+from analysis.claims.table import build
+from analysis.evidence import Evidence
+from analysis.metrics.evaluate import evaluate
+from analysis.records.load import load
+from analysis.report import tables
+from analysis.report.findings import sections
+from analysis.report.verdict import MpiVerdict, verdict
 
 VARIANTS = {"bare": Behaviour(0.95, 1.03), "adaptive": USUAL["adaptive"]}
 

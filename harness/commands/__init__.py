@@ -4,13 +4,17 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from harness.commands import site, spack, vcluster
+from harness.commands import rdma_lab, site, spack, vcluster
+from harness.commands.apps import apps
 from harness.commands.claims import claims
 from harness.commands.compare import compare
+from harness.commands.compare_program import compare_program
 from harness.commands.demo import demo
 from harness.commands.doctor import doctor
 from harness.commands.engine_costs import engine_costs
+from harness.commands.gate import gate
 from harness.commands.harm import harm
+from harness.commands.history import history
 from harness.commands.list import list_
 from harness.commands.programs import exec_, mpirun
 from harness.commands.report import report
@@ -33,11 +37,15 @@ COMMANDS = {
     "report": Command(report),
     "claims": Command(claims),
     "compare": Command(compare),
+    "gate": Command(gate),
+    "history": Command(history),
+    "compare-program": Command(compare_program, passes_rest=True),
     "mpirun": Command(mpirun, passes_rest=True),
     "exec": Command(exec_, passes_rest=True),
     "doctor": Command(doctor),
     "engine-costs": Command(engine_costs),
     "harm": Command(harm),
+    "apps": Command(apps),
 }
 
 VCLUSTER_COMMANDS = {
@@ -47,6 +55,13 @@ VCLUSTER_COMMANDS = {
     "exec": Command(vcluster.execute, passes_rest=True),
     "link": Command(vcluster.link),
     "rate": Command(vcluster.rate),
+}
+
+RDMA_LAB_COMMANDS = {
+    "up": Command(rdma_lab.up),
+    "down": Command(rdma_lab.down),
+    "status": Command(rdma_lab.status),
+    "exec": Command(rdma_lab.execute, passes_rest=True),
 }
 
 SPACK_COMMANDS = {

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from harness import session as sessions
+from harness.base.steps import say
 from harness.commands import options
-from harness.setup.steps import say
+from harness.sessions import session as sessions
 
 
 def claims(
@@ -21,7 +21,7 @@ def claims(
     Without a session nothing has been measured, and the claims stand there with the days they were written and changed.
     Example: ./bench claims latest --json
     """
-    from analysis.claims import table  # noqa: PLC0415 - a second of imports
+    from analysis.claims.table import table  # noqa: PLC0415 - a second of imports
 
     chosen = names or (["latest"] if sessions.any_yet() else [])
     found = table([sessions.load(name).path for name in chosen])

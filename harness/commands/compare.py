@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from harness import session as sessions
-from harness.errors import UsageError
+from harness.base.errors import UsageError
+from harness.sessions import session as sessions
 
 
 class Format(str, Enum):
@@ -35,7 +35,7 @@ def compare(
     slower but was disturbed. 2: the call was wrong, a session is empty, or machine or network differ.
     Example: ./bench compare 20261121-090000-demo latest --format junit --out compare.xml
     """
-    from analysis.compare import compare as compare_sessions  # noqa: PLC0415 - a second of imports
+    from analysis.compare.judge import compare as compare_sessions  # noqa: PLC0415 - a second of imports
 
     comparison = compare_sessions(sessions.load(base).path, sessions.load(new).path, force=force)
     text = {

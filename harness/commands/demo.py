@@ -8,15 +8,14 @@ from typing import Annotated
 
 import typer
 
-from harness import systems
+from harness.base.mpis import WHEEL_MPIS
+from harness.base.steps import say
 from harness.commands.run import start
-from harness.mpis import WHEEL_MPIS
-from harness.request import Request
-from harness.setup.steps import say
-from reframe_checks.study_table import STUDIES
-from reframe_checks.tables.common import DEFENSIBLE
+from harness.sessions.request import Request
+from harness.sites import systems
+from reframe_checks.catalogue import studies
+from reframe_checks.studies.common import DEFENSIBLE
 
-DEMO_STUDY = STUDIES["overlap-ratio"]
 MOST_LAUNCHES = 30
 
 EQUAL = {"pattern": "both", "comp_over_comm": "1"}
@@ -54,7 +53,7 @@ def fit(system: systems.System, seconds: float) -> Request:
 def request_of(plan: dict[str, str], system: systems.System) -> Request:
     """A plan of PLANS on all three MPIs; where time is short, with the variants that the report tells of."""
     variants = TOLD_OF if EQUAL.items() <= plan.items() else []
-    return Request([DEMO_STUDY], system, list(WHEEL_MPIS), variants, "quick", plan)
+    return Request([studies()["overlap-ratio"]], system, list(WHEEL_MPIS), variants, "quick", plan)
 
 
 def estimate_s(request: Request) -> float:

@@ -6,17 +6,18 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
-from harness import machine, spack
+from harness.base import machine, process
+from harness.base.mpis import MPIS
 from harness.commands import options
-from harness.mpis import MPIS
 from harness.setup import packages
-from reframe_checks.systems.vcluster import cluster as virtual
+from harness.vcluster import cluster as virtual
+from spack_env import site_environment as spack
 
+ANSWER_LIMIT_S = 30.0
 WAIT_INSTRUCTIONS = {"waitpkg": "umwait/tpause (Intel)", "mwaitx": "monitorx/mwaitx (AMD)"}
 
 
@@ -34,8 +35,8 @@ def _engine() -> dict[str, Any] | None:
     for mpi in MPIS.values():
         tool = mpi.build_dir / "bin" / "progress-info"
         if tool.exists():
-            answer = subprocess.run([tool, "--json"], capture_output=True, text=True, check=False, timeout=30)
-            return dict(json.loads(answer.stdout)) if answer.returncode == 0 else None
+            answer = process.answer([str(tool), "--json"], ANSWER_LIMIT_S)
+            return dict(json.loads(answer.out)) if answer.status == 0 else None
     return None
 
 

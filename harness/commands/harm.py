@@ -1,94 +1,112 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./bench harm: every workload under every preset, against bare."""
+"""./bench harm: every workload under every preset, against bare. A short way to run the group `harm`."""
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from harness import systems, turns, variants
-from harness.commands import options
-from harness.errors import UsageError
-from harness.harm.cover import Workload, workloads
-from harness.mpis import MPIS, WHEEL_MPIS
-from harness.paths import STATE_DIR
-from harness.request import choose_variants, parse_list
-from harness.setup import build
-from harness.setup import mpi as mpi_setup
-from harness.setup.steps import say
+from harness.base.errors import UsageError
+from harness.base.steps import say
+from harness.commands import options, tables
+from harness.commands.run import describe, execute, usable
+from harness.sessions import run as runs
+from harness.sessions import session as sessions
+from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts
+from harness.sites import systems
+from reframe_checks import catalogue
+from reframe_checks.study import Study
+
+GROUP = "harm"
+BASE = "bare"
 
 
 def harm(
     mpi: options.Mpis = "",
-    variant: Annotated[str, typer.Option("--variant", metavar="V,...", help="Default: every preset.")] = "",
+    variant: Annotated[str, typer.Option("--variant", metavar="V,...", help="Beside bare; default: the presets.")] = "",
     only: Annotated[str, typer.Option("--only", metavar="WORDS", help="Workloads whose names hold these words.")] = "",
     system: options.System = "vcluster",
-    launches: Annotated[int, typer.Option("--launches", min=1, help="Launches a variant.")] = 6,
+    scale: tables.Scale = "quick",
+    launches: tables.Launches = 0,
     seed: options.Seed = 1,
-    list_only: Annotated[bool, typer.Option("--list", help="What is covered, with its points; run nothing.")] = False,
-    data: Annotated[
-        Path, typer.Option("--data", metavar="DIR", show_default=False, help="Where samples are kept; else .bench.")
-    ] = STATE_DIR / "harm",
-    table_only: Annotated[bool, typer.Option("--table-only", help="Only the table of what is kept.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where the table goes.")] = None,
+    list_only: Annotated[bool, typer.Option("--list", help="The plan with its points; run nothing.")] = False,
+    resume: tables.Resume = "",
+    force: tables.Force = False,
+    table: tables.TableOf = "",
+    out: tables.Out = None,
 ) -> int:
-    """Compare every workload under every preset with bare. Exit status 1 if adaptive harms one.
+    """Compare every workload under every preset with bare. Exit status 1 if adaptive harms one or a launch failed.
+
+    It is `./bench run harm` with a table at its end: a session like any other, which can be resumed and reported.
 
     Example: ./bench harm --mpi mpich --variant adaptive --only overlap
     """
-    from harness.harm.table import harmed, markdown  # noqa: PLC0415 - a second of imports
-
-    names = choose_variants(variant) or list(variants.presets())
-    mpis = [mpi_setup.by_name(name).name for name in parse_list(mpi)] or list(WHEEL_MPIS)
-    if list_only:
-        build.ensure(MPIS[mpis[0]])
-        for workload in _chosen(mpis[0], only):
-            print(f"{workload.name}: {json.dumps(workload.point)}")
-        return 0
-    if not table_only:
-        _measure(mpis, names, only, systems.by_name(system), launches, seed, data)
-    pieces = [json.loads(path.read_text()) for path in sorted(data.glob("*.json"))]
-    if not pieces:
-        raise UsageError(f"{data} holds no samples: leave --table-only out, or name the folder that does with --data.")
-    text = markdown(pieces)
-    if out is None:
-        print(text)
+    if table:
+        return _tell(tables.named(table), out)
+    if resume:
+        session = sessions.load(resume)
+        request = from_facts(session.facts)
+        if any(study.group != GROUP for study in request.studies):
+            raise UsageError(f"Session {session.name} is none of ./bench harm: ./bench run --resume goes on with it.")
     else:
-        out.write_text(text)
-    found = harmed(pieces, "adaptive")
+        chosen = systems.by_name(system)
+        names = choose_variants(variant)
+        request = Request(
+            studies=_chosen(only),
+            system=chosen,
+            mpis=choose_mpis(mpi, chosen),
+            variants=list(dict.fromkeys([BASE, *names])) if names else [],
+            scale=scale,
+            settings={"launches": str(launches)} if launches else {},
+            seed=seed,
+            all_mpis=bool(mpi),
+        )
+    if list_only:
+        print(_plan(request))
+        return 0
+    usable(request.system)
+    runs.set_up(request)
+    with runs.measuring(request.system, GROUP):
+        if resume:
+            session = runs.resumed_session(request, session, force)
+        else:
+            session = runs.new_session(request, GROUP, sys.argv[1:])
+        say(describe(request))
+        status = execute(request, session)
+    return max(status, _tell([session.path], out))
+
+
+def _chosen(only: str) -> list[Study]:
+    """The studies of the group whose workloads' names hold these words."""
+    every = catalogue.by_names([GROUP])
+    found = [study for study in every if only in " ".join(study.workload)]
+    if not found:
+        names = ", ".join(" ".join(study.workload) for study in every)
+        raise UsageError(f"No workload's name holds '{only}'. There are: {names}.")
+    return found
+
+
+def _plan(request: Request) -> str:
+    points = {
+        " ".join(study.workload): [dict(point) for point in study.scale(request.scale, request.settings).points()]
+        for study in request.studies
+    }
+    return "\n".join([*(f"{name}: {', '.join(map(str, found))}" for name, found in points.items()), describe(request)])
+
+
+def _tell(paths: list[Path], out: Path | None) -> int:
+    """Write the table; status 1 if adaptive harms a workload."""
+    from analysis.documents.harm import document, harmed, rows  # noqa: PLC0415 - a second of imports
+
+    evidence = tables.evidence_of(paths)
+    measured = rows(evidence)
+    if not measured:
+        raise UsageError(f"{', '.join(path.name for path in paths)}: no workload of ./bench harm was run there.")
+    tables.write(document(evidence), out)
+    found = harmed(measured, "adaptive")
     for name in found:
         say(f"adaptive harms {name}")
     return 1 if found else 0
-
-
-def _chosen(mpi: str, only: str) -> list[Workload]:
-    found = workloads(MPIS[mpi].build_dir / "bin")
-    chosen = [workload for workload in found if only in workload.name]
-    if not chosen:
-        raise UsageError(f"No workload's name holds '{only}'. There are: {', '.join(w.name for w in found)}.")
-    return chosen
-
-
-def _measure(
-    mpis: list[str], names: list[str], only: str, system: systems.System, launches: int, seed: int, data: Path
-) -> None:
-    from harness.harm.measure import SIZES, piece  # noqa: PLC0415
-
-    if system.name not in ("vcluster", "local"):
-        raise UsageError(f"./bench harm runs on vcluster or local, not on {system.name}.")
-    if reason := system.why_not():
-        raise UsageError(f"{reason} --system local runs on this machine without virtual nodes.")
-    system.set_up(mpis)
-    data.mkdir(parents=True, exist_ok=True)
-    with turns.alone("harm"), system.open(max(nodes for _, nodes in SIZES)) as opened:
-        for name in mpis:
-            for workload in _chosen(name, only):
-                say(f"{workload.name} on {name} ...")
-                found: dict[str, Any] = piece(workload, MPIS[name], system, opened, names, launches, seed)
-                given = f"--variant {','.join(names)} --system {system.name} --launches {launches} --seed {seed}"
-                found["command"] = f"./bench harm --mpi {name} --only '{workload.name}' {given}"
-                path = data / f"{workload.name.replace(' ', '.')}.{name}.json"
-                path.write_text(json.dumps(found, indent=1) + "\n")

@@ -7,14 +7,14 @@ import json
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from harness import systems, variants
+from analysis.text_table import plain
+from harness.base import variants
+from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.commands import options
-from harness.mpis import MPIS, WHEEL_MPIS
-from harness.request import Request
-from reframe_checks.study_table import GROUPS, STUDIES
+from harness.sessions.request import Request
+from harness.sites import systems
+from reframe_checks.catalogue import groups, studies
 
 
 def catalogue() -> dict[str, Any]:
@@ -27,9 +27,9 @@ def catalogue() -> dict[str, Any]:
                 "scales": list(study.scales),
                 "parameters": {name: parameter.meaning for name, parameter in study.parameters.items()},
             }
-            for study in STUDIES.values()
+            for study in studies().values()
         },
-        "groups": GROUPS,
+        "groups": groups(),
         "systems": {
             system.name: {
                 "summary": system.summary,
@@ -43,10 +43,10 @@ def catalogue() -> dict[str, Any]:
 
 
 def quick_table(scale: str = "quick") -> list[dict[str, Any]]:
-    """What `./bench run STUDY` would run at this scale: a row a study that has it, seconds as estimated."""
+    """What `./bench run all` would run at this scale: a row a study that has it, seconds as estimated."""
     rows = []
-    for study in STUDIES.values():
-        if scale not in study.scales:
+    for study in studies().values():
+        if scale not in study.scales or not study.of_a_paper:
             continue
         jobs = Request([study], systems.BUILTIN["vcluster"], list(WHEEL_MPIS), [], scale, all_mpis=False).jobs()
         rows.append(
@@ -62,14 +62,9 @@ def quick_table(scale: str = "quick") -> list[dict[str, Any]]:
     return rows
 
 
-def _print_quick_table(rows: list[dict[str, Any]], console: Console) -> None:
-    table = Table(box=None, header_style="bold")
-    for name in rows[0]:
-        table.add_column(name, justify="right" if isinstance(rows[0][name], int) else "left")
-    for row in rows:
-        table.add_row(*map(str, row.values()))
-    console.print(table)
-    console.print(f"in all about {sum(row['seconds'] for row in rows) / 60:.1f} min, beside the set-up")
+def _print_quick_table(rows: list[dict[str, Any]]) -> None:
+    print(plain(list(rows[0]), [list(row.values()) for row in rows]))
+    print(f"in all about {sum(row['seconds'] for row in rows) / 60:.1f} min, beside the set-up")
 
 
 def list_(
@@ -87,24 +82,18 @@ def list_(
         if as_json:
             print(json.dumps(rows, indent=1))
         else:
-            _print_quick_table(rows, Console(highlight=False))
+            _print_quick_table(rows)
         return 0
     found = catalogue()
     if as_json:
         print(json.dumps(found, indent=1))
         return 0
-    console = Console(highlight=False)
-    studies = {name: f"{study['title']} {study['source']}." for name, study in found["studies"].items()}
-    console.print(_table("study", studies))
-    console.print(_table("group", {name: ", ".join(members) for name, members in GROUPS.items()}))
-    described = {name: f"{s['summary']}; MPIs: {', '.join(s['mpis'])}" for name, s in found["systems"].items()}
-    console.print(_table("system", described))
-    console.print(_table("variant", found["variants"]))
+    described = {
+        "study": {name: f"{study['title']} {study['source']}." for name, study in found["studies"].items()},
+        "group": {name: ", ".join(members) for name, members in found["groups"].items()},
+        "system": {name: f"{s['summary']}; MPIs: {', '.join(s['mpis'])}" for name, s in found["systems"].items()},
+        "variant": found["variants"],
+    }
+    for kind, rows_of_kind in described.items():
+        print(plain([kind, "what it is"], list(rows_of_kind.items())))
     return 0
-
-
-def _table(kind: str, rows: dict[str, str]) -> Table:
-    table = Table(kind, "what it is", box=None, header_style="bold", title_justify="left")
-    for name, words in rows.items():
-        table.add_row(name, words)
-    return table

@@ -5,29 +5,33 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
 
-from harness import systems, turns, variants
+from harness.base import process, turns, variants
+from harness.base.errors import UsageError
+from harness.base.mpis import Mpi
+from harness.base.paths import ROOT
 from harness.commands import options
-from harness.errors import UsageError
-from harness.launching import launch_line
-from harness.mpis import Mpi
-from harness.run import check_settings
+from harness.sessions.run import check_settings
 from harness.setup import build
 from harness.setup import mpi as mpi_setup
+from harness.sites import systems
+from harness.sites.launching import launch_line
 
 Command = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="The program and its arguments.")]
-STOP_GRACE_S = 5.0
 
 
-def _ready(name: str) -> Mpi:
+def _ready(name: str, command: Sequence[str]) -> Mpi:
+    """The MPI with the engine's tools, and those of the workloads that the command names."""
     mpi = mpi_setup.by_name(name)
-    build.ensure(mpi)
+    workloads = {folder.parent.name for folder in (ROOT / "workloads").glob("*/main.cpp")}
+    named = workloads.intersection(re.findall(r"[\w-]+", " ".join(command)))
+    build.ensure(mpi, "progress_engine/all", *sorted(named))
     return mpi
 
 
@@ -42,7 +46,7 @@ def exec_(command: Command, mpi: options.OneMpi) -> int:
 
     Example: ./bench exec --mpi openmpi -- mpicc hello.c -o hello
     """
-    environment = dict(os.environ) | _ready(mpi).shell_environment()
+    environment = dict(os.environ) | _ready(mpi, command).shell_environment()
     os.execve(_found(command[0], environment["PATH"]), command, environment)
 
 
@@ -75,7 +79,7 @@ def mpirun(
     path = named.shell_environment()["PATH"]
     if "/" in command[0]:  # a name may be one of the engine's tools, which are perhaps not built yet
         _found(command[0], path)
-    _ready(mpi)
+    _ready(mpi, command)
     command = [_found(command[0], path), *command[1:]]
     return _launch(named, chosen, variant, (ranks, min(nodes, ranks)), command)
 
@@ -90,7 +94,7 @@ def _launch(mpi: Mpi, system: systems.System, variant: str, size: tuple[int, int
     check_settings([variant], mpi.build_dir / "bin")
     with _turn(system), system.open(nodes) as opened:
         line, environment = launch_line(mpi, system, opened, how, (ranks, nodes), command)
-        status = _run(line, environment)
+        status = process.attended(line, environment)
     return 128 - status if status < 0 else status
 
 
@@ -103,16 +107,3 @@ def _turn(system: systems.System) -> Iterator[None]:
             return
     with turns.alone("mpirun"):
         yield
-
-
-def _run(line: list[str], environment: dict[str, str]) -> int:
-    """The status of mpiexec. A stop is passed on to it first: killed, it could leave its ranks behind."""
-    with subprocess.Popen(line, env=environment) as process:
-        try:
-            return process.wait()
-        except BaseException:
-            process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(STOP_GRACE_S)
-            process.kill()
-            raise

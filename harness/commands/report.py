@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from harness import session as sessions
-from harness.setup.steps import say
+from harness.base.steps import say
+from harness.sessions import session as sessions
 
 
 def report(
@@ -29,7 +29,7 @@ def report(
 
 def write(paths: list[Path], out: Path | None) -> Path:
     """Write the report of these session folders and return its path."""
-    from analysis.report import write_report  # noqa: PLC0415 - a second of imports
+    from analysis.report.report import write_report  # noqa: PLC0415 - a second of imports
 
     say("drawing the figures and the report ...")
     return write_report(paths, out)

@@ -9,15 +9,16 @@ from typing import Annotated
 
 import typer
 
-from harness import overhead, systems
-from harness import run as runs
-from harness import session as sessions
+from harness.base.errors import UsageError
+from harness.base.steps import say
 from harness.commands import options
 from harness.commands.report import write
-from harness.errors import UsageError
-from harness.request import Request, choose_mpis, choose_variants, from_facts, parse_settings
-from harness.setup.steps import say
-from reframe_checks.study_table import by_names
+from harness.sessions import overhead
+from harness.sessions import run as runs
+from harness.sessions import session as sessions
+from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts, parse_settings
+from harness.sites import systems
+from reframe_checks.catalogue import by_names
 
 
 def run(
@@ -43,7 +44,7 @@ def run(
 ) -> int:
     """Run studies and keep every sample in a session folder.
 
-    `quick` is seconds a study: all of them take less than 20 minutes on two cores, most on MPICH alone (./bench list
+    `quick` is seconds a study: all of them take less than 25 minutes on two cores, most on MPICH alone (./bench list
     --quick-table says which MPIs and launches). `paper` is the papers' own parameters on all MPIs: hours or days.
 
     Example: ./bench run overlap-ratio --mpi mpich,openmpi --variant bare,adaptive --set size_bytes=4194304
@@ -75,11 +76,12 @@ def run(
     if dry_run:
         print(plan)
         return 0
-    _usable(chosen)
+    usable(chosen)
     return start(request, "-".join(studies), sys.argv[1:])
 
 
-def _usable(system: systems.System) -> None:
+def usable(system: systems.System) -> None:
+    """UsageError with the sentence why this machine cannot be that system."""
     if reason := system.why_not():
         raise UsageError(f"{reason} --system local runs on this machine without virtual nodes.")
 
@@ -98,7 +100,7 @@ def start(request: Request, hint: str, command: list[str], model: sessions.Sessi
 def again(model: sessions.Session, slowdown: float, dry_run: bool) -> int:
     """Run what `model` was asked to run, with its work, as a new session; the exit status."""
     request = replace(from_facts(model.facts), slowdown=slowdown)
-    _usable(request.system)
+    usable(request.system)
     if dry_run:
         print(describe(request))
         return 0

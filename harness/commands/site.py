@@ -13,9 +13,9 @@ from typing import Annotated
 
 import typer
 
-from harness import site_file
-from harness.errors import UsageError
-from harness.site_writer import FABRICS, MODULES_SYSTEMS, NODE_FEATURES, PMIS, SCHEDULERS, Answers, SiteMpi
+from harness.base.errors import UsageError
+from harness.sites import site_file
+from harness.sites.site_writer import FABRICS, MODULES_SYSTEMS, NODE_FEATURES, PMIS, SCHEDULERS, Answers, SiteMpi
 
 WHICH_MPIS = "Which MPIs, separated by spaces? (NAME, or with its modules NAME=MODULE,MODULE)"
 RESERVED = "How many cores a rank, beside its own, for the engine's threads?"
@@ -161,7 +161,10 @@ def check(file: Annotated[Path, typer.Argument(metavar="FILE", help="A site's fi
     _check_suffix(file)
     if not file.is_file():
         raise UsageError(f"{file} is not there: ./bench site new {file} writes one.")
-    site = site_file.read(file.resolve())
-    for name, programs in site.programs.items():
-        print(f"{site.system}, {name}: {'Spack installs it in' if name in site.spack else 'programs in'} {programs}")
+    several = site_file.partitions(file.resolve())
+    for partition in several:
+        site = site_file.read(file.resolve(), partition)
+        where = f"{site.system}:{partition}" if len(several) > 1 else site.system
+        for name, programs in site.programs.items():
+            print(f"{where}, {name}: {'Spack installs it in' if name in site.spack else 'programs in'} {programs}")
     return 0

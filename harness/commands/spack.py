@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
-from harness import spack, spack_smoke
+from harness.base.errors import UsageError
 from harness.commands import options
-from harness.errors import UsageError
-from harness.spack import HERE
 from spack_env import make_site
+from spack_env import site_environment as spack
+from spack_env import smoke as spack_smoke
+from spack_env.site_environment import HERE
 from spack_env.table import ENVIRONMENTS
 
 SiteName = Annotated[str, typer.Option("--site", metavar="NAME", help="A site that ./bench spack site has made.")]

@@ -5,26 +5,28 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
+import resource
 import sys
+import time
 import xml.etree.ElementTree as ET
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from harness.errors import Failure, UsageError
-from harness.mpis import MPIS, WHEEL_MPIS
-from harness.paths import BUILD_DIR, ROOT, STATE_DIR, VENV
+from harness.base import process
+from harness.base.errors import Failure, UsageError
+from harness.base.mpis import MPIS, WHEEL_MPIS, Mpi
+from harness.base.paths import BUILD_DIR, ROOT, STATE_DIR, VENV, require_clone
 from harness.setup import build, environment, packages
 from harness.setup import mpi as mpi_setup
 
 
 @dataclass(frozen=True)
-class Sanitizer:
+class UnitTests:
     """A preset of CMakePresets.json: what of it is built, and the label of the unit tests that are run."""
 
     preset: str
@@ -32,16 +34,43 @@ class Sanitizer:
     label: str = "unit"
 
 
-# The library is for the tests that run MPI programs with it. Threads meet in the engine's core: the other unit tests
-# have nothing that ThreadSanitizer could find, and the library with it takes long to build.
-ASAN_FAST = Sanitizer("asan", ("engine_tests", "workloads_unit_tests"))
-ASAN = Sanitizer("asan", (*ASAN_FAST.targets, "progress_engine"))
-TSAN = Sanitizer("tsan", ("engine_core_tests",), "unit-core")
-FULL = (Sanitizer("asan", ("all",)), Sanitizer("tsan", ("all",)))
+# Each test once, by default where it finds most: threads and memory that changes hands are the engine's. The library
+# is for the tests that run MPI programs with it; ThreadSanitizer's takes long to build.
+WORKLOADS = UnitTests("mpich", ("workloads_unit_tests",))
+ASAN_FAST = UnitTests("asan", ("engine_tests",))
+ASAN = UnitTests("asan", (*ASAN_FAST.targets, "progress_engine"))
+TSAN = UnitTests("tsan", ("engine_core_tests",), "unit-core")
+FULL = (WORKLOADS, UnitTests("asan", ("all",)), UnitTests("tsan", ("all",)))
 
-# Nothing of this is timed or has the machine for itself: these tests run side by side.
-SIDE_BY_SIDE = "not (mpi or vcluster or slurm or spack or slow or full)"
+FAST = "not (mpi or vcluster or slurm or spack or slow or alone or full)"
 NO_TESTS = 5  # pytest's status; itself it is not here unless ./bench test has installed it
+
+
+@dataclass
+class Times:
+    """Seconds of each part, in the order in which they came, and those of CPU time, which others do not lengthen."""
+
+    wall_s: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    cpu_s: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @contextlib.contextmanager
+    def of(self, part: str) -> Iterator[None]:
+        wall, cpu = time.monotonic(), _cpu_s()
+        try:
+            yield
+        finally:
+            self.wall_s[part] += time.monotonic() - wall
+            self.cpu_s[part] += _cpu_s() - cpu
+
+    def __str__(self) -> str:
+        parts = [f"{part} {wall:.0f} s ({self.cpu_s[part]:.0f})" for part, wall in self.wall_s.items() if wall >= 0.5]
+        return f"took {sum(self.wall_s.values()):.0f} s, in brackets of CPU time: {', '.join(parts)}"
+
+
+def _cpu_s() -> float:
+    """Of the programs that this one has started, once they have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def test(
@@ -51,32 +80,70 @@ def test(
         str, typer.Option("-k", metavar="WORDS", help="Only tests whose names match (pytest's -k).")
     ] = "",
 ) -> int:
-    """Set up what the tests need and run them: C++ unit tests (with sanitizers), Python, real MPIs, virtual nodes.
+    """Set up what the tests need and run them: C++ unit tests (the engine under sanitizers), Python, MPIs, nodes.
 
     Example: ./bench test --fast
     """
+    require_clone("./bench test")
     if fast and full:
         raise UsageError("--fast and --full exclude each other.")
+    times = Times()
+    with times.of("set-up"):
+        _set_up(fast, full)
+    for mpi, targets in builds(fast, full):
+        with times.of(f"build/{mpi.name}"):
+            build.ensure(mpi, *targets)
+    statuses = []
+    for tests in () if select else unit_tests(fast, full):
+        with times.of(f"build/{tests.preset}"):
+            build.build_preset(tests.preset, MPIS["mpich"], tests.targets)
+        with times.of("C++ unit tests"):
+            statuses.append(_run_unit_tests(tests))
+    chosen = ["-k", select] if select else []
+    reports = [STATE_DIR / f"tests-{number}.xml" for number, _ in enumerate(groups(fast, full), 1)]
+    ends = []
+    for (title, group), report in zip(groups(fast, full).items(), reports, strict=True):
+        with times.of(title):
+            ends.append(_pytest([*group, *chosen], report))
+    statuses.append(verdict(ends))
+    print(skipped(reports, fast, full))
+    print(times)
+    return 1 if any(statuses) else 0
+
+
+def _set_up(fast: bool, full: bool) -> None:
     packages.ensure("build", "vcluster", "slurm", "test", *(["full tests"] if full else []))
-    for purpose in () if fast else ("Debian's MPIs", *(["emulator"] if full else [])):
-        with contextlib.suppress(Failure):  # not every machine has it: its test says what is missing
-            packages.ensure(purpose)
+    if not fast:
+        with contextlib.suppress(Failure):  # not every machine has them: their tests say what is missing
+            packages.ensure("Debian's MPIs")
     environment.ensure_dev()
     mpi_setup.ensure(*(MPIS[name] for name in WHEEL_MPIS))
-    for name in WHEEL_MPIS:
-        build.ensure(MPIS[name])
-    for mpi in () if fast else MPIS.values():  # Debian's: for the engine's tests and one run
-        if not mpi.wheels and mpi.installed():
-            build.ensure(mpi, "progress_engine/all", "microbench")
-    statuses = []
-    for sanitizer in () if select else (ASAN_FAST,) if fast else FULL if full else (ASAN, TSAN):
-        build.build_preset(sanitizer.preset, MPIS["mpich"], sanitizer.targets)
-        statuses.append(_unit_tests(sanitizer))
-    chosen = ["-k", select] if select else []
-    reports = {STATE_DIR / f"tests-{number}.xml": group for number, group in enumerate(groups(fast, full), 1)}
-    statuses.append(verdict([_pytest([*group, *chosen], report) for report, group in reports.items()]))
-    print(skipped(reports, fast, full))
-    return 1 if any(statuses) else 0
+
+
+ENGINE = ("progress_engine/all",)
+# A test measures the engine's costs, while others wait for their turn: what it needs is built with all else.
+EVERYTHING = ("all", "engine_benchmarks")
+# On the other MPIs the applications run with --full, but for one that exchanges halos.
+SOME = (*ENGINE, "microbench", "himeno")
+
+
+def builds(fast: bool, full: bool) -> list[tuple[Mpi, tuple[str, ...]]]:
+    """The MPIs, and what is built for each; () is everything."""
+    if fast:
+        return [(MPIS["mpich"], ENGINE)]
+    chosen: list[tuple[Mpi, tuple[str, ...]]] = [(MPIS["mpich"], EVERYTHING)]
+    chosen += [(MPIS[name], () if full else SOME) for name in WHEEL_MPIS if name != "mpich"]
+    return chosen + [(mpi, (*ENGINE, "microbench")) for mpi in MPIS.values() if not mpi.wheels and mpi.installed()]
+
+
+def unit_tests(fast: bool, full: bool) -> tuple[UnitTests, ...]:
+    """Those in C++: the engine's with sanitizers, the workloads' too with --full."""
+    return (WORKLOADS, ASAN_FAST) if fast else FULL if full else (WORKLOADS, ASAN, TSAN)
+
+
+def _workers() -> int:
+    """One more than there are CPUs: tests wait a third of their time, for launches, nodes and timeouts."""
+    return min(len(os.sched_getaffinity(0)) + 1, 8)
 
 
 def verdict(ends: list[int]) -> int:
@@ -85,23 +152,34 @@ def verdict(ends: list[int]) -> int:
     return 0 if told and not any(told) else 1
 
 
-def groups(fast: bool, full: bool) -> list[list[str]]:
-    """The runs of pytest, each by its options: what may run side by side, and then the others."""
-    together = ["-m", SIDE_BY_SIDE, "--numprocesses=logical", "--maxprocesses=8", "--dist=loadscope"]
-    others = ["-m", f"not ({SIDE_BY_SIDE})" + ("" if full else " and not full")]
-    return [together] if fast else [together, others]
+def groups(fast: bool, full: bool) -> dict[str, list[str]]:
+    """The runs of pytest, each by its options: tests side by side, then those that need the machine for themselves."""
+    side_by_side = [f"--numprocesses={_workers()}", "--dist=loadscope", "--no-loadscope-reorder"]
+    if fast:
+        return {"tests": ["-m", FAST, *side_by_side]}
+    some = "" if full else " and not full"
+    examples = ["--hypothesis-profile=full"] if full else []
+    return {
+        "tests side by side": ["-m", f"not alone{some}", *examples, *side_by_side],
+        "tests alone": ["-m", f"alone{some}", *examples],
+    }
 
 
-def _unit_tests(sanitizer: Sanitizer) -> int:
-    folder = BUILD_DIR / sanitizer.preset
-    ctest = [str(VENV / "bin" / "ctest"), "--test-dir", str(folder), "-L", sanitizer.label, "--output-on-failure"]
-    print(f"C++ unit tests, build/{sanitizer.preset}:", flush=True)
-    return subprocess.run([*ctest, "--timeout", "120", "--no-tests=error"], check=False).returncode
+def _run_unit_tests(tests: UnitTests) -> int:
+    print(f"C++ unit tests, build/{tests.preset}:", flush=True)
+    return process.attended(ctest(tests))
+
+
+def ctest(tests: UnitTests) -> list[str]:
+    """Side by side, but for those that CMake knows to want a CPU for themselves."""
+    command = [str(VENV / "bin" / "ctest"), "--test-dir", str(BUILD_DIR / tests.preset), "-L", tests.label]
+    command += ["--parallel", str(len(os.sched_getaffinity(0)))]
+    return [*command, "--output-on-failure", "--timeout", "120", "--no-tests=error"]
 
 
 def _pytest(options: list[str], report: Path) -> int:
     command = [sys.executable, "-m", "pytest", f"--junitxml={report}", "-q", *options]
-    return subprocess.run(command, cwd=ROOT, env=dict(os.environ), check=False).returncode
+    return process.attended(command, cwd=ROOT)
 
 
 def skipped(reports: Iterable[Path], fast: bool, full: bool) -> str:

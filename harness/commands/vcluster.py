@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from harness import turns
-from harness.commands import options
-from harness.errors import Failure, UsageError
-from harness.systems import virtual_slurm_supported, virtual_supported
-from reframe_checks.systems.vcluster import cluster as virtual
+from harness.base import turns
+from harness.base.errors import UsageError
+from harness.commands import by_hand, options
+from harness.sites.systems import virtual_slurm_supported, virtual_supported
+from harness.vcluster import cluster as virtual
 
 Node = Annotated[str, typer.Argument(metavar="NODE", help="vc0 is the login node, vc1 and up compute.")]
 
@@ -29,27 +29,22 @@ def up(
     rate: Annotated[str, typer.Option("--rate", help="As tc has it, 1gbit say, or none.")] = "1gbit",
     mtu: Annotated[int, typer.Option("--mtu", min=576, max=65535, help="Bytes.")] = 65000,
     slurm: Annotated[bool, typer.Option("--slurm", help="With a real Slurm on it.")] = False,
+    management: Annotated[bool, typer.Option("--management", help="With a second network, without limits.")] = False,
 ) -> int:
     """Bring up virtual nodes. Example: ./bench vcluster up --nodes 4 --rate 10gbit"""
     if reason := virtual_slurm_supported() if slurm else virtual_supported():
         raise UsageError(reason)
     with turns.alone("vcluster up"):  # it may replace nodes that somebody uses
-        cluster = virtual.up(nodes=nodes, rate=None if rate == "none" else rate, mtu=mtu, slurm=slurm)
+        cluster = virtual.up(
+            nodes=nodes, rate=None if rate == "none" else rate, mtu=mtu, slurm=slurm, management=management
+        )
     print(f"up: {cluster.login} and {', '.join(cluster.hosts)}: {cluster.network_description}")
     return 0
 
 
-def down(
-    force: Annotated[bool, typer.Option("--force", help="Also from under a ./bench that uses them.")] = False,
-) -> int:
+def down(force: by_hand.Force = False) -> int:
     """Take the virtual nodes down, with everything on them. Example: ./bench vcluster down"""
-    if not force and (holder := turns.holder()):
-        raise Failure(
-            f"Another ./bench may be using the virtual nodes ({holder}): wait for it or end it, or take them from "
-            f"under it with --force."
-        )
-    print("down" if virtual.down() else "there was none")
-    return 0
+    return by_hand.end("virtual nodes", virtual.down, force)
 
 
 def status(as_json: options.Json = False) -> int:
@@ -65,11 +60,9 @@ def status(as_json: options.Json = False) -> int:
     return 0
 
 
-def execute(
-    node: Node, command: Annotated[list[str], typer.Argument(metavar="-- CMD...", help="What to run there.")]
-) -> int:
+def execute(node: Node, command: by_hand.Rest) -> int:
     """Run a command on a node. Example: ./bench vcluster exec vc1 -- ip address"""
-    return _running().execute(node, command[1:] if command[0] == "--" else command)
+    return _running().execute(node, by_hand.command_of(command))
 
 
 def link(node: Node, state: Annotated[str, typer.Argument(metavar="up|down")]) -> int:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import sys
 
-from harness.errors import Failure, UsageError
-from harness.paths import ROOT
+from harness.base.errors import Failure, UsageError
+from harness.base.paths import ROOT
 from harness.setup import environment
 
 

@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Sequence
 
-from harness.mpis import Mpi
-from harness.paths import BUILD_DIR, ROOT, VENV
+from harness.base import process
+from harness.base.mpis import Mpi
+from harness.base.paths import BUILD_DIR, ROOT, VENV
+from harness.base.steps import run_step, setup_lock
 from harness.setup import mpi as mpi_setup
 from harness.setup import packages
-from harness.setup.steps import run_step, setup_lock
 
 
-def _environment(mpi: Mpi | None) -> dict[str, str]:
+def environment(mpi: Mpi | None) -> dict[str, str]:
+    """What a build has beside the environment of the call."""
     # cmake and ninja come with .venv: a distribution's may be too old for the presets
     path = os.pathsep.join([str(VENV / "bin"), os.environ.get("PATH", os.defpath)])
     # relative paths are the same for each MPI: what includes no mpi.h, generated headers or not, is compiled once
@@ -28,22 +29,24 @@ def _environment(mpi: Mpi | None) -> dict[str, str]:
 
 def _up_to_date(folder: str, targets: Sequence[str], environment: dict[str, str]) -> bool:
     command = [str(VENV / "bin" / "ninja"), "-C", folder, "-n", *targets]
-    look = subprocess.run(command, env=dict(os.environ) | environment, capture_output=True, text=True, check=False)
-    return look.returncode == 0 and "no work to do" in look.stdout
+    look = process.answer(command, None, dict(os.environ) | environment)
+    return look.status == 0 and "no work to do" in look.out
 
 
 def build_preset(preset: str, mpi: Mpi | None = None, targets: Sequence[str] = ("all",)) -> None:
     """Configure (the first time) and build a preset of CMakePresets.json, or some `targets` of it."""
     packages.ensure("build")
-    environment = _environment(mpi)
+    variables = environment(mpi)
     folder = BUILD_DIR / preset
     cmake = str(VENV / "bin" / "cmake")
     with setup_lock():
         if not (folder / "build.ninja").exists():
-            run_step(f"configuring build/{preset}", [cmake, "--preset", preset], environment)
-        if not _up_to_date(str(folder), targets, environment):
-            command = [cmake, "--build", "--preset", preset, "--target", *targets]
-            run_step(f"building build/{preset}", command, environment, 60)
+            # the presets have these below the sources, where an installed package has nothing to write
+            places = ["-B", str(folder), *([f"-DMPI_C_COMPILER={mpi.mpicc}"] if mpi else [])]
+            run_step(f"configuring build/{preset}", [cmake, "--preset", preset, *places], variables)
+        if not _up_to_date(str(folder), targets, variables):
+            command = [cmake, "--build", str(folder), "--target", *targets]
+            run_step(f"building build/{preset}", command, variables, 60)
 
 
 def ensure(mpi: Mpi, *targets: str) -> None:

@@ -9,21 +9,22 @@ from __future__ import annotations
 import hashlib
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.errors import Failure
-from harness.paths import DEV_LOCK_FILE, LOCK_FILE, UV_LOCK_FILE, VENV
+from harness.base import process
+from harness.base.errors import Failure
+from harness.base.paths import DEV_LOCK_FILE, LOCK_FILE, UV_LOCK_FILE, VENV
+from harness.base.steps import has_stamp, run_step, say, setup_lock, write_stamp
 from harness.setup import packages
-from harness.setup.steps import has_stamp, run_step, say, setup_lock, write_stamp
 
 STAMP = VENV / "overlap-bench.stamp"
 DEV_STAMP = VENV / "overlap-bench-dev.stamp"
 PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
 PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check"]
+ANSWER_LIMIT_S = 60.0
 
 
 def _wanted(lock: Path) -> str:
@@ -60,7 +61,7 @@ def _install_lock(lock: Path) -> None:
 
 def _install_uv() -> None:
     # uv does not read pip's configuration: where that names an index, it may be the only one that is reached from here
-    configured = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=False).stdout
+    configured = process.answer([*PIP, "config", "list"], ANSWER_LIMIT_S).out
     if "index" in configured:
         say("pip is configured with an index of its own here: pip installs the Python packages")
         return
@@ -77,8 +78,10 @@ def install(title: str, prefix: Path, wanted: Sequence[str], about_s: int = 0) -
     """
     target = str(prefix / "bin" / "python")
     if UV.exists():
-        # the machine's own certificates, as pip is told by its distribution
-        command = [str(UV), "pip", "install", "-q", "--system-certs", "--python", target, *wanted]
+        # the machine's own certificates, as pip is told by its distribution; and compiled once, as pip does: where the
+        # environment forbids Python to keep what it compiles, each start would compile a thousand modules
+        options = ["--system-certs", "--compile-bytecode", "--python", target]
+        command = [str(UV), "pip", "install", "-q", *options, *wanted]
         try:
             run_step(title, command, about_s=about_s)
         except Failure as failure:

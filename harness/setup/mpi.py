@@ -8,10 +8,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from harness.errors import UsageError
-from harness.mpis import MPIS, Mpi
+from harness.base.errors import UsageError
+from harness.base.mpis import MPIS, Mpi
+from harness.base.steps import has_stamp, run_step, setup_lock, write_stamp
 from harness.setup.environment import install
-from harness.setup.steps import has_stamp, run_step, setup_lock, write_stamp
 
 TOOLS = ("mpicc", "mpicxx", "mpic++", "mpiCC", "mpif77", "mpif90", "mpifort", "mpiexec", "mpirun")
 

@@ -9,8 +9,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from harness.errors import Failure
-from harness.setup.steps import run_step, say
+from harness.base.errors import Failure
+from harness.base.steps import run_step, say
 
 INCLUDE_DIRS = (Path("/usr/include"), Path("/usr/local/include"))
 
@@ -33,16 +33,6 @@ NEEDS: dict[str, dict[str, str]] = {
     "vcluster": {"iproute2": "ip", "util-linux": "unshare", "procps": "ps"},
     # Slurm's PMIx plugin, which srun needs for Open MPI, loads the library by the name that only -dev has.
     "slurm": {"slurm-wlm": "sbatch", "munge": "munged", "libpmix-dev": "file:usr/lib/*/libpmix.so"},
-    # A machine with a CPU that is not here (progress_engine/tests/boot): for --full alone.
-    "emulator": {
-        "bochs": "bochs-bin",
-        "bochs-term": "file:usr/lib/*/bochs/plugins/libbx_term_gui.so",
-        "bochsbios": "file:usr/share/bochs/BIOS-bochs-latest",
-        "vgabios": "file:usr/share/vgabios/vgabios.bin",
-        "isolinux": "file:usr/lib/ISOLINUX/isolinux.bin",
-        "syslinux-common": "file:usr/lib/syslinux/modules/bios/ldlinux.c32",
-        "genisoimage": "genisoimage",
-    },
     # a cluster's login node has it; here a test of the guide plays one
     "modules": {"lmod": "file:usr/share/lmod/lmod/libexec/lmod"},
     "test": {"shellcheck": "shellcheck", "git": "git"},

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness.schedule.plan import Launch, Plan, Sampler, Site, interleave
-from harness.schedule.records import RecordFile
+from harness.job.plan import Launch, Plan, Platform, Sampler, interleave
+from harness.job.records import RecordFile
 
 POINTS = [{"pattern": "both", "size_bytes": 1024, "comp_over_comm": ratio} for ratio in (0.5, 1.0)]
 
@@ -17,7 +17,7 @@ POINTS = [{"pattern": "both", "size_bytes": 1024, "comp_over_comm": ratio} for r
 @pytest.fixture
 def plan() -> Plan:
     """Two ranks on two virtual nodes, two variants, two launches of each."""
-    site = Site(
+    platform = Platform(
         system="vcluster:compute",
         mpi="mpich",
         library="MPICH Version",
@@ -36,7 +36,7 @@ def plan() -> Plan:
         points=[dict(point) for point in POINTS],
         sampler=Sampler(3, 3, 1, 0.5),
         launches=interleave("overlap-ratio.vcluster.mpich", {"bare": 2, "adaptive": 2}, 1),
-        site=site,
+        platform=platform,
     )
 
 
@@ -62,5 +62,5 @@ def good_record(launch: Launch) -> RecordFile:
     return RecordFile(header, points, {"status": "ok", "ranks": ends, "elapsed_s": 1.0})
 
 
-def changed_site(plan: Plan, **changes: Any) -> Plan:
-    return replace(plan, site=replace(plan.site, **changes))
+def on_another_platform(plan: Plan, **changes: Any) -> Plan:
+    return replace(plan, platform=replace(plan.platform, **changes))

@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 
+from harness.cli import main
 from spack_env import make_site
+
+NUMBER = itertools.count()
+MODULES = ("--mpi", "mpich=mpich/4.2", "--modules-system", "lmod")
 
 
 def program(folder: Path, name: str, script: str) -> None:
@@ -44,3 +49,10 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "programs").mkdir()
     (tmp_path / "programs" / "progress-run").write_text("")
     return tmp_path
+
+
+def new(host: Path, *options: str) -> tuple[int, Path]:
+    """./bench site new of a site that is in order but for the options given; a later one overrides."""
+    file = host / f"site_{next(NUMBER)}.py"
+    good = ("--name", "cluster", "--scheduler", "slurm", "--fabric", "infiniband", "--cores", "32", "--hostname", ".*")
+    return main(["site", "new", str(file), *good, *options]), file

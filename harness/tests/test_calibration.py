@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 
-from harness.paths import ROOT
-from harness.run import take_work
-from harness.schedule import records
-from harness.schedule.calibrate import Calibration
-from harness.schedule.plan import Plan, interleave
-from harness.schedule.runner import Runner
-from harness.session import Session
-from harness.tests.conftest import changed_site, good_record
+from harness.base.paths import ROOT
+from harness.job import records
+from harness.job.calibrate import Calibration
+from harness.job.plan import Plan, interleave
+from harness.job.runner import Runner
+from harness.sessions.facts import Facts
+from harness.sessions.run import take_work
+from harness.sessions.session import Session
+from harness.tests.conftest import good_record, on_another_platform
 
 # A workload of the given speed: leaves the given record with the points that it was asked for. With a folder to meet
 # in it ends a calibration only when a second job calibrates there.
@@ -29,6 +30,7 @@ given, meet, slow = pathlib.Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
 options = dict(a.partition("=")[::2] for a in sys.argv[4:])
 header, *_, end = map(json.loads, given.read_text().splitlines())
 header["header"]["context"] = json.loads(pathlib.Path(options["--context"]).read_text())
+header["header"]["asked"] = sys.argv[4:]
 if "--calibrate" in options:
     parts = {"unit_s": {"calibration": "unit"}, "comm_s": {"calibration": "comm", "size_bytes": 1024}}
     points = [(point, {name: [slow * (1e-6 if name == "unit_s" else 1e-3 * slow)]}) for name, point in parts.items()]
@@ -49,7 +51,7 @@ def job(plan: Plan, tmp_path: Path, mpi: str, slow: float, meet: str = "") -> Pl
     given = tmp_path / "given.jsonl"
     records.write(given, good_record(launches[0]))
     workload = [sys.executable, "-c", PROGRAM, str(given), meet, str(slow)]
-    here = changed_site(plan, mpi=mpi, launch_command=[], sweep=[sys.executable, "-c", ""])
+    here = on_another_platform(plan, mpi=mpi, launch_command=[], reap=[sys.executable, "-c", ""])
     return replace(here, workload=workload, launches=launches)
 
 
@@ -87,13 +89,23 @@ def test_the_record_says_on_which_mpi_the_work_was_found(plan: Plan, tmp_path: P
     assert kept["mpi"] == "openmpi"
 
 
+@pytest.mark.parametrize(("scale", "short"), [("test", True), ("quick", False)])
+def test_where_nothing_is_claimed_a_calibration_is_as_short_as_a_point(
+    plan: Plan, tmp_path: Path, scale: str, short: bool
+) -> None:
+    assert Runner(replace(job(plan, tmp_path, "mpich", 1.0), scale=scale), tmp_path / "session").run() == 0
+    record = records.read(tmp_path / "session" / "calibration" / "overlap-ratio.vcluster.mpich.calibration.jsonl")
+    assert record.header
+    assert (f"--max-samples={plan.sampler.max_samples}" in record.header["asked"]) is short
+
+
 def test_two_jobs_that_calibrate_at_the_same_time_take_the_first_ones(plan: Plan, tmp_path: Path) -> None:
     session, meet = tmp_path / "session", tmp_path / "meet"
     meet.mkdir()
     running = []
     for mpi, slow in (("mpich", 1.0), ("openmpi", 3.0)):
         job(plan, tmp_path, mpi, slow, str(meet)).save(tmp_path / f"{mpi}.json")
-        command = [sys.executable, "-m", "harness.schedule.runner", str(tmp_path / f"{mpi}.json"), str(session)]
+        command = [sys.executable, "-m", "harness.job.runner", str(tmp_path / f"{mpi}.json"), str(session)]
         running.append(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL))
     try:
         assert [process.wait(60) for process in running] == [0, 0]
@@ -124,7 +136,7 @@ def test_the_first_calibration_stays_and_a_damaged_one_does_not(tmp_path: Path) 
 
 
 def test_a_session_like_another_does_its_work(plan: Plan, tmp_path: Path) -> None:
-    base, again = (Session(tmp_path / name, {}) for name in ("base", "again"))
+    base, again = (Session(tmp_path / name, Facts(name, "now", "running")) for name in ("base", "again"))
     assert Runner(job(plan, tmp_path, "mpich", 1.0), base.path).run() == 0
     again.folders.make()
     take_work(again, base)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from analysis.claims.pioman import EQUAL_BOTH
+from analysis.studies.pioman.overlap_ratio import EQUAL_BOTH
+from harness.base.mpis import WHEEL_MPIS
 from harness.commands.demo import TOLD_OF, demo, estimate_s, fit
-from harness.mpis import WHEEL_MPIS
-from harness.request import Request
-from harness.systems import BUILTIN
-from reframe_checks.tables.common import DEFENSIBLE
+from harness.sessions.request import Request
+from harness.sites.systems import BUILTIN
+from reframe_checks.studies.common import DEFENSIBLE
 
 DEFAULT_MINUTES: float = inspect.signature(demo).parameters["minutes"].default
 

@@ -1,76 +1,96 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of the engine's costs: budgets against benchmarks, pieces against budgets."""
+"""./bench engine-costs: its parts in one session, alternated by the one scheduler."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from analysis.documents.budgets import BASE, BUDGETS, CALL_VARIANTS, PING_PONG_VARIANTS
+from harness.base import variants
+from harness.base.errors import Failure
+from harness.base.mpis import MPIS
 from harness.cli import main
-from harness.costs.budgets import BASE, BUDGETS, PARTS, Budget
-from harness.costs.table import markdown, measured, verdict
-from harness.mpis import MPIS
-from harness.paths import ROOT
+from harness.job import benchmarks
+from harness.job.benchmarks import Part
+from harness.tests.sessions import bench, facts, latest, results
+from reframe_checks.catalogue import studies
 
-SOURCES = {"core": ("core_costs.cpp", "doorbell_costs.cpp", "offload_costs.cpp"), "calls": ("call_costs.cpp",)}
+__all__ = ["results"]
 
-
-def piece(part: str, samples: dict[str, dict[str, list[list[float]]]]) -> dict[str, Any]:
-    about = {"cpu_model": "a CPU", "cpus": 2, "cores": 2, "kernel": "6.1", "virtual_machine": True}
-    mpi = "" if part == "core" else "mpich"
-    return {"part": part, "mpi": mpi, "command": "./bench", "time": "now", "machine": about, "samples": samples}
-
-
-@pytest.mark.parametrize("part", SOURCES)
-def test_every_benchmark_has_its_row_and_every_row_its_benchmark(part: str) -> None:
-    folder = ROOT / "progress_engine" / "benchmarks"
-    source = "".join((folder / name).read_text() for name in SOURCES[part])
-    assert set(re.findall(r"^BENCHMARK\((\w+)\)", source, re.MULTILINE)) == {
-        budget.benchmark for budget in BUDGETS if budget.part == part
+SAID = json.dumps(
+    {
+        "benchmarks": [
+            {"run_type": "iteration", "run_name": "blocking_call/1", "real_time": 7.5},
+            {"run_type": "aggregate", "run_name": "blocking_call/1", "real_time": 9.0},
+        ]
     }
+)
 
 
-def test_an_mpis_row_is_the_difference_from_the_same_pieces_base() -> None:
-    budget = Budget("blocking call", "calls", "blocking_call", 5, "adaptive")
-    fast, slow = [[10.0, 10.0, 10.0]] * 6, [[14.0, 14.0, 14.0]] * 6
-    found = measured(budget, piece("calls", {BASE: {"blocking_call": fast}, "adaptive": {"blocking_call": slow}}))
-    assert found is not None and found.value == pytest.approx(4)
-    assert verdict(5, found) == "met" and verdict(3, found) == "missed"
+def test_the_study_runs_what_the_budgets_speak_of() -> None:
+    assert set(studies()["one-byte-ping-pong"].scales["quick"].variants) == {BASE, *PING_PONG_VARIANTS}
 
 
-def test_an_interval_over_the_budget_is_unclear() -> None:
-    budget = Budget("wake", "core", "wake_parked", 1500)
-    launches = [[1300.0], [1350.0], [1400.0], [1450.0], [1600.0], [1700.0]]
-    found = measured(budget, piece("core", {"": {"wake_parked": launches}}))
-    assert found is not None and verdict(1500, found) == "unclear (met at the median)"
+def test_wrong_calls(capsys: pytest.CaptureFixture[str], results: Path) -> None:
+    for words, said in {
+        ("--part", "cache"): "no part 'cache'",
+        ("--table", "nowhere"): "nowhere",
+        ("--system", "vcluster-slurm"): "runs on vcluster or local",
+    }.items():
+        assert main(["engine-costs", *words]) == 2
+        assert said in capsys.readouterr().err
+    assert not results.exists()
 
 
-def test_the_table_names_machine_command_and_samples() -> None:
-    text = markdown([piece("core", {"": {"submit": [[5.0, 6.0]] * 3}})])
-    assert "| submit a task |  | 5.5 [" in text
-    assert "a CPU, 2 cores, 2 CPUs, a virtual machine, Linux 6.1; 3 launches of 2 samples" in text
-    assert PARTS["calls"] not in text.lower()
+def test_launches_alternate_and_what_is_kept_is_not_measured_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    def said(command: list[str], _environment: dict[str, str]) -> str:
+        asked.append(next((name for name in CALL_VARIANTS if name in command), BASE))
+        return f"a warning\n{SAID}"
+
+    monkeypatch.setattr(benchmarks, "_said", said)
+    part = Part("calls", "engine_call_costs", (BASE, *CALL_VARIANTS))
+    part.keep(MPIS["mpich"], 3, 1, tmp_path / "costs")
+    rounds = [asked[4 * turn : 4 * turn + 4] for turn in range(3)]
+    assert all(sorted(turn) == sorted((BASE, *CALL_VARIANTS)) for turn in rounds)
+    assert len({tuple(turn) for turn in rounds}) > 1
+    kept = json.loads((tmp_path / "costs" / "calls.mpich.json").read_text())
+    assert kept["samples"]["adaptive"] == {"blocking_call": [[7.5]] * 3}
+    part.keep(MPIS["mpich"], 3, 1, tmp_path / "costs")
+    assert len(asked) == 12
 
 
-def test_wrong_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["engine-costs", "--part", "cache"]) == 2
-    assert "no part 'cache'" in capsys.readouterr().err
-    assert main(["engine-costs", "--table-only", "--data", str(tmp_path)]) == 2
-    assert "holds no samples" in capsys.readouterr().err
+def test_a_benchmark_that_fails_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(variants, "recipe", lambda *_: variants.Recipe())
+    part = Part("core", "no-such-benchmark", ("",))
+    with pytest.raises(Failure, match="no-such-benchmark"):
+        part.keep(MPIS["mpich"], 1, 1, tmp_path / "costs")
+    assert not list((tmp_path / "costs").iterdir())
 
 
 @pytest.mark.mpi
-@pytest.mark.full
-def test_the_programs_measure_every_row(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_parts_measure_every_row(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not MPIS["mpich"].installed():
         pytest.skip("MPICH (PyPI) is not installed")
+    few = ("--benchmark_format=json", "--benchmark_repetitions=2", "--benchmark_min_time=0.001")
+    monkeypatch.setattr(benchmarks, "OPTIONS", few)
     out = tmp_path / "costs.md"
-    arguments = ["engine-costs", "--mpi", "mpich", "--launches", "1", "--data", str(tmp_path), "--out", str(out)]
-    assert main(arguments) == 0
-    rows = [line for line in out.read_text().splitlines() if re.match(r"\| (?!path|---)", line)]
+    done = bench("engine-costs", "--mpi", "mpich", "--launches", "1", "--out", str(out))
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line for line in out.read_text().splitlines() if re.match(r"\| (?!path)", line)]
     assert len(rows) == len(BUDGETS)
-    assert len(json.loads((tmp_path / "ping-pong.mpich.json").read_text())["samples"]) == 6
+    session = latest(results)
+    assert facts(session)["state"] == "complete"
+    assert len(list((session / "records").glob("one-byte-ping-pong.*.jsonl"))) == 1 + len(PING_PONG_VARIANTS)
+    next((session / "records").glob("*.off.jsonl")).unlink()
+    again = bench("engine-costs", "--resume", session.name)
+    assert again.returncode == 0, again.stderr
+    assert "1 launches" in again.stderr

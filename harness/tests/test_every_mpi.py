@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.mpis import MPIS, installed
-from harness.schedule import records
-from harness.schedule.records import RecordFile
+from harness.base.mpis import MPIS, installed
+from harness.job import records
+from harness.job.records import RecordFile
 from harness.tests.sessions import bench, latest
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(900)]

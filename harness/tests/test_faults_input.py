@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analysis import read as analysis_read
-from analysis.schema import Shapes
-from harness import systems
+from analysis.records import read as analysis_read
+from analysis.records.schema import Shapes
+from harness.base.errors import UsageError
 from harness.cli import main
-from harness.errors import UsageError
-from harness.schedule import records
+from harness.job import records
+from harness.sites import systems
 from harness.tests.conftest import good_record
 from harness.tests.test_records import LAUNCH
 
@@ -47,7 +47,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Tree:
         "scheduler": "slurm",
         "launcher": "srun",
         "environs": ["cray"],
-        "extras": {"launch": "launcher", "network": "Slingshot", "sweep": []},
+        "extras": {"launch": "launcher", "network": "Slingshot", "reap": []},
     }
     system = {"name": "summit", "hostnames": [".*"], "partitions": [partition]}
     return {"systems": [system], "environments": [environment], "logging": [{"handlers": [{"type": "stream"}]}]}
@@ -88,16 +88,24 @@ WRONG: dict[str, tuple[Path_, object, str]] = {
     "environs": ((*PARTITION, "environs"), [], "feature 'mpi'"),
     "environ": ((*PARTITION, "environs"), ["gnu"], "gnu"),
     "features": ((*ENVIRONMENT, "features"), [], "feature 'mpi'"),
-    "extras": ((*ENVIRONMENT, "extras"), {}, "extras lack mpi, library, bin_dir"),
+    "extras": ((*ENVIRONMENT, "extras"), {}, "extras of environment cray: mpi is missing."),
     "mpi": ((*ENVIRONMENT, "extras", "mpi"), "other", "the environment's own name"),
-    "library": ((*ENVIRONMENT, "extras", "library"), 3, "'library' is of type str, not 3"),
-    "bin_dir": ((*ENVIRONMENT, "extras", "bin_dir"), "/absent", "no progress-run in bin_dir /absent"),
-    "async": ((*ENVIRONMENT, "extras", "async_progress"), {"A": 1}, "strings for strings"),
-    "launch": ((*PARTITION, "extras", "launch"), "rocket", "one of mpiexec, launcher, not 'rocket'"),
+    "library": ((*ENVIRONMENT, "extras", "library"), 3, "library: a valid string is wanted, not 3."),
+    "bin_dir": ((*ENVIRONMENT, "extras", "bin_dir"), "/absent", "bin_dir: there is no progress-run in /absent"),
+    "async": (
+        (*ENVIRONMENT, "extras", "async_progress"),
+        {"A": 1},
+        "async_progress.A: a valid string is wanted, not 1.",
+    ),
+    "launch": ((*PARTITION, "extras", "launch"), "rocket", "launch: 'mpiexec' or 'launcher' is wanted, not 'rocket'."),
     "mpiexec": ((*PARTITION, "extras", "launch"), "mpiexec", "it is one of mpich"),
-    "sweep": ((*PARTITION, "extras", "sweep"), [1], "a list of strings"),
-    "hosts": ((*PARTITION, "extras", "hosts"), "n1", "'hosts' is of type list"),
-    "nodes": ((*PARTITION, "extras", "nodes"), 0, "at least 1"),
+    "reap": ((*PARTITION, "extras", "reap"), [1], "reap[0]: a valid string is wanted, not 1."),
+    "hosts": ((*PARTITION, "extras", "hosts"), "n1", "hosts: a valid list is wanted, not 'n1'."),
+    "settle_s": ((*PARTITION, "extras", "settle_s"), -1.0, "settle_s: greater than or equal to 0 is wanted, not -1.0."),
+    "alone": ((*PARTITION, "extras", "alone"), {"hosts": ["n1"]}, "batch: alone.cores is missing."),
+    "a slip": ((*PARTITION, "extras", "progres_cores"), 1, "there is no progres_cores: progress_cores is meant"),
+    "spack": ((*ENVIRONMENT, "extras", "spack"), {"site": "s"}, "spack.environment is missing."),
+    "nodes": ((*PARTITION, "extras", "nodes"), 0, "nodes: greater than or equal to 1 is wanted, not 0."),
 }
 TEXTS = {
     "no Python": ("site_configuration = {", "SyntaxError"),
@@ -146,7 +154,7 @@ def test_a_site_file_that_is_none(text: str, words: str, tmp_path: Path, capsys:
 def test_two_partitions_with_mpis(good: Tree, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     second = {**good["systems"][0]["partitions"][0], "name": "gpu"}
     tree = changed(good, ("systems", 0, "partitions"), [good["systems"][0]["partitions"][0], second])
-    assert "there are: batch, gpu" in refused(written(tmp_path, as_file(tree)), capsys)
+    assert "There are: batch, gpu" in refused(written(tmp_path, as_file(tree)), capsys)
 
 
 JUNK = st.one_of(
@@ -182,12 +190,12 @@ def damaged(tree: Tree, data: st.DataObject) -> Tree:
     return tree
 
 
-RANDOM = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @RANDOM
 @given(data=st.data())
-def test_200_malformed_site_files(
+def test_malformed_site_files(
     good: Tree, data: st.DataObject, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path, as_file(damaged(good, data)))
@@ -216,7 +224,7 @@ def with_one_damaged(data: st.DataObject, spoil: Callable[[Tree], str]) -> str:
 
 @RANDOM
 @given(data=st.data())
-def test_200_malformed_record_lines(data: st.DataObject, tmp_path: Path) -> None:
+def test_malformed_record_lines(data: st.DataObject, tmp_path: Path) -> None:
     """What is whole is read, by the job and by the analysis, and the damaged line is named."""
 
     def spoil(line: Tree) -> str:
@@ -239,11 +247,24 @@ def test_the_session_file_of_a_session_that_cannot_be_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
-    for text, words in {"{": "cannot be read", "[1]": "cannot be read", "{}": "no 'request'"}.items():
+    whole = {"session": "s", "created": "now", "state": "complete"}
+    for text, words in {
+        "{": "s/session.json: no JSON: EOF while parsing",
+        "[1]": "an object is wanted, not [1].",
+        "{}": "session is missing.",
+        json.dumps(whole): "it has no request",
+        json.dumps(whole | {"schema": 2}): "schema: 1 is wanted, not 2.",
+        json.dumps(whole | {"state": "over"}): "state: 'running', 'complete', 'incomplete' or 'interrupted' is wanted",
+        json.dumps(whole | {"expected": "all"}): "expected: a valid array is wanted, not 'all'.",
+        json.dumps(whole | {"colour": 7}): "there is no field colour.",
+        json.dumps(whole | {"request": {"seed": "1"}}): "request.variants is missing.",
+    }.items():
         (tmp_path / "s").mkdir(exist_ok=True)
         (tmp_path / "s" / "session.json").write_text(text)
         assert main(["run", "--resume", "s"]) == 2
-        assert words in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert words in said
+        assert len(said.splitlines()) == 1
 
 
 def test_a_site_file_is_checked_before_anything_else(tmp_path: Path) -> None:

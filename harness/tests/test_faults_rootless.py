@@ -12,14 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from harness.mpis import MPIS
-from harness.paths import BUILD_DIR, MPI_DIR, ROOT, VENV
+from harness.base.mpis import MPIS
+from harness.base.paths import BUILD_DIR, MPI_DIR, ROOT, VENV
 from harness.setup import build
-from harness.systems import virtual_slurm_supported, virtual_supported
+from harness.sites.systems import virtual_slurm_supported, virtual_supported
 from harness.tests.sessions import as_user
-from reframe_checks.tests.vcluster_fixtures import UNPRIVILEGED
+from harness.vcluster.tests.vcluster_fixtures import UNPRIVILEGED
 
-pytestmark = [pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.full, pytest.mark.timeout(700)]
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.vcluster,
+    pytest.mark.slow,
+    pytest.mark.full,
+    pytest.mark.timeout(700),
+]
 RUN_ON = ("mpich", "openmpi")
 USER = UNPRIVILEGED if os.geteuid() == 0 else os.geteuid()
 PYTHON = VENV.joinpath("bin", "python").resolve()

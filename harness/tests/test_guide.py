@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from harness.base.paths import ROOT
 from harness.cli import app, main
-from harness.paths import ROOT
 from harness.tests.login_node import host
 from spack_env import make_site
 
@@ -102,7 +102,7 @@ def mycluster(host: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The guide's login node: its modules, its partition `batch`, and MVAPICH2's programs built where it says."""
     monkeypatch.chdir(host)
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(host / "results"))
-    monkeypatch.setattr("harness.site_writer.ROOT", host)
+    monkeypatch.setattr("harness.sites.site_writer.HOME", host)
     programs = host / "build" / "mvapich2" / "bin"
     programs.mkdir(parents=True)
     (programs / "progress-run").write_text("")

@@ -12,17 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import Failure
-from harness.mpis import MPIS
-from harness.paths import ROOT
-from harness.schedule import records
+from harness.base.errors import Failure
+from harness.base.mpis import MPIS
+from harness.base.paths import ROOT
+from harness.job import records
 from harness.setup import packages
-from harness.systems import virtual_slurm_supported
+from harness.sites.systems import virtual_slurm_supported
 from harness.tests.sessions import BENCH, bench, results, state
 from harness.tests.test_guide import GUIDE, blocks
 
 __all__ = ["results", "state"]  # fixtures
-pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slurm, pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.mpi,
+    pytest.mark.vcluster,
+    pytest.mark.slurm,
+    pytest.mark.timeout(900),
+]
 
 MPICH = MPIS["mpich"]
 CLUSTERS_OWN = {

@@ -1,87 +1,134 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ./bench harm covers and what it calls harm."""
+"""./bench harm: a short way to a session of the group `harm`, and what such a session says of the engine."""
 
 from __future__ import annotations
 
 import json
-import stat
+import signal
 from pathlib import Path
-from typing import Any
 
+import jsonschema
 import pytest
 
+from analysis.benchmarks.synthetic import Synthetic
+from harness.base.mpis import MPIS
+from harness.base.paths import SCHEMA
 from harness.cli import main
-from harness.harm.cover import workloads
-from harness.harm.measure import compared
-from harness.harm.table import harmed, markdown
+from harness.job import records
+from harness.tests.sessions import Running, bench, completes, facts, latest, reasons, results
+from reframe_checks import catalogue
 
-PROGRAM = """#!/bin/sh
-case "$*" in
-  --list) echo "stencil  Does it?"; echo "wave  And this?";;
-  "stencil --list-parameters"|"wave --list-parameters") echo '%s';;
-  *) exit 2;;
-esac
-"""
-PARAMETERS = [
-    {"name": "size_bytes", "type": "integer", "minimum": 0, "default": None},
-    {"name": "cells", "type": "integer", "minimum": 0, "default": None},
-    {"name": "pattern", "type": "string", "choices": ["both", "one"], "default": None},
-    {"name": "rounds", "type": "integer", "minimum": 1, "default": 7},
-]
+__all__ = ["results"]
+
+HERE = ("--mpi", "mpich", "--system", "local", "--scale", "test")
+LATENCY = ("--only", "microbench latency")
 
 
-def piece(ratio: float, quantity: str = "total_s", bare: float = 0.01) -> dict[str, Any]:
-    about = {"cpu_model": "a CPU", "cpus": 2, "cores": 2, "kernel": "6.1", "virtual_machine": True}
-    samples = {"bare": [[bare] * 3] * 6, "adaptive": [[bare * ratio] * 3] * 6}
-    return {
-        "workload": "stencil wave", "point": {}, "quantity": quantity, "mpi": "mpich", "ranks": 2, "system": "vcluster",
-        "network": "1 Gb/s", "time": "now", "machine": about, "command": "./bench harm", "samples": samples,
-        "failures": {"idle": "no idle cores"},
-    }  # fmt: skip
+@pytest.fixture
+def _mpich() -> None:
+    if not MPIS["mpich"].installed():
+        pytest.skip("MPICH (PyPI) is not installed")
 
 
-def test_a_program_that_lists_its_benchmarks_is_covered(tmp_path: Path) -> None:
-    for name, text in {"waves": PROGRAM % json.dumps(PARAMETERS), "tool": "#!/bin/sh\nexit 2\n"}.items():
-        (tmp_path / name).write_text(text)
-        (tmp_path / name).chmod(stat.S_IRWXU)
-    found = workloads(tmp_path)
-    assert [workload.name for workload in found] == ["waves stencil", "waves wave"]
-    assert found[0].point == {"size_bytes": 1 << 20, "cells": 1, "pattern": "both", "rounds": 7}
+def test_wrong_calls(capsys: pytest.CaptureFixture[str], results: Path) -> None:
+    for words, said in {
+        ("--variant", "fast"): "no variant called 'fast'",
+        ("--only", "cooking"): "No workload's name holds 'cooking'. There are: himeno solve,",
+        ("--table", "nowhere"): "nowhere",
+        ("--resume", "nowhere"): "nowhere",
+        ("--scale", "paper"): "has no scale 'paper'",
+    }.items():
+        assert main(["harm", "--mpi", "mpich", *words]) == 2, words
+        assert said in capsys.readouterr().err
+    assert not results.exists()
 
 
-@pytest.mark.parametrize(
-    ("ratio", "bare", "harm"),
-    [(1.01, 0.01, False), (1.05, 0.01, True), (1.05, 1e-6, False), (1.2, 1e-6, True), (1.05, 3e-8, True)],
-)
-def test_harm_is_more_than_two_percent_and_more_than_a_latencys_budget(ratio: float, bare: float, harm: bool) -> None:
-    assert bool(harmed([piece(ratio, bare=bare)], "adaptive")) == harm
+@pytest.mark.parametrize("command", ["harm", "engine-costs"])
+def test_a_session_of_something_else_has_no_table(
+    capsys: pytest.CaptureFixture[str], results: Path, command: str
+) -> None:
+    Synthetic(launches=1, samples=3).write(results / "other")
+    assert main([command, "--table", "other"]) == 2
+    assert f"other: no {'workload' if command == 'harm' else 'part'} of ./bench {command} was run there" in (
+        capsys.readouterr().err
+    )
 
 
-def test_of_a_rate_less_is_slower() -> None:
-    assert harmed([piece(0.9, "bytes_per_s", bare=1e10)], "adaptive")
-    assert not harmed([piece(1.1, "bytes_per_s", bare=1e10)], "adaptive")
+def test_the_plan_names_every_workload_with_its_point(capsys: pytest.CaptureFixture[str], results: Path) -> None:
+    assert main(["harm", "--mpi", "mpich", "--variant", "adaptive", "--only", "microbench", "--list"]) == 0
+    said = capsys.readouterr().out
+    assert "microbench overlap: {'size_bytes': 1048576, 'work_units': 10000}" in said
+    assert "harm-microbench-overlap on vcluster, mpich: 12 launches of 1 points (adaptive, bare)" in said
+    assert "npb" not in said and not results.exists()
 
 
-def test_the_whole_time_is_compared_where_there_is_one() -> None:
-    assert compared({"comp_s": [1.0], "total_s": [2.0]}) == ("total_s", [2.0])
-    assert compared({"comp_s": [1.0], "mflops": [2.0]}) == ("comp_s", [1.0])
-
-
-def test_the_table_says_what_failed_and_how_it_was_measured() -> None:
-    text = markdown([piece(1.05)])
-    assert "| stencil wave | mpich | total_s | 0.01 | 1.050 [1.050, 1.050] harmed | failed |" in text
-    assert "stencil wave on mpich, idle: no idle cores" in text and "6 launches a variant" in text
-
-
-def test_wrong_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["harm", "--table-only", "--data", str(tmp_path)]) == 2
-    assert "holds no samples" in capsys.readouterr().err
-    assert main(["harm", "--variant", "fast"]) == 2
+def test_everything_that_is_run_by_all_is_of_a_paper() -> None:
+    groups = catalogue.groups()
+    others = {"harm", "costs", "roofline", "program", "third-party"}
+    assert set(groups) - others == {"all", "pioman", "miwa", "ruhela", "fukuoka", "gemini"}
+    assert not set(groups["all"]) & {name for group in others for name in groups[group]}
 
 
 @pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.usefixtures("_mpich")
+def test_it_leaves_a_normal_session_whose_records_verify_the_engine(results: Path) -> None:
+    done = bench("harm", *HERE, *LATENCY, "--variant", "adaptive", "--launches", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    session = latest(results)
+    assert facts(session)["state"] == "complete" and facts(session)["studies"] == ["harm-microbench-latency"]
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    presets, studies = set(), set()
+    for path in (session / "records").glob("*.jsonl"):
+        for line in path.read_text().splitlines():
+            validator.validate(json.loads(line))
+        record = records.read(path)
+        assert record.header and record.end and {line["status"] for line in record.points} == {"ok"}
+        assert record.header["context"]["variant"] in path.name
+        studies.add(record.header["context"]["study"])
+        presets |= {(rank["engine"] or {"preset": "bare"})["preset"] for rank in record.end["ranks"]}
+    assert presets == {"bare", "adaptive"} and studies == {"harm-microbench-latency"}
+    assert (session / "report.html").exists() and list((session / "nodes").iterdir())
+    assert "| microbench latency | mpich | latency_s |" in done.stdout
+    again = bench("harm", "--table", session.name, "--out", str(session / "harm.md"))
+    assert again.returncode == 0 and (session / "harm.md").read_text() in done.stdout
+    next((session / "records").glob("*.adaptive.jsonl")).unlink()
+    resumed = bench("harm", "--resume", session.name)
+    assert resumed.returncode == 0 and "1 launches" in resumed.stderr, resumed.stderr
+    assert len(list((session / "records").glob("*.jsonl"))) == 2
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.usefixtures("_mpich")
+def test_an_engine_that_stood_down_is_reported_as_failed(results: Path) -> None:
+    """Its settings switch it off: the workload runs and ends well, as fast as bare."""
+    done = bench("harm", *HERE, *LATENCY, "--variant", "adaptive:points=none", "--launches", "1")
+    assert done.returncode == 1, done.stdout + done.stderr
+    session = latest(results)
+    assert facts(session)["state"] == "incomplete"
+    assert all("the engine did not run on rank" in reason for reason in reasons(session).values())
+    row = next(line for line in done.stdout.splitlines() if line.startswith("| microbench latency |"))
+    assert row.endswith("| failed |")
+    assert "- microbench latency on mpich, adaptive:points=none: failed: the engine did not run" in done.stdout
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
 @pytest.mark.full
-def test_a_workload_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["harm", "--mpi", "mpich", "--variant", "off", "--only", "microbench latency", "--system", "local"]
-    assert main([*words, "--launches", "1", "--data", str(tmp_path)]) == 0
-    assert "| microbench latency | mpich | batch_median_s |" in capsys.readouterr().out
+@pytest.mark.usefixtures("_mpich")
+def test_an_interrupted_session_is_gone_on_with(results: Path) -> None:
+    running = Running("harm", *HERE, "--only", "roofline", "--variant", "off", "--launches", "3")
+    running.wait_for("2/6", 200)
+    running.process.send_signal(signal.SIGINT)
+    assert running.ended() == 1
+    session = latest(results)
+    assert facts(session)["state"] == "interrupted"
+    finished = len(list((session / "records").glob("*.jsonl")))
+    assert 2 <= finished < 12
+    refused = bench("engine-costs", "--resume", session.name)
+    assert refused.returncode == 2 and "is none of ./bench engine-costs" in refused.stderr
+    again = bench("harm", "--resume", session.name)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "| roofline triad | mpich | bytes_per_s |" in again.stdout
+    completes(session)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.schedule import records
-from harness.schedule.folders import Folders
-from harness.schedule.launch import Attempt
-from harness.schedule.plan import Plan
-from harness.schedule.sweep import kill, marked
+from harness.base.variants import Recipe
+from harness.job import records
+from harness.job.folders import Folders
+from harness.job.launch import Attempt, context
+from harness.job.plan import Plan
+from harness.job.reap import kill, marked
 from harness.tests.conftest import good_record
-from harness.variants import Recipe
-from reframe_checks.tests.vcluster_fixtures import eventually
+from harness.vcluster.tests.vcluster_fixtures import eventually
 
 # Writes the record that it is given, leaves a process behind and reports success.
 PROGRAM = """
@@ -36,22 +36,28 @@ def _attempt(plan: Plan, tmp_path: Path, whole: bool) -> Attempt:
         given.write_text("".join(given.read_text().splitlines(keepends=True)[:-1]))
     folders = Folders(tmp_path / "session")
     folders.make()
-    here = replace(plan.site, launch_command=[], sweep=[sys.executable, "-c", ""])
-    own = replace(plan, site=here, workload=[sys.executable, "-c", PROGRAM, str(given)])
+    here = replace(plan.platform, launch_command=[], reap=[sys.executable, "-c", ""])
+    own = replace(plan, platform=here, workload=[sys.executable, "-c", PROGRAM, str(given)])
     return Attempt(own, launch, Recipe(), [], folders, folders.records / f"{launch.identity}.jsonl")
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_success_without_an_end_is_a_failure_and_swept(plan: Plan, tmp_path: Path, whole: bool) -> None:
+def test_success_without_an_end_is_a_failure_and_reaped(plan: Plan, tmp_path: Path, whole: bool) -> None:
     attempt = _attempt(plan, tmp_path, whole)
     outcome = attempt.run()
     left = list(marked(attempt.launch.identity))
     if whole:
         assert outcome.status == "ok", outcome
-        assert len(left) == 1, "what a good launch leaves in the background is not swept"
+        assert len(left) == 1, "what a good launch leaves in the background is not reaped"
         kill(attempt.launch.identity)
     else:
         assert outcome.status == "failed"
         assert outcome.reason == "the record is cut off; last words: last words"
         assert eventually(lambda: not list(marked(attempt.launch.identity)), 5)
     assert records.read(attempt.target).end is not None
+
+
+def test_a_record_says_that_its_processors_are_emulated_and_only_then(plan: Plan) -> None:
+    emulated = replace(plan, platform=replace(plan.platform, emulated=True))
+    assert context(emulated, plan.launches[0])["emulated"] is True
+    assert "emulated" not in context(plan, plan.launches[0])

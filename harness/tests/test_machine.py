@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import machine
-from harness.schedule.folders import Folders
-from harness.schedule.plan import Plan
-from harness.schedule.runner import Runner
+from harness.base import machine
+from harness.job.folders import Folders
+from harness.job.plan import Plan
+from harness.job.runner import Runner
 
 # A launcher that runs the program on "the nodes", which have other names, without this process's environment.
 LAUNCHER = """
@@ -48,13 +48,15 @@ def test_two_nodes_of_one_name_and_one_that_changed_do_not_overwrite_each_other(
 
 def test_the_nodes_that_a_job_launches_on_are_those_described(plan: Plan, tmp_path: Path) -> None:
     launch = [sys.executable, "-c", LAUNCHER]
-    runner = Runner(replace(plan, site=replace(plan.site, launch_command=launch)), tmp_path)
+    runner = Runner(replace(plan, platform=replace(plan.platform, launch_command=launch)), tmp_path)
     runner._describe_nodes()
     log = "".join(path.read_text() for path in Folders(tmp_path).logs.glob("*nodes.log"))
     assert [facts["host"] for facts in described(Folders(tmp_path).nodes)] == ["n1", "n2"], log
 
 
 def test_a_launcher_that_is_not_there_ends_nothing(plan: Plan, tmp_path: Path) -> None:
-    Runner(replace(plan, site=replace(plan.site, launch_command=["/absent/mpiexec"])), tmp_path)._describe_nodes()
+    Runner(
+        replace(plan, platform=replace(plan.platform, launch_command=["/absent/mpiexec"])), tmp_path
+    )._describe_nodes()
     assert described(Folders(tmp_path).nodes) == []
     assert "absent" in next(Folders(tmp_path).logs.glob("*nodes.log")).read_text()

@@ -7,10 +7,10 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from harness.schedule import calibrate
-from harness.schedule.calibrate import Calibration
-from harness.schedule.plan import Plan, interleave
-from harness.schedule.records import RecordFile
+from harness.job import calibrate
+from harness.job.calibrate import Calibration
+from harness.job.plan import Plan, interleave
+from harness.job.records import RecordFile
 
 
 def test_a_plan_survives_its_file(plan: Plan, tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.mpis import MPIS
 from harness.cli import main
-from harness.mpis import MPIS
 from harness.setup import mpi as mpi_setup
 from harness.tests.sessions import Running, bench, state
 
@@ -49,7 +49,7 @@ def mpi(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     name: str = request.param
     if not MPIS[name].installed():
         pytest.skip(f"{MPIS[name].title} is not installed")
-    monkeypatch.setattr("harness.setup.build.ensure", mpi_setup.ensure)
+    monkeypatch.setattr("harness.setup.build.ensure", lambda mpi, *_targets: mpi_setup.ensure(mpi))
     return name
 
 
@@ -93,7 +93,23 @@ def test_exec_takes_no_other_mpis_tool_for_one_that_is_lacking(
             assert done.stderr == f"{MPIS[mpi].title} has no {tool}.\n"
 
 
-@pytest.mark.parametrize("system", [pytest.param("vcluster", marks=pytest.mark.vcluster), "local"])
+def test_of_the_workloads_those_that_the_command_names_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[tuple[str, ...]] = []
+    monkeypatch.setattr("harness.setup.build.ensure", lambda _mpi, *targets: built.append(targets))
+    monkeypatch.setattr(os, "execve", lambda *_: None)
+    for line in ("mpicc hello.c", "mpiexec -n 1 roofline triad; /somewhere/npb ep"):
+        main(["exec", "--mpi", "mpich", "--", "sh", "-c", line])
+    assert built == [("progress_engine/all",), ("progress_engine/all", "npb", "roofline")]
+
+
+CELLS = [
+    pytest.param(mpi, system, marks=[*([pytest.mark.vcluster] if system == "vcluster" else []), *marks])
+    for mpi in MPIS
+    for system, marks in (("vcluster", []), ("local", [] if mpi == "mpich" else [pytest.mark.full]))
+]
+
+
+@pytest.mark.parametrize(("mpi", "system"), CELLS, indirect=["mpi"])
 def test_ranks_get_the_callers_environment_and_load_the_named_mpi(
     mpi: str, system: str, state: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from harness.paths import SCHEMA
-from harness.schedule import records
-from harness.schedule.folders import Folders
-from harness.schedule.plan import Launch, Plan
-from harness.schedule.records import RecordFile
-from harness.schedule.salvage import PLAN, salvage
+from harness.base.paths import SCHEMA
+from harness.job import records
+from harness.job.folders import Folders
+from harness.job.plan import Launch, Plan
+from harness.job.records import RecordFile
+from harness.job.salvage import PLAN, salvage
 from harness.tests.conftest import POINTS, good_record
 
 LAUNCH = Launch("study.sys.mpich.000.bare", "bare", 0, 0)

@@ -7,48 +7,28 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from harness.mpis import WHEEL_MPIS
-from harness.paths import ROOT, SCHEMA
-from harness.schedule import records
-from harness.systems import virtual_slurm_supported, virtual_supported
+from harness.base.mpis import WHEEL_MPIS
+from harness.base.paths import SCHEMA
+from harness.job import records
+from harness.sites.systems import virtual_slurm_supported
+from harness.tests.sessions import Running, bench, results, state
 
-pytestmark = [pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.timeout(400)]
-BENCH = str(ROOT / "bench")
+__all__ = ["results", "state"]  # fixtures
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _nodes() -> None:
-    if reason := virtual_supported():
-        pytest.skip(reason)
-
-
-@pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A results folder of this test's own."""
-    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
-    return tmp_path / "results"
-
-
-@pytest.fixture(autouse=True)
-def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A virtual cluster of this test's own; the path is short because unix sockets are below it."""
-    with tempfile.TemporaryDirectory(prefix="ob") as folder:
-        monkeypatch.setenv("OVERLAP_BENCH_STATE", f"{folder}/s")
-        yield Path(folder) / "s"
-        subprocess.run([BENCH, "vcluster", "down"], capture_output=True, check=False, timeout=60)
-
-
-def bench(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([BENCH, *arguments], capture_output=True, text=True, check=False, timeout=timeout)
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.vcluster,
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+    pytest.mark.usefixtures("state"),
+]
 
 
 # both sides compute for as long as a 4 MB message takes
@@ -76,9 +56,10 @@ def nothing_runs(state: Path) -> bool:
     return not left.strip() and not list(state.glob("*/*.sock"))
 
 
+@pytest.mark.alone
 def test_a_whole_quick_run_on_three_mpis_over_two_nodes(results: Path) -> None:
     mpis = ",".join(WHEEL_MPIS)
-    points = ("--set", "pattern=both", "--set", "size_bytes=65536,4194304", "--set", "comp_over_comm=0.5,1")
+    points = ("--set", "pattern=both", "--set", "size_bytes=4194304", "--set", "comp_over_comm=0.5,1")
     done = bench("run", "overlap-ratio", "--mpi", mpis, "--variant", "bare,adaptive", "--set", "launches=1", *points)
     assert done.returncode == 0, done.stderr
     session = (results / "latest").resolve()
@@ -103,10 +84,12 @@ def test_a_whole_quick_run_on_three_mpis_over_two_nodes(results: Path) -> None:
         assert adaptive < 0.9 * bare, f"{mpi}: the engine must clearly overlap where the MPI does not"
 
 
+@pytest.mark.full  # test_faults.py completes a session under Slurm
 def test_the_same_check_under_slurm(results: Path) -> None:
     if reason := virtual_slurm_supported():
         pytest.skip(reason)
-    done = bench("run", "overlap-ratio", "--scale", "test", "--system", "vcluster-slurm", "--mpi", "mpich,openmpi")
+    once = ("--mpi", "mpich,openmpi", "--set", "launches=1")
+    done = bench("run", "overlap-ratio", "--scale", "test", "--system", "vcluster-slurm", *once)
     assert done.returncode == 0, done.stderr
     assert all(line.get("status", "ok") == "ok" for line in lines((results / "latest").resolve()))
 
@@ -127,29 +110,13 @@ def test_a_persons_own_program(results: Path, tmp_path: Path) -> None:  # noqa: 
     assert sorted(ran.stdout.split("\n"))[1:] == ["rank 0 of 2 on vc1", "rank 1 of 2 on vc2"]
 
 
-def _start(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [BENCH, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
-
-
-def _wait_for(process: subprocess.Popen[str], words: str) -> None:
-    assert process.stdout is not None
-    said = []
-    for line in process.stdout:
-        if words in line:
-            return
-        said.append(line)
-    pytest.fail(f"the run ended before it said '{words}': {''.join(said)}")
-
-
 def test_the_limit_moves_its_messages_over_the_network_of_the_nodes(results: Path) -> None:
-    settings = ("--variant", "bare,adaptive,limit", "--set", "wake_us=300,1000")
+    settings = ("--variant", "bare,adaptive,limit", "--set", "wake_us=300,1000", "--set", "launches=1")
     done = bench("run", "overlap-ratio", "--scale", "test", "--mpi", "mpich", *settings)
     assert done.returncode == 0, done.stdout + done.stderr
     session = results / "latest"
     files = sorted((session / "records").glob("*.limit.jsonl"))
-    assert len(files) == 2
+    assert len(files) == 1
     for file in files:
         record = records.read(file)
         assert {line["status"] for line in record.points} == {"ok"}
@@ -162,29 +129,28 @@ def test_the_limit_moves_its_messages_over_the_network_of_the_nodes(results: Pat
     assert ",limit," in (session / "figures" / "overlap_efficiency-both.csv").read_text()
 
 
-LONG = ("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", "launches=4")
+LONG = ("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", "launches=3")
 
 
 @pytest.mark.parametrize(
     "number",
-    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full), signal.SIGKILL],
+    [signal.SIGINT, *(pytest.param(number, marks=pytest.mark.full) for number in (signal.SIGTERM, signal.SIGKILL))],
     ids=["SIGINT", "SIGTERM", "SIGKILL"],
 )
 def test_a_run_that_is_stopped_keeps_what_is_finished_and_can_be_resumed(
     results: Path, state: Path, number: signal.Signals
 ) -> None:
-    process = _start(*LONG)
-    _wait_for(process, "3/8")
-    os.kill(process.pid, number)
-    status = process.wait(60)
-    assert status == (-number if number == signal.SIGKILL else 1)
+    running = Running(*LONG)
+    running.wait_for("2/6")
+    os.kill(running.process.pid, number)
+    assert running.ended(60) == (-number if number == signal.SIGKILL else 1)
     session = (results / "latest").resolve()
     deadline = time.monotonic() + 30
     while not nothing_runs(state) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert nothing_runs(state), "processes of the nodes are left"
     finished = len(list((session / "records").glob("*.jsonl")))
-    assert 3 <= finished < 8
+    assert 2 <= finished < 6
     again = bench("run", "--resume", session.name)
     assert again.returncode == 0, again.stderr
     facts = json.loads((session / "session.json").read_text())
@@ -194,8 +160,8 @@ def test_a_run_that_is_stopped_keeps_what_is_finished_and_can_be_resumed(
 
 
 def test_a_session_is_not_resumed_with_another_engine(results: Path) -> None:
-    once = ("--variant", "bare", "--set", "launches=1")
-    assert bench("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", *once).returncode == 0
+    once = ("--system", "local", "--variant", "bare", "--mpi", "mpich", "--scale", "test")
+    assert bench("run", "harm-microbench-latency", *once).returncode == 0
     session = (results / "latest").resolve()
     facts = json.loads((session / "session.json").read_text())
     facts["identity"]["mpich engine"] = "0123456789abcdef"

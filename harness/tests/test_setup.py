@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from harness import mpis, systems
-from harness.errors import Failure, UsageError
-from harness.mpis import MPIS, Where
-from harness.paths import BUILD_DIR, DEV_LOCK_FILE, LOCK_FILE, ROOT
-from harness.setup import bootstrap, environment, mpi, packages, steps
+from harness.base import mpis, process, steps
+from harness.base.errors import Failure, UsageError
+from harness.base.mpis import MPIS, Where
+from harness.base.paths import BUILD_DIR, DEV_LOCK_FILE, LOCK_FILE, ROOT
+from harness.setup import bootstrap, environment, mpi, packages
+from harness.sites import systems
 
 
 def test_present_knows_commands_headers_modules_and_files() -> None:
@@ -68,7 +68,7 @@ def test_yes_is_the_set_ups_and_not_the_programs(monkeypatch: pytest.MonkeyPatch
 def test_a_step_that_fails_shows_the_end_of_its_output() -> None:
     with pytest.raises(Failure, match=r"(?s)a step failed with status 3.*the last words"):
         steps.run_step("a step", ["sh", "-c", "echo the last words; exit 3"])
-    with pytest.raises(Failure, match="no-such-program is not there"):
+    with pytest.raises(Failure, match="there is no program no-such-program"):
         steps.run_step("a step", ["no-such-program"])
 
 
@@ -125,15 +125,17 @@ def test_where_uv_fails_pip_is_tried_and_why_is_said(
 def test_an_index_that_pip_alone_knows_is_left_to_pip(
     configuration: str, steps_run: int, no_uv: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def answer(command: Sequence[str], **_options: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.CompletedProcess(command, 0, configuration)
-
-    monkeypatch.setattr(subprocess, "run", answer)
+    monkeypatch.setattr(process, "answer", lambda *_: process.Answer(0, configuration, ""))
     environment._install_uv()
     assert len(no_uv) == steps_run
 
 
-WITHOUT_MPI = ("progress_engine_core.dir", "workloads_core.dir", "workloads_driver.dir", "microbench_without_mpi.dir")
+WITHOUT_MPI = tuple(
+    f"{target}.dir"
+    for target in (
+        "progress_engine_core", "workloads_core", "workloads_driver", "workloads_sampling", "microbench_without_mpi"
+    )
+)  # fmt: skip
 
 
 def commands_without_mpi(name: str) -> set[str]:
@@ -182,7 +184,7 @@ def test_an_unknown_mpi_is_answered_with_the_known_ones() -> None:
 
 
 def test_where_nodes_cannot_be_made_the_demo_falls_back_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reframe_checks.systems.vcluster.cluster.supported", lambda: "Namespaces are forbidden here.")
+    monkeypatch.setattr("harness.vcluster.cluster.supported", lambda: "Namespaces are forbidden here.")
     system, reason = systems.default()
     assert (system.name, reason) == ("local", "Namespaces are forbidden here.")
 

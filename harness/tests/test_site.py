@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import pty
 import re
@@ -16,28 +15,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness import site_file, spack
+from harness.base.errors import UsageError
+from harness.base.paths import ROOT
 from harness.cli import main
-from harness.errors import UsageError
-from harness.paths import ROOT
-from harness.site_writer import FABRICS, Answers, SiteMpi
-from harness.tests.login_node import host, program
+from harness.sites import site_file
+from harness.sites.site_writer import FABRICS, Answers, SiteMpi
+from harness.tests.login_node import MODULES, NUMBER, host, new, program
 from spack_env import make_site
+from spack_env import site_environment as spack
 
 __all__ = ["host"]  # a fixture
 
-NUMBER = itertools.count()
-
-
-def new(host: Path, *options: str) -> tuple[int, Path]:
-    """./bench site new of a site that is in order but for the options given; a later one overrides."""
-    file = host / f"site_{next(NUMBER)}.py"
-    good = ("--name", "cluster", "--scheduler", "slurm", "--fabric", "infiniband", "--cores", "32", "--hostname", ".*")
-    return main(["site", "new", str(file), *good, *options]), file
-
-
 SPACK = ("--mpi", "openmpi", "--mpi", "mvapich2", "--spack-site", "cluster")
-MODULES = ("--mpi", "mpich=mpich/4.2", "--modules-system", "lmod")
 
 
 def test_a_site_whose_mpis_come_from_spack(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,7 +84,7 @@ MISTAKES = {
     "no modules system": ((*MODULES, "--modules-system", "softenv"), "--modules-system is one of"),
     "compiler": (("--mpi", "mpich", "--cc", "mpicc-9"), "its C compiler 'mpicc-9' is not on PATH here."),
     "compiler of a module": ((*MODULES, "--cc", "mpicc-9"), "is not on PATH here after loading mpich/4.2."),
-    "programs": ((*MODULES, "--bin-dir", "absent/{mpi}"), "there is no progress-run in bin_dir"),
+    "programs": ((*MODULES, "--bin-dir", "absent/{mpi}"), "bin_dir: there is no progress-run in"),
     "no mpi": ((), "--mpi is missing"),
     "library": (("--mpi", "lam=lam/7"), "what does its MPI_Get_library_version say?"),
     "spack's site": (("--mpi", "openmpi", "--spack-site", "mars"), "no site 'mars' yet: ./bench spack site mars"),
@@ -140,8 +129,12 @@ EDITED = {
     "partition": ('"--partition=batch"', '"--partition=gpu"', "no partition or queue 'gpu' here."),
     "module": ('["mpich/4.2"]', '["mpich/9"]', "the module mpich/9 cannot be loaded here"),
     "no compiler": ('"cc": "mpicc",', "", "it has no 'cc': name the MPI's C compiler"),
-    "no library": ('"library": "MPICH Version",', "", "extras lack library"),
-    "type of extras": ('"cores": 32', '"cores": "32"', "extras 'cores' is of type int"),
+    "no library": ('"library": "MPICH Version",', "", "library is missing."),
+    "type of extras": (
+        '"cores": 32',
+        '"cores": "32"',
+        "partition compute: cores: a valid integer is wanted",
+    ),
     "unknown key": ('"max_jobs"', '"max_job"', "max_job"),
 }
 
@@ -307,7 +300,7 @@ def test_what_a_rebuild_installs_anew_is_linked(host: Path) -> None:
 
 def test_a_host_command_that_hangs_is_no_end(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(host / "bin", "sinfo", "sleep 60")
-    monkeypatch.setattr("harness.site_probe.TIMEOUT_S", 0.2)
+    monkeypatch.setattr("harness.sites.site_probe.TIMEOUT_S", 0.2)
     status, _ = new(host, *SPACK, "--partition", "batch")
     assert status == 2
     assert os.access(host / "bin" / "sinfo", os.X_OK)

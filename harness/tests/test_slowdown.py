@@ -11,7 +11,14 @@ import pytest
 from harness.tests.sessions import bench, latest, results, state
 
 __all__ = ["results", "state"]  # fixtures
-pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.mpi,
+    pytest.mark.vcluster,
+    pytest.mark.slow,
+    pytest.mark.alone,
+    pytest.mark.timeout(900),
+]
 ROUNDS = 3  # on a machine that does other work one round may see nothing
 SESSION = ["overlap-ratio", "--mpi=mpich", "--variant=bare,adaptive"]
 SESSION += [f"--set={setting}" for setting in ("launches=6", "size_bytes=4194304", "pattern=both")]

@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import UsageError
-from harness.request import Request, from_facts
-from harness.schedule import records
-from harness.schedule.plan import Launch, Plan
-from harness.schedule.runner import Runner
-from harness.systems import BUILTIN
+from harness.base.errors import UsageError
+from harness.job import records
+from harness.job.plan import Launch, Plan
+from harness.job.runner import Runner
+from harness.sessions.facts import Facts
+from harness.sessions.request import Request, from_facts
+from harness.sites.systems import BUILTIN
+from reframe_checks.catalogue import studies
 from reframe_checks.features import Need, why_not
 from reframe_checks.study import Parameter, Scale, Study
-from reframe_checks.study_table import STUDIES
 
 PERIODS = (1, 100)
 SCALE = Scale(
@@ -62,7 +63,7 @@ def test_any_engine_setting_can_be_swept_from_the_command_line() -> None:
 
 
 def test_which_mpis_a_session_had_survives_its_facts() -> None:
-    facts = request(studies=[], all_mpis=False).facts()
+    facts = Facts("s", "now", "complete", **request(studies=[], all_mpis=False).facts())
     assert from_facts(facts).all_mpis is False
 
 
@@ -94,7 +95,7 @@ def test_what_cannot_be_measured_here_is_a_record_that_says_why(plan: Plan, tmp_
 
 def test_interference_runs_what_the_machine_offers_and_says_what_it_lacks() -> None:
     """A laptop of two cores: one hardware thread each, one socket."""
-    needs = STUDIES["interference"].needs
+    needs = studies()["interference"].needs
     offered = {"detection": "futex", "placement": "same-core"}
     assert why_not(needs, offered, ["remote"], 2) == ""
     assert why_not(needs, offered, ["remote"], 1) == "2 cores a node are needed and there are 1"
@@ -106,11 +107,15 @@ def test_interference_runs_what_the_machine_offers_and_says_what_it_lacks() -> N
 
 
 def test_variants_on_which_claims_are_decided_have_more_launches_unless_launches_are_set() -> None:
-    scale = STUDIES["overlap-ratio"].scale("quick", {})
-    counts = Counter(launch.variant for launch in STUDIES["overlap-ratio"].launches("s", scale, ["bare", "thread"], 1))
+    scale = studies()["overlap-ratio"].scale("quick", {})
+    counts = Counter(
+        launch.variant for launch in studies()["overlap-ratio"].launches("s", scale, ["bare", "thread"], 1)
+    )
     assert counts == {"bare": 6, "thread": 1}
-    scale = STUDIES["overlap-ratio"].scale("quick", {"launches": "2"})
-    counts = Counter(launch.variant for launch in STUDIES["overlap-ratio"].launches("s", scale, ["bare", "thread"], 1))
+    scale = studies()["overlap-ratio"].scale("quick", {"launches": "2"})
+    counts = Counter(
+        launch.variant for launch in studies()["overlap-ratio"].launches("s", scale, ["bare", "thread"], 1)
+    )
     assert counts == {"bare": 2, "thread": 2}
 
 
@@ -125,7 +130,7 @@ def test_the_points_of_the_limit_have_axes_of_their_own() -> None:
 
 
 def test_the_intervals_of_the_limit_are_set_on_the_command_line() -> None:
-    study = STUDIES["overlap-ratio"]
+    study = studies()["overlap-ratio"]
     assert study.scale("quick", {"wake_us": "700,900"}).limit["wake_us"] == (700, 900)
     with pytest.raises(UsageError, match="more than 0"):
         study.scale("quick", {"wake_us": "0,900"})
@@ -134,8 +139,8 @@ def test_the_intervals_of_the_limit_are_set_on_the_command_line() -> None:
 def test_a_study_whose_messages_only_mpi_moves_skips_the_limit(plan: Plan, tmp_path: Path) -> None:
     launch = Launch("s.000.limit", "limit", 0, 0)
     nothing = "true"  # in place of mpiexec, which would only describe the nodes
-    site = replace(plan.site, launch_command=[nothing])
-    Runner(replace(plan, launches=[launch], points=[{"size_bytes": 8}], site=site), tmp_path / "session").run()
+    platform = replace(plan.platform, launch_command=[nothing])
+    Runner(replace(plan, launches=[launch], points=[{"size_bytes": 8}], platform=platform), tmp_path / "session").run()
     (record,) = (tmp_path / "session" / "records").glob("*.jsonl")
     assert {line["status"] for line in records.read(record).points} == {"skipped"}
     assert "moved by MPI alone" in records.read(record).points[0]["reason"]

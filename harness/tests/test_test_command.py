@@ -4,19 +4,23 @@
 from __future__ import annotations
 
 import itertools
+import os
+import re
 from pathlib import Path
 
 import pytest
 
-from harness.commands.test import NO_TESTS, groups, skipped, verdict
+from conftest import pytest_collection_modifyitems, scope_of
+from harness.base.paths import ROOT
+from harness.commands.test import NO_TESTS, Times, builds, ctest, groups, skipped, unit_tests, verdict
 
-MARKS = ("mpi", "vcluster", "slurm", "spack", "slow", "full")
+MARKS = ("mpi", "vcluster", "slurm", "spack", "slow", "alone", "full")
 EVERY_COMBINATION = [set(some) for number in range(len(MARKS) + 1) for some in itertools.combinations(MARKS, number)]
 
 
 def runs(marks: set[str], fast: bool = False, full: bool = False) -> int:
     """How often a test with these marks runs."""
-    expressions = [group[group.index("-m") + 1] for group in groups(fast, full)]
+    expressions = [group[group.index("-m") + 1] for group in groups(fast, full).values()]
     return sum(bool(eval(words, {name: name in marks for name in MARKS})) for words in expressions)
 
 
@@ -27,10 +31,77 @@ def test_each_test_runs_once() -> None:
         assert runs(marks, fast=True) == (not marks)
 
 
-def test_only_what_is_neither_timed_nor_alone_on_the_machine_runs_side_by_side() -> None:
-    (together,) = groups(fast=True, full=False)
+def test_what_needs_the_machine_for_itself_runs_after_the_others() -> None:
+    together, alone = groups(fast=False, full=False).values()
     assert any(option.startswith("--numprocesses") for option in together)
-    assert not any(option.startswith("--numprocesses") for group in groups(False, True)[1:] for option in group)
+    assert not any(option.startswith("--numprocesses") for option in alone)
+    assert alone[alone.index("-m") + 1].startswith("alone")
+
+
+def test_full_tries_more_examples_of_random_input() -> None:
+    some, all_ = (groups(fast=False, full=full).values() for full in (False, True))
+    assert all("--hypothesis-profile=full" in group for group in all_)
+    assert not any("--hypothesis-profile=full" in group for group in some)
+
+
+def test_applications_are_built_for_each_mpi_with_full_alone() -> None:
+    some, all_ = ({mpi.name: targets for mpi, targets in builds(fast=False, full=full)} for full in (False, True))
+    assert some["mpich"] == all_["mpich"] == ("all", "engine_benchmarks")
+    assert all_["openmpi"] == ()
+    assert "npb" not in some["openmpi"]
+    assert {"microbench", "himeno"} <= set(some["openmpi"])
+    assert [(mpi.name, targets) for mpi, targets in builds(True, False)] == [("mpich", ("progress_engine/all",))]
+
+
+def test_all_unit_tests_run_and_the_engines_under_sanitizers() -> None:
+    fast, some, all_ = (
+        {tests.preset: tests.targets for tests in unit_tests(*how)}
+        for how in ((True, False), (False, False), (False, True))
+    )
+    assert {"workloads_unit_tests"} == set(fast["mpich"]) == set(some["mpich"]) == set(all_["mpich"])
+    assert "engine_tests" in fast["asan"]
+    assert {"engine_tests", "progress_engine"} == set(some["asan"])
+    assert set(some) - set(fast) == {"tsan"}
+    assert all_["asan"] == all_["tsan"] == ("all",)
+
+
+def test_unit_tests_run_on_all_cpus() -> None:
+    for tests in unit_tests(fast=False, full=False):
+        command = ctest(tests)
+        assert command[command.index("--parallel") + 1] == str(len(os.sched_getaffinity(0)))
+
+
+def test_what_takes_the_machines_turn_runs_one_after_the_other() -> None:
+    """Whole runs wait for each other: two at once would only make each other late."""
+    folder = ROOT / "harness" / "tests"
+    scopes = {path.stem: scope_of(f"harness/tests/{path.name}::test_it") for path in folder.glob("test_*.py")}
+    launching = {
+        path.stem for path in folder.glob("test_*.py") if re.search(r"[ (]Running\(|bench\(\*?RUN", path.read_text())
+    }
+    assert {"test_faults", "test_programs", "test_every_mpi"} <= launching
+    assert {scopes[name] for name in launching} == {"turn"}
+    assert scopes["test_cli"] != scopes["test_plan"]
+
+
+class Named(pytest.Item):
+    def runtest(self) -> None: ...
+
+
+def test_what_takes_the_machines_turn_comes_first(request: pytest.FixtureRequest) -> None:
+    names = [f"harness/tests/test_{name}.py::test_it" for name in ("cli", "runs", "plan", "faults")]
+    items: list[pytest.Item] = [Named.from_parent(request.session, name=name, nodeid=name) for name in names]
+    pytest_collection_modifyitems(items)
+    assert [item.nodeid for item in items] == [names[1], names[3], names[0], names[2]]
+
+
+def test_where_the_time_went_is_said_by_parts() -> None:
+    times = Times()
+    for part in ("build/mpich", "tests", "tests", "nothing"):
+        with times.of(part):
+            pass
+    times.wall_s |= {"build/mpich": 80.4, "tests": 9.6}
+    times.cpu_s["build/mpich"] += 150.6
+    assert str(times) == "took 90 s, in brackets of CPU time: build/mpich 80 s (151), tests 10 s (0)"
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.schedule.plan import Launch, Plan
-from harness.schedule.records import RecordFile
-from harness.schedule.verify import problems
-from harness.tests.conftest import changed_site, good_record
+from harness.job.plan import Launch, Plan
+from harness.job.records import RecordFile
+from harness.job.verify import problems
+from harness.tests.conftest import good_record, on_another_platform
 
 BARE = Launch("l.bare", "bare", 0, 0)
 ADAPTIVE = Launch("l.adaptive", "adaptive:burst=4", 0, 1)
@@ -74,8 +74,8 @@ def test_off_is_meant_to_be_inactive(plan: Plan) -> None:
 
 def test_binding_counts_cpus_a_host_unless_the_nodes_share_a_kernel(plan: Plan) -> None:
     record = _record(lambda r: _header(r)["ranks"][1].update(cpus_allowed=[0]))  # type: ignore[index]
-    assert problems(changed_site(plan, cpus_shared=False), BARE, record) == []
-    assert problems(changed_site(plan, cpus_too_few="4 nodes on 2 CPUs"), BARE, record) == []
+    assert problems(on_another_platform(plan, cpus_shared=False), BARE, record) == []
+    assert problems(on_another_platform(plan, cpus_too_few="4 nodes on 2 CPUs"), BARE, record) == []
 
 
 def test_unbound_ranks_may_share_a_set_that_is_large_enough(plan: Plan) -> None:

@@ -9,10 +9,8 @@
 #include <thread>
 
 #include "core/activity.hpp"
-#include "core/clock.hpp"
-#include "core/futex.hpp"
-#include "core/parking.hpp"
-#include "core/submission_queue.hpp"
+#include "platform/platform.hpp"
+#include "tasks/submission_queue.hpp"
 
 using namespace progress_engine;
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What ringing another process's engine costs the one who sends.
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
+#include <string>
 #include <thread>
 
-#include "core/doorbell.hpp"
+#include "wakeup/doorbell.hpp"
 
 using namespace progress_engine;
 
 namespace {
 
-std::string program(const char* name) { return fmt::format("benchmark {} {}", name, getpid()); }
+std::string program(const char* name) { return std::string("benchmark ") + name + " " + std::to_string(getpid()); }
 
 void ring_awake(benchmark::State& state) {
   prepare_fences();

@@ -5,9 +5,9 @@
 #include <array>
 #include <memory>
 
-#include "core/event_source.hpp"
-#include "offload/agent.hpp"
+#include "offload/communication_thread.hpp"
 #include "offload/waiter.hpp"
+#include "wait/event_source.hpp"
 
 using namespace progress_engine;
 using namespace progress_engine::offload;
@@ -21,7 +21,8 @@ class NoEvents : public EventSource {
   bool came_late() override { return false; }
   void remember() override {}
   bool any() const override { return false; }
-  void add(int /*descriptor*/) override {}
+  bool carries() const override { return false; }
+  void watch(int /*descriptor*/, std::function<void()> /*handler*/) override {}
   void refresh() override {}
   void interrupt() override {}
 };
@@ -36,7 +37,7 @@ class Awake {
   ~Awake() { agent.stop(seconds(10)); }
   Awake(const Awake&) = delete;
   Awake& operator=(const Awake&) = delete;
-  Agent agent;
+  CommunicationThread agent;
 };
 
 void complete(Command& command) { static_cast<Call&>(command).completion.complete(); }

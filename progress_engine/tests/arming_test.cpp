@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/arming.hpp"
-
 #include <gtest/gtest.h>
+
+#include "core/event_loop.hpp"
 
 namespace progress_engine {
 namespace {
@@ -49,26 +49,26 @@ TEST(Arming, ForgetsAGoodPast) {
 TEST(Arming, RestsEverLongerWhileTriesGainNothing) {
   Arming arming(first, longest);
   phases(arming, 51, 0, little);
-  EXPECT_EQ(arming.rest(), first);
+  EXPECT_EQ(arming.backoff(), first);
   for (int i = 0; i < 10; ++i) {
-    arming.rested();
+    arming.backoff_ended();
     EXPECT_TRUE(arming.armed());
     phases(arming, 21, 0, little);
     EXPECT_FALSE(arming.armed());
   }
-  EXPECT_EQ(arming.rest(), longest);
+  EXPECT_EQ(arming.backoff(), longest);
 }
 
 // The try's first phase may be one of those that gain nothing.
 TEST(Arming, ATryIsMoreThanOnePhase) {
   Arming arming(first, longest);
   phases(arming, 51, 0, little);
-  arming.rested();
+  arming.backoff_ended();
   phases(arming, 1, 0, 10 * little);
   EXPECT_TRUE(arming.armed());
   phases(arming, 4, much, little);
   EXPECT_TRUE(arming.armed());
-  EXPECT_EQ(arming.rest(), first);
+  EXPECT_EQ(arming.backoff(), first);
 }
 
 }  // namespace

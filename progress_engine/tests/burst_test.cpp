@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/burst.hpp"
-
 #include <gtest/gtest.h>
 
 #include <deque>
+
+#include "core/progress.hpp"
 
 namespace progress_engine {
 namespace {
 
 // Moves something in the polls that its script says. Time passes in its polls alone: on a real clock a preempted poll
 // looks productive.
-class ScriptedDriver : public Driver {
+class ScriptedDriver : public ProgressFunction {
  public:
   explicit ScriptedDriver(std::deque<bool> moves) : moves_(std::move(moves)) {}
   void poll() override {

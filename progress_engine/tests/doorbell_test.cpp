@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/doorbell.hpp"
+#include "wakeup/doorbell.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <functional>
 #include <thread>
 
-#include "wait/epoll.hpp"
+#include "wait/event_source.hpp"
 
 namespace progress_engine {
 namespace {
@@ -51,12 +51,11 @@ TEST(Doorbell, LosesNoRingOfASleeperOnTheLine) {
 }
 
 TEST(Doorbell, LosesNoRingOfASleeperInEpoll) {
-  EpollWait epoll;
+  EpollEvents events(Sockets::none);
   bool watched = false;
   ring_many_times(program("epoll"), [&](Doorbell& owner) {
-    if (!std::exchange(watched, true)) epoll.add(owner.published().descriptor());
-    owner.own().sleep_elsewhere([&] { epoll.wait(seconds(30)); });
-    owner.published().drain();
+    if (!std::exchange(watched, true)) events.watch(owner.published().descriptor(), [&] { owner.published().drain(); });
+    owner.own().sleep_elsewhere([&] { events.wait(seconds(30)); });
   });
 }
 
@@ -131,10 +130,24 @@ TEST(Doorbell, WakesAnotherProcessAndVanishesWithIt) {
   EXPECT_TRUE(sender.ring(0)) << "its page outlives it, and ringing it harms nobody";
 }
 
+TEST(Doorbell, RemembersWhichRankARankIsUntilACommunicatorIsGone) {
+  RankCache ranks;
+  const auto key = ranks.key_of(0x44000000, 3);
+  EXPECT_EQ(ranks.find(key), RankCache::unknown);
+  ranks.remember(key, 7);
+  EXPECT_EQ(ranks.find(key), 7);
+  EXPECT_EQ(ranks.find(ranks.key_of(0x44000000, 2)), RankCache::unknown);
+  EXPECT_EQ(ranks.find(ranks.key_of(0x44000001, 3)), RankCache::unknown);
+  ranks.remember(key, -1);
+  EXPECT_EQ(ranks.find(key), -1) << "a process of another world";
+  ranks.forget();
+  EXPECT_EQ(ranks.find(ranks.key_of(0x44000000, 3)), RankCache::unknown) << "the handle may come again";
+}
+
 TEST(Doorbell, WhatOthersPublishIsNotTrusted) {
-  EXPECT_FALSE(map_bell("progress-engine/0/0/0/1/0"));  // a file of another process, or none
-  EXPECT_FALSE(map_bell("nonsense"));
-  EXPECT_FALSE(map_bell(""));
+  EXPECT_FALSE(map_line("progress-engine/0/0/0/1/0"));  // a file of another process, or none
+  EXPECT_FALSE(map_line("nonsense"));
+  EXPECT_FALSE(map_line(""));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace progress_engine {
 namespace {
 
-class CountingDriver : public Driver {
+class CountingDriver : public ProgressFunction {
  public:
   explicit CountingDriver(std::atomic<int>& polls) : polls_(polls) {}
   void poll() override {
@@ -133,11 +133,11 @@ TEST(Engine, NobodyPollsWhileACallHoldsIt) {
   auto engine = make_engine("thread", polls);
   engine->start();
   ASSERT_TRUE(eventually([&] { return polls > 0; }));
-  engine->hold();
+  engine->begin_exclusive();
   const int before = polls;
   settle();
   EXPECT_EQ(polls, before);
-  engine->release();
+  engine->end_exclusive();
   EXPECT_TRUE(eventually([&] { return polls > before; }));
   EXPECT_TRUE(engine->stop(seconds(10)));
 }
@@ -171,7 +171,7 @@ TEST(Engine, AThousandStartsAndStopsLeaveNothingBehind) {
 }
 
 // What an engine thread inherits, seen from inside a poll.
-class InspectingDriver : public Driver {
+class InspectingDriver : public ProgressFunction {
  public:
   explicit InspectingDriver(std::atomic<int>& findings) : findings_(findings) {}
   void poll() override {
@@ -203,7 +203,7 @@ TEST(Engine, ThreadsBlockSignalsAndInheritTheFloatingPointMode) {
 }
 
 // A poll that needs some CPU time, of an idle-class thread.
-class SlowDriver : public Driver {
+class SlowDriver : public ProgressFunction {
  public:
   SlowDriver(std::atomic<bool>& begun, std::atomic<bool>& ended) : begun_(begun), ended_(ended) {}
   void poll() override {
@@ -290,7 +290,7 @@ TEST(Engine, WithoutThePrivilegeToLiftThemIdleThreadsAreNiceInstead) {
 }
 
 // A poll that another thread blocks, as an MPI's lock does.
-class StuckDriver : public Driver {
+class StuckDriver : public ProgressFunction {
  public:
   StuckDriver(std::atomic<bool>& entered, std::atomic<bool>& leave) : entered_(entered), leave_(leave) {}
   void poll() override {

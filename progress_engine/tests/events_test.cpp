@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whom points=events helps and whom it leaves alone (core/arming.hpp), with a driver and a network made up.
+// Whom points=events helps and whom it leaves alone (core/event_loop.hpp), with a driver and a network made up.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 void wait(Nanoseconds time) { std::this_thread::sleep_for(std::chrono::nanoseconds(time)); }
 
 // Every three milliseconds a poll moves something small; the others find nothing.
-class MovingDriver : public Driver {
+class MovingProgress : public ProgressFunction {
  public:
-  explicit MovingDriver(std::atomic<int>& moves) : moves_(moves) {}
+  explicit MovingProgress(std::atomic<int>& moves) : moves_(moves) {}
   void poll() override {
     const Nanoseconds start = now();
     if (start - last_ < microseconds(3000)) return;
@@ -43,7 +43,7 @@ class SteadyTraffic : public NoTraffic {
 
 struct Program {
   std::atomic<int> moves{0};
-  Engine engine{make_policy(resolve_values("adaptive", {})), std::make_unique<MovingDriver>(moves),
+  Engine engine{make_policy(resolve_values("adaptive", {})), std::make_unique<MovingProgress>(moves),
                 std::make_unique<SteadyTraffic>()};
   ThreadSlot& slot = engine.activity().acquire();
 
@@ -91,11 +91,69 @@ TEST(Events, LeaveAProgramAloneThatWaitsAtOnce) {
   EXPECT_TRUE(program.engine.stop(seconds(10)));
 }
 
+// A message over a fabric that moves data by itself: each of its steps is ready some time after the one before, and is
+// taken by a poll that takes no longer than one that finds nothing.
+class Handshakes : public ProgressFunction {
+ public:
+  explicit Handshakes(std::atomic<int>& missing) : missing_(missing) {}
+  void poll() override {
+    if (missing_ == 0 || now() - last_ < microseconds(200)) return;
+    last_ = now();
+    --missing_;
+  }
+
+ private:
+  std::atomic<int>& missing_;
+  Nanoseconds last_ = 0;
+};
+
+struct OnAFabric {
+  static constexpr int steps = 3;
+  std::atomic<int> missing{0};
+  Engine engine{make_policy(resolve_values("adaptive", {})), std::make_unique<Handshakes>(missing), nullptr};
+  ThreadSlot& slot = engine.activity().acquire();
+
+  // True if all of a message's steps were taken while the program computed.
+  bool exchange(Nanoseconds computing) {
+    missing = steps;
+    add(slot.started, 1);
+    engine.after_call();
+    wait(computing);
+    slot.depth = 1;
+    const bool hidden = missing == 0;
+    add(slot.completed, 1);
+    slot.depth = 0;
+    engine.after_call();
+    return hidden;
+  }
+};
+
+// No poll is long, and nothing announces anything: 200 phases must not make it stand down.
+TEST(Events, GoByTimeWhereNothingAnnouncesAnything) {
+  OnAFabric fabric;
+  fabric.engine.start();
+  constexpr int exchanges = 200;
+  int hidden = 0;
+  for (int i = 0; i < exchanges; ++i) hidden += fabric.exchange(microseconds(5000)) ? 1 : 0;
+  EXPECT_GT(hidden, exchanges * 2 / 3);  // the machine may be busy
+  EXPECT_TRUE(fabric.engine.stop(seconds(10)));
+}
+
+// The price of that: who computes for long with a message pending is woken ever more rarely.
+TEST(Events, GoingByTimeIsBounded) {
+  OnAFabric fabric;
+  fabric.engine.start();
+  fabric.exchange(microseconds(300'000));
+  const Worker& worker = *fabric.engine.workers().front();
+  EXPECT_LT(worker.wakes, 300U / 4 + 40);  // at most one in 4 ms, and those of the handshake
+  EXPECT_TRUE(fabric.engine.stop(seconds(10)));
+}
+
 // Who sleeps until the engine has moved his message cannot be left alone, not for a second.
 TEST(Events, NeverLeaveManagedWaitersAlone) {
   std::atomic<int> moves{0};
   Engine engine(make_policy(resolve_values("adaptive", {{"waiting", "managed"}, {"rest_us", "1000000"}})),
-                std::make_unique<MovingDriver>(moves), std::make_unique<NoTraffic>());
+                std::make_unique<MovingProgress>(moves), std::make_unique<NoTraffic>());
   engine.start();
   for (int i = 0; i < 100; ++i) {
     const int before = moves;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "no_traffic.hpp"
-#include "offload/agent.hpp"
+#include "offload/communication_thread.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
 
@@ -114,7 +114,7 @@ class Echo : public Progress {
     int passes = 0;
   };
   bool advance() override {
-    const Alone alone(inside_, together);
+    const ExclusiveSection section(inside_, together);
     return std::erase_if(pending_, [](Message* message) {
              if (message->passes-- > 0) return false;
              message->completion.complete();
@@ -122,17 +122,17 @@ class Echo : public Progress {
            }) > 0;
   }
   bool pending() const override { return !pending_.empty(); }
-  void nudge() override { const Alone alone(inside_, together); }
+  void nudge() override { const ExclusiveSection section(inside_, together); }
   bool exposed() const override { return false; }
 
-  void exchange(Agent& agent, int passes) {
+  void exchange(CommunicationThread& agent, int passes) {
     Message message;
     message.echo = this;
     message.passes = passes;
     message.brief = passes % 7 != 0;  // the others are for the communication thread alone
     message.execute = [](Command& command) {
       auto& self = static_cast<Message&>(command);
-      const Alone alone(self.echo->inside_, self.echo->together);
+      const ExclusiveSection section(self.echo->inside_, self.echo->together);
       if (!self.brief) ++self.echo->by_the_thread;
       self.echo->pending_.push_back(&self);
     };
@@ -144,12 +144,12 @@ class Echo : public Progress {
   std::atomic<int> together{0};  // times that two threads were here at once, which an MPI may not be able to bear
 
  private:
-  struct Alone {
-    Alone(std::atomic<bool>& inside, std::atomic<int>& together) : inside(inside) {
+  struct ExclusiveSection {
+    ExclusiveSection(std::atomic<bool>& inside, std::atomic<int>& together) : inside(inside) {
       if (inside.exchange(true)) ++together;
       std::this_thread::yield();
     }
-    ~Alone() { inside = false; }
+    ~ExclusiveSection() { inside = false; }
     std::atomic<bool>& inside;
   };
   std::atomic<bool> inside_{false};
@@ -161,10 +161,10 @@ TEST(Fibers, StandInForACommunicationThreadOnTheirCpu) {
   constexpr int count = 20;
   constexpr int waits = 2000;
   Echo echo;
-  Agent agent({.shares_cpu = true}, std::make_unique<NoTraffic>());
+  CommunicationThread agent({.shares_cpu = true}, std::make_unique<NoTraffic>());
   agent.start();
   struct Begin : Command {
-    Agent* agent;
+    CommunicationThread* agent;
     Echo* echo;
     Completion completion;
   } begin;
@@ -179,18 +179,23 @@ TEST(Fibers, StandInForACommunicationThreadOnTheirCpu) {
   begin.completion.wait();
   wait_policy().stand_in_for = &agent;
   int ended = 0;
-  std::jthread([&] {
-    std::vector<fibers::fiber> all;
-    for (int i = 0; i < count; ++i)
-      all.emplace_back([&, i] {
-        for (int wait = 0; wait < waits; ++wait) echo.exchange(agent, (i + wait) % 23);
-        ++ended;
-      });
-    for (auto& fiber : all) fiber.join();
-  }).join();
+  int rounds = 0;
+  // Nobody stands in for 10 ms after a turn in which others computed, and a busy machine can make all turns look so.
+  while (agent.counters().stand_ins == 0 && rounds < 10) {
+    ++rounds;
+    std::jthread([&] {
+      std::vector<fibers::fiber> all;
+      for (int i = 0; i < count; ++i)
+        all.emplace_back([&, i] {
+          for (int wait = 0; wait < waits; ++wait) echo.exchange(agent, (i + wait) % 23);
+          ++ended;
+        });
+      for (auto& fiber : all) fiber.join();
+    }).join();
+  }
   wait_policy().stand_in_for = nullptr;
   EXPECT_TRUE(agent.stop(seconds(30)));
-  EXPECT_EQ(ended, count);
+  EXPECT_EQ(ended, rounds * count);
   EXPECT_GT(agent.counters().stand_ins, 0U);
   EXPECT_GT(echo.by_the_thread, 0);
   EXPECT_EQ(echo.together, 0);

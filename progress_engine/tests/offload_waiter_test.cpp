@@ -5,9 +5,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/atomics.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
+#include "platform/platform.hpp"
 
 namespace progress_engine::offload {
 namespace {
@@ -44,7 +44,7 @@ TEST(OffloadCompletion, EachWaitEndsAtEveryMomentOfItsWayToSleep) {
   std::jthread other([&] {
     for (int i = 0; i < rounds; ++i) {
       while (begun < i) std::this_thread::yield();
-      for (int delay = 0; delay < i % 200; ++delay) cpu_relax();
+      for (int delay = 0; delay < i % 200; ++delay) relax_cpu();
       completions[static_cast<std::size_t>(i)]->complete();
     }
   });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/parking.hpp"
-
 #include <gtest/gtest.h>
 
 #include <thread>
+
+#include "core/activity.hpp"
 
 namespace progress_engine {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/partitioned.hpp"
-
 #include <gtest/gtest.h>
+
+#include "mpi/requests.hpp"
 
 namespace progress_engine {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/placement.hpp"
+#include "platform/placement.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

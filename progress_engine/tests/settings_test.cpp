@@ -5,6 +5,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace progress_engine {
 namespace {
@@ -47,9 +48,19 @@ TEST(Presets, OffHasNoPollingPointAtAll) {
 TEST(Presets, TheDoorbellIsOfThoseThatWaitForTraffic) {
   for (const auto& [name, preset] : all_presets().items()) {
     const bool waits = name == "adaptive" || name == "mwait";
-    EXPECT_EQ(policy_of(name).doorbell, waits ? DoorbellKind::node : DoorbellKind::none) << name;
+    EXPECT_EQ(policy_of(name).doorbell.node, waits) << name;
+    EXPECT_FALSE(policy_of(name).doorbell.udp) << name;  // to be asked for
+    EXPECT_FALSE(policy_of(name).doorbell.rma) << name;
   }
   EXPECT_NE(complaint("offload", {{"doorbell", "node"}}).find("doorbell=none"), std::string::npos);
+}
+
+TEST(Settings, DoorbellsAddUpAndThoseOfOtherNodesNeedThatOfThisOne) {
+  EXPECT_TRUE(policy_of("adaptive", {{"doorbell", "udp"}}).doorbell.node);
+  EXPECT_FALSE(policy_of("adaptive", {{"doorbell", "node"}}).doorbell.udp);
+  EXPECT_TRUE(policy_of("adaptive", {{"doorbell", "node,udp,rma"}}).doorbell.rma);
+  EXPECT_FALSE(policy_of("adaptive", {{"doorbell", "none"}}).doorbell.any());
+  EXPECT_NE(complaint("adaptive", {{"doorbell", "none,udp"}}).find("cannot be combined"), std::string::npos);
 }
 
 TEST(Settings, DefaultsAreValidAndExplained) {
@@ -57,6 +68,23 @@ TEST(Settings, DefaultsAreValidAndExplained) {
     EXPECT_NO_THROW(check_value(setting.key, setting.initial)) << setting.key;
     EXPECT_FALSE(setting.meaning.empty());
   }
+}
+
+// A row that stores into another one's field would leave its own at zero.
+TEST(Settings, EachHasAFieldOfItsOwn) {
+  std::set<void (*)(Policy&, const Setting&, std::string_view)> stores;
+  for (const auto& setting : all_settings()) stores.insert(setting.store);
+  EXPECT_EQ(stores.size(), all_settings().size());
+}
+
+TEST(Settings, DefaultsReachThePolicy) {
+  const Policy policy = policy_of("off");
+  EXPECT_EQ(policy.ring, 4096);
+  EXPECT_EQ(policy.collectives, Collectives::automatic);
+  EXPECT_EQ(policy.ult_wait, "lead");
+  EXPECT_FALSE(policy.managed_waiting);
+  EXPECT_TRUE(policy_of("off", {{"waiting", "managed"}, {"points", "timer"}}).managed_waiting);
+  EXPECT_TRUE(policy_of("off", {{"gpu", "poll"}}).polls_beside_gpus);
 }
 
 TEST(Settings, AnOverrideWinsOverThePreset) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/task_tree.hpp"
+#include "tasks/task_tree.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.mpis import Mpi
+from harness.base.mpis import Mpi
 
 from .conftest import compiled, reports
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.alone]
 # So rare that within a computation only a ring can wake the engine.
 SETTINGS = ("timer_us=1000000", "rest_us=0")
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fortran programs overlap, and each of their operations counts once.
 
-Open MPI's bindings call PMPI_Xxx (mpi_f08 past mpi_xxx_), MPICH's call MPI_Xxx or PMPI_Xxx. With PREFIXES = ("",) in
+Open MPI's bindings call PMPI_Xxx (mpi_f08 past mpi_xxx_), MPICH's call MPI_Xxx or PMPI_Xxx. With CALLERS of "" alone in
 src/mpi/generate_interposer.py Open MPI's three tests fail (nothing is tracked); with `outer_ + 1` in place of
-Call::enter (src/mpi/hooks.hpp) MPICH's fail (counted twice). Only Debian's MPIs have modules that gfortran reads, so
+Call::enter (src/mpi/call.hpp) MPICH's fail (counted twice). Only Debian's MPIs have modules that gfortran reads, so
 these tests are for them, and run with --full.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.mpis import MPIS, Mpi
+from harness.base.mpis import MPIS, Mpi
 
 from .conftest import Launcher, compiled, fortran_compiler, reports
 

@@ -2,7 +2,7 @@
 """The hazards of a second thread in MPI: each has a test, and each test fails when the hazard's handling is left out.
 
 The build with AddressSanitizer, for MPICH, can leave out one handling: the one that PROGRESS_ENGINE_BREAK names (see
-core/breakable.hpp). So these tests show twice that they can fail, and run under the sanitizer by the way.
+platform/breakable.hpp). So these tests show twice that they can fail, and run under the sanitizer by the way.
 """
 
 from __future__ import annotations
@@ -16,14 +16,22 @@ from pathlib import Path
 
 import pytest
 
-from harness.mpis import MPIS, Mpi
-from harness.paths import BUILD_DIR
+from harness.base.mpis import MPIS, Mpi
+from harness.base.paths import BUILD_DIR
 
 from .conftest import PROGRAMS, compiled, lines, reports
 
 pytestmark = pytest.mark.mpi
 
 ASAN = BUILD_DIR / "asan"
+# MPICH 5.0 reads 4096 bytes from where its network address of 110 begins when it starts, without the engine as well. In
+# the sanitizer's heap what follows may not be mapped, which depends on the path of the library: then another distance
+# between blocks puts the address elsewhere. No frame but the MPI's may stand between the crash and MPI_Init.
+OWN_CRASH = re.compile(
+    r"SEGV on unknown address.*\n(?:(?! +#0 ).*\n)* +#0 0x\w+ +\(.*/libmpi\.so.*\n"
+    r"(?: +#\d+ 0x\w+ +\(.*/libmpi\.so.*\n)* +#\d+ 0x\w+ in PMPI_Init"
+)
+REDZONES = (16, 128, 512)
 LIMIT = 40
 PARTS = 3  # of hazards.c
 
@@ -55,7 +63,7 @@ HAZARDS = (
     MESSAGES,
     replace(MESSAGES, breaks="depth", tool="below"),
     replace(MESSAGES, breaks="local-scope", host=True),
-    replace(MESSAGES, breaks="self-only", one_rank=True, limit=12),
+    replace(MESSAGES, breaks="self-only", one_rank=True, limit=20),
     Hazard("fork", "forked", lambda _: 0, tracked=2, preset="thread"),
     Hazard("persistent-starts", "persistent", last, tracked=20),
     Hazard("freeing", "freed", lambda rank: 1 - rank, tracked=10),
@@ -64,7 +72,8 @@ HAZARDS = (
     Hazard("file-freed", "file-freed", lambda _: 1, tracked=1),
 )
 # Without a switch that fails for certain: races, and what only another MPI gets wrong. Of the tool above: it fails with
-# PREFIXES = ("",) in src/mpi/generate_interposer.py. Of `partitioned`: Open MPI hangs in it without Alone in MPI_Start.
+# CALLERS of "" alone in src/mpi/generate_interposer.py. Of `partitioned`: Open MPI hangs in it without the
+# ExclusiveSection in MPI_Start.
 PARTITIONED = Hazard("", "partitioned", lambda rank: 40 * (4 * PARTS - 1 + 1 - rank), preset="thread", limit=90)
 FILES = Hazard("", "files", lambda rank: sum(range(150)) + 150 * rank, preset="thread")
 LASTING = Hazard("", "lasting", last, preset="thread")
@@ -108,6 +117,13 @@ class Bench:
         self, hazard: Hazard, engine: bool = True, broken: str = "", leaks: bool = False
     ) -> subprocess.CompletedProcess[str]:
         """Two ranks; with `broken` its handling is left out. Their reports go to the folder."""
+        for redzone in REDZONES:
+            ended = self._run(hazard, engine, broken, f"detect_leaks={int(leaks)}:exitcode=66:redzone={redzone}")
+            if not OWN_CRASH.search(ended.stderr):
+                return ended
+        pytest.skip(f"{self.mpi.title} itself reads memory here that is not mapped, in MPI_Init")
+
+    def _run(self, hazard: Hazard, engine: bool, broken: str, sanitizer: str) -> subprocess.CompletedProcess[str]:
         for old in self.folder.glob("report.*"):
             old.unlink()
         tool = str(self.folder / f"tool-{self.mpi.name}")
@@ -117,7 +133,7 @@ class Bench:
             "PROGRESS_ENGINE": hazard.preset,
             "PROGRESS_ENGINE_REPORT_FILE": f"{self.folder}/report.%r",
             "HAZARD_FOLDER": str(self.folder),
-            "ASAN_OPTIONS": f"detect_leaks={int(leaks)}:exitcode=66",
+            "ASAN_OPTIONS": sanitizer,
             **({"PROGRESS_ENGINE_BREAK": broken} if broken else {}),
         }
         program = [str(self.folder / f"{hazard.program}-{self.mpi.name}")]
@@ -203,7 +219,14 @@ def test_a_hazard_is_handled_under_the_sanitizer(sanitized: Bench, sanitized_lev
     assert sanitized.problem(hazard, sanitized_level) == ""
 
 
-@pytest.mark.parametrize("hazard", HAZARDS, ids=name)
+SLOW = ("self-only", "windows", "file-freed")  # without their handling: seconds in which all ranks spin
+
+
+@pytest.mark.parametrize(
+    "hazard",
+    [pytest.param(hazard, marks=pytest.mark.full if hazard.breaks in SLOW else []) for hazard in HAZARDS],
+    ids=name,
+)
 def test_it_shows_when_the_handling_is_left_out(sanitized: Bench, sanitized_level: str, hazard: Hazard) -> None:
     assert sanitized.problem(hazard, sanitized_level, broken=hazard.breaks) != ""
 
@@ -255,6 +278,16 @@ def test_the_engine_leaks_nothing(sanitized: Bench) -> None:
     assert [leak for leak in leaks if "libprogress_engine" in "".join(leak.splitlines()[2:3])] == []
 
 
+def test_only_a_crash_of_the_mpi_alone_is_run_again() -> None:
+    head = "==9==ERROR: AddressSanitizer: SEGV on unknown address 0x60b000020000 (pc 0x1 T0)\n==9==A READ access.\n"
+    mpi = "    #0 0x1  (/clone/.mpi/mpich/lib/libmpi.so.12+0x46a33c)\n    #1 0x2  (/clone/lib/libmpi.so.12+0x38473e)\n"
+    init = "    #{} 0x3 in PMPI_Init_thread (/clone/.mpi/mpich/lib/libmpi.so.12+0x1068cf)\n"
+    assert OWN_CRASH.search(head + mpi + init.format(2))
+    assert not OWN_CRASH.search(head + "    #0 0x1 in poll /clone/engine.cpp:3\n" + mpi + init.format(3))
+    assert not OWN_CRASH.search(head + mpi + "    #2 0x4 in poll /clone/engine.cpp:3\n" + init.format(3))
+    assert not OWN_CRASH.search(head + mpi + "    #2 0x4 in PMPI_Finalize (/clone/lib/libmpi.so.12+0x1)\n")
+
+
 # Not which: that would be a claim about this machine.
 def test_a_verdict_is_measured(sanitized: Bench, sanitized_level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROGRESS_ENGINE_TRIAL_MS", "2")
@@ -266,7 +299,9 @@ def test_a_verdict_is_measured(sanitized: Bench, sanitized_level: str, monkeypat
         assert min(verdict["armed_s"], verdict["disarmed_s"]) > 0
 
 
-@pytest.mark.parametrize("breaks", UNIT_TESTS)
+@pytest.mark.parametrize(
+    "breaks", [pytest.param(name, marks=pytest.mark.full if name == "lifting" else []) for name in UNIT_TESTS]
+)
 def test_a_unit_test_fails_when_the_handling_is_left_out(breaks: str) -> None:
     if not (ASAN / "bin" / "engine_unit_tests").exists():
         pytest.skip("build/asan is not built (./bench test builds it)")

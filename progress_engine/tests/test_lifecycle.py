@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.mpis import MPIS, Mpi
+from harness.base.mpis import MPIS, Mpi
 
 from .conftest import MPICH_FIRST, PROGRAMS, Launcher, compiled, lines, reports
 
@@ -31,17 +31,21 @@ def sessions(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
     return Launcher(mpi, compiled(mpi, "sessions.c", tmp_path_factory.mktemp("sessions")))
 
 
-@pytest.mark.parametrize("arguments", [("alone",), ("world",), ("world", "late")], ids="-".join)
-def test_sessions(sessions: Launcher, arguments: tuple[str, ...], tmp_path: Path) -> None:
-    bare = sessions.run(*arguments, limit=20)
+TRACKED = {"alone": 6, "world": 4, "world-late": 2}
+
+
+@pytest.mark.elsewhere(arguments="world-late")
+@pytest.mark.parametrize("arguments", TRACKED)
+def test_sessions(sessions: Launcher, arguments: str, tmp_path: Path) -> None:
+    bare = sessions.run(*arguments.split("-"), limit=20)
     if bare.returncode:
         pytest.skip(f"{sessions.mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
-    result = sessions.run(*arguments, variant="adaptive", settings=(f"report_file={tmp_path}/report.%r",))
+    result = sessions.run(*arguments.split("-"), variant="adaptive", settings=(f"report_file={tmp_path}/report.%r",))
     assert result.returncode == 0, result.stderr
     assert lines(result.stdout) == lines(bare.stdout) != []
     for report in reports(tmp_path):
         assert report["active"], report["reason"]
-        assert report["tracked"] == {("alone",): 6, ("world",): 4, ("world", "late"): 2}[arguments]
+        assert report["tracked"] == TRACKED[arguments]
         assert report["pending"] == 0
 
 
@@ -94,6 +98,32 @@ def test_mpi_may_end_at_exit(mpi: Mpi, preset: str, tmp_path: Path) -> None:
     assert (report["active"], report["reason"], report["pending"]) == (True, "", 0)
 
 
+ENTERED = re.compile(r"rank (\d): called at (\d+), the MPI at (\d+)")
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+@pytest.mark.parametrize("preset", ["timer", "offload"])
+@pytest.mark.parametrize(
+    "description", ["MPICH Version: 4.1.2 Device: ch4:ucx", "MPICH Version: 4.2.0 Device: ch4:ucx"]
+)
+def test_an_mpi_that_ends_its_ranks_only_together(mpi: Mpi, preset: str, description: str, tmp_path: Path) -> None:
+    """As MPICH before 4.2 over UCX: rank 1 comes late to MPI_Finalize.
+
+    What it does between the engine's barrier and the MPI's own end hangs Debian's MPICH where endpoints are closed.
+    """
+    program = Launcher(mpi, compiled(mpi, "latecomer.c", tmp_path))
+    stand_in = tmp_path / "stand_in.so"
+    compiled(mpi, "latecomer.c", tmp_path, "-DSTAND_IN", "-shared", "-fPIC", "-o", str(stand_in))
+    words = (f"PROGRESS_ENGINE={preset}", f"DESCRIPTION={description}", f"LD_PRELOAD={program.engine}:{stand_in}")
+    linger = ("LINGER=1",) if "4.1.2" in description else ()
+    result = program.run(prefix=("env", *words, *linger), limit=20)
+    assert result.returncode == 0, result.stderr
+    entered = {rank: (int(called), int(went_on)) for rank, called, went_on in ENTERED.findall(result.stdout)}
+    waited = entered["0"][1] >= entered["1"][0]
+    assert waited is ("4.1.2" in description)
+
+
+@pytest.mark.elsewhere(child_has_engine=True)
 @pytest.mark.parametrize("child_has_engine", [False, True])
 def test_spawned_processes(mpi: Mpi, child_has_engine: bool, tmp_path: Path) -> None:
     launcher = Launcher(mpi, compiled(mpi, "spawn.c", tmp_path))
@@ -116,6 +146,7 @@ REFUSALS = {
 }
 
 
+@pytest.mark.elsewhere(refused="begin")
 @pytest.mark.parametrize("refused", REFUSALS)
 def test_without_what_it_needs_the_program_runs_without_it_and_says_why(
     launcher: Launcher, refused: str, tmp_path: Path
@@ -132,6 +163,17 @@ def test_without_what_it_needs_the_program_runs_without_it_and_says_why(
             assert (result.returncode, result.stdout) == (bare.returncode, bare.stdout)
         else:
             assert result.returncode != 0
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_an_mpi_program_that_never_begins_is_told_so(mpi: Mpi, tmp_path: Path) -> None:
+    source = tmp_path / "never.c"
+    source.write_text("#include <mpi.h>\nint main(void) { int begun; return MPI_Initialized(&begun) || begun; }\n")
+    program = Launcher(mpi, compiled(mpi, str(source), tmp_path))
+    for strict in (0, 1):
+        result = program.run(variant="adaptive", settings=(f"strict={strict}", "report=1"), tasks=1)
+        assert result.stderr.count("the program never called MPI_Init") == 1 + strict
+        assert (result.returncode == 0) is not strict
 
 
 @pytest.mark.parametrize("strict", [False, True])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,14 +28,25 @@ def bare_results(launcher: Launcher) -> list[str]:
     return lines(result.stdout)
 
 
+@pytest.fixture(scope="module")
+def bare_transport(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What the MPI chooses at the program's own thread level: the engine is there and does nothing."""
+    folder = tmp_path_factory.mktemp("off")
+    launcher.run("all", variant="off", settings=(f"report_file={folder}/report.%r",))
+    return [report["transport"] for report in reports(folder)]
+
+
+@pytest.mark.elsewhere(preset="adaptive")
 @pytest.mark.parametrize("preset", PRESETS)
-def test_results_are_those_of_the_bare_program(
-    launcher: Launcher, bare_results: list[str], preset: str, tmp_path: Path
+def test_results_and_transport_are_those_of_the_bare_program(
+    launcher: Launcher, bare_results: list[str], bare_transport: Any, preset: str, tmp_path: Path
 ) -> None:
     result = launcher.run("all", variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
     assert result.returncode == 0, result.stderr
     assert lines(result.stdout) == bare_results
     assert "progress" not in result.stderr  # silent unless asked
+    assert [report["transport"] for report in reports(tmp_path)] == bare_transport
+    assert all(transport["libraries"] or transport["component"] or transport["tcp"] for transport in bare_transport)
     for report in reports(tmp_path):
         active = preset != "off"
         assert report["active"] is active
@@ -47,6 +59,8 @@ def test_results_are_those_of_the_bare_program(
         assert len(report["threads"]) == threads
         assert all(thread["tid"] > 0 for thread in report["threads"])
         assert (report["polls"] > 0) is active
+        assert sum(report["wake_sources"].values()) == report["wakes"]
+        assert (report["advice"] != "") is active
         waits = ("umwait-c0.2", "mwaitx-c1", "wfe", "pause-futex") if preset == "mwait" else (None,)
         assert report["wait_instruction"] in waits
 
@@ -60,6 +74,15 @@ def test_drivers(launcher: Launcher, bare_results: list[str], driver: str, tmp_p
     assert all(report["productive_polls"] > 0 for report in reports(tmp_path))
 
 
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_the_mpi_chooses_the_same_transport_under_offload(
+    launcher: Launcher, bare_transport: Any, tmp_path: Path
+) -> None:
+    launcher.run("all", variant="offload", settings=(f"report_file={tmp_path}/report.%r",))
+    assert [report["transport"] for report in reports(tmp_path)] == bare_transport
+
+
+@pytest.mark.elsewhere(asked=1)
 @pytest.mark.parametrize("asked", [-1, 1, 3, *(pytest.param(level, marks=pytest.mark.full) for level in (0, 2))])
 def test_the_program_sees_the_thread_level_it_asked_for(launcher: Launcher, asked: int) -> None:
     bare = launcher.run("level", str(asked))
@@ -84,6 +107,7 @@ def test_abort_ends_the_program(launcher: Launcher, preset: str) -> None:
     assert "Segmentation" not in result.stderr
 
 
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_on_one_rank_only(launcher: Launcher, bare_results: list[str], tmp_path: Path) -> None:
     rank = {"mpich": "PMI_RANK", "intel": "PMI_RANK", "openmpi": "OMPI_COMM_WORLD_RANK"}[launcher.mpi.family]
     script = tmp_path / "one_rank"
@@ -96,6 +120,7 @@ def test_on_one_rank_only(launcher: Launcher, bare_results: list[str], tmp_path:
     assert "progress engine: rank 0" not in result.stderr
 
 
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_a_bad_setting_in_a_plain_preload_makes_it_inactive(launcher: Launcher, bare_results: list[str]) -> None:
     preload = ("env", f"LD_PRELOAD={launcher.engine}", "PROGRESS_ENGINE=nope", "PROGRESS_ENGINE_REPORT=1")
     result = launcher.run("all", prefix=preload)

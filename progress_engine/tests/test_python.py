@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.mpis import Mpi
+from harness.base.mpis import Mpi
 
 from .conftest import MPICH_FIRST, PROGRAMS
 from .third_party.mpi4py_suite import environment

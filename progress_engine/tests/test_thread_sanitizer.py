@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.mpis import MPIS
-from harness.paths import BUILD_DIR
+from harness.base.mpis import MPIS
+from harness.base.paths import BUILD_DIR
 
 from .conftest import compiled
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.mpis import MPIS
+from harness.base.mpis import MPIS
 
 from .conftest import PRESETS
 
@@ -105,11 +105,39 @@ def test_a_program_of_another_mpi_runs_without_the_engine_unless_strict(soname: 
     assert run("progress-run", "--strict", "--", str(program)).returncode == 2
 
 
+# (what runs after `progress-run --`, is told)
+WITHOUT_MPI = {
+    "a program": (["./program"], True),
+    "in place of another": (["env", "A=1", "./program"], True),
+    "one that starts others": (["sh", "-c", "./program; true"], False),
+}
+
+
+@pytest.mark.parametrize("how", WITHOUT_MPI)
+def test_a_program_without_mpi_is_told_so(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command, told = WITHOUT_MPI[how]
+    (tmp_path / "program.c").write_text("int main(int argc, char** argv) { return argc - 1; }\n")
+    subprocess.run(["gcc", "-o", tmp_path / "program", tmp_path / "program.c"], check=True)
+    monkeypatch.chdir(tmp_path)
+    plain = run("progress-run", "--", *command)
+    assert (plain.returncode, plain.stderr) == (0, "")
+    reported = run("progress-run", "--report", "--report-file", "report", "--", *command)
+    assert reported.returncode == 0
+    assert reported.stderr.count("the program has no MPI") == told == (tmp_path / "report").exists()
+    if told:
+        assert "has no MPI" in json.loads((tmp_path / "report").read_text())["reason"]
+    strict = run("progress-run", "--strict", "--", *command)
+    assert (strict.returncode, strict.stderr.count("the program has no MPI")) == ((2, 1) if told else (0, 0))
+    assert run("progress-run", "--strict", "--variant", "off", "--", *command).returncode == 0
+    if told:  # its own failure is worth more
+        assert run("progress-run", "--strict", "--", *command, "4", "5", "6").returncode == 3
+
+
 def test_a_program_with_the_address_sanitizer_runs(tmp_path: Path) -> None:
     source, program = tmp_path / "sanitized.c", tmp_path / "sanitized"
     source.write_text('#include <dlfcn.h>\nint main(void) { return dlsym(RTLD_DEFAULT, "pe_report_json") ? 4 : 5; }\n')
     subprocess.run(["gcc", "-D_GNU_SOURCE", "-fsanitize=address", "-o", program, source], check=True)
-    result = run("progress-run", "--strict", "--", str(program))
+    result = run("progress-run", "--", str(program))
     assert (result.returncode, result.stderr) == (4, "")
 
 

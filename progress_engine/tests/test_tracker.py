@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.mpis import Mpi
+from harness.base.mpis import Mpi
 
-from .conftest import Launcher, compiled, lines, reports
+from .conftest import MPICH_FIRST, Launcher, compiled, lines, reports
 
 pytestmark = pytest.mark.mpi
 # Presets that wait in ways of their own; the others track alike, and run with --full.
@@ -60,6 +60,7 @@ def bare_operations(program: Program) -> dict[str, list[str]]:
     return {group: lines(launcher.run(group).stdout) for group in groups_that_run(launcher, KINDS)}
 
 
+@pytest.mark.elsewhere(preset="adaptive")
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_operation_counts_once(
     program: Program, bare_operations: dict[str, list[str]], preset: str, tmp_path: Path
@@ -83,6 +84,7 @@ def waits(output: str) -> dict[str, float]:
     return {kind: float(share) for kind, share in re.findall(r"rank 1: (\w+) ([\d.]+)", output)}
 
 
+@pytest.mark.alone
 def test_operations_move_while_the_partner_computes(program: Program) -> None:
     """Bare, all wait for the partner's next call; the window's accumulate is no operation of the partner's at all."""
     partner = program("late_partner.c")
@@ -97,6 +99,8 @@ def test_operations_move_while_the_partner_computes(program: Program) -> None:
     pytest.fail(f"no progress while the partner computes: bare {bare}, with the engine {shares}")
 
 
+@pytest.mark.alone
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_pcontrol_switches_it_off_where_the_user_wants_that(program: Program, tmp_path: Path) -> None:
     def ended(*settings: str) -> subprocess.CompletedProcess[str]:
         settings += (f"report_file={tmp_path}/report.%r",)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/topology.hpp"
+#include "tasks/topology.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "core/parking.hpp"
+#include "core/activity.hpp"
 
 namespace progress_engine {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/fence.hpp"
-#include "core/scheduling.hpp"
+#include "platform/platform.hpp"
+#include "platform/scheduling.hpp"
 #include "telemetry/thread_usage.hpp"
-#include "wait/epoll.hpp"
+#include "wait/event_source.hpp"
 #include "wait/user_wait.hpp"
 
 namespace progress_engine {

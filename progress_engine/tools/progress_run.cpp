@@ -66,6 +66,7 @@ std::string engine_library() {
 void export_settings(const std::string& variant, const Values& overrides) {
   setenv("PROGRESS_ENGINE", variant.c_str(), 1);
   for (const auto& [key, value] : overrides) setenv(environment_name(key).c_str(), value.c_str(), 1);
+  setenv("PROGRESS_ENGINE_TARGET", std::to_string(getpid()).c_str(), 1);  // this process becomes the program
 }
 
 Resolved settings_of(const Options& options, const Source& last) {

@@ -9,27 +9,8 @@ partition features (reframe_checks.features says what needs them):
     remote             ranks can be on several nodes
     mwait              user mode can wait for a store: UMWAIT or MWAITX
     two-sockets        a node has CPUs of two sockets at least
-partition extras:
-    cores              cores that the ranks of one node may use
-    progress_cores     cores beside its own that each rank is given for the engine's threads; 0 by default
-    launch             "mpiexec" (the MPI's own, on `hosts` or the batch job's nodes) or "launcher" (ReFrame's)
-    hosts              the nodes by name, where no batch system chooses them
-    alone              hosts and cores for a study of one node, where there is a better node for it than the first
-    remote_shell       the ssh stand-in with which mpiexec reaches them
-    bind               True: mpiexec binds each rank to a core; else the nodes' own confinement or the batch system does
-    network            what the network really is, in words, for the records
-    cpus_shared        True: the nodes are namespaces on one kernel, so one CPU number is one CPU on all of them
-    cpus_too_few       why ranks must share CPUs here; such a system is for functional tests
-    check_interfaces   False: bytes on the interfaces cannot be seen (no counters that a user may read)
-    settle_s           pause before each timed transfer, for a network whose rate limiter lets a burst pass
-    sweep              the command that kills what a dead launch left on its nodes
-environment extras:
-    mpi                the name in harness.mpis, or of the site's own choosing
-    library            a word that MPI_Get_library_version must contain
-    bin_dir            where progress-run and the workloads built for this MPI are
-    async_progress     environment that switches on the MPI's own progress thread
-    shared_memory      environment with which ranks of one node talk through its memory, where that is not the default
-    spack              {"site": ..., "environment": ...}: what Spack installs before the job (harness.spack)
+
+The extras of partitions and environments are in reframe_checks.systems.extras.
 """
 
 from __future__ import annotations
@@ -37,13 +18,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness import machine
-from harness.mpis import MPIS, Mpi, installed
-from harness.spack import SiteEnvironment
-from reframe_checks.systems.vcluster.cpus import available_cores
+from harness.base import machine
+from harness.base.mpis import MPIS, Mpi, installed
+from spack_env.site_environment import SiteEnvironment
 from spack_env.table import ENVIRONMENTS
 
 Config = dict[str, Any]
+
+LOOPBACK = "processes of one host over the loopback interface, no rate limit; not a network between nodes"
 
 
 def environment(mpi: Mpi, network: str, systems: list[str]) -> Config:
@@ -82,7 +64,7 @@ def features(cpus: set[int], remote: bool) -> list[str]:
     """What a node with these CPUs of this machine offers."""
     facts = machine.facts()
     rdma = any(str(nic["driver"]).startswith(machine.RDMA_DRIVERS) for nic in facts["nics"])
-    smt = any(len(core) > 1 for core in available_cores(cpus))
+    smt = any(len(core) > 1 for core in machine.available_cores(cpus))
     sockets = {machine.socket_of(cpu) for cpu in cpus}
     offered = {
         "smt": smt,
@@ -123,10 +105,15 @@ def site(
     partitions: list[Config],
     network: str,
     spack: Mapping[str, SiteEnvironment] | None = None,
+    environments: list[Config] | None = None,
 ) -> Config:
-    """A whole ReFrame configuration of one system. `spack`: the MPIs for which Spack builds; then no other is there."""
+    """A whole ReFrame configuration of one system. `spack`: the MPIs for which Spack builds; then no other is there.
+
+    `environments`: those that it has instead of the MPIs installed here.
+    """
     system = {"name": name, "hostnames": hostnames, "modules_system": "nomod", "partitions": partitions}
-    environments = [environment(MPIS[mpi.name], network, [name]) for mpi in installed()]
+    if environments is None:
+        environments = [environment(MPIS[mpi.name], network, [name]) for mpi in installed()]
     if spack is not None:
         environments = [known for known in environments if known["name"] in spack]
         for known in environments:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import os
 import socket
 
+from harness.base.machine import available_cores
 from reframe_checks.systems import common
-from reframe_checks.systems.vcluster.cpus import available_cores
-
-NETWORK = "processes of one host over the loopback interface, no rate limit; not a network between nodes"
 
 
 def _extras(ranks: int = 2) -> common.Config:
@@ -21,7 +19,7 @@ def _extras(ranks: int = 2) -> common.Config:
     return {
         "launch": "mpiexec",
         "bind": cpus >= ranks,
-        "network": NETWORK,
+        "network": common.LOOPBACK,
         "cpus_too_few": "" if cpus >= ranks else f"{ranks} ranks share {cpus} CPU",
         "nodes": 1,
         "cores": len(available_cores()),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.paths import ROOT
+from harness.base.paths import ROOT
 from spack_env.lint import load, problems
 from spack_env.make_site import MPI_PACKAGES, TEMPLATES, merge, templates
 from spack_env.table import ENVIRONMENTS

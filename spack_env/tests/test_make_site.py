@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.errors import UsageError
-from harness.mpis import MPIS, WHEEL_MPIS
+from harness.base.errors import UsageError
+from harness.base.mpis import MPIS, WHEEL_MPIS
 from spack_env import externals, make_site, mpis, shims
 
 MPICH = {"MPICH_VERSION": '"4.1.2"'}

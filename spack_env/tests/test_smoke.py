@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from harness import spack_smoke
-from harness.errors import Failure
-from harness.schedule.records import RecordFile
-from harness.spack import SiteEnvironment
+from harness.base.errors import Failure
+from harness.job.records import RecordFile
 from spack_env import make_site
+from spack_env import smoke as spack_smoke
+from spack_env.site_environment import SiteEnvironment
 from spack_env.table import ENVIRONMENTS
 
 ENGINE = {"active": True, "preset": "adaptive", "driver": "mpi_test"}

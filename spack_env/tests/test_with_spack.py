@@ -17,13 +17,14 @@ from typing import Any
 
 import pytest
 
-from harness import spack, spack_smoke
+from harness.base.errors import Failure
+from harness.base.paths import ROOT
 from harness.cli import main
-from harness.errors import Failure
-from harness.paths import ROOT
-from harness.spack import FROM_SPACK, HERE, SiteEnvironment
 from harness.tests.sessions import bench
 from spack_env import make_site, mpis
+from spack_env import site_environment as spack
+from spack_env import smoke as spack_smoke
+from spack_env.site_environment import FROM_SPACK, HERE, SiteEnvironment
 from spack_env.table import ENVIRONMENTS
 
 pytestmark = [pytest.mark.spack, pytest.mark.slow, pytest.mark.timeout(1200)]

@@ -11,6 +11,7 @@
 #include "common/json.h"
 #include "common/mpi_process.h"
 #include "common/parameters.h"
+#include "common/quantities.h"
 
 namespace workloads {
 
@@ -34,7 +35,8 @@ class Experiment {
   /// What this rank does: sender, receiver, ...
   [[nodiscard]] virtual std::string role() const = 0;
 
-  /// Names of what a repetition measures. The first one leads: repetition ends when rank 0's median of it is known.
+  /// Names of what a repetition measures, of the benchmark's table. The first one decides: repetition ends when rank
+  /// 0's median of it is known.
   [[nodiscard]] virtual std::span<const std::string_view> quantities() const = 0;
 
   /// One repetition: fills `values`, one a quantity. Returns what was wrong with the result (a payload that differs),
@@ -56,6 +58,7 @@ struct Benchmark {
   std::string name;
   std::string question;  ///< what it answers, a sentence
   Parameters parameters;
+  Quantities quantities;  ///< one of them leads
   /// Throws UsageError where this number of ranks cannot run this point (which obeys the parameters).
   void (*check)(const Json& point, int ranks);
   std::unique_ptr<Experiment> (*prepare)(const Preparation& preparation);

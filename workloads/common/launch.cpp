@@ -120,7 +120,12 @@ int run_launch(const MpiProcess& mpi, const Launch& launch, const std::vector<Pl
   }
   watch_for_interruption();
   Recorder recorder(mpi, launch.options.output, launch.counters_at_start);
-  recorder.header({.workload = launch.workload, .context = context, .arguments = launch.arguments});
+  recorder.header({
+      .workload = launch.workload,
+      .quantities = launch.quantities,
+      .context = context,
+      .arguments = launch.arguments,
+  });
   std::size_t failed = 0;
   for (const auto& planned : points) {
     const Decision end = measure(mpi, launch, planned, recorder);

@@ -19,6 +19,7 @@ struct PlannedPoint {
 
 struct Launch {
   std::string workload;
+  Quantities quantities;  ///< of all that its points are measured by
   std::vector<std::string> arguments;
   LaunchOptions options;
   NetworkCounters counters_at_start;

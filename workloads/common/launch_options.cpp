@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/launch_options.h"
 
+#include <CLI/CLI.hpp>
+
 namespace workloads {
 namespace {
 

@@ -6,23 +6,23 @@
 
 namespace workloads {
 
-std::span<const std::string_view> overlap_quantities() {
-  static constexpr std::array<std::string_view, overlap_quantities_count> names{
-      "total_s",
-      "comm_s",
-      "comp_s",
-      "comp_in_s",
-      "post_s",
-      "wait_s",
-      "test_s",
-      "ack_s",
-      "cpu_s",
-      "application_voluntary_switches",
-      "application_involuntary_switches",
-      "other_voluntary_switches",
-      "other_involuntary_switches",
+const Quantities& overlap_quantities() {
+  static const Quantities table{
+      leading(seconds("total_s")),
+      seconds("comm_s"),
+      seconds("comp_s"),
+      seconds("comp_in_s"),
+      seconds("post_s"),
+      seconds("wait_s"),
+      seconds("test_s"),
+      seconds("ack_s"),
+      seconds("cpu_s"),
+      count("application_voluntary_switches"),
+      count("application_involuntary_switches"),
+      count("other_voluntary_switches"),
+      count("other_involuntary_switches"),
   };
-  return names;
+  return table;
 }
 
 std::string write_overlap(const OverlapRun& alone, double comp_s, const OverlapRun& beside, double ack_s,

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 
+#include "common/quantities.h"
 #include "common/thread_usage.h"
 
 namespace workloads {
@@ -28,7 +28,7 @@ struct OverlapRun {
 };
 
 constexpr std::size_t overlap_quantities_count = 13;
-std::span<const std::string_view> overlap_quantities();
+const Quantities& overlap_quantities();
 
 /// Writes, in the order of overlap_quantities(), the sample that a communication `alone`, the computation alone (its
 /// `comp_s`) and both together make; `ack_s` is what closes total_s, alone. Returns what is wrong, or nothing.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <deque>
 #include <optional>
@@ -43,7 +44,7 @@ void add_command(CLI::App& parser, const Benchmark& benchmark, CommandLine& line
   command.parser = parser.add_subcommand(benchmark.name, benchmark.question);
   command.parser->footer(line.program.example);
   command.parser->add_flag("--list-parameters", command.list_parameters,
-                           "Print the parameters of a point as JSON and end");
+                           "Print the parameters of a point and the quantities recorded as JSON and end");
   if (benchmark.calibration != nullptr) {
     add_calibration(command);
   }
@@ -99,12 +100,19 @@ bool only_lists(const CommandLine& line) {
   if (command == nullptr || !command->list_parameters) {
     return false;
   }
-  fmt::print("{}\n", workloads::describe(command->benchmark->parameters).dump(2));
+  const Json tables = {
+      {"parameters", workloads::describe(command->benchmark->parameters)},
+      {"quantities", workloads::describe(command->benchmark->quantities)},
+  };
+  fmt::print("{}\n", tables.dump(2));
   return true;
 }
 
 int measure(const MpiProcess& mpi, const Command& command, Launch launch) {
   launch.workload = command.benchmark->name;
+  launch.quantities = command.calibrate
+                          ? joined(command.benchmark->quantities, command.benchmark->calibration->quantities)
+                          : command.benchmark->quantities;
   launch.options = command.options;
   return run_launch(mpi, launch, plan(mpi, command));
 }

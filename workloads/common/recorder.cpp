@@ -10,31 +10,20 @@
 
 #include "common/engine_report.h"
 #include "common/errors.h"
-#include "common/histogram.h"
 #include "common/placement.h"
 
 namespace workloads {
 namespace {
 
-constexpr std::size_t longest_kept = 20'000;  // samples of a quantity; more of them become a histogram
-
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now())); }
 
-void add_values(Json& line, std::string_view name, std::vector<double> values) {
-  if (values.size() <= longest_kept) {
-    line["samples"][std::string(name)] = std::move(values);
-  } else {
-    line["histograms"][std::string(name)] = log_histogram(values);
-  }
-}
-
-void add_samples(Json& line, Experiment& experiment, const Samples& samples) {
+void add_samples(Json& line, const Quantities& declared, Experiment& experiment, const Samples& samples) {
   line["samples"] = Json::object();
   for (std::size_t i = 0; i < samples.values.size(); ++i) {
-    add_values(line, experiment.quantities()[i], samples.values[i]);
+    add_values(line, declared, experiment.quantities()[i], samples.values[i]);
   }
   for (auto& distribution : experiment.distributions()) {
-    add_values(line, distribution.name, std::move(distribution.values));
+    add_values(line, declared, distribution.name, std::move(distribution.values));
   }
 }
 
@@ -46,6 +35,7 @@ Recorder::Recorder(const MpiProcess& mpi, const std::string& path, NetworkCounte
 }
 
 void Recorder::header(const RecordHeader& header) {
+  declared_ = header.quantities;
   const Json ranks = gather_ranks({
       {"rank", mpi_.rank()},
       {"host", host_name()},
@@ -54,9 +44,10 @@ void Recorder::header(const RecordHeader& header) {
       {"clock_resolution_s", measured_clock_resolution_s()},
   });
   const Json body = {
-      {"schema", 1},
+      {"schema", 3},
       {"context", header.context},
       {"workload", {{"name", header.workload}, {"version", WORKLOADS_VERSION}}},
+      {"quantities", describe_by_name(declared_)},
       {"arguments", header.arguments},
       {"mpi_library", MpiProcess::library()},
       {"thread_level", mpi_.thread_level()},
@@ -70,7 +61,7 @@ void Recorder::header(const RecordHeader& header) {
 void Recorder::point(const Json& point, Experiment& experiment, const Samples& samples, const Noise& before) {
   cpus_observed_.insert(current_cpu());
   Json line = {{"point", point}, {"rank", mpi_.rank()}, {"role", experiment.role()}, {"status", "ok"}};
-  add_samples(line, experiment, samples);
+  add_samples(line, declared_, experiment, samples);
   line["warmup"] = samples.warmup;
   line["converged"] = samples.converged;
   line["noise"] = noise_between(before, read_noise(allowed_cpus_));

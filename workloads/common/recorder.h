@@ -12,6 +12,7 @@
 #include "common/mpi_process.h"
 #include "common/network_counters.h"
 #include "common/noise.h"
+#include "common/quantities.h"
 #include "common/record_file.h"
 #include "common/sampler.h"
 
@@ -19,6 +20,7 @@ namespace workloads {
 
 struct RecordHeader {
   std::string workload;
+  Quantities quantities;  ///< all that its points can record
   Json context;
   std::vector<std::string> arguments;
 };
@@ -52,6 +54,7 @@ class Recorder {
   Clock::time_point begin_ = Clock::now();
   std::vector<int> allowed_cpus_;
   std::set<int> cpus_observed_;
+  Quantities declared_;
   std::optional<RecordFile> file_;
 };
 

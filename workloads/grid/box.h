@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boxes of points in a block that has one layer of ghosts around its interior: the interior is 1..n of each axis.
+// Boxes of points in a block that has layers of ghosts around its interior: the interior is 1..n of each axis.
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "grid/decomposition.h"
 
@@ -18,14 +19,19 @@ struct Box {
   }
 };
 
-/// The storage of a block: its interior and one ghost on either side, the last axis contiguous.
+/// The boxes, at most six, that `outer` has beyond `inner`, which lies in it.
+std::vector<Box> shell(const Box& outer, const Box& inner);
+
+/// The storage of a block: its interior and ghosts on either side, the last axis contiguous.
 struct Layout {
   Triple interior{};
+  int ghosts = 1;  ///< layers: with two, points -1 and 0 and n + 1 and n + 2 of each axis
   [[nodiscard]] std::size_t stride(int axis) const noexcept;
   [[nodiscard]] std::size_t points() const noexcept;
   [[nodiscard]] std::size_t index(int i, int j, int k) const noexcept;
-  /// All interior points but those within `margin` of the block's surface; empty if there are none.
-  [[nodiscard]] Box inside(int margin) const noexcept;
+  /// All interior points but those within `margin` of the block's surface, across each axis; empty if there are none.
+  [[nodiscard]] Box inside(const Triple& margin) const noexcept;
+  [[nodiscard]] Box inside(int margin) const noexcept { return inside({margin, margin, margin}); }
 };
 
 /// Calls action(index of the row's first point, its length) for each row of the box.

@@ -39,8 +39,8 @@ Span block_of(int points, int parts, int index) noexcept {
 
 std::optional<Triple> process_grid(int ranks, const Triple& points, int dimensions) {
   std::optional<Triple> best;
-  for (int i = 1; i <= ranks; ++i) {
-    for (int j = 1; ranks % i == 0 && j <= ranks / i; ++j) {
+  for (int i = ranks; i >= 1; --i) {
+    for (int j = ranks / i; ranks % i == 0 && j >= 1; --j) {
       const Triple grid{i, j, ranks / i / j};
       const bool whole = ranks / i % j == 0;
       if (whole && fits(grid, points, dimensions) && (!best || surface(grid, points) < surface(*best, points))) {
@@ -82,6 +82,10 @@ int Decomposition::neighbour(const Triple& offset) const noexcept {
     }
   }
   return (((place[0] * grid_[1]) + place[1]) * grid_[2]) + place[2];
+}
+
+Triple Decomposition::margin() const noexcept {
+  return {grid_[0] > 1 ? 1 : 0, grid_[1] > 1 ? 1 : 0, grid_[2] > 1 ? 1 : 0};
 }
 
 Span Decomposition::block(int axis, int points) const noexcept {

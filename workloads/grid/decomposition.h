@@ -20,8 +20,9 @@ struct Span {
 /// Block `index` of `points` cut into `parts`: sizes differ by one at most, the longer ones first.
 Span block_of(int points, int parts, int index) noexcept;
 
-/// How many ranks each axis is cut for: at most `dimensions` axes are cut, the blocks' surface is smallest. Nothing if
-/// every way leaves a rank without a plane.
+/// How many ranks each axis is cut for: at most `dimensions` axes are cut, the blocks' surface is smallest, and of
+/// those that are alike the first axes, whose surfaces are contiguous in memory. Nothing if every way leaves a rank
+/// without a plane.
 std::optional<Triple> process_grid(int ranks, const Triple& points, int dimensions);
 
 /// process_grid, or UsageError with a sentence that says how many ranks could share this grid.
@@ -34,6 +35,9 @@ class Decomposition {
 
   /// The rank at `offset` (-1, 0, 1 an axis), -1 beyond a boundary that is not periodic.
   [[nodiscard]] int neighbour(const Triple& offset) const noexcept;
+  /// How far across each axis a point is from other ranks' points at most, if it is next to them: 1 where the axis is
+  /// cut, else 0.
+  [[nodiscard]] Triple margin() const noexcept;
   /// This rank's points of an axis that has `points` of them.
   [[nodiscard]] Span block(int axis, int points) const noexcept;
 

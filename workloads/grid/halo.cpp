@@ -2,38 +2,17 @@
 #include "grid/halo.h"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
+#include "common/clock.h"
 #include "common/mpi_process.h"
 
 namespace workloads {
 namespace {
 
-Triple opposite(const Triple& direction) { return {-direction[0], -direction[1], -direction[2]}; }
-
 /// 0 to 26.
 int code(const Triple& direction) { return ((direction[0] + 1) * 9) + ((direction[1] + 1) * 3) + direction[2] + 1; }
-
-/// Axes before `with_ghosts_before` are sent with their ghosts.
-HaloPart make_part(const Decomposition& ranks, const Triple& interior, const Triple& direction,
-                   int with_ghosts_before) {
-  HaloPart part{.direction = direction, .neighbour = ranks.neighbour(direction), .send = {}, .receive = {}};
-  for (int a = 0; a < 3; ++a) {
-    const auto axis = static_cast<std::size_t>(a);
-    const int n = interior[axis];
-    if (direction[axis] == 0) {
-      const int ghost = a < with_ghosts_before ? 1 : 0;
-      part.send.begin[axis] = part.receive.begin[axis] = 1 - ghost;
-      part.send.end[axis] = part.receive.end[axis] = n + 1 + ghost;
-    } else {
-      part.send.begin[axis] = direction[axis] > 0 ? n : 1;
-      part.send.end[axis] = part.send.begin[axis] + 1;
-      part.receive.begin[axis] = direction[axis] > 0 ? n + 1 : 0;
-      part.receive.end[axis] = part.receive.begin[axis] + 1;
-    }
-  }
-  return part;
-}
 
 template <class T>
 MPI_Datatype type_of() {
@@ -42,37 +21,17 @@ MPI_Datatype type_of() {
 
 }  // namespace
 
-std::vector<HaloPart> all_parts(const Decomposition& ranks, const Triple& interior, bool corners) {
-  constexpr int last = 26;
-  constexpr int centre = last / 2;
-  std::vector<HaloPart> parts;
-  for (int c = 0; c < centre; ++c) {
-    const Triple direction{(c / 9) - 1, (c / 3 % 3) - 1, (c % 3) - 1};
-    const auto axes = std::ranges::count_if(direction, [](int step) { return step != 0; });
-    if (corners || axes == 1) {
-      parts.push_back(make_part(ranks, interior, direction, 0));
-      parts.push_back(make_part(ranks, interior, opposite(direction), 0));
-    }
-  }
-  return parts;
-}
-
-std::vector<HaloPart> axis_parts(const Decomposition& ranks, const Triple& interior, int axis) {
-  Triple direction{};
-  direction[static_cast<std::size_t>(axis)] = -1;
-  return {make_part(ranks, interior, direction, axis), make_part(ranks, interior, opposite(direction), axis)};
-}
-
 template <class T>
 HaloExchange<T>::HaloExchange(int rank, const std::vector<HaloPart>& parts, const Layout& layout, std::size_t variables,
                               int tag)
     : rank_(rank), layout_(layout), tag_(tag) {
   for (const auto& part : parts) {
     const std::size_t values = part.neighbour < 0 ? 0 : part.send.points() * variables;
-    const std::size_t arriving = part.neighbour < 0 ? 0 : part.receive.points() * variables;
+    const std::size_t arriving = part.neighbour < 0 || part.neighbour == rank ? 0 : part.receive.points() * variables;
     messages_.push_back({.part = part, .out = std::vector<T>(values), .in = std::vector<T>(arriving)});
   }
   requests_.reserve(2 * messages_.size());
+  arriving_.reserve(2 * messages_.size());
 }
 
 template <class T>
@@ -86,9 +45,21 @@ void HaloExchange<T>::post_receives() {
     if (travels(message)) {
       // The neighbour sends it in the opposite direction.
       require(MPI_Irecv(message.in.data(), static_cast<int>(message.in.size()), type_of<T>(), message.part.neighbour,
-                        tag_ + code(opposite(message.part.direction)), MPI_COMM_WORLD, &requests_.emplace_back()),
+                        tag_ + code(opposite_of(message.part.direction)), MPI_COMM_WORLD, &requests_.emplace_back()),
               "MPI_Irecv");
+      arriving_.push_back(&message);
     }
+  }
+}
+
+template <class T>
+void HaloExchange<T>::start_send(Message& message) {
+  if (travels(message)) {
+    require(MPI_Isend(message.out.data(), static_cast<int>(message.out.size()), type_of<T>(), message.part.neighbour,
+                      tag_ + code(message.part.direction), MPI_COMM_WORLD, &requests_.emplace_back()),
+            "MPI_Isend");
+    arriving_.push_back(nullptr);
+    ++sent_;
   }
 }
 
@@ -96,10 +67,33 @@ template <class T>
 void HaloExchange<T>::post_sends(Fields fields) {
   for (auto& message : messages_) {
     pack(message, fields);
+    start_send(message);
+  }
+  copy_own(fields);
+}
+
+template <class T>
+void HaloExchange<T>::pack(Fields fields) {
+  for (auto& message : messages_) {
+    pack(message, fields);
+  }
+}
+
+template <class T>
+void HaloExchange<T>::start_sends() {
+  for (auto& message : messages_) {
+    start_send(message);
+  }
+}
+
+template <class T>
+void HaloExchange<T>::send() {
+  for (auto& message : messages_) {
     if (travels(message)) {
-      require(MPI_Isend(message.out.data(), static_cast<int>(message.out.size()), type_of<T>(), message.part.neighbour,
-                        tag_ + code(message.part.direction), MPI_COMM_WORLD, &requests_.emplace_back()),
-              "MPI_Isend");
+      require(MPI_Send(message.out.data(), static_cast<int>(message.out.size()), type_of<T>(), message.part.neighbour,
+                       tag_ + code(message.part.direction), MPI_COMM_WORLD),
+              "MPI_Send");
+      ++sent_;
     }
   }
 }
@@ -108,23 +102,77 @@ template <class T>
 void HaloExchange<T>::wait() {
   require(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   requests_.clear();
+  arriving_.clear();
+}
+
+template <class T>
+void HaloExchange<T>::copy_own(Fields fields) {
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    if (messages_[i].part.neighbour == rank_) {
+      write(messages_[i].part.receive, messages_[i ^ 1U].out, fields);  // opposite directions stand side by side
+    }
+  }
 }
 
 template <class T>
 void HaloExchange<T>::unpack(Fields fields) {
-  for (std::size_t i = 0; i < messages_.size(); ++i) {
-    if (messages_[i].part.neighbour == rank_) {
-      messages_[i].in = messages_[i ^ 1U].out;  // opposite directions stand side by side
+  for (const auto& message : messages_) {
+    write(message.part.receive, message.in, fields);
+  }
+}
+
+template <class T>
+double HaloExchange<T>::unpack_as_they_come(Fields fields) {
+  double in_mpi_s = 0;
+  for (int index = 0;;) {
+    const auto begin = Clock::now();
+    require(MPI_Waitany(static_cast<int>(requests_.size()), requests_.data(), &index, MPI_STATUS_IGNORE),
+            "MPI_Waitany");
+    in_mpi_s += seconds_since(begin);
+    if (index == MPI_UNDEFINED) {
+      break;
     }
-    unpack(messages_[i], fields);
+    if (const auto* message = arriving_[static_cast<std::size_t>(index)]) {
+      write(message->part.receive, message->in, fields);
+    }
+  }
+  requests_.clear();
+  arriving_.clear();
+  return in_mpi_s;
+}
+
+template <class T>
+void HaloExchange<T>::exchange(std::size_t message, const std::function<void()>& yield) {
+  if (!travels(messages_[message])) {
+    return;
+  }
+  auto& [part, out, in] = messages_[message];
+  const int peer = part.neighbour;
+  const int there = tag_ + code(part.direction);
+  const int back = tag_ + code(opposite_of(part.direction));
+  const auto sent = static_cast<int>(out.size());
+  const auto received = static_cast<int>(in.size());
+  const auto type = type_of<T>();
+  if (!yield) {
+    require(MPI_Sendrecv(out.data(), sent, type, peer, there, in.data(), received, type, peer, back, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE),
+            "MPI_Sendrecv");
+    return;
+  }
+  std::array<MPI_Request, 2> requests{};
+  require(MPI_Irecv(in.data(), received, type, peer, back, MPI_COMM_WORLD, requests.data()), "MPI_Irecv");
+  require(MPI_Isend(out.data(), sent, type, peer, there, MPI_COMM_WORLD, &requests[1]), "MPI_Isend");
+  for (int done = 0; done == 0;) {
+    require(MPI_Testall(2, requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done == 0) {
+      yield();
+    }
   }
 }
 
 template <class T>
 void HaloExchange<T>::exchange_blocking(Fields fields) {
-  for (auto& message : messages_) {
-    pack(message, fields);
-  }
+  pack(fields);
   const auto peer = [&](const Message& message) { return travels(message) ? message.part.neighbour : MPI_PROC_NULL; };
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     auto& to = messages_[i];
@@ -134,7 +182,9 @@ void HaloExchange<T>::exchange_blocking(Fields fields) {
                          static_cast<int>(from.in.size()), type_of<T>(), peer(from), tag, MPI_COMM_WORLD,
                          MPI_STATUS_IGNORE),
             "MPI_Sendrecv");
+    sent_ += travels(to) ? 1 : 0;
   }
+  copy_own(fields);
   unpack(fields);
 }
 
@@ -148,10 +198,10 @@ void HaloExchange<T>::pack(Message& message, Fields fields) const {
 }
 
 template <class T>
-void HaloExchange<T>::unpack(const Message& message, Fields fields) {
-  auto place = message.in.begin();
-  for (T* field : message.in.empty() ? Fields{} : fields) {
-    for_each_row(layout_, message.part.receive, [&](std::size_t first, std::size_t length) {
+void HaloExchange<T>::write(const Box& box, const std::vector<T>& values, Fields fields) const {
+  auto place = values.begin();
+  for (T* field : values.empty() ? Fields{} : fields) {
+    for_each_row(layout_, box, [&](std::size_t first, std::size_t length) {
       std::copy_n(place, length, field + first);
       place += static_cast<std::ptrdiff_t>(length);
     });

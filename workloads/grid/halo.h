@@ -4,28 +4,14 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
-#include "grid/box.h"
+#include "grid/halo_parts.h"
 
 namespace workloads {
-
-/// One neighbour: what it is sent (points of the interior's edge) and what it sends (points of the ghosts).
-struct HaloPart {
-  Triple direction{};
-  int neighbour = -1;  ///< none beyond the domain
-  Box send;
-  Box receive;
-};
-
-/// Everything at once: the six faces, or with `corners` the 26 faces, edges and corners. Opposite directions are
-/// neighbours in the list: 2m and 2m + 1.
-std::vector<HaloPart> all_parts(const Decomposition& ranks, const Triple& interior, bool corners);
-
-/// The two faces across one axis, with the ghosts of the axes before it: one axis after another, three exchanges of two
-/// messages fill edges and corners too.
-std::vector<HaloPart> axis_parts(const Decomposition& ranks, const Triple& interior, int axis);
 
 /// The messages of one list of parts, all variables of a neighbour in one message. T is float or double. A neighbour
 /// that is this rank itself is copied, without MPI. Used from one thread; a rank's error ends the whole job.
@@ -45,12 +31,31 @@ class HaloExchange {
   static constexpr int tags = 27;
 
   void post_receives();
+  /// Ghosts that are this rank's own points are there after it.
   void post_sends(Fields fields);
   void wait();  ///< for all that was posted
   void unpack(Fields fields);
 
+  /// post_sends() in two steps, for who times the calls without the copying.
+  void pack(Fields fields);
+  void start_sends();
+  /// MPI_Send to one neighbour after the other, of what was packed; the receives must be posted.
+  void send();
+
+  /// In place of wait() and unpack(): each message is unpacked when it has come, whichever is first. The seconds of it
+  /// that were spent in MPI.
+  double unpack_as_they_come(Fields fields);
+
+  [[nodiscard]] std::size_t messages() const noexcept { return messages_.size(); }
+  /// One message of those packed, both ways: by MPI_Sendrecv or, with `yield`, by MPI_Testall and yield() in turn. For
+  /// a thread a neighbour: different messages may go at the same time, and are not counted in sent().
+  void exchange(std::size_t message, const std::function<void()>& yield);
+
   /// All of it by MPI_Sendrecv, one direction after the other.
   void exchange_blocking(Fields fields);
+
+  /// Messages that this rank has sent to others so far.
+  [[nodiscard]] std::int64_t sent() const noexcept { return sent_; }
 
  private:
   struct Message {
@@ -60,13 +65,17 @@ class HaloExchange {
   };
   [[nodiscard]] bool travels(const Message& message) const noexcept;
   void pack(Message& message, Fields fields) const;
-  void unpack(const Message& message, Fields fields);
+  void start_send(Message& message);
+  void write(const Box& box, const std::vector<T>& values, Fields fields) const;
+  void copy_own(Fields fields);
 
   int rank_;
   Layout layout_;
   int tag_;
   std::vector<Message> messages_;
   std::vector<MPI_Request> requests_;
+  std::vector<const Message*> arriving_;  ///< what each request brings; null for what is sent
+  std::int64_t sent_ = 0;
 };
 
 extern template class HaloExchange<float>;

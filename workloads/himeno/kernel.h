@@ -19,8 +19,9 @@ std::span<const std::string_view> size_names() noexcept;
 Triple grid_of(std::string_view name);
 
 inline constexpr double flops_a_point = 34;  ///< as the benchmark counts them
+inline constexpr std::size_t bytes_of_a_point = 14 * sizeof(float);
 
-/// A block of the grid with its arrays (p, bnd, wrk1, wrk2, a0-a3, b0-b2, c0-c2: 56 bytes a point). Not for several
+/// A block of the grid with its arrays (p, bnd, wrk1, wrk2, a0-a3, b0-b2, c0-c2: bytes_of_a_point). Not for several
 /// threads at once.
 class Kernel {
  public:

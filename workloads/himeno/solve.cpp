@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/separation.h"
 #include "grid/halo.h"
 #include "himeno/kernel.h"
@@ -46,6 +47,17 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      leading(seconds("elapsed_s")),
+      seconds("comm_s"),
+      seconds("comp_s"),
+      {.name = "mflops", .unit = "MFLOP/s", .better = Better::higher},
+      {.name = "gosa", .unit = "1", .better = Better::neither},
+  };
+  return table;
+}
+
 Triple grid_of(const Json& point) { return himeno::grid_of(choice_of(point, parameters(), "grid")); }
 
 Triple interior_of(const Triple& grid) { return {grid[0] - 2, grid[1] - 2, grid[2] - 2}; }
@@ -55,7 +67,16 @@ Triple cut(const Json& point, int ranks) {
   return require_process_grid(ranks, interior_of(grid_of(point)), dimensions);
 }
 
-void check(const Json& point, int ranks) { cut(point, ranks); }
+void check(const Json& point, int ranks) {
+  const auto parts = cut(point, ranks);
+  const auto interior = interior_of(grid_of(point));
+  Layout largest;
+  for (std::size_t axis = 0; axis < parts.size(); ++axis) {
+    largest.interior[axis] = block_of(interior[axis], parts[axis], 0).size();
+  }
+  require_memory("grid " + choice_of(point, parameters(), "grid"),
+                 himeno::bytes_of_a_point * static_cast<double>(largest.points()));
+}
 
 std::array<Span, 3> place_of(const Decomposition& ranks, const Triple& grid) {
   std::array<Span, 3> place;
@@ -87,7 +108,7 @@ class Solve final : public Experiment {
   [[nodiscard]] std::string role() const override { return alone_ ? "sequential" : "rank"; }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 5> names{"elapsed_s", "comm_s", "comp_s", "mflops", "gosa"};
+    static const auto names = names_of(quantity_table());
     return names;
   }
 
@@ -185,6 +206,7 @@ const Benchmark& himeno_benchmark() {
       .name = "solve",
       .question = "How fast does Jacobi's method run? The published kernel: MFLOPS and gosa.",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check,
       .prepare = prepare,
   };

@@ -71,6 +71,18 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      seconds("batch_median_s"),
+      {.name = "mflops", .unit = "MFLOP/s", .better = Better::higher, .leading = true},
+      {.name = "alone_mflops", .unit = "MFLOP/s", .better = Better::higher},
+      {.name = "cpu_share", .unit = "1", .better = Better::lower},
+      seconds("latency_s"),
+      seconds("elapsed_s"),
+  };
+  return table;
+}
+
 double thread_cpu_s() noexcept {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -110,7 +122,7 @@ class Interference final : public Experiment {
   [[nodiscard]] std::string role() const override { return waits_ ? "waiting" : "partner"; }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 4> measured{"batch_median_s", "mflops", "alone_mflops", "cpu_share"};
+    static const auto measured = names_of(quantity_table(), 4);
     static constexpr std::array<std::string_view, 1> answering{"elapsed_s"};
     return waits_ ? std::span<const std::string_view>(measured) : answering;
   }
@@ -250,6 +262,7 @@ const Benchmark& ping_pong_benchmark() {
       .name = "ping-pong",
       .question = "What does waiting for a message cost a computation next to it, and the message?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check,
       .prepare = prepare,
       .thread_level = "funneled",

@@ -28,6 +28,11 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{leading(seconds("unit_s")), seconds("comm_s"), seconds("ack_s")};
+  return table;
+}
+
 /// All ranks compute at the same time, as they do in what is calibrated.
 class UnitCalibration final : public Experiment {
  public:
@@ -95,6 +100,7 @@ const Benchmark& calibration_benchmark() {
       .name = "calibration",
       .question = "How long are a unit of work and a message alone?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check,
       .prepare = prepare,
   };

@@ -60,7 +60,10 @@ class CollectiveOverlap final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return role_; }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override { return overlap_quantities(); }
+  [[nodiscard]] std::span<const std::string_view> quantities() const override {
+    static const auto names = names_of(overlap_quantities());
+    return names;
+  }
 
   std::string repeat(std::span<double> values) override {
     const OverlapRun alone = run(false);
@@ -114,6 +117,7 @@ const Benchmark& collective_overlap_benchmark() {
       .name = "collective-overlap",
       .question = "Does a nonblocking collective progress while its ranks compute?",
       .parameters = parameters(),
+      .quantities = overlap_quantities(),
       .check = check,
       .prepare = prepare,
       .calibration = &calibration_benchmark(),

@@ -41,6 +41,19 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      seconds("comp_in_s"),
+      {.name = "switches_per_s", .unit = "1/s", .better = Better::lower, .leading = true},
+      {.name = "preemptions_per_s", .unit = "1/s", .better = Better::lower},
+      {.name = "application_switches_per_s", .unit = "1/s", .better = Better::lower},
+      {.name = "application_preemptions_per_s", .unit = "1/s", .better = Better::lower},
+      {.name = "cpu_share", .unit = "1", .better = Better::lower},
+      seconds("total_s"),
+  };
+  return table;
+}
+
 /// One message each way between the two of a pair.
 class Exchange {
  public:
@@ -86,15 +99,7 @@ class ContextSwitches final : public Experiment {
   [[nodiscard]] std::string role() const override { return std::string(exchange_.pair().role()); }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 7> names{
-        "comp_in_s",
-        "switches_per_s",
-        "preemptions_per_s",
-        "application_switches_per_s",
-        "application_preemptions_per_s",
-        "cpu_share",
-        "total_s",
-    };
+    static const auto names = names_of(quantity_table());
     return names;
   }
 
@@ -142,6 +147,7 @@ const Benchmark& context_switches_benchmark() {
       .name = "context-switches",
       .question = "How often are threads switched while the program computes, with and without messages pending?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check_pairs,
       .prepare = prepare,
       .calibration = &calibration_benchmark(),

@@ -44,6 +44,19 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      leading(seconds("total_s")),
+      seconds("comm_s"),
+      seconds("comp_s"),
+      seconds("ack_s"),
+      seconds("cpu_s"),
+      {.name = "work_units", .unit = "1", .better = Better::neither},
+      seconds("overhead_s"),
+  };
+  return table;
+}
+
 class HostOverhead final : public Experiment {
  public:
   explicit HostOverhead(const Preparation& preparation)
@@ -58,9 +71,7 @@ class HostOverhead final : public Experiment {
   [[nodiscard]] std::string role() const override { return std::string(transfer_.pair().role()); }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 7> names{
-        "total_s", "comm_s", "comp_s", "ack_s", "cpu_s", "work_units", "overhead_s",
-    };
+    static const auto names = names_of(quantity_table());
     return std::span(names).first(computes_ ? names.size() : names.size() - 1);
   }
 
@@ -133,6 +144,7 @@ const Benchmark& host_overhead_benchmark() {
       .name = "host-overhead",
       .question = "How much of the host's time does a message cost, however much computation hides it?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check_pairs,
       .prepare = prepare,
   };

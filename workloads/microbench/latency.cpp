@@ -32,6 +32,15 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      seconds("batch_median_s"),         seconds("cpu_s"),
+      count("other_voluntary_switches"), count("other_involuntary_switches"),
+      leading(seconds("latency_s")),
+  };
+  return table;
+}
+
 class Latency final : public Experiment {
  public:
   explicit Latency(const Preparation& preparation)
@@ -48,12 +57,7 @@ class Latency final : public Experiment {
   [[nodiscard]] std::string role() const override { return std::string(pair_.role()); }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 4> names{
-        "batch_median_s",
-        "cpu_s",
-        "other_voluntary_switches",
-        "other_involuntary_switches",
-    };
+    static const auto names = names_of(quantity_table(), 4);
     return names;
   }
 
@@ -88,6 +92,7 @@ const Benchmark& latency_benchmark() {
       .name = "latency",
       .question = "How long does a message take? Half a round trip, its whole distribution.",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check_pairs,
       .prepare = prepare,
   };

@@ -23,6 +23,16 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      seconds("batch_median_s"),
+      seconds("elapsed_s"),
+      seconds("cpu_s"),
+      leading(seconds("latency_s")),
+  };
+  return table;
+}
+
 class ManyToMany final : public Experiment {
  public:
   explicit ManyToMany(const Preparation& preparation)
@@ -34,7 +44,7 @@ class ManyToMany final : public Experiment {
   [[nodiscard]] std::string role() const override { return std::string(pair_.role()); }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 3> names{"batch_median_s", "elapsed_s", "cpu_s"};
+    static const auto names = names_of(quantity_table(), 3);
     return names;
   }
 
@@ -79,6 +89,7 @@ const Benchmark& many_to_many_benchmark() {
       .name = "many-to-many",
       .question = "How long does a message take when many threads send and receive at the same time?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check_pairs,
       .prepare = prepare,
       .thread_level = "multiple",

@@ -34,6 +34,18 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      seconds("batch_median_s"),
+      seconds("excess_latency_s"),
+      {.name = "compute_units_per_s", .unit = "1/s", .better = Better::higher},
+      seconds("cpu_s"),
+      leading(seconds("latency_s")),
+      seconds("unloaded_latency_s"),
+  };
+  return table;
+}
+
 class NLoad final : public Experiment {
  public:
   explicit NLoad(const Preparation& preparation)
@@ -51,12 +63,7 @@ class NLoad final : public Experiment {
   [[nodiscard]] std::string role() const override { return std::string(pair_.role()); }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 4> names{
-        "batch_median_s",
-        "excess_latency_s",
-        "compute_units_per_s",
-        "cpu_s",
-    };
+    static const auto names = names_of(quantity_table(), 4);
     return names;
   }
 
@@ -102,6 +109,7 @@ const Benchmark& n_load_benchmark() {
       .name = "n-load",
       .question = "How long does a message take while other threads of its processes compute?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check_pairs,
       .prepare = prepare,
   };

@@ -24,6 +24,11 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{seconds("elapsed_s"), seconds("cpu_s"), leading(seconds("latency_s"))};
+  return table;
+}
+
 class OneToMany final : public Experiment {
  public:
   explicit OneToMany(const Preparation& preparation)
@@ -39,7 +44,7 @@ class OneToMany final : public Experiment {
   [[nodiscard]] std::string role() const override { return std::string(pair_.role()); }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 2> names{"elapsed_s", "cpu_s"};
+    static const auto names = names_of(quantity_table(), 2);
     return names;
   }
 
@@ -100,6 +105,7 @@ const Benchmark& one_to_many_benchmark() {
       .name = "one-to-many",
       .question = "Does latency depend on how many threads wait for a message?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check_pairs,
       .prepare = prepare,
       .thread_level = "multiple",

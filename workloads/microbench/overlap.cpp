@@ -80,7 +80,10 @@ class Overlap final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return std::string(transfer_.pair().role()); }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override { return overlap_quantities(); }
+  [[nodiscard]] std::span<const std::string_view> quantities() const override {
+    static const auto names = names_of(overlap_quantities());
+    return names;
+  }
 
   std::string repeat(std::span<double> values) override {
     const TransferTimes alone = transfer_.run([](MPI_Request&) {});
@@ -109,6 +112,7 @@ const Benchmark& overlap_benchmark() {
       .name = "overlap",
       .question = "Does a message progress while its sides compute? Communication alone, computation alone, and both.",
       .parameters = parameters(),
+      .quantities = overlap_quantities(),
       .check = check,
       .prepare = prepare,
       .calibration = &calibration_benchmark(),

@@ -22,12 +22,17 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{leading(seconds("unit_s"))};
+  return table;
+}
+
 class UnitOfInflation final : public Experiment {
  public:
   [[nodiscard]] std::string role() const override { return "computing"; }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 1> names{"unit_s"};
+    static const auto names = names_of(quantity_table());
     return names;
   }
 
@@ -51,6 +56,7 @@ const Benchmark& minighost_calibration_benchmark() {
       .name = "calibration",
       .question = "How long is a unit of the inflated computation?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check,
       .prepare = prepare,
   };

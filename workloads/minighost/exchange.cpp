@@ -73,6 +73,15 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities early{
+      {.name = "arrived_early", .unit = "1", .better = Better::higher},
+      {.name = "changed_early", .unit = "1", .better = Better::higher},
+  };
+  static const Quantities table = joined(overlap_quantities(), early);
+  return table;
+}
+
 Triple process_grid_of(int ranks) { return require_process_grid(ranks, {ranks, ranks, ranks}, 3); }
 
 void check(const Json& /*point*/, int ranks) {
@@ -120,13 +129,7 @@ class Exchange final : public Experiment {
   [[nodiscard]] std::string role() const override { return "rank"; }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static const auto names = [] {
-      std::array<std::string_view, overlap_quantities_count + 2> list;
-      std::ranges::copy(overlap_quantities(), list.begin());
-      list[overlap_quantities_count] = "arrived_early";
-      list[overlap_quantities_count + 1] = "changed_early";
-      return list;
-    }();
+    static const auto names = names_of(quantity_table());
     return std::span(names).first(names.size() - (looks() ? 0 : 2));
   }
 
@@ -294,6 +297,7 @@ const Benchmark& minighost_exchange_benchmark() {
       .name = "exchange",
       .question = "Do halos move while an inflated computation runs, and are they there before the wait?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check,
       .prepare = prepare,
       .calibration = &minighost_calibration_benchmark(),

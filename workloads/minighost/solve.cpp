@@ -1,134 +1,97 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // miniGhost: time steps of a stencil on a periodic grid cut for the ranks, all variables of a neighbour in one message.
 //
-// Point: nx, ny, nz (of the whole grid), variables, stencil (7, 27), steps, mode, placement. Samples, one a repetition:
-// elapsed_s, comp_s, comm_s (packing, messages, unpacking), wait_s (of it, in the completing calls), cpu_s, sum and
-// norm (over all variables and points at the end). Every rank checks every point of its block against the exact
-// solution.
+// Four ways to exchange: an axis after the other, blocking or not, where edges and corners come with the later axes;
+// with each neighbour directly, all at once; and that beside the computation of the points that need no ghost.
+//
+// Point: nx, ny, nz (of the whole grid), variables, stencil (7, 27), neighbours (6, 26), steps, mode, reduction,
+// placement. Samples, one a repetition: elapsed_s, comp_s, comm_s (packing, messages, unpacking, reductions), wait_s
+// (of it, in the calls that complete messages), reduction_s (of it, in those of reductions), cpu_s, messages (that this
+// rank sent to others), sum and norm (over all variables and points at the end). Every rank checks every point of its
+// block against the exact solution, and every sum over the grid.
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <memory>
+#include <numeric>
 
 #include "common/clock.h"
-#include "common/errors.h"
 #include "common/separation.h"
 #include "common/thread_usage.h"
 #include "grid/halo.h"
 #include "minighost/benchmarks.h"
+#include "minighost/global_sum.h"
 #include "minighost/plane_wave.h"
+#include "minighost/solve_point.h"
 
 namespace workloads {
 namespace {
 
+using minighost::GlobalSum;
 using minighost::PlaneWave;
-using minighost::Stencil;
+using minighost::SolvePoint;
 
-constexpr int most_points = 16384;  // of an axis
-constexpr int most_variables = 40;  // as in miniGhost
-constexpr int most_steps = 1'000'000;
-
-Parameter integer(const char* name, int maximum, const char* meaning, int default_value) {
-  return {
-      .name = name,
-      .domain = IntegerRange{.minimum = 1, .maximum = maximum},
-      .unit = "",
-      .meaning = meaning,
-      .default_value = default_value,
-  };
-}
-
-const Parameters& parameters() {
-  constexpr int edge = 64;
-  static const Parameters table{
-      integer("nx", most_points, "points of the whole grid along its first axis", edge),
-      integer("ny", most_points, "points along the second axis", edge),
-      integer("nz", most_points, "points along the third axis, which is contiguous in memory", edge),
-      integer("variables", most_variables, "variables, all sent to a neighbour in one message", 5),
-      {
-          .name = "stencil",
-          .domain = IntegerRange{.minimum = 7, .maximum = 27},
-          .unit = "points",
-          .meaning = "7 or 27",
-          .default_value = 7,
-      },
-      integer("steps", most_steps, "time steps of a repetition", 10),
-      {
-          .name = "mode",
-          .domain = Choices{"blocking", "nonblocking", "overlapped"},
-          .unit = "",
-          .meaning = "MPI_Sendrecv axis after axis; all neighbours at once and then the computation; or the interior "
-                     "computed before the wait and the boundary after it",
-          .default_value = "nonblocking",
-      },
-      separation_parameter(),
+const Quantities& quantity_table() {
+  static const Quantities table{
+      leading(seconds("elapsed_s")),
+      seconds("comp_s"),
+      seconds("comm_s"),
+      seconds("wait_s"),
+      seconds("reduction_s"),
+      seconds("cpu_s"),
+      {.name = "messages", .unit = "messages", .better = Better::neither},
+      {.name = "sum", .unit = "1", .better = Better::neither},
+      {.name = "norm", .unit = "1", .better = Better::neither},
   };
   return table;
 }
 
-int number(const Json& point, std::string_view name) { return static_cast<int>(integer_of(point, parameters(), name)); }
-
-Triple grid_of(const Json& point) { return {number(point, "nx"), number(point, "ny"), number(point, "nz")}; }
-
-void check(const Json& point, int ranks) {
-  if (const int stencil = number(point, "stencil"); stencil != 7 && stencil != 27) {
-    throw UsageError(fmt::format("stencil = {}: 7 or 27 is needed", stencil));
+std::vector<PlaneWave> waves_of(const SolvePoint& point) {
+  std::vector<PlaneWave> waves;
+  waves.reserve(static_cast<std::size_t>(point.variables));
+  for (int variable = 0; variable < point.variables; ++variable) {
+    waves.emplace_back(point.grid, variable);
   }
-  require_process_grid(ranks, grid_of(point), 3);
+  return waves;
+}
+
+std::vector<double> sums_of(const std::vector<PlaneWave>& waves) {
+  std::vector<double> sums;
+  std::ranges::transform(waves, std::back_inserter(sums), &PlaneWave::sum);
+  return sums;
 }
 
 std::array<Span, 3> place_of(const Decomposition& ranks, const Triple& grid) {
   return {ranks.block(0, grid[0]), ranks.block(1, grid[1]), ranks.block(2, grid[2])};
 }
 
-/// The points of a block that need its ghosts: six slabs around Layout::inside(1), none twice.
-std::vector<Box> boundary_of(const Layout& layout) {
-  std::vector<Box> slabs;
-  Box rest = layout.inside(0);
-  const Box inner = layout.inside(1);
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    Box low = rest;
-    Box high = rest;
-    low.end[axis] = inner.begin[axis];
-    high.begin[axis] = inner.end[axis];
-    slabs.push_back(low);
-    slabs.push_back(high);
-    rest.begin[axis] = inner.begin[axis];
-    rest.end[axis] = inner.end[axis];
-  }
-  return slabs;
-}
-
 class Solve final : public Experiment {
  public:
   explicit Solve(const Preparation& preparation)
-      : grid_(grid_of(preparation.point)),
-        ranks_(preparation.mpi.rank(), require_process_grid(preparation.mpi.size(), grid_, 3), true),
-        place_(place_of(ranks_, grid_)),
+      : point_(preparation.point),
+        ranks_(preparation.mpi.rank(), require_process_grid(preparation.mpi.size(), point_.grid, 3), true),
+        place_(place_of(ranks_, point_.grid)),
         layout_{.interior = {place_[0].size(), place_[1].size(), place_[2].size()}},
-        boundary_(boundary_of(layout_)),
-        stencil_(number(preparation.point, "stencil") == 7 ? Stencil::seven : Stencil::twenty_seven),
-        steps_(number(preparation.point, "steps")),
-        mode_(choice_of(preparation.point, parameters(), "mode")),
+        inner_(layout_.inside(ranks_.margin())),
+        boundary_(shell(layout_.inside(0), inner_)),
         slowdown_(preparation.slowdown),
         settle_s_(preparation.settle_s),
-        separation_(choice_of(preparation.point, parameters(), "placement")) {
-    for (int variable = 0; variable < number(preparation.point, "variables"); ++variable) {
-      waves_.emplace_back(grid_, variable);
-      now_.emplace_back(layout_.points());
-      next_.emplace_back(layout_.points());
-    }
+        separation_(point_.placement),
+        waves_(waves_of(point_)),
+        now_(waves_.size(), std::vector<double>(layout_.points())),
+        next_(now_),
+        sums_(point_.reduction, sums_of(waves_)) {
     make_halos(preparation.mpi.rank());
   }
 
   [[nodiscard]] std::string role() const override { return "rank"; }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 7> names{
-        "elapsed_s", "comp_s", "comm_s", "wait_s", "cpu_s", "sum", "norm",
-    };
+    static const auto names = names_of(quantity_table());
     return names;
   }
 
@@ -139,14 +102,18 @@ class Solve final : public Experiment {
     start();
     const Usage before = read_usage();
     const auto begin = Clock::now();
-    for (int step = 0; step < steps_; ++step) {
+    for (int step = 0; step < point_.steps; ++step) {
       advance();
       std::swap(now_, next_);
+      add_up();
     }
+    sums_.finish();
     const double elapsed_s = seconds_since(begin);
     const double cpu_s = (read_usage() - before).cpu_s;
     const auto [sum, norm] = totals();
-    const std::array<double, 7> measured{elapsed_s, comp_s_, comm_s_, wait_s_, cpu_s, sum, norm};
+    const double comm_s = comm_s_ + sums_.elapsed_s();
+    const std::array<double, 9> measured{elapsed_s, comp_s_,    comm_s, wait_s_, sums_.elapsed_s(),
+                                         cpu_s,     messages(), sum,    norm};
     std::ranges::copy(measured, values.begin());
     return verify(sum);
   }
@@ -156,15 +123,22 @@ class Solve final : public Experiment {
   using Exchange = HaloExchange<double>;
 
   void make_halos(int rank) {
-    if (mode_ != "blocking") {
-      halos_.emplace_back(rank, all_parts(ranks_, layout_.interior, stencil_ == Stencil::twenty_seven), layout_,
-                          waves_.size());
+    if (point_.mode == "direct" || point_.mode == "overlapped") {
+      halos_.emplace_back(rank, all_parts(ranks_, layout_.interior, point_.corners), layout_, waves_.size());
       return;
     }
     for (int axis = 0; axis < 3; ++axis) {  // edges and corners come with the second and the third
-      halos_.emplace_back(rank, axis_parts(ranks_, layout_.interior, axis), layout_, waves_.size(),
+      halos_.emplace_back(rank, axis_parts(ranks_, layout_.interior, axis, point_.corners), layout_, waves_.size(),
                           axis * Exchange::tags);
     }
+  }
+
+  /// Of this repetition, to other ranks.
+  [[nodiscard]] double messages() const { return static_cast<double>(sent() - sent_before_); }
+
+  [[nodiscard]] std::int64_t sent() const {
+    return std::accumulate(halos_.begin(), halos_.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Exchange& halo) { return sum + halo.sent(); });
   }
 
   void start() {
@@ -172,54 +146,76 @@ class Solve final : public Experiment {
       waves_[variable].fill(layout_, place_, now_[variable].data());
     }
     comp_s_ = comm_s_ = wait_s_ = 0;
+    sums_.restart();
+    sent_before_ = sent();
     spin_for(settle_s_);
     require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
   }
 
   void advance() {
     const auto fields = pointers();
-    if (mode_ == "overlapped") {
-      post(fields);
-      compute({layout_.inside(1)});
-      complete(fields);
+    if (point_.mode == "overlapped") {
+      post(halos_.front(), fields);
+      compute({inner_});
+      complete(halos_.front(), fields);
       compute(boundary_);
       return;
     }
-    if (mode_ == "blocking") {
-      const auto begin = Clock::now();
-      for (auto& halo : halos_) {
+    for (auto& halo : halos_) {
+      if (point_.mode == "blocking") {
+        const auto begin = Clock::now();
         halo.exchange_blocking(fields);
+        comm_s_ += seconds_since(begin);
+      } else {
+        post(halo, fields);
+        complete(halo, fields);
       }
-      comm_s_ += seconds_since(begin);
-    } else {
-      post(fields);
-      complete(fields);
     }
     compute({layout_.inside(0)});
   }
 
-  void post(Exchange::Fields fields) {
+  void post(Exchange& halo, Exchange::Fields fields) {
     const auto begin = Clock::now();
-    halos_.front().post_receives();
-    halos_.front().post_sends(fields);
+    halo.post_receives();
+    halo.post_sends(fields);
     comm_s_ += seconds_since(begin);
   }
 
-  void complete(Exchange::Fields fields) {
+  void complete(Exchange& halo, Exchange::Fields fields) {
     const auto begin = Clock::now();
-    halos_.front().wait();
-    wait_s_ += seconds_since(begin);
-    halos_.front().unpack(fields);
+    wait_s_ += halo.unpack_as_they_come(fields);
     comm_s_ += seconds_since(begin);
+  }
+
+  /// What the step has made, on this rank and then on all.
+  void add_up() {
+    if (!sums_.is_wanted()) {
+      return;
+    }
+    const auto begin = Clock::now();
+    std::vector<double> mine;
+    std::ranges::transform(now_, std::back_inserter(mine), [&](const auto& field) {
+      double sum = 0;
+      for_each_row(layout_, layout_.inside(0), [&](std::size_t first, std::size_t length) {
+        sum = std::reduce(&field[first], &field[first] + length, sum);
+      });
+      return sum;
+    });
+    end_of_computation(begin);
+    sums_.add(mine);
   }
 
   void compute(const std::vector<Box>& boxes) {
     const auto begin = Clock::now();
     for (std::size_t variable = 0; variable < waves_.size(); ++variable) {
       for (const auto& box : boxes) {
-        apply(stencil_, layout_, box, now_[variable].data(), next_[variable].data());
+        apply(point_.stencil, layout_, box, now_[variable].data(), next_[variable].data());
       }
     }
+    end_of_computation(begin);
+  }
+
+  void end_of_computation(Clock::time_point begin) {
     if (slowdown_ > 1) {
       spin_for(seconds_since(begin) * (slowdown_ - 1));
     }
@@ -253,35 +249,38 @@ class Solve final : public Experiment {
   }
 
   [[nodiscard]] std::string verify(double sum) const {
+    if (!sums_.problem().empty()) {
+      return sums_.problem();
+    }
     constexpr double rounding = 1e-11;
     double right = 0;
     for (std::size_t variable = 0; variable < waves_.size(); ++variable) {
       right += waves_[variable].sum();
-      if (auto problem = waves_[variable].check(layout_, place_, now_[variable].data(), stencil_, steps_);
+      if (auto problem = waves_[variable].check(layout_, place_, now_[variable].data(), point_.stencil, point_.steps);
           !problem.empty()) {
         return fmt::format("variable {}: {}", variable, problem);
       }
     }
     return std::abs(sum - right) <= rounding * right
                ? std::string()
-               : fmt::format("the sum is {:.15g} after {} steps, and {:.15g} is conserved", sum, steps_, right);
+               : fmt::format("the sum is {:.15g} after {} steps, and {:.15g} is conserved", sum, point_.steps, right);
   }
 
-  Triple grid_;
+  SolvePoint point_;
   Decomposition ranks_;
   std::array<Span, 3> place_;
   Layout layout_;
+  Box inner_;  ///< points that need nothing of other ranks
   std::vector<Box> boundary_;
-  Stencil stencil_;
-  int steps_;
-  std::string mode_;
   double slowdown_;
   double settle_s_;
   Separation separation_;
   std::vector<PlaneWave> waves_;
   Fields now_;
   Fields next_;
+  GlobalSum sums_;
   std::vector<Exchange> halos_;
+  std::int64_t sent_before_ = 0;
   double comp_s_ = 0;
   double comm_s_ = 0;
   double wait_s_ = 0;
@@ -295,8 +294,9 @@ const Benchmark& minighost_solve_benchmark() {
   static const Benchmark benchmark{
       .name = "solve",
       .question = "How long does a stencil take whose halos are exchanged before or beside the computation?",
-      .parameters = parameters(),
-      .check = check,
+      .parameters = minighost::solve_parameters(),
+      .quantities = quantity_table(),
+      .check = minighost::check_solve,
       .prepare = prepare,
   };
   return benchmark;

@@ -138,6 +138,7 @@ const Benchmark& cg_benchmark() {
       .name = "cg",
       .question = "NPB CG: how long do short vectors take, sent again and again, and a sparse matrix's product?",
       .parameters = npb::parameters(),
+      .quantities = kernel_quantities(),
       .check = npb::check,
       .prepare = npb::prepare,
   };

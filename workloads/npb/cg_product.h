@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "common/phases.h"
 #include "npb/cg_grid.h"
 #include "npb/cg_kernel.h"
-#include "npb/phases.h"
 
 namespace workloads::npb {
 

@@ -175,6 +175,7 @@ const Benchmark& ft_benchmark() {
       .name = "ft",
       .question = "NPB FT: how long does a three-dimensional Fourier transform take whose transposes are messages?",
       .parameters = npb::parameters(),
+      .quantities = kernel_quantities(),
       .check = npb::check,
       .prepare = npb::prepare,
   };

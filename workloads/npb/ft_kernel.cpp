@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "npb/ft_kernel.h"
 
-#include <fftw3.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -13,13 +11,7 @@
 namespace workloads::npb {
 namespace {
 
-fftw_complex* as_fftw(Complex* values) { return reinterpret_cast<fftw_complex*>(values); }
-
-/// `count` transforms of `length` points `stride` apart, the next one `distance` further.
-fftw_plan plan(int length, int count, int stride, int distance, bool forward, Complex* values) {
-  return fftw_plan_many_dft(1, &length, count, as_fftw(values), nullptr, stride, distance, as_fftw(values), nullptr,
-                            stride, distance, forward ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_MEASURE);
-}
+fft::Kind kind(bool forward) { return forward ? fft::Kind::forward : fft::Kind::backward; }
 
 /// Of the wave that index `i` of `n` stands for.
 double square_of_wave(int i, int n) {
@@ -117,50 +109,28 @@ void ft_unpack(const FtShare& share, int chunk, std::span<const Complex> message
   });
 }
 
-struct FtTransforms::Plans {
-  Plans(const FtShare& share, bool forward, Complex* planes, Complex* columns)
-      : x(plan(share.nx, share.rows, 1, share.nx, forward, planes)),
-        y(plan(share.ny, share.nx, share.nx, 1, forward, planes)),
-        z(plan(share.nz, share.nx, share.rows * share.nx, 1, forward, columns)) {}
-  ~Plans() {
-    for (fftw_plan made : {x, y, z}) {
-      fftw_destroy_plan(made);
-    }
-  }
-  Plans(const Plans&) = delete;
-  Plans& operator=(const Plans&) = delete;
-  Plans(Plans&&) = delete;
-  Plans& operator=(Plans&&) = delete;
-
-  fftw_plan x;  ///< a chunk's rows of one plane and one rank
-  fftw_plan y;  ///< a plane
-  fftw_plan z;  ///< the columns of one y
-};
-
 FtTransforms::FtTransforms(const FtShare& share, bool forward, std::span<Complex> planes, std::span<Complex> columns)
-    : share_(share), plans_(std::make_unique<Plans>(share, forward, planes.data(), columns.data())) {}
-
-FtTransforms::~FtTransforms() = default;
+    : share_(share),
+      x_(kind(forward), {.length = share.nx, .count = share.rows, .stride = 1, .distance = share.nx}, planes.data()),
+      y_(kind(forward), {.length = share.ny, .count = share.nx, .stride = share.nx, .distance = 1}, planes.data()),
+      z_(kind(forward), {.length = share.nz, .count = share.nx, .stride = share.rows * share.nx, .distance = 1},
+         columns.data()) {}
 
 void FtTransforms::along_x(int chunk, std::span<Complex> planes) const {
-  for_each_run(share_, chunk, [&](std::size_t /*message*/, std::size_t first, std::size_t /*run*/) {
-    auto* const rows = as_fftw(planes.data() + first);
-    fftw_execute_dft(plans_->x, rows, rows);
-  });
+  for_each_run(share_, chunk,
+               [&](std::size_t /*message*/, std::size_t first, std::size_t /*run*/) { x_(planes.data() + first); });
 }
 
 void FtTransforms::along_y(std::span<Complex> planes) const {
   const std::size_t plane = std::size_t{1} * share_.nx * share_.ny;
   for (std::size_t first = 0; first < planes.size(); first += plane) {
-    auto* const values = as_fftw(planes.data() + first);
-    fftw_execute_dft(plans_->y, values, values);
+    y_(planes.data() + first);
   }
 }
 
 void FtTransforms::along_z(int chunk, std::span<Complex> columns) const {
   for (int row = 0; row < share_.rows; ++row) {
-    auto* const values = as_fftw(columns.data() + (chunk * share_.chunk()) + (std::size_t{1} * row * share_.nx));
-    fftw_execute_dft(plans_->z, values, values);
+    z_(columns.data() + (chunk * share_.chunk()) + (std::size_t{1} * row * share_.nx));
   }
 }
 

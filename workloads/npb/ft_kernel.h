@@ -7,14 +7,14 @@
 #pragma once
 
 #include <array>
-#include <complex>
-#include <memory>
 #include <span>
 #include <string_view>
 
+#include "fft/plan.h"
+
 namespace workloads::npb {
 
-using Complex = std::complex<double>;
+using fft::Complex;
 
 /// A class: points along x, y, z, and the right sum of each iteration.
 struct FtClass {
@@ -69,11 +69,6 @@ class FtTransforms {
  public:
   /// Plans for arrays as `planes` and `columns`, which it overwrites.
   FtTransforms(const FtShare& share, bool forward, std::span<Complex> planes, std::span<Complex> columns);
-  ~FtTransforms();
-  FtTransforms(const FtTransforms&) = delete;
-  FtTransforms& operator=(const FtTransforms&) = delete;
-  FtTransforms(FtTransforms&&) = delete;
-  FtTransforms& operator=(FtTransforms&&) = delete;
 
   /// The rows of planes that a chunk has brought or will take.
   void along_x(int chunk, std::span<Complex> planes) const;
@@ -81,9 +76,10 @@ class FtTransforms {
   void along_z(int chunk, std::span<Complex> columns) const;
 
  private:
-  struct Plans;
   FtShare share_;
-  std::unique_ptr<Plans> plans_;
+  fft::Plan x_;  ///< a chunk's rows of one plane and one rank
+  fft::Plan y_;  ///< a plane
+  fft::Plan z_;  ///< the columns of one y
 };
 
 }  // namespace workloads::npb

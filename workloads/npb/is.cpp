@@ -256,6 +256,7 @@ const Benchmark& is_benchmark() {
       .name = "is",
       .question = "NPB IS: how long does it take to rank integers that must travel to be ranked?",
       .parameters = npb::parameters(),
+      .quantities = kernel_quantities(),
       .check = npb::check,
       .prepare = npb::prepare,
   };

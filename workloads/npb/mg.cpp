@@ -110,15 +110,15 @@ class Mg final : public Kernel {
   MgLevel& level(int number) { return levels_[static_cast<std::size_t>(number - 1)]; }
   MgLevel& finest() { return levels_.back(); }
 
-  /// Computes `all` points of a block, `compute(box)` at a time: those that need no ghost first, if ghosts are on their
-  /// way.
+  /// Computes `all` points of a block, `compute(box)` at a time: those that need no other rank's ghosts first, if
+  /// ghosts are on their way. A block that is not cut along an axis is followed by one that is not cut there either.
   template <class Compute>
   void sweep(const Layout& layout, const Box& all, Phases& phases, Compute compute) {
     if (underway_ == nullptr) {
       compute(all);
       return;
     }
-    const Box inner = layout.inside(1);
+    const Box inner = layout.inside(underway_->margin);
     if (inner.points() > 0) {
       compute(inner);
     }
@@ -329,6 +329,7 @@ const Benchmark& mg_benchmark() {
       .name = "mg",
       .question = "NPB MG: how long do a multigrid method's stencils take, with messages of all sizes between them?",
       .parameters = npb::parameters(),
+      .quantities = kernel_quantities(),
       .check = npb::check,
       .prepare = npb::prepare,
   };

@@ -189,26 +189,6 @@ double sum_of_squares(const MgField& field) {
   return sum;
 }
 
-std::vector<Box> shell(const Box& outer, const Box& inner) {
-  if (inner.points() == 0) {
-    return {outer};
-  }
-  std::vector<Box> boxes;
-  Box rest = outer;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    Box before = rest;
-    Box after = rest;
-    before.end[axis] = rest.begin[axis] = inner.begin[axis];
-    after.begin[axis] = rest.end[axis] = inner.end[axis];
-    for (const Box& box : {before, after}) {
-      if (box.points() > 0) {
-        boxes.push_back(box);
-      }
-    }
-  }
-  return boxes;
-}
-
 std::vector<Charge> extreme_points(const MgClass& problem, const std::array<Span, 3>& block, bool largest) {
   const std::int64_t n = problem.edge();
   std::vector<Charge> charges;

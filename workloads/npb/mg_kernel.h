@@ -49,9 +49,6 @@ void interpolate(const MgField& coarse, MgField& fine, const Box& box);
 /// The sum of the squares of the block's points.
 double sum_of_squares(const MgField& field);
 
-/// The boxes, at most six, that `outer` has beyond `inner`, which lies in it.
-std::vector<Box> shell(const Box& outer, const Box& inner);
-
 /// Where a charge of the right-hand side is, by its random number: points are counted along the axes of the whole grid.
 struct Charge {
   double value;

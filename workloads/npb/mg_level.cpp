@@ -11,7 +11,7 @@ Layout layout_of(const Decomposition& ranks, int edge) {
 }  // namespace
 
 MgLevel::MgLevel(int rank, const Decomposition& ranks, int edge, bool at_once)
-    : u(layout_of(ranks, edge)), r(u.layout) {
+    : margin(ranks.margin()), u(layout_of(ranks, edge)), r(u.layout) {
   if (at_once) {
     halos.emplace_back(rank, all_parts(ranks, u.layout.interior, true), u.layout, 1);
     return;

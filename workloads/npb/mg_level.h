@@ -14,6 +14,7 @@ struct MgLevel {
   /// published, or from all 26 neighbours at once.
   MgLevel(int rank, const Decomposition& ranks, int edge, bool at_once);
 
+  Triple margin;  ///< next to other ranks' points, see Decomposition::margin
   MgField u;
   MgField r;
   std::vector<HaloExchange<double>> halos;  ///< one after the other

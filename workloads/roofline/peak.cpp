@@ -34,6 +34,14 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      {.name = "operations_per_s", .unit = "1/s", .better = Better::higher, .leading = true},
+      {.name = "flops_per_s", .unit = "FLOP/s", .better = Better::higher},
+  };
+  return table;
+}
+
 class Peak final : public Experiment {
  public:
   explicit Peak(const Preparation& preparation)
@@ -43,7 +51,7 @@ class Peak final : public Experiment {
   [[nodiscard]] std::string role() const override { return "computing"; }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 2> names{"operations_per_s", "flops_per_s"};
+    static const auto names = names_of(quantity_table());
     return names;
   }
 
@@ -73,6 +81,7 @@ const Benchmark& peak_benchmark() {
       .name = "peak",
       .question = "How many operations a second does a core do at most?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check,
       .prepare = prepare,
   };

@@ -28,6 +28,14 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      {.name = "bytes_per_s", .unit = "B/s", .better = Better::higher, .leading = true},
+      {.name = "moved_bytes_per_s", .unit = "B/s", .better = Better::higher},
+  };
+  return table;
+}
+
 class Triad final : public Experiment {
  public:
   explicit Triad(const Preparation& preparation)
@@ -41,7 +49,7 @@ class Triad final : public Experiment {
   [[nodiscard]] std::string role() const override { return "computing"; }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 2> names{"bytes_per_s", "moved_bytes_per_s"};
+    static const auto names = names_of(quantity_table());
     return names;
   }
 
@@ -81,6 +89,7 @@ const Benchmark& triad_benchmark() {
       .name = "triad",
       .question = "How many bytes a second does memory, or a cache, give to a rank?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check,
       .prepare = prepare,
   };

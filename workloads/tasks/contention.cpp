@@ -59,6 +59,11 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{leading(seconds("task_s")), seconds("submit_s"), seconds("cpu_s")};
+  return table;
+}
+
 /// An ltask that counts how often it was polled. Two polls at the same time would lose a count.
 struct Task {
   pe_ltask ltask{};
@@ -158,7 +163,7 @@ class Contention final : public Experiment {
   [[nodiscard]] std::string role() const override { return "submitting"; }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 3> names{"task_s", "submit_s", "cpu_s"};
+    static const auto names = names_of(quantity_table());
     return names;
   }
 
@@ -237,6 +242,7 @@ const Benchmark& contention_benchmark() {
       .name = "contention",
       .question = "What does an ltask cost while several threads submit and poll?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check,
       .prepare = prepare,
   };

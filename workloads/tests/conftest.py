@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from harness.mpis import MPIS, WHEEL_MPIS, Mpi
-from harness.paths import SCHEMA
+from harness.base.mpis import MPIS, WHEEL_MPIS, Mpi
+from harness.base.paths import SCHEMA
 
 TIMEOUT_S = 60
 
@@ -139,6 +139,12 @@ def _launcher(name: str, folder: Path) -> Launcher:
 @pytest.fixture(params=WHEEL_MPIS)
 def launcher(request: pytest.FixtureRequest, tmp_path: Path) -> Launcher:
     """On each MPI in turn."""
+    return _launcher(request.param, tmp_path)
+
+
+@pytest.fixture(params=["mpich", *(full(name) for name in WHEEL_MPIS if name != "mpich")])
+def mpich_first(request: pytest.FixtureRequest, tmp_path: Path) -> Launcher:
+    """On MPICH, and with --full on each MPI: for what is the workload's more than the MPI's."""
     return _launcher(request.param, tmp_path)
 
 

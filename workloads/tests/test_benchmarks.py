@@ -29,9 +29,9 @@ def median(line: dict[str, Any], quantity: str) -> float:
     return statistics.median(samples)
 
 
-def test_latency_is_a_distribution(launcher: Launcher) -> None:
+def test_latency_is_a_distribution(mpich_first: Launcher) -> None:
     points = ("size_bytes=1,round_trips=50", "size_bytes=0,round_trips=7,calls=nonblocking")
-    result = measure(launcher, 2, "latency", *points)
+    result = measure(mpich_first, 2, "latency", *points)
     assert [line["role"] for line in result.points] == ["sender", "receiver"] * 2
     for line in result.points:
         repetitions = len(line["samples"]["batch_median_s"])
@@ -69,7 +69,7 @@ OVERLAP = {
 
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.full)])
-def test_every_collective_brings_what_it_should(launcher: Launcher, ranks: int) -> None:
+def test_every_collective_brings_what_it_should(mpich_first: Launcher, ranks: int) -> None:
     """The workload compares every byte; sizes beyond and below the MPIs' limits, and none at all."""
     points = [
         *(f"collective={name},size_bytes=1000,work_units=2" for name in COLLECTIVES),
@@ -77,7 +77,7 @@ def test_every_collective_brings_what_it_should(launcher: Launcher, ranks: int) 
         "collective=ialltoall,size_bytes=13,work_units=0",
         "collective=iallreduce,size_bytes=0,work_units=1",
     ]
-    result = measure(launcher, ranks, "collective-overlap", *points, options=("--max-samples=2", "--warmup=0"))
+    result = measure(mpich_first, ranks, "collective-overlap", *points, options=("--max-samples=2", "--warmup=0"))
     assert [line["role"] for line in result.points] == ["root", *["other"] * (ranks - 1)] * len(points)
     for line in result.points:
         assert set(line["samples"]) == OVERLAP
@@ -102,23 +102,24 @@ def test_load_is_felt_and_gone_again(mpich: Launcher) -> None:
         assert len(line["samples"]["latency_s"]) == len(line["samples"]["unloaded_latency_s"]) == 10 * repetitions
 
 
-def test_threads_talk_at_the_same_time(launcher: Launcher) -> None:
+def test_threads_talk_at_the_same_time(mpich_first: Launcher) -> None:
     """The benchmark asks for MPI_THREAD_MULTIPLE by itself."""
-    result = measure(launcher, 2, "many-to-many", "pairs=3,round_trips=20", "pairs=1,round_trips=5")
+    result = measure(mpich_first, 2, "many-to-many", "pairs=3,round_trips=20", "pairs=1,round_trips=5")
     assert result.header["thread_level"] == {"asked": "multiple", "provided": "multiple"}
     for line in result.points:
         trips = line["point"]["pairs"] * line["point"]["round_trips"]
         assert len(line["samples"]["latency_s"]) == trips * len(line["samples"]["elapsed_s"])
 
 
-def test_one_sender_serves_many_receivers(launcher: Launcher) -> None:
-    lines = measure(launcher, 2, "one-to-many", "receivers=3,round_trips=10", "receivers=1,round_trips=10").points
+def test_one_sender_serves_many_receivers(mpich_first: Launcher) -> None:
+    lines = measure(mpich_first, 2, "one-to-many", "receivers=3,round_trips=10", "receivers=1,round_trips=10").points
     for sender, receiver in zip(lines[::2], lines[1::2], strict=True):
         trips = {3: 12, 1: 10}[sender["point"]["receivers"]]  # rounded up, so that all receivers have the same number
         assert len(sender["samples"]["latency_s"]) == trips * len(sender["samples"]["elapsed_s"])
         assert set(receiver["samples"]) == {"elapsed_s", "cpu_s"}
 
 
+@pytest.mark.alone
 def test_switches_are_those_of_the_computation(mpich: Launcher) -> None:
     points = ("pending=true,work_units=2000,size_bytes=100000", "pending=false,work_units=2000,size_bytes=100000")
     for line in measure(mpich, 2, "context-switches", *points).points:

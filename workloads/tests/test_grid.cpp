@@ -39,6 +39,11 @@ TEST(ProcessGrid, CutsWhereTheSurfaceIsSmallest) {
   EXPECT_THAT(*process_grid(3, {10, 11, 12}, 3), ElementsAre(1, 1, 3));
 }
 
+TEST(ProcessGrid, OfCutsThatAreAlikeTakesTheOnesWithContiguousSurfaces) {
+  EXPECT_THAT(*process_grid(2, {64, 64, 64}, 3), ElementsAre(2, 1, 1));
+  EXPECT_THAT(*process_grid(4, {64, 64, 64}, 3), ElementsAre(2, 2, 1));
+}
+
 TEST(ProcessGrid, CutsNoMoreAxesThanAsked) {
   const auto grid = process_grid(8, {100, 100, 100}, 1);
   EXPECT_EQ(std::ranges::count(*grid, 1), 2);
@@ -71,6 +76,11 @@ TEST(Decomposition, NeighboursAreMutual) {
   EXPECT_EQ(Decomposition(0, grid, true).neighbour({-1, -1, -1}), 23);
 }
 
+TEST(Decomposition, OtherRanksPointsAreNextToABlockWhereItIsCut) {
+  EXPECT_THAT(Decomposition(0, {2, 1, 3}, true).margin(), ElementsAre(1, 0, 1));
+  EXPECT_THAT(Decomposition(0, {1, 1, 1}, true).margin(), ElementsAre(0, 0, 0));
+}
+
 TEST(Decomposition, BlocksOfAllRanksAreTheWholeGrid) {
   std::multiset<int> seen;
   for (int rank = 0; rank < 8; ++rank) {
@@ -93,6 +103,7 @@ TEST(Layout, InteriorIsWhatTheGhostsEnclose) {
   EXPECT_EQ(layout.index(1, 2, 3), (1U * 30) + (2 * 6) + 3);
   EXPECT_EQ(layout.inside(0).points(), 24U);
   EXPECT_EQ(layout.inside(1).points(), 0U) << "no point is that far from the surface";
+  EXPECT_EQ(layout.inside({0, 1, 0}).points(), 2U * 1 * 4);
   std::vector<int> visits(layout.points());
   for_each_row(layout, layout.inside(0), [&](std::size_t first, std::size_t length) {
     for (std::size_t n = first; n < first + length; ++n) {

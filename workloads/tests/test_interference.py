@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import machine
+from harness.base import machine
 
 from .conftest import Launcher, Result, assert_valid
 
@@ -30,11 +30,12 @@ def median(line: dict[str, Any], quantity: str) -> float:
     return float(statistics.median(line["samples"][quantity]))
 
 
+@pytest.mark.alone
 @TWO_CORES
-def test_a_thread_that_spins_takes_what_one_that_sleeps_leaves(launcher: Launcher) -> None:
+def test_a_thread_that_spins_takes_what_one_that_sleeps_leaves(mpich_first: Launcher) -> None:
     points = [f"detection={name},placement=same-core,grid=XS" for name in ("spin", "sleep", "futex")]
     for _ in range(ATTEMPTS):
-        result = measure(launcher, *points)
+        result = measure(mpich_first, *points)
         assert (result.status, result.errors) == (0, "")
         assert_valid(result)
         spin, sleep, futex = result.points[::2]

@@ -54,6 +54,8 @@ def test_overlap_record_obeys_the_schema(launcher: Launcher) -> None:
     assert_valid(result)
     assert result.header["context"] == context
     assert result.header["world_size"] == 2
+    assert set(result.header["quantities"]) == QUANTITIES
+    assert result.header["quantities"]["total_s"] == {"unit": "s", "better": "lower", "leading": True}
     assert result.header["thread_level"]["asked"] == "funneled"
     assert [rank["rank"] for rank in result.header["ranks"]] == [0, 1]
     assert [(line["point"], line["rank"]) for line in result.points] == [(p, r) for p in points for r in (0, 1)]
@@ -68,8 +70,9 @@ def test_overlap_record_obeys_the_schema(launcher: Launcher) -> None:
         assert "lo" in seen["interface_bytes"]
 
 
-def test_calibration_record(launcher: Launcher) -> None:
-    result = launcher.run(2, "overlap", "--calibrate", "--size", "65536,4194304", *QUICK)
+@pytest.mark.alone
+def test_calibration_record(mpich_first: Launcher) -> None:
+    result = mpich_first.run(2, "overlap", "--calibrate", "--size", "65536,4194304", *QUICK)
     assert (result.status, result.errors) == (0, "")
     assert_valid(result)
     expected = [{"calibration": "unit"}] + [{"calibration": "comm", "size_bytes": n} for n in (65536, 4194304)]
@@ -80,6 +83,7 @@ def test_calibration_record(launcher: Launcher) -> None:
     assert small < large
 
 
+@pytest.mark.alone
 def test_each_pattern_computes_on_its_sides_only(mpich: Launcher) -> None:
     points = [{"pattern": pattern, "size_bytes": 8, "work_units": 50} for pattern in ("both", "sender", "receiver")]
     result = mpich.run(2, "overlap", f"--points={write(mpich.folder / 'points.json', points)}", *QUICK)
@@ -102,6 +106,7 @@ def test_the_parts_make_up_the_whole(mpich: Launcher) -> None:
         assert post + comp + wait <= total * 1.01
 
 
+@pytest.mark.alone
 def test_injected_slowdown_multiplies_the_work(mpich: Launcher) -> None:
     point = "--point=size_bytes=8,work_units=200"
     usual = mpich.run(2, "overlap", point, *QUICK).points[0]["samples"]["comp_s"]
@@ -136,6 +141,7 @@ def relative_width(samples: list[float]) -> float:
     return (ordered[-1 - beyond] - ordered[beyond]) / statistics.median(samples)
 
 
+@pytest.mark.full
 def test_many_samples_become_a_histogram(mpich: Launcher) -> None:
     count = 20_001
     options = (f"--max-samples={count}", f"--min-samples={count}", "--time-box-s=30")
@@ -154,20 +160,20 @@ def test_without_output_the_record_is_on_stdout(mpich: Launcher) -> None:
     assert [next(iter(line)) for line in lines] == ["header", "point", "point", "end"]
 
 
-def test_engine_report_is_copied(launcher: Launcher) -> None:
+def test_engine_report_is_copied(mpich_first: Launcher) -> None:
     report = {"version": "9", "preset": "adaptive", "polls": 12}
     arguments = (2, "overlap", "--point=size_bytes=1,work_units=1", *QUICK)
-    result = launcher.run(*arguments, preload="engine_report", ENGINE_REPORT=json.dumps(report))
+    result = mpich_first.run(*arguments, preload="engine_report", ENGINE_REPORT=json.dumps(report))
     assert [rank["engine"] for rank in result.end["ranks"]] == [report, report]
-    result = launcher.run(*arguments, preload="engine_report", ENGINE_REPORT="{nonsense")
+    result = mpich_first.run(*arguments, preload="engine_report", ENGINE_REPORT="{nonsense")
     assert_valid(result)
     assert result.end["ranks"][0]["engine"] == {"malformed_report": "{nonsense"}
 
 
-def test_wrong_payload_fails_the_point_and_the_next_one_is_measured(launcher: Launcher) -> None:
+def test_wrong_payload_fails_the_point_and_the_next_one_is_measured(mpich_first: Launcher) -> None:
     points = [{"size_bytes": 5000, "work_units": 1}, {"size_bytes": 100, "work_units": 1}]
-    file = f"--points={write(launcher.folder / 'points.json', points)}"
-    result = launcher.run(2, "overlap", file, *QUICK, preload="wrong_message", WRONG_MESSAGE_AFTER="3")
+    file = f"--points={write(mpich_first.folder / 'points.json', points)}"
+    result = mpich_first.run(2, "overlap", file, *QUICK, preload="wrong_message", WRONG_MESSAGE_AFTER="3")
     assert result.status == 1
     assert_valid(result)
     reason = "rank 1: the message of 5000 bytes is wrong at byte 4992 or just behind"
@@ -182,7 +188,7 @@ def test_wrong_payload_fails_the_point_and_the_next_one_is_measured(launcher: La
 FUNNELED = "--thread-level=funneled"
 
 
-def test_a_message_moves_over_tcp_without_mpi(launcher: Launcher) -> None:
+def test_a_message_moves_over_tcp_without_mpi(mpich_first: Launcher) -> None:
     points = [
         {"pattern": pattern, "size_bytes": size, "work_units": 20, "wake_us": wake, "receive": receive}
         for pattern, size, wake, receive in (
@@ -191,8 +197,8 @@ def test_a_message_moves_over_tcp_without_mpi(launcher: Launcher) -> None:
             ("sender", 1, 100, "preposted"),
         )
     ]
-    file = f"--points={write(launcher.folder / 'points.json', points)}"
-    result = launcher.run(4, "overlap", file, *QUICK, FUNNELED, preload="no_message")
+    file = f"--points={write(mpich_first.folder / 'points.json', points)}"
+    result = mpich_first.run(4, "overlap", file, *QUICK, FUNNELED, preload="no_message")
     assert (result.status, result.errors) == (0, "")
     assert_valid(result)
     assert [line["point"] for line in result.points[::4]] == points
@@ -254,8 +260,8 @@ def test_usage_on_every_mpi(launcher: Launcher, ranks: int) -> None:
     assert ("pairs of ranks are needed" if ranks != 2 else "work_units") in result.errors
 
 
-def test_full_disk_is_one_sentence_and_status_1(launcher: Launcher) -> None:
-    result = launcher.run(2, "overlap", "--point=size_bytes=8,work_units=1", "--output=/dev/full")
+def test_full_disk_is_one_sentence_and_status_1(mpich_first: Launcher) -> None:
+    result = mpich_first.run(2, "overlap", "--point=size_bytes=8,work_units=1", "--output=/dev/full")
     assert result.status == 1
     assert "/dev/full: a record line could not be written: No space left on device" in result.errors
     assert result.errors.count("microbench: ") == 1
@@ -303,7 +309,10 @@ def test_lists_need_no_mpi(mpich: Launcher) -> None:
 
     assert output("--list").startswith("overlap ")
     assert "--relative-width" in output("overlap", "--help")
-    parameters = {parameter["name"]: parameter for parameter in json.loads(output("overlap", "--list-parameters"))}
+    tables = json.loads(output("overlap", "--list-parameters"))
+    parameters = {parameter["name"]: parameter for parameter in tables["parameters"]}
     assert set(parameters) == {"pattern", "size_bytes", "work_units", "work", "test_every", "receive", "wake_us"}
     assert parameters["pattern"]["default"] == "both"
     assert parameters["size_bytes"]["unit"] == "bytes"
+    assert tables["quantities"][0] == {"name": "total_s", "unit": "s", "better": "lower", "leading": True}
+    assert {quantity["name"] for quantity in tables["quantities"]} == QUANTITIES

@@ -5,16 +5,17 @@ with what the probe of early arrivals and mistakes look like."""
 from __future__ import annotations
 
 import os
+import re
 import statistics
 
 import pytest
 
-from .conftest import Launcher, Result, assert_valid
+from .conftest import Launcher, Result, assert_refused, assert_valid
 
 pytestmark = pytest.mark.mpi
 
 ONCE = ("--min-samples=1", "--max-samples=1", "--warmup=0", "--time-box-s=60")
-MODES = ("blocking", "nonblocking", "overlapped")
+MODES = ("blocking", "nonblocking", "direct", "overlapped")
 VARIANTS = ("bare", "adaptive", "idle")
 OVERLAP = {
     *("comm_s", "comp_s", "total_s", "comp_in_s", "post_s", "wait_s", "test_s", "ack_s", "cpu_s"),
@@ -49,29 +50,76 @@ def values(result: Result, quantity: str) -> list[float]:
     return [statistics.median(line["samples"][quantity]) for line in result.points]
 
 
-def steps(stencil: int, mode: str) -> str:
-    """13 and 10 points do not divide by 2 or 4 evenly, and an axis of one point is its own neighbour."""
-    return f"nx=13,ny=1,nz=10,variables=3,stencil={stencil},mode={mode},steps=7"
+def steps(stencil: int, mode: str, ny: int) -> str:
+    """13 and 10 points do not divide by 2 or 4 evenly."""
+    reduction = "blocking" if mode == "blocking" else "late"
+    return f"nx=13,ny={ny},nz=10,variables=3,stencil={stencil},mode={mode},reduction={reduction},steps=7"
+
+
+# An axis of one point is its own neighbour; with an interior, there is something to compute before halos have come.
+STEPS = {
+    steps(stencil, mode, ny): ny
+    for stencil in (7, 27)
+    for ny, modes in ((1, MODES[:-1]), (3, MODES[-1:]))
+    for mode in modes
+}
 
 
 @pytest.mark.parametrize(("ranks", "variant"), SETTINGS)
-def test_it_conserves_its_sum_and_agrees_with_one_rank(launcher: Launcher, ranks: int, variant: str) -> None:
-    points = [steps(stencil, mode) for stencil in (7, 27) for mode in MODES]
-    alone = measure(launcher.of("minighost"), 1, "solve", *points)
-    several = measure(launcher.of("minighost", variant), ranks, "solve", *points)
-    assert values(several, "sum") == pytest.approx([3 * 13 * 1 * 10] * len(points) * ranks, rel=1e-12)
+def test_it_conserves_its_sum_and_agrees_with_one_rank(mpich_first: Launcher, ranks: int, variant: str) -> None:
+    alone = measure(mpich_first.of("minighost"), 1, "solve", *STEPS)
+    several = measure(mpich_first.of("minighost", variant), ranks, "solve", *STEPS)
+    conserved = [3 * 13 * ny * 10 for ny in STEPS.values() for _ in range(ranks)]
+    assert values(several, "sum") == pytest.approx(conserved, rel=1e-12)
     expected = [norm for norm in values(alone, "norm") for _ in range(ranks)]
     assert values(several, "norm") == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("ranks", [3, *map(full, (5, 6, 8))])
 def test_any_cut_of_three_axes(mpich: Launcher, ranks: int) -> None:
-    points = [f"nx=5,ny=6,nz=7,variables=2,stencil={stencil},mode={mode}" for stencil in (7, 27) for mode in MODES]
+    points = [f"nx=7,ny=8,nz=16,variables=2,stencil={stencil},mode={mode}" for stencil in (7, 27) for mode in MODES]
+    points += [f"nx=2,ny=3,nz=8,stencil={stencil},mode={mode}" for stencil in (7, 27) for mode in MODES[:-1]]
     measure(mpich.of("minighost"), ranks, "solve", *points)
 
 
+# Ranks -> the messages to others of a step: to 26 neighbours directly, and by phases; 2 ranks are cut along one axis,
+# 4 along two, and beyond an axis that is not cut a block meets itself.
+MESSAGES = [(2, 18, 2), full(4, 24, 4), full(8, 26, 6)]
+
+
+@pytest.mark.parametrize(("ranks", "to_26", "to_6"), MESSAGES)
+def test_messages_are_counted(mpich: Launcher, ranks: int, to_26: int, to_6: int) -> None:
+    size = "nx=12,ny=12,nz=12,variables=1,steps=5"
+    points = {f"{size},stencil={stencil},mode={mode},neighbours=26": 5 * (to_6 if mode in MODES[:2] else to_26)
+              for stencil in (7, 27) for mode in MODES}  # fmt: skip
+    points |= {f"{size},stencil=7,mode={mode}": 5 * to_6 for mode in MODES}
+    points |= {f"{size},stencil=27,mode={mode}": 5 * (to_6 if mode in MODES[:2] else to_26) for mode in MODES}
+    result = measure(mpich.of("minighost"), ranks, "solve", *points)
+    assert values(result, "messages") == [number for number in points.values() for _ in range(ranks)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("stencil", [7, 27])
+def test_one_wrong_value_of_a_halo_fails_the_point(mpich: Launcher, stencil: int, mode: str) -> None:
+    point = f"--point=nx=9,ny=9,nz=9,variables=1,neighbours=26,stencil={stencil},mode={mode}"
+    result = mpich.of("minighost").run(2, "solve", point, *ONCE, preload="wrong_kernel")
+    assert result.status == 1
+    assert_valid(result)
+    assert [line["status"] for line in result.points] == ["failed"]
+    assert "after 10 steps the field is" in result.points[0]["reason"]
+
+
+@pytest.mark.parametrize("reduction", ["blocking", "late"])
+def test_a_wrong_global_sum_fails_the_point(mpich: Launcher, reduction: str) -> None:
+    """Late sums belong to their steps, too: it is the third that is wrong."""
+    point = f"--point=nx=9,ny=9,nz=9,variables=3,reduction={reduction}"
+    result = mpich.of("minighost").run(2, "solve", point, *ONCE, preload="wrong_sum")
+    assert result.status == 1
+    assert re.search(r"variable 1: the sum over the grid was (730|729\.9|730\.0)\d* after step 3", result.errors)
+
+
 @pytest.mark.parametrize(("ranks", "variant"), SETTINGS)
-def test_halos_arrive_whole_in_every_order(launcher: Launcher, ranks: int, variant: str) -> None:
+def test_halos_arrive_whole_in_every_order(mpich_first: Launcher, ranks: int, variant: str) -> None:
     if ranks == 1:
         pytest.skip("an exchange takes two")
     points = [
@@ -80,7 +128,7 @@ def test_halos_arrive_whole_in_every_order(launcher: Launcher, ranks: int, varia
         for size, units in ((0, 0), (13, 5), (300_000, 200))
     ]
     points.append("size_bytes=2000000,work_units=3000,edge=32,test_every=50")
-    result = measure(launcher.of("minighost", variant), ranks, "exchange", *points)
+    result = measure(mpich_first.of("minighost", variant), ranks, "exchange", *points)
     for line in result.points:
         late = line["point"].get("posting") == "receives-last"
         assert set(line["samples"]) == (OVERLAP if late else OVERLAP | EARLY)
@@ -94,6 +142,7 @@ def test_halos_arrive_whole_in_every_order(launcher: Launcher, ranks: int, varia
     assert {line["samples"]["arrived_early"][0] for line in nothing} == {1.0}
 
 
+@pytest.mark.alone
 def test_a_halo_that_is_tested_for_is_seen_before_the_wait(mpich: Launcher) -> None:
     """Manual progression brings it: the probe is not blind. Without computation nothing can have come yet."""
     points = ("size_bytes=4000000,work_units=30000,test_every=20", "size_bytes=4000000,work_units=0")
@@ -107,14 +156,9 @@ def test_messages_of_80_mb(launcher: Launcher) -> None:
     measure(launcher.of("minighost"), 2, "exchange", "size_bytes=80000000,work_units=1000")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("solve", "--point=nx=9,ny=9,nz=9,mode=overlapped,variables=2"), "after 10 steps the field is"),
-        (("exchange", "--point=size_bytes=5000,work_units=1"), "the message of 5000 bytes is wrong at byte"),
-    ],
-)
-def test_a_lost_halo_fails_the_point(mpich: Launcher, arguments: tuple[str, ...], words: str) -> None:
+def test_a_lost_halo_fails_the_point(mpich: Launcher) -> None:
+    words = "the message of 5000 bytes is wrong at byte"
+    arguments = ("exchange", "--point=size_bytes=5000,work_units=1")
     result = mpich.of("minighost").run(2, *arguments, *ONCE, preload="wrong_application")
     assert result.status == 1
     assert_valid(result)
@@ -140,7 +184,19 @@ REFUSED = {
     "no such stencil": (2, ("solve", "--point=stencil=9"), "stencil = 9: 7 or 27 is needed"),
     "negative variables": (2, ("solve", "--point=variables=-2"), "variables = -2: an integer from 1 to 40"),
     "no points": (2, ("solve", "--point=nx=0"), "nx = 0: an integer from 1"),
-    "no such mode": (2, ("solve", "--point=mode=magic"), "one of blocking, nonblocking, overlapped"),
+    "no such mode": (2, ("solve", "--point=mode=magic"), "one of blocking, nonblocking, direct, overlapped"),
+    "no such reduction": (2, ("solve", "--point=reduction=later"), "one of none, blocking, late"),
+    "too few neighbours": (
+        2,
+        ("solve", "--point=stencil=27,neighbours=6"),
+        "neighbours = 6: a stencil of 27 points needs 26",
+    ),
+    "no such neighbours": (2, ("solve", "--point=neighbours=7"), "neighbours = 7: a stencil of 7 points needs 6 or 26"),
+    "no interior": (
+        2,
+        ("solve", "--point=nx=9,ny=9,nz=5,mode=direct", "--point=nx=9,ny=2,nz=9,mode=overlapped"),
+        "mode overlapped needs blocks of 3 points or more along each axis, and a rank has 4 x 2 x 9: take",
+    ),
     "more ranks than planes": (
         3,
         ("solve", "--point=nx=2,ny=2,nz=2"),
@@ -156,6 +212,12 @@ REFUSED = {
     "no such posting": (2, ("exchange", "--point=size_bytes=8,work_units=1,posting=never"), "one of receives-first"),
     "absent file": (2, ("exchange", "--points=/absent.json"), "/absent.json: cannot be read: No such file"),
 }
+
+
+def test_what_memory_does_not_hold_is_refused_before_it_is_touched(mpich: Launcher) -> None:
+    point = "--point=nx=1000,ny=1000,nz=1000,variables=40"
+    result = mpich.of("minighost").run(2, "solve", point, preload="little_memory")
+    assert_refused(result, "minighost", "a grid of 1000 x 1000 x 1000 points takes ")
 
 
 @pytest.mark.parametrize("mistake", REFUSED)

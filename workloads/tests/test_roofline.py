@@ -20,6 +20,7 @@ def rates(mpich: Launcher, quantity: str, benchmark: str, *points: str) -> list[
     return [max(line["samples"][quantity]) for line in result.points]
 
 
+@pytest.mark.alone
 def test_peak_rates(mpich: Launcher) -> None:
     found = dict(
         zip(OPERATIONS, rates(mpich, "operations_per_s", "peak", *(f"operation={o}" for o in OPERATIONS)), strict=True)
@@ -31,6 +32,7 @@ def test_peak_rates(mpich: Launcher) -> None:
     assert max(found.values()) < 1e13, "optimised away"
 
 
+@pytest.mark.alone
 def test_triad(mpich: Launcher) -> None:
     cached, memory = rates(mpich, "bytes_per_s", "triad", "megabytes=1", "megabytes=240")
     assert 1e8 < memory < 1e13

@@ -53,8 +53,8 @@ def test_record_obeys_the_schema_and_says_how_the_threads_waited(ult: Launcher, 
         assert line["role"] == f"{('sender', 'receiver')[line['rank']]}, {waits}"
 
 
-def test_waiting_sets_the_engines_method(launcher: Launcher) -> None:
-    result = of_ult(launcher).of("ult", "offload").run(2, "waiting", *arguments(POINTS["waiting"]), *SHORT)
+def test_waiting_sets_the_engines_method(mpich_first: Launcher) -> None:
+    result = of_ult(mpich_first).of("ult", "offload").run(2, "waiting", *arguments(POINTS["waiting"]), *SHORT)
     assert (result.status, result.errors) == (0, "")
     assert_valid(result)
     for line in result.points:

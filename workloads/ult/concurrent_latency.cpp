@@ -36,6 +36,17 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      leading(seconds("mean_latency_s")),
+      seconds("batch_median_s"),
+      seconds("elapsed_s"),
+      seconds("cpu_s"),
+      seconds("latency_s"),
+  };
+  return table;
+}
+
 class ConcurrentLatency final : public Experiment {
  public:
   explicit ConcurrentLatency(const Preparation& preparation)
@@ -54,7 +65,7 @@ class ConcurrentLatency final : public Experiment {
   }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 4> names{"mean_latency_s", "batch_median_s", "elapsed_s", "cpu_s"};
+    static const auto names = names_of(quantity_table(), 4);
     return names;
   }
 
@@ -138,6 +149,7 @@ const Benchmark& concurrent_latency_benchmark() {
       .name = "concurrent-latency",
       .question = "How long does a message take when many threads communicate at once?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check_pairs,
       .prepare = prepare,
       .thread_level = "multiple",

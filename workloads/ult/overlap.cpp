@@ -25,6 +25,16 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      leading(seconds("remainder_s")),
+      seconds("elapsed_s"),
+      seconds("comp_s"),
+      seconds("cpu_s"),
+  };
+  return table;
+}
+
 class UltOverlap final : public Experiment {
  public:
   explicit UltOverlap(const Preparation& preparation)
@@ -40,7 +50,7 @@ class UltOverlap final : public Experiment {
   }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 4> names{"remainder_s", "elapsed_s", "comp_s", "cpu_s"};
+    static const auto names = names_of(quantity_table());
     return names;
   }
 
@@ -105,6 +115,7 @@ const Benchmark& ult_overlap_benchmark() {
       .name = "overlap",
       .question = "What does communication add to the computation of many threads that make blocking calls?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check_pairs,
       .prepare = prepare,
       .thread_level = "multiple",

@@ -19,6 +19,9 @@ double run_kernel_threads(std::size_t count, const Body& body);
 /// The same with user-level threads on `workers` kernel threads, dealt out in turn.
 double run_user_level_threads(std::size_t workers, std::size_t count, const Body& body);
 
+/// In a user-level thread: runs body(0) ... body(count - 1) in others, and waits for them. Of Boost.Fiber alone.
+void run_beside(std::size_t count, const Body& body);
+
 /// In a user-level thread: lets others run. Its kernel thread may be another one afterwards.
 void yield_user_level_thread();
 

@@ -35,6 +35,17 @@ double run_user_level_threads(std::size_t workers, std::size_t count, const Body
   });
 }
 
+void run_beside(std::size_t count, const Body& body) {
+  std::vector<fibers::fiber> threads;
+  threads.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    threads.emplace_back(fibers::launch::post, [&body, i] { body(i); });
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
+}
+
 void yield_user_level_thread() { boost::this_fiber::yield(); }
 
 // Not inlined: the address of a thread-local value must not be kept across a suspension.

@@ -47,6 +47,15 @@ const Parameters& parameters() {
   return table;
 }
 
+const Quantities& quantity_table() {
+  static const Quantities table{
+      leading(seconds("elapsed_s")),
+      {.name = "imbalance", .unit = "1", .better = Better::lower},
+      seconds("cpu_s"),
+  };
+  return table;
+}
+
 class Waiting final : public Experiment {
  public:
   explicit Waiting(const Preparation& preparation)
@@ -63,7 +72,7 @@ class Waiting final : public Experiment {
   [[nodiscard]] std::string role() const override { return std::string(pair_.role()) + ", " + method_; }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static constexpr std::array<std::string_view, 3> names{"elapsed_s", "imbalance", "cpu_s"};
+    static const auto names = names_of(quantity_table());
     return names;
   }
 
@@ -128,6 +137,7 @@ const Benchmark& waiting_benchmark() {
       .name = "waiting",
       .question = "Is a waiting user-level thread better out of the ready queue than in it?",
       .parameters = parameters(),
+      .quantities = quantity_table(),
       .check = check,
       .prepare = prepare,
       .thread_level = "multiple",

@@ -20,13 +20,20 @@ extern "C" {
  *     cpus_allowed, cpu_last, cpu_s (seconds), voluntary_switches, involuntary_switches}],
  *   verdict {word ("helped", "neutral", "hurt", "not measured"), armed_phases, disarmed_phases, armed_s, disarmed_s
  *     (median seconds an operation while it was on and off)},
+ *   wake_sources {calls, traffic, neighbours, timer} (how often each ended a sleep of the engine's threads),
+ *   armed_s, disarmed_s (by the program's or the settings' wish, or because polling did not pay),
+ *   pending_while_computing_s (no thread was inside MPI then; as far as the engine's turns show it, under `offload` its
+ *     sleeps; null where only the program's calls poll),
+ *   transport {component (of Open MPI's point-to-point layer, "" in others), libraries (that carry messages and are
+ *     loaded), devices (that are open), tcp, udp (whether there are such sockets)}, advice (a sentence),
  *   polls, productive_polls, wakes, parks, tracked (operations seen so far), pending (operations now),
  *   standing (windows now, and threads asleep in managed waits: they call for progress, too),
  *   managed_sleeps (how often a blocking call slept until the engine had completed it),
  *   offload (null but under the preset `offload`) {commands (calls handed over), passes (over what is pending), naps,
- *   rings (wake-ups by a caller), ring_full, requests_at_once (most that there ever were), suspensions (of user-level
- *   threads), ult_adapter (its name, or null)}.
- * The text is the engine's, and valid until the calling thread's next call. Any thread, any time. */
+ *   rings (wake-ups by a caller), ring_full, stand_ins, turns, collectives ("blocking" or "nonblocking"), traffic
+ *   (naps that a socket ended), pending_while_computing_s, lifetime_s,
+ *   requests_at_once (most that there ever were), suspensions (of user-level threads), ult_adapter (its name, or
+ * null)}. The text is the engine's, and valid until the calling thread's next call. Any thread, any time. */
 const char* pe_report_json(void);
 
 /* Stop and go on polling, like MPI_Pcontrol(0) and MPI_Pcontrol(1) with the setting pcontrol=1; operations are tracked
@@ -38,10 +45,11 @@ void pe_resume(void);
  *
  * One thread makes every MPI call; the program's threads hand theirs over and wait for the result, by themselves. So
  * a program may call from all threads (MPI_THREAD_MULTIPLE) over an MPI at MPI_THREAD_SERIALIZED or _FUNNELED. A
- * blocking call becomes its nonblocking form, and nobody waits behind it. The exceptions are those that have none
- * (docs/offload.md lists them): making communicators (all but MPI_Comm_dup), MPI_Comm_accept, _connect, _spawn, and
- * what makes, frees or synchronises windows and files. While one of them waits for another process, so do all calls of
- * this one: that process must not need another call of ours before it answers.
+ * blocking call becomes its nonblocking form, and nobody waits behind it; a collective one only if the program asked
+ * for MPI_THREAD_MULTIPLE (or by the setting collectives), since all ranks must do it alike. The exceptions are those
+ * that have none (docs/offload.md lists them): making communicators (all but MPI_Comm_dup), MPI_Comm_accept, _connect,
+ * _spawn, and what makes, frees or synchronises windows and files. While one of them waits for another process, so do
+ * all calls of this one: that process must not need another call of ours before it answers.
  *
  * Callbacks run on that thread, but for attributes' (where the MPI provides MPI_THREAD_SERIALIZED), and must not make
  * calls that wait for it: the program then ends with a sentence, as with MPI_Finalize while other threads wait, and

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the program's threads are doing: how many operations are pending, and whether a thread is inside MPI.
+// What the program's threads are doing, how many operations are pending and whether a thread is inside MPI; and where
+// the engine's threads sleep until that calls for them.
 //
 // Each thread writes a cache line of its own with plain stores; only the engine, when it wants to know, reads them all.
 // An operation may start in one thread and complete in another: a thread's own difference can be negative, the sum
 // cannot.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
-#include "core/atomics.hpp"
+#include "platform/platform.hpp"
 
 namespace progress_engine {
 
@@ -19,13 +21,15 @@ struct alignas(128) BasicThreadSlot {
 
   Atomic<std::uint64_t> started{0};
   Atomic<std::uint64_t> completed{0};
-  Atomic<std::uint64_t> rings{0};  // of neighbours' bells
+  Atomic<std::uint64_t> rings{0};  // of neighbours' doorbells
   Atomic<int> depth{0};            // interposed calls that the thread is in, and `outside`
   Atomic<bool> owned{true};
+  std::atomic<int> left_elsewhere{0};  // of the depth: calls of user-level threads that ended on another kernel thread
   // Its own thread's business:
   std::uint64_t misses = 0;              // of neighbours that are none
-  const std::uintptr_t* mark = nullptr;  // in the frame of the outermost call, see Call::enter_again() in mpi/hooks.hpp
-  int holds = 0;                         // of the engine, by calls that have not returned
+  const std::uintptr_t* mark = nullptr;  // in the frame of the outermost call, see Call::enter_again() in mpi/call.hpp
+  std::atomic<int> exclusive_sections{0};  // of calls that have not returned
+  bool crowded = false;                    // several user-level threads are in calls that they began here
   BasicThreadSlot* next = nullptr;
 
   // Added to the depth while the thread polls for the engine, or sleeps in its call: then it is in nobody's way.
@@ -34,7 +38,7 @@ struct alignas(128) BasicThreadSlot {
   void change_depth(int by) { depth.store(depth.load(std::memory_order_relaxed) + by, std::memory_order_release); }
   // By any.
   bool inside() const {
-    const int now = depth.load(std::memory_order_acquire);
+    const int now = depth.load(std::memory_order_acquire) - left_elsewhere.load(std::memory_order_acquire);
     return now > 0 && now < outside;
   }
 };
@@ -55,6 +59,8 @@ class BasicActivity {
   Slot& acquire(Owner owner = Owner::program);
   static void release(Slot& slot) {
     slot.depth.store(0, std::memory_order_relaxed);  // an ended thread is nowhere, whatever it left how
+    slot.left_elsewhere.store(0, std::memory_order_relaxed);
+    slot.crowded = false;
     slot.owned.store(false, std::memory_order_release);
   }
 
@@ -136,8 +142,60 @@ bool BasicActivity<Atomics>::anyone_inside() const {
   return false;
 }
 
+// Where engine threads sleep until there is work. Ringing costs one load while nobody is parked.
+//
+// No wake-up is lost: the sleeper publishes that it parks, fences, and looks for work again; the ringer publishes its
+// work, fences, and looks for a sleeper. Every sleep is bounded all the same. Any number may sleep and ring.
+template <typename Atomics>
+class BasicParking {
+ public:
+  // Sleeps until rung, unless `has_work()` holds; at most for `bound`. True if it really slept.
+  template <typename HasWork>
+  bool park(HasWork&& has_work, Nanoseconds bound) {
+    const std::uint32_t seen = word_.fetch_or(parked, std::memory_order_relaxed) | parked;
+    Atomics::heavy_fence();
+    if (has_work()) return false;  // others may sleep here: the mark is the ringer's to take back
+    Atomics::wait(word_, seen, bound);
+    return true;
+  }
+
+  // The same, but without giving up the CPU: `wait(word, seen, bound)` waits for a store to the word
+  // (wait/user_wait.hpp).
+  template <typename HasWork, typename Wait>
+  bool watch(HasWork&& has_work, Wait&& wait, Nanoseconds bound) {
+    const std::uint32_t seen = word_.fetch_or(watched, std::memory_order_relaxed) | watched;
+    Atomics::heavy_fence();
+    if (has_work()) return false;
+    wait(word_, seen, bound);
+    return true;
+  }
+
+  // May be true when the last one has just left; false only if a ring would reach nobody.
+  bool anyone() const { return (word_.load(std::memory_order_relaxed) & anybody) != 0; }
+
+  // Publish the work (and light_fence) first.
+  void ring() {
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    while ((seen & anybody) != 0)
+      if (word_.compare_exchange_weak(seen, (seen & ~anybody) + one_ring, std::memory_order_relaxed)) {
+        if ((seen & parked) != 0) Atomics::wake(word_);  // the store alone wakes those who watch
+        return;
+      }
+  }
+
+ private:
+  // The lowest bits; the others count the rings, so that one who is about to sleep sees that it was rung even if
+  // another one has parked since.
+  static constexpr std::uint32_t parked = 1;
+  static constexpr std::uint32_t watched = 2;
+  static constexpr std::uint32_t anybody = parked | watched;
+  static constexpr std::uint32_t one_ring = anybody + 1;
+  alignas(128) Atomics::Word word_{0};
+};
+
 using ThreadSlot = BasicThreadSlot<RealAtomics>;
 using Activity = BasicActivity<RealAtomics>;
+using Parking = BasicParking<RealAtomics>;
 
 // Counters with a single writer need no locked instruction.
 template <typename Counter>

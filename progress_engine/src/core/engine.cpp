@@ -7,11 +7,10 @@
 #include <system_error>
 #include <utility>
 
-#include "core/breakable.hpp"
-#include "core/placement.hpp"
-#include "core/scheduling.hpp"
-#include "core/signals.hpp"
-#include "polling/polling_points.hpp"
+#include "core/loops.hpp"
+#include "platform/breakable.hpp"
+#include "platform/placement.hpp"
+#include "platform/scheduling.hpp"
 
 namespace progress_engine {
 
@@ -29,10 +28,10 @@ void place(const Policy& policy) {
 
 }  // namespace
 
-Engine::Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events,
+Engine::Engine(Policy policy, std::unique_ptr<ProgressFunction> driver, std::unique_ptr<EventSource> events,
                std::unique_ptr<Doorbell> doorbell)
     : policy_(std::move(policy)),
-      driver_(std::move(driver)),
+      progress_function_(std::move(driver)),
       events_(std::move(events)),
       doorbell_(std::move(doorbell)) {
   const auto& points = policy_.points;
@@ -112,6 +111,7 @@ bool Engine::stop(Nanoseconds limit) {
   parking_.ring();
   if (events_) events_->interrupt();
   if (doorbell_) doorbell_->ring_own();
+  if (doorbell_ && doorbell_->bell()) doorbell_->bell()->stop();
   timespec deadline{};
   clock_gettime(CLOCK_REALTIME, &deadline);
   const Nanoseconds end = seconds(deadline.tv_sec) + deadline.tv_nsec + limit;
@@ -133,6 +133,7 @@ void Engine::pause() {
 }
 
 void Engine::resume() {
+  if (forbidden_) return;
   paused_ = false;
   note_phase();
   parking_.ring();
@@ -154,7 +155,8 @@ void Engine::take_turn() {
 }
 
 bool Engine::may_poll() const {
-  if (paused() || (holds_.load(std::memory_order_seq_cst) > 0 && !broken("file-calls-alone"))) return false;
+  if (paused() || (exclusive_sections_.load(std::memory_order_seq_cst) > 0 && !broken("file-calls-alone")))
+    return false;
   if (policy_.trigger == Trigger::always) return true;
   if (policy_.trigger == Trigger::outside && activity_.anyone_inside() && !broken("standing-down")) return false;
   return activity_.pending() > 0 || activity_.standing() > 0;
@@ -163,13 +165,13 @@ bool Engine::may_poll() const {
 void Engine::account(Worker& worker, const BurstResult& result) {
   add(worker.polls, result.polls);
   add(worker.productive_polls, result.productive);
-  driver_->after_burst(result, activity_.completed());
+  progress_function_->after_burst(result, activity_.completed());
 }
 
 // One poller at a time: two would only wait for each other inside the MPI.
-bool Engine::take_driver(Worker& worker) {
+bool Engine::take_progress_function(Worker& worker) {
   Worker* holder = nullptr;
-  // In one order with holds_: either the poller sees the hold, or the holder sees the poller.
+  // In one order with exclusive_sections_: either the poller sees the section, or who is in it sees the poller.
   if (poller_.compare_exchange_strong(holder, &worker, std::memory_order_seq_cst)) return true;
   if (!worker.idle_class) hurry(*holder);
   return false;
@@ -181,25 +183,38 @@ void Engine::hurry(Worker& holder) {
     lift_from_idle_class(holder.tid, policy_.slice_us);
 }
 
-void Engine::hold() {
-  holds_.fetch_add(1, std::memory_order_seq_cst);
+void Engine::begin_exclusive() {
+  exclusive_sections_.fetch_add(1, std::memory_order_seq_cst);
   for (int rounds = 0; Worker* holder = poller_.load(std::memory_order_seq_cst); RealAtomics::relax(rounds++)) {
     if (broken("file-calls-alone")) return;
     hurry(*holder);
   }
 }
 
-void Engine::return_driver(Worker& worker) {
+void Engine::return_progress_function(Worker& worker) {
   poller_.store(nullptr, std::memory_order_release);
   if (worker.lifted.exchange(false)) return_to_idle_class();
 }
 
-BurstResult Engine::poll(Worker& worker) {
-  if (!take_driver(worker)) return {};
+void Engine::arm(EventSource& events, BurstResult& result) {
+  const auto armed = events.arm([this] {
+    if (stopping() || !may_poll()) return false;
+    progress_function_->poll();
+    return true;
+  });
+  result.armed = armed.armed;
+  result.polls += armed.polls;
+  result.productive += armed.productive;
+  result.productive_time += armed.productive_time;
+}
+
+BurstResult Engine::poll(Worker& worker, EventSource* events) {
+  if (!take_progress_function(worker)) return {};
   if (doorbell_ && doorbell_->own().answer()) add(worker.answers, 1);
-  const auto result = run_burst(*driver_, judge_, policy_.burst, [this] { return !stopping() && may_poll(); });
+  auto result = run_burst(*progress_function_, judge_, policy_.burst, [this] { return !stopping() && may_poll(); });
+  if (events) arm(*events, result);
   account(worker, result);
-  return_driver(worker);
+  return_progress_function(worker);
   if (doorbell_ && result.productive > 0) doorbell_->ring_partners();
   return result;
 }
@@ -217,14 +232,28 @@ void Engine::do_more_after_call() {
 }
 
 void Engine::poll_from_call() {
-  if (!may_poll() || !take_driver(calls_)) return;
-  account(calls_, run_burst(*driver_, judge_, 1, [this] { return !stopping() && may_poll(); }));
-  return_driver(calls_);
+  if (!may_poll() || !take_progress_function(calls_)) return;
+  account(calls_, run_burst(*progress_function_, judge_, 1, [this] { return !stopping() && may_poll(); }));
+  return_progress_function(calls_);
+}
+
+// Of a turn that finds it so at one end alone, half is counted.
+void Engine::observe(Worker& worker) {
+  const Nanoseconds time = now();
+  const bool beside = activity_.pending() > 0 && !activity_.anyone_inside();
+  const Nanoseconds halves = (beside ? 1 : 0) + (worker.was_beside ? 1 : 0);
+  if (worker.observed > 0 && halves > 0)
+    worker.beside.store(worker.beside.load(std::memory_order_relaxed) + halves * (time - worker.observed) / 2,
+                        std::memory_order_relaxed);
+  worker.was_beside = beside;
+  worker.observed = time;
 }
 
 void Engine::park(Worker& worker) {
   add(worker.parks, 1);
   parking_.park([this] { return stopping() || may_poll(); }, seconds(policy_.park_s));
+  worker.was_beside = false;  // a parked thread observes nothing
+  worker.observed = now();
 }
 
 }  // namespace progress_engine

@@ -4,25 +4,31 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/activity.hpp"
-#include "core/burst.hpp"
-#include "core/doorbell.hpp"
-#include "core/event_source.hpp"
-#include "core/inlining.hpp"
-#include "core/parking.hpp"
+#include "core/progress.hpp"
+#include "platform/platform.hpp"
 #include "policy/settings.hpp"
 #include "telemetry/phases.hpp"
 #include "telemetry/thread_usage.hpp"
+#include "telemetry/wake_source.hpp"
+#include "wait/event_source.hpp"
 #include "wait/user_wait.hpp"
+#include "wakeup/doorbell.hpp"
 
 namespace progress_engine {
 
 class Engine;
+
+// How long an engine thread may take to end: MPI goes on after us, or the process ends anyhow.
+constexpr Nanoseconds patient = seconds(10);
+constexpr Nanoseconds hasty = seconds(1) / 5;
 
 // One engine thread. The counters have a single writer, the thread itself.
 struct Worker {
@@ -39,17 +45,28 @@ struct Worker {
   std::atomic<std::uint64_t> polls{0};
   std::atomic<std::uint64_t> productive_polls{0};
   std::atomic<std::uint64_t> wakes{0};
+  std::array<std::atomic<std::uint64_t>, wake_source_names.size()> wake_sources{};
   std::atomic<std::uint64_t> parks{0};
   std::atomic<std::uint64_t> answers{0};  // polls before which a neighbour had rung
   std::atomic<bool> lifted{false};        // an idle thread that another one lifted to the normal class
+  std::atomic<Nanoseconds> disarmed{0};   // that it left the program alone because polling did not pay
+  std::atomic<Nanoseconds> beside{0};     // see Engine::observe()
   std::atomic<bool> ended{false};
   ThreadUsage final_usage;  // valid once ended
+  // Its own, between two observations:
+  bool was_beside = false;
+  Nanoseconds observed = 0;
+
+  void woke(WakeSource source) {
+    add(wakes, 1);
+    add(wake_sources[static_cast<std::size_t>(source)], 1);
+  }
 };
 
 class Engine {
  public:
   // `events` may be null: then points=events goes by time and the doorbell. So may the doorbell.
-  Engine(Policy policy, std::unique_ptr<Driver> driver, std::unique_ptr<EventSource> events,
+  Engine(Policy policy, std::unique_ptr<ProgressFunction> driver, std::unique_ptr<EventSource> events,
          std::unique_ptr<Doorbell> doorbell = nullptr);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -62,11 +79,16 @@ class Engine {
   bool stop(Nanoseconds limit);
 
   // Destroys the driver, for those that must go before MPI_Finalize; only after stop() returned true.
-  void release_driver() { driver_.reset(); }
+  void release_progress_function() { progress_function_.reset(); }
 
   // By the program. Any thread.
   void pause();
   void resume();
+  // Pauses for good.
+  void forbid() {
+    forbidden_ = true;
+    pause();
+  }
   // Also in a turn of trial_ms in which the engine is off.
   bool paused() const { return paused_.load(std::memory_order_relaxed) || disarmed_.load(std::memory_order_relaxed); }
 
@@ -82,11 +104,11 @@ class Engine {
       wake_for_work();
   }
 
-  // Some calls must not run beside a poll. Between hold() and release() nobody polls; holds add up. hold() returns when
+  // Some calls must not run beside a poll. Between these two nobody polls; sections add up. The first returns when
   // the poll that runs has ended.
-  void hold();
-  void release() { holds_.fetch_sub(1, std::memory_order_release); }
-  bool held() const { return holds_.load(std::memory_order_relaxed) > 0; }
+  void begin_exclusive();
+  void end_exclusive() { exclusive_sections_.fetch_sub(1, std::memory_order_release); }
+  bool in_exclusive_section() const { return exclusive_sections_.load(std::memory_order_relaxed) > 0; }
 
   // ---- the polling points' side
   const Policy& policy() const { return policy_; }
@@ -94,13 +116,17 @@ class Engine {
   Doorbell* doorbell() { return doorbell_.get(); }
   bool stopping() const { return stopping_.load(std::memory_order_relaxed) != 0; }
   bool may_poll() const;
-  // One burst; nothing if another thread is in one. What it moved may concern neighbours: it rings them.
-  BurstResult poll(Worker& worker);
+  // One burst; nothing if another thread is in one. What it moved may concern neighbours: it rings them. `events` are
+  // armed behind it.
+  BurstResult poll(Worker& worker, EventSource* events = nullptr);
   void park(Worker& worker);
   // Waits in user mode until rung, unless `has_work()` holds; at most for `bound`. Keeps the CPU, see
   // wait/user_wait.hpp.
   template <typename HasWork>
   void watch(Worker& worker, HasWork&& has_work, Nanoseconds bound);
+  // By an engine thread at each of its turns, for the report: adds up for how long something was pending while no
+  // thread of the program was inside MPI, as far as the turns show it.
+  void observe(Worker& worker);
   // Ends early only when the engine stops.
   void sleep(Nanoseconds time) { futex_wait(stopping_, 0, time); }
 
@@ -110,6 +136,9 @@ class Engine {
   const Doorbell* doorbell() const { return doorbell_.get(); }
   // From the phases in which the engine was on and off.
   Verdict verdict() const { return phases_.verdict(); }
+  // How long it was on, and off by the program's or the settings' wish.
+  Nanoseconds time_on() const { return phases_.total(true, now()); }
+  Nanoseconds time_off() const { return phases_.total(false, now()); }
 
  private:
   void add_worker(const char* role, Worker::Loop loop, bool idle_class = false);
@@ -121,14 +150,15 @@ class Engine {
   void poll_from_call();
   void take_turn();
   void note_phase() { phases_.change(!paused(), now(), activity_.completed()); }
-  bool take_driver(Worker& worker);
+  bool take_progress_function(Worker& worker);
   void hurry(Worker& holder);
-  void return_driver(Worker& worker);
+  void return_progress_function(Worker& worker);
   void account(Worker& worker, const BurstResult& result);
+  void arm(EventSource& events, BurstResult& result);
 
   const Policy policy_;
   bool more_after_calls_ = true;
-  std::unique_ptr<Driver> driver_;
+  std::unique_ptr<ProgressFunction> progress_function_;
   std::unique_ptr<EventSource> events_;
   std::unique_ptr<Doorbell> doorbell_;
   Activity activity_;
@@ -137,10 +167,11 @@ class Engine {
   PollJudge judge_;                                    // the poller's
   std::atomic<std::uint32_t> stopping_{0};
   std::atomic<bool> paused_{false};
+  std::atomic<bool> forbidden_{false};
   std::atomic<bool> disarmed_{false};
   std::atomic<std::uint64_t> turn_{0};
   PhaseMeter phases_;
-  std::atomic<int> holds_{0};
+  std::atomic<int> exclusive_sections_{0};
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker calls_;  // counts the polls inside the program's calls (by the poller)
 };
@@ -150,7 +181,8 @@ void Engine::watch(Worker& worker, HasWork&& has_work, Nanoseconds bound) {
   const auto wait = [](const RealAtomics::Word& word, std::uint32_t seen, Nanoseconds limit) {
     user_wait(word, seen, limit, wait_instruction());
   };
-  if (parking_.watch([&] { return stopping() || has_work(); }, wait, bound)) add(worker.wakes, 1);
+  if (parking_.watch([&] { return stopping() || has_work(); }, wait, bound))
+    worker.woke(has_work() ? WakeSource::call : WakeSource::timer);
 }
 
 }  // namespace progress_engine

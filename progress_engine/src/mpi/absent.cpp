@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "mpi/symbols.hpp"
+#include "mpi/mpi_header.hpp"
 
 namespace progress_engine {
 namespace {

@@ -3,18 +3,16 @@
 // engine enter there.
 #include "mpi/lifecycle.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 #include "mpi/abi.hpp"
 #include "mpi/absent.hpp"
-#include "mpi/hooks.hpp"
-#include "offload/active.hpp"
-#include "offload/process.hpp"
-#include "telemetry/report.hpp"
+#include "mpi/call.hpp"
+#include "mpi/finalize_barrier.hpp"
+#include "mpi/gpu.hpp"
+#include "mpi/report.hpp"
 
 namespace progress_engine {
 
@@ -38,8 +36,6 @@ std::string foreign_library() {
 
 namespace {
 
-constexpr int refused = 2;  // the exit status
-
 void say_why_inactive(const char* consequence) {
   std::fprintf(stderr, "progress engine: %s; %s.\n", status().reason.c_str(), consequence);
 }
@@ -49,9 +45,10 @@ void say_why_inactive(const char* consequence) {
 std::optional<Policy> policy_for(const std::string& foreign) {
   auto policy = read_policy();
   if (policy && !foreign.empty()) {
-    status().reason = fmt::format("the program uses {}, and this engine was built for {}", foreign, PE_BUILT_FOR);
+    status().reason = "the program uses " + foreign + ", and this engine was built for " PE_BUILT_FOR;
     policy.reset();
   }
+  if (policy && policy->offload && !load_offload(status().reason)) policy.reset();
   if (policy || !status().wanted || !status().strict) return policy;
   say_why_inactive("the program is not run without it (strict=1)");
   std::_Exit(refused);
@@ -104,7 +101,7 @@ int init_as_asked(InitFunctions& below, int* argc, char*** argv, int asked, int*
 // may still begin at the program's.
 int init_with_engine(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
                      const Policy& policy) {
-  auto events = watch_sockets(policy);
+  auto events = make_event_source(policy);
   if (!policy.points.threads()) {
     const int code = init_as_asked(below, argc, argv, asked, provided, plain);
     if (code == MPI_SUCCESS) activate(policy, std::move(events), Origin::world);
@@ -119,13 +116,24 @@ int init_with_engine(InitFunctions& below, int* argc, char*** argv, int asked, i
     activate(policy, std::move(events), Origin::world);
   else
     status().reason =
-        fmt::format("the MPI provides thread level {} only, the engine needs multiple", level_name(*provided));
+        std::string("the MPI provides thread level ") + level_name(*provided) + " only, the engine needs multiple";
   return MPI_SUCCESS;
+}
+
+// The communication thread makes every call, without the program's contexts. There is no way back: before MPI_Init no
+// MPI can be asked (MPICH aborts).
+void account_for_gpus(const Policy& policy) {
+  const GpuKind* kind = policy.polls_beside_gpus ? nullptr : GpuSupport().in_use();
+  if (!kind) return;
+  status().reason = why_no_polling(*kind);
+  if (status().strict) account_for(policy);  // does not return
+  say_why_inactive("the program must hand over nothing that lies in a GPU's memory");
+  status().reason.clear();
 }
 
 // The program gets the level that it asks for, over an MPI at less: one thread makes the calls, and lends its turn.
 int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, const Policy& policy) {
-  const int code = offload::initialise(
+  const int code = loaded_offload()->initialise(
       policy, [&](int* level) { return below.init_thread.get()(argc, argv, MPI_THREAD_SERIALIZED, level); });
   if (code != MPI_SUCCESS) return code;
   *provided = asked;
@@ -133,6 +141,7 @@ int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* 
   status().was_active = true;
   status().reason.clear();
   register_ends();
+  account_for_gpus(policy);
   return code;
 }
 
@@ -155,11 +164,12 @@ int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* pr
   if (!outermost) return init_as_asked(below, argc, argv, asked, provided, plain);
   const std::scoped_lock lock(lifecycle_mutex());
   hide_absent_functions();
+  status().began = true;
   status().level_asked = asked;
   const int code = initialise_world(below, argc, argv, asked, provided, plain);
   if (code != MPI_SUCCESS) return code;
   ++users();
-  if (offload::active()) return code;
+  if (offload_in_use.load()) return code;
   status().level_provided = *provided;
   if (!broken("level-as-asked")) *provided = std::min(*provided, asked);
   if (foreign_library().empty()) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
@@ -170,16 +180,17 @@ int finalize(Next<decltype(&MPI_Finalize)>& next) {
   const Outermost outermost;
   if (!outermost) return next.get()();
   const std::scoped_lock lock(lifecycle_mutex());
-  if (offload::active()) {
+  if (const OffloadLibrary* offload = offload_in_use.load()) {
     --users();
-    return offload::finalise([&] { return next.get()(); });
+    return offload->finalise([&] { return end_together(true, next.get()); });
   }
+  const bool was_there = status().runtime != nullptr && foreign_library().empty();
   end_user(true);
-  return next.get()();
+  return was_there ? end_together(true, next.get()) : next.get()();
 }
 
 int query_thread(Next<decltype(&MPI_Query_thread)>& next, int* provided) {
-  if (offload::active()) {
+  if (offload_in_use.load()) {
     *provided = status().level_asked;
     return MPI_SUCCESS;
   }
@@ -190,8 +201,9 @@ int query_thread(Next<decltype(&MPI_Query_thread)>& next, int* provided) {
 }
 
 int is_thread_main(Next<decltype(&MPI_Is_thread_main)>& next, int* flag) {
-  if (!offload::active()) return next.get()(flag);
-  *flag = offload::is_main_thread();
+  const OffloadLibrary* offload = offload_in_use.load();
+  if (!offload) return next.get()(flag);
+  *flag = offload->is_main_thread();
   return MPI_SUCCESS;
 }
 

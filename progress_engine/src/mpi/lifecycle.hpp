@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "mpi/offload.hpp"
 #include "mpi/runtime.hpp"
-#include "offload/agent.hpp"
 
 namespace progress_engine {
 
@@ -23,7 +23,7 @@ class Outermost {
  private:
   static inline thread_local int depth = 0;
   // The communication thread of `offload` begins and ends the MPI for a thread that waits, and holds the mutex.
-  bool is_ = depth++ == 0 && !offload::on_communication_thread();
+  bool is_ = depth++ == 0 && !on_communication_thread();
 };
 
 // ---- all of these with lifecycle_mutex() held

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/managed_wait.hpp"
 
-#include "core/futex.hpp"
+#include "platform/platform.hpp"
 
 namespace progress_engine {
 

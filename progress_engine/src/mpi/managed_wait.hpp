@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "core/clock.hpp"
+#include "platform/platform.hpp"
 
 namespace progress_engine {
 

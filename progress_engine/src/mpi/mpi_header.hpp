@@ -5,3 +5,31 @@
 #pragma GCC visibility push(default)
 #include <mpi.h>
 #pragma GCC visibility pop
+
+#include <cstdint>
+#include <type_traits>
+
+#include "platform/platform.hpp"
+
+namespace progress_engine {
+
+// An argument as the calling convention passes it: an integer, a handle or a pointer, in one register or stack slot.
+using Word = std::intptr_t;
+
+// The argument as what mpi.h declares it to be.
+template <typename Type>
+Type as(Word word) {
+  if constexpr (std::is_pointer_v<Type>)
+    return reinterpret_cast<Type>(word);
+  else
+    return static_cast<Type>(word);
+}
+
+}  // namespace progress_engine
+
+// A call of the MPI's own function, past every tool: what the engine itself does is not the program's.
+#define PE_PMPI(name)                                                             \
+  ([]() -> decltype(&P##name) {                                                   \
+    static constinit ::progress_engine::Next<decltype(&P##name)> next("P" #name); \
+    return next.get();                                                            \
+  }())

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/program_key.hpp"
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,10 +32,10 @@ std::string program_key() {
   const auto spawned = variable("PMI_SPAWNED");
   if (const auto space = variable("PMIX_NAMESPACE"); !space.empty()) return "pmix " + space;
   if (const auto step = variable("SLURM_STEP_ID"); !step.empty())
-    return fmt::format("slurm {} {} {}", variable("SLURM_JOB_ID"), step, spawned);
+    return "slurm " + variable("SLURM_JOB_ID") + " " + step + " " + spawned;
   if (const int launcher = launcher_of(variable("PMI_FD")); launcher > 0)
-    return fmt::format("launcher {} {}", launcher, spawned);
-  return fmt::format("parent {} {}", getppid(), spawned);
+    return "launcher " + std::to_string(launcher) + " " + spawned;
+  return "parent " + std::to_string(getppid()) + " " + spawned;
 }
 
 }  // namespace progress_engine

@@ -5,15 +5,19 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <stdexcept>
 
-#include "mpi/hooks.hpp"
+#include "fabrics/own_progress.hpp"
+#include "fabrics/watched.hpp"
+#include "mpi/job.hpp"
 #include "mpi/program_key.hpp"
-#include "mpi/sockets.hpp"
-#include "mpi/symbols.hpp"
-#include "offload/process.hpp"
 #include "policy/sources.hpp"
+#include "telemetry/transport.hpp"
+#include "wait/event_source.hpp"
+#include "wakeup/host_list.hpp"
 
 namespace progress_engine {
 
@@ -58,7 +62,7 @@ pthread_key_t slot_key() {
 // MPI holds of ours stays until then, and so does the communication thread.
 void at_exit() {
   if (broken("exit")) return;
-  offload::pause(hasty);
+  if (const OffloadLibrary* offload = loaded_offload()) offload->pause(hasty);
   deactivate(hasty);
 }
 
@@ -66,8 +70,10 @@ void at_exit() {
 void after_fork_in_child() {
   if (broken("fork")) return;
   active_runtime = nullptr;
+  if (const Runtime* runtime = status().runtime; runtime && runtime->doorbell && runtime->doorbell->bell())
+    runtime->doorbell->bell()->close_in_child();
   status().runtime = nullptr;  // its threads are not here
-  offload::after_fork_in_child();
+  if (const OffloadLibrary* offload = loaded_offload()) offload->after_fork_in_child();
   status().reason = "this process was forked";
 }
 
@@ -83,29 +89,25 @@ void configure() {
 
 // When the settings as a whole are refused, whoever asked for a report still gets the reason.
 void report_as_the_environment_says() {
-  const char* strict = std::getenv("PROGRESS_ENGINE_STRICT");
-  status().strict = strict && std::string_view(strict) == "1";
-  const char* report = std::getenv("PROGRESS_ENGINE_REPORT");
-  const char* file = std::getenv("PROGRESS_ENGINE_REPORT_FILE");
-  status().report = report && std::string_view(report) == "1";
-  status().report_file = file ? file : "";
+  const auto value = [](std::string_view key) {
+    const char* found = std::getenv(environment_name(key).c_str());
+    return std::string(found ? found : "");
+  };
+  status().strict = value("strict") == "1";
+  status().report = value("report") == "1";
+  status().report_file = value("report_file");
 }
 
 // ---- activation
 
-// What the MPI's progress calls itself (MPI-IO in MPICH, through its public functions) is no operation of the
-// program's.
-class ProgramDriver : public SwitchingDriver {
- public:
-  using SwitchingDriver::SwitchingDriver;
-  void poll() override {
-    const Uncounted uncounted;
-    SwitchingDriver::poll();
-    if (waits) waits->look();
-  }
-
-  ManagedWaits* waits = nullptr;
-};
+// Null for who polls in the program's threads alone, which have the contexts that the MPI needs.
+std::optional<GpuSupport> ask_for_gpus(const Policy& policy) {
+  if (!policy.points.threads() || policy.polls_beside_gpus) return {};
+  GpuSupport gpus;
+  if (!gpus.any()) return {};
+  if (const GpuKind* kind = gpus.in_use()) throw std::runtime_error(why_no_polling(*kind));
+  return gpus;
+}
 
 // Where all threads share one CPU, who spins only keeps from running who would end the wait.
 std::unique_ptr<ManagedWaits> make_waits(const Policy& policy) {
@@ -116,21 +118,35 @@ std::unique_ptr<ManagedWaits> make_waits(const Policy& policy) {
   return std::make_unique<ManagedWaits>(several ? microseconds(policy.spin_us) : 0);
 }
 
+BellPlan plan_bell(const Policy& policy, int rank, int size) {
+  BellPlan plan;
+  plan.rank = rank;
+  plan.size = size;
+  plan.job = job_name();
+  plan.hosts = [pattern = policy.bell_hosts] { return apply_host_pattern(pattern, job_hosts()); };
+  plan.key_file = policy.bell_key.empty() ? usual_key_file() : policy.bell_key;
+  plan.port = policy.bell_port;
+  plan.interval = microseconds(policy.min_distance_us);
+  return plan;
+}
+
 // Without a world there are no ranks to ring.
 std::unique_ptr<Doorbell> make_doorbell(const Policy& policy, const MpiHandles& handles, Origin origin) {
-  if (policy.doorbell == DoorbellKind::none || origin != Origin::world) return nullptr;
+  if (!policy.doorbell.any() || origin != Origin::world) return nullptr;
   int rank = 0;
   int size = 0;
   PE_PMPI(MPI_Comm_rank)(handles.comm_world, &rank);
   PE_PMPI(MPI_Comm_size)(handles.comm_world, &size);
-  return std::make_unique<Doorbell>(program_key(), rank, size);
+  auto doorbell = std::make_unique<Doorbell>(program_key(), rank, size);
+  if (policy.doorbell.udp && !doorbell->all_are_near()) doorbell->add_bell(plan_bell(policy, rank, size));
+  return doorbell;
 }
 
-std::unique_ptr<RemoteBell> make_remote_bell(const Policy& policy, const MpiHandles& handles, Doorbell* doorbell) {
-  if (policy.doorbell != DoorbellKind::rma || !doorbell) return nullptr;
+std::unique_ptr<RmaWakeup> make_rma_wakeup(const Policy& policy, const MpiHandles& handles, Doorbell* doorbell) {
+  if (!policy.doorbell.rma || !doorbell) return nullptr;
   doorbell->strangers_ring();
-  return std::make_unique<RemoteBell>(handles, doorbell->own(), doorbell->size(), policy.rma_bytes,
-                                      microseconds(policy.min_distance_us));
+  return std::make_unique<RmaWakeup>(handles, doorbell->own(), doorbell->size(), policy.bell_bytes,
+                                     microseconds(policy.min_distance_us));
 }
 
 // An engine whose threads did not end is left behind for ever.
@@ -140,18 +156,38 @@ void forget(Runtime* runtime) {
   if (runtime && runtime->ended) delete runtime;
 }
 
+// Where messages move without the engine it stays off, unless `events` is set: then it was meant.
+void look_for_own_progress(const Policy& policy) {
+  if (!policy.points.threads() || policy.events != Announcements::automatic) return;
+  const Transport transport = look_at_transport();
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  const auto found = own_progress({variable, transport.libraries, transport.devices, verbs_adapters()});
+  status().network_hint = found.hint;
+  if (!found.by.empty())
+    throw std::runtime_error(found.by +
+                             ", so that there is little to win; with events=none the engine polls all the same");
+}
+
 void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
+  if (const auto lack = what_lacks(policy.events, fabrics_of_process()); policy.strict && !lack.empty())
+    throw std::runtime_error(lack);
+  look_for_own_progress(policy);
   static unsigned generations = 0;
   auto runtime = std::make_unique<Runtime>();
   runtime->generation = ++generations;
-  auto driver = std::make_unique<ProgramDriver>(make_drivers(policy.driver, runtime->handles, origin));
+  auto driver = std::make_unique<ProgramProgressFunction>(
+      make_progress_functions(policy.driver, runtime->handles, origin), *runtime);
+  driver->gpus = ask_for_gpus(policy);
   runtime->driver = driver.get();
   runtime->origin = origin;
   runtime->waits = make_waits(policy);
   driver->waits = runtime->waits.get();
   auto doorbell = make_doorbell(policy, runtime->handles, origin);
   runtime->doorbell = doorbell.get();
-  runtime->remote = make_remote_bell(policy, runtime->handles, runtime->doorbell);
+  runtime->remote = make_rma_wakeup(policy, runtime->handles, runtime->doorbell);
   runtime->engine = std::make_unique<Engine>(policy, std::move(driver), std::move(events), std::move(doorbell));
   runtime->engine->start();
   status().runtime = runtime.release();
@@ -177,9 +213,14 @@ std::optional<Policy> read_policy() {
   return {};
 }
 
-std::unique_ptr<EventSource> watch_sockets(const Policy& policy) {
-  if (!policy.points.events || policy.wait != Wait::epoll) return nullptr;
-  return std::make_unique<SocketEvents>();
+std::unique_ptr<EventSource> make_event_source(const Policy& policy) {
+  const bool waits = policy.points.events && policy.wait == Wait::epoll;
+  const Watched watched = waits ? what_to_watch(policy.events, has_fabric_device()) : Watched{};
+  Fabrics& fabrics = fabrics_of_process();
+  fabrics.want(Fabric::ucx, watched.ucx);
+  fabrics.want(Fabric::libfabric, watched.libfabric);
+  if (!waits) return nullptr;
+  return std::make_unique<EpollEvents>(watched.sockets ? Sockets::new_tcp : Sockets::none, &fabrics);
 }
 
 void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
@@ -207,7 +248,7 @@ void deactivate(Nanoseconds limit) {
   if (runtime->left_behind) return;
   if (runtime->remote) runtime->remote_rings = runtime->remote->rings();
   runtime->remote.reset();
-  runtime->engine->release_driver();
+  runtime->engine->release_progress_function();
   runtime->ended = true;
 }
 

@@ -2,7 +2,8 @@
 // MPI_Session_init and MPI_Session_finalize, by hand. A program that has no world yet brings the engine with its first
 // session; the engine's own session is opened before, since the first one decides how MPI treats threads.
 #include "mpi/absent.hpp"
-#include "mpi/hooks.hpp"
+#include "mpi/call.hpp"
+#include "mpi/finalize_barrier.hpp"
 #include "mpi/lifecycle.hpp"
 
 #ifdef PE_HAS_MPI_SESSIONS
@@ -19,7 +20,7 @@ void bring_engine(const std::string& foreign) {
     status().reason = "safety=offload comes with MPI_Init, not with a session";
     policy.reset();
   }
-  if (policy) activate(*policy, watch_sockets(*policy), Origin::session);
+  if (policy) activate(*policy, make_event_source(*policy), Origin::session);
   status().level_provided = active_runtime.load() ? MPI_THREAD_MULTIPLE : -1;
   account_for(policy);
 }
@@ -36,6 +37,7 @@ int open_session(InitFunction& next, Word info, Word errhandler, Word session) {
   if (!outermost) return next.get()(info, errhandler, session);
   const std::scoped_lock lock(lifecycle_mutex());
   hide_absent_functions();
+  status().began = true;
   const auto foreign = foreign_library();
   if (users() == 0) bring_engine(foreign);
   const int code = next.get()(info, errhandler, session);
@@ -49,8 +51,9 @@ int close_session(FinalizeFunction& next, Word session) {
   const Outermost outermost;
   if (!outermost) return next.get()(session);
   const std::scoped_lock lock(lifecycle_mutex());
+  const bool was_there = status().runtime != nullptr && foreign_library().empty();
   end_user(false);
-  return next.get()(session);
+  return was_there ? end_together(false, [&] { return next.get()(session); }) : next.get()(session);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 // What the interposed blocking calls do instead of the MPI's own waiting when the policy says waiting=managed.
 #pragma once
 
-#include "core/inlining.hpp"
-#include "mpi/hooks.hpp"
+#include "mpi/call.hpp"
 #include "mpi/managed_wait.hpp"
+#include "platform/platform.hpp"
 
 namespace progress_engine {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "offload/calls.hpp"
 
-#include <fmt/format.h>
+#include <string>
 
-#include "mpi/symbols.hpp"
+#include "mpi/mpi_header.hpp"
 #include "offload/statuses.hpp"
 #include "offload/ult.hpp"
 
@@ -109,13 +109,13 @@ void submit(Operation& operation, Start start, void* closure) {
 
 // In a callback: others wait meanwhile, and so the wait must end.
 int complete_here(const char* name, Start start, void* closure, MPI_Status* status) {
-  constexpr Nanoseconds patience = seconds(10);
+  constexpr Nanoseconds timeout = seconds(10);
   MPI_Request real = process().handles.request_null;
   int code = start(closure, &real);
   int done = 0;
   for (const Nanoseconds begin = now(); code == MPI_SUCCESS && done == 0;) {
     code = PE_PMPI(MPI_Test)(&real, &done, status);
-    if (now() - begin > patience) refuse_callback(name);
+    if (now() - begin > timeout) refuse_callback(name);
   }
   return code;
 }
@@ -143,18 +143,18 @@ int complete_both(Start first, void* first_closure, Start second, void* second_c
 }
 
 void refuse_callback(const char* name) {
-  give_up(fmt::format(
-      "a callback (an attribute's, an operation's, an error handler's or a generalised request's) calls {}, which "
-      "cannot be done while the callback runs: it waits for others that wait for the callback. Callbacks may make only "
-      "calls that need no other thread, or the program must run without offload",
-      name));
+  give_up(
+      std::string("a callback (an attribute's, an operation's, an error handler's or a generalised request's) calls ") +
+      name +
+      ", which cannot be done while the callback runs: it waits for others that wait for the callback. Callbacks "
+      "may make only calls that need no other thread, or the program must run without offload");
 }
 
 Proxy& take_proxy() {
   Proxy* proxy = process().proxies.take();
   if (!proxy)
-    give_up(fmt::format("the program holds {} requests that it never waited for: there is no room for more",
-                        Pool<Proxy>::capacity));
+    give_up("the program holds " + std::to_string(Pool<Proxy>::capacity) +
+            " requests that it never waited for: there is no room for more");
   proxy->completion.reset();
   proxy->persistent = false;
   proxy->general = false;
@@ -242,6 +242,11 @@ MPI_Request real_of(MPI_Request request) {
   if (request == here.handles.request_null) return request;
   const Proxy* proxy = proxy_of(here.proxies, request);
   return proxy ? proxy->real : request;
+}
+
+bool is_complete(MPI_Request request) {
+  const Proxy* proxy = is_none(request) ? nullptr : proxy_of(process().proxies, request);
+  return proxy && proxy->active && proxy->completion.done();
 }
 
 bool is_none(MPI_Request request) { return request == process().handles.request_null; }

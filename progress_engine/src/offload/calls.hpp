@@ -2,12 +2,12 @@
 // The ways in which a call of the program goes to the communication thread; what the generated routes use.
 #pragma once
 
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <type_traits>
 
 #include "mpi/mpi_handles.hpp"
-#include "offload/active.hpp"
 #include "offload/operation.hpp"
 #include "offload/table.hpp"
 
@@ -15,16 +15,21 @@ namespace progress_engine::offload {
 
 // Exists from MPI_Init to MPI_Finalize; all members may be used by any thread unless they say otherwise.
 struct Process {
-  Process(AgentPolicy policy, std::unique_ptr<EventSource> events)
+  Process(CommunicationThreadPolicy policy, std::unique_ptr<EventSource> events)
       : agent(policy, std::move(events)), table(handles, proxies) {}
 
   MpiHandles handles;
   Pool<Proxy> proxies;
-  Agent agent;
+  CommunicationThread agent;
   Table table;  // the communication thread's
   std::size_t inline_bytes = Proxy::inline_room;
   bool lends = false;  // the MPI permits that threads call in turn
+  bool collectives_block = false;
 };
+
+// Null while calls stay in their threads.
+extern std::atomic<Process*> active_process __attribute__((visibility("hidden")));
+inline Process& process() { return *active_process.load(std::memory_order_acquire); }
 
 // The MPI's own request behind one of the program's; on the communication thread.
 MPI_Request real_of(MPI_Request request);
@@ -62,6 +67,9 @@ int complete(const char* name, MPI_Status* status, Call call) {
   return complete(
       name, [](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call, status);
 }
+// A blocking collective operation matches no nonblocking one (MPI 4.1, section 6.12), so that all ranks must decide
+// alike: whether it stays what it is, because no other thread of the program can call meanwhile. See docs/offload.md.
+inline bool collectives_block() { return process().collectives_block; }
 // Two at once, the first of which gives the status.
 int complete_both(Start first, void* first_closure, Start second, void* second_closure, MPI_Status* status);
 // A callback that runs on the communication thread calls `name`, which would wait for that thread itself: the end.
@@ -117,6 +125,18 @@ int ready(MPI_Request request, int partitions, Call call) {
   });
   active_process.load(std::memory_order_acquire)->agent.rouse();
   return code;
+}
+// A receive that is complete here: the program has not waited for it yet, but to the MPI its request is inactive, which
+// MPICH 4.0 refuses to look at.
+bool is_complete(MPI_Request request);
+// Whether a partition has arrived: `call(real)` asks the MPI.
+template <typename Call>
+int arrived(MPI_Request request, int* flag, Call call) {
+  return local([&] {
+    if (!is_complete(request)) return call(real_of(request));
+    *flag = 1;
+    return MPI_SUCCESS;
+  });
 }
 // `real_cancel` is the MPI's own MPI_Cancel. What it has completed is known to the next call that asks, as without the
 // engine.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "offload/known.hpp"
 
-#include "mpi/symbols.hpp"
+#include "mpi/mpi_header.hpp"
 
 namespace progress_engine::offload {
 

@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-#include "core/clock.hpp"
+#include "platform/platform.hpp"
 
 namespace progress_engine::offload {
 

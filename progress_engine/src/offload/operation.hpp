@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "mpi/mpi_header.hpp"
-#include "offload/agent.hpp"
+#include "offload/communication_thread.hpp"
 #include "offload/pool.hpp"
 #include "offload/waiter.hpp"
 

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "offload/process.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
 
-#include "mpi/runtime.hpp"
-#include "mpi/sockets.hpp"
-#include "mpi/symbols.hpp"
+#include "core/engine.hpp"
+#include "mpi/mpi_header.hpp"
+#include "mpi/status.hpp"
 #include "offload/calls.hpp"
 #include "offload/known.hpp"
 #include "offload/ult.hpp"
-#include "telemetry/report.hpp"
+#include "wait/event_source.hpp"
 
 namespace progress_engine::offload {
 namespace {
 
 Process* the_process = nullptr;  // the last one, active or not; for the report
 pthread_t main_thread{};
+Nanoseconds began = 0;
 
 int cpus_of_this_process() {
   cpu_set_t set;
@@ -28,8 +28,8 @@ int cpus_of_this_process() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-AgentPolicy agent_policy(const Policy& policy) {
-  AgentPolicy agent;
+CommunicationThreadPolicy thread_policy(const Policy& policy) {
+  CommunicationThreadPolicy agent;
   agent.ring = static_cast<std::size_t>(policy.ring);
   agent.spin = microseconds(policy.spin_us);
   agent.shares_cpu = cpus_of_this_process() == 1;
@@ -51,19 +51,25 @@ void prepare_waiting(const Policy& policy) {
   find_ult_adapter();
 }
 
+bool collectives_block(const Policy& policy) {
+  if (policy.collectives != Collectives::automatic) return policy.collectives == Collectives::blocking;
+  return host().status.level_asked < MPI_THREAD_MULTIPLE;
+}
+
 void abort_all_ranks() { PE_PMPI(MPI_Abort)(MpiHandles{}.comm_world, 1); }
 
 // On the communication thread, which is the MPI's main thread from here on.
 int initialise_here(const Policy& policy, const Begin& begin) {
   Process& here = *the_process;
-  const int code = begin(&status().level_provided);
+  const int code = begin(&host().status.level_provided);
   if (code != MPI_SUCCESS) return code;
-  here.lends = status().level_provided >= MPI_THREAD_SERIALIZED;
+  here.lends = host().status.level_provided >= MPI_THREAD_SERIALIZED;
   if (here.lends && cpus_of_this_process() == 1) wait_policy().stand_in_for = &here.agent;
   here.table.learn_empty_status();
   known_types().learn();
-  here.table.use_driver(std::move(make_drivers(policy.driver, here.handles, Origin::world).front()));
-  PE_PMPI(MPI_Comm_rank)(here.handles.comm_world, &status().rank);
+  here.table.use_progress_function(
+      std::move(make_progress_functions(policy.driver, here.handles, Origin::world).front()));
+  PE_PMPI(MPI_Comm_rank)(here.handles.comm_world, &host().status.rank);
   here.agent.advances(&here.table);
   return code;
 }
@@ -71,23 +77,38 @@ int initialise_here(const Policy& policy, const Begin& begin) {
 int drain_here() {
   Table& table = the_process->table;
   if (const auto waiting = table.awaited(); waiting > 0)
-    give_up(fmt::format("MPI_Finalize was called while {} of this process' threads still wait in MPI calls", waiting));
+    give_up("MPI_Finalize was called while " + std::to_string(waiting) +
+            " of this process' threads still wait in MPI calls");
   while (table.detached() > 0) table.advance();
-  table.release_driver();
+  table.release_progress_function();
   the_process->agent.advances(nullptr);
   return MPI_SUCCESS;
+}
+
+void deactivate(Nanoseconds limit) {
+  wait_policy().stand_in_for = nullptr;
+  host().in_use.store(nullptr);
+  if (Process* process = active_process.exchange(nullptr)) process->agent.stop(limit);
 }
 
 }  // namespace
 
 int initialise(const Policy& policy, const Begin& begin) {
-  the_process = new Process(agent_policy(policy), std::make_unique<SocketEvents>());  // kept for the report
+  the_process =
+      new Process(thread_policy(policy), std::make_unique<EpollEvents>(Sockets::new_tcp));  // kept for the report
   the_process->inline_bytes = static_cast<std::size_t>(policy.inline_bytes);
+  the_process->collectives_block = collectives_block(policy);
   main_thread = pthread_self();
+  began = now();
   prepare_waiting(policy);
   set_end_of_all_ranks(abort_all_ranks);
-  the_process->agent.start();
+  try {
+    the_process->agent.start();
+  } catch (const std::exception& error) {
+    give_up(error.what());
+  }
   active_process.store(the_process, std::memory_order_release);
+  host().in_use.store(&library(), std::memory_order_release);
   std::string failure;
   const int code = execute([&] {
     try {
@@ -104,55 +125,44 @@ int initialise(const Policy& policy, const Begin& begin) {
 
 int finalise(const End& end) {
   execute(drain_here);
-  write_report();
+  host().write_report();
   const int code = execute([&] { return end(); });
   deactivate(patient);
   return code;
-}
-
-void deactivate(Nanoseconds limit) {
-  wait_policy().stand_in_for = nullptr;
-  if (Process* process = active_process.exchange(nullptr)) process->agent.stop(limit);
 }
 
 void pause(Nanoseconds limit) {
   if (Process* process = active_process.load()) process->agent.pause(limit);
 }
 
-void after_fork_in_child() { active_process.store(nullptr); }
+void after_fork_in_child() {
+  host().in_use.store(nullptr);
+  active_process.store(nullptr);
+}
 
 bool is_main_thread() { return pthread_equal(main_thread, pthread_self()) != 0; }
 
-nlohmann::ordered_json describe() {
-  if (!the_process) return nullptr;
+std::optional<OffloadReport> describe() {
+  if (!the_process) return std::nullopt;
   const auto& counters = the_process->agent.counters();
   const pe_ult_adapter* adapter = ult_adapter();
-  return {{"commands", counters.commands.load()},
-          {"passes", counters.passes.load()},
-          {"naps", counters.naps.load()},
-          {"rings", counters.rings.load()},
-          {"ring_full", counters.full.load()},
-          {"stand_ins", counters.stand_ins.load()},
-          {"turns", counters.turns.load()},
-          {"requests_at_once", the_process->proxies.made()},
-          {"suspensions", suspensions()},
-          {"ult_adapter", adapter ? nlohmann::ordered_json(adapter->name) : nlohmann::ordered_json(nullptr)}};
-}
-
-nlohmann::ordered_json describe_slice() {
   const Nanoseconds slice = the_process->agent.slice();
-  return slice > 0 ? nlohmann::ordered_json(slice) : nlohmann::ordered_json(nullptr);
-}
-
-nlohmann::ordered_json describe_thread() {
-  const ThreadUsage usage = the_process->agent.usage();
-  return {{"role", "communication"},
-          {"tid", usage.tid},
-          {"cpus_allowed", usage.cpus_allowed},
-          {"cpu_last", usage.cpu_last},
-          {"cpu_s", usage.cpu_seconds},
-          {"voluntary_switches", usage.voluntary_switches},
-          {"involuntary_switches", usage.involuntary_switches}};
+  return OffloadReport{.commands = counters.commands,
+                       .passes = counters.passes,
+                       .naps = counters.naps,
+                       .rings = counters.rings,
+                       .ring_full = counters.full,
+                       .stand_ins = counters.stand_ins,
+                       .turns = counters.turns,
+                       .collectives_block = the_process->collectives_block,
+                       .traffic = counters.traffic,
+                       .pending_while_computing_s = 1e-9 * static_cast<double>(counters.beside.load()),
+                       .lifetime_s = 1e-9 * static_cast<double>(now() - began),
+                       .requests_at_once = the_process->proxies.made(),
+                       .suspensions = suspensions(),
+                       .ult_adapter = adapter ? std::make_optional<std::string>(adapter->name) : std::nullopt,
+                       .thread = the_process->agent.usage(),
+                       .slice = slice > 0 ? std::make_optional(slice) : std::nullopt};
 }
 
 }  // namespace progress_engine::offload

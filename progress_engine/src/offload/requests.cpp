@@ -2,7 +2,7 @@
 // Waiting for requests and testing them (MPI 4.1, chapter 3.7): all of it happens in the program's threads, on proxies.
 #include <sched.h>
 
-#include "mpi/symbols.hpp"
+#include "mpi/mpi_header.hpp"
 #include "offload/calls.hpp"
 #include "offload/routes.hpp"
 #include "offload/statuses.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "mpi/symbols.hpp"
+#include "mpi/mpi_header.hpp"
 #include "offload/known.hpp"
 #include "offload/routes.hpp"
 
@@ -16,13 +16,13 @@ void run_start(Command& command) {
   const int code = next.get()(&proxy.real);
   if (code == MPI_SUCCESS && proxy.partitions > 0) {
     proxy.lacking = proxy.partitions;
-    process().table.hold();
+    process().table.begin_exclusive();
   }
   process().table.adopt(proxy, code);
 }
 
 void lacks(Proxy& proxy, int partitions) {
-  if (proxy.lacking > 0 && partitions <= 0) process().table.release();
+  if (proxy.lacking > 0 && partitions <= 0) process().table.end_exclusive();
   proxy.lacking = std::max(0, partitions);
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "mpi/symbols.hpp"
+#include "mpi/mpi_header.hpp"
 
 namespace progress_engine::offload {
 
@@ -50,7 +50,7 @@ void Table::complete(Operation& operation, const MPI_Status& status, int code) {
 }
 
 bool Table::advance() {
-  if (held_ > 0 && awaited() == 0 && !take_test_in_vain()) return false;
+  if (exclusive_sections_ > 0 && awaited() == 0 && !take_test_in_vain()) return false;
   const bool moved = requests_.size() == 1 ? test_one() : !requests_.empty() && test_some();
   return try_attempts() || moved;
 }
@@ -104,7 +104,7 @@ bool Table::try_attempts() {
 }
 
 void Table::nudge() {
-  if (driver_) driver_->poll();
+  if (progress_function_) progress_function_->poll();
 }
 
 std::size_t Table::awaited() const {

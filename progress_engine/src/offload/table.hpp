@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "mpi/driver.hpp"
 #include "mpi/mpi_handles.hpp"
+#include "mpi/progress.hpp"
 #include "offload/operation.hpp"
 
 namespace progress_engine::offload {
@@ -37,14 +37,14 @@ class Table : public Progress {
   bool exposed() const override { return windows_ > 0; }
 
   // Between these nothing is polled unless a thread waits for an operation or tests: a partitioned send lacks
-  // partitions, see mpi/partitioned.hpp.
-  void hold() { ++held_; }
-  void release() { --held_; }
+  // partitions, see mpi/requests.hpp.
+  void begin_exclusive() { ++exclusive_sections_; }
+  void end_exclusive() { --exclusive_sections_; }
 
   void window_made() { ++windows_; }
   void window_freed() { --windows_; }
-  void use_driver(std::unique_ptr<NamedDriver> driver) { driver_ = std::move(driver); }
-  void release_driver() { driver_.reset(); }
+  void use_progress_function(std::unique_ptr<NamedProgressFunction> driver) { progress_function_ = std::move(driver); }
+  void release_progress_function() { progress_function_.reset(); }
 
   // Sends that returned before they were done; they must be before MPI_Finalize. Any thread.
   std::size_t detached() const { return detached_.load(std::memory_order_relaxed); }
@@ -62,7 +62,7 @@ class Table : public Progress {
 
   const MpiHandles& handles_;
   Pool<Proxy>& proxies_;
-  std::unique_ptr<NamedDriver> driver_;
+  std::unique_ptr<NamedProgressFunction> progress_function_;
   std::vector<MPI_Request> requests_;   // the MPI's, dense, as MPI_Testsome wants them
   std::vector<Operation*> operations_;  // whose they are
   std::vector<Attempt*> attempts_;
@@ -72,7 +72,7 @@ class Table : public Progress {
   MPI_Status empty_{};
   std::atomic<std::size_t> detached_{0};  // written by the communication thread alone
   int windows_ = 0;
-  int held_ = 0;
+  int exclusive_sections_ = 0;
 };
 
 }  // namespace progress_engine::offload

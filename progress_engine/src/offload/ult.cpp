@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+
+#include "platform/platform.hpp"
 
 namespace progress_engine::offload {
 namespace {
@@ -64,24 +65,6 @@ void load(const KnownLibrary& library) {
   if (const pe_ult_adapter* adapter = get ? get() : nullptr) register_ult_adapter(*adapter);
 }
 
-struct Stack {
-  const char* low = nullptr;
-  const char* high = nullptr;
-};
-
-// The stack that pthread_create (or the kernel) gave this kernel thread.
-Stack own_stack() {
-  Stack stack;
-  pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack;
-  void* low = nullptr;
-  std::size_t size = 0;
-  if (pthread_attr_getstack(&attributes, &low, &size) == 0)
-    stack = {static_cast<const char*>(low), static_cast<const char*>(low) + size};
-  pthread_attr_destroy(&attributes);
-  return stack;
-}
-
 }  // namespace
 
 std::optional<UltWaiting> ult_waiting_of(std::string_view name) {
@@ -108,12 +91,10 @@ void find_ult_adapter() {
     if (!ult_adapter() && in_this_process(library.name)) load(library);
 }
 
-// Not inlined: a caller that is resumed by another kernel thread must look its thread-local values up anew.
-[[gnu::noinline]] bool is_on_another_stack() {
-  thread_local const Stack own = own_stack();
+bool is_on_another_stack() {
   const char here = 0;
   const char* volatile address = &here;
-  return own.low && (address < own.low || address >= own.high);
+  return !is_on_own_stack(address);
 }
 
 bool is_user_level_thread() {

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
-#include "core/atomics.hpp"
-#include "offload/agent.hpp"
+#include "offload/communication_thread.hpp"
 #include "offload/ult.hpp"
+#include "platform/platform.hpp"
 
 namespace progress_engine::offload {
 namespace {
@@ -39,9 +39,11 @@ WaitPolicy& wait_policy() {
   return policy;
 }
 
-bool somebody_waits() {
-  return spinners.load(std::memory_order_relaxed) + sleepers.load(std::memory_order_relaxed) > 0 || take_test_in_vain();
+bool somebody_sleeps_or_spins() {
+  return spinners.load(std::memory_order_relaxed) + sleepers.load(std::memory_order_relaxed) > 0;
 }
+
+bool somebody_waits() { return somebody_sleeps_or_spins() || take_test_in_vain(); }
 
 bool take_test_in_vain() {
   return test_in_vain.load(std::memory_order_relaxed) && test_in_vain.exchange(false, std::memory_order_relaxed);
@@ -80,7 +82,7 @@ bool Waiter::spin() const {
   if (!turn) return ready();
   const Nanoseconds end = now() + wait_policy().spin.load(std::memory_order_relaxed);
   for (int round = 0; !ready(); ++round) {
-    cpu_relax();
+    relax_cpu();
     if (round % 32 != 31) continue;
     if (now() > end || communication_runs_here()) return ready();
   }
@@ -102,20 +104,20 @@ void Waiter::sleep() {
 // others get their turn at each pass; if they compute, messages would wait for them, and the communication thread,
 // which traffic wakes, is better. True if the wait is over.
 bool Waiter::lead() const {
-  constexpr Nanoseconds patience = microseconds(200);
+  constexpr Nanoseconds timeout = microseconds(200);
   constexpr Nanoseconds turn_of_those_who_compute = microseconds(500);
   constexpr Nanoseconds pause = microseconds(10000);
   static std::atomic<bool> somebody_leads{false};
   static std::atomic<Nanoseconds> not_before{0};
-  Agent* const agent = wait_policy().stand_in_for.load(std::memory_order_acquire);
+  CommunicationThread* const agent = wait_policy().stand_in_for.load(std::memory_order_acquire);
   if (!agent) return ready();
   Nanoseconds time = now();
   if (time < not_before.load(std::memory_order_relaxed) || somebody_leads.exchange(true, std::memory_order_acquire))
     return ready();
-  auto pass = Agent::Pass::idle;
-  for (Nanoseconds moved = time; !ready() && pass != Agent::Pass::refused && time - moved < patience;) {
+  auto pass = CommunicationThread::Pass::idle;
+  for (Nanoseconds moved = time; !ready() && pass != CommunicationThread::Pass::refused && time - moved < timeout;) {
     pass = agent->stand_in(time);
-    if (pass == Agent::Pass::moved) moved = time;
+    if (pass == CommunicationThread::Pass::moved) moved = time;
     if (ready()) break;
     ult_adapter()->yield();
     const Nanoseconds before = time;

@@ -6,24 +6,27 @@
 #include <atomic>
 #include <cstdint>
 
-#include "core/clock.hpp"
+#include "platform/platform.hpp"
 
 namespace progress_engine::offload {
 
-class Agent;
+class CommunicationThread;
 
 // How waiting goes in this process; set before the first wait, read by all threads.
 struct WaitPolicy {
   std::atomic<Nanoseconds> spin{20000};
-  std::atomic<int> spinners_at_most{1};       // more would only take the cores that those need who are waited for
-  std::atomic<int> communication_cpu{-1};     // where the communication thread was last: nobody spins in its way
-  std::atomic<Agent*> stand_in_for{nullptr};  // whose work user-level threads that wait may do; null: nobody's
+  std::atomic<int> spinners_at_most{1};    // more would only take the cores that those need who are waited for
+  std::atomic<int> communication_cpu{-1};  // where the communication thread was last: nobody spins in its way
+  std::atomic<CommunicationThread*> stand_in_for{
+      nullptr};  // whose work user-level threads that wait may do; null: nobody's
 };
 WaitPolicy& wait_policy();
 
 // Whether a kernel thread of the program waits at this moment, or one has tested in vain since this was asked last. By
 // the communication thread.
 bool somebody_waits();
+// The former alone.
+bool somebody_sleeps_or_spins();
 // A thread of the program has asked for something that is not complete, and will ask again.
 void tested_in_vain();
 // Whether one has since this or somebody_waits() was asked last.

@@ -10,9 +10,10 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <type_traits>
 
-#include "core/breakable.hpp"
-#include "core/placement.hpp"
+#include "platform/breakable.hpp"
+#include "platform/placement.hpp"
 #include "presets_json.hpp"
 
 namespace progress_engine {
@@ -21,7 +22,7 @@ namespace {
 constexpr std::string_view prefix = "PROGRESS_ENGINE_";
 
 // Variables with our prefix that are not settings.
-constexpr std::array<std::string_view, 2> reserved = {"CONFIG", "LIBRARY"};
+constexpr std::array<std::string_view, 3> reserved = {"CONFIG", "LIBRARY", "TARGET"};
 
 std::vector<std::string> words(std::string_view text, char separator) {
   std::vector<std::string> result;
@@ -89,10 +90,78 @@ PollingPoints parse_points(std::string_view text) {
   return points;
 }
 
-template <typename Enum>
-Enum parse_choice(const Setting& setting, std::string_view text) {
-  const auto names = words(setting.choices, ' ');
-  return static_cast<Enum>(std::ranges::find(names, text) - names.begin());
+Doorbells parse_doorbells(std::string_view text) {
+  const auto parts = words(text, ',');
+  const auto has = [&](std::string_view name) { return std::ranges::count(parts, name) > 0; };
+  if (has("none") && parts.size() > 1)
+    throw SettingError("doorbell: 'none' cannot be combined with other doorbells; leave it or them out.");
+  return {.node = !has("none"), .udp = has("udp"), .rma = has("rma")};
+}
+
+// ---- one row of the table, for each type of a setting; `field` is where its value goes
+
+template <auto field>
+Setting number(std::string_view key, std::string_view unit, long minimum, long maximum, std::string_view initial,
+               std::string_view meaning) {
+  const auto store = [](Policy& policy, const Setting&, std::string_view value) {
+    policy.*field = std::stoi(std::string(value));
+  };
+  return {key, "int", unit, "", minimum, maximum, initial, meaning, store};
+}
+
+template <auto field>
+Setting flag(std::string_view key, std::string_view initial, std::string_view meaning) {
+  const auto store = [](Policy& policy, const Setting&, std::string_view value) { policy.*field = value == "1"; };
+  return {key, "flag", "", "", 0, 0, initial, meaning, store};
+}
+
+template <auto field>
+Setting text(std::string_view key, std::string_view meaning) {
+  const auto store = [](Policy& policy, const Setting&, std::string_view value) { policy.*field = value; };
+  return {key, "text", "", "", 0, 0, "", meaning, store};
+}
+
+// Into an enumeration whose values are in the order of the choices, a bool that is true for the second, or the word.
+template <auto field>
+Setting choice(std::string_view key, std::string_view choices, std::string_view initial, std::string_view meaning) {
+  const auto store = [](Policy& policy, const Setting& setting, std::string_view value) {
+    auto& target = policy.*field;
+    const auto names = words(setting.choices, ' ');
+    if constexpr (std::is_same_v<std::remove_reference_t<decltype(target)>, std::string>)
+      target = value;
+    else
+      target = static_cast<std::remove_reference_t<decltype(target)>>(std::ranges::find(names, value) - names.begin());
+  };
+  return {key, "choice", "", choices, 0, 0, initial, meaning, store};
+}
+
+Setting polling_points(std::string_view key, std::string_view choices, std::string_view initial,
+                       std::string_view meaning) {
+  const auto store = [](Policy& policy, const Setting&, std::string_view value) {
+    policy.points = parse_points(value);
+  };
+  return {key, "set", "", choices, 0, 0, initial, meaning, store};
+}
+
+Setting doorbells(std::string_view key, std::string_view choices, std::string_view initial, std::string_view meaning) {
+  const auto store = [](Policy& policy, const Setting&, std::string_view value) {
+    policy.doorbell = parse_doorbells(value);
+  };
+  return {key, "set", "", choices, 0, 0, initial, meaning, store};
+}
+
+void refuse_unsound_events(const Policy& policy) {
+  if (policy.points.events && policy.trigger == Trigger::always)
+    throw SettingError(
+        "points=events waits for traffic, trigger=always polls without it: use trigger=pending or outside, or "
+        "points=dedicated.");
+  if (policy.points.events && policy.wait != Wait::epoll && policy.wait != Wait::timer)
+    throw SettingError("points=events needs a wait that ends with traffic or time: use wait=epoll or wait=timer.");
+  const bool by_library = policy.events == Announcements::ucx || policy.events == Announcements::libfabric;
+  if (by_library && (!policy.points.events || policy.wait != Wait::epoll))
+    throw SettingError(
+        fmt::format("events={} needs a thread that waits for descriptors: use points=events and wait=epoll.",
+                    policy.events == Announcements::ucx ? "ucx" : "libfabric"));
 }
 
 void refuse_unsound(const Policy& policy) {
@@ -104,12 +173,7 @@ void refuse_unsound(const Policy& policy) {
         "placement=list and cpus belong together, cpus='{}' does not fit: use placement=list with cpus=0-3,8 (say), or "
         "neither.",
         policy.cpus));
-  if (policy.points.events && policy.trigger == Trigger::always)
-    throw SettingError(
-        "points=events waits for traffic, trigger=always polls without it: use trigger=pending or outside, or "
-        "points=dedicated.");
-  if (policy.points.events && policy.wait != Wait::epoll && policy.wait != Wait::timer)
-    throw SettingError("points=events needs a wait that ends with traffic or time: use wait=epoll or wait=timer.");
+  refuse_unsound_events(policy);
   if (policy.points.dedicated && policy.wait == Wait::epoll)
     throw SettingError(
         "points=dedicated cannot wait for sockets: use points=events, or wait=spin, pause, yield, timer, mwait.");
@@ -126,7 +190,7 @@ void refuse_unsound(const Policy& policy) {
     throw SettingError("safety=offload polls in its one communication thread: use points=none.");
   if (policy.offload && policy.wait != Wait::epoll && policy.wait != Wait::spin)
     throw SettingError("safety=offload waits for traffic or spins: use wait=epoll or wait=spin.");
-  if (policy.offload && policy.doorbell != DoorbellKind::none)
+  if (policy.offload && policy.doorbell.any())
     throw SettingError("safety=offload has no thread that a doorbell could wake: use doorbell=none.");
   if (!std::has_single_bit(static_cast<unsigned>(policy.ring)))
     throw SettingError(fmt::format("ring={} is not valid: it must be a power of two.", policy.ring));
@@ -139,70 +203,117 @@ void refuse_unsound(const Policy& policy) {
 const std::vector<Setting>& all_settings() {
   // Never destroyed: a report is also written by an MPI_Finalize that runs at exit.
   static const auto& table = *new std::vector<Setting>{
-      {"points", "set", "", "none explicit dedicated timer idle events", 0, 0, "events", "where polling happens"},
-      {"trigger", "choice", "", "always pending outside", 0, 0, "outside",
-       "when it may poll: always, while an operation is pending, or pending and no thread inside MPI"},
-      {"wait", "choice", "", "spin pause yield timer mwait futex epoll", 0, 0, "epoll",
-       "how a dedicated or event thread waits between polls"},
-      {"placement", "choice", "", "free spare list", 0, 0, "free",
-       "where engine threads run: anywhere the program may; on CPUs of its own that neither it nor another process of "
-       "the same program on this node needs, where there are such; on those named in cpus"},
-      {"cpus", "text", "", "", 0, 0, "", "the CPUs of placement=list, as in 0-3,8"},
-      {"slice_us", "int", "us", "", 0, 100000, "0",
-       "scheduling slice asked for engine threads, 0 = the scheduler's own (Linux 6.12 or newer grants it)"},
-      {"nice", "int", "", "", 0, 19, "0", "nice level of engine threads"},
-      {"idle_threads", "int", "", "", 1, 1024, "1",
-       "number of SCHED_IDLE threads of points=idle; of nice 19 where the process lacks CAP_SYS_NICE and RLIMIT_NICE"},
-      {"idle_us", "int", "us", "", 0, 1000000, "10", "pause between the polls of an idle thread, 0 = only yield"},
-      {"timer_us", "int", "us", "", 10, 1000000, "2000",
-       "period of the timer thread, of wait=timer and of wait=mwait; of points=events the first wait for traffic, "
-       "which doubles while "
-       "nothing moves, up to eight times"},
-      {"burst", "int", "polls", "", 1, 1000, "3", "polls in a row that must move nothing before a burst ends"},
-      {"min_distance_us", "int", "us", "", 0, 1000000, "100", "least distance between two wakes of points=events"},
-      {"start_distance_us", "int", "us", "", 0, 1000000, "500", "distance between wakes with which a phase begins"},
-      {"max_distance_us", "int", "us", "", 1, 1000000, "4000",
-       "greatest distance between two wakes that the control may choose"},
-      {"rest_us", "int", "us", "", 0, 1000000, "10000",
-       "how long points=events leaves the program alone when polling did not pay; doubles up to eight times, 0 = "
-       "never"},
-      {"park_s", "int", "s", "", 1, 86400, "60",
-       "longest sleep of a parked thread: bounds what a lost wake-up can cost"},
-      {"doorbell", "choice", "", "none node rma", 0, 0, "none",
-       "whom a call that sends wakes: nobody; the engine of a receiver on this node; as an experiment also others, by "
-       "MPI_Put (rma: all ranks must have it, since it makes a window over MPI_COMM_WORLD)"},
-      {"rma_bytes", "int", "bytes", "", 0, 1073741824, "65536", "doorbell=rma: the smallest message that rings"},
-      {"waiting", "choice", "", "native managed", 0, 0, "native",
-       "how the program waits in a blocking call: as the MPI does, or asleep until an engine thread has completed it"},
-      {"safety", "choice", "", "multiple offload", 0, 0, "multiple",
-       "how many threads may call MPI at once: by the MPI's own MPI_THREAD_MULTIPLE, or because one thread makes every "
-       "call"},
-      {"ring", "int", "commands", "", 2, 1048576, "4096", "safety=offload: size of the command ring, a power of two"},
-      {"spin_us", "int", "us", "", 0, 1000000, "20",
-       "waiting=managed, safety=offload: how long a waiting thread (and the communication thread) spins before it "
-       "sleeps, if this process has more than one CPU"},
-      {"awaited_spin_us", "int", "us", "", 0, 1000000, "10000",
-       "safety=offload: how long the communication thread spins, with a turn for others at each pass, while a thread "
-       "of the program waits"},
-      {"nap_us", "int", "us", "", 50, 1000000, "1000",
-       "safety=offload: longest sleep of the communication thread while something is pending and no traffic wakes it"},
-      {"inline_bytes", "int", "bytes", "", 0, 64, "64",
-       "safety=offload: MPI_Send of so much of a predefined type is copied and returns at once"},
-      {"ult", "choice", "", "auto block", 0, 0, "auto",
-       "safety=offload: a user-level thread that no adapter knows ends the program, or blocks its kernel thread"},
-      {"ult_wait", "choice", "", "lead remove reinsert", 0, 0, "lead",
-       "safety=offload: a waiting user-level thread leaves the ready queue until completion, or tests at each turn; "
-       "lead = the former, but one at a time stands in for a communication thread that has no CPU of its own"},
-      {"driver", "choice", "", "auto stream test status", 0, 0, "auto",
-       "what a poll is: MPIX_Stream_progress, or MPI_Test or MPI_Request_get_status on a pending receive from oneself; "
-       "auto = the first that the MPI has, and the next when it moves nothing"},
-      {"strict", "flag", "", "", 0, 0, "0", "1 = a program that the engine cannot help is ended, not run without it"},
-      {"trial_ms", "int", "ms", "", 0, 60000, "0",
-       "go off and on by turns, each for that long, so that the verdict at the end is measured; 0 = never"},
-      {"pcontrol", "flag", "", "", 0, 0, "0",
-       "1 = MPI_Pcontrol(0) switches polling off, MPI_Pcontrol(1) on again; else they are the profilers' alone"},
-      {"report", "flag", "", "", 0, 0, "0", "1 = one line a rank on stderr at MPI_Finalize"},
-      {"report_file", "text", "", "", 0, 0, "", "write the JSON report there; %r = rank, %p = process, %h = host"},
+      polling_points("points", "none explicit dedicated timer idle events", "events", "where polling happens"),
+      choice<&Policy::trigger>(
+          "trigger", "always pending outside", "outside",
+          "when it may poll: always, while an operation is pending, or pending and no thread inside MPI"),
+      choice<&Policy::wait>("wait", "spin pause yield timer mwait futex epoll", "epoll",
+                            "how a dedicated or event thread waits between polls"),
+      choice<&Policy::placement>("placement", "free spare list", "free",
+                                 "where engine threads run: anywhere the program may; on CPUs of its own that neither "
+                                 "it nor another process of "
+                                 "the same program on this node needs, where there are such; on those named in cpus"),
+      text<&Policy::cpus>("cpus", "the CPUs of placement=list, as in 0-3,8"),
+      number<&Policy::slice_us>(
+          "slice_us", "us", 0, 100000, "0",
+          "scheduling slice asked for engine threads, 0 = the scheduler's own (Linux 6.12 or newer grants it)"),
+      number<&Policy::nice>("nice", "", 0, 19, "0", "nice level of engine threads"),
+      number<&Policy::idle_threads>("idle_threads", "", 1, 1024, "1",
+                                    "number of SCHED_IDLE threads of points=idle; of nice 19 where the process lacks "
+                                    "CAP_SYS_NICE and RLIMIT_NICE"),
+      number<&Policy::idle_us>("idle_us", "us", 0, 1000000, "10",
+                               "pause between the polls of an idle thread, 0 = only yield"),
+      number<&Policy::timer_us>(
+          "timer_us", "us", 10, 1000000, "2000",
+          "period of the timer thread, of wait=timer and of wait=mwait; of points=events the first wait for traffic, "
+          "which doubles while "
+          "nothing moves, up to eight times"),
+      number<&Policy::burst>("burst", "polls", 1, 1000, "3",
+                             "polls in a row that must move nothing before a burst ends"),
+      number<&Policy::min_distance_us>("min_distance_us", "us", 0, 1000000, "100",
+                                       "shortest polling interval of points=events"),
+      number<&Policy::start_distance_us>("start_distance_us", "us", 0, 1000000, "500",
+                                         "polling interval with which a phase begins"),
+      number<&Policy::max_distance_us>("max_distance_us", "us", 1, 1000000, "4000",
+                                       "longest polling interval that the control may choose"),
+      number<&Policy::rest_us>("rest_us", "us", 0, 1000000, "10000",
+                               "backoff of points=events: how long it does not poll when polling did not pay; doubles "
+                               "up to eight times, 0 = "
+                               "never"),
+      number<&Policy::park_s>("park_s", "s", 1, 86400, "60",
+                              "longest sleep of a parked thread: bounds what a lost wake-up can cost"),
+      choice<&Policy::events>(
+          "events", "auto sockets ucx libfabric none", "auto",
+          "what announces traffic to points=events: the MPI's TCP sockets; UCX, by a descriptor a worker (its feature "
+          "WAKEUP is added); libfabric, by one a completion queue (it is opened with FI_WAIT_FD); nothing but the "
+          "doorbell and the timer; auto = sockets, and both libraries where this machine has a fabric's device"),
+      doorbells(
+          "doorbell", "none node udp rma", "none",
+          "whom a call that sends wakes: nobody; the engine of a receiver on this node; also on other nodes, by a "
+          "datagram where nothing else announces traffic (udp); as an experiment by MPI_Put (rma: all ranks must "
+          "have it, since it makes a window over MPI_COMM_WORLD)"),
+      number<&Policy::bell_bytes>("bell_bytes", "bytes", 0, 1073741824, "65536",
+                                  "doorbell=udp and rma: the smallest message that rings on other nodes"),
+      number<&Policy::bell_port>("bell_port", "", 0, 65535, "0",
+                                 "doorbell=udp: the port of this job on each of its nodes; 0 = from the job's name"),
+      text<&Policy::bell_hosts>("bell_hosts",
+                                "doorbell=udp: the job's hosts, as in node[01-16],login; a * stands for each of those "
+                                "that the launcher names, as in *-mgmt; empty = those"),
+      text<&Policy::bell_key>("bell_key",
+                              "doorbell=udp: the file of the user's key, which all nodes must see; empty = "
+                              "~/.config/progress-engine/bell.key, made where it is missing"),
+      choice<&Policy::managed_waiting>("waiting", "native managed", "native",
+                                       "how the program waits in a blocking call: as the MPI does, or asleep until an "
+                                       "engine thread has completed it"),
+      choice<&Policy::offload>("safety", "multiple offload", "multiple",
+                               "how many threads may call MPI at once: by the MPI's own MPI_THREAD_MULTIPLE, or "
+                               "because one thread makes every "
+                               "call"),
+      number<&Policy::ring>("ring", "commands", 2, 1048576, "4096",
+                            "safety=offload: size of the command ring, a power of two"),
+      number<&Policy::spin_us>(
+          "spin_us", "us", 0, 1000000, "20",
+          "waiting=managed, safety=offload: how long a waiting thread (and the communication thread) spins before it "
+          "sleeps, if this process has more than one CPU"),
+      number<&Policy::awaited_spin_us>("awaited_spin_us", "us", 0, 1000000, "10000",
+                                       "safety=offload: how long the communication thread spins, with a turn for "
+                                       "others at each pass, while a thread "
+                                       "of the program waits"),
+      number<&Policy::nap_us>("nap_us", "us", 50, 1000000, "1000",
+                              "safety=offload: longest sleep of the communication thread while something is pending "
+                              "and no traffic wakes it"),
+      number<&Policy::inline_bytes>(
+          "inline_bytes", "bytes", 0, 64, "64",
+          "safety=offload: MPI_Send of so much of a predefined type is copied and returns at once"),
+      choice<&Policy::collectives>(
+          "collectives", "auto blocking nonblocking", "auto",
+          "safety=offload: whether blocking collective calls stay so; nonblocking keeps nobody else waiting, but all "
+          "ranks "
+          "must have it; auto = nonblocking for a program that asks for MPI_THREAD_MULTIPLE"),
+      choice<&Policy::ult>(
+          "ult", "auto block", "auto",
+          "safety=offload: a user-level thread that no adapter knows ends the program, or blocks its kernel thread"),
+      choice<&Policy::ult_wait>(
+          "ult_wait", "lead remove reinsert", "lead",
+          "safety=offload: a waiting user-level thread leaves the ready queue until completion, or tests at each turn; "
+          "lead = the former, but one at a time stands in for a communication thread that has no CPU of its own"),
+      choice<&Policy::driver>("driver", "auto stream test status", "auto",
+                              "what a poll is: MPIX_Stream_progress, or MPI_Test or MPI_Request_get_status on a "
+                              "pending receive from oneself; "
+                              "auto = the first that the MPI has, and the next when it moves nothing"),
+      flag<&Policy::strict>("strict", "0", "1 = a program that the engine cannot help is ended, not run without it"),
+      number<&Policy::trial_ms>(
+          "trial_ms", "ms", 0, 60000, "0",
+          "go off and on by turns, each for that long, so that the verdict at the end is measured; 0 = never"),
+      flag<&Policy::pcontrol>(
+          "pcontrol", "0",
+          "1 = MPI_Pcontrol(0) switches polling off, MPI_Pcontrol(1) on again; else they are the profilers' alone"),
+      choice<&Policy::polls_beside_gpus>("gpu", "refuse poll", "refuse",
+                                         "where a GPU's library is loaded and the MPI takes its memory: no thread of "
+                                         "the engine's polls, since it has no "
+                                         "context; or they poll all the same"),
+      flag<&Policy::report>("report", "0", "1 = one line a rank on stderr at MPI_Finalize"),
+      text<&Policy::report_file>("report_file", "write the JSON report there; %r = rank, %p = process, %h = host"),
   };
   return table;
 }
@@ -242,42 +353,8 @@ Values resolve_values(std::string_view preset, const Values& overrides) {
 
 Policy make_policy(const Values& values) {
   for (const auto& [key, value] : values) check_value(key, value);
-  const auto number = [&](std::string_view key) { return std::stoi(values.find(key)->second); };
-  const auto text = [&](std::string_view key) { return values.find(key)->second; };
   Policy policy;
-  policy.points = parse_points(text("points"));
-  policy.trigger = parse_choice<Trigger>(*find("trigger"), text("trigger"));
-  policy.wait = parse_choice<Wait>(*find("wait"), text("wait"));
-  policy.placement = parse_choice<Placement>(*find("placement"), text("placement"));
-  policy.cpus = text("cpus");
-  policy.slice_us = number("slice_us");
-  policy.nice = number("nice");
-  policy.idle_threads = number("idle_threads");
-  policy.idle_us = number("idle_us");
-  policy.timer_us = number("timer_us");
-  policy.burst = number("burst");
-  policy.min_distance_us = number("min_distance_us");
-  policy.start_distance_us = number("start_distance_us");
-  policy.max_distance_us = number("max_distance_us");
-  policy.rest_us = number("rest_us");
-  policy.park_s = number("park_s");
-  policy.doorbell = parse_choice<DoorbellKind>(*find("doorbell"), text("doorbell"));
-  policy.rma_bytes = number("rma_bytes");
-  policy.managed_waiting = text("waiting") == "managed";
-  policy.offload = text("safety") == "offload";
-  policy.ring = number("ring");
-  policy.spin_us = number("spin_us");
-  policy.awaited_spin_us = number("awaited_spin_us");
-  policy.nap_us = number("nap_us");
-  policy.inline_bytes = number("inline_bytes");
-  policy.ult = text("ult");
-  policy.ult_wait = text("ult_wait");
-  policy.trial_ms = number("trial_ms");
-  policy.driver = text("driver");
-  policy.strict = text("strict") == "1";
-  policy.pcontrol = text("pcontrol") == "1";
-  policy.report = text("report") == "1";
-  policy.report_file = text("report_file");
+  for (const auto& setting : all_settings()) setting.store(policy, setting, values.find(setting.key)->second);
   refuse_unsound(policy);
   return policy;
 }

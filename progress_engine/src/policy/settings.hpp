@@ -16,7 +16,9 @@ namespace progress_engine {
 
 enum class Trigger { always, pending, outside };
 enum class Placement { free, spare, list };
-enum class DoorbellKind { none, node, rma };
+enum class Collectives { automatic, blocking, nonblocking };
+// What announces traffic to points=events: sockets, or a fabric's library (wait/fabrics.hpp).
+enum class Announcements { automatic, sockets, ucx, libfabric, none };
 enum class Wait { spin, pause, yield, timer, mwait, futex, epoll };
 
 // Where polling happens; a set of them, since `idle` has its timer behind it.
@@ -31,39 +33,55 @@ struct PollingPoints {
   bool any() const { return on_calls || threads(); }
 };
 
+// Whom a call that sends wakes. The last two imply the first: rings from other nodes end in the same line of memory.
+struct Doorbells {
+  bool node = false;  // the engines of receivers on this node
+  bool udp = false;   // and of those on other nodes, by a datagram
+  bool rma = false;   // and of those on other nodes, by MPI_Put
+
+  bool any() const { return node; }
+};
+
+// Filled by make_policy(), which knows the defaults.
 struct Policy {
   PollingPoints points;
-  bool offload = false;  // one thread makes every MPI call
-  Trigger trigger = Trigger::outside;
-  Wait wait = Wait::epoll;
-  Placement placement = Placement::free;
+  bool offload{};  // one thread makes every MPI call
+  Trigger trigger{};
+  Wait wait{};
+  Placement placement{};
   std::string cpus;  // of placement=list
-  int slice_us = 0;  // 0: the scheduler's own
-  int nice = 0;
-  int idle_threads = 1;
-  int idle_us = 10;
-  int timer_us = 2000;
-  int burst = 3;
-  int min_distance_us = 100;
-  int start_distance_us = 500;
-  int max_distance_us = 4000;
-  int rest_us = 10000;
-  int park_s = 60;
-  DoorbellKind doorbell = DoorbellKind::none;
-  int rma_bytes = 65536;
-  bool managed_waiting = false;
-  int ring = 4096;
-  int spin_us = 20;
-  int awaited_spin_us = 10000;
-  int nap_us = 1000;
-  int inline_bytes = 64;
-  std::string ult = "auto";
-  std::string ult_wait = "lead";
-  std::string driver = "auto";
-  bool strict = false;
-  int trial_ms = 0;
-  bool pcontrol = false;
-  bool report = false;
+  int slice_us{};    // 0: the scheduler's own
+  int nice{};
+  int idle_threads{};
+  int idle_us{};
+  int timer_us{};
+  int burst{};
+  int min_distance_us{};
+  int start_distance_us{};
+  int max_distance_us{};
+  int rest_us{};
+  int park_s{};
+  Announcements events{};
+  Doorbells doorbell;
+  int bell_bytes{};
+  int bell_port{};
+  std::string bell_hosts;
+  std::string bell_key;
+  bool managed_waiting{};
+  int ring{};
+  int spin_us{};
+  int awaited_spin_us{};
+  int nap_us{};
+  int inline_bytes{};
+  Collectives collectives{};
+  std::string ult;
+  std::string ult_wait;
+  std::string driver;
+  bool strict{};
+  int trial_ms{};
+  bool pcontrol{};
+  bool polls_beside_gpus{};
+  bool report{};
   std::string report_file;
 };
 
@@ -74,6 +92,7 @@ struct SettingError : std::runtime_error {
 
 using Values = std::map<std::string, std::string, std::less<>>;
 
+// Declared once, in the table of settings.cpp: parsing, the report, progress-info and the Policy come of it.
 struct Setting {
   std::string_view key;
   std::string_view type;     // "int", "flag", "choice", "set", "text"
@@ -83,6 +102,7 @@ struct Setting {
   long maximum;
   std::string_view initial;  // the default, as text
   std::string_view meaning;
+  void (*store)(Policy& policy, const Setting& setting, std::string_view value);  // a value that it accepts
 };
 
 // All settings, in the order in which help shows them.

@@ -56,7 +56,13 @@ void PhaseMeter::close(Nanoseconds now, std::uint64_t completed) {
   auto& times = times_[armed_ ? 1 : 0];
   if (open_ && completed > completed_ && times.size() < most_phases)
     times.push_back(1e-9 * static_cast<double>(now - since_) / static_cast<double>(completed - completed_));
+  if (open_) totals_[armed_ ? 1 : 0] += now - since_;
   open_ = false;
+}
+
+Nanoseconds PhaseMeter::total(bool armed, Nanoseconds now) const {
+  const std::scoped_lock lock(mutex_);
+  return totals_[armed ? 1 : 0] + (open_ && armed_ == armed ? now - since_ : 0);
 }
 
 void PhaseMeter::change(bool armed, Nanoseconds now, std::uint64_t completed) {

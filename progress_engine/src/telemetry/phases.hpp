@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
+#include "platform/platform.hpp"
 
 namespace progress_engine {
 
@@ -33,6 +33,8 @@ class PhaseMeter {
   // Ends the last phase.
   void end(Nanoseconds now, std::uint64_t completed);
   Verdict verdict() const;
+  // How long it was armed, or disarmed, in all.
+  Nanoseconds total(bool armed, Nanoseconds now) const;
 
  private:
   void close(Nanoseconds now, std::uint64_t completed);
@@ -43,6 +45,7 @@ class PhaseMeter {
   Nanoseconds since_ = 0;
   std::uint64_t completed_ = 0;
   std::array<std::vector<double>, 2> times_;  // seconds an operation; [1] armed
+  std::array<Nanoseconds, 2> totals_{};
 };
 
 }  // namespace progress_engine

@@ -4,153 +4,258 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "mpi/runtime.hpp"
-#include "offload/process.hpp"
 #include "progress_engine/progress_engine.h"
+#include "telemetry/advice.hpp"
 
 namespace progress_engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json describe_thread(const Worker& worker) {
-  const bool ended = worker.ended.load(std::memory_order_acquire);
-  const ThreadUsage usage = ended ? worker.final_usage : usage_of_thread(worker.tid);
-  return {{"role", worker.role},
-          {"tid", usage.tid},
-          {"cpus_allowed", usage.cpus_allowed},
-          {"cpu_last", usage.cpu_last},
-          {"cpu_s", usage.cpu_seconds},
-          {"voluntary_switches", usage.voluntary_switches},
-          {"involuntary_switches", usage.involuntary_switches}};
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
 }
 
-Json describe_verdict(const Verdict& verdict) {
-  return {{"word", verdict.word},
-          {"armed_phases", verdict.armed_phases},
-          {"disarmed_phases", verdict.disarmed_phases},
-          {"armed_s", verdict.armed_s},
-          {"disarmed_s", verdict.disarmed_s}};
+std::uint64_t count_of(const WakeCounts& counts, WakeSource source) { return counts[static_cast<std::size_t>(source)]; }
+
+std::string advice_of(const Report& report) {
+  return advice({.active = report.active,
+                 .offload = report.offload.has_value(),
+                 .polls_in_calls_alone = !report.pending_while_computing_s,
+                 .lifetime_s = report.armed_s.value_or(0) + report.disarmed_s.value_or(0),
+                 .pending_while_computing_s = report.pending_while_computing_s.value_or(0),
+                 .disarmed_s = report.disarmed_s.value_or(0),
+                 .tracked = report.tracked,
+                 .polls = report.polls,
+                 .productive_polls = report.productive_polls,
+                 .wakes = report.wakes,
+                 .announced = count_of(report.wake_sources, WakeSource::traffic) +
+                              count_of(report.wake_sources, WakeSource::neighbour),
+                 .verdict = report.verdict.word});
+}
+
+// ---- as JSON
+
+Json settings_json(const std::vector<SettingReport>& settings) {
+  Json object = Json::object();
+  for (const auto& [key, type, value] : settings) {
+    if (type == "int")
+      object[key] = std::stol(value);
+    else if (type == "flag")
+      object[key] = value == "1";
+    else
+      object[key] = value;
+  }
+  return object;
+}
+
+Json offload_json(const OffloadReport& offload) {
+  Json object;
+  object["commands"] = offload.commands;
+  object["passes"] = offload.passes;
+  object["naps"] = offload.naps;
+  object["rings"] = offload.rings;
+  object["ring_full"] = offload.ring_full;
+  object["stand_ins"] = offload.stand_ins;
+  object["turns"] = offload.turns;
+  object["collectives"] = offload.collectives_block ? "blocking" : "nonblocking";
+  object["traffic"] = offload.traffic;
+  object["pending_while_computing_s"] = offload.pending_while_computing_s;
+  object["lifetime_s"] = offload.lifetime_s;
+  object["requests_at_once"] = offload.requests_at_once;
+  object["suspensions"] = offload.suspensions;
+  object["ult_adapter"] = or_null(offload.ult_adapter);
+  return object;
+}
+
+Json threads_json(const std::vector<ThreadReport>& threads) {
+  Json list = Json::array();
+  for (const auto& [role, usage] : threads) {
+    Json object;
+    object["role"] = role;
+    object["tid"] = usage.tid;
+    object["cpus_allowed"] = usage.cpus_allowed;
+    object["cpu_last"] = usage.cpu_last;
+    object["cpu_s"] = usage.cpu_seconds;
+    object["voluntary_switches"] = usage.voluntary_switches;
+    object["involuntary_switches"] = usage.involuntary_switches;
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+Json wakes_json(const WakeCounts& counts) {
+  Json object;
+  for (std::size_t i = 0; i < counts.size(); ++i) object[wake_source_names[i]] = counts[i];
+  return object;
+}
+
+Json verdict_json(const Verdict& verdict) {
+  Json object;
+  object["word"] = verdict.word;
+  object["armed_phases"] = verdict.armed_phases;
+  object["disarmed_phases"] = verdict.disarmed_phases;
+  object["armed_s"] = verdict.armed_s;
+  object["disarmed_s"] = verdict.disarmed_s;
+  return object;
+}
+
+Json counts_json(const EventsReport::Counts& counts) {
+  Json object = Json::object();
+  for (const auto& [name, count] : counts) object[name] = count;
+  return object;
+}
+
+Json events_json(const EventsReport& events) {
+  Json object;
+  object["sources"] = events.sources;
+  object["wakes"] = counts_json(events.wakes);
+  object["armed"] = counts_json(events.armed);
+  object["busy"] = events.busy;
+  object["lack"] = events.lack;
+  object["hint"] = events.hint;
+  return object;
+}
+
+Json bell_json(const BellReport& bell) {
+  Json object;
+  object["state"] = bell.state;
+  object["keeps"] = bell.keeps;
+  object["sent"] = bell.sent;
+  object["taken"] = bell.taken;
+  object["refused"] = bell.refused;
+  return object;
+}
+
+Json doorbell_json(const DoorbellReport& doorbell) {
+  Json object;
+  object["neighbours"] = doorbell.neighbours;
+  object["rings"] = doorbell.rings;
+  object["wakes"] = doorbell.wakes;
+  object["answers"] = doorbell.answers;
+  object["bell"] = doorbell.bell ? bell_json(*doorbell.bell) : Json(nullptr);
+  object["remote_rings"] = doorbell.remote_rings;
+  return object;
+}
+
+Json transport_json(const Transport& transport) {
+  Json object;
+  object["component"] = transport.component;
+  object["libraries"] = transport.libraries;
+  object["devices"] = transport.devices;
+  object["tcp"] = transport.tcp;
+  object["udp"] = transport.udp;
+  return object;
+}
+
+// ---- as words
+
+// "2 by calls, 10 by traffic, 0 by neighbours, 3 by timer"
+std::string wake_words(const WakeCounts& counts) {
+  std::string words;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    words += fmt::format("{}{} by {}", words.empty() ? "" : ", ", counts[i], wake_source_names[i]);
+  return words;
+}
+
+// ", armed for 1.2 s and off for 0.1 s, 0.5 s with something pending while the program computed"
+std::string time_words(const Report& report) {
+  std::string words;
+  if (report.armed_s)
+    words += fmt::format(", armed for {:.3g} s and off for {:.3g} s", *report.armed_s, report.disarmed_s.value_or(0));
+  if (report.pending_while_computing_s)
+    words +=
+        fmt::format(", {:.3g} s with something pending while the program computed", *report.pending_while_computing_s);
+  return words;
+}
+
+std::string work_words(const Report& report) {
+  if (report.offload)
+    return fmt::format("{} calls handed over, {} passes, {} naps", report.offload->commands, report.offload->passes,
+                       report.offload->naps);
+  return fmt::format("{} operations tracked, {} polls ({} moved something), {} wakes, {} parks", report.tracked,
+                     report.polls, report.productive_polls, report.wakes, report.parks);
 }
 
 // "; helped: 1.20 ms an operation instead of 1.55 (in 12 phases with and 11 without)"
-std::string verdict_words(const Json& verdict) {
-  const auto word = verdict["word"].get<std::string>();
-  if (word == "not measured") return "; helped or hurt: not measured (trial_ms=100 would)";
-  return fmt::format("; {}: {:.3g} ms an operation instead of {:.3g} (in {} phases with and {} without)", word,
-                     1e3 * verdict["armed_s"].get<double>(), 1e3 * verdict["disarmed_s"].get<double>(),
-                     verdict["armed_phases"].get<std::size_t>(), verdict["disarmed_phases"].get<std::size_t>());
+std::string verdict_words(const Verdict& verdict) {
+  if (verdict.word == "not measured") return "";
+  return fmt::format("; {}: {:.3g} ms an operation instead of {:.3g} (in {} phases with and {} without)", verdict.word,
+                     1e3 * verdict.armed_s, 1e3 * verdict.disarmed_s, verdict.armed_phases, verdict.disarmed_phases);
 }
 
-Json describe_doorbell(const Engine* engine) {
-  const Doorbell* doorbell = engine ? engine->doorbell() : nullptr;
-  if (!doorbell) return nullptr;
-  std::uint64_t answers = 0;
-  for (const auto& worker : engine->workers()) answers += worker->answers;
-  const auto counts = doorbell->counts();
-  const Runtime* runtime = status().runtime;
-  return {{"neighbours", counts.neighbours},
-          {"rings", engine->activity().rings() + counts.rings},
-          {"wakes", counts.wakes},
-          {"answers", answers},
-          {"remote_rings", runtime->remote ? runtime->remote->rings() : runtime->remote_rings}};
-}
-
-struct Totals {
-  std::uint64_t polls = 0;
-  std::uint64_t productive = 0;
-  std::uint64_t wakes = 0;
-  std::uint64_t parks = 0;
-  double cpu_seconds = 0;
-  std::uint64_t switches = 0;
-
-  void add(const Worker& worker) {
-    polls += worker.polls;
-    productive += worker.productive_polls;
-    wakes += worker.wakes;
-    parks += worker.parks;
-  }
-};
-
-Json settings_json() {
-  Json settings = Json::object();
-  for (const auto& setting : all_settings()) {
-    const auto value = status().settings.find(setting.key);
-    if (value == status().settings.end()) continue;
-    if (setting.type == "int")
-      settings[value->first] = std::stol(value->second);
-    else if (setting.type == "flag")
-      settings[value->first] = value->second == "1";
-    else
-      settings[value->first] = value->second;
-  }
-  return settings;
-}
-
-void add_activity(Json& report, const Engine* engine) {
-  Totals totals;
-  Json threads = Json::array();
-  Json slice = nullptr;
-  if (engine) {
-    totals.add(engine->calls());
-    for (const auto& worker : engine->workers()) {
-      totals.add(*worker);
-      threads.push_back(describe_thread(*worker));
-      if (worker->slice > 0 && !worker->idle_class) slice = worker->slice.load();
-    }
-  }
-  const Json offload = offload::describe();
-  if (!offload.is_null()) {
-    threads.push_back(offload::describe_thread());
-    slice = offload::describe_slice();
-  }
-  report["offload"] = offload;
-  report["slice_ns"] = slice;
-  report["threads"] = threads;
-  report["polls"] = totals.polls;
-  report["productive_polls"] = totals.productive;
-  report["wakes"] = totals.wakes;
-  report["parks"] = totals.parks;
-  report["verdict"] = describe_verdict(engine ? engine->verdict() : Verdict{});
-  report["doorbell"] = describe_doorbell(engine);
-  report["tracked"] = engine ? engine->activity().started() : 0;
-  report["pending"] = engine ? engine->activity().pending() : 0;
-  report["standing"] = engine ? engine->activity().standing() : 0;
-}
-
-std::string report_line(const Json& report) {
-  const auto rank = status().rank;
-  if (!status().was_active)
-    return fmt::format("progress engine: rank {}: {}: inactive: {}", rank, status().preset, status().reason);
-  double cpu = 0;
-  std::uint64_t switches = 0;
-  for (const auto& thread : report["threads"]) {
-    cpu += thread["cpu_s"].get<double>();
-    switches += thread["voluntary_switches"].get<std::uint64_t>() + thread["involuntary_switches"].get<std::uint64_t>();
-  }
-  return fmt::format(
-      "progress engine: rank {}: {}: {} operations tracked, {} polls ({} moved something), {} wakes, {} parks, {} "
-      "context "
-      "switches, {:.3f} s of CPU, driver {}{}",
-      rank, status().preset, report["tracked"].get<std::uint64_t>(), report["polls"].get<std::uint64_t>(),
-      report["productive_polls"].get<std::uint64_t>(), report["wakes"].get<std::uint64_t>(),
-      report["parks"].get<std::uint64_t>(), switches, cpu, status().driver, verdict_words(report["verdict"]));
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
+// ", traffic announced by ucx (12 wakes)"
+std::string event_words(const std::optional<EventsReport>& events) {
+  if (!events) return "";
+  std::string words;
+  for (const auto& [name, count] : events->wakes)
+    if (std::find(events->sources.begin(), events->sources.end(), name) != events->sources.end())
+      words += fmt::format("{}{} ({} wakes)", words.empty() ? "" : " and ", name, count);
+  return fmt::format(", traffic announced by {}{}{}", words.empty() ? "nothing" : words,
+                     events->lack.empty() ? "" : ": " + events->lack, events->hint.empty() ? "" : ", " + events->hint);
 }
 
 }  // namespace
+
+std::string to_json(const Report& report) {
+  Json object;
+  object["version"] = PE_VERSION;
+  object["preset"] = report.preset;
+  object["reason"] = report.reason;
+  object["active"] = report.active;
+  object["settings"] = settings_json(report.settings);
+  object["driver"] = report.driver;
+  object["driver_switches"] = report.driver_switches;
+  object["wait"] = report.wait;
+  object["wait_instruction"] = or_null(report.wait_instruction);
+  object["thread_level"]["asked"] = report.level_asked;
+  object["thread_level"]["provided"] = report.level_provided;
+  object["offload"] = report.offload ? offload_json(*report.offload) : Json(nullptr);
+  object["slice_ns"] = or_null(report.slice);
+  object["threads"] = threads_json(report.threads);
+  object["polls"] = report.polls;
+  object["productive_polls"] = report.productive_polls;
+  object["wakes"] = report.wakes;
+  object["parks"] = report.parks;
+  object["wake_sources"] = wakes_json(report.wake_sources);
+  object["armed_s"] = or_null(report.armed_s);
+  object["disarmed_s"] = or_null(report.disarmed_s);
+  object["pending_while_computing_s"] = or_null(report.pending_while_computing_s);
+  object["verdict"] = verdict_json(report.verdict);
+  object["events"] = report.events ? events_json(*report.events) : Json(nullptr);
+  object["doorbell"] = report.doorbell ? doorbell_json(*report.doorbell) : Json(nullptr);
+  object["tracked"] = report.tracked;
+  object["pending"] = report.pending;
+  object["standing"] = report.standing;
+  object["transport"] = transport_json(report.transport);
+  object["advice"] = advice_of(report);
+  object["managed_sleeps"] = report.managed_sleeps;
+  return object.dump();
+}
+
+std::string to_line(const Report& report) {
+  const auto who = report.rank < 0 ? report.preset : fmt::format("rank {}: {}", report.rank, report.preset);
+  if (!report.active) return fmt::format("progress engine: {}: inactive: {}", who, report.reason);
+  double cpu = 0;
+  std::uint64_t switches = 0;
+  for (const auto& [role, usage] : report.threads) {
+    cpu += usage.cpu_seconds;
+    switches += usage.voluntary_switches + usage.involuntary_switches;
+  }
+  const auto sentence = advice_of(report);
+  return fmt::format(
+      "progress engine: {}: {} ({}){}, {} context switches, {:.3f} s of CPU, thread level {} asked and {} had, over {}"
+      "{}{}{}{}",
+      who, work_words(report), wake_words(report.wake_sources), time_words(report), switches, cpu, report.level_asked,
+      report.level_provided, report.transport.words(), event_words(report.events),
+      report.driver.empty() ? "" : ", driver " + report.driver, verdict_words(report.verdict),
+      sentence.empty() ? "" : "; " + sentence);
+}
 
 std::string expand_file_name(const std::string& pattern, int rank) {
   std::string name;
@@ -165,42 +270,9 @@ std::string expand_file_name(const std::string& pattern, int rank) {
     else if (next == '%')
       name += '%';
     else
-      name += next ? fmt::format("%{}", next) : std::string(1, pattern[i]);
+      name += next ? std::string{'%', next} : std::string(1, pattern[i]);
   }
   return name;
-}
-
-Json make_report() {
-  const Status& now = status();
-  const Runtime* active = active_runtime.load(std::memory_order_acquire);
-  Json report;
-  report["version"] = PE_VERSION;
-  report["preset"] = now.preset;
-  report["active"] = now.was_active && now.reason.empty();
-  report["reason"] = now.reason;
-  report["settings"] = settings_json();
-  report["driver"] = active ? active->driver->name() : now.driver;
-  report["driver_switches"] = active ? active->driver->switches() : now.driver_switches;
-  const auto wait = now.settings.find("wait");
-  report["wait"] = wait == now.settings.end() ? "" : wait->second;
-  report["wait_instruction"] = nullptr;
-  if (report["wait"] == "mwait") report["wait_instruction"] = wait_instruction_name(wait_instruction());
-  report["thread_level"] = {{"asked", level_name(now.level_asked)}, {"provided", level_name(now.level_provided)}};
-  add_activity(report, now.runtime ? now.runtime->engine.get() : nullptr);
-  report["managed_sleeps"] = now.runtime && now.runtime->waits ? now.runtime->waits->sleeps() : 0;
-  return report;
-}
-
-void write_report() {
-  if (!status().report && status().report_file.empty()) return;
-  const Json report = make_report();
-  if (status().report) std::fprintf(stderr, "%s\n", report_line(report).c_str());
-  if (status().report_file.empty()) return;
-  const auto name = expand_file_name(status().report_file, status().rank);
-  std::ofstream file(name);
-  if (!(file << report.dump() << '\n'))
-    std::fprintf(stderr, "progress engine: the report file %s cannot be written: %s.\n", name.c_str(),
-                 std::strerror(errno));
 }
 
 }  // namespace progress_engine

@@ -1,17 +1,122 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine did, as JSON, as a line, as a file.
+// What the report says, as plain values. Who knows them fills them in (mpi/report.cpp, offload/process.cpp), without
+// JSON: that takes the compiler longer than all the rest of a file, and those two are compiled for every MPI.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/platform.hpp"
+#include "telemetry/phases.hpp"
+#include "telemetry/thread_usage.hpp"
+#include "telemetry/transport.hpp"
+#include "telemetry/wake_source.hpp"
 
 namespace progress_engine {
 
-// The object that include/progress_engine/progress_engine.h documents.
-nlohmann::ordered_json make_report();
+struct SettingReport {
+  std::string key;
+  std::string type;  // see policy/settings.hpp
+  std::string value;
+};
 
-// At MPI_Finalize: what the settings `report` and `report_file` ask for; nothing by default.
-void write_report();
+struct ThreadReport {
+  std::string role;
+  ThreadUsage usage;
+};
+
+// What announced traffic: sockets, or a fabric by its name.
+struct EventsReport {
+  using Counts = std::vector<std::pair<std::string, std::uint64_t>>;
+
+  std::vector<std::string> sources;
+  Counts wakes;
+  Counts armed;
+  std::uint64_t busy = 0;
+  std::string lack;
+  std::string hint;
+};
+
+// Between nodes, see wakeup/bell.hpp.
+struct BellReport {
+  std::string state;
+  bool keeps = false;
+  std::uint64_t sent = 0;
+  std::uint64_t taken = 0;
+  std::uint64_t refused = 0;
+};
+
+struct DoorbellReport {
+  std::uint64_t neighbours = 0;
+  std::uint64_t rings = 0;
+  std::uint64_t wakes = 0;
+  std::uint64_t answers = 0;
+  std::optional<BellReport> bell;
+  std::uint64_t remote_rings = 0;
+};
+
+// Of the communication thread.
+struct OffloadReport {
+  std::uint64_t commands = 0;
+  std::uint64_t passes = 0;
+  std::uint64_t naps = 0;
+  std::uint64_t rings = 0;
+  std::uint64_t ring_full = 0;
+  std::uint64_t stand_ins = 0;
+  std::uint64_t turns = 0;
+  bool collectives_block = false;
+  std::uint64_t traffic = 0;
+  double pending_while_computing_s = 0;
+  double lifetime_s = 0;
+  std::uint64_t requests_at_once = 0;
+  std::uint64_t suspensions = 0;
+  std::optional<std::string> ult_adapter;
+  // ---- among those of the engine's threads
+  ThreadUsage thread;
+  std::optional<Nanoseconds> slice;
+};
+
+// include/progress_engine/progress_engine.h says what each is; what is null there has no value here.
+struct Report {
+  int rank = -1;
+  std::string preset;
+  std::string reason;
+  bool active = false;
+  std::vector<SettingReport> settings;
+  std::string driver;
+  std::uint64_t driver_switches = 0;
+  std::string wait;
+  std::optional<std::string> wait_instruction;
+  std::string level_asked;
+  std::string level_provided;
+  std::optional<OffloadReport> offload;
+  std::optional<Nanoseconds> slice;
+  std::vector<ThreadReport> threads;
+  std::uint64_t polls = 0;
+  std::uint64_t productive_polls = 0;
+  std::uint64_t wakes = 0;
+  std::uint64_t parks = 0;
+  WakeCounts wake_sources{};
+  std::optional<double> armed_s;
+  std::optional<double> disarmed_s;
+  std::optional<double> pending_while_computing_s;
+  Verdict verdict;
+  std::optional<EventsReport> events;
+  std::optional<DoorbellReport> doorbell;
+  std::uint64_t tracked = 0;
+  std::int64_t pending = 0;
+  std::int64_t standing = 0;
+  Transport transport;
+  std::uint64_t managed_sleeps = 0;
+};
+
+// The object that progress_engine.h documents.
+std::string to_json(const Report& report);
+// "progress engine: rank 0: adaptive: ...", or why it was inactive.
+std::string to_line(const Report& report);
 
 // "%r %p %h" -> rank, process, host; "%%" -> "%".
 std::string expand_file_name(const std::string& pattern, int rank);

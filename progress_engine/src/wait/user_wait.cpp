@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/atomics.hpp"
+#include "platform/platform.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -71,7 +71,7 @@ void wait_wfe(const std::atomic<std::uint32_t>& word, std::uint32_t expected) {
 
 void wait_pause() {
   constexpr int hints = 16;
-  for (int i = 0; i < hints; ++i) cpu_relax();
+  for (int i = 0; i < hints; ++i) relax_cpu();
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "core/clock.hpp"
+#include "platform/platform.hpp"
 
 namespace progress_engine {
 

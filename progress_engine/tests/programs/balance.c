@@ -24,24 +24,26 @@ static int count(int code, int kind, int step) {
     return count(next arguments, kind, step);                     \
   }
 
-COUNTED(SESSIONS, 1, PMPI_Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session* session),
-        (info, handler, session))
-COUNTED(SESSIONS, -1, PMPI_Session_finalize, (MPI_Session * session), (session))
 COUNTED(COMMUNICATORS, 1, PMPI_Comm_dup, (MPI_Comm comm, MPI_Comm* copy), (comm, copy))
-COUNTED(COMMUNICATORS, 1, PMPI_Comm_create_from_group,
-        (MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm* comm),
-        (group, tag, info, handler, comm))
 COUNTED(COMMUNICATORS, -1, PMPI_Comm_free, (MPI_Comm * comm), (comm))
-COUNTED(GROUPS, 1, PMPI_Group_from_session_pset, (MPI_Session session, const char* name, MPI_Group* group),
-        (session, name, group))
 COUNTED(GROUPS, -1, PMPI_Group_free, (MPI_Group * group), (group))
 COUNTED(INFOS, 1, PMPI_Info_create, (MPI_Info * info), (info))
-COUNTED(INFOS, 1, PMPI_Session_get_info, (MPI_Session session, MPI_Info* info), (session, info))
 COUNTED(INFOS, -1, PMPI_Info_free, (MPI_Info * info), (info))
 COUNTED(REQUESTS, 1, PMPI_Irecv,
         (void* buffer, int size, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request),
         (buffer, size, type, from, tag, comm, request))
 COUNTED(REQUESTS, -1, PMPI_Wait, (MPI_Request * request, MPI_Status* status), (request, status))
+#if MPI_VERSION >= 4
+COUNTED(SESSIONS, 1, PMPI_Session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session* session),
+        (info, handler, session))
+COUNTED(SESSIONS, -1, PMPI_Session_finalize, (MPI_Session * session), (session))
+COUNTED(COMMUNICATORS, 1, PMPI_Comm_create_from_group,
+        (MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm* comm),
+        (group, tag, info, handler, comm))
+COUNTED(GROUPS, 1, PMPI_Group_from_session_pset, (MPI_Session session, const char* name, MPI_Group* group),
+        (session, name, group))
+COUNTED(INFOS, 1, PMPI_Session_get_info, (MPI_Session session, MPI_Info* info), (session, info))
+#endif
 
 __attribute__((destructor)) static void say(void) {
   printf("balance: %ld sessions, %ld communicators; left:", made[SESSIONS], made[COMMUNICATORS]);

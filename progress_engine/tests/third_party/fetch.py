@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import unpack_archive
 
-from harness.paths import ROOT
-from harness.setup.steps import setup_lock
+from harness.base.paths import ROOT
+from harness.base.steps import setup_lock
 
 
 @dataclass(frozen=True)

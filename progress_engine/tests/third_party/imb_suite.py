@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Intel's MPI Benchmarks, of the wheel impi-devel: small sizes, two ranks, each program to its end.
 
-They run on MPICH's wheel as well, which has the same ABI. What was run is kept as a row of runs.py:
+They run on MPICH's wheel as well, which has the same ABI. What was run is kept as a row of runs.py; the status is 1 if
+something was not as without the engine:
 
     python -m progress_engine.tests.third_party.imb_suite --mpi intel-mpi --variant adaptive,thread
 """
@@ -12,11 +13,13 @@ import argparse
 import os
 import re
 import subprocess
+import sys
 import time
 from functools import cache
 from itertools import product
 
-from harness.mpis import MPIS
+from harness.base.mpis import MPIS
+from harness.setup import build
 from progress_engine.tests.third_party.fetch import INTEL_OPENMP
 from progress_engine.tests.third_party.runs import VARIANTS, Run, engine_commit, load, save, today
 
@@ -71,7 +74,7 @@ def row(mpi: str, program: str, variant: str, result: str, begin: float) -> Run:
     return Run(today(), commit, program, mpi, 2, variant, result, passed=number, seconds=seconds)
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mpi", default="intel-mpi,mpich")
     parser.add_argument("--program", default=",".join(PROGRAMS))
@@ -81,9 +84,12 @@ def main() -> None:
     end = time.monotonic() + options.stop_after
     done = {one.cell for one in load() if one.date == today() and one.result in ("same", "ended")}
     names = options.mpi.split(","), options.variant.split(","), options.program.split(",")
+    different = 0
     for mpi, variant, program in product(*names):
         if (program, mpi, 2, variant) in done or time.monotonic() > end:
             continue
+        for name in {mpi, INTEL.name}:
+            build.ensure(MPIS[name], "progress_engine/all")
         begin = time.monotonic()
         if bare(mpi, program).returncode == 0 and (program, mpi, 2, "bare") not in done:
             save(row(mpi, program, "bare", "ended", begin))
@@ -92,7 +98,9 @@ def main() -> None:
         one = row(mpi, program, variant, difference(mpi, program, variant) or "same", begin)
         save(one)
         print(f"{mpi}, {program}, {variant}: {one.result}, {one.passed} benchmarks, {one.seconds} s", flush=True)
+        different += one.result != "same"
+    return 1 if different else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -3,21 +3,24 @@
 
     python -m progress_engine.tests.third_party.matrix --mpi mpich,openmpi --ranks 2 --variant adaptive,idle
 
-The suite goes in parts (--parts), each with its own time limit; the MPIs and the engine are built before
-(./bench test --full builds them). A bare run of the same day comes first. Parts that ended are kept in .bench for the
-day, and a cell that came out the same today is not run again: a run that stopped (--stop-after) goes on where it was.
+The suite goes in parts (--parts), each with its own time limit; the engine is built where it is not. The status is 1 if
+something was not as without the engine. A bare run of the same day comes first. Parts that ended are kept in .bench for
+the day, and a cell that came out the same today is not run again: a run that stopped (--stop-after) goes on where it
+was.
 """
 
 from __future__ import annotations
 
 import argparse
 import pickle
+import sys
 import time
 from dataclasses import dataclass, replace
 from itertools import product
 
-from harness.mpis import MPIS, Mpi
-from harness.paths import STATE_DIR
+from harness.base.mpis import MPIS, Mpi
+from harness.base.paths import STATE_DIR
+from harness.setup import build
 from progress_engine.tests.third_party.mpi4py_suite import TOUCHED, Outcome, compare, modules, only, run
 from progress_engine.tests.third_party.runs import VARIANTS, Run, engine_commit, load, save, today
 
@@ -123,7 +126,7 @@ def cell(mpi: Mpi, ranks: int, variant: str, suite: Suite, limit: Time) -> Run:
     return as_run(mpi, ranks, variant, suite, outcome, result, comparison.flaky)
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mpi", default=",".join(MPIS))
     parser.add_argument("--ranks", default="1,2,4")
@@ -137,13 +140,17 @@ def main() -> None:
     limit = Time(options.limit, time.monotonic() + options.stop_after)
     done = {run.cell for run in load() if run.date == today() and run.result == "same"}
     names = options.mpi.split(","), map(int, options.ranks.split(",")), options.variant.split(",")
+    different = 0
     for mpi, ranks, variant in product(*names):
         if (SUITES[suite.files], mpi, ranks, variant) in done:
             continue
+        build.ensure(MPIS[mpi], "progress_engine/all")
         one = cell(MPIS[mpi], ranks, variant, suite, limit)
         save(one)
         print(f"{mpi}, {ranks} ranks, {variant}: {one.result}, {one.flaky} flaky, {one.seconds} s", flush=True)
+        different += one.result != "same"
+    return 1 if different else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.mpis import Mpi
+from harness.base.mpis import Mpi
 from harness.setup import mpi as mpi_setup
 from progress_engine.tests.third_party.fetch import MPI4PY
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.mpis import MPIS
-from harness.paths import ROOT
+from harness.base.mpis import MPIS
+from harness.base.paths import ROOT
 from progress_engine.tests.conftest import PRESETS
 
 DATA = Path(__file__).with_name("runs.jsonl")

@@ -6,7 +6,7 @@
         --mpi openmpi --mpi mpich --mpi mvapich2 --spack-site infiniband --cores 64 --hostname '^login[0-9]+'
 
 Here every MPI, the engine and the workloads are Spack's: nothing is loaded by hand, and the records hold the concrete
-specs. reframe_checks/systems/common.py says what each of the extras means.
+specs. reframe_checks/systems/extras.py says what each of the extras means.
 """
 
 from reframe_checks.systems.common import spack_environment

@@ -11,10 +11,10 @@ The MPIs are the site's own, so the engine and the workloads are built for each 
     cmake -S . -B build/mvapich2 -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPI_C_COMPILER=mpicc -DOVERLAP_BENCH_TESTS=OFF
     cmake --build build/mvapich2
 
-reframe_checks/systems/common.py says what each of the extras means.
+reframe_checks/systems/extras.py says what each of the extras means.
 """
 
-from harness.paths import BUILD_DIR
+from harness.base.paths import BUILD_DIR
 
 site_configuration = {
     "systems": [

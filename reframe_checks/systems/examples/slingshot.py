@@ -11,10 +11,10 @@ The Cray's compiler wrapper finds the MPI of the loaded module, so it is the MPI
     cmake -S . -B build/cray-mpich -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPI_C_COMPILER=cc -DOVERLAP_BENCH_TESTS=OFF
     cmake --build build/cray-mpich
 
-reframe_checks/systems/common.py says what each of the extras means.
+reframe_checks/systems/extras.py says what each of the extras means.
 """
 
-from harness.paths import BUILD_DIR
+from harness.base.paths import BUILD_DIR
 
 site_configuration = {
     "systems": [

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes sessions that obey the schema and whose truth is known: what the analysis finds can be checked against it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.metrics.limit import LIMIT
+
+MB = 1 << 20
+WITHOUT_ENGINE = ("bare", "bare-multiple", "mpi-async", LIMIT)
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """How a variant behaves on an MPI: its overlap efficiency at any point, and its compute inflation."""
+
+    efficiency: float
+    inflation: float = 1.0
+    standing_cost: float = 1.0
+    fails: str | None = None  # status of all its points, with a reason
+
+
+USUAL = {
+    "bare": Behaviour(0.05, 1.01),
+    "mpi-async": Behaviour(-0.2, 1.97, 1.5),
+    "off": Behaviour(0.05, 1.01),
+    "thread": Behaviour(-0.3, 1.9, 1.8),
+    "idle": Behaviour(0.26, 1.05),
+    "adaptive": Behaviour(0.93, 1.05),
+}
+LIMITED = {**USUAL, "limit": Behaviour(0.95, 1.04)}
+
+
+@dataclass
+class Synthetic:
+    """A session to be written. Times in seconds; spreads are relative standard deviations."""
+
+    mpis: dict[str, dict[str, Behaviour]] = field(default_factory=lambda: {"mpich": USUAL})
+    study: str = "overlap-ratio"
+    patterns: Sequence[str] = ("both",)
+    sizes: Sequence[int] = (4 * MB,)
+    comp_over_comm: Sequence[float] = (0.25, 1.0, 4.0)
+    comp_s: Sequence[float] | None = None  # send-time's absolute computation times, instead of comp_over_comm
+    launches: int = 6
+    samples: int = 20
+    launch_spread: float = 0.005
+    sample_spread: float = 0.01
+    bytes_per_s: float = 120e6
+    latency_s: float = 50e-6
+    ack_s: float = 30e-6
+    slowdown: float = 1.0
+    seed: int = 1
+    machine: str = "Example CPU"
+    nodes: dict[str, dict[str, Any]] | None = None  # what the compute nodes say; None: what the login node says
+    wakes: dict[int, float] = field(default_factory=lambda: {500: 0.1, 2000: 0.0})  # of limit: what each costs it
+
+    def write(self, session: Path) -> Path:
+        """Writes session.json and the records under `session`, which it returns."""
+        rng = np.random.default_rng(self.seed)
+        records = session / "records"
+        records.mkdir(parents=True, exist_ok=True)
+        (session / "session.json").write_text(json.dumps(provenance(session.name, self), indent=1))
+        login = {host: provenance(session.name, self)["machine"] for host in ("vc1", "vc2")}
+        for host, facts in (login if self.nodes is None else self.nodes).items():
+            (session / "nodes").mkdir(exist_ok=True)
+            (session / "nodes" / f"{host}.json").write_text(json.dumps({"host": host, **facts}))
+        for mpi, variants in self.mpis.items():
+            order = 0
+            for repetition in range(self.launches):
+                for variant, behaviour in variants.items():
+                    name = f"{self.study}.vcluster.{mpi}.{order:03d}.{variant}"
+                    context = {
+                        "session": session.name,
+                        "launch": name,
+                        "study": self.study,
+                        "system": "vcluster:compute",
+                        "mpi": mpi,
+                        "variant": variant,
+                        "repetition": repetition,
+                        "order": order,
+                        "scale": "test",
+                        "network": "made up",
+                    }
+                    write_lines(records / f"{name}.jsonl", self.launch_lines(context, behaviour, rng))
+                    order += 1
+        return session
+
+    def points(self) -> list[dict[str, Any]]:
+        second = (
+            [("comp_s", value) for value in self.comp_s]
+            if self.comp_s is not None
+            else [("comp_over_comm", value) for value in self.comp_over_comm]
+        )
+        return [
+            {"pattern": pattern, "size_bytes": size, name: value}
+            for pattern in self.patterns
+            for size in self.sizes
+            for name, value in second
+        ]
+
+    def truth(self, point: dict[str, Any], behaviour: Behaviour) -> tuple[float, float, float]:
+        """comm, comp (the reference), total of a point."""
+        comm = self.latency_s + point["size_bytes"] / self.bytes_per_s
+        comp = point["comp_s"] if "comp_s" in point else point["comp_over_comm"] * comm
+        efficiency = behaviour.efficiency - self.wakes.get(point.get("wake_us", 0), 0.0)
+        return comm, comp, (comp + comm - efficiency * min(comp, comm)) * self.slowdown
+
+    def launch_lines(
+        self, context: dict[str, Any], behaviour: Behaviour, rng: np.random.Generator
+    ) -> list[dict[str, Any]]:
+        lines: list[dict[str, Any]] = [header(context)]
+        shift = float(np.exp(rng.normal(0, self.launch_spread)))
+        points = self.points()
+        if context["variant"] == LIMIT:
+            points = [point | {"wake_us": wake} for point in points for wake in self.wakes]
+        for point in points:
+            point["work_units"] = round(1000 * point.get("comp_over_comm", point.get("comp_s", 0) * 100))
+            if behaviour.fails:
+                lines.append({"point": point, "rank": 0, "status": behaviour.fails, "reason": "made up", "samples": {}})
+                continue
+            lines += [self._rank(point, rank, behaviour, shift, rng) for rank in (0, 1)]
+        return [*lines, end(context["variant"])]
+
+    def _rank(
+        self, point: dict[str, Any], rank: int, behaviour: Behaviour, shift: float, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        comm, comp, total = self.truth(point, behaviour)
+        role = ("sender", "receiver")[rank]
+        computes = point["pattern"] in ("both", role)
+
+        def draw(value: float) -> list[float]:
+            spread = np.exp(rng.normal(0, self.sample_spread, self.samples))
+            return [round(float(x), 9) for x in value * shift * spread]
+
+        inside = comp * behaviour.inflation if computes else 0.0
+        samples = {
+            "comm_s": draw(comm + self.ack_s / shift),
+            "comp_s": draw(comp * behaviour.standing_cost * computes),
+            "total_s": draw(total + self.ack_s / shift),
+            "comp_in_s": draw(inside),
+            "post_s": draw(20e-6),
+            "wait_s": draw(max(total - inside, 1e-6)),
+            "ack_s": [self.ack_s] * self.samples,
+            "cpu_s": draw(total),
+        }
+        noise = {"steal_s": 0.0, "softirq_s": 0.001, "involuntary_switches": 2}
+        return {
+            "point": point,
+            "rank": rank,
+            "role": role,
+            "status": "ok",
+            "samples": samples,
+            "warmup": 2,
+            "converged": True,
+            "noise": noise,
+        }
+
+
+def header(context: dict[str, Any]) -> dict[str, Any]:
+    ranks = [
+        {"rank": rank, "host": f"vc{rank + 1}", "cpus_allowed": [rank], "clock_resolution_s": 1e-9} for rank in (0, 1)
+    ]
+    return {
+        "header": {
+            "schema": 3,
+            "context": context,
+            "workload": {"name": "overlap", "version": "0.1.0"},
+            "quantities": {"total_s": {"unit": "s", "better": "lower", "leading": True}},
+            "arguments": [],
+            "mpi_library": f"{context.get('mpi', 'none')} 0.0 (made up)",
+            "thread_level": {"asked": "single", "provided": "single"},
+            "world_size": 2,
+            "ranks": ranks,
+            "start_time": "2026-11-21T09:00:00Z",
+        }
+    }
+
+
+def end(variant: str, status: str = "ok") -> dict[str, Any]:
+    engine = None
+    if variant not in WITHOUT_ENGINE:
+        engine = {"version": "0.1.0", "preset": variant, "active": variant != "off", "reason": "", "settings": {}}
+    ranks = [
+        {
+            "rank": rank,
+            "cpus_observed": [rank],
+            "interface_bytes": {"eth0": {"received": 10**8, "sent": 10**8}},
+            "engine": engine,
+        }
+        for rank in (0, 1)
+    ]
+    return {"end": {"status": status, "elapsed_s": 1.5, "ranks": ranks}}
+
+
+def provenance(name: str, session: Synthetic) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "session": name,
+        "created": "2026-11-21T09:00:00Z",
+        "finished": "2026-11-21T09:05:00Z",
+        "state": "complete",
+        "command": ["./bench", "run", session.study],
+        "scale": "test",
+        "studies": [session.study],
+        "system": "vcluster",
+        "network": "made up: nothing was sent",
+        "git": {"commit": "0" * 40, "dirty": False},
+        "machine": {"cpu_model": session.machine, "sockets": 1, "cores": 2, "threads_per_core": 1, "kernel": "0.0"},
+        "mpis": {mpi: {"version": "0.0", "library": f"{mpi} 0.0 (made up)"} for mpi in session.mpis},
+        "reframe": "4.10.4",
+        "python": "3.11.7",
+        "expected": [],
+    }
+
+
+def write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All chapters that there are, found by their files: analysis/studies/<paper>/<study>.py has its own as CHAPTER.
+
+There is no list to add to.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import replace
+from types import ModuleType
+
+from analysis import studies
+from analysis.chapter import Chapter
+from analysis.evidence import Evidence
+from analysis.figures.toolkit import Drawn
+
+SHARED = "common"  # what the studies of a paper have in common; no study itself
+ORDER = "PMRFG"  # the papers as the README and the report name them; others come after
+
+
+def chapters_of(package: ModuleType) -> tuple[Chapter, ...]:
+    """The chapters of a package, in the papers' order and by number."""
+    return tuple(sorted(_found(package), key=_place))
+
+
+def _found(package: ModuleType) -> Iterator[Chapter]:
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if module.ispkg or module.name.endswith(f".{SHARED}"):
+            continue
+        chapter: Chapter = importlib.import_module(module.name).CHAPTER
+        yield chapter
+
+
+def _place(chapter: Chapter) -> tuple[int, str, int, str]:
+    letter, number = chapter.id[:1], chapter.id[1:]
+    known = letter in ORDER and number.isdigit()
+    return (ORDER.index(letter), "", int(number), "") if known else (len(ORDER), chapter.id, 0, "")
+
+
+CHAPTERS = chapters_of(studies)
+
+
+def draw_all(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """Every figure that the records have points for, in the report's order."""
+    return [
+        replace(drawn, chapter=chapter.id)
+        for chapter in CHAPTERS
+        for figure in chapter.figures
+        for drawn in figure(evidence, provenance)
+    ]

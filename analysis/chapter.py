@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the analysis has to say of a study: the claims that are decided, and the figures that are drawn.
+
+A file of analysis/studies makes one chapter, from the parts that are here.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from analysis.evidence import Evidence, Value
+from analysis.figures.toolkit import Drawn
+from analysis.records import frames
+from analysis.records.load import Records
+
+
+class Measure(Protocol):
+    """Reads the number of a claim off the records: one value a setting and point; empty where nothing was recorded."""
+
+    def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]: ...
+
+
+class Figure(Protocol):
+    """Draws what the records have points for: nothing, one figure, or one a system, size, pattern."""
+
+    def __call__(self, evidence: Evidence, provenance: str) -> list[Drawn]: ...
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a claim may not be reproduced: said only where it is not. `number` is what `measure` reads off `studies`
+    (empty: the claim's own), which shows the cause or disproves it."""
+
+    statement: str
+    number: str = ""
+    measure: Measure | None = None
+    studies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`operator` is <= or >=; the measured number is held against `threshold`, relaxed by `margin`.
+
+    `margin` is in the number's own unit and always to the claim's advantage: how far from the paper's word a
+    reproduction on another machine may be and still count. When each was written and last changed is in history.json.
+    """
+
+    statement: str
+    number: str
+    operator: str
+    threshold: float
+    margin: float
+    comparator: str
+    source: str
+    measure: Measure
+    figure: str = ""
+    requires: tuple[str, ...] = ()
+    mpis: tuple[str, ...] = ()
+    cause: Cause | None = None
+    up_to: bool = False  # "up to 46 %": the best point counts, where otherwise every point must hold
+
+    @property
+    def bound(self) -> float:
+        return self.threshold + (self.margin if self.operator == "<=" else -self.margin)
+
+    def holds_for(self, mpi: str) -> bool:
+        """Whether the claim speaks of this MPI; `mpis` names families: 'openmpi' covers 'debian-openmpi'."""
+        return not self.mpis or any(name in mpi for name in self.mpis)
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One of the papers' 26 studies, P1 to G5, or one of our own. `studies`: what those that are run for it are called
+    in the records, or how their names begin ("harm-*"). `note` says why nothing is claimed, if so."""
+
+    id: str
+    studies: tuple[str, ...]
+    paper: str
+    title: str
+    claims: tuple[Claim, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    note: str = ""
+
+    def covers(self, study: str) -> bool:
+        """Whether a study that is run is one of this chapter's."""
+        return any(fnmatch.fnmatchcase(study, name) for name in self.studies)
+
+    def recorded(self, records: Records) -> list[str]:
+        """Its studies that left records."""
+        names = frames.unique(records.launches["study"]) if len(records.launches) else []
+        return [str(name) for name in names if self.covers(str(name))]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a claim is decided: from intervals alone, over all points of a setting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import Enum
+
+from analysis.chapter import Claim
+from analysis.evidence import Value
+from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, simultaneous
+
+
+class Decision(str, Enum):
+    """What can be said of a claim."""
+
+    REPRODUCED = "reproduced"
+    NOT_REPRODUCED = "not reproduced"
+    INCONCLUSIVE = "inconclusive"
+    NOT_TESTABLE = "not testable here"
+    EMULATED = "not decided: emulated machine"
+    NOT_MEASURED = "not measured"
+    NO_CLAIM = "measured, no claim"
+
+
+def decide_one(interval: Interval, claim: Claim) -> tuple[Decision, str]:
+    """The decision from one interval, and the reason where there is none.
+
+    The whole interval must lie on one side of the bound. An interval over fewer than 6 launches decides nothing, but
+    it says which way it points.
+    """
+    inside = interval.high <= claim.bound if claim.operator == "<=" else interval.low >= claim.bound
+    outside = interval.low > claim.bound if claim.operator == "<=" else interval.high < claim.bound
+    if not inside and not outside:
+        points = f" (it holds over {interval.points} points at the same time)" if interval.points > 1 else ""
+        return Decision.INCONCLUSIVE, f"the interval lies on both sides of {claim.bound:g}{points}"
+    decision = Decision.REPRODUCED if inside else Decision.NOT_REPRODUCED
+    if not interval.defensible:
+        return (
+            Decision.INCONCLUSIVE,
+            f"points to {decision.value}, but {ENOUGH_LAUNCHES} launches are needed: {interval.kind}",
+        )
+    return decision, ""
+
+
+def decide(values: Sequence[Value], claim: Claim) -> tuple[Decision, str, Value]:
+    """The decision over all points of a setting, the reason, and the value that decided with the interval that did.
+
+    Every point must hold; of a claim of "up to" one must. What needs all points is held against each point's own
+    interval: if one is not so, its interval says otherwise no more often than by itself. What one point of many is
+    enough for is held against intervals that hold for all points at the same time, as the luckiest of many is lucky:
+    that one point refutes a claim on every point, and that one point proves a claim of "up to".
+    """
+    known = [value for value in values if math.isfinite(value.interval.value)]
+    if not known:
+        return Decision.INCONCLUSIVE, _caveats(values, len(values)), values[0]
+    if claim.up_to:
+        alone, common = Decision.REPRODUCED, Decision.NOT_REPRODUCED
+    else:
+        alone, common = Decision.NOT_REPRODUCED, Decision.REPRODUCED
+    high = (claim.operator == "<=") != claim.up_to  # one high number is enough for `alone`, or one low number
+
+    def furthest(found: Sequence[Value]) -> Value:
+        return max(found, key=lambda value: value.interval.high if high else -value.interval.low)
+
+    together = {id(value): replace(value, interval=simultaneous(value.interval, len(known))) for value in known}
+    enough = [value for value in together.values() if _decide_value(value, claim)[0] is alone]
+    if enough:
+        return alone, furthest(enough).remark, furthest(enough)
+    undecided = [value for value in values if _decide_value(value, claim)[0] is not common]
+    if not undecided:
+        return common, furthest(known).remark, furthest(known)
+    barred = [value for value in undecided if value.caveat]
+    free = [value for value in undecided if not value.caveat]
+    if not free:
+        measured = [value for value in barred if math.isfinite(value.interval.value)]
+        return Decision.INCONCLUSIVE, _caveats(barred, len(values)), furthest(measured or known)
+    shown = together[id(furthest(free))]
+    reasons = [_decide_value(shown, claim)[1], _caveats(barred, len(values))]
+    return Decision.INCONCLUSIVE, "; ".join(filter(None, reasons)), shown
+
+
+def _decide_value(value: Value, claim: Claim) -> tuple[Decision, str]:
+    return (Decision.INCONCLUSIVE, value.caveat) if value.caveat else decide_one(value.interval, claim)
+
+
+def _caveats(values: Sequence[Value], of: int) -> str:
+    """Why some of so many points cannot decide: the reason of the first, and how many they are."""
+    reasons = [value.caveat or "no value" for value in values]
+    if len(reasons) <= 1:
+        return "".join(reasons)
+    return f"{len(reasons)} of {of} points cannot decide, the first: {reasons[0]}"

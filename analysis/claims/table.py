@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All claims against some sessions: one row a claim and setting, as data, text, JSON.
+
+print(table([Path("results/latest")]).text())
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.catalogue import CHAPTERS
+from analysis.chapter import Chapter, Claim
+from analysis.claims import history
+from analysis.claims.decide import Decision, decide
+from analysis.claims.requirements import missing
+from analysis.evidence import Evidence, Value
+from analysis.records.load import Records, load
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim as it stands in one setting. `value`, `low`, `high` are None where nothing was measured."""
+
+    study: str
+    claim: str
+    number: str
+    operator: str
+    threshold: float | None
+    margin: float | None
+    comparator: str
+    source: str
+    figure: str
+    decision: str
+    reason: str
+    session: str = ""
+    system: str = ""
+    mpi: str = ""
+    point: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    interval: str = ""
+    points: int = 0  # over how many points the interval holds at the same time
+    history: str = ""  # when the claim's wording was written and changed
+    changed_after: bool = False  # whether it was last changed after the session was measured
+
+    @property
+    def together(self) -> str:
+        """', over 30 points at once' behind an interval; nothing behind that of one point."""
+        return f", over {self.points} points at once" if self.points > 1 else ""
+
+    @property
+    def dated(self) -> str:
+        """'written 2026-11-21, changed 2026-11-22 (margin): after this session'."""
+        return self.history + (": after this session" if self.changed_after else "")
+
+    @property
+    def wanted(self) -> str:
+        """'<= 1 (margin 0.1)'; nothing where nothing is claimed."""
+        if self.threshold is None:
+            return ""
+        return f"{self.operator} {self.threshold:.3g}" + (f" (margin {self.margin:g})" if self.margin else "")
+
+
+@dataclass(frozen=True)
+class ClaimTable:
+    """The rows and how often each decision was reached."""
+
+    rows: list[Row]
+    cautions: list[str] = field(default_factory=list)  # on the records: cut short, damaged
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {d.value: sum(row.decision == d.value for row in self.rows) for d in Decision}
+
+    def json(self) -> str:
+        return json.dumps(
+            {"counts": self.counts, "cautions": self.cautions, "claims": [asdict(row) for row in self.rows]},
+            indent=1,
+            ensure_ascii=False,
+        )
+
+    def text(self) -> str:
+        """Plain text, a paragraph a claim, for a terminal."""
+        lines = []
+        for row in self.rows:
+            where = " ".join(part for part in (row.mpi, f"({row.system})" if row.system else "") if part)
+            lines.append(f"{row.study:<4}{row.decision + ' ':<18}{row.claim}{f' [{where}]' if where else ''}")
+            if row.value is not None:
+                measured = f"{_short(row.value)} ({_short(row.low)} to {_short(row.high)}{row.together})"
+                lines.append(
+                    f"{'':<22}{row.number}: {measured}, wanted {row.wanted}{f', at {row.point}' if row.point else ''}"
+                )
+            if row.history:
+                lines.append(f"{'':<22}{row.dated}")
+            if row.reason:
+                lines.append(f"{'':<22}{row.reason}")
+        summary = ", ".join(f"{count} {name}" for name, count in self.counts.items() if count)
+        return "\n".join([*lines, f"{len(self.rows)} rows: {summary}.", *self.cautions])
+
+
+def _short(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def table(sessions: Sequence[Path]) -> ClaimTable:
+    """All claims against the records of `sessions` (none: all are `not measured`).
+
+    Raises UsageError where a session does not exist.
+    """
+    return build(load(sessions))
+
+
+def build(records: Records, evaluated: pd.DataFrame | None = None) -> ClaimTable:
+    """Decides every claim on loaded records; `evaluated` is evaluate(records) where it has been made already."""
+    evidence = Evidence(records, evaluated)
+    return ClaimTable([row for chapter in CHAPTERS for row in _chapter_rows(chapter, evidence)], records.cautions())
+
+
+def _chapter_rows(chapter: Chapter, evidence: Evidence) -> Iterator[Row]:
+    recorded = chapter.recorded(evidence.records)
+    if not chapter.claims:
+        decision = Decision.NO_CLAIM if recorded else Decision.NOT_MEASURED
+        yield Row(chapter.id, chapter.title, "", "", None, None, "", chapter.paper, "", decision.value, chapter.note)
+    for claim in chapter.claims:
+        yield from _claim_rows(chapter, claim, recorded, evidence)
+
+
+def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidence: Evidence) -> Iterator[Row]:
+    entry = history.recorded().get((chapter.id, claim.statement))
+    began = {facts["session"]: str(facts.get("created") or "") for facts in evidence.records.sessions}
+    blank = Row(
+        study=chapter.id,
+        claim=claim.statement,
+        number=claim.number,
+        operator=claim.operator,
+        threshold=claim.threshold,
+        margin=claim.margin,
+        comparator=claim.comparator,
+        source=", ".join(filter(None, (chapter.paper, claim.source))),
+        figure=claim.figure,
+        decision=Decision.NOT_MEASURED.value,
+        reason="",
+        history=entry.words() if entry else "",
+    )
+    if not recorded:
+        yield blank
+        return
+    values = [value for name in recorded for value in claim.measure(evidence, name) if claim.holds_for(value.mpi)]
+    by_setting: dict[tuple[str, str, str], list[Value]] = {}
+    for value in values:
+        by_setting.setdefault((value.session, value.system, value.mpi), []).append(value)
+    if not by_setting:
+        reason = f"{', '.join(recorded)} was recorded, but no point has what this claim needs"
+        yield replace(blank, **{"reason": reason, **_not_here(claim, evidence)})
+    for (session, system, mpi), group in by_setting.items():
+        decision, reason, decisive = decide(group, claim)
+        row = replace(
+            blank,
+            decision=decision.value,
+            reason=reason,
+            session=session,
+            system=system,
+            mpi=mpi,
+            point=decisive.point,
+            value=_finite(decisive.interval.value),
+            low=_finite(decisive.interval.low),
+            high=_finite(decisive.interval.high),
+            interval=decisive.interval.kind,
+            points=decisive.interval.points,
+            changed_after=bool(entry and entry.after(began.get(session, ""))),
+        )
+        if evidence.records.emulated(session):
+            yield replace(row, decision=Decision.EMULATED.value, reason="")
+            continue
+        kept = f"; {reason}" if any(value.caveat for value in group) else ""
+        yield replace(row, **_not_here(claim, evidence, session, kept))
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _not_here(claim: Claim, evidence: Evidence, session: str | None = None, also: str = "") -> dict[str, Any]:
+    """The fields of a claim that this machine cannot test, with the reasons and `also`; nothing where it can."""
+    launches = evidence.records.launches
+    for facts in evidence.records.sessions:
+        if session in (None, facts["session"]):
+            reasons = missing(claim.requires, facts, launches[launches["session"] == facts["session"]])
+            if reasons:
+                return {"decision": Decision.NOT_TESTABLE.value, "reason": "; ".join(reasons) + also}
+    return {}

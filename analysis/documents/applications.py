@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the studies of applications measured, as the tables that their papers print: R3, F4, G1 and G5.
+
+.venv/bin/python -m analysis.documents.applications results/latest
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.documents.sources import source
+from analysis.evidence import SETTING, Evidence, Where, matching
+from analysis.figures.style import STYLES
+from analysis.figures.summary import summary
+from analysis.records import frames
+from analysis.records.load import load
+from analysis.text_table import markdown
+from analysis.words import in_order, mpi_title, seconds_text
+
+HEAD = """# Applications
+
+Medians of the launches' medians on the rank where each is largest, in brackets their interval.
+"""
+NONE = "–"
+# of a solve, in words, and whether those are meant that wait for who comes late before each reduction
+CALLS = (
+    ("irecv", "Irecv", False),
+    ("send", "Send or Isend", False),
+    ("wait", "Waitall of the halo", False),
+    ("allreduce", "Allreduce or its start", False),
+    ("allreduce_wait", "Wait of Iallreduce", False),
+    ("barrier", "Barrier before each Allreduce, where there is one", True),
+    ("allreduce", "Allreduce after it", True),
+    ("outside", "outside of MPI calls", False),
+)
+SOLVES = ("blocking", "overlapped", "pipelined")
+WAYS = ("blocking", "nonblocking", "direct", "overlapped")
+TRANSPOSES = ("blocking", "pipelined", "chunked")
+Lines = list[str]
+
+
+def time_text(row: pd.Series, times: float = 1.0) -> str:
+    """A duration with its interval; `times`: what it is multiplied by."""
+    value, low, high = (times * float(row[name]) for name in ("value", "low", "high"))
+    return f"{seconds_text(value)} [{seconds_text(low)}, {seconds_text(high)}]"
+
+
+def _cell(frame: pd.DataFrame, where: Where, say: Callable[[pd.Series], str]) -> str:
+    """What the one row says that is meant; a dash where there is none, or no value."""
+    mine = matching(frame[frame["value"].notna()], where)
+    return say(mine.iloc[0]) if len(mine) else NONE
+
+
+def _number(row: pd.Series) -> str:
+    return f"{row['value']:.0f}"
+
+
+def _a_step(row: pd.Series) -> str:
+    return time_text(row, 1 / float(row["steps"]))
+
+
+def _of_a_step(row: pd.Series) -> str:
+    return f"{row['value'] / float(row['steps']):g}"
+
+
+def _parts(evidence: Evidence, study: str, quantity: str, *parameters: str) -> Iterator[tuple[str, Where, Any]]:
+    """Each session, system, MPI and value of the parameters that the study was measured at: its title, what its rows
+    have, and those of the quantity."""
+    frame = summary(evidence, study, quantity)
+    if not len(frame) or not frame["value"].notna().any():
+        return
+    names = [*SETTING, *(name for name in parameters if name in frame)]
+    for keys, part in frames.groups(frame, names):
+        here = dict(zip(names, keys, strict=True))
+        words = [mpi_title(str(here["mpi"])), str(here["system"]), *(f"{name} {here[name]:g}" for name in names[3:])]
+        yield ", ".join(words), here, part
+
+
+def _columns(part: pd.DataFrame, parameter: str, order: Sequence[str]) -> list[tuple[str, str]]:
+    """(a value of the parameter, a variant), where there are any."""
+    there = set(zip(part[parameter], part["variant"], strict=True))
+    variants = in_order(part["variant"], STYLES)
+    return [(name, variant) for name in in_order(part[parameter], order) for variant in variants
+            if (name, variant) in there]  # fmt: skip
+
+
+def minife_calls(evidence: Evidence) -> Lines:
+    """G1: time, and packets in and out, of each MPI call and outside of all of them."""
+    lines: Lines = []
+    study = "minife-packets"
+    found: dict[str, pd.DataFrame] = {}
+
+    def of(quantity: str, here: Where, more: Where, say: Callable[[pd.Series], str]) -> str:
+        if quantity not in found:
+            found[quantity] = summary(evidence, study, quantity)
+        return _cell(found[quantity], {**here, **more}, say)
+
+    for title, here, part in _parts(evidence, study, "elapsed_s", "nx"):
+        columns = _columns(part, "mode", SOLVES)
+        rows = []
+        for call, words, barrier in CALLS:
+            row = [words]
+            for mode, variant in columns:
+                which = {"mode": mode, "variant": variant}
+                timed = {**which, "packets": False, "barrier": barrier}
+                time = of("comp_s" if call == "outside" else f"{call}_s", here, timed, time_text)
+                packets = [
+                    of(f"{call}_packets_{way}", here, {**which, "packets": True, "barrier": barrier}, _number)
+                    for way in ("in", "out")
+                ]
+                row.append(f"{time}; {' in, '.join(packets)} out" if set(packets) != {NONE} else time)
+            if set(row[1:]) != {NONE}:
+                rows.append(row)
+        whole = {"packets": False, "barrier": False}
+        rows.append(["a solve", *(of("elapsed_s", here, {"mode": mode, "variant": variant, **whole}, time_text)
+                                  for mode, variant in columns)])  # fmt: skip
+        heads = [f"{mode}, {variant}" for mode, variant in columns]
+        lines += [f"### {title}", "", *markdown(["time; packets", *heads], rows), ""]
+    return ["## G1: miniFE, by MPI call", "", *lines] if lines else []
+
+
+def minife_threads(evidence: Evidence) -> Lines:
+    """F4: time in communication and of a solve, by kind of thread and variant, a row an MPI."""
+    study = "minife-threads"
+    solves = summary(evidence, study, "elapsed_s")
+    rows, columns = [], []
+    parts = list(_parts(evidence, study, "comm_s", "nx"))
+    for _, _, part in parts:
+        columns += [pair for pair in _columns(part, "threading", ("kernel", "ult")) if pair not in columns]
+    for title, here, part in parts:
+        row = [title]
+        for threading, variant in columns:
+            which = {"threading": threading, "variant": variant}
+            communication = _cell(part, which, time_text)
+            solve = _cell(solves, {**here, **which}, lambda x: seconds_text(x["value"]))
+            row.append(communication if communication == NONE else f"{communication} of {solve}")
+        rows.append(row)
+    heads = [f"{threading}, {variant}" for threading, variant in columns]
+    return ["## F4: miniFE, a thread a neighbour: communication of a solve", "",
+            *markdown(["MPI", *heads], rows), ""] if rows else []  # fmt: skip
+
+
+def minighost_ways(evidence: Evidence) -> Lines:
+    """G5: time of a step for the four ways to exchange halos, both stencils."""
+    study = "minighost-nonblocking"
+    lines: Lines = []
+    messages = summary(evidence, study, "messages")
+    for title, here, part in _parts(evidence, study, "elapsed_s", "nx"):
+        variants = in_order(part["variant"], STYLES)
+        rows = []
+        for stencil in sorted(part["stencil"].unique()):
+            for way in in_order(part["mode"], WAYS):
+                which = {"stencil": stencil, "mode": way}
+                times = [_cell(part, {**which, "variant": variant}, _a_step) for variant in variants]
+                sent = _cell(messages, {**here, **which, "variant": variants[0]}, _of_a_step)
+                rows.append([f"{stencil:g}", way, sent, *times])
+        lines += [f"### {title}", "", *markdown(["stencil", "exchange", "messages a rank", *variants], rows), ""]
+    return ["## G5: miniGhost, a step by way of exchange", "", *lines] if lines else []
+
+
+def fft_transposes(evidence: Evidence) -> Lines:
+    """R3: blocking and bare with what perfect overlap would leave of it, against the best that hides its transposes."""
+    study = "fft"
+    rows = []
+    for title, here, part in _parts(evidence, study, "elapsed_s", "nx"):
+        bare = {"mode": "blocking", "variant": "bare"}
+        base = matching(part, bare)
+        hiding = part[(part["variant"] == "adaptive") & (part["mode"] != "blocking") & part["value"].notna()]
+        if not base["value"].notna().any() or not len(hiding):
+            continue
+        whole = base.iloc[0]
+        comp, comm = (
+            float(matching(summary(evidence, study, name), {**here, **bare})["value"].iloc[0])
+            for name in ("comp_s", "comm_s")
+        )
+        best = hiding.loc[hiding["value"].idxmin()]
+        rows.append([
+            title, time_text(whole), f"{comp / comm:.2f}", f"{best['mode']}: {time_text(best)}",
+            f"{best['value'] / whole['value']:.2f}", f"{max(comp, comm) / whole['value']:.2f}",
+        ])  # fmt: skip
+    columns = ["MPI", "blocking, bare", "comp/comm", "best with adaptive", "ratio", "with perfect overlap"]
+    return ["## R3: 3D FFT", "", *markdown(columns, rows), ""] if rows else []
+
+
+TABLES = (fft_transposes, minife_threads, minife_calls, minighost_ways)
+
+
+def document(evidence: Evidence) -> str:
+    """All tables as Markdown, with where the numbers are from."""
+    lines = [line for table in TABLES for line in table(evidence)]
+    return "\n".join([HEAD, *lines, *map(source, evidence.records.sessions), *evidence.records.cautions(), ""])
+
+
+def main(sessions: Sequence[str]) -> int:
+    """Print the tables of these session folders."""
+    print(document(Evidence(load([Path(session) for session in sessions]))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the engine costs as a table: each budget with what a session measured, and whether it was met.
+
+The parts `core` and `calls` send no message: their benchmarks leave nanoseconds in <session>/costs, a file a part and
+MPI. The ping-pong is the study `one-byte-ping-pong` and has records like any other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from analysis.documents.budgets import BASE, PARTS, Budget, of_part
+from analysis.documents.harm import failure, times
+from analysis.documents.sources import source
+from analysis.evidence import SETTING, Evidence
+from analysis.records import frames
+from analysis.statistics.bootstrap import difference_of_medians, of_medians
+from analysis.statistics.interval import Interval
+from analysis.text_table import markdown
+
+STUDY, QUANTITY, BENCHMARK = "one-byte-ping-pong", "batch_median_s", "latency"
+FOLDER = "costs"  # of a session, for what its benchmarks without messages say
+NANO = 1e9
+
+HEAD = f"""# What the engine costs
+
+Written by `./bench engine-costs`. Nanoseconds. Each value is the median over launches of the launches' medians, in
+brackets its interval; variants alternate, and what an MPI's row says is the difference from `{BASE}` in the same
+session. A budget is *met* if the median is within it and *missed* if not; *unclear* stands where the interval reaches
+over the budget.
+"""
+
+Launches = list[Any]  # each the nanoseconds of its samples
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One part on one MPI: variant -> benchmark -> launches; and what failed, variant -> why."""
+
+    part: str
+    mpi: str
+    samples: dict[str, dict[str, Launches]]
+    failures: dict[str, str] = field(default_factory=dict)
+    session: str = ""
+    system: str = ""
+    disturbed: str = ""  # why the ping-pong decides nothing, whatever it says
+
+
+def pieces(evidence: Evidence) -> list[Piece]:
+    """All that the sessions hold."""
+    sessions = evidence.records.sessions
+    kept = [piece for session in sessions for piece in _of_benchmarks(Path(session["path"]) / FOLDER)]
+    return [*kept, *of_study(evidence)]
+
+
+def _of_benchmarks(folder: Path) -> Iterator[Piece]:
+    for path in sorted(folder.glob("*.json")):
+        data = json.loads(path.read_text())
+        yield Piece(data["part"], data["mpi"], data["samples"], session=folder.parent.name)
+
+
+def of_study(evidence: Evidence) -> Iterator[Piece]:
+    """The ping-pong on each MPI of each session."""
+    points = evidence.records.points
+    mine = points[points["study"] == STUDY] if len(points) else points
+    for (session, system, mpi), part in frames.groups(mine, SETTING):
+        samples, failures = {}, {}
+        for (variant,), launches in frames.groups(part, ["variant"]):
+            if failed := failure(launches):
+                failures[str(variant)] = f"{failed.harm.value}: {failed.reason}"
+            else:
+                found = times(evidence.records, launches, QUANTITY, rate=False)
+                samples[str(variant)] = {BENCHMARK: [launch * NANO for launch in found]}
+        disturbed, _ = evidence.state(part)
+        yield Piece("ping-pong", str(mpi), samples, failures, str(session), str(system), disturbed)
+
+
+def document(evidence: Evidence) -> str:
+    """The whole table as Markdown."""
+    found = pieces(evidence)
+    sections = [_section(part, [piece for piece in found if piece.part == part]) for part in PARTS]
+    sources = [source(session) for session in evidence.records.sessions]
+    return "\n".join([HEAD, *filter(None, sections), *sources, *evidence.records.cautions(), ""])
+
+
+def _section(part: str, found: Sequence[Piece]) -> str:
+    if not found:
+        return ""
+    rows = [row for budget in of_part(part) for piece in found for row in _row(budget, piece)]
+    columns = ["path", "MPI", "variant", "budget", "measured", ""]
+    if part == "core":
+        rows, columns = [[row[0], *row[3:]] for row in rows], [columns[0], *columns[3:]]
+    reasons = [f"- {piece.mpi}, {name}: {why}" for piece in found for name, why in piece.failures.items()]
+    return "\n".join([f"## {PARTS[part][0].upper()}{PARTS[part][1:]}", "", *markdown(columns, rows), "", *reasons])
+
+
+def _row(budget: Budget, piece: Piece) -> list[list[str]]:
+    limit = "" if budget.limit_ns is None else f"{budget.limit_ns:g}"
+    head = [budget.path, piece.mpi, budget.variant, limit]
+    if budget.variant in piece.failures or (piece.failures and BASE in piece.failures):
+        return [[*head, "failed", ""]]
+    interval = measured(budget, piece)
+    if interval is None:
+        return []
+    value = f"{_number(interval.value)} [{_number(interval.low)}, {_number(interval.high)}]"
+    return [[*head, value, verdict(budget.limit_ns, interval)]]
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}" if abs(value) < 100 else f"{value:.0f}"
+
+
+def measured(budget: Budget, piece: Piece) -> Interval | None:
+    """What a piece says of a budget, nanoseconds; None if it does not measure it."""
+    launches = piece.samples.get(budget.variant, {}).get(budget.benchmark)
+    if launches is None:
+        return None
+    if budget.variant:
+        base = piece.samples.get(BASE, {}).get(budget.benchmark)
+        return difference_of_medians(launches, base) if base else None
+    return of_medians(lambda value: value, {"value": launches})
+
+
+def verdict(limit_ns: float | None, interval: Interval) -> str:
+    """ "met", "missed", "unclear" or nothing."""
+    if limit_ns is None:
+        return ""
+    if interval.low <= limit_ns < interval.high:
+        return f"unclear ({'met' if interval.value <= limit_ns else 'missed'} at the median)"
+    return "met" if interval.value <= limit_ns else "missed"

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does the engine slow any workload down? The studies of the group `harm` as a table: each variant against bare.
+
+Each value is a workload's whole time (or else its leading quantity) under a variant over the same under bare, of the
+slowest rank, of a rate the time that a unit takes: more than 1 is slower. What failed, or was not what it says it is
+(an engine that stood down), is a failure here, whatever its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.documents.sources import source
+from analysis.evidence import SETTING, Array, Evidence
+from analysis.records import frames
+from analysis.records.load import Records
+from analysis.records.quantities import BEFORE, judged_by
+from analysis.statistics.bootstrap import of_medians, ratio_of_medians
+from analysis.statistics.interval import Interval
+from analysis.text_table import markdown
+from analysis.words import point_words
+
+PREFIX = "harm-"  # of its studies' names
+BASE = "bare"
+WHOLE = ("total_s", "elapsed_s")
+SHARE = 0.02  # the budget: how much slower a workload may be
+LATENCY_S = 100e-9  # the budget of a message's latency, where 2 % of it is less
+SHORTEST_LATENCY_S = 1e-7  # no message is faster: what takes less is something else
+
+HEAD = """# Harm
+
+Written by `./bench harm`. Each value is a workload's whole time (or else its leading quantity) under a variant over
+the same under `bare`, of a rate the other way round (medians over alternated launches of the launches' medians), in
+brackets its interval; more than 1 is slower. *harmed*: the whole interval lies above the budget (2 %, or 100 ns of a
+time of microseconds, where that is more); *unclear*: part of it does, or it is of fewer than six launches, or others
+disturbed the machine. *failed*: not measured, or not under the variant that was asked for.
+"""
+
+
+class Harm(str, Enum):
+    """What can be said of a workload under a variant."""
+
+    NONE = ""
+    HARMED = "harmed"
+    UNCLEAR = "unclear"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    UNCOMPARED = "no bare to compare with"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One variant of a row: how many times as slow as bare it is, unless it failed or was skipped for `reason`."""
+
+    harm: Harm
+    ratio: Interval | None = None
+    reason: str = ""
+    disturbed: str = ""  # why it decides nothing, whatever the ratio is
+
+    def text(self) -> str:
+        if self.ratio is None:
+            return self.harm.value
+        return f"{self.ratio.value:.3f} [{self.ratio.low:.3f}, {self.ratio.high:.3f}] {self.harm.value}".strip()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One workload on one MPI. `bare`: None where that failed, and then there is nothing to compare with."""
+
+    workload: str
+    point: str
+    mpi: str
+    session: str
+    quantity: str
+    rate: bool  # of which more is better
+    system: str
+    allowed: float  # how many times as slow as bare it may be
+    bare: Interval | None
+    cells: dict[str, Cell]
+
+
+def rows(evidence: Evidence, study: str = "") -> list[Row]:
+    """Every workload that was measured, or the one of `study`, as the records name them."""
+    points = evidence.records.points
+    mine = points[points["study"].astype(str).str.startswith(study or PREFIX)] if len(points) else points
+    mine = mine[mine["study"] == study] if study else mine
+    ordered = ["study", "point", *SETTING]
+    return [_row(evidence, dict(zip(ordered, keys, strict=True)), part) for keys, part in frames.groups(mine, ordered)]
+
+
+def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:
+    quantity, rate = _quantity(evidence.records, part)
+    by_variant = {str(name): group for (name,), group in frames.groups(part, ["variant"])}
+    launches = {name: times(evidence.records, group, quantity, rate) for name, group in by_variant.items()}
+    bad = {name: failure(group) for name, group in by_variant.items()}
+    bare = [] if bad.get(BASE) else launches.get(BASE, [])
+    allowed = _allowed(quantity, rate, bare)
+    cells = {}
+    for name, found in launches.items():
+        if failed := bad[name]:
+            cells[name] = failed
+        elif name != BASE and not bare:
+            cells[name] = Cell(Harm.UNCOMPARED)
+        elif name != BASE:
+            both = part[part["variant"].isin([name, BASE])]
+            ratio = ratio_of_medians(found, bare)
+            disturbed = evidence.state(both)[0]
+            cells[name] = Cell(_judge(allowed, ratio, disturbed), ratio, disturbed=disturbed)
+    return Row(
+        workload=str(keys["study"]).removeprefix(PREFIX).replace("-", " ", 1),
+        point=point_words(keys["point"]),
+        mpi=str(keys["mpi"]),
+        session=str(keys["session"]),
+        quantity=quantity,
+        rate=rate,
+        system=str(keys["system"]),
+        allowed=allowed,
+        bare=of_medians(lambda value: value, {"value": bare}) if bare else None,
+        cells=cells,
+    )
+
+
+def _quantity(records: Records, part: pd.DataFrame) -> tuple[str, bool]:
+    """The workload's whole time, or else what it is about; and whether that is a rate. Empty: nothing was measured."""
+    series, launches = records.series, records.launches
+    measured = set(series.loc[series["row"].isin(part.index), "quantity"]) if len(series) else set()
+    said = launches.loc[launches["launch"].isin(part["launch"]), "quantities"]
+    declared = {name: found for of_launch in said for name, found in of_launch.items()}
+    about = (name for name, _ in judged_by(declared) if name in measured)
+    quantity = next((name for name in WHOLE if name in measured), None) or next(about, "")
+    known = declared.get(quantity) or BEFORE.get(quantity)
+    return quantity, known is not None and known.sign < 0
+
+
+def times(records: Records, part: pd.DataFrame, quantity: str, rate: bool) -> list[Array]:
+    """Per launch that was measured well the slowest rank's samples; of a rate the times that a unit took."""
+    series = records.series
+    of_rows = series[(series["quantity"] == quantity) & series["row"].isin(part.index[part["status"] == "ok"])]
+    found: dict[str, list[Array]] = {}
+    for row, first, count in zip(of_rows["row"], of_rows["first"], of_rows["count"], strict=True):
+        values = records.series_values(first, count)
+        if count:
+            found.setdefault(part["launch"][row], []).append(1 / values if rate else values)
+    return [max(ranks, key=lambda values: float(np.median(values))) for ranks in found.values()]
+
+
+def failure(part: pd.DataFrame) -> Cell | None:
+    """What is wrong with a variant's launches, None if nothing: one that failed on a rank and was not run since."""
+    for _, launch in frames.groups(part, ["launch"]):
+        good = launch["status"] == "ok"
+        if set(launch["rank"]) - set(launch.loc[good, "rank"]):
+            last = launch[~good].iloc[-1]
+            harm = Harm.SKIPPED if last["status"] == "skipped" else Harm.FAILED
+            return Cell(harm, reason=str(last["reason"]))
+    return None
+
+
+def _allowed(quantity: str, rate: bool, bare: Sequence[Array]) -> float:
+    """How many times as slow as bare a workload may be."""
+    middle = float(np.median([np.median(launch) for launch in bare])) if bare else 0.0
+    is_time = quantity.endswith("_s") and not rate
+    return 1 + max(SHARE, LATENCY_S / middle if is_time and middle > SHORTEST_LATENCY_S else 0)
+
+
+def _judge(allowed: float, ratio: Interval, disturbed: str) -> Harm:
+    if disturbed or not ratio.defensible:
+        return Harm.UNCLEAR
+    if ratio.low > allowed:
+        return Harm.HARMED
+    return Harm.UNCLEAR if ratio.high > allowed else Harm.NONE
+
+
+def harmed(found: Iterable[Row], variant: str) -> list[str]:
+    """The workloads that a variant harms, each with its MPI."""
+    return [f"{row.workload} on {row.mpi}" for row in found if row.cells.get(variant, _FINE).harm is Harm.HARMED]
+
+
+_FINE = Cell(Harm.NONE)
+
+
+def document(evidence: Evidence) -> str:
+    """The whole table as Markdown, with what could not be measured and what was."""
+    found = rows(evidence)
+    names = [name for name in dict.fromkeys(name for row in found for name in row.cells) if name != BASE]
+    table = markdown(
+        ["workload", "MPI", "quantity", "bare", *names],
+        [[row.workload, row.mpi, row.quantity, _bare(row), *(_text(row, name) for name in names)] for row in found],
+    )
+    return "\n".join([HEAD, *table, "", *_reasons(found), *_sources(evidence, found), ""])
+
+
+def _bare(row: Row) -> str:
+    if row.bare is None:
+        return row.cells[BASE].text() if BASE in row.cells else "not measured"
+    return f"{1 / row.bare.value if row.rate else row.bare.value:.3g}"
+
+
+def _text(row: Row, name: str) -> str:
+    return row.cells[name].text() if name in row.cells else "not measured"
+
+
+def _reasons(found: Sequence[Row]) -> list[str]:
+    lines = [
+        f"- {row.workload} on {row.mpi}, {name}: {cell.harm.value}: {cell.reason}"
+        for row in found
+        for name, cell in row.cells.items()
+        if cell.reason
+    ]
+    return ["What could not be measured:", "", *lines, ""] if lines else []
+
+
+def _sources(evidence: Evidence, found: Sequence[Row]) -> list[str]:
+    """The sessions by name, and each workload's point."""
+    points = dict.fromkeys(f"- {row.workload}: {row.point or 'its defaults'}" for row in found)
+    said = [source(session) for session in evidence.records.sessions]
+    return ["What was measured:", "", *said, *points, *evidence.records.cautions()]

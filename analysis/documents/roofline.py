@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The roofline's bounds of a machine, and the serial kernels against them: the group `roofline` as tables.
+
+Himeno is bound by memory: an iteration moves 72 bytes a point at least and counts 34 operations, so the bound is that
+share of the triad's rate of an equal footprint. EP is bound by the core: a pair takes two multiplications of the
+generator, and one division and one square root, which share the divider.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.documents.harm import times
+from analysis.documents.sources import source
+from analysis.evidence import SETTING, Array, Evidence
+from analysis.records import frames
+from analysis.records.load import load
+from analysis.statistics.bootstrap import of_medians
+from analysis.statistics.interval import Interval
+from analysis.text_table import markdown
+
+TRIAD, PEAK, HIMENO, EP = (f"roofline-{name}" for name in ("triad", "peak", "himeno", "npb"))
+OPERATIONS_A_POINT, BYTES_A_POINT = 34, 72
+FOOTPRINT = {"XS": 4, "S": 30, "M": 235}  # grid -> the triad's size in MB that takes as much memory
+GIGA, MEGA, NANO = 1e9, 1e6, 1e-9
+Times = dict[Any, list[Array]]  # a parameter's value -> launches, each the seconds that a unit took
+
+HEAD = """# Himeno and EP against what the machine can do
+
+Medians of the launches' medians, in brackets their interval.
+"""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A kernel at one size: what it reached in its own unit, the bound, and the one as a share of the other."""
+
+    kernel: str
+    size: str
+    mpi: str
+    reached: Interval
+    bound: Interval
+    share: Interval
+    unit: str
+
+    def row(self) -> list[str]:
+        """For the table: the share in percent."""
+        low, high = 100 * self.share.low, 100 * self.share.high
+        share = f"{100 * self.share.value:.0f} % [{low:.0f}, {high:.0f}]"
+        bound = f"{self.bound.value:.3g} {self.unit}"
+        return [f"{self.kernel} {self.size}", self.mpi, f"{text(self.reached)} {self.unit}", bound, share]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What one session measured on one system with one MPI: only that is held against each other."""
+
+    evidence: Evidence
+    session: str
+    system: str
+    mpi: str
+
+    def measured(self, study: str, parameter: str, quantity: str, scale: float) -> Times:
+        """Launches by a parameter's value, each the times in which `scale` of the quantity's units are done."""
+        points = self.evidence.points(study)
+        here = points[[tuple(row) == self._place for row in points[SETTING].itertuples(index=False)]]
+        found: Times = {}
+        for (point,), part in frames.groups(here, ["point"]):
+            launches = times(self.evidence.records, part, quantity, rate=True)
+            found[json.loads(point)[parameter]] = [scale * launch for launch in launches]
+        return found
+
+    @property
+    def _place(self) -> tuple[str, str, str]:
+        return self.session, self.system, self.mpi
+
+    @property
+    def triad(self) -> Times:
+        """Size in MB -> seconds that a GB took, all four arrays counted that are moved."""
+        return self.measured(TRIAD, "megabytes", "moved_bytes_per_s", GIGA)
+
+    @property
+    def peak(self) -> Times:
+        """Operation -> seconds that a billion took."""
+        return self.measured(PEAK, "operation", "operations_per_s", GIGA)
+
+    def shares(self) -> list[Share]:
+        """Each kernel at each size that was measured together with its bound."""
+        return [*self._himeno(), *self._ep()]
+
+    def _himeno(self) -> list[Share]:
+        memory, found = self.triad, []
+        factor = OPERATIONS_A_POINT / BYTES_A_POINT
+        for grid, launches in self.measured(HIMENO, "grid", "mflops", GIGA / MEGA).items():
+            if moved := memory.get(FOOTPRINT.get(grid)):
+                reached = of_medians(lambda x: 1 / x, {"x": launches})
+                bound = of_medians(lambda x: factor / x, {"x": moved})
+                share = of_medians(lambda x, y: y / x / factor, {"x": launches, "y": moved})
+                found.append(Share("Himeno", grid, self.mpi, reached, bound, share, "GFLOPS"))
+        return found
+
+    def _ep(self) -> list[Share]:
+        core, found = self.peak, []
+        if not all(core.get(name) for name in ("multiply-integer", "divide", "sqrt")):
+            return []
+        parts = {"m": core["multiply-integer"], "d": core["divide"], "s": core["sqrt"]}  # nanoseconds of one
+        bound = of_medians(lambda m, d, s: 2 * m + d + s, parts)
+        for size, launches in self.measured(EP, "class", "mops", 2 * GIGA / MEGA).items():  # two numbers a pair
+            reached = of_medians(lambda x: x, {"x": launches})
+            share = of_medians(lambda x, m, d, s: (2 * m + d + s) / x, {"x": launches, **parts})
+            found.append(Share("EP", size, self.mpi, reached, bound, share, "ns a pair"))
+        return found
+
+
+def machines(evidence: Evidence) -> list[Machine]:
+    """Each session, system and MPI with a roofline."""
+    points = evidence.records.points
+    mine = points[points["study"].isin((TRIAD, PEAK))] if len(points) else points
+    return [Machine(evidence, *map(str, keys)) for keys, _ in frames.groups(mine, SETTING)]
+
+
+def shares(evidence: Evidence) -> list[Share]:
+    """Of all of them."""
+    return [share for machine in machines(evidence) for share in machine.shares()]
+
+
+def text(interval: Interval) -> str:
+    """A value with its interval."""
+    return f"{interval.value:.3g} [{interval.low:.3g}, {interval.high:.3g}]"
+
+
+def document(evidence: Evidence) -> str:
+    """Bounds and shares as Markdown."""
+    here = machines(evidence)
+    memory = [[f"{size} MB", one.mpi, _rate(x)] for one in here for size, x in sorted(one.triad.items())]
+    core = [[name, one.mpi, _rate(x)] for one in here for name, x in one.peak.items()]
+    moved = "GB a second (four arrays: the written one is read first)"
+    kernels = [share.row() for one in here for share in one.shares()]
+    lines = [
+        *("## The bounds", "", *markdown(["triad, three arrays together", "MPI", moved], memory), ""),
+        *(*markdown(["operation", "MPI", "10⁹ a second"], core), ""),
+        *("## The kernels", "", *markdown(["kernel", "MPI", "reached", "bound", "of the bound"], kernels), ""),
+    ]
+    return "\n".join([HEAD, *lines, *map(source, evidence.records.sessions), *evidence.records.cautions(), ""])
+
+
+def _rate(launches: Sequence[Array]) -> str:
+    return text(of_medians(lambda x: 1 / x, {"x": launches}))
+
+
+def main(sessions: Sequence[str]) -> int:
+    """Print the tables of these session folders."""
+    print(document(Evidence(load([Path(session) for session in sessions]))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

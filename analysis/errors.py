@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The two ways in which the analysis ends badly; who calls it turns them into a sentence and a status."""
+
+
+class UsageError(Exception):
+    """What was asked for cannot be done as asked; the message is the sentence that the user reads."""
+
+
+class Failure(Exception):  # noqa: N818 - the field's word; it is not a programming error
+    """Something that should have worked did not, such as writing a file."""

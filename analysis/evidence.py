@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is said of studies is read off this: the records, the metric frame, and which of their rows are meant."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.metrics.evaluate import REFERENCE, evaluate
+from analysis.records import frames
+from analysis.records.load import Records
+from analysis.statistics.interval import Interval
+from analysis.statistics.noise import DISTURBED, disturbance, measured_s
+
+Array = npt.NDArray[np.float64]
+Where = Mapping[str, Any]  # parameter -> value, or (operator, value) with an operator of COMPARE
+SETTING = ["session", "system", "mpi"]
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+STATISTICS: dict[str, Callable[[Array], float]] = {
+    "min": lambda x: float(x.min()),
+    "mean": lambda x: float(x.mean()),
+    "max": lambda x: float(x.max()),
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measured number that the claim is about, with the setting and the point that it belongs to.
+
+    A number that could not be had is NaN, and `caveat` says why: the point is there, and must not be forgotten.
+    """
+
+    system: str
+    mpi: str
+    session: str
+    point: str
+    interval: Interval
+    variant: str = ""
+    caveat: str = ""  # why this point cannot decide, whatever its interval says
+    remark: str = ""  # what a reader must know beside the decision; the interval holds it
+
+
+@dataclass
+class Evidence:
+    """Loaded records and the metric frame of evaluate(), which is made when first asked for unless given."""
+
+    records: Records
+    evaluated: pd.DataFrame | None = None
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        return evaluate(self.records) if self.evaluated is None else self.evaluated
+
+    def points(self, study: str) -> pd.DataFrame:
+        """The points of a study that were measured well."""
+        points = self.records.points
+        return points[(points["study"] == study) & (points["status"] == "ok")]
+
+    def launches(self, points: pd.DataFrame, quantity: str, statistic: str) -> list[Array]:
+        """Per launch the samples of `quantity` on the rank where they are largest; or their min, mean or max alone.
+
+        Distributions too long to keep are read off their histograms, whose extremes and quantiles are exact.
+        """
+        found = []
+        for _, ranks in frames.groups(points, ["launch"]):
+            per_rank = [values for row in ranks.index for values in self._of_rank(row, quantity, statistic)]
+            if per_rank:
+                found.append(max(per_rank, key=lambda values: float(np.median(values))))
+        return found
+
+    def _of_rank(self, row: int, quantity: str, statistic: str) -> list[Array]:
+        first, count = self._places.get((row, quantity), (0, 0))
+        if count:
+            values = self.records.series_values(first, count)
+            return [values if statistic == "median" else np.array([STATISTICS[statistic](values)])]
+        histogram = self.records.histograms.get((row, quantity))
+        if histogram is None:
+            return []
+        value = histogram["quantiles"].get("0.5") if statistic == "median" else histogram[statistic]
+        return [] if value is None else [np.array([float(value)])]
+
+    def state(self, points: pd.DataFrame) -> tuple[str, str]:
+        """Why these rows cannot decide, and what must be said beside what they do decide; each may be empty."""
+        loose = (points["converged"] == False).any()  # noqa: E712 - None where not recorded
+        share = disturbance(points, sum(map(self._measured_s, points.index))) if points["steal_s"].any() else None
+        return disturbed(share), remark(not loose)
+
+    def _measured_s(self, row: int) -> float:
+        """How long the samples of a row took; of a study without phases its longest quantity that is a time."""
+        samples = {}
+        for name in self._quantities.get(row, []):
+            if name.endswith("_s") and not name.endswith("_per_s"):
+                histogram = self.records.histograms.get((row, name))
+                samples[name] = self.records.series_values(*self._places.get((row, name), (0, 0)))
+                if histogram and not len(samples[name]):
+                    samples[name] = np.array([histogram["count"] * histogram["mean"]])
+        return measured_s(samples) or max((float(values.sum()) for values in samples.values()), default=0.0)
+
+    @cached_property
+    def _quantities(self) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for row, name in (*self._places, *self.records.histograms):
+            found.setdefault(row, []).append(name)
+        return found
+
+    @cached_property
+    def _places(self) -> dict[tuple[int, str], tuple[int, int]]:
+        series = self.records.series
+        columns = (series[name].tolist() for name in ("row", "quantity", "first", "count"))
+        return {(row, quantity): (first, count) for row, quantity, first, count in zip(*columns, strict=True)}
+
+
+def disturbed(share: float | None) -> str:
+    """Why a point cannot decide of which others took that share of the measured time; no interval holds that."""
+    if share is None or not share > DISTURBED:
+        return ""
+    return f"the machine was disturbed: others took {100 * share:.0f} % of the measured time"
+
+
+def remark(converged: Any, noisy: Any = False, variant: str = "") -> str:
+    """What a reader must know, though the interval over launches holds it and decides."""
+    said = []
+    if converged is False:
+        said.append("its samples did not converge")
+    if noisy is True:
+        bare = variant == REFERENCE
+        said.append("its noise is larger than " + ("5 % of its total" if bare else "its difference to bare"))
+    return f"{' and '.join(said)}: the interval over launches holds that" if said else ""
+
+
+def matching(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
+    """The rows whose parameters are as asked; a parameter that no point has matches nothing."""
+    for name, wanted in where.items():
+        if name not in frame:
+            return frame.iloc[:0]
+        column = frame[name]
+        if isinstance(wanted, tuple):
+            symbol, bound = wanted
+            frame = frame[COMPARE[symbol](pd.to_numeric(column, errors="coerce"), bound)]
+        elif isinstance(wanted, float):
+            frame = frame[np.isclose(pd.to_numeric(column, errors="coerce"), wanted)]
+        else:
+            frame = frame[column == wanted]
+    return frame
+
+
+def same_work(left: pd.DataFrame, right: pd.DataFrame) -> bool:
+    """Whether all launches of both did the same calibrated work, or none at all: only then can times be compared."""
+    if "work_units" not in left:
+        return True
+    done = set(left["work_units"].dropna()), set(right["work_units"].dropna())
+    return done[0] == done[1] and len(done[0]) <= 1

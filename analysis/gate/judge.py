@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what a gate measured to its verdict.
+
+A candidate that is shown to be slower is called so on whatever nodes it ran: baseline and candidate run on the same
+ones in every round, so a slow node moves both. Where it is not, a node that the canary shows to be slow comes first,
+then a system that is not as it was in earlier gates, and only then is the candidate called the same or faster.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.gate import decide, history
+from analysis.gate.decide import Rule, State
+from analysis.gate.measured import ARMS, BASE, CONTROL, NEW, Measurement, Series
+from analysis.gate.signed_rank import fewest, middle, p_above, p_below
+from analysis.gate.verdict import Canary, GateFound, Odd, PointFound, Verdict
+
+Array = npt.NDArray[np.float64]
+NODE_MARGIN = 0.05  # a node that is less slower than this is none that somebody has to look at
+NODE_ERROR = 0.001  # the chance that any node of an allocation is named which is as the others
+NAMES = {BASE: "the baseline", CONTROL: "the second copy of the baseline", NEW: "the candidate"}
+
+
+def judge(found: Measurement, earlier: Sequence[Mapping[str, float]] = (), ended: bool = True) -> GateFound:
+    """The verdict. `ended`: no further round is to come; else only what a look has decided counts."""
+    rule = Rule(margin=found.plan.margin)
+    rounds = found.complete_rounds()
+    odd, canary = odd_nodes(found.canary), _canary(found.canary)
+    state, used, levels = _state(found, rounds, rule, ended)
+    points = [_point(series, rounds[:used], rule, levels) for series in found.series] if used else []
+    verdict, sentence = _verdict(state, points, rule, used, found)
+    left = history.left(history.values_of(points, canary, found.baseline), earlier)
+    if verdict is not Verdict.COMMIT and odd:
+        verdict, sentence = Verdict.NODE, f"Node trouble: {'; '.join(map(_odd_words, odd))}. {sentence}"
+    elif verdict in (Verdict.SAME, Verdict.FASTER, Verdict.UNDECIDED) and left:
+        verdict, sentence = Verdict.SYSTEM, f"The system is not as it was: {'; '.join(left)}. {sentence}"
+    elif odd:
+        sentence = f"{sentence} Besides: {'; '.join(map(_odd_words, odd))}."
+    plan = found.plan
+    return GateFound(
+        decided=state is not State.OPEN,
+        session=found.session,
+        base=plan.base,
+        new=plan.new,
+        verdict=verdict,
+        sentence=sentence,
+        margin=rule.margin,
+        rounds=used,
+        planned=plan.rounds,
+        points=points,
+        odd=odd,
+        canary=canary,
+        notes=found.notes,
+    )
+
+
+def _state(found: Measurement, rounds: list[int], rule: Rule, ended: bool) -> tuple[State, int, decide.Levels | None]:
+    """What is known, after how many rounds, and what the look that told it could spend."""
+    planned = found.plan.rounds
+    at = [look for look in found.plan.looks if look <= len(rounds)]
+    if planned not in at:  # the very last look takes what is left of the error: after all rounds, or when time is up
+        at.append(len(rounds) if ended else planned)
+    if not rounds or at[0] > len(rounds):
+        return State.OPEN, 0, None
+    new, control = (np.stack([one.differences(arm, rounds) for one in found.series]) for arm in (NEW, CONTROL))
+    levels = decide.levels(rule, at, planned, len(found.series))
+    last = (0, levels[0])
+    for count, level in zip(at, levels, strict=True):
+        if count > len(rounds):
+            break
+        state = State(int(decide.state(new[:, :count], control[:, :count], rule, level)))
+        if state is not State.OPEN:
+            return state, count, level
+        last = (count, level)
+    return State.OPEN, *last
+
+
+def _point(series: Series, rounds: list[int], rule: Rule, level: decide.Levels | None) -> PointFound:
+    assert level is not None
+    new, control = (series.differences(arm, rounds) for arm in (NEW, CONTROL))
+    shown, beside = middle(new, max(level.same, 0.0)), middle(control, max(level.moved, 0.0))
+    below, above = p_below(new, rule.bound) <= level.same, p_above(new, -rule.bound) <= level.same
+    return PointFound(
+        name=series.name,
+        quantity=series.quantity,
+        ratio=math.exp(shown.value),
+        low=_exp(shown.low),
+        high=_exp(shown.high),
+        control=math.exp(beside.value),
+        control_low=_exp(beside.low),
+        control_high=_exp(beside.high),
+        base=float(np.median([series.values[BASE][turn] for turn in rounds])),
+        slower=bool(p_above(new, rule.bound) <= level.commit),
+        same=bool(below & above),
+        faster=bool(p_below(new, 0.0) <= level.same),
+    )
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if math.isfinite(value) else (math.inf if value > 0 else 0.0)
+
+
+def _verdict(
+    state: State,
+    points: list[PointFound],
+    rule: Rule,
+    rounds: int,
+    found: Measurement,
+) -> tuple[Verdict, str]:
+    margin = f"{100 * rule.margin:g} %"
+    over = f"over {rounds} rounds of {len(points)} point{'s' if len(points) != 1 else ''}"
+    trouble = {arm: why for series in found.series for arm, why in series.trouble.items()}
+    failed = "; ".join(f"{NAMES[arm]}: {reason}" for arm, reason in trouble.items())
+    verdict, sentence = Verdict.UNDECIDED, ""
+    if not points:
+        sentence = f"Nothing could be compared: {failed or _nothing(found)}."
+    elif state is State.COMMIT:
+        slower = "; ".join(f"{_named(p)} ({_percent(p.low)} to {_percent(p.high)})" for p in points if p.slower)
+        verdict, sentence = Verdict.COMMIT, f"The candidate is slower by more than {margin}, {over}: {slower}."
+    elif state is State.MOVED:
+        widest = max(points, key=lambda point: abs(math.log(point.control)))
+        sentence = (
+            f"Not told: a second copy of the baseline differs from the baseline by {_percent(widest.control)} in "
+            f"{widest.name}, {over}; what differs is not the candidate."
+        )
+    elif failed:
+        sentence = f"Not told, since launches failed: {failed}."
+    elif state is State.SAME and (faster := [p for p in points if p.faster and p.high < 1 / (1 + rule.margin)]):
+        named = "; ".join(map(_named, faster))
+        verdict, sentence = Verdict.FASTER, f"The candidate is faster by more than {margin}, {over}: {named}."
+    elif state is State.SAME:
+        verdict = Verdict.SAME
+        sentence = f"The candidate is not slower: within {margin} or faster in every point, {over}."
+    else:
+        sentence = _undecided(points, rule, rounds, found)
+    return verdict, sentence
+
+
+def _named(point: PointFound) -> str:
+    return f"{point.name}: {_percent(point.ratio)}"
+
+
+def _undecided(points: list[PointFound], rule: Rule, rounds: int, found: Measurement) -> str:
+    """With the smallest effect that these rounds could have seen, and about how many would be needed."""
+    share = rule.false_alarms / len(points) / found.plan.rounds
+    needed = next(n for n in range(1, 10_000) if n >= fewest(share * min(n, found.plan.rounds)))
+    widths = [(math.log(p.high) - math.log(p.low)) / 2 for p in points if p.low > 0 and math.isfinite(p.high)]
+    if len(widths) < len(points) or rounds < needed:
+        return f"Undecided: {rounds} rounds are too few to show anything; {needed} at least are wanted."
+    widest = max(widths)
+    more = max(rounds + 1, math.ceil(rounds * (widest / rule.bound) ** 2))
+    limit = f" of {found.plan.rounds} planned" if rounds < found.plan.rounds else ""
+    seen = 100 * math.expm1(rule.bound + widest)
+    return (
+        f"Undecided after {rounds} rounds{limit}: they could see a slow-down of {seen:.1f} % at least; about {more} "
+        f"rounds would tell."
+    )
+
+
+def _nothing(found: Measurement) -> str:
+    if not found.series:
+        return "; ".join(found.notes) or "no point was measured"
+    lacking = [NAMES[arm] for arm in ARMS if not any(series.values[arm] for series in found.series)]
+    return f"{' and '.join(lacking)} measured nothing" if lacking else "no round is complete"
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f} %" if math.isfinite(ratio) else "unknown"
+
+
+def odd_nodes(canary: dict[str, dict[str, dict[int, float]]]) -> list[Odd]:
+    """Nodes, and pairs of them, that are slower than the middle of the others, by the canary."""
+    found = []
+    for what, places in canary.items():
+        for where, rounds in places.items():
+            others = [place for name, place in places.items() if name != where]
+            turns = [turn for turn in sorted(rounds) if others and all(turn in other for other in others)]
+            if len(turns) < fewest(NODE_ERROR / max(1, len(places))):
+                continue
+            beside = np.median([[math.log(other[turn]) for turn in turns] for other in others], axis=0)
+            mine = np.log([rounds[turn] for turn in turns]) - beside
+            level = NODE_ERROR / (2 * len(places))
+            if p_above(mine, math.log1p(NODE_MARGIN)) <= level:
+                one = middle(mine, level)
+                found.append(Odd(where, what, math.exp(one.value), math.exp(one.low)))
+    return found
+
+
+def _odd_words(odd: Odd) -> str:
+    named = f"node {odd.where} computes" if odd.what == "computation" else f"the link of {odd.where} is"
+    return f"{named} {100 * (odd.ratio - 1):.0f} % slower than the others (at least {100 * (odd.low - 1):.0f} %)"
+
+
+def _canary(canary: dict[str, dict[str, dict[int, float]]]) -> Canary:
+    middles = {
+        what: {where: float(np.median(list(rounds.values()))) for where, rounds in places.items()}
+        for what, places in canary.items()
+    }
+    return Canary(middles.get("computation", {}), middles.get("transfer", {}))

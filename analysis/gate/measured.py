@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the records of a gate say: a value an arm, point and round, and the canary's an each node."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.compare.pairs import Measured, measured
+from analysis.errors import UsageError
+from analysis.records.load import Records, load
+from analysis.words import point_words
+
+Array = npt.NDArray[np.float64]
+BASE, CONTROL, NEW, CANARY = "base", "control", "new", "canary"
+ARMS = (BASE, CONTROL, NEW)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was planned, from session.json."""
+
+    rounds: int
+    looks: list[int]
+    margin: float
+    base: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """One point: arm -> round -> the median of its launch, and what it is a median of. `sign` is -1 of a rate.
+    `trouble`: what was wrong with a launch of an arm."""
+
+    name: str
+    quantity: str
+    sign: int
+    values: Mapping[str, Mapping[int, float]]
+    trouble: Mapping[str, str] = field(default_factory=dict)
+
+    def differences(self, arm: str, rounds: list[int]) -> Array:
+        """Of the logarithms of `arm` and the baseline: above zero is slower."""
+        above, below = (np.log([self.values[one][turn] for turn in rounds]) for one in (arm, BASE))
+        return np.asarray(self.sign * (above - below), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """All that a gate measured. `baseline`: what it really was, in a word; `where`: on what. `canary`: what it
+    measures -> node or pair of nodes -> round -> seconds."""
+
+    session: str
+    plan: Plan
+    baseline: str
+    where: str
+    time: str
+    series: list[Series]
+    canary: dict[str, dict[str, dict[int, float]]]
+    notes: list[str]
+
+    def complete_rounds(self) -> list[int]:
+        """The rounds in which every point was measured under every arm, in order."""
+        every = [set(series.values[arm]) for series in self.series for arm in ARMS]
+        return sorted(set.intersection(*every)) if every else []
+
+
+def read(path: Path) -> Measurement:
+    """The gate in a session's folder; UsageError if there is none."""
+    records = load([path], use_cache=False)
+    facts = records.sessions[0]
+    asked = (facts.get("request") or {}).get("gate")
+    if not asked:
+        raise UsageError(f"{path} is no session of ./bench gate.")
+    plan = Plan(asked["rounds"], asked["looks"], asked["margin"], asked["base"], asked["new"])
+    hosts = sorted({host for hosts in records.launches["hosts"] for host in hosts}) if len(records.launches) else []
+    where = f"{facts['system']} ({', '.join(hosts)}), {', '.join(facts['mpi_names'])}"
+    measuring = len(records.points) > 0
+    return Measurement(
+        session=facts["session"],
+        plan=plan,
+        baseline=_baseline(facts),
+        where=where,
+        time=facts["created"],
+        series=_series(records) if measuring else [],
+        canary=_canary(records) if measuring else {},
+        notes=records.cautions(),
+    )
+
+
+def _baseline(facts: Mapping[str, Any]) -> str:
+    """The variant and the digest of the engine."""
+    arm = next(arm for arm in facts["request"]["gate"]["arms"] if arm["name"] == BASE)
+    mpi = facts["mpi_names"][0]
+    engine = facts["identity"].get(f"{mpi} engine of {BASE}") or facts["identity"].get(f"{mpi} engine", "")
+    return f"{arm['variant']} {engine}".strip()
+
+
+def _series(records: Records) -> list[Series]:
+    arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
+    turn_of = dict(zip(records.launches["launch"], records.launches["repetition"], strict=True))
+    trouble = _trouble(records)
+    together: dict[tuple[str, str], list[Measured]] = {}
+    for (study, _, _, _, point), one in measured(records).items():
+        if any(arm_of[launch] in ARMS for launch in one.launches) or one.failure:
+            together.setdefault((study, point), []).append(one)
+    found = []
+    for (study, point), parts in together.items():
+        if not (known := [part for part in parts if part.quantity]):
+            continue
+        quantity = known[0].quantity
+        values: dict[str, dict[int, float]] = {arm: {} for arm in ARMS}
+        for part in known:
+            chosen = part.by(quantity) if quantity in part.choices else Measured()
+            for launch, samples in chosen.launches.items():
+                if arm_of[launch] in ARMS:
+                    values[arm_of[launch]][int(turn_of[launch])] = float(np.median(samples))
+        if any(values.values()):
+            found.append(Series(f"{study}: {point_words(point)}", quantity, known[0].sign, values, trouble))
+    return found
+
+
+def _trouble(records: Records) -> dict[str, str]:
+    """What went wrong under an arm, the first of it, and was not measured by a later run of the same launch. What was
+    not needed is no trouble."""
+    arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
+    found: dict[str, str] = {}
+    for (launch, _), rows in records.points.groupby(["launch", "point"], sort=False):
+        bad = rows[~rows["status"].isin(["ok", "skipped"])]
+        if arm_of[launch] in ARMS and len(bad) and not rows["status"].eq("ok").any():
+            found.setdefault(arm_of[launch], str(bad.iloc[0]["reason"] or bad.iloc[0]["status"]))
+    return found
+
+
+def _canary(records: Records) -> dict[str, dict[str, dict[int, float]]]:
+    """Computation alone of every node, and a transfer alone of every pair of ranks that talk."""
+    found: dict[str, dict[str, dict[int, float]]] = {"computation": {}, "transfer": {}}
+    ran = records.launches[records.launches["hosts"].map(len) > 0]
+    launches = ran.drop_duplicates("launch").set_index("launch")  # a resumed launch has a record for each run
+    series = records.series.merge(records.points[["launch", "rank", "status"]], left_on="row", right_index=True)
+    for launch, rows in series[series["status"] == "ok"].groupby("launch"):
+        if launch not in launches.index or launches["arm"][launch] != CANARY:
+            continue
+        facts = launches.loc[launch]
+        hosts: list[str] = list(facts["hosts"])
+        half = max(1, len(hosts) // 2)
+        for row in rows.to_dict("records"):
+            rank, quantity = int(row["rank"]), row["quantity"]
+            seconds = float(np.median(records.series_values(row["first"], row["count"])))
+            if quantity == "comp_s" and seconds > 0:
+                _slowest(found["computation"].setdefault(hosts[rank], {}), int(facts["repetition"]), seconds)
+            if quantity == "comm_s" and seconds > 0:
+                pair = f"{hosts[rank % half]} and {hosts[(rank % half + half) % len(hosts)]}"
+                _slowest(found["transfer"].setdefault(pair, {}), int(facts["repetition"]), seconds)
+    return found
+
+
+def _slowest(rounds: dict[int, float], turn: int, seconds: float) -> None:
+    rounds[turn] = max(seconds, rounds.get(turn, -math.inf))

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A gate's verdict as files: Markdown for a merge request, JSON for programs, JUnit and OpenMetrics for CI."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from analysis.gate.verdict import STATUS, GateFound, PointFound, Verdict
+from analysis.text_table import markdown as table
+
+MARKDOWN_LIMIT = 64_000  # bytes: what a merge request and a job's summary take
+FILES = {"gate.json": "json", "gate.md": "markdown", "junit.xml": "junit", "metrics.txt": "open_metrics"}
+
+
+def write(found: GateFound, folder: Path) -> None:
+    """All of them in one folder. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts(found).items():
+        partial = folder / f"{name}.part"
+        partial.write_text(text)
+        partial.replace(folder / name)
+
+
+def texts(found: GateFound) -> dict[str, str]:
+    """File -> what stands in it."""
+    return {name: FORMATS[form](found) for name, form in FILES.items()}
+
+
+def as_json(found: GateFound) -> str:
+    """Everything; a number that does not exist, or an interval's end that is not known, is null."""
+    content = {**asdict(found), "status": found.status}
+    return json.dumps(_finite(content), indent=1, ensure_ascii=False) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def as_markdown(found: GateFound) -> str:
+    """The verdict, the points with those that matter first, and the canary; never longer than MARKDOWN_LIMIT."""
+    head = [f"## Gate: {found.verdict.value}", "", found.sentence, ""]
+    head += [f"`{found.new}` against `{found.base}`, margin {100 * found.margin:g} %, {found.rounds} rounds of at most "
+             f"{found.planned}, session {found.session}.", ""]  # fmt: skip
+    tail = [f"- {note}" for note in found.notes]
+    rows = [_row(point) for point in sorted(found.points, key=lambda point: (not point.slower, -point.ratio))]
+    columns = ["point", "candidate / baseline", "its copy / baseline", "told"]
+    for shown in (len(rows), *(count for count in (200, 50, 10, 0) if count < len(rows))):
+        left = [f"... and {len(rows) - shown} points more.", ""] if shown < len(rows) else [""]
+        text = "\n".join([*head, *(table(columns, rows[:shown]) if shown else []), *left, *tail]) + "\n"
+        if len(text.encode()) <= MARKDOWN_LIMIT:
+            return text
+    return "\n".join(head).encode()[:MARKDOWN_LIMIT].decode(errors="ignore")
+
+
+def _row(point: PointFound) -> list[str]:
+    return [
+        f"{point.name} ({point.quantity})",
+        f"{point.ratio:.3f} ({point.low:.3f} to {point.high:.3f})",
+        f"{point.control:.3f} ({point.control_low:.3f} to {point.control_high:.3f})",
+        told(point),
+    ]
+
+
+def told(point: PointFound) -> str:
+    """What is shown of one point, in a word or two."""
+    if point.slower:
+        return "slower"
+    return "same" if point.same else "faster" if point.faster else "not told"
+
+
+def as_junit(found: GateFound) -> str:
+    """A test case a point, and one of the gate, which fails where the candidate is slower and is skipped where that
+    is not told."""
+    suite = ElementTree.Element("testsuite", {"name": f"gate: {found.new} against {found.base}"})
+    gate = ElementTree.SubElement(suite, "testcase", classname="gate", name="verdict")
+    if found.verdict is Verdict.COMMIT:
+        ElementTree.SubElement(gate, "failure", message=_xml(found.sentence))
+    elif STATUS[found.verdict]:
+        ElementTree.SubElement(gate, "skipped", message=_xml(f"{found.verdict.value}: {found.sentence}"))
+    for point in found.points:
+        case = ElementTree.SubElement(suite, "testcase", classname="gate.point", name=_xml(point.name))
+        if point.slower and found.verdict is Verdict.COMMIT:
+            ElementTree.SubElement(case, "failure", message=_row(point)[1])
+        elif not (point.same or point.faster):
+            ElementTree.SubElement(case, "skipped", message=f"not told: {_row(point)[1]}")
+    counts = {name: len(suite.findall(f"testcase/{tag}")) for name, tag in JUNIT_COUNTS.items()}
+    suite.attrib |= {"tests": str(len(found.points) + 1)} | {name: str(count) for name, count in counts.items()}
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+JUNIT_COUNTS = {"failures": "failure", "skipped": "skipped"}
+
+
+def _xml(text: str) -> str:
+    """Without what XML has no way to write."""
+    return "".join(c if c.isprintable() or c in "\n\t" else " " for c in text)
+
+
+def as_open_metrics(found: GateFound) -> str:
+    """Gauges: ratios of every point, the rounds, the verdict as 1 of its name and 0 of the others."""
+    lines = ["# TYPE gate_ratio gauge", "# HELP gate_ratio Time of the candidate over the baseline's."]
+    lines += [f"gate_ratio{_labels(point=point.name)} {point.ratio:.6g}" for point in found.points]
+    lines += [
+        "# TYPE gate_control_ratio gauge",
+        "# HELP gate_control_ratio Time of a copy of the baseline over its own.",
+    ]
+    lines += [f"gate_control_ratio{_labels(point=point.name)} {point.control:.6g}" for point in found.points]
+    lines += ["# TYPE gate_rounds gauge", f"gate_rounds {found.rounds}", "# TYPE gate_verdict stateset"]
+    lines += [f"gate_verdict{_labels(gate_verdict=one.value)} {int(one is found.verdict)}" for one in Verdict]
+    return "\n".join([*lines, "# EOF"]) + "\n"
+
+
+def _labels(**labels: str) -> str:
+    escaped = {
+        name: text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for name, text in labels.items()
+    }
+    return "{" + ",".join(f'{name}="{text}"' for name, text in escaped.items()) + "}"
+
+
+FORMATS = {"json": as_json, "markdown": as_markdown, "junit": as_junit, "open_metrics": as_open_metrics}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The store of gates: a folder with a file a gate, which is put there whole and never changed.
+
+So two writers at once need no lock, on a network's file system neither, and what one of them breaks is one file: it is
+named and left as it is. Nothing here removes or rewrites anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from analysis.errors import Failure, UsageError
+from analysis.gate.verdict import GateFound
+
+SUFFIX = ".gate.json"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One gate. `where`: system, nodes and MPI, of which only equal ones are held against each other; `ratios`: point
+    -> candidate over baseline; `values`: see history.values_of. `time` is in ISO 8601, UTC."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+    session: str
+    time: str
+    where: str
+    base: str
+    new: str
+    verdict: str
+    ratios: dict[str, float]
+    values: dict[str, float]
+    schema: int = 1
+
+
+def entry_of(found: GateFound, time: str, where: str, values: dict[str, float]) -> Entry:
+    """What is kept of a gate."""
+    ratios = {point.name: point.ratio for point in found.points}
+    return Entry(found.session, time, where, found.base, found.new, found.verdict.value, ratios, values)
+
+
+def add(folder: Path, entry: Entry) -> Path:
+    """Put a gate into the store; Failure if it cannot be, UsageError if there is another gate of this name."""
+    target = folder / f"{entry.session}{SUFFIX}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(TypeAdapter(Entry).dump_json(entry, indent=1))
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(partial).chmod(0o644)
+            os.link(partial, target)  # whole or not at all, and never over another
+        finally:
+            Path(partial).unlink(missing_ok=True)
+    except FileExistsError as error:
+        kept = None
+        with contextlib.suppress(UsageError):
+            kept = _read(target)
+        if kept is None or asdict(kept) | {"time": ""} != asdict(entry) | {"time": ""}:
+            raise UsageError(f"The store {folder} has another gate of session {entry.session}: it was kept.") from error
+    except OSError as error:
+        raise Failure(f"The store {folder} cannot be written: {error.strerror}.") from error
+    return target
+
+
+def read(folder: Path) -> list[Entry]:
+    """All gates by time; UsageError with the file's name where one is damaged. A store that is not there is empty."""
+    return sorted(map(_read, folder.glob(f"*{SUFFIX}")), key=lambda entry: (entry.time, entry.session))
+
+
+def _read(path: Path) -> Entry:
+    try:
+        return TypeAdapter(Entry).validate_json(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path} in the store of gates cannot be read: {error.strerror}.") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the whole file"
+        raise UsageError(
+            f"{path} in the store of gates is damaged ({where}: {first['msg']}): take it away, the others are intact."
+        ) from error
+
+
+def before(entries: Sequence[Entry], session: str, where: str) -> list[Entry]:
+    """The earlier gates at the same place."""
+    return [entry for entry in entries if entry.where == where and entry.session != session]

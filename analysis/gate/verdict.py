@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a gate says: the words, and the exit status that goes with each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Verdict(str, Enum):
+    """What the gate as a whole can say."""
+
+    COMMIT = "commit"
+    NODE = "node"
+    SYSTEM = "system"
+    SAME = "same"
+    FASTER = "faster"
+    UNDECIDED = "undecided"
+
+
+PASSED, SLOWER, NOT_TOLD = 0, 1, 3  # 2 is a wrong call
+STATUS = {
+    Verdict.SAME: PASSED,
+    Verdict.FASTER: PASSED,
+    Verdict.COMMIT: SLOWER,
+    Verdict.NODE: NOT_TOLD,
+    Verdict.SYSTEM: NOT_TOLD,
+    Verdict.UNDECIDED: NOT_TOLD,
+}
+
+
+@dataclass(frozen=True)
+class PointFound:
+    """One point. Ratios are times of the arm over the baseline's, rates turned round, so that above 1 is slower; of
+    the candidate and of the control, each with its interval. `slower`: by more than the margin, shown; `same`: within
+    the margin, shown; `faster`: shown to be, by any amount. `base`: the baseline's own median, in the quantity's unit.
+    """
+
+    name: str
+    quantity: str
+    ratio: float
+    low: float
+    high: float
+    control: float
+    control_low: float
+    control_high: float
+    base: float
+    slower: bool
+    same: bool
+    faster: bool
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A node, or a pair of nodes, that is slower than the others in the canary. `ratio`: over the others' middle."""
+
+    where: str
+    what: str
+    ratio: float
+    low: float
+
+
+@dataclass(frozen=True)
+class Canary:
+    """Seconds of the canary: node or pair of nodes -> its middle over all rounds."""
+
+    computation_s: dict[str, float] = field(default_factory=dict)
+    transfer_s: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GateFound:
+    """The whole. `decided`: no further round is needed; `rounds`: those in which all was measured, of `planned`;
+    `sentence`: the verdict in words."""
+
+    decided: bool
+    session: str
+    base: str
+    new: str
+    verdict: Verdict
+    sentence: str
+    margin: float
+    rounds: int
+    planned: int
+    points: list[PointFound]
+    odd: list[Odd]
+    canary: Canary
+    notes: list[str]
+
+    @property
+    def status(self) -> int:
+        return STATUS[self.verdict]

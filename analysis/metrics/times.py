@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From the samples of ranks to the times of a launch, and from launches to draws: what the metrics are made of.
+
+The pattern of a point decides which ranks count. total and comm are those of the ranks that see the communication end:
+the senders, whose clock stops when the receiver's acknowledgement has come; its own latency is subtracted. comp,
+comp_in and wait are those of the ranks that compute. Where several ranks count, the slowest one's median is the
+launch's: a step is over when its last rank is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.metrics.formulas import Times
+from analysis.records.load import Records
+from analysis.statistics.bootstrap import Draws, Group, resampled_medians
+
+Array = npt.NDArray[np.float64]
+POOL = 256  # bootstrap medians kept of one launch's samples; more changes no interval
+
+# time -> (recorded quantity, whose ranks count, quantity to subtract rank by rank)
+SOURCES = {
+    "total": ("total_s", "timing", "ack_s"),
+    "own_comm": ("comm_s", "timing", "ack_s"),
+    "own_comp": ("comp_s", "computing", None),
+    "comp_in": ("comp_in_s", "computing", None),
+    "wait": ("wait_s", "computing", None),
+}
+
+
+@dataclass(frozen=True)
+class RankSamples:
+    """One rank of one launch at one point: quantity -> its samples."""
+
+    role: str | None
+    samples: dict[str, Array]
+
+
+@dataclass(frozen=True)
+class LaunchTimes:
+    """Of each time the launch's median and a pool of bootstrap medians, shape (POOL,); NaN where not recorded."""
+
+    medians: dict[str, float]
+    pools: dict[str, Array]
+    samples: int
+
+
+def counting_ranks(ranks: Sequence[RankSamples], pattern: str | None, which: str) -> list[RankSamples]:
+    """The ranks that count for `which` = timing | computing."""
+    if which == "timing":
+        return [rank for rank in ranks if rank.role == "sender"] or list(ranks)
+    if pattern not in ("sender", "receiver"):  # all of a pair, or of a collective
+        return list(ranks)
+    return [rank for rank in ranks if rank.role == pattern]
+
+
+def launch_times(ranks: Sequence[RankSamples], pattern: str | None, rng: np.random.Generator) -> LaunchTimes:
+    """The times of one launch at one point."""
+    medians, pools = {}, {}
+    for name, (quantity, which, subtract) in SOURCES.items():
+        counting = [rank for rank in counting_ranks(ranks, pattern, which) if quantity in rank.samples]
+        per_rank = [_rank_time(rank.samples, quantity, subtract, rng) for rank in counting]
+        medians[name] = max((median for median, _ in per_rank), default=float("nan"))
+        pools[name] = np.max([pool for _, pool in per_rank], axis=0) if per_rank else np.full(POOL, np.nan)
+    count = max((len(rank.samples["total_s"]) for rank in ranks if "total_s" in rank.samples), default=0)
+    return LaunchTimes(medians, pools, count)
+
+
+def _rank_time(
+    samples: dict[str, Array], quantity: str, subtract: str | None, rng: np.random.Generator
+) -> tuple[float, Array]:
+    median = float(np.median(samples[quantity]))
+    pool = resampled_medians(samples[quantity], POOL, rng)
+    if subtract and len(samples.get(subtract, ())):
+        median -= float(np.median(samples[subtract]))
+        pool = pool - resampled_medians(samples[subtract], POOL, rng)
+    return median, pool
+
+
+@dataclass(frozen=True)
+class VariantTimes:
+    """The launches of one variant at one point: draws of each time, and the launches themselves."""
+
+    draws: dict[str, Draws]
+    launches: int
+    samples: int
+    rounds: dict[int, dict[str, float]] = field(default_factory=dict)  # round -> its launch's medians
+
+    @classmethod
+    def of(cls, launches: Sequence[LaunchTimes], rng: np.random.Generator, rounds: Sequence[int] = ()) -> VariantTimes:
+        """`rounds`: of each launch the round of the schedule in which it ran."""
+        group = Group(len(launches), rng)
+        draws = {
+            name: group.draws([x.medians[name] for x in launches], np.stack([x.pools[name] for x in launches]))
+            for name in SOURCES
+        }
+        medians = dict(zip(rounds, (x.medians for x in launches), strict=False))
+        return cls(draws, len(launches), sum(x.samples for x in launches), medians)
+
+    def in_round(self, turn: int, reference: VariantTimes) -> Times:
+        """The times of one launch, with comm and comp of the reference's launch of the same round."""
+        there = reference.rounds[turn]
+        return Times(comm=there["own_comm"], comp=there["own_comp"], **self.rounds[turn])
+
+
+def combine(
+    variant: VariantTimes, reference: VariantTimes | None, own: str = "value", of_reference: str = "value"
+) -> Times:
+    """The times of a variant with the reference's comm and comp: of each side the medians (`value`, scalars) or their
+    bootstrap draws (`resampled`, arrays)."""
+    mine = {name: getattr(draws, own) for name, draws in variant.draws.items()}
+    nan = np.nan * mine["total"]
+    comm = getattr(reference.draws["own_comm"], of_reference) if reference else nan
+    comp = getattr(reference.draws["own_comp"], of_reference) if reference else nan
+    return Times(comm=comm, comp=comp, **mine)
+
+
+def rank_samples(records: Records, rows: pd.DataFrame) -> dict[int, RankSamples]:
+    """Row of `records.points` -> its samples, for the rows given; rows without samples are absent."""
+    series = records.series[records.series["row"].isin(rows.index) & (records.series["count"] > 0)]
+    found: dict[int, RankSamples] = {}
+    roles: dict[Any, Any] = rows["role"].to_dict()
+    for row, quantity, first, count in zip(
+        *(series[name] for name in ("row", "quantity", "first", "count")), strict=True
+    ):
+        rank = found.setdefault(row, RankSamples(roles[row], {}))
+        rank.samples[quantity] = records.series_values(first, count)
+    return found

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report's tables as plain lists of text: results, gaps, launches, noise, provenance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.claims.table import ClaimTable
+from analysis.metrics.formulas import efficiency_says_little
+from analysis.records import frames, nodes
+from analysis.records.load import Records
+from analysis.words import added_text, bytes_text, mpi_title, point_words, seconds_text, text
+
+Table = dict[str, Any]  # {"columns": [...], "rows": [[...]]}
+SHOWN = [
+    "overlap_efficiency",
+    "compute_inflation",
+    "standing_cost",
+    "hidden_communication",
+    "osu_overlap",
+    "imb_overlap",
+]
+WHERE = ["study", "mpi", "variant"]
+
+
+def results(frame: pd.DataFrame) -> list[Table]:
+    """One table a study and MPI: a row a (point, variant), total with interval and the metrics."""
+    found: list[Table] = []
+    if not len(frame):
+        return found
+    for (study, mpi), part in frames.groups(frame, ["study", "mpi"]):
+        rows = [_result(group) for _, group in frames.groups(part, ["session", "system", "point", "variant"])]
+        columns = [
+            "point",
+            "variant",
+            "total",
+            "comp/comm measured",
+            *(name.replace("_", " ") for name in SHOWN),
+            "of the limit",
+            "launches",
+            "marks",
+        ]
+        found.append({"title": f"{study}, {mpi_title(str(mpi))}", "columns": columns, "rows": rows})
+    return found
+
+
+def _result(group: pd.DataFrame) -> list[str]:
+    by_metric = {row["metric"]: row for row in frames.rows(group)}
+    row = next(iter(by_metric.values()))
+    cells = [point_words(row["point"]), row["variant"]]
+    total = by_metric.get("send_time", row)
+    if np.isfinite(total["value"]):
+        low, high = seconds_text(total["low"]), seconds_text(total["high"])
+        cells.append(f"{seconds_text(total['value'])} ({low} to {high})")
+    else:
+        cells.append(f"{row['status']}: {row['reason'] or 'no value'}")
+    cells.append(text(row.get("comp_over_comm_measured")))
+    cells += [efficiency_text(by_metric), *(_cell(by_metric.get(name)) for name in SHOWN[1:])]
+    cells.append(_of_limit(by_metric.get("overlap_efficiency", {})))
+    return [*cells, text(row.get("launches"), 0), ", ".join(_marks(row, by_metric))]
+
+
+def _cell(row: dict[str, Any] | None) -> str:
+    if row is None or not np.isfinite(row["value"]):
+        return "–"
+    return text(row["value"], 0 if row["metric"].endswith("_overlap") else 2)
+
+
+def efficiency_text(by_metric: dict[str, dict[str, Any]]) -> str:
+    """A point's overlap efficiency with its interval: '0.93 (0.91 to 0.95)'; where that says little, the time added:
+    'adds 62 µs (60 µs to 65 µs)'. `by_metric` are the rows of a point and variant by their metric."""
+    row, added = by_metric.get(SHOWN[0]), by_metric.get("added_time")
+    if row is None or not np.isfinite(row["value"]):
+        return "–"
+    if added is not None and np.isfinite(added["value"]) and efficiency_says_little(row["low"], row["high"]):
+        return added_text(added["value"], added["low"], added["high"])
+    return f"{text(row['value'])} ({text(row['low'])} to {text(row['high'])})"
+
+
+def _of_limit(efficiency: dict[str, Any]) -> str:
+    """The efficiency as a share of the limit's, see analysis.limit."""
+    value, low, high = (efficiency.get(f"against_limit_{name}", np.nan) for name in ("value", "low", "high"))
+    return f"{text(value)} ({text(low)} to {text(high)})" if np.isfinite(value) else "–"
+
+
+def _marks(row: dict[str, Any], by_metric: dict[str, dict[str, Any]]) -> list[str]:
+    marks = []
+    if row.get("noisy") is True:
+        marks.append("noisy")
+    if row.get("converged") is False:
+        marks.append("not converged")
+    if row["status"] == "partial":
+        marks.append(f"some launches have no value: {row['reason']}")
+    notes = {m["note"] for m in by_metric.values() if isinstance(m.get("note"), str)}
+    return marks + sorted(notes)
+
+
+def claims(decided: ClaimTable) -> Table:
+    """The claims that these records speak to; those of studies that were not run are left to `./bench claims`."""
+    rows = []
+    for row in decided.rows:
+        if row.decision == "not measured":
+            continue
+        measured = (
+            "–" if row.value is None else f"{text(row.value)} ({text(row.low)} to {text(row.high)}{row.together})"
+        )
+        rows.append(
+            [row.study, row.claim, row.mpi, measured, row.wanted, row.decision, row.reason, row.source, row.dated]
+        )
+    columns = [
+        "study",
+        "claim",
+        "MPI",
+        "measured",
+        "wanted",
+        "decision",
+        "remarks",
+        "source",
+        "wording",
+    ]
+    return {"columns": columns, "rows": rows}
+
+
+def gaps(records: Records, frame: pd.DataFrame) -> Table:
+    """What failed, was skipped or is missing, with the reason; equal ones together."""
+    rows: list[list[str]] = []
+    launches = records.launches
+    bad = launches[launches["status"] != "ok"] if len(launches) else launches
+    for row in frames.rows(bad):
+        reason = row.get("reason") or "no reason given"
+        rows.append([row["study"], row["mpi"], row["variant"], f"launch {row['launch']}", row["status"], reason])
+    points = records.points
+    failed = points[points["status"] != "ok"]
+    for (*where, status, reason), part in frames.groups(failed, [*WHERE, "status", "reason"]):
+        rows.append([*where, f"{len(part)} points", status, reason])
+    if len(frame):
+        missing = frame[frame["status"] == "missing"]
+        for (*where, reason), part in frames.groups(missing, [*WHERE, "reason"]):
+            rows.append([*where, f"{part['point'].nunique()} points", "missing", reason])
+        rows += _without_value(frame[frame["status"].isin(["ok", "partial"])])
+    return {"columns": ["study", "MPI", "variant", "what", "status", "reason"], "rows": rows}
+
+
+def _without_value(measured: pd.DataFrame) -> list[list[str]]:
+    """The metrics that have no finite value though their point was measured, counted by what the reason is."""
+    rows = []
+    without = measured[~np.isfinite(measured["value"].astype(float))]
+    for (*where, note), part in frames.groups(without, [*WHERE, "note"] if "note" in without else WHERE):
+        what = (
+            f"{part['point'].nunique()} points: {', '.join(name.replace('_', ' ') for name in part['metric'].unique())}"
+        )
+        rows.append([*where, what, "no value", note if isinstance(note, str) else "not a finite number"])
+    return rows
+
+
+def launches(records: Records) -> Table:
+    """What really ran, by MPI and variant: hosts, CPUs, thread level, engine, bytes on the network."""
+    rows = []
+    if len(records.launches):
+        for (study, mpi, variant), part in frames.groups(records.launches, ["study", "mpi", "variant"]):
+            rows.append([study, mpi, variant, str(len(part)), *_ran(part)])
+    columns = [
+        "study",
+        "MPI",
+        "variant",
+        "launches",
+        "hosts",
+        "CPUs seen",
+        "thread level",
+        "engine",
+        "bytes on the network",
+    ]
+    return {"columns": columns, "rows": rows}
+
+
+def _ran(part: pd.DataFrame) -> list[str]:
+    first = part.iloc[0]
+    hosts = sorted({host for names in part["hosts"] for host in names})
+    cpus: list[int] = sorted({cpu for ranks in part["cpus_observed"] for seen in ranks for cpu in seen})
+    level = f"{first['thread_asked']} asked, {first['thread_provided']} given" if first["thread_asked"] else "–"
+    return [
+        ", ".join(hosts),
+        ", ".join(map(str, cpus)),
+        level,
+        _engine(part),
+        bytes_text(float(part["network_bytes"].median())),
+    ]
+
+
+def _engine(part: pd.DataFrame) -> str:
+    engines = [engine for engine in part["engine"] if isinstance(engine, dict)]
+    if not engines:
+        return "none loaded"
+    inactive = [engine.get("reason") or "no reason given" for engine in engines if not engine.get("active")]
+    words = f"{engines[0].get('preset')} {engines[0].get('version')}"
+    return f"{words}: inactive in {len(inactive)} ({inactive[0]})" if inactive else f"{words}, active"
+
+
+def noise(records: Records) -> Table:
+    """Steal, soft interrupts and involuntary switches of the points, by MPI and variant; medians and worst."""
+    rows = []
+    points = records.points[records.points["status"] == "ok"]
+    for (study, mpi, variant), part in frames.groups(points, ["study", "mpi", "variant"]):
+        numbers = [part[name].dropna().astype(float) for name in ("steal_s", "softirq_s", "involuntary_switches")]
+        cells = [
+            f"{text(n.median(), d)} / {text(n.max(), d)}" if len(n) else "–"
+            for n, d in zip(numbers, (3, 3, 0), strict=True)
+        ]
+        loose = int((part["converged"] == False).sum())  # noqa: E712
+        rows.append([study, mpi, variant, *cells, f"{loose} of {len(part)}"])
+    columns = ["study", "MPI", "variant", "steal (s)", "soft interrupts (s)", "involuntary switches", "not converged"]
+    return {"columns": columns, "rows": rows}
+
+
+def session(facts: dict[str, Any]) -> Table:
+    """A session's provenance as name and value; what the harness did not say is not there."""
+    shown = {**facts, "nodes": nodes.alike(facts.get("nodes") or [])}
+    rows = [
+        [name, value]
+        for name, value in _flat(shown)
+        if value not in ("", "None") and name not in ("expected", "schema")
+    ]
+    return {"title": str(facts["session"]), "rows": rows}
+
+
+def _flat(value: Any, name: str = "") -> list[tuple[str, str]]:
+    if isinstance(value, dict):
+        return [
+            pair for key, inner in value.items() for pair in _flat(inner, f"{name} {key}".strip().replace("_", " "))
+        ]
+    if isinstance(value, list):
+        if name == "expected":
+            return []
+        return [(name, ", ".join(_words(item) for item in value))]
+    return [(name, str(value))]
+
+
+def _words(item: Any) -> str:
+    return " ".join(f"{key}={inner}" for key, inner in item.items()) if isinstance(item, dict) else str(item)

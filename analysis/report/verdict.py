@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the records say, in sentences: does an MPI progress by itself, what does its own thread do, what the engine?
+
+Everything is read off the metric frame at comp = comm, where overlap is worth most; nothing is said without its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.metrics.evaluate import REFERENCE
+from analysis.metrics.formulas import COMP_EQUALS_COMM, efficiency_says_little
+from analysis.metrics.limit import LIMIT
+from analysis.metrics.places import at_equal
+from analysis.records import frames
+from analysis.statistics.interval import ENOUGH_LAUNCHES
+from analysis.statistics.noise import DISTURBED, WIDE
+from analysis.words import MPI_ORDER, bytes_text, in_order, mpi_title, plain, point_words, seconds_text
+
+PROGRESSES, DOES_NOT = 0.85, 0.3  # overlap efficiency from which / below which an MPI counts as progressing / not
+NEAR = 1.25  # how far comp / comm may be from 1 before nothing is said
+PREFERRED_SIZE = 4 << 20
+ENGINE = "adaptive"
+ENGINE_ORDER = [ENGINE, "offload", "mwait", "idle", "timer", "thread", "explicit"]
+
+
+@dataclass
+class MpiVerdict:
+    """What is said of one MPI: a headline and sentences; `where` says at which point."""
+
+    mpi: str
+    headline: str
+    where: str = ""
+    sentences: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Verdict:
+    """The verdict of sessions: one a MPI, and what limits it."""
+
+    mpis: list[MpiVerdict]
+    limits: list[str]
+
+    def text(self) -> str:
+        """Plain text for a terminal."""
+        lines = []
+        for mpi in self.mpis:
+            lines.append(f"{mpi.headline} {mpi.where}".rstrip())
+            lines += [f"  {sentence}" for sentence in mpi.sentences]
+        return "\n".join([*lines, *self.limits])
+
+
+def verdict(frame: pd.DataFrame) -> Verdict:
+    """The verdict from the frame of evaluate(). Without the study it says that it was not measured."""
+    equal = at_equal(frame) if len(frame) else frame
+    if not len(equal):
+        return Verdict([], ["Whether communication progresses was not measured: no overlap study at comp = comm."])
+    several = [name for name in ("session", "system") if equal[name].nunique() > 1]
+    found = []
+    for mpi in in_order(equal["mpi"], MPI_ORDER):
+        for where, part in frames.groups(equal[equal["mpi"] == mpi], ["session", "system"]):
+            named = [value for name, value in zip(("session", "system"), where, strict=True) if name in several]
+            title = mpi_title(mpi) + (f" ({', '.join(named)})" if named else "")
+            found.append(_of_mpi(mpi, title, part))
+    return Verdict(found, _limits(equal))
+
+
+def _of_mpi(mpi: str, title: str, part: pd.DataFrame) -> MpiVerdict:
+    pattern = "both" if (part["pattern"] == "both").any() else part["pattern"].iloc[0]
+    part = part[part["pattern"] == pattern]
+    sizes = sorted(part["size_bytes"].unique())
+    size = PREFERRED_SIZE if PREFERRED_SIZE in sizes else sizes[-1]
+    chosen = part[part["size_bytes"] == size]
+    facts = _facts(chosen)
+    bare = facts.get("bare")
+    if bare is None or not np.isfinite(bare["value"]):
+        why = bare["why"] if bare else "the variant bare was not run, so there is no reference"
+        return MpiVerdict(mpi, f"{title}: no verdict,", f"because {why}.")
+    if not _near(bare):
+        ratio = bare["comp_over_comm_measured"]
+        why = f"because at {bytes_text(size)} the computation was {ratio:.2g} times the communication, not as long."
+        return MpiVerdict(mpi, f"{title}: no verdict,", why)
+    found = MpiVerdict(mpi, _headline(title, bare), _where(size, str(pattern), bare))
+    found.sentences = [_bare_sentence(bare), *_own_thread(title, facts.get("mpi-async"), bare), *_engine(facts, bare)]
+    found.sentences += [
+        *_of_the_limit(facts),
+        *_not_certain(facts),
+        *_other_points(chosen),
+        *_other_sizes(part, [other for other in sizes if other != size]),
+    ]
+    return found
+
+
+def _facts(part: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """variant -> its efficiency with interval, and its inflation."""
+    facts = {}
+    for (variant,), rows in frames.groups(part, ["variant"]):
+        efficiency = frames.rows(rows[rows["metric"] == "overlap_efficiency"])[0]
+        inflation = rows[rows["metric"] == "compute_inflation"]["value"]
+        note = efficiency.get("note")
+        reason = efficiency.get("reason") or (note if isinstance(note, str) else "") or "no usable samples"
+        named = "" if efficiency["status"] in ("ok", "partial") else f"{efficiency['status']}: "
+        facts[variant] = {**efficiency, "inflation": float(inflation.iloc[0]), "why": f"{named}{reason}"}
+    return facts
+
+
+def _other_points(part: pd.DataFrame) -> list[str]:
+    """Points that differ from those told of in something else than size, pattern and comp / comm."""
+    told = part.drop_duplicates("variant")["point"]
+    others = part.loc[~part["point"].isin(told), "point"].unique()
+    if not len(others):
+        return []
+    return [f"This is of {'; '.join(map(point_words, told.unique()))}; the tables have {len(others)} other points."]
+
+
+def _doubts(fact: dict[str, Any]) -> list[str]:
+    """Why a value, whatever its interval, is no proof yet; empty where it is."""
+    launches = int(fact["launches"])
+    said = []
+    if not fact["defensible"] and launches < ENOUGH_LAUNCHES:
+        few = f"{launches} launch{'es were' if launches != 1 else ' was'} measured"
+        said.append(f"only {few} and {ENOUGH_LAUNCHES} are needed")
+    elif not fact["defensible"]:
+        kinds = "two kinds" in fact["interval"]
+        said.append("the launches fall into two kinds" if kinds else f"there is but a {fact['interval']}")
+    if (fact["disturbance"] or 0) > DISTURBED:
+        said.append(f"others took {100 * fact['disturbance']:.0f} % of the measured time")
+    return said
+
+
+def _remarks(fact: dict[str, Any]) -> list[str]:
+    """What a reader must know of a value, though its interval over launches holds it: the same rule as for claims."""
+    said = []
+    if fact["converged"] is False:
+        said.append(f"the samples of {fact['unconverged']} of {int(fact['launches'])} launches had not settled")
+    if fact["variant"] == REFERENCE and fact["noisy"]:
+        said.append(f"the time is known to no better than {100 * WIDE:g} %")
+    return said
+
+
+def _not_certain(facts: dict[str, dict[str, Any]]) -> list[str]:
+    """The doubts and remarks about the variants that were told of, equal ones together."""
+    engine = [variant for variant in ENGINE_ORDER if variant in facts][:1]
+    told = [name for name in ("bare", "mpi-async", *engine) if name in facts and np.isfinite(facts[name]["value"])]
+
+    def of(found: Callable[[dict[str, Any]], list[str]]) -> dict[str, str]:
+        every = dict.fromkeys(said for name in told for said in found(facts[name]))
+        return {said: ", ".join(name for name in told if said in found(facts[name])) for said in every}
+
+    doubts = [f"Not certain: of {whose} {doubt}." for doubt, whose in of(_doubts).items()]
+    return doubts + [
+        f"Of {whose} {said}; the interval over launches holds that." for said, whose in of(_remarks).items()
+    ]
+
+
+def _of_the_limit(facts: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """How near the engine comes, from variant -> its row of overlap efficiency; nothing where that is not known."""
+    share = facts.get(ENGINE, {}).get("against_limit_value", np.nan)
+    if np.isfinite(share):
+        low, high = (facts[ENGINE][f"against_limit_{side}"] for side in ("low", "high"))
+        yield (
+            f"The engine ({ENGINE}) reaches {share:.2f} ({low:.2f} to {high:.2f}) of what a minimal program without "
+            f"MPI reaches here, whose efficiency is {facts[LIMIT]['value']:.2f}."
+        )
+
+
+def _near(bare: dict[str, Any]) -> bool:
+    """Whether comp and comm were close enough for the efficiency to mean what the verdict says."""
+    return bool(1 / NEAR <= bare["comp_over_comm_measured"] <= NEAR)
+
+
+def _headline(title: str, bare: dict[str, Any]) -> str:
+    """What is shown, or what the numbers point to where something speaks against calling it shown."""
+    if bare["low"] >= PROGRESSES:
+        shown, hint = "progresses by itself", "progress by itself"
+    elif bare["high"] < DOES_NOT:
+        shown, hint = "does not progress while the program computes", "no progress while the program computes"
+    elif bare["low"] >= DOES_NOT and bare["high"] < PROGRESSES:
+        shown, hint = "progresses in part by itself", "progress in part by itself"
+    else:
+        return f"{title}: the spread is too wide to tell how far it progresses by itself."
+    doubts = _doubts(bare)
+    return f"{title}: this points to {hint}, but {' and '.join(doubts)}." if doubts else f"{title} {shown}."
+
+
+def _where(size: float, pattern: str, bare: dict[str, Any]) -> str:
+    sides = {"both": "both sides compute", "sender": "the sender computes", "receiver": "the receiver computes"}
+    measured = bare["comp_over_comm_measured"]
+    note = "" if abs(measured - 1) <= COMP_EQUALS_COMM else ", outside the 5 % that comp = comm means"
+    return (
+        f"({bytes_text(size)} messages, {sides.get(pattern, pattern)}, computation as long as communication: "
+        f"measured ratio {measured:.2f}{note})"
+    )
+
+
+def number(fact: dict[str, Any]) -> str:
+    """0.93 (0.91 to 0.95)."""
+    value, low, high = (plain(fact[key]) for key in ("value", "low", "high"))
+    return f"{value} ({low} to {high})"
+
+
+def _bare_sentence(bare: dict[str, Any]) -> str:
+    return f"As it is: overlap efficiency {number(bare)}, where 1 is perfect and 0 is one after the other."
+
+
+def _own_thread(title: str, fact: dict[str, Any] | None, bare: dict[str, Any]) -> list[str]:
+    if fact is None or not np.isfinite(fact["value"]):
+        return [
+            f"Its own progress thread: no value ({fact['why']})."
+            if fact
+            else f"{title}'s own progress thread was not measured."
+        ]
+    return [f"Its own progress thread {_change(fact, bare)}: {number(fact)}; {_inflation(fact)}."]
+
+
+def _engine(facts: dict[str, dict[str, Any]], bare: dict[str, Any]) -> list[str]:
+    present = [variant for variant in ENGINE_ORDER if variant in facts]
+    if not present:
+        return ["The progress engine was not measured."]
+    fact = facts[present[0]]
+    if not np.isfinite(fact["value"]):
+        return [f"The engine ({present[0]}): no value ({fact['why']})."]
+    return [f"The engine ({present[0]}) {_change(fact, bare)}: {number(fact)}; {_inflation(fact)}."]
+
+
+def _change(fact: dict[str, Any], bare: dict[str, Any]) -> str:
+    """What the variant does to the overlap; only intervals that do not touch count as a change."""
+    if fact["low"] > bare["high"]:
+        return "makes it overlap" if fact["low"] >= PROGRESSES else "makes it overlap more"
+    if fact["high"] < bare["low"]:
+        return "makes it slower than no overlap at all" if fact["high"] < 0 else "makes it overlap less"
+    return "changes nothing that can be seen in the overlap"
+
+
+def _inflation(fact: dict[str, Any]) -> str:
+    if not np.isfinite(fact["inflation"]):
+        return "what that costs the computation was not measured"
+    return f"the computation takes {fact['inflation']:.2f} times as long"
+
+
+def _other_sizes(part: pd.DataFrame, sizes: list[float]) -> list[str]:
+    sentences = []
+    for size in sizes:
+        facts = _facts(part[part["size_bytes"] == size])
+        bare = facts.get("bare")
+        if bare and np.isfinite(bare["value"]) and not _near(bare):
+            ratio = bare["comp_over_comm_measured"]
+            sentences.append(
+                f"At {bytes_text(size)}: no verdict, the computation was {ratio:.2g} times the communication."
+            )
+            continue
+        shown = [
+            f"{variant} {_efficiency(facts[variant])}"
+            for variant in ("bare", "mpi-async", *ENGINE_ORDER[:1])
+            if variant in facts and np.isfinite(facts[variant]["value"])
+        ]
+        if shown:
+            sentences.append(f"At {bytes_text(size)}: {', '.join(shown)}.")
+    return sentences
+
+
+def _efficiency(fact: dict[str, Any]) -> str:
+    """The value, or the time added to perfect overlap where a short message makes the value say little."""
+    if not efficiency_says_little(fact["low"], fact["high"]):
+        return plain(fact["value"])
+    added = fact["total_s"] - max(fact["reference_comp_s"], fact["reference_comm_s"])
+    return f"adds {seconds_text(added)}".replace("-", "−")
+
+
+def _limits(equal: pd.DataFrame) -> list[str]:
+    """What keeps the numbers from being more than they are."""
+    limits = []
+    valued = equal[equal["value"].notna()]
+    loose = valued[~valued["defensible"].astype(bool)]
+    few = loose[loose["launches"] < ENOUGH_LAUNCHES] if len(loose) else loose
+    if len(few):
+        fewest = int(few["launches"].min())
+        whose = ", ".join(in_order(few["variant"], ["bare", "mpi-async", *ENGINE_ORDER]))
+        limits.append(
+            f"The ranges of {whose} are spreads over {fewest} launch{'es' if fewest != 1 else ''} and not 95 % "
+            "intervals, which take 6: measure with --scale paper for those."
+        )
+    bad = equal[(equal["metric"] == "overlap_efficiency") & equal["value"].isna()]
+    if len(bad):
+        limits.append(
+            f"{len(bad)} of {len(equal) // 2} points at comp = comm have no value; the report says why for each."
+        )
+    disturbed = valued["disturbance"].dropna()
+    if len(disturbed) and disturbed.max() > DISTURBED:
+        limits.append(
+            f"The machine was disturbed: others took up to {100 * disturbed.max():.0f} % of the measured time."
+        )
+    return limits

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""H1: does the engine slow any workload down?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from analysis.chapter import Chapter, Claim
+from analysis.documents.harm import BASE, PREFIX, Harm, Row, rows
+from analysis.evidence import Evidence, Value
+from analysis.figures import intervals
+from analysis.figures.toolkit import Drawn
+from analysis.statistics.interval import Interval
+
+NO_VALUE = Interval(float("nan"), float("nan"), float("nan"), "no value", False)
+
+
+@dataclass(frozen=True)
+class LossOfBudget:
+    """How much slower than bare a variant makes a workload, as a share of what it may: 1 is all of the budget."""
+
+    variant: str
+
+    def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
+        return [self._value(row) for row in rows(evidence, study) if self.variant in row.cells]
+
+    def _value(self, row: Row) -> Value:
+        cell = row.cells[self.variant]
+        place = (row.system, row.mpi, row.session, row.workload)
+        if cell.ratio is None:
+            return Value(*place, NO_VALUE, self.variant, caveat=f"{cell.harm.value}: {cell.reason}".rstrip(": "))
+        share = {name: (getattr(cell.ratio, name) - 1) / (row.allowed - 1) for name in ("value", "low", "high")}
+        return Value(*place, replace(cell.ratio, **share), self.variant, caveat=cell.disturbed)
+
+
+CLAIMS = (
+    Claim(
+        statement="The adaptive engine slows no workload down by more than its budget",
+        number="what a workload loses, adaptive against bare, as a share of what it may: 2 %, or 100 ns of a latency",
+        operator="<=",
+        threshold=1.0,
+        margin=0.0,
+        comparator="the MPI as it is",
+        source="the engine's own promise",
+        measure=LossOfBudget("adaptive"),
+        figure="harm",
+    ),
+)
+
+
+def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """Every workload and variant in one figure."""
+    found = [
+        {"label": row.workload, "mpi": row.mpi, "variant": name, "quantity": row.quantity, "verdict": cell.harm.value}
+        | _numbers(cell.ratio or NO_VALUE)
+        | {"status": "ok" if cell.ratio else "failed", "reason": cell.reason}
+        for row in rows(evidence)
+        for name, cell in row.cells.items()
+        if name != BASE
+    ]
+    if not any(point["status"] == "ok" for point in found):
+        return []
+    formula = (
+        "a workload's whole time (or else its leading quantity) under a variant over the same under bare, of a rate "
+        "the other way round (more than 1 is slower)"
+    )
+    lines = {"bare": 1.0, "2 % slower": 1.02}
+    drawn = intervals.draw(
+        "harm", "What each variant costs each workload", formula, "time / bare", lines, pd.DataFrame(found), provenance
+    )
+    harmed = [f"{point['label']} on {point['mpi']} ({point['variant']})" for point in found
+              if point["verdict"] == Harm.HARMED.value]  # fmt: skip
+    drawn.found = f"Harmed: {', '.join(harmed) or 'none'}."
+    return [drawn]
+
+
+def _numbers(interval: Interval) -> dict[str, object]:
+    return {"value": interval.value, "low": interval.low, "high": interval.high, "interval": interval.kind}
+
+
+CHAPTER = Chapter("H1", (f"{PREFIX}*",), "", "harm: every workload with the engine", CLAIMS, (draw,))

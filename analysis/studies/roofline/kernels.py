@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""L1: how fast could the serial kernels be?"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.chapter import Chapter
+from analysis.documents.roofline import EP, HIMENO, PEAK, TRIAD, shares
+from analysis.evidence import Evidence
+from analysis.figures import intervals
+from analysis.figures.toolkit import Drawn
+
+PAPER = "Williams, Waterman, Patterson, CACM 52 (2009)"
+
+
+def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """Each kernel's share of its bound."""
+    found = [
+        {"label": f"{share.kernel} {share.size}", "mpi": share.mpi, "variant": "bare", "value": share.share.value,
+         "low": share.share.low, "high": share.share.high, "interval": share.share.kind, "status": "ok", "reason": "",
+         "reached": share.reached.value, "bound": share.bound.value, "unit": share.unit}
+        for share in shares(evidence)
+    ]  # fmt: skip
+    if not found:
+        return []
+    formula = (
+        "what a kernel reaches on one rank over what the triad of an equal footprint (Himeno: 34 operations for 72 "
+        f"bytes) or the core (EP: two multiplications, a division, a square root a pair) allows; {PAPER}"
+    )
+    drawn = intervals.draw(
+        "roofline", "Serial kernels against the roofline", formula, "share of the bound", {"the bound": 1.0},
+        pd.DataFrame(found), provenance,
+    )  # fmt: skip
+    drawn.found = "; ".join(f"{x['label']}: {100 * float(str(x['value'])):.0f} % of its bound" for x in found) + "."
+    return [drawn]
+
+
+CHAPTER = Chapter(
+    "L1", (TRIAD, PEAK, HIMENO, EP), "", "how fast the serial kernels could be", (), (draw,),
+    "nothing is claimed: the bounds are this machine's",
+)  # fmt: skip

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables of R3, F4, G1 and G5 on records whose truth is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from analysis.documents.applications import document, main
+from analysis.evidence import Evidence
+from analysis.records.load import load
+from analysis.tests.test_applications import ghosts
+from analysis.tests.test_claims import study_session
+from analysis.tests.test_gemini import solves
+
+CUBE = {"nx": 8, "ny": 8, "nz": 8}
+
+
+def printed(session: Path) -> str:
+    return document(Evidence(load([session])))
+
+
+def point(parameters: dict[str, Any], **samples: float) -> dict[str, Any]:
+    return {"point": {**CUBE, **parameters}, "samples": {name: [value] * 3 for name, value in samples.items()}}
+
+
+def test_g1_has_time_and_packets_of_each_call(tmp_path: Path) -> None:
+    session = study_session(tmp_path / "s", "minife-packets", {"bare": solves(0.4, 0.1), "adaptive": solves(0.3, 0.1)})
+    text = printed(session)
+    assert "| time; packets | blocking, bare | blocking, adaptive | overlapped, bare | overlapped, adaptive |" in text
+    (sums,) = [line for line in text.splitlines() if line.startswith("| Allreduce or its start")]
+    assert "| 200 ms [200 ms, 200 ms]; 10 in, 20 out | 200 ms [200 ms, 200 ms]; 10 in, 20 out | 400 ms" in sums
+    (late,) = [line for line in text.splitlines() if line.startswith("| Barrier before")]
+    assert "| 100 ms [100 ms, 100 ms] | 100 ms [100 ms, 100 ms] | 200 ms" in late
+    (outside,) = [line for line in text.splitlines() if line.startswith("| outside of MPI calls")]
+    assert outside.count("1 s [1 s, 1 s]; 10 in, 30 out") == 6
+    assert "| a solve | 1.3 s [1.3 s, 1.3 s] |" in text
+
+
+def test_f4_has_a_row_an_mpi(tmp_path: Path) -> None:
+    for mpi, times in (("mpich", 1.0), ("openmpi", 2.0), ("intel-mpi", 3.0)):
+        threads = {
+            variant: [point({"threading": name}, comm_s=times * seconds, elapsed_s=10.0)]
+            for variant, name, seconds in (("bare-multiple", "kernel", 0.5), ("offload", "ult", 0.25))
+        }
+        study_session(tmp_path / "s", "minife-threads", threads, mpi=mpi)
+    text = printed(tmp_path / "s")
+    assert "| MPI | kernel, bare-multiple | ult, offload |" in text
+    for mpi, kernel, ult in (("MPICH", "500", "250"), ("Open MPI", "1", "500"), ("Intel MPI", "1.5", "750")):
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| {mpi}, s, nx 8 |")]
+        assert f"| {kernel} " in row and f"| {ult} ms" in row and row.count(" of 10 s") == 2
+
+
+def test_g5_has_a_step_of_each_way_and_stencil(tmp_path: Path) -> None:
+    measured = {"bare": ghosts(1.0, 1.0, 1.2, 1.1), "adaptive": ghosts(1.0, 1.0, 1.1, 0.7)}
+    for points in measured.values():
+        for each in points:
+            each["point"] |= {**CUBE, "steps": 2}
+    text = printed(study_session(tmp_path / "s", "minighost-nonblocking", measured))
+    assert "| stencil | exchange | messages a rank | bare | adaptive |" in text
+    for stencil in (7, 27):
+        assert f"| {stencil} | blocking | 1 | 500 ms [500 ms, 500 ms] | 500 ms [500 ms, 500 ms] |" in text
+        assert f"| {stencil} | overlapped | 9 | 550 ms [550 ms, 550 ms] | 350 ms [350 ms, 350 ms] |" in text
+
+
+def test_r3_is_held_against_blocking_and_bare_of_the_same_mpi(tmp_path: Path) -> None:
+    def fields(*seconds: float) -> list[dict[str, Any]]:
+        modes = ("blocking", "pipelined", "chunked")
+        return [point({"mode": mode, "fields": 4}, elapsed_s=time, comp_s=0.6 * time, comm_s=0.4 * time)
+                for mode, time in zip(modes, seconds, strict=True)]  # fmt: skip
+
+    text = printed(study_session(tmp_path / "s", "fft", {"bare": fields(1, 0.5, 0.5), "adaptive": fields(1, 0.7, 0.8)}))
+    row = "| MPICH, s, nx 8 | 1 s [1 s, 1 s] | 1.50 | pipelined: 700 ms [700 ms, 700 ms] | 0.70 | 0.60 |"
+    assert row in text
+
+
+def test_a_session_without_applications_has_no_tables(tmp_path: Path, capsys: Any) -> None:
+    session = study_session(tmp_path / "s", "nas", {"bare": []})
+    assert main([str(session)]) == 0
+    assert "##" not in capsys.readouterr().out.replace("# Applications", "")

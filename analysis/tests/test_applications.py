@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""P7, npb-overlap and G5: figures and claims on records whose truth is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis import catalogue
+from analysis.claims.table import table as claims_table
+from analysis.evidence import Evidence
+from analysis.figures.toolkit import Drawn
+from analysis.records.load import load
+from analysis.report.findings import sections
+from analysis.tests.test_claims import study_session
+
+KERNELS = ("is", "ep", "cg", "mg", "ft", "lu")
+
+
+def decisions(session: Path, study: str) -> list[str]:
+    return [row.decision for row in claims_table([session]).rows if row.study == study and row.mpi]
+
+
+def drawn_of(session: Path, name: str) -> Drawn:
+    return next(figure for figure in catalogue.draw_all(Evidence(load([session])), "made up") if figure.name == name)
+
+
+def kernels(factor: float, mode: str = "blocking", of: tuple[str, ...] = KERNELS) -> list[dict[str, Any]]:
+    """Each takes a time of its own, times `factor`."""
+    return [
+        {"point": {"kernel": name, "class": "S", "mode": mode},
+         "samples": {"elapsed_s": [factor * (number + 1.0)] * 3, "cpu_s": [factor] * 3, "comm_s": [factor] * 3}}
+        for number, name in enumerate(of)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("idle", "adaptive", "expected"),
+    [
+        (1.01, 0.99, ["reproduced"] * 4),
+        (1.05, 0.9, ["not reproduced", "reproduced", "reproduced", "not reproduced"]),
+    ],
+)
+def test_what_the_engine_costs_the_nas_benchmarks(
+    tmp_path: Path, idle: float, adaptive: float, expected: list[str]
+) -> None:
+    measured = {"bare": kernels(1.0), "idle": kernels(idle), "adaptive": kernels(adaptive)}
+    session = study_session(tmp_path / "s", "nas", measured)
+    assert decisions(session, "P7") == expected
+    figure = drawn_of(session, "nas")
+    assert set(figure.points["kernel"]) == set(KERNELS)
+    assert figure.chapter == "P7"
+
+
+def test_one_slow_kernel_is_enough(tmp_path: Path) -> None:
+    slow = [*kernels(1.0)[:-1], kernels(1.1)[-1]]
+    session = study_session(tmp_path / "s", "nas", {"bare": kernels(1.0), "idle": slow, "adaptive": kernels(1.0)})
+    assert decisions(session, "P7") == ["not reproduced", "reproduced", "reproduced", "reproduced"]
+
+
+def test_overlap_is_compared_with_the_published_order(tmp_path: Path) -> None:
+    both = ("cg", "ft")
+    bare = [*kernels(1.0, of=both), *kernels(1.1, "overlapped", both)]
+    adaptive = [*kernels(1.0, of=both), *kernels(0.8, "overlapped", both)]
+    session = study_session(tmp_path / "s", "npb-overlap", {"bare": bare, "adaptive": adaptive})
+    assert decisions(session, "npb-overlap") == ["reproduced", "reproduced"]
+    assert set(drawn_of(session, "npb_overlap").points["mode"]) == {"blocking", "overlapped"}
+
+
+def ghosts(*times: float) -> list[dict[str, Any]]:
+    """Of the four ways, for both stencils."""
+    ways = (("blocking", "blocking", 2), ("nonblocking", "late", 2), ("direct", "late", 18), ("overlapped", "late", 18))
+    return [
+        {"point": {"mode": mode, "reduction": reduction, "stencil": stencil, "neighbours": 26},
+         "samples": {"elapsed_s": [time] * 3, "comp_s": [0.5] * 3, "wait_s": [time / 2] * 3, "messages": [number] * 3}}
+        for stencil in (7, 27)
+        for time, (mode, reduction, number) in zip(times, ways, strict=True)
+    ]  # fmt: skip
+
+
+def test_a_nonblocking_minighost_is_compared_with_the_published_one(tmp_path: Path) -> None:
+    measured = {"bare": ghosts(1.0, 1.0, 1.2, 1.1), "adaptive": ghosts(1.0, 1.0, 1.1, 0.7)}
+    session = study_session(tmp_path / "s", "minighost-nonblocking", measured)
+    assert decisions(session, "G5") == ["reproduced", "not reproduced", "reproduced"]
+    figure = drawn_of(session, "minighost_nonblocking")
+    assert set(figure.points["stencil"]) == {7, 27}
+    evidence = Evidence(load([session]))
+    (section,) = sections(claims_table([session]), evidence, [figure])
+    assert "messages that a rank sends, 26 neighbours at once / phases: MPICH 9" in " ".join(section.sentences)
+
+
+def transforms(blocking: float, pipelined: float) -> list[dict[str, Any]]:
+    return [
+        {"point": {"nx": 64, "ny": 64, "nz": 64, "fields": 4, "mode": mode},
+         "samples": {"elapsed_s": [time] * 3, "comp_s": [time / 2] * 3, "comm_s": [time / 2] * 3}}
+        for mode, time in (("blocking", blocking), ("pipelined", pipelined))
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pipelined", "decision"), [(0.52, "reproduced"), (0.9, "not reproduced")])
+def test_a_pipeline_of_transposes_is_compared_with_blocking_ones_of_the_same_mpi(
+    tmp_path: Path, pipelined: float, decision: str
+) -> None:
+    session = study_session(tmp_path / "s", "fft", {"bare": transforms(1, 1), "adaptive": transforms(1, pipelined)})
+    rows = [row for row in claims_table([session]).rows if row.study == "R3" and row.claim.startswith("A pipeline")]
+    (row,) = rows
+    assert row.decision == decision
+    assert row.value == pytest.approx(pipelined)

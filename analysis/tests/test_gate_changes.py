@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A history of gates: a loss below the margin of each is found, a spike and plain noise are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from analysis.gate import changes
+from analysis.gate.store import Entry
+
+
+def history(ratios: list[float], point: str = "1 MB") -> list[Entry]:
+    return [
+        Entry(f"gate-{n:02d}", f"2026-11-{n + 1:02d}", "vcluster", "main", f"commit:{n}", "same", {point: ratio}, {})
+        for n, ratio in enumerate(ratios)
+    ]
+
+
+def noisy(count: int, seed: int = 1) -> npt.NDArray[np.float64]:
+    return np.asarray(np.exp(np.random.default_rng(seed).normal(0, 0.004, count)))
+
+
+def test_a_loss_below_the_margin_is_found_and_dated() -> None:
+    ratios = noisy(24)
+    ratios[14:] *= 1.015
+    (found,) = changes.changes(history(list(ratios)))
+    assert found.entry.session in {"gate-13", "gate-14", "gate-15"}
+    assert found.ratio == pytest.approx(1.015, abs=0.006)
+
+
+def test_noise_and_one_spike_are_no_change() -> None:
+    ratios = noisy(24, 2)
+    assert not changes.changes(history(list(ratios)))
+    ratios[12] = 1.5
+    assert not changes.changes(history(list(ratios)))
+
+
+def test_short_histories_say_nothing() -> None:
+    assert not changes.changes(history([1.0, 1.0, 1.5, 1.5, 1.5]))
+    assert not changes.changes([])

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is read from a gate's records: arms by round, the canary by node, and what failed and was not run again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.errors import UsageError
+from analysis.gate import measured
+
+POINT = {"pattern": "both", "size_bytes": 1024}
+CANARY = {"pattern": "both", "size_bytes": 262144}
+
+
+def record(folder: Path, arm: str, turn: int, status: str = "ok", attempt: str = "", base_s: float = 1.0) -> None:
+    launch = f"s.{turn}.{arm}"
+    context = {
+        "launch": launch, "study": "overlap-ratio", "system": "vcluster", "mpi": "mpich", "variant": "bare",
+        "repetition": turn, "order": turn, "arm": arm,
+    }  # fmt: skip
+    ranks = [{"rank": n, "host": f"vc{n + 1}", "cpus_allowed": [n], "clock_resolution_s": 1e-9} for n in (0, 1)]
+    header = {
+        "schema": 1, "context": context, "workload": {"name": "overlap", "version": "1"}, "arguments": [],
+        "mpi_library": "MPICH", "thread_level": None, "world_size": 2, "ranks": ranks, "start_time": "2026",
+    }  # fmt: skip
+    samples = {"total_s": [base_s] * 3, "comm_s": [0.1] * 3, "comp_s": [0.2] * 3}
+    lines: list[dict[str, Any]] = [{"header": header}]
+    for rank in (0, 1):
+        good = {"point": CANARY if arm == "canary" else POINT, "rank": rank, "status": status, "samples": samples}
+        lines.append(good if status == "ok" else {**good, "samples": {}, "reason": "exit status 11"})
+    lines.append({"end": {"status": status, "reason": "x", "elapsed_s": 1.0, "ranks": []}})
+    (folder / f"{launch}{attempt}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """Three rounds of a gate whose candidate is twice as slow."""
+    arms = [{"name": "base", "variant": "bare"}]
+    gate = {"arms": arms, "rounds": 3, "looks": [3], "margin": 0.02, "base": "bare", "new": "off"}
+    facts = {
+        "session": "g", "created": "2026", "system": "vcluster", "mpi_names": ["mpich"], "request": {"gate": gate},
+        "identity": {"mpich engine": "12ab"}, "state": "complete",
+    }  # fmt: skip
+    (tmp_path / "session.json").write_text(json.dumps(facts))
+    folder = tmp_path / "records"
+    folder.mkdir()
+    for turn in range(3):
+        for arm, seconds in (("canary", 1.0), ("base", 1.0), ("control", 1.0), ("new", 2.0)):
+            record(folder, arm, turn, base_s=seconds)
+    return tmp_path
+
+
+def test_arms_by_round_and_the_canary_by_node(session: Path) -> None:
+    found = measured.read(session)
+    (series,) = found.series
+    assert series.values == {
+        "base": {0: 1.0, 1: 1.0, 2: 1.0}, "control": {0: 1.0, 1: 1.0, 2: 1.0}, "new": {0: 2.0, 1: 2.0, 2: 2.0},
+    }  # fmt: skip
+    assert found.complete_rounds() == [0, 1, 2] and not series.trouble
+    assert found.canary["computation"] == {"vc1": {0: 0.2, 1: 0.2, 2: 0.2}, "vc2": {0: 0.2, 1: 0.2, 2: 0.2}}
+    assert list(found.canary["transfer"]) == ["vc1 and vc2"]
+    assert found.baseline == "bare 12ab" and "vc1, vc2" in found.where
+
+
+def test_what_failed_is_trouble_until_it_is_run_again(session: Path) -> None:
+    record(session / "records", "new", 1, status="failed")
+    (series,) = measured.read(session).series
+    assert series.trouble == {"new": "exit status 11"} and 1 not in series.values["new"]
+    record(session / "records", "new", 1, attempt=".r1")
+    (series,) = measured.read(session).series
+    assert not series.trouble and 1 in series.values["new"]
+
+
+def test_another_session_is_none_of_a_gate(session: Path) -> None:
+    facts = json.loads((session / "session.json").read_text())
+    (session / "session.json").write_text(json.dumps({**facts, "request": {}}))
+    with pytest.raises(UsageError, match="no session of"):
+        measured.read(session)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The statistics of a gate: exact tests, errors that are spent once, few false alarms and power on recorded noise."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from analysis.benchmarks import gates
+from analysis.gate import decide, sequential, signed_rank
+from analysis.gate.decide import Rule, State
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS, st.integers(1, 40), st.floats(-0.05, 0.05))
+def test_the_test_is_wilcoxons(seed: int, count: int, bound: float) -> None:
+    values = np.random.default_rng(seed).standard_t(2, count) * 0.03
+    above = stats.wilcoxon(values - bound, alternative="greater", method="exact").pvalue
+    below = stats.wilcoxon(values - bound, alternative="less", method="exact").pvalue
+    assert float(signed_rank.p_above(values, bound)) == pytest.approx(above, abs=1e-12)
+    assert float(signed_rank.p_below(values, bound)) == pytest.approx(below, abs=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS, st.integers(6, 40), st.floats(0.001, 0.2))
+def test_the_interval_is_what_the_test_leaves(seed: int, count: int, level: float) -> None:
+    values = np.random.default_rng(seed).normal(0.01, 0.03, count)
+    found = signed_rank.middle(values, level)
+    if count < signed_rank.fewest(level):
+        assert found.low == -math.inf and found.high == math.inf
+        return
+    assert found.low <= found.value <= found.high
+    assert signed_rank.p_above(values, found.low - 1e-9) <= level < signed_rank.p_above(values, found.low + 1e-9)
+    assert signed_rank.p_below(values, found.high + 1e-9) <= level < signed_rank.p_below(values, found.high - 1e-9)
+
+
+def test_a_launch_that_took_twice_as_long_does_not_move_the_middle() -> None:
+    values = np.random.default_rng(1).normal(0, 0.005, 20)
+    spoilt = values.copy()
+    spoilt[[3, 11]] = math.log(2)
+    assert abs(signed_rank.middle(spoilt, 0.01).value) < 0.005
+    assert signed_rank.p_above(spoilt, math.log1p(0.02)) > 0.5
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(8, 100), st.integers(1, 20), st.integers(1, 100))
+def test_no_error_is_spent_twice(planned: int, points: int, ended: int) -> None:
+    at = [look for look in sequential.looks(planned) if look <= ended]
+    at = at if at and at[-1] == planned else [*at, min(ended, planned)]
+    found = sequential.levels(at, planned, 0.005, points)
+    assert min(found) >= 0
+    assert points * sum(found) <= 0.005 * (1 + 1e-12)
+    assert all(rounds >= signed_rank.fewest(level) for rounds, level in zip(at, found, strict=True) if level)
+
+
+def test_looks_end_with_all_rounds_and_grow() -> None:
+    assert sequential.looks(5) == [5]
+    found = sequential.looks(60)
+    assert found[0] == sequential.FIRST and found[-1] == 60 and found == sorted(set(found))
+
+
+def test_states_of_many_gates_at_once_are_those_of_each_alone() -> None:
+    rng = np.random.default_rng(3)
+    new = rng.normal(0, 0.01, (30, 2, 40)) + np.linspace(-0.1, 0.1, 30)[:, None, None]
+    control = rng.normal(0, 0.01, (30, 2, 40))
+    at = sequential.looks(40)
+    states, rounds = decide.run(new, control, Rule(), at, 40)
+    alone = [decide.run(a, b, Rule(), at, 40) for a, b in zip(new, control, strict=True)]
+    assert states.tolist() == [int(state) for state, _ in alone]
+    assert rounds.tolist() == [int(count) for _, count in alone]
+    assert {int(State.COMMIT), int(State.SAME)} <= set(states.tolist())
+
+
+def test_a_control_that_moved_forbids_a_verdict() -> None:
+    rng = np.random.default_rng(4)
+    slower = rng.normal(0.1, 0.005, (1, 40))
+    level = decide.levels(Rule(), [40], 40, 1)[0]
+    assert decide.state(slower, rng.normal(0, 0.005, (1, 40)), Rule(), level) == State.COMMIT
+    assert decide.state(slower, slower, Rule(), level) == State.MOVED
+
+
+@pytest.fixture(scope="module")
+def pools() -> list[gates.Array]:
+    return gates.noise([gates.FOLDER / "overlap-mtu-9000"])
+
+
+def test_recorded_noise_has_points_that_differ_by_per_cents(pools: list[gates.Array]) -> None:
+    assert len(pools) >= 5
+    assert 0.002 < np.median([np.std(pool) for pool in pools]) < 0.1
+
+
+def test_a_thousand_gates_of_the_same_program_raise_no_alarm(pools: list[gates.Array]) -> None:
+    found = gates.simulate(pools, 0.0, 3.0, 1000)
+    assert found.bound < gates.BOUND
+    assert found.moved < 0.03 * found.gates
+
+
+def test_a_candidate_at_the_margin_is_no_alarm_and_one_far_beyond_it_is_found(pools: list[gates.Array]) -> None:
+    assert gates.simulate(pools, 0.02, 3.0, 300).commit <= 6
+    assert gates.simulate(pools, 0.1, 3.0, 300).commit > 200
+
+
+def test_the_tables_and_the_figure_come_with_every_effect(pools: list[gates.Array], tmp_path: Path) -> None:
+    found = [gates.simulate(pools, effect, limit, 20) for limit in (1.5, 3.0) for effect in (0.0, 0.05)]
+    assert "| 5 % |" in gates.tables(found)
+    gates.draw(found, tmp_path / "power.svg")
+    assert (tmp_path / "power.svg").stat().st_size > 1000

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The store of gates: whole files alone, two writers at once, and what is damaged is named and left as it is."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import Failure, UsageError
+from analysis.gate import store
+
+ENTRY = store.Entry("20261122-gate", "2026-11-22T10:00:00", "vcluster, mpich", "adaptive", "timer", "same", {}, {})
+
+
+def test_what_was_put_in_comes_out_by_time(tmp_path: Path) -> None:
+    later = replace(ENTRY, session="a", time="2026-11-23T10:00:00", ratios={"1 MB": 1.25})
+    for entry in (later, ENTRY):
+        store.add(tmp_path / "gates", entry)
+    assert store.read(tmp_path / "gates") == [ENTRY, later]
+    assert store.read(tmp_path / "none") == []
+
+
+def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    entries = [replace(ENTRY, session=f"gate-{number:03d}") for number in range(60)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda entry: store.add(tmp_path, entry), entries))
+    assert store.read(tmp_path) == entries
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_nothing_is_ever_written_over(tmp_path: Path) -> None:
+    path = store.add(tmp_path, ENTRY)
+    before = path.read_bytes()
+    store.add(tmp_path, ENTRY)
+    with pytest.raises(UsageError, match="another gate of session"):
+        store.add(tmp_path, replace(ENTRY, verdict="commit"))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("damage", [b"", b'{"session": "x"}', b"\xff\x00", b"[1"])
+def test_a_damaged_file_is_named_and_left(tmp_path: Path, damage: bytes) -> None:
+    store.add(tmp_path, ENTRY)
+    broken = tmp_path / f"broken{store.SUFFIX}"
+    broken.write_bytes(damage)
+    with pytest.raises(UsageError, match=r"broken\.gate\.json .* is damaged"):
+        store.read(tmp_path)
+    assert broken.read_bytes() == damage
+
+
+def test_a_store_that_cannot_be_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Failure, match="cannot be written"):
+        store.add(tmp_path / "file" / "gates", ENTRY)
+
+
+def test_only_gates_of_the_same_place_are_held_against_each_other() -> None:
+    other = replace(ENTRY, session="b", where="local, mpich")
+    assert store.before([ENTRY, other, replace(ENTRY, session="c")], "c", ENTRY.where) == [ENTRY]

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which verdict a gate comes to: of measurements that are made so that the right one is known."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from analysis.gate import history, outputs, sequential
+from analysis.gate.judge import judge
+from analysis.gate.measured import ARMS, BASE, NEW, Measurement, Plan, Series
+from analysis.gate.verdict import GateFound, Verdict
+
+ROUNDS = 40
+Factors = Mapping[str, float]
+
+
+def gate(
+    slower: Factors | None = None,
+    rounds: int = ROUNDS,
+    noise: float = 0.01,
+    nodes: Factors | None = None,
+    seed: int = 1,
+    sign: int = 1,
+    everything: float = 1.0,
+) -> Measurement:
+    """`slower`: arm -> factor; `nodes`: node -> factor on its computation, which slows every arm down as well."""
+    rng = np.random.default_rng(seed)
+    nodes = dict.fromkeys(("a", "b", "c", "d"), 1.0) | dict(nodes or {})
+    drag = max(nodes.values()) * everything
+    values = {
+        arm: {
+            turn: float((drag * (slower or {}).get(arm, 1.0)) ** sign * math.exp(rng.normal(0, noise)))
+            for turn in range(rounds)
+        }
+        for arm in ARMS
+    }
+    canary = {
+        "computation": {
+            node: {turn: 0.02 * factor * everything * math.exp(rng.normal(0, 0.01)) for turn in range(rounds)}
+            for node, factor in nodes.items()
+        },
+        "transfer": {"a and c": dict.fromkeys(range(rounds), 1e-3), "b and d": dict.fromkeys(range(rounds), 1e-3)},
+    }
+    plan = Plan(ROUNDS, sequential.looks(ROUNDS), 0.02, "adaptive", "adaptive:burst=5")
+    series = [Series("overlap: 1 MB", "total_s", sign, values)]
+    return Measurement("20261122-gate", plan, "adaptive 12ab", "vcluster (a, b), mpich", "2026", series, canary, [])
+
+
+def earlier(count: int, spread: float = 0.01) -> list[dict[str, float]]:
+    found = []
+    for seed in range(count):
+        one = judge(gate(seed=100 + seed))
+        rng = np.random.default_rng(seed)
+        values = history.values_of(one.points, one.canary, "adaptive 12ab")
+        found.append({name: value * math.exp(rng.normal(0, spread)) for name, value in values.items()})
+    return found
+
+
+def test_the_same_program_is_the_same_and_ends_early() -> None:
+    found = judge(gate())
+    assert (found.verdict, found.status, found.decided) == (Verdict.SAME, 0, True)
+    assert found.rounds < ROUNDS
+    assert 1 / 1.02 < found.points[0].low <= found.points[0].high < 1.02
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_slower_candidate_is_the_commit(sign: int) -> None:
+    found = judge(gate({NEW: 1.05}, sign=sign))
+    assert (found.verdict, found.status) == (Verdict.COMMIT, 1)
+    assert found.points[0].ratio == pytest.approx(1.05, abs=0.015)
+    assert "+" in found.sentence and "overlap: 1 MB" in found.sentence
+
+
+def test_a_faster_candidate_passes() -> None:
+    assert judge(gate({NEW: 0.9})).verdict is Verdict.FASTER
+
+
+def test_a_slow_node_is_named_and_is_no_commit() -> None:
+    found = judge(gate(nodes={"b": 1.3}))
+    assert (found.verdict, found.status) == (Verdict.NODE, 3)
+    assert [odd.where for odd in found.odd] == ["b"]
+    assert "node b computes 30 % slower" in found.sentence
+
+
+def test_a_slow_node_and_a_slow_candidate_are_both_said() -> None:
+    found = judge(gate({NEW: 1.08}, nodes={"b": 1.3}))
+    assert found.verdict is Verdict.COMMIT
+    assert "node b" in found.sentence
+
+
+def test_a_slow_link_is_named() -> None:
+    measured = gate()
+    measured.canary["transfer"]["b and d"] = dict.fromkeys(range(ROUNDS), 1.5e-3)
+    found = judge(measured)
+    assert found.verdict is Verdict.NODE and "link of b and d" in found.sentence
+
+
+def test_a_machine_that_is_slower_than_it_was_is_the_system() -> None:
+    found = judge(gate(everything=1.3), earlier(6))
+    assert (found.verdict, found.status) == (Verdict.SYSTEM, 3)
+    assert judge(gate(), earlier(6)).verdict is Verdict.SAME
+
+
+def test_four_earlier_gates_say_nothing_of_the_system() -> None:
+    assert judge(gate(everything=1.3), earlier(4)).verdict is Verdict.SAME
+
+
+def test_a_control_that_differs_from_the_baseline_is_no_verdict() -> None:
+    found = judge(gate({"control": 1.06, NEW: 1.06}))
+    assert (found.verdict, found.status) == (Verdict.UNDECIDED, 3)
+    assert "second copy of the baseline" in found.sentence
+
+
+def test_too_much_noise_is_undecided_with_what_could_have_been_seen() -> None:
+    found = judge(gate(noise=0.2))
+    assert (found.verdict, found.status) == (Verdict.UNDECIDED, 3)
+    assert "they could see a slow-down of" in found.sentence
+
+
+def test_few_rounds_are_undecided_with_how_many_are_wanted() -> None:
+    found = judge(gate({NEW: 3.0}, rounds=5))
+    assert found.verdict is Verdict.UNDECIDED and "5 rounds are too few" in found.sentence
+
+
+def test_a_look_in_between_spends_no_more_than_its_share() -> None:
+    assert not judge(gate(rounds=8), ended=False).decided
+    assert judge(gate({NEW: 2.0}, rounds=13), ended=False).decided
+
+
+def test_launches_that_failed_keep_the_gate_from_passing() -> None:
+    measured = gate()
+    series = replace(measured.series[0], trouble={NEW: "exit status 11"})
+    found = judge(replace(measured, series=[series]))
+    assert (found.verdict, found.status) == (Verdict.UNDECIDED, 3)
+    assert "the candidate: exit status 11" in found.sentence
+
+
+def test_an_arm_without_a_value_is_nothing_comparable() -> None:
+    measured = gate()
+    values = {**measured.series[0].values, NEW: {}}
+    found = judge(replace(measured, series=[replace(measured.series[0], values=values)]))
+    assert (found.verdict, found.status, found.points) == (Verdict.UNDECIDED, 3, [])
+    assert "the candidate measured nothing" in found.sentence
+
+
+def test_rounds_that_lack_an_arm_do_not_count() -> None:
+    measured = gate({NEW: 1.05})
+    values = {arm: dict(rounds) for arm, rounds in measured.series[0].values.items()}
+    del values[BASE][0], values[NEW][1]
+    found = replace(measured, series=[replace(measured.series[0], values=values)])
+    assert found.complete_rounds() == list(range(2, ROUNDS))
+    assert judge(found).verdict is Verdict.COMMIT
+
+
+def many(found: GateFound, count: int) -> GateFound:
+    return replace(found, points=[replace(found.points[0], name=f"point {i} <&\x01|") for i in range(count)])
+
+
+def test_outputs_say_the_verdict() -> None:
+    found = judge(gate({NEW: 1.05}))
+    assert json.loads(outputs.as_json(found))["status"] == 1
+    junit = ElementTree.fromstring(outputs.as_junit(found))
+    assert junit.attrib["failures"] == "2" and junit.attrib["tests"] == "2"
+    metrics = outputs.as_open_metrics(found)
+    assert 'gate_verdict{gate_verdict="commit"} 1' in metrics and metrics.endswith("# EOF\n")
+    assert "## Gate: commit" in outputs.as_markdown(found)
+
+
+def test_undecided_is_skipped_in_junit_and_infinite_ends_are_null() -> None:
+    found = judge(gate(rounds=5))
+    junit = ElementTree.fromstring(outputs.as_junit(found))
+    assert junit.attrib["failures"] == "0" and junit.attrib["skipped"] == "2"
+    assert json.loads(outputs.as_json(found))["points"][0]["high"] is None
+
+
+def test_markdown_of_many_points_fits_a_merge_request() -> None:
+    found = many(judge(gate()), 3000)
+    text = outputs.as_markdown(found)
+    assert len(text.encode()) <= outputs.MARKDOWN_LIMIT and "2800 points more" in text
+    ElementTree.fromstring(outputs.as_junit(found))

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the table of harm calls harm, on made-up records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.benchmarks.synthetic import end, header, write_lines
+from analysis.catalogue import draw_all
+from analysis.claims.table import table
+from analysis.documents.harm import Harm, document, harmed, rows
+from analysis.evidence import Evidence
+from analysis.records.load import load
+from analysis.tests.test_claims import rows_of, study_session
+
+
+def point(quantity: str, value: float, **more: Any) -> dict[str, Any]:
+    return {"point": {"nx": 64}, "samples": {"comp_s": [value / 2] * 3, quantity: [value] * 3}, **more}
+
+
+def made(folder: Path, ratio: float, quantity: str = "total_s", bare: float = 0.01, launches: int = 6) -> Path:
+    measured = {"bare": [point(quantity, bare)], "adaptive": [point(quantity, bare * ratio)]}
+    return study_session(folder / "s", "harm-stencil-wave", measured, launches)
+
+
+def verdict(session: Path, variant: str = "adaptive") -> Harm:
+    (row,) = rows(Evidence(load([session])))
+    return row.cells[variant].harm
+
+
+@pytest.mark.parametrize(
+    ("ratio", "bare", "expected"),
+    [
+        (1.01, 0.01, Harm.NONE),
+        (1.05, 0.01, Harm.HARMED),
+        (1.05, 1e-6, Harm.NONE),
+        (1.2, 1e-6, Harm.HARMED),
+        (1.05, 3e-8, Harm.HARMED),
+    ],
+)
+def test_harm_is_more_than_two_percent_and_more_than_a_latencys_budget(
+    tmp_path: Path, ratio: float, bare: float, expected: Harm
+) -> None:
+    session = made(tmp_path, ratio, bare=bare)
+    assert verdict(session) is expected
+    assert bool(harmed(rows(Evidence(load([session]))), "adaptive")) == (expected is Harm.HARMED)
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [(0.9, Harm.HARMED), (1.1, Harm.NONE)])
+def test_of_a_rate_less_is_slower(tmp_path: Path, ratio: float, expected: Harm) -> None:
+    measured = {name: [point("bytes_per_s", x)] for name, x in {"bare": 1e10, "adaptive": 1e10 * ratio}.items()}
+    for points in measured.values():
+        del points[0]["samples"]["comp_s"]
+    session = study_session(tmp_path / "s", "harm-roofline-triad", measured)
+    assert verdict(session) is expected
+    assert "| roofline triad | mpich | bytes_per_s | 1e+10 |" in document(Evidence(load([session])))
+
+
+def test_the_whole_time_is_compared_where_there_is_one_and_else_what_leads(tmp_path: Path) -> None:
+    (whole,) = rows(Evidence(load([made(tmp_path / "a", 1.0)])))
+    (leading,) = rows(Evidence(load([made(tmp_path / "b", 1.0, "mflops")])))
+    assert (whole.quantity, leading.quantity) == ("total_s", "mflops")
+
+
+@pytest.mark.parametrize(("better", "expected"), [("higher", Harm.HARMED), ("lower", Harm.NONE)])
+def test_what_leads_and_which_way_is_better_is_as_the_records_declare(
+    tmp_path: Path, better: str, expected: Harm
+) -> None:
+    session = made(tmp_path, 0.9, "transfers")
+    for file in (session / "records").iterdir():
+        head, *rest = [json.loads(line) for line in file.read_text().splitlines()]
+        declared = {"comp_s": ("s", "lower", False), "transfers": ("1", better, True)}
+        names = ("unit", "better", "leading")
+        head["header"]["quantities"] = {name: dict(zip(names, x, strict=True)) for name, x in declared.items()}
+        write_lines(file, [head, *rest])
+    (row,) = rows(Evidence(load([session])))
+    assert (row.quantity, row.cells["adaptive"].harm) == ("transfers", expected)
+
+
+def test_fewer_launches_than_an_interval_takes_decide_nothing(tmp_path: Path) -> None:
+    assert verdict(made(tmp_path, 1.5, launches=5)) is Harm.UNCLEAR
+    assert verdict(made(tmp_path / "one", 1.0, launches=1)) is Harm.UNCLEAR
+
+
+def test_a_launch_of_which_the_engine_stood_down_is_a_failure_whatever_its_time(tmp_path: Path) -> None:
+    session = made(tmp_path, 1.0)
+    file = session / "records" / "mpich.adaptive3.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    lines[1] |= {"status": "failed", "reason": "the engine did not run on rank 0: it was switched off"}
+    write_lines(file, lines)
+    assert verdict(session) is Harm.FAILED
+    text = document(Evidence(load([session])))
+    assert "| stencil wave | mpich | total_s | 0.01 | failed |" in text
+    assert "- stencil wave on mpich, adaptive: failed: the engine did not run on rank 0" in text
+
+
+def test_a_result_that_is_wrong_on_one_rank_is_a_failure(tmp_path: Path) -> None:
+    session = made(tmp_path, 1.0)
+    file = session / "records" / "mpich.adaptive3.jsonl"
+    first, good, last = [json.loads(line) for line in file.read_text().splitlines()]
+    wrong = good | {"rank": 1, "status": "failed", "reason": "the payload differs"}
+    write_lines(file, [first, good, wrong, last])
+    assert verdict(session) is Harm.FAILED
+
+
+def test_a_launch_that_was_run_again_and_succeeded_counts(tmp_path: Path) -> None:
+    session = made(tmp_path, 1.05)
+    context = {"study": "harm-stencil-wave", "system": "s", "mpi": "mpich", "variant": "adaptive"}
+    failed = {"rank": 0, "status": "failed", "reason": "killed", **point("total_s", 0.01)}
+    lines = [header(context | {"launch": "mpich.adaptive0"}), failed, end("adaptive")]
+    write_lines(session / "records" / "mpich.adaptive0.r1.jsonl", lines)
+    assert verdict(session) is Harm.HARMED
+
+
+def test_where_bare_failed_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
+    bad = [{"point": {"nx": 64}, "status": "failed", "reason": "no memory"}]
+    session = study_session(tmp_path / "s", "harm-stencil-wave", {"bare": bad, "adaptive": [point("total_s", 0.01)]})
+    text = document(Evidence(load([session])))
+    assert "| stencil wave | mpich | total_s | failed | no bare to compare with |" in text
+    assert "bare: failed: no memory" in text
+
+
+def test_the_report_has_a_figure_and_decides_the_promise(tmp_path: Path) -> None:
+    measured = {"bare": [point("total_s", 0.01)], "adaptive": [point("total_s", 0.0101)], "idle": []}
+    measured["idle"] = [{"point": {"nx": 64}, "status": "failed", "reason": "no idle cores"}]
+    session = study_session(tmp_path / "s", "harm-microbench-overlap", measured)
+    evidence = Evidence(load([session]))
+    (drawn,) = draw_all(evidence, "Data: made up.")
+    assert (drawn.name, drawn.chapter, drawn.found) == ("harm", "H1", "Harmed: none.")
+    assert set(drawn.points["status"]) == {"ok", "failed"}
+    (row,) = rows_of(table([session]), "H1")
+    assert row.decision == "reproduced"
+    assert row.value == pytest.approx(0.5)
+
+
+def test_a_promise_is_not_kept_by_an_engine_that_stood_down(tmp_path: Path) -> None:
+    bad = [{"point": {"nx": 64}, "status": "failed", "reason": "the engine did not run on rank 0"}]
+    session = study_session(
+        tmp_path / "s", "harm-microbench-overlap", {"bare": [point("total_s", 0.01)], "adaptive": bad}
+    )
+    (row,) = rows_of(table([session]), "H1")
+    assert row.decision == "inconclusive" and "the engine did not run on rank 0" in row.reason
+
+
+def test_the_table_says_where_it_comes_from(tmp_path: Path) -> None:
+    session = made(tmp_path, 1.05)
+    facts = {
+        "session": "s", "command": ["harm", "--mpi", "mpich"], "system": "vcluster", "network": "1 Gb/s",
+        "git": {"commit": "0123456789abcdef"}, "machine": {"cpu_model": "a CPU", "cpus": 2, "kernel": "6.1"},
+    }  # fmt: skip
+    (session / "session.json").write_text(json.dumps(facts))
+    text = document(Evidence(load([session])))
+    assert "1.050 [1.050, 1.050] harmed" in text
+    assert "session s: `./bench harm --mpi mpich`" in text and "vcluster (1 Gb/s), a CPU" in text
+    assert "commit 0123456789ab" in text and "- stencil wave: nx 64" in text

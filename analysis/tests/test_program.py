@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is said of a user's own program, on made-up records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from analysis.benchmarks.synthetic import end, header, write_lines
+from analysis.catalogue import draw_all
+from analysis.documents.program import document, unusable
+from analysis.evidence import Evidence
+from analysis.records.load import load
+
+TIMES = (10.0, 10.02, 9.99, 10.01, 9.98, 10.03)
+
+
+def session(
+    folder: Path,
+    ratio: float,
+    pending_s: float | None,
+    spread: float = 0.0,
+    printed: bool = False,
+    reasons: dict[str, str] | None = None,
+) -> Evidence:
+    """Six launches of bare and adaptive, which takes `ratio` of the time; `reasons`: why a variant's failed."""
+    (folder / "records").mkdir(parents=True)
+    (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": {}}))
+    quantity = "printed_time" if printed else "whole_s"
+    for repetition, seconds in enumerate(TIMES):
+        for variant, factor in (("bare", 1.0), ("adaptive", ratio + spread * (-1) ** repetition)):
+            launch = f"own.{repetition}.{variant}"
+            head = header({"study": "own-program", "system": "s", "mpi": "mpich", "variant": variant, "launch": launch})
+            head["header"]["workload"] = {"name": "app", "version": None}
+            head["header"]["quantities"] = {quantity: {"unit": "s", "better": "lower", "leading": True}}
+            line = {"point": {}, "rank": 0, "status": "ok", "samples": {quantity: [seconds * factor]}}
+            last = end(variant)
+            last["end"]["elapsed_s"] = 10.0
+            for rank in last["end"]["ranks"]:
+                rank["engine"] = rank["engine"] and rank["engine"] | {"pending_while_computing_s": pending_s}
+            if reason := (reasons or {}).get(variant):
+                line |= {"status": "failed", "reason": reason, "samples": {}}
+                last["end"] |= {"status": "failed", "reason": reason}
+            write_lines(folder / "records" / f"{launch}.jsonl", [head, line, last])
+    return Evidence(load([folder]))
+
+
+def said(evidence: Evidence) -> str:
+    return next(line for line in document(evidence).splitlines() if line.startswith("adaptive"))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "pending_s", "spread", "words"),
+    [
+        (0.8, 2.5, 0.0, "adaptive helps (8 s instead of 10 s, 0.800 ["),
+        (1.1, 0.0, 0.0, "adaptive costs (11 s instead of 10 s, 1.100 ["),
+        (1.0, 0.05, 0.0, "adaptive has nothing to do here: leave it off ("),
+        (1.0, 2.5, 0.0, "adaptive makes no difference: leave it off ("),
+        (1.0, 2.5, 0.3, "adaptive may help or cost: more launches can tell ("),
+        (1.0, None, 0.3, "adaptive may help or cost: more launches can tell ("),
+    ],
+)
+def test_the_verdict(tmp_path: Path, ratio: float, pending_s: float | None, spread: float, words: str) -> None:
+    sentence = said(session(tmp_path / "s", ratio, pending_s, spread))
+    if spread:  # launches of two kinds: no interval holds them
+        assert sentence.startswith(("adaptive cannot be judged", words))
+    else:
+        assert sentence.startswith(words)
+    if pending_s == 2.5:
+        assert "operations were pending while it computed for 2.5 s, 25.0 % of the whole time" in sentence
+    if pending_s is None:
+        assert "what was pending while it computed is not known" in sentence
+
+
+def test_sequences_of_launches_are_all_in_the_figure_with_its_verdict(tmp_path: Path) -> None:
+    (drawn,) = draw_all(session(tmp_path / "s", 0.8, 2.5), "")
+    assert drawn.name == "own_program"
+    assert list(drawn.points["label"]) == ["app"]
+    assert drawn.points["value"][0] == pytest.approx(0.8)
+    assert drawn.found.startswith("adaptive helps (8 s instead of 10 s")
+
+
+def test_a_time_that_the_program_prints_has_no_unit_of_ours(tmp_path: Path) -> None:
+    text = document(session(tmp_path / "s", 0.8, 2.5, printed=True))
+    assert "| variant | the time that it prints |" in text
+    assert "adaptive helps (8.004 instead of 10" in text
+
+
+@pytest.mark.parametrize("failed", [("bare",), ("bare", "adaptive"), ("adaptive",)])
+def test_without_bare_there_is_nothing_to_compare_with(tmp_path: Path, failed: Sequence[str]) -> None:
+    evidence = session(tmp_path / "s", 0.8, 2.5, reasons=dict.fromkeys(failed, "app: exit status 3; last words: no"))
+    if "bare" in failed:
+        assert unusable(evidence) == "app: exit status 3; last words: no"
+        assert draw_all(evidence, "") == []
+    else:
+        assert unusable(evidence) == ""
+        assert said(evidence) == "adaptive: rejected, failed: app: exit status 3; last words: no."

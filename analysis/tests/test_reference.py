@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sessions of every age go on loading, being decided and being drawn: all of results/reference that have records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from analysis.catalogue import draw_all
+from analysis.claims.table import build
+from analysis.evidence import Evidence
+from analysis.records.load import load
+from analysis.report.findings import sections
+
+REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
+SESSIONS = sorted(str(file.parent.relative_to(REFERENCE)) for file in REFERENCE.rglob("session.json"))
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_reference_session_loads_is_decided_and_draws(name: str) -> None:
+    records = load([REFERENCE / name], use_cache=False)
+    assert not records.problems
+    evidence = Evidence(records)
+    drawn = draw_all(evidence, "")
+    assert {figure.name for figure in drawn}
+    table = build(records, evidence.metrics)
+    assert any(row.session or row.reason for row in table.rows), "a claim has a number, or says why not"
+    placed = [index for section in sections(table, evidence, drawn) for index in section.drawn]
+    assert sorted(placed) == list(range(len(drawn))), "every figure stands under its study"
+    for file in (REFERENCE / name / "figures").glob("*.csv"):
+        now = next(figure.points for figure in drawn if figure.name == file.stem)
+        assert now.to_csv(index=False).splitlines() == file.read_text().splitlines()
+
+
+def test_a_folder_of_record_files_without_a_session_loads() -> None:
+    records = load([REFERENCE / "roofline"], use_cache=False)
+    assert len(records.launches) == len(list((REFERENCE / "roofline").glob("*.jsonl")))
+    assert isinstance(records.samples, pd.DataFrame)

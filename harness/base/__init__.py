@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What everything else stands on: errors, paths, the machine, MPIs, variants. Imports nothing else of the project."""

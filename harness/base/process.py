@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every program that is started and waited for here: one way to start it, one way to end it whole. Standard library.
+
+A program is in a process group of its own, and when whoever waits for it goes on (it ended, took too long, a signal,
+an exception) nothing of that group is left, also what ignores SIGTERM. What leaves the group is a launch's alone to
+reap, by its mark (harness.job.reap), or a node's, which ends with all that runs on it (harness.vcluster).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+KILL_AFTER_S = 2.0
+NOTE_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a process ended: its status (None: given up after its timeout), its wall time, the end of its output."""
+
+    status: int | None
+    seconds: float
+    last_line: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a program said. `status` None: it could not be started or did not end in time, and `err` says which."""
+
+    status: int | None
+    out: str
+    err: str
+
+    @property
+    def last_line(self) -> str:
+        return _last_line(self.err) or _last_line(self.out)
+
+
+@contextlib.contextmanager
+def group(
+    command: Sequence[str],
+    first: signal.Signals = signal.SIGTERM,
+    grace_s: float = KILL_AFTER_S,
+    tie: signal.Signals = signal.SIGKILL,
+    **how: Any,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A program while the body runs; `how`: as subprocess.Popen takes it, no stdin unless it is there. Nothing of its
+    group is left afterwards.
+
+    What still runs then gets the signal `first`, and SIGKILL after `grace_s`. `tie`: the signal that the kernel sends
+    the program if this process is killed, and so cannot.
+    """
+    tied = ["setpriv", "--pdeathsig", tie.name.removeprefix("SIG"), "--"] if shutil.which("setpriv") else []
+    with _can_be_interrupted() if first is signal.SIGINT else contextlib.nullcontext():
+        options: dict[str, Any] = {"stdin": subprocess.DEVNULL} | how
+        process: subprocess.Popen[bytes] = subprocess.Popen([*tied, *command], start_new_session=True, **options)
+    try:
+        yield process
+    finally:
+        _end(process, first, grace_s)
+
+
+def _end(process: subprocess.Popen[bytes], first: signal.Signals, grace_s: float) -> None:
+    """End what is left of a process group: politely, then not, also if a second stop comes in between."""
+    try:
+        if process.poll() is None:
+            _signal(process, first)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(grace_s)
+    finally:
+        _signal(process, signal.SIGKILL)
+        process.wait()
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+@contextlib.contextmanager
+def _can_be_interrupted() -> Iterator[None]:
+    """Processes started in the body can be told to stop by SIGINT, also where this one ignores it (a script's `&`).
+
+    A child inherits an ignored signal as ignored, and a handled one with its default. Main thread only.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def run(
+    command: Sequence[str], environment: Mapping[str, str], log: Path, timeout_s: float, cwd: Path | None = None
+) -> Exit:
+    """Run `command` with its output in `log` and `environment` beside this process's own."""
+    started = time.monotonic()
+    whole = dict(os.environ) | dict(environment)
+    with log.open("ab") as out, group(command, env=whole, cwd=cwd, stdout=out, stderr=out) as process:
+        status = _wait(process, timeout_s)
+    return Exit(status, time.monotonic() - started, last_line(log))
+
+
+def answer(
+    command: Sequence[str],
+    timeout_s: float | None,
+    environment: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    merged: bool = False,
+    told: str = "",
+) -> Answer:
+    """What `command` says. `environment`: all of it, else this process's; `merged`: `out` holds stderr as well; `told`:
+    what it reads from stdin.
+
+    Files and no pipes: whatever the command leaves behind with its output open keeps nobody waiting.
+    """
+    if shutil.which(command[0], path=(environment or os.environ).get("PATH")) is None:
+        return Answer(None, "", f"there is no program {command[0]}")
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given.write(told.encode())
+        given.seek(0)
+        how: dict[str, Any] = {"stdin": given, "stdout": out, "stderr": out if merged else err}
+        try:
+            with group(command, env=environment, cwd=cwd, **how) as process:
+                status = _wait(process, timeout_s)
+        except OSError as error:
+            return Answer(None, "", f"{command[0]}: {error.strerror}")
+        said, complained = (_read(file) for file in (out, err))
+    if status is None:
+        complained = f"{complained.rstrip()}\n{command[0]} did not end within {timeout_s:g} s".lstrip()
+    return Answer(status, said, complained)
+
+
+def _read(file: Any) -> str:
+    file.seek(0)
+    return str(file.read().decode(errors="replace"))
+
+
+def _wait(process: subprocess.Popen[bytes], timeout_s: float | None) -> int | None:
+    try:
+        return process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def attended(command: Sequence[str], environment: Mapping[str, str] | None = None, cwd: Path | None = None) -> int:
+    """The status of a program that has this terminal: in this process's group, for only that reads its keyboard.
+
+    A stop is passed on first: mpiexec, killed, could leave its ranks behind.
+    """
+    with subprocess.Popen(command, env=environment, cwd=cwd) as process:
+        try:
+            return process.wait()
+        except BaseException:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(KILL_AFTER_S)
+            process.kill()
+            raise
+
+
+def last_line(log: Path) -> str:
+    """The last words of a log: mostly they say what went wrong."""
+    try:
+        return _last_line(log.read_text(errors="replace"))
+    except OSError:
+        return ""
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else ""
+
+
+def note(command: Sequence[str], log: Path, timeout_s: float = NOTE_TIMEOUT_S) -> None:
+    """Run a command whose failure is noted in the log and ends nothing."""
+    try:
+        run(command, {}, log, timeout_s)
+    except OSError as error:
+        with contextlib.suppress(OSError), log.open("a") as stream:
+            stream.write(f"{command[0]}: {error}\n")

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that people and other versions have written, read into models: what is wrong in one is a sentence.
+
+A model is a dataclass (with `__pydantic_config__ = MODEL`) or a pydantic model. pydantic alone knows how to hold one
+against what was read, and to publish it as JSON Schema; importing it takes 0.2 s, so that is left to those who read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from harness.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+T = TypeVar("T")
+# No field that is not known, and no value that would have to be turned into another: "3" is no number.
+MODEL: ConfigDict = {"extra": "forbid", "strict": True}
+LONGEST = 60
+
+
+def read(model: type[T], path: Path) -> T:
+    """The JSON file at `path` as a `model`; UsageError if it cannot be read or is none."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+    return parse(model, text, str(path))
+
+
+def parse(model: type[T], text: str | bytes, where: str) -> T:
+    """What is JSON as a `model`; UsageError, which begins with `where`, if it is none."""
+    from pydantic import ValidationError  # noqa: PLC0415 - 0.2 s of imports
+
+    try:
+        return _adapter(model).validate_json(text)
+    except ValidationError as error:
+        raise UsageError(f"{where}: {_sentence(error)}") from error
+
+
+def check(model: type[T], found: object, where: str) -> T:
+    """`found` as a `model`; UsageError, which begins with `where`, if it is none."""
+    from pydantic import ValidationError  # noqa: PLC0415 - 0.2 s of imports
+
+    try:
+        return _adapter(model).validate_python(found)
+    except ValidationError as error:
+        raise UsageError(f"{where}: {_sentence(error)}") from error
+
+
+def schema(model: type[Any]) -> dict[str, Any]:
+    """The model as JSON Schema."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter(model).json_schema()}
+
+
+def _adapter(model: type[T]) -> TypeAdapter[T]:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - 0.2 s of imports
+
+    return TypeAdapter(model)
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first thing that is wrong: where, and what would be right there."""
+    first = error.errors(include_url=False)[0]
+    place, told = _place(first["loc"]), str(first["msg"])
+    if first["type"] == "missing":
+        return f"{place} is missing."
+    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return f"there is no field {place}."
+    if first["type"] == "json_invalid":
+        return f"no JSON: {told.removeprefix('Invalid JSON: ')}."
+    if first["type"] == "value_error":
+        return ": ".join(filter(None, [place, told.removeprefix("Value error, ")])) + "."
+    wanted = told.removeprefix("Input should be ")
+    given = repr(first["input"])
+    short = given if len(given) <= LONGEST else f"{given[:LONGEST]}..."
+    return f"{place}: {wanted} is wanted, not {short}." if place else f"{wanted} is wanted, not {short}."
+
+
+def _place(steps: Iterable[int | str]) -> str:
+    """As one would write it in Python: launches[3].variant."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a variant's name means for a launch. Standard library only.
+
+Four settings need no engine; every other variant is a preset of the engine, optionally with settings of its own:
+`adaptive:burst=5:slice_us=200`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.base.errors import UsageError
+from harness.base.paths import ROOT
+
+PRESETS_FILE = ROOT / "progress_engine" / "presets.json"
+
+SEVERAL = "settings are separated by ':', as in 'adaptive:key=value:key=value'"
+LIMIT = "limit"
+WITHOUT_ENGINE = {
+    "bare": "the MPI as it is",
+    "bare-multiple": "the MPI as it is, initialised with MPI_THREAD_MULTIPLE",
+    "mpi-async": "the MPI's own progress thread, where it has one",
+    LIMIT: "no MPI on the data path, a thread moves the message over TCP: the best that an engine could do there",
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to launch a variant: the command put before the program on each rank, environment, workload options."""
+
+    prefix: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    workload_options: list[str] = field(default_factory=list)
+
+
+def presets() -> dict[str, str]:
+    """The engine's presets: name -> what it is for."""
+    table: dict[str, dict[str, str]] = json.loads(PRESETS_FILE.read_text())
+    return {name: preset["summary"] for name, preset in table.items()}
+
+
+def numeric_settings() -> list[str]:
+    """The settings of the engine that are numbers in some preset: those that can be swept."""
+    table: dict[str, dict[str, dict[str, object]]] = json.loads(PRESETS_FILE.read_text())
+    found = [name for preset in table.values() for name, value in preset["settings"].items() if isinstance(value, int)]
+    return list(dict.fromkeys(found))
+
+
+def with_settings(name: str, settings: Sequence[str]) -> str:
+    """`name` with more of the engine's settings."""
+    return ":".join([name, *settings])
+
+
+def with_report(name: str) -> str:
+    """`name` with the engine's report at exit, or UsageError where no engine runs."""
+    if name.partition(":")[0] in WITHOUT_ENGINE:
+        raise UsageError(f"Variant {name} runs without the engine, so there is no report: choose adaptive, say.")
+    return with_settings(name, ["report=1"])
+
+
+def known() -> dict[str, str]:
+    """Every variant: name -> what it is."""
+    return WITHOUT_ENGINE | presets()
+
+
+def check(name: str) -> str:
+    """`name` itself, or UsageError with the names there are."""
+    preset, *settings = name.split(":")
+    variants = known()
+    if preset not in variants and re.fullmatch(r"\w+=.*", preset):
+        raise UsageError(f"There is no variant called '{preset}'; if it is a variant's setting: {SEVERAL}.")
+    if preset not in variants:
+        raise UsageError(f"There is no variant called '{preset}'. There are: {', '.join(variants)}.")
+    if settings and preset in WITHOUT_ENGINE:
+        raise UsageError(f"Variant '{name}': {preset} runs without the engine and has no settings.")
+    if not all("=" in setting and not re.search(r",\s*\w+=", setting) for setting in settings):
+        raise UsageError(f"Variant '{name}': {SEVERAL}.")
+    return name
+
+
+def recipe(name: str, progress_run: Path, async_progress: Mapping[str, str]) -> Recipe | str:
+    """How to launch variant `name`, or the sentence why this MPI cannot run it.
+
+    `async_progress` is the environment that switches on the MPI's own progress thread, empty where it has none.
+    """
+    preset, *settings = check(name).split(":")
+    if preset == "bare":
+        return Recipe()
+    if preset == "bare-multiple":
+        return Recipe(workload_options=["--thread-level", "multiple"])
+    if preset == LIMIT:
+        return Recipe(workload_options=["--thread-level", "funneled"])
+    if preset == "mpi-async":
+        if not async_progress:
+            return "this MPI has no progress thread of its own"
+        return Recipe(environment=dict(async_progress))
+    options = [option for setting in settings for option in ("--set", setting)]
+    return Recipe(prefix=[str(progress_run), "--variant", preset, *options, "--"])

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench compare-program: does the engine help a person's own program?"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.base.errors import Failure, UsageError
+from harness.base.steps import say
+from harness.commands import options, own_program, tables
+from harness.commands.report import write
+from harness.commands.run import usable
+from harness.sessions import run as runs
+from harness.sessions.request import Request, choose_mpis, choose_variants
+from harness.setup import mpi as mpi_setup
+from harness.sites import systems
+from reframe_checks import catalogue
+
+STUDY = "own-program"
+BASE = "bare"
+
+
+def compare_program(
+    command: own_program.Command,
+    mpi: options.OneMpi,
+    variant: Annotated[
+        str, typer.Option("--variant", metavar="V,...", help="What it is compared under, see ./bench list.")
+    ] = "bare,adaptive",
+    ranks: own_program.Ranks = 0,
+    launcher: own_program.Launcher = "",
+    time_from: own_program.TimeFrom = "",
+    check: own_program.Check = "",
+    launches: Annotated[int, typer.Option("--launches", min=1, help="A variant; six make a verdict.")] = 6,
+    timeout: own_program.Timeout = 600.0,
+    system: own_program.SystemOfProgram = "",
+    nodes: options.Nodes = 2,
+    seed: options.Seed = 1,
+    out: tables.Out = None,
+) -> int:
+    """Compare one's own program under the engine with itself as it is: its time, its results, a verdict.
+
+    It runs once to be tried, then variants alternate. What prints another result than bare is rejected, not timed.
+    Exit status 1 if a launch failed or was rejected; a verdict of any kind is 0.
+
+    Example: ./bench compare-program --mpi mpich -n 4 --check 'energy.*' --time-from 'time: (.*) s' -- ./app input
+    """
+    variants = list(dict.fromkeys([BASE, *choose_variants(variant)]))
+    if len(variants) == 1:
+        raise UsageError(f"--variant {variant}: {BASE} alone is compared with nothing; name another one, say adaptive.")
+    chosen = systems.by_name(own_program.system_name(system, launcher))
+    (name,) = _one(choose_mpis(mpi, chosen), mpi)
+    if launcher and chosen.own_mpis:
+        mpi_setup.ensure(mpi_setup.by_name(name))  # it may be this MPI's own mpiexec
+    program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
+    (study,) = catalogue.by_names([STUDY])
+    request = Request(
+        studies=[replace(study, program=program)],
+        system=chosen,
+        mpis=[name],
+        variants=variants,
+        settings={"launches": str(launches), "timeout_s": str(timeout)},
+        seed=seed,
+        nodes=nodes,
+    )
+    usable(chosen)
+    runs.set_up(request)
+    with runs.measuring(chosen, "compare-program"):
+        session = runs.new_session(request, "compare-program", sys.argv[1:])
+        try:
+            good = runs.run(request, session)
+        finally:
+            say(f"session: {session.path}")
+    say(f"report: {write([session.path], None)}")
+    _tell(session.path, out)
+    return 0 if good else 1
+
+
+def _one(mpis: list[str], asked: str) -> list[str]:
+    if len(mpis) != 1:
+        raise UsageError(f"--mpi {asked}: a program is linked to one MPI, name that.")
+    return mpis
+
+
+def _tell(session: Path, out: Path | None) -> None:
+    """The table with its verdicts, or Failure with the reason why there is none."""
+    from analysis.documents.program import document, unusable  # noqa: PLC0415 - a second of imports
+
+    evidence = tables.evidence_of([session])
+    if reason := unusable(evidence):
+        raise Failure(f"{reason}. What it printed is in {session / 'logs'}.")
+    tables.write(document(evidence), out)

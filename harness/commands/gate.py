@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench gate: may this change be merged? Baseline and candidate by turns in one allocation, until that is known."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis import errors as of_analysis
+from harness.base.errors import Failure, UsageError
+from harness.base.steps import say
+from harness.commands import options
+from harness.commands.history import default_store
+from harness.commands.run import usable
+from harness.job.plan import Gate
+from harness.sessions import gates
+from harness.sessions import run as runs
+from harness.sessions import session as sessions
+from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
+from harness.sites import systems
+from reframe_checks.catalogue import by_names
+
+NOT_TOLD = 3
+FOLDER = "gate"
+
+
+def gate(
+    base: Annotated[str, typer.Option("--base", metavar="ARM", help="What is merged already.")] = "",
+    new: Annotated[str, typer.Option("--new", metavar="ARM", help="What is to be merged.")] = "",
+    study: Annotated[list[str], typer.Option("--study", metavar="STUDY", help="See ./bench list.")] = ["overlap-ratio"],  # noqa: B006 - Typer copies it
+    system: options.System = "vcluster",
+    mpi: options.OneMpi = "mpich",
+    margin: Annotated[
+        str, typer.Option("--margin", metavar="P%", help="Slow-downs up to it are of no interest.")
+    ] = "2%",
+    minutes: Annotated[float, typer.Option("--minutes", min=0.1, max=24 * 60, help="No round begins later.")] = 20,
+    scale: options.Scale = "quick",
+    settings: options.Settings = [],  # noqa: B006 - Typer copies it
+    nodes: options.Nodes = 2,
+    seed: options.Seed = 1,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="A copy of the files of the verdict.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="DIR", help="Earlier gates; default: results/gates.")
+    ] = None,
+    resume: Annotated[
+        str, typer.Option("--resume", metavar="SESSION", help="Go on with a gate that was stopped.")
+    ] = "",
+    inject_slowdown: Annotated[float, typer.Option(min=0.5, max=100, hidden=True)] = 1.0,
+) -> int:
+    """Hold a candidate against a baseline and against a second copy of the baseline, by turns, in one allocation.
+
+    An arm is a variant (adaptive:burst=5), settings:FILE, prefix:DIR[,VARIANT] or commit:REVISION[,VARIANT].
+
+    Exit status 0: the candidate is the same or faster. 1: it is slower by more than the margin. 3: it cannot be told
+    (a node is slow, the system is not as it was, undecided, nothing comparable). 2: a wrong call, an arm that does
+    not build, an engine of another MPI. The session's folder gate/ has the verdict as Markdown, JSON, JUnit and
+    OpenMetrics.
+
+    Example: ./bench gate --base commit:main --new commit:HEAD --minutes 10
+    """
+    from analysis.gate import store as stores  # noqa: PLC0415 - a second of imports
+
+    stores.read(store or default_store())  # a damaged one is said before anything is measured
+    try:
+        if resume:
+            return _go_on(sessions.load(resume), out, store)
+        if not (base and new):
+            raise UsageError("A gate has two arms: give --base and --new.")
+        request, asked, plan = _asked(base, new, study, system, mpi, margin, minutes, scale, settings, nodes, seed)
+        usable(request.system)
+        extra = [f"--inject-slowdown={inject_slowdown:g}"] if inject_slowdown != 1 else []
+        whole = gates.with_arms(request, asked, extra, plan)
+        with runs.measuring(whole.system, "gate"):
+            session = runs.new_session(whole, "gate", sys.argv[1:])
+            return _run(whole, session, out, store)
+    except (Failure, of_analysis.Failure, OSError) as error:  # 1 means a slower candidate
+        say(f"bench: {error}")
+    except KeyboardInterrupt:
+        say("bench: interrupted")
+    return NOT_TOLD
+
+
+def _asked(
+    base: str, new: str, study: list[str], system: str, mpi: str, margin: str, minutes: float, scale: str,
+    settings: list[str], nodes: int, seed: int,
+) -> tuple[Request, tuple[str, str], Gate]:  # fmt: skip
+    from analysis.gate import sequential  # noqa: PLC0415 - a second of imports
+    from analysis.gate.decide import Rule  # noqa: PLC0415
+    from analysis.gate.signed_rank import fewest  # noqa: PLC0415
+
+    chosen = systems.by_name(system)
+    mpis = choose_mpis(mpi, chosen)
+    if len(mpis) != 1:
+        raise UsageError("A gate is of one MPI: name it with --mpi.")
+    request = Request(by_names(study), chosen, mpis, [], scale, parse_settings(settings), seed, nodes)
+    rule = Rule(margin=_margin(margin))
+    rounds = gates.planned(request, (base, new), minutes, lambda points: fewest(rule.false_alarms / points))
+    look = [sys.executable, "-m", "analysis.gate.look"]
+    share = minutes / len(request.studies)
+    looks = sequential.looks(rounds)
+    return request, (base, new), Gate([], gates.CANARY, rounds, share, looks, look, rule.margin, base, new)
+
+
+def _margin(text: str) -> float:
+    try:
+        value = float(text.removesuffix("%")) / 100
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1:
+        raise UsageError(f"--margin {text}: per cent are wanted, as in --margin 2%.")
+    return value
+
+
+def _go_on(session: sessions.Session, out: Path | None, store: Path | None) -> int:
+    request = from_facts(session.facts)
+    if request.gate is None:
+        raise UsageError(f"Session {session.name} is none of ./bench gate: ./bench run --resume goes on with it.")
+    usable(request.system)
+    runs.set_up(replace(request, variants=[]))
+    with runs.measuring(request.system, session.name):
+        return _run(request, runs.resumed_session(request, session, force=False), out, store)
+
+
+def _run(request: Request, session: sessions.Session, out: Path | None, store: Path | None) -> int:
+    plan = request.gate
+    assert plan is not None
+    say(f"gate: {plan.new} against {plan.base}, at most {plan.rounds} rounds and {plan.minutes:g} min a study")
+    try:
+        runs.run(request, session)
+    except KeyboardInterrupt:
+        say(f"stopped; ./bench gate --resume {session.name} goes on with it")
+        return NOT_TOLD
+    finally:
+        say(f"session: {session.path}")
+    return _tell(session, out, store)
+
+
+def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> int:
+    """The verdict of a session with the earlier gates of the store, to which it is added; the exit status."""
+    from analysis.gate import history, judge, measured, outputs  # noqa: PLC0415 - a second of imports
+    from analysis.gate import store as stores  # noqa: PLC0415
+
+    kept = store or default_store()
+    what = measured.read(session.path)
+    earlier = stores.before(stores.read(kept), session.name, what.where)
+    found = judge.judge(what, [entry.values for entry in earlier])
+    values = history.values_of(found.points, found.canary, what.baseline)
+    for place in filter(None, (session.path / FOLDER, out)):
+        outputs.write(found, place)
+    print(f"{found.verdict.value}: {found.sentence}")
+    stores.add(kept, stores.entry_of(found, what.time, what.where, values))
+    return found.status

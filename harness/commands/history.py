@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench history: the gates of a store, and where they changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.base.paths import results_dir
+
+STORE = "gates"
+
+
+def default_store() -> Path:
+    """Where gates are kept unless another store is named."""
+    return results_dir() / STORE
+
+
+def history(
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="DIR", help="The store; default: results/gates.")
+    ] = None,
+) -> int:
+    """Every gate of a store with its verdict, and the points whose ratios changed: since which gate, by how much.
+
+    A loss that is smaller than a gate's margin passes every gate; here it is found once enough gates saw it.
+
+    Example: ./bench history --store /shared/ci/gates
+    """
+    from analysis.gate import changes  # noqa: PLC0415 - a second of imports
+    from analysis.gate import store as stores  # noqa: PLC0415
+    from analysis.text_table import markdown  # noqa: PLC0415
+
+    entries = stores.read(store or default_store())
+    if not entries:
+        print("No gate is in the store yet: ./bench gate puts one there.")
+        return 0
+    rows = [[entry.time, entry.where, entry.new, entry.base, entry.verdict, entry.session] for entry in entries]
+    print("\n".join(markdown(["time", "where", "candidate", "baseline", "verdict", "session"], rows)))
+    print()
+    found = changes.changes(entries)
+    if not found:
+        print(f"No change in the ratios of {len(changes.series(entries))} series.")
+    for one in found:
+        print(
+            f"{one.point} on {one.where}: {100 * (one.ratio - 1):+.1f} % since {one.entry.session} "
+            f"({one.entry.new}), adjusted p {one.adjusted:.2g}"
+        )
+    return 0

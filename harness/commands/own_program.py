@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a person names a program of their own, for every command that runs one again and again and reads its output."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.base.errors import UsageError
+from harness.base.mpis import MPIS
+from harness.job.program import Program
+from harness.sites.systems import System
+
+Command = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="The program and its arguments.")]
+Ranks = Annotated[int, typer.Option("-n", min=0, max=4096, show_default=False, help="How many ranks; default: 2.")]
+Launcher = Annotated[
+    str, typer.Option("--launcher", metavar="WORDS", help="In place of -n: one's own, as in 'srun -n 64'.")
+]
+TimeFrom = Annotated[
+    str,
+    typer.Option(
+        "--time-from", metavar="REGEX", help="Finds the time in its output (the last match, its first group)."
+    ),
+]
+Check = Annotated[
+    str, typer.Option("--check", metavar="REGEX", help="Finds what it prints as its result: the same every time.")
+]
+Timeout = Annotated[
+    float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="When a launch is given up, at the latest.")
+]
+SystemOfProgram = Annotated[
+    str,
+    typer.Option(
+        "--system",
+        metavar="NAME",
+        show_default=False,
+        help="vcluster, local or a ReFrame file of a site; default: vcluster, with --launcher local.",
+    ),
+]
+RANKS = 2  # where nobody says how many
+
+
+def system_name(name: str, launcher: str) -> str:
+    """The system that is meant where none is named: a launcher of one's own does not know the virtual nodes."""
+    return name or ("local" if launcher else "vcluster")
+
+
+def named(
+    command: list[str], mpi: str, system: System, ranks: int, launcher: str, time_from: str, check: str
+) -> Program:
+    """The program that these options name, in this folder. UsageError with what is wrong with them."""
+    if ranks and launcher:
+        raise UsageError(
+            f"-n {ranks} --launcher '{launcher}': the launcher says how many ranks there are, leave -n out."
+        )
+    for option, pattern in (("--time-from", time_from), ("--check", check)):
+        _regular(option, pattern)
+    path = MPIS[mpi].shell_environment()["PATH"] if system.own_mpis else os.environ.get("PATH", os.defpath)
+    return Program(
+        command=[_found(command[0], path), *command[1:]],
+        folder=str(Path.cwd()),
+        ranks=0 if launcher else ranks or RANKS,
+        launcher=_launcher(launcher, path),
+        time_from=time_from,
+        check=check,
+    )
+
+
+def _regular(option: str, pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"{option} '{pattern}' is no regular expression: {error}.") from error
+
+
+def _launcher(text: str, path: str) -> list[str]:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--launcher '{text}': {error}.") from error
+    if text and not words:
+        raise UsageError(f"--launcher '{text}' names no launcher.")
+    return [_found(words[0], path), *words[1:]] if words else []
+
+
+def _found(program: str, path: str) -> str:
+    if found := shutil.which(program, path=path):
+        return str(Path(found).absolute())
+    raise UsageError(f"There is no program called '{program}'{'' if '/' in program else ' on PATH'}.")

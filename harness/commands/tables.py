@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ./bench harm and ./bench engine-costs share: studies of their own group, and a table of what sessions hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.sessions import session as sessions
+from harness.sessions.request import parse_list
+
+if TYPE_CHECKING:
+    from analysis.evidence import Evidence
+
+Launches = Annotated[int, typer.Option("--launches", min=0, show_default=False, help="A variant; default: by scale.")]
+Scale = Annotated[str, typer.Option("--scale", metavar="quick|test", help="How much: test is only to try it.")]
+Resume = Annotated[
+    str, typer.Option("--resume", metavar="SESSION", help="Run what is missing or failed in it, and nothing else.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Resume though what would run has changed.")]
+TableOf = Annotated[
+    str, typer.Option("--table", metavar="SESSION,...", help="Measure nothing: only the table of these sessions.")
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", show_default=False, help="Where the table goes; else stdout.")
+]
+
+
+def named(names: str) -> list[Path]:
+    """The folders of these sessions, UsageError if one is not there."""
+    return [sessions.load(name).path for name in parse_list(names)]
+
+
+def evidence_of(paths: Sequence[Path]) -> Evidence:
+    """What these sessions hold."""
+    from analysis.evidence import Evidence  # noqa: PLC0415 - a second of imports
+    from analysis.records.load import load  # noqa: PLC0415
+
+    return Evidence(load(paths))
+
+
+def write(text: str, out: Path | None) -> None:
+    """The table into a file, or to stdout."""
+    if out is None:
+        print(text)
+    else:
+        out.write_text(text)

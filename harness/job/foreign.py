@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A launch of somebody else's program: the record is written here, from its time, its output and the engine's reports.
+
+Before anything is timed the program runs once as it is (`trial`): what it prints then is what every launch must print,
+and how long it took says when a launch hangs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.base import process, validate
+from harness.base.errors import UsageError
+from harness.base.variants import WITHOUT_ENGINE, Recipe
+from harness.job import program as foreign
+from harness.job import records
+from harness.job.folders import Folders
+from harness.job.launch import Outcome, Watch, context, execute, now
+from harness.job.plan import TIMEOUT_FACTOR, TIMEOUT_GRACE_S, Launch, Plan, Point
+from harness.job.program import CALLERS_PYTHONPATH, Program, Reading, Unusable
+from harness.job.records import RecordFile
+from harness.job.verify import engine_of
+
+BASE = "bare"
+DIFFERS = "its results differ between launches of bare by itself"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What the program did once, as it is."""
+
+    __pydantic_config__ = validate.MODEL
+
+    seconds: float
+    result: str
+
+    def patience_s(self, given_s: float) -> float:
+        """When a launch is given up, which took `seconds` as it was."""
+        return min(given_s, TIMEOUT_GRACE_S + TIMEOUT_FACTOR * self.seconds)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a launch of a program ended: `reading` None where it is not to be used, for `reason`."""
+
+    ended: process.Exit
+    reports: list[dict[str, Any]]
+    reading: Reading | None
+    reason: str = ""
+
+    @property
+    def status(self) -> str:
+        if self.ended.status is None:
+            return "timeout"
+        return "ok" if self.reading else "failed"
+
+
+@dataclass(frozen=True)
+class ForeignAttempt:
+    """One launch of the plan's program; where its record goes."""
+
+    plan: Plan
+    launch: Launch
+    recipe: Recipe
+    points: list[Point]
+    folders: Folders
+    target: Path
+    trial: Trial
+
+    def run(self) -> Outcome:
+        """Run the launch and put its record in its place. Raises Interrupted, and then there is none."""
+        started = now()
+        patience = self.trial.patience_s(self.plan.timeout_s())
+        ran = _run(self.plan, self.launch, self.recipe, self.folders, patience)
+        if ran.reading and ran.reading.result != self.trial.result:
+            theirs, ours = foreign.short(ran.reading.result), foreign.short(self.trial.result)
+            why = DIFFERS if self.launch.variant == BASE else "its result is not that of bare"
+            ran = replace(ran, reading=None, reason=f"{why}: '{theirs}' instead of '{ours}'")
+        records.write(self.target, self._record(ran, started))
+        return Outcome(self.launch, ran.status, ran.reason, ran.ended.seconds)
+
+    def _record(self, ran: Ran, started: str) -> RecordFile:
+        program, note = _program(self.plan), context(self.plan, self.launch)
+        arguments = command(self.plan, self.recipe)
+        header = records.empty_header(note, arguments, started) | {
+            "workload": {"name": program.name, "version": None},
+            "quantities": program.quantities(),
+            "world_size": program.ranks or None,
+        }
+        ranks = [
+            {"rank": rank, "cpus_observed": [], "interface_bytes": {}, "engine": report}
+            for rank, report in enumerate(ran.reports)
+        ]
+        end: dict[str, Any] = {"status": ran.status, "ranks": ranks, "elapsed_s": ran.ended.seconds}
+        end |= {"launch_s": ran.ended.seconds} | ({"reason": ran.reason} if ran.reason else {})
+        if ran.reading is None:
+            return RecordFile(header, [records.unmeasured(p, ran.status, ran.reason) for p in self.points], end)
+        lines = [_line(point, ran.reading.at(point, program.quantities())) for point in self.points]
+        return RecordFile(header, lines, end | ({"result": ran.reading.result} if ran.reading.result else {}))
+
+
+def _line(point: Point, found: dict[str, float] | str) -> dict[str, Any]:
+    """A point's line of a record."""
+    if isinstance(found, str):
+        return records.unmeasured(point, "failed", found)
+    samples = {name: [value] for name, value in found.items()}
+    return {"point": point, "rank": 0, "status": "ok", "samples": samples}
+
+
+def trial(plan: Plan, folders: Folders) -> Trial:
+    """The program as it is, once a session and MPI. Raises Unusable with the sentence why it cannot be compared."""
+    stem = f"{plan.study}.{plan.platform.system.partition(':')[0]}.{plan.platform.mpi}.trial"
+    kept = folders.calibration / f"{stem}.json"
+    if kept.exists():
+        try:
+            return validate.read(Trial, kept)
+        except UsageError as error:
+            raise Unusable(str(error)) from error
+    program = _program(plan)
+    path = shutil.which(program.command[0]) or program.command[0]
+    if wrong := foreign.another_mpi(path, plan.platform.library, _environment(Recipe())):
+        raise Unusable(f"{program.name}: {wrong}")
+    ran = _run(plan, Launch(stem, BASE, 0, 0), Recipe(), folders, plan.timeout_s())
+    if ran.reading is None:
+        raise Unusable(f"{program.name}: {ran.reason}")
+    found = Trial(ran.ended.seconds, ran.reading.result)
+    kept.write_text(json.dumps(asdict(found), indent=1) + "\n")
+    return found
+
+
+def command(plan: Plan, recipe: Recipe) -> list[str]:
+    """The whole command line of a launch."""
+    return [*plan.platform.launch_command, *recipe.prefix, *_program(plan).command]
+
+
+def _program(plan: Plan) -> Program:
+    if plan.program is None:
+        raise AssertionError("a plan of a workload of ours")
+    return plan.program
+
+
+def _environment(recipe: Recipe) -> dict[str, str]:
+    """That of the caller, in which PYTHONPATH is not the harness's own."""
+    return dict(os.environ) | {"PYTHONPATH": os.environ.get(CALLERS_PYTHONPATH, "")} | recipe.environment
+
+
+def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s: float) -> Ran:
+    program = _program(plan)
+    scratch = folders.scratch / launch.identity
+    scratch.mkdir(exist_ok=True)
+    log = folders.logs / f"{launch.identity}.log"
+    before = log.stat().st_size if log.exists() else 0
+    arguments = command(plan, _reporting(recipe, scratch))
+    watch = Watch(log, None, timeout_s, Path(program.folder))
+    try:
+        ended = execute(plan, launch.identity, arguments, _environment(recipe), watch)
+        reports = _reports(scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    with log.open("rb") as stream:
+        stream.seek(before)
+        output = stream.read().decode(errors="replace")
+    if ended.status != 0:
+        how = f"did not end within {timeout_s:.0f} s" if ended.status is None else f"exit status {ended.status}"
+        return Ran(ended, reports, None, f"{how}; last words: {ended.last_line or 'none'}")
+    if wrong := _wrong_engine(launch, reports, program.ranks, output):
+        return Ran(ended, reports, None, wrong)
+    try:
+        return Ran(ended, reports, foreign.read(program, output, ended.seconds))
+    except Unusable as error:
+        return Ran(ended, reports, None, str(error))
+
+
+def _reporting(recipe: Recipe, folder: Path) -> Recipe:
+    """The same, with the engine's report of each rank in `folder`."""
+    if not recipe.prefix:
+        return recipe
+    *options, end = recipe.prefix
+    return replace(recipe, prefix=[*options, "--report-file", str(folder / "engine.%r.%h.%p.json"), end])
+
+
+def _reports(folder: Path) -> list[dict[str, Any]]:
+    """The engine's reports in the order of their ranks."""
+    files = sorted(folder.glob("engine.*.json"), key=lambda path: (len(path.name.split(".")[1]), path.name))
+    found = []
+    for path in files:
+        try:
+            found.append(json.loads(path.read_text()))
+        except (OSError, ValueError):
+            found.append({"preset": "?", "active": False, "reason": "its report is damaged"})
+    return found
+
+
+def _wrong_engine(launch: Launch, reports: list[dict[str, Any]], ranks: int, output: str) -> str:
+    """Why the variant that ran is not the one that was asked for; empty if it is."""
+    if launch.variant.partition(":")[0] in WITHOUT_ENGINE:
+        return ""
+    if not reports or (ranks and len(reports) < ranks):
+        said = [line for line in output.splitlines() if line.startswith(("progress-run:", "progress engine:"))]
+        of = f" of {ranks}" if ranks else ""
+        why = f": {foreign.short(said[0])}" if said else " (did its launcher put progress-run on each rank?)"
+        return f"the engine reported on {len(reports)}{of} ranks{why}"
+    wrong = (engine_of(rank, launch.variant, report) for rank, report in enumerate(reports))
+    return next(filter(None, wrong), "")

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One launch: its files, its command, and the record it leaves, whatever happens to it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.base import process
+from harness.base.variants import Recipe
+from harness.job import reap, records, verify
+from harness.job.folders import Folders
+from harness.job.plan import Arm, Launch, Plan, Point
+from harness.job.reap import MARK
+from harness.job.records import RecordFile
+from harness.job.salvage import PLAN
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a launch ended: `status` as in the record's end line, the reason if not ok, its wall time."""
+
+    launch: Launch
+    status: str
+    reason: str
+    seconds: float
+
+
+class Interrupted(BaseException):
+    """The job was told to stop: preemption, time limit, Ctrl-C. Like KeyboardInterrupt, no handler swallows it."""
+
+
+def now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+
+
+def context(plan: Plan, launch: Launch) -> dict[str, Any]:
+    """What the record's header says about this launch beyond what the workload itself sees."""
+    return {
+        "session": plan.session,
+        "launch": launch.identity,
+        "study": plan.study,
+        "system": plan.platform.system,
+        "mpi": plan.platform.mpi,
+        "variant": launch.variant,
+        "repetition": launch.repetition,
+        "order": launch.order,
+        "scale": plan.scale,
+        "test_case": plan.test_case,
+        "network": plan.platform.network,
+        **({"arm": launch.arm.name} if launch.arm else {}),
+        **({"emulated": True} if plan.platform.emulated else {}),
+        **({"calibrated_on": plan.calibrated_on} if plan.calibrated_on else {}),
+        **({"injected_slowdown": plan.slowdown} if plan.slowdown != 1 else {}),
+        **({"spack": plan.platform.spack} if plan.platform.spack else {}),
+    }
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What is known of a running launch: its log, the record that it writes, if it does, and when it is given up."""
+
+    log: Path
+    output: Path | None
+    timeout_s: float
+    folder: Path | None = None  # where it runs, if not in the job's own
+
+
+def execute(plan: Plan, identity: str, arguments: list[str], environment: dict[str, str], watch: Watch) -> process.Exit:
+    """Run a launch's command; what does not end well is reaped on its nodes before anything else is measured.
+
+    The status alone does not say so: Open MPI's mpirun may lose a node and end with 0. The record's end line does.
+    """
+    clean = False
+    try:
+        ended = process.run(arguments, environment | {MARK: identity}, watch.log, watch.timeout_s, watch.folder)
+        clean = ended.status == 0 and not (watch.output and records.read(watch.output).cut_off)
+    finally:
+        if not clean:
+            reap.kill(identity)
+            everywhere = [*plan.platform.launch_command, sys.executable, "-m", reap.__name__, identity]
+            process.note(plan.platform.reap or everywhere, watch.log)
+    return ended
+
+
+def command(plan: Plan, recipe: Recipe, options: list[str], arm: Arm | None = None) -> list[str]:
+    """The whole command line of a launch."""
+    workload = arm.workload if arm and arm.workload else plan.workload
+    own = arm.options if arm else []
+    return [*plan.platform.launch_command, *recipe.prefix, *workload, *options, *own, *recipe.workload_options]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One try at `points` of a launch."""
+
+    plan: Plan
+    launch: Launch
+    recipe: Recipe
+    points: list[Point]
+    folders: Folders
+    target: Path  # where its record goes
+    skipped: list[tuple[Point, str]] = field(default_factory=list)  # points that cannot be measured here, and why
+    started: str = field(default_factory=now)
+
+    def run(self) -> Outcome:
+        """Run the launch and put its record in its place. On Interrupted the finished points are kept, too."""
+        output = self._write_input()
+        try:
+            watch = Watch(self.folders.logs / f"{self.launch.identity}.log", output, self.plan.timeout_s())
+            ended = execute(self.plan, self.launch.identity, self._arguments(), self.recipe.environment, watch)
+        except Interrupted:
+            left = records.read(output)
+            if left.points:
+                verify.condemn(self.plan, self.launch, left)
+                self._keep(left, "interrupted", "the job was told to stop")
+            raise
+        left = records.read(output)
+        wrong = verify.condemn(self.plan, self.launch, left)
+        status, reason = judge(self.plan, ended, left, wrong)
+        _fill(left, self.points, status, reason)
+        left.points += [records.unmeasured(point, "skipped", why) for point, why in self.skipped]
+        self._keep(left, status, reason, launch_s=ended.seconds)
+        return Outcome(self.launch, status, reason, ended.seconds)
+
+    @property
+    def _scratch(self) -> Path:
+        # named after the record, so that what a killed job leaves can be put in its place (salvage)
+        return self.folders.scratch / self.target.stem
+
+    @property
+    def _files(self) -> dict[str, Path]:
+        names = {"points": "points.json", "context": "context.json", "output": "record.jsonl"}
+        return {option: self._scratch / name for option, name in names.items()}
+
+    def _write_input(self) -> Path:
+        self._scratch.mkdir(exist_ok=True)  # but not its parents: a session that is lost stays lost
+        self._files["points"].write_text(json.dumps(self.points))
+        self._files["context"].write_text(json.dumps(context(self.plan, self.launch)))
+        self.plan.save(self._scratch / PLAN)
+        self._files["output"].unlink(missing_ok=True)
+        return self._files["output"]
+
+    def _arguments(self) -> list[str]:
+        files = [f"--{name}={path}" for name, path in self._files.items()]
+        return command(self.plan, self.recipe, [*files, *self.plan.sampler.options()], self.launch.arm)
+
+    def _keep(self, left: RecordFile, status: str, reason: str, **more: Any) -> None:
+        if left.header is None:
+            left.header = records.empty_header(context(self.plan, self.launch), self._arguments(), self.started)
+        end = left.end or {"ranks": [], "elapsed_s": 0.0}
+        left.end = end | {"status": status} | ({"reason": reason} if reason else {}) | more
+        records.write(self.target, left)
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def judge(plan: Plan, ended: process.Exit, left: RecordFile, wrong: list[str]) -> tuple[str, str]:
+    """The status of a launch and the sentence behind it."""
+    if ended.status is None:
+        return "timeout", f"did not end within {plan.timeout_s():.0f} s; last words: {ended.last_line or 'none'}"
+    if ended.status != 0:
+        return "failed", f"exit status {ended.status}; last words: {ended.last_line or 'none'}"
+    if left.cut_off:
+        return "failed", f"the record is cut off; last words: {ended.last_line or 'none'}"
+    return ("failed", "; ".join(wrong)) if wrong else ("ok", "")
+
+
+def _fill(left: RecordFile, points: list[Point], status: str, reason: str) -> None:
+    """Give every planned point a line."""
+    measured = {records.key(line["point"]) for line in left.points}
+    left.points += [
+        records.unmeasured(point, "timeout" if status == "timeout" else "failed", reason or "the workload left it out")
+        for point in points
+        if records.key(point) not in measured
+    ]

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The plan of one job: which launches, in which order, with which points. JSON between the check and the runner.
+
+The unit is system x MPI x study. Variants alternate (metrics.md): each round runs every variant once, in an order
+drawn anew from the plan's seed, so that no variant always follows the same other one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from harness.base import validate
+from harness.base.variants import LIMIT, WITHOUT_ENGINE, with_settings
+from harness.job.program import Program
+
+Point = dict[str, Any]
+INTENTIONS = ("comp_over_comm", "comp_s")  # become work_units by the session's calibration
+
+# Before anything is known of a network: the time of a message is taken as that of 1 Gb/s.
+ASSUMED_BYTES_PER_S = 125e6
+LAUNCH_OVERHEAD_S = 0.5  # 0.1 to 0.4 on two virtual nodes, as every run prints it
+# A launch may take this many times its estimate, plus the grace: the slowest variants are twice as slow as bare.
+TIMEOUT_FACTOR, TIMEOUT_GRACE_S = 6.0, 45.0
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One of the things that a gate holds against each other: the engine of `progress_run` (empty: the system's own)
+    under `variant`. `workload` and `points`: of an arm that measures something else than the study, the canary;
+    `options`: more of the workload's."""
+
+    __pydantic_config__ = validate.MODEL
+
+    name: str
+    variant: str
+    progress_run: str = ""
+    workload: list[str] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+    options: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A comparison of arms that stops when enough is known: at most so many rounds and minutes.
+
+    `look`: the command that is asked before the rounds in `looks` whether it is, with the session's folder behind it;
+    it ends with status 0 if so. `base`, `new`: what was asked for, in the user's words.
+    """
+
+    __pydantic_config__ = validate.MODEL
+
+    arms: list[Arm]
+    canary: Arm
+    rounds: int
+    minutes: float
+    looks: list[int]
+    look: list[str]
+    margin: float
+    base: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One run of the workload under one variant. `identity` names its record file.
+
+    `fixed`: the points that it measures have these values, which are settings of the engine; `engine`: the same as the
+    engine takes them, "idle_us=10". `own`: axes that no other variant's points have, with their values: each point is
+    measured at all of them. An axis that the points have already keeps those with one of its values. `arm`: of a gate.
+    """
+
+    __pydantic_config__ = validate.MODEL
+
+    identity: str
+    variant: str
+    repetition: int
+    order: int
+    fixed: Point = field(default_factory=dict)
+    engine: list[str] = field(default_factory=list)
+    own: dict[str, list[Any]] = field(default_factory=dict)
+    arm: Arm | None = None
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Axes that are settings of the engine, and (values, the engine's own words) for each launch of a variant."""
+
+    axes: list[str] = field(default_factory=list)
+    values: list[tuple[Point, list[str]]] = field(default_factory=lambda: [({}, [])])
+
+
+def points_of(points: Sequence[Point], launch: Launch, axes: Sequence[str]) -> list[Point]:
+    """The points that a launch measures: a setting of the engine is none of the points of a launch without one."""
+    if launch.arm and launch.arm.points:
+        return list(launch.arm.points)
+    if launch.fixed:
+        return [p for p in points if all(p.get(name) == value for name, value in launch.fixed.items())]
+    kept = [{name: value for name, value in point.items() if name not in axes} for point in points]
+    unique = [point for index, point in enumerate(kept) if point not in kept[:index]]
+    own = [dict(zip(launch.own, values, strict=True)) for values in itertools.product(*launch.own.values())]
+    return [point | more for point in unique for more in own if all(point.get(n, v) == v for n, v in more.items())]
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How often the workload repeats a point in one launch."""
+
+    __pydantic_config__ = validate.MODEL
+
+    min_samples: int
+    max_samples: int
+    warmup: int
+    time_box_s: float
+
+    def options(self) -> list[str]:
+        return [
+            f"--{name.replace('_', '-')}={value:g}"
+            if isinstance(value, float)
+            else f"--{name.replace('_', '-')}={value}"
+            for name, value in asdict(self).items()
+        ]
+
+
+@dataclass(frozen=True)
+class Platform:
+    """What the job has to know of the system it runs on, copied from the system file's partition and environment."""
+
+    __pydantic_config__ = validate.MODEL
+
+    system: str  # ReFrame's system:partition
+    mpi: str
+    library: str  # a word that MPI_Get_library_version must contain
+    launch_command: list[str]  # the launcher with its options, up to the program
+    tasks: int
+    nodes: int
+    progress_run: str
+    async_progress: dict[str, str] = field(default_factory=dict)
+    network: str = ""
+    emulated: bool = False  # the processors are emulated: no time measured here is hardware's
+    cpus_shared: bool = False  # the nodes are namespaces on one kernel: a CPU number means the same CPU on all
+    cpus_too_few: str = ""  # why several ranks must share a CPU here; empty: sharing one is an error
+    check_interfaces: bool = True  # the bytes of the messages must be seen on the nodes' interfaces
+    reap: list[str] = field(default_factory=list)  # kills what a dead launch left on its nodes
+    spack: dict[str, Any] = field(default_factory=dict)  # what was built from, if Spack built it: specs and lock
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One job. `workload` is the executable and its fixed arguments; `points` carry intentions, not work_units.
+
+    `program`: somebody else's, which is run instead of a workload and writes no record.
+    """
+
+    __pydantic_config__ = validate.MODEL
+
+    session: str
+    study: str
+    scale: str
+    seed: int
+    workload: list[str]
+    points: list[Point]
+    sampler: Sampler
+    launches: list[Launch]
+    platform: Platform
+    test_case: str = ""
+    given_timeout_s: float = 0.0  # of a launch; 0: by its estimate
+    slowdown: float = 1.0  # that was injected into the workload: 1 but in a test of what sees it
+    point_s: float = 0.0  # about how long a point takes; 0: by its message and computation
+    calibrate_points: bool = False  # communication alone is measured by the study's own points, not by a message
+    calibrated_on: str = ""  # the MPI on which the work of these points was found, known once the job has begun
+    swept: list[str] = field(default_factory=list)  # the axes that are settings of the engine
+    impossible: list[tuple[Point, str]] = field(default_factory=list)  # what cannot be measured here, and why
+    gate: Gate | None = None
+    program: Program | None = None
+
+    def save(self, path: Path) -> None:
+        path.write_text(json.dumps(asdict(self), indent=1) + "\n")
+
+    @staticmethod
+    def load(path: Path) -> Plan:
+        """The plan at `path`; UsageError if there is none."""
+        return validate.read(Plan, path)
+
+    @property
+    def reporting(self) -> int:
+        """How many ranks have a line of each point in a record."""
+        return 1 if self.program else self.platform.tasks
+
+    def points_of(self, launch: Launch) -> list[Point]:
+        """The points that this launch measures, or says why it cannot."""
+        return points_of(self.points, launch, self.swept)
+
+    def reason_against(self, point: Point) -> str:
+        """Why this point cannot be measured here; empty if it can."""
+        met = (why for part, why in self.impossible if all(part.get(n) == v for n, v in point.items()))
+        return next(met, "")
+
+    def launch_estimate_s(self) -> float:
+        """About how long the longest launch takes."""
+        return max((launch_estimate_s(self.points_of(x), self.sampler, self.point_s) for x in self.launches), default=0)
+
+    def estimate_s(self) -> float:
+        """About how long the job takes, its calibration included."""
+        return job_estimate_s(self.points, self.launches, self.swept, self.sampler, self.point_s)
+
+    def timeout_s(self) -> float:
+        """When a launch is given up: it hangs."""
+        return self.given_timeout_s or self.patience_s()
+
+    def patience_s(self) -> float:
+        """The same where nobody has said when: for a calibration, too, which --set timeout_s= does not bound."""
+        return TIMEOUT_GRACE_S + TIMEOUT_FACTOR * self.launch_estimate_s()
+
+
+def job_estimate_s(
+    points: Sequence[Point], launches: Sequence[Launch], swept: Sequence[str], sampler: Sampler, point_s: float
+) -> float:
+    """About how long the launches take, and the calibration, about one launch more, where one is needed."""
+    each = [launch_estimate_s(points_of(points, launch, swept), sampler, point_s) for launch in launches]
+    calibrated = any(name in point for point in points for name in INTENTIONS)
+    return sum(each) + (max(each, default=0) if calibrated else 0)
+
+
+def launch_estimate_s(points: Sequence[Point], sampler: Sampler, point_s: float) -> float:
+    """About how long a launch of these points takes."""
+    return LAUNCH_OVERHEAD_S + sum(point_s or point_estimate_s(point, sampler) for point in points)
+
+
+def point_estimate_s(point: Point, sampler: Sampler) -> float:
+    """About how long a point takes: communication, computation and both one after the other, for each repetition."""
+    comm = 2e-4 + point.get("size_bytes", 0) / ASSUMED_BYTES_PER_S
+    comp = point.get("comp_s", comm * point.get("comp_over_comm", 0))
+    repetition = 2 * (comm + comp)
+    # the time box holds the warm-up, too, and lets one repetition of each happen whatever it is
+    longest = max(sampler.time_box_s, 2 * repetition)
+    return float(min(longest, (sampler.warmup + sampler.max_samples) * repetition))
+
+
+def interleave(
+    stem: str,
+    variants: Mapping[str, int],
+    seed: int,
+    sweep: Sweep = Sweep(),
+    limit: Mapping[str, Sequence[Any]] = MappingProxyType({}),
+) -> list[Launch]:
+    """As many launches as `variants` says of each, and of each setting that is swept, in rounds.
+
+    A round has every variant once, in an order drawn by `seed`; one with fewer launches than there are rounds takes
+    part in as many of them, evenly spread. `limit`: the axes that only the points of variant `limit` have.
+    """
+    shuffler = random.Random(f"{stem} {seed}")
+    rounds = max(variants.values(), default=0)
+    schedule: list[Launch] = []
+    for turn in range(rounds):
+        here = [name for name, often in variants.items() if (turn + 1) * often // rounds > turn * often // rounds]
+        cells = [(variant, *setting) for variant in here for setting in _settings(variant, sweep)]
+        for variant, fixed, engine in shuffler.sample(cells, len(cells)):
+            order, repetition = len(schedule), turn * variants[variant] // rounds
+            identity = f"{stem}.{order:03d}.{with_settings(variant, engine).replace(':', '+')}"
+            own = {name: list(values) for name, values in limit.items()} if variant == LIMIT else {}
+            schedule.append(Launch(identity, variant, repetition, order, fixed, engine, own))
+    return schedule
+
+
+def _settings(variant: str, sweep: Sweep) -> list[tuple[Point, list[str]]]:
+    """What is swept of a variant: nothing where no engine takes the setting."""
+    return [({}, [])] if variant in WITHOUT_ENGINE or not sweep.axes else sweep.values
+
+
+def gate_schedule(stem: str, gate: Gate, seed: int) -> list[Launch]:
+    """Rounds of all arms in an order drawn anew for each, with the canary before and after every round."""
+    arms = {arm.name: arm for arm in gate.arms}
+    drawn = interleave(stem, dict.fromkeys(arms, gate.rounds), seed)
+    schedule: list[Launch] = []
+    for turn in range(gate.rounds + 1):
+        here = [arms[launch.variant] for launch in drawn if launch.repetition == turn]
+        for arm in (gate.canary, *here):
+            order = len(schedule)
+            schedule.append(Launch(f"{stem}.{order:03d}.{arm.name}", arm.variant, turn, order, arm=arm))
+    return schedule

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Somebody else's program: how it is run, and what is read in its output. It writes no record; the runner does.
+
+Its whole time is that of the launch, from the launcher's start to its end.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.base import process, validate
+from workloads.apps.reading import Damaged, Row
+from workloads.apps.table import CASES
+
+WHOLE, PRINTED = "whole_s", "printed_time"
+CALLERS_PYTHONPATH = "OVERLAP_BENCH_PYTHONPATH"  # what PYTHONPATH was before the harness set its own
+LOOK_LIMIT_S = 30.0
+LONGEST = 120  # characters of somebody's output within a sentence
+
+_MPI_LIBRARY = re.compile(r"^\s*(lib(?:mpi|mpich)\.so[.\d]*) => (.+?)(?: \(0x[0-9a-f]+\))?$", re.MULTILINE)
+_ASK_VERSION = """
+import ctypes, sys
+text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
+ctypes.CDLL(sys.argv[1]).MPI_Get_library_version(text, ctypes.byref(length))
+print(text.value.decode(errors="replace").splitlines()[0])
+"""
+
+
+@dataclass(frozen=True)
+class Program:
+    """`launcher` with its options, in whose place the MPI's own launches `ranks` where there is none; 0: it decides.
+
+    `time_from`: finds a time that the program prints, else the whole time counts; `check`: finds its result, which must
+    be the same in every launch. Of `time_from` the last match counts, of both the first group, if there is one. `case`:
+    of workloads.apps, which knows what is in the output.
+    """
+
+    __pydantic_config__ = validate.MODEL
+
+    command: list[str]
+    folder: str
+    ranks: int = 0
+    launcher: list[str] = field(default_factory=list)
+    time_from: str = ""
+    check: str = ""
+    case: str = ""
+
+    @property
+    def name(self) -> str:
+        return Path(self.command[0]).name
+
+    def quantities(self) -> dict[str, dict[str, Any]]:
+        """What a launch measures, as a record's header declares it."""
+        if self.case:
+            own = {name: quantity.declared() for name, quantity in CASES[self.case][1].quantities.items()}
+            return own | {WHOLE: {"unit": "s", "better": "lower", "leading": False}}
+        times = {WHOLE: {"unit": "s", "better": "lower", "leading": not self.time_from}}
+        if self.time_from:
+            times[PRINTED] = {"unit": "as printed", "better": "lower", "leading": True}
+        return times
+
+
+class Unusable(Exception):  # noqa: N818 - what was printed is no error of ours
+    """Nothing can be read in an output; the message is the sentence that says what it lacks."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was found in an output: quantity -> value, and the result, empty if none is looked for."""
+
+    samples: dict[str, float]
+    result: str = ""
+    rows: list[Row] = field(default_factory=list)
+
+    def at(self, point: Mapping[str, Any], quantities: Collection[str]) -> dict[str, float] | str:
+        """What was measured at a point, of these quantities; or why nothing was."""
+        if not self.rows:
+            return self.samples
+        row = next((row for row in self.rows if all(row.point.get(n) == value for n, value in point.items())), None)
+        if row is None:
+            return "its output has no line of this point"
+        alone = self.samples if len(self.rows) == 1 else {}
+        return row.wrong or {name: value for name, value in (row.samples | alone).items() if name in quantities}
+
+
+def read(program: Program, output: str, whole_s: float) -> Reading:
+    """What `program` is asked about in what a launch of it printed. Raises Unusable."""
+    samples = {WHOLE: whole_s}
+    if program.case:
+        return _of_case(program.case, output, samples)
+    if program.time_from:
+        samples[PRINTED] = _number(program.time_from, output)
+    result = "\n".join(_found(program.check, output)) if program.check else ""
+    if program.check and not result:
+        raise Unusable(f"it printed nothing that --check '{program.check}' finds")
+    return Reading(samples, result)
+
+
+def _of_case(case: str, output: str, samples: dict[str, float]) -> Reading:
+    try:
+        found = CASES[case][1].parser(output)
+    except Damaged as error:
+        raise Unusable(f"what it printed cannot be used: {error}") from error
+    right = CASES[case][1].result
+    if right and not re.fullmatch(right, found.result):
+        raise Unusable(f"its result is wrong: '{short(found.result)}'")
+    return Reading(samples, found.result, found.rows)
+
+
+def _found(pattern: str, output: str) -> list[str]:
+    return [match[1] if match.re.groups else match[0] for match in re.finditer(pattern, output, re.MULTILINE)]
+
+
+def _number(pattern: str, output: str) -> float:
+    found = _found(pattern, output)
+    if not found:
+        raise Unusable(f"it printed nothing that --time-from '{pattern}' finds")
+    text = (found[-1] or "").strip()
+    try:
+        value = float(re.sub("[dD]", "e", text))  # as Fortran writes exponents
+    except ValueError:
+        raise Unusable(f"what --time-from '{pattern}' finds is no number: '{short(text)}'") from None
+    if not (math.isfinite(value) and value > 0):
+        raise Unusable(f"what --time-from '{pattern}' finds is no time: {text}")
+    return value
+
+
+def short(text: str) -> str:
+    """On one line, and not too long for a sentence."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+
+
+def another_mpi(program: str, library: str, environment: Mapping[str, str]) -> str:
+    """Why this program does not run on the MPI whose version holds the word `library`, as the loader has it; or empty.
+
+    A script, or what loads its MPI by name later, has none to look at.
+    """
+    listed = process.answer(["ldd", program], LOOK_LIMIT_S, environment)
+    for name, file in _MPI_LIBRARY.findall(listed.out):
+        if file == "not found":
+            return f"it needs {name}, which the loader does not find"
+        asked = process.answer([sys.executable, "-c", _ASK_VERSION, file], LOOK_LIMIT_S, environment)
+        if asked.status == 0 and library not in asked.out:
+            return f"it links another MPI: {file} is '{short(asked.out)}' and not {library}"
+    return ""

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Record files as the job sees them: read what a launch left, complete it, put it in its place whole.
+
+A record file is never half there: it is written under a temporary name, flushed to the disk and renamed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCHEMA_VERSION = 3
+
+# What the runner adds to a point's intention; it does not identify the point.
+DERIVED = ("work_units",)
+
+
+@dataclass
+class RecordFile:
+    """The lines of one launch's record. `cut_off`: there is no end line, or a line was not whole."""
+
+    header: dict[str, Any] | None = None
+    points: list[dict[str, Any]] = field(default_factory=list)
+    end: dict[str, Any] | None = None
+    cut_off: bool = False
+
+
+def key(point: dict[str, Any]) -> str:
+    """What identifies a point among a study's points."""
+    return json.dumps({name: value for name, value in point.items() if name not in DERIVED}, sort_keys=True)
+
+
+def read(path: Path) -> RecordFile:
+    """What is whole in a record file; a file that is not there is an empty one."""
+    record = RecordFile()
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    for text in lines:
+        try:
+            _add(record, json.loads(text))
+        except (ValueError, KeyError, TypeError, RecursionError):  # damaged: no line of a record
+            record.cut_off = True
+    record.cut_off |= record.end is None
+    return record
+
+
+def _add(record: RecordFile, line: dict[str, Any]) -> None:
+    """Put a line where it belongs; KeyError, TypeError or ValueError if it is none of a record's."""
+    if "header" in line:
+        record.header = dict(line["header"])
+    elif "end" in line:
+        record.end = dict(line["end"])
+    else:
+        types = {"point": dict, "rank": int, "status": str, "samples": dict}
+        if not all(isinstance(line[name], kind) for name, kind in types.items()):
+            raise TypeError("not a point")
+        if line["status"] != "ok" and not line.get("reason"):
+            raise ValueError("no reason")
+        record.points.append(line)
+
+
+def write(path: Path, record: RecordFile) -> None:
+    """Put a record file in its place, whole or not at all. Raises OSError (disk full, read-only folder)."""
+    lines = [{"header": record.header}, *record.points, {"end": record.end}]
+    partial = path.with_name(path.name + ".part")
+    try:
+        with partial.open("w") as stream:
+            stream.writelines(json.dumps(line) + "\n" for line in lines)
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def attempts(folder: Path, identity: str) -> list[Path]:
+    """The record files of a launch: of its first run, then of each resumed one, in that order."""
+    resumed = sorted(folder.glob(f"{identity}.r*.jsonl"), key=lambda path: int(path.stem.rpartition(".r")[2]))
+    first = folder / f"{identity}.jsonl"
+    return [path for path in (first, *resumed) if path.exists()]
+
+
+def next_attempt(folder: Path, identity: str) -> Path:
+    """Where the next run of this launch puts its record."""
+    done = attempts(folder, identity)
+    return folder / (f"{identity}.r{len(done)}.jsonl" if done else f"{identity}.jsonl")
+
+
+def finished(folder: Path, identity: str, ranks: int) -> set[str]:
+    """The keys of the points of this launch that every rank has finished, in one and the same attempt."""
+    done: set[str] = set()
+    for path in attempts(folder, identity):
+        ok: dict[str, set[int]] = {}
+        for line in read(path).points:
+            if line["status"] == "ok":
+                ok.setdefault(key(line["point"]), set()).add(line["rank"])
+        done |= {point for point, seen in ok.items() if len(seen) >= ranks}
+    return done
+
+
+def skipped(folder: Path, identity: str) -> set[str]:
+    """The keys of the points of this launch that cannot be measured here at all."""
+    lines = [line for path in attempts(folder, identity) for line in read(path).points]
+    return {key(line["point"]) for line in lines if line["status"] == "skipped"}
+
+
+def unmeasured(point: dict[str, Any], status: str, reason: str) -> dict[str, Any]:
+    """The line of a point that has no samples, and why."""
+    return {"point": point, "rank": 0, "status": status, "reason": reason, "samples": {}}
+
+
+def empty_header(context: dict[str, Any], arguments: list[str], start_time: str) -> dict[str, Any]:
+    """The header of a launch that never wrote its own."""
+    return {
+        "schema": SCHEMA_VERSION,
+        "context": context,
+        "workload": {"name": None, "version": None},
+        "quantities": {},
+        "arguments": arguments,
+        "mpi_library": None,
+        "thread_level": None,
+        "world_size": None,
+        "ranks": [],
+        "start_time": start_time,
+    }
+
+
+def not_run(context: dict[str, Any], points: list[dict[str, Any]], status: str, reason: str, time: str) -> RecordFile:
+    """The record of a launch that was not even tried."""
+    return RecordFile(
+        header=empty_header(context, [], time),
+        points=[unmeasured(point, status, reason) for point in points],
+        end={"status": status, "reason": reason, "ranks": [], "elapsed_s": 0.0},
+    )

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a plan on the allocation it finds itself in: `python -m harness.job.runner PLAN.json SESSION`.
+
+It goes on after a failed launch, skips what earlier runs of the same session finished, and on SIGTERM (preemption,
+time limit) stops at once with everything finished kept. Exit status: 0 every point ok or skipped, 1 some failed,
+WRONG_PLAN the plan is not one, STOPPED it was told to stop, UNWRITABLE the session's folder takes no more records.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from harness.base import machine, process
+from harness.base.errors import UsageError
+from harness.base.paths import ROOT
+from harness.base.variants import LIMIT, Recipe, recipe, with_settings
+from harness.job import calibrate, folders, records
+from harness.job.calibrate import Calibration
+from harness.job.folders import Folders
+from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, trial
+from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
+from harness.job.plan import Launch, Plan, Point
+from harness.job.program import Unusable
+
+PROGRESS = "progress.fifo"
+DESCRIBE_TIMEOUT_S = 60.0
+LOOK_TIMEOUT_S = 120.0
+STOPPED = 128 + signal.SIGTERM
+UNWRITABLE = os.EX_IOERR
+WRONG_PLAN = 2
+TRIAL = "test"  # the scale of which nothing is claimed: its calibration is as short as its points
+OF_WORKLOADS = "this variant is a setting of the workloads, and the program is none"
+NO_LIMIT = "this study's messages are moved by MPI alone: it has no limit to compare with"
+
+
+class Runner:
+    """One job. Not thread safe; one runner a (session, study, system, MPI)."""
+
+    def __init__(self, plan: Plan, session: Path) -> None:
+        self.plan = plan
+        self.folders = Folders(session)
+        self.folders.make()
+        self.outcomes: list[Outcome] = []
+        self.started = time.monotonic()
+        self.turn = -1  # the round of a gate that was begun last
+        self.trial: Trial | None = None  # of somebody else's program
+
+    def run(self) -> int:
+        """Run what is missing; return the exit status."""
+        started = time.monotonic()
+        todo = self._todo()
+        share = len(todo) / max(1, len(self.plan.launches))
+        self._tell(event="job", launches=len(todo), estimate_s=share * self.plan.estimate_s())
+        status = self._work(todo)
+        self._tell(event="end", status=status, failed=self._failed(), seconds=time.monotonic() - started)
+        return status
+
+    def _work(self, todo: list[tuple[Launch, list[Point]]]) -> int:
+        left = list(todo)
+        try:
+            if left:
+                self._describe_nodes()
+                calibration = self._calibration()
+            while left:
+                if enough := self._enough(left[0][0]):
+                    self._leave_out(left, enough)
+                    break
+                self._launch(*left.pop(0), calibration)
+        except Interrupted:
+            return STOPPED
+        except (CalibrationError, Unusable) as error:
+            for launch, points in left:
+                self._record_without_run(launch, points, "failed", str(error))
+        return 1 if self._failed() else 0
+
+    def _enough(self, launch: Launch) -> str:
+        """Why a gate begins no further round; empty if it does. Asked behind the canary that ends the round before."""
+        gate = self.plan.gate
+        if gate is None or launch.repetition == self.turn or launch.arm == gate.canary:
+            return ""
+        self.turn = launch.repetition
+        if time.monotonic() - self.started > 60 * gate.minutes:
+            return "not needed: the gate's time was up"
+        if launch.repetition not in gate.looks:
+            return ""
+        log = self.folders.logs / f"{self.plan.study}.{self.plan.platform.mpi}.look.log"
+        looked = process.run([*gate.look, str(self.folders.session)], {"PYTHONPATH": str(ROOT)}, log, LOOK_TIMEOUT_S)
+        return "not needed: the gate's verdict was known" if looked.status == 0 else ""
+
+    def _leave_out(self, todo: list[tuple[Launch, list[Point]]], reason: str) -> None:
+        """Records of launches that are not needed; in the log one line for all of them."""
+        for launch, points in todo:
+            record = records.not_run(context(self.plan, launch), points, "skipped", reason, now())
+            records.write(records.next_attempt(self.folders.records, launch.identity), record)
+        self._tell(event="left out", launches=len(todo), reason=reason)
+
+    def _failed(self) -> int:
+        return sum(outcome.status not in ("ok", "skipped") for outcome in self.outcomes)
+
+    def _todo(self) -> list[tuple[Launch, list[Point]]]:
+        """The launches that have points which are neither measured nor known to be impossible here."""
+        folder, todo = self.folders.records, []
+        for launch in self.plan.launches:
+            done = records.finished(folder, launch.identity, self.plan.reporting)
+            done |= records.skipped(folder, launch.identity)
+            points = [point for point in self.plan.points_of(launch) if records.key(point) not in done]
+            if points:
+                todo.append((launch, points))
+        return todo
+
+    def _describe_nodes(self) -> None:
+        """Provenance once a node of this job; what cannot be had is missing there, and nothing fails for it.
+
+        It is launched as the workload is, so on the same nodes. Not every launcher hands the environment on.
+        """
+        describe = ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", machine.__name__, str(self.folders.nodes)]
+        log = self.folders.logs / f"{self.plan.study}.{self.plan.platform.mpi}.nodes.log"
+        process.note([*self.plan.platform.launch_command, *describe], log, DESCRIBE_TIMEOUT_S)
+
+    def _launch(self, launch: Launch, points: list[Point], calibration: Calibration | None) -> None:
+        name = with_settings(launch.variant, launch.engine)
+        own = launch.arm.progress_run if launch.arm else ""
+        how = recipe(name, Path(own or self.plan.platform.progress_run), self.plan.platform.async_progress)
+        if launch.variant == LIMIT and not launch.own:
+            how = NO_LIMIT
+        if self.plan.program and not isinstance(how, str) and how.workload_options:
+            how = OF_WORKLOADS
+        if isinstance(how, str):
+            self._record_without_run(launch, points, "skipped", how)
+            return
+        against = {records.key(point): self.plan.reason_against(point) for point in points}
+        possible = [point for point in points if not against[records.key(point)]]
+        skipped = [(point, against[records.key(point)]) for point in points if point not in possible]
+        if not possible:
+            self._record_skipped(launch, skipped)
+            return
+        worked = [calibration.with_work(point) for point in possible] if calibration else possible
+        target = records.next_attempt(self.folders.records, launch.identity)
+        if self.trial is None:
+            self._done(Attempt(self.plan, launch, how, worked, self.folders, target, skipped).run())
+            return
+        outcome = ForeignAttempt(self.plan, launch, how, worked, self.folders, target, self.trial).run()
+        self._done(outcome)
+        if outcome.reason.startswith(DIFFERS):
+            raise Unusable(outcome.reason)
+
+    def _calibration(self) -> Calibration | None:
+        """The session's calibration of this study: another job's, an earlier run's, or measured now."""
+        if self.plan.program:
+            self.trial = trial(self.plan, self.folders)
+            self._tell(event="tried", seconds=self.trial.seconds)
+            return None
+        points = [point for point in self.plan.points if not self.plan.reason_against(point)]
+        if not calibrate.wanted(points):
+            return None
+        here = self.plan.platform
+        stem = f"{self.plan.study}.{here.system.partition(':')[0]}"
+        own = f"{stem}.{here.mpi}"  # one MPI's alone: taken over from an older session, to do its work again
+        shared = self.folders.calibration / f"{stem}.json"
+        kept = Calibration.load(self.folders.calibration / f"{own}.json") or Calibration.load(shared)
+        found = kept or self._calibrate(own, points).publish(shared)
+        try:
+            list(map(found.with_work, points))
+        except KeyError as error:
+            raise CalibrationError(f"{shared.name} is of other points, it lacks {error}: take a new session") from error
+        self.plan = replace(self.plan, calibrated_on=found.mpi)
+        return found
+
+    def _calibrate(self, stem: str, wanted: list[Point]) -> Calibration:
+        launch = Launch(f"{stem}.calibration", "bare", 0, 0)
+        output = self.folders.scratch / f"{launch.identity}.jsonl"
+        output.unlink(missing_ok=True)
+        note = self.folders.scratch / f"{launch.identity}.context.json"
+        note.write_text(json.dumps(context(self.plan, launch)))
+        points = self.folders.scratch / f"{launch.identity}.points.json" if self.plan.calibrate_points else None
+        options = [*calibrate.options(wanted, points), f"--context={note}", f"--output={output}"]
+        if self.plan.scale == TRIAL:
+            options += self.plan.sampler.options()
+        watch = Watch(self.folders.logs / f"{launch.identity}.log", output, self.plan.patience_s())
+        self._tell(event="calibrating")
+        ended = execute(self.plan, launch.identity, command(self.plan, Recipe(), options), {}, watch)
+        record = records.read(output)
+        if ended.status != 0 or record.cut_off:
+            how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"
+            raise CalibrationError(f"the calibration {how}; last words: {ended.last_line or 'none'}")
+        here = self.plan.platform
+        turns = calibrate.turns(record, here.cpus_shared) if here.cpus_too_few else 1.0
+        calibration = calibrate.from_record(record, here.mpi, turns)
+        records.write(self.folders.calibration / f"{launch.identity}.jsonl", record)
+        for path in filter(None, (output, note, points)):
+            path.unlink()
+        return calibration
+
+    def _record_skipped(self, launch: Launch, skipped: list[tuple[Point, str]]) -> None:
+        """A launch none of whose points can be measured here; each says why."""
+        reason = "; ".join(dict.fromkeys(why for _, why in skipped))
+        record = records.not_run(context(self.plan, launch), [], "skipped", reason, now())
+        record.points = [records.unmeasured(point, "skipped", why) for point, why in skipped]
+        records.write(records.next_attempt(self.folders.records, launch.identity), record)
+        self._done(Outcome(launch, "skipped", reason, 0.0))
+
+    def _record_without_run(self, launch: Launch, points: list[Point], status: str, reason: str) -> None:
+        record = records.not_run(context(self.plan, launch), points, status, reason, now())
+        records.write(records.next_attempt(self.folders.records, launch.identity), record)
+        self._done(Outcome(launch, status, reason, 0.0))
+
+    def _done(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self._tell(
+            event="launch",
+            variant=outcome.launch.arm.name if outcome.launch.arm else outcome.launch.variant,
+            order=outcome.launch.order,
+            status=outcome.status,
+            reason=outcome.reason,
+            seconds=outcome.seconds,
+        )
+
+    def _tell(self, **facts: Any) -> None:
+        """One line for the job's log, and for whoever watches the session's fifo: never waits, never polls."""
+        line = json.dumps({"study": self.plan.study, "mpi": self.plan.platform.mpi} | facts)
+        print(line, flush=True)
+        with contextlib.suppress(OSError):
+            fifo = os.open(self.folders.session / PROGRESS, os.O_WRONLY | os.O_NONBLOCK)
+            try:
+                os.write(fifo, line.encode() + b"\n")
+            finally:
+                os.close(fifo)
+
+
+class CalibrationError(Exception):
+    """Nothing can be measured without a calibration; the message says what happened to it."""
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise Interrupted
+
+
+def main(arguments: list[str]) -> int:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _stop)
+    plan_file, session = map(Path, arguments)
+    try:
+        return Runner(Plan.load(plan_file), session).run()
+    except UsageError as error:
+        print(f"runner: {error}", file=sys.stderr)
+        return WRONG_PLAN
+    except OSError as error:
+        if not folders.trouble(session):
+            raise
+        print(f"runner: {error}", file=sys.stderr)
+        return UNWRITABLE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The request of a gate: its arms made ready, and as many rounds as its minutes allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.base import process, variants
+from harness.base.errors import UsageError
+from harness.base.mpis import MPIS
+from harness.base.variants import LIMIT, WITHOUT_ENGINE
+from harness.job.plan import Arm, Gate, launch_estimate_s
+from harness.sessions import arms, run
+from harness.sessions.request import Request
+
+MOST_ROUNDS = 100
+HELP_LIMIT_S = 30.0
+SAYS = "progress-run: "
+# The canary: some milliseconds of computation alone and a message alone, under no engine.
+CANARY = Arm(
+    "canary",
+    "bare",
+    workload=["microbench", "overlap"],
+    points=[{"pattern": "both", "size_bytes": 262144, "work_units": 20000}],
+)
+
+
+def planned(request: Request, asked: tuple[str, str], minutes: float, least: Callable[[int], int]) -> int:
+    """How many rounds the minutes allow; UsageError where they are fewer than `least` of so many points."""
+    for study in request.studies:
+        if study.sweep(study.scale(request.scale, request.settings)).axes:
+            raise UsageError(f"Study {study.name} sweeps settings of the engine: a gate has its own.")
+    for text in asked:
+        if arms.parse(text).variant == LIMIT:
+            raise UsageError("Variant limit is no engine and no MPI: a gate has nothing to hold against it.")
+    jobs = request.jobs()
+    sampler = jobs[0].sampler
+    round_s = sum(3 * job.launch_estimate_s() + launch_estimate_s(CANARY.points, sampler, 0) for job in jobs)
+    rounds = min(MOST_ROUNDS, int(60 * minutes / round_s))
+    wanted = least(sum(len(job.scale.points()) for job in jobs))
+    if rounds < wanted:
+        raise UsageError(
+            f"{minutes:g} minutes allow {max(0, rounds)} rounds of about {round_s:.0f} s, and {wanted} are wanted at "
+            f"least: give more --minutes, or fewer points with --set."
+        )
+    return rounds
+
+
+def with_arms(request: Request, asked: tuple[str, str], new_options: Sequence[str], gate: Gate) -> Request:
+    """The request with its three arms: the engines of the two that are asked for are built and fit the MPI."""
+    base, new = map(arms.parse, asked)
+    (mpi,) = request.mpis
+    engines = []
+    for text, source in zip(asked, (base, new), strict=True):
+        if source.kind and not request.system.own_mpis:
+            raise UsageError(f"Arm '{text}': engines of other folders run with the MPIs of ./bench list alone.")
+        engines.append(arms.progress_run(source, MPIS[mpi]) if source.kind else "")
+    baseline = Arm("base", base.variant, engines[0])
+    candidate = Arm("new", new.variant, engines[1], options=list(new_options))
+    every = [baseline, replace(baseline, name="control"), candidate]
+    names = list(dict.fromkeys((base.variant, new.variant)))
+    whole = replace(request, variants=names, gate=replace(gate, arms=every))
+    run.set_up(replace(whole, variants=[]))
+    for text, arm in zip(asked, (baseline, candidate), strict=True):
+        _fits(text, arm, whole, mpi)
+    return whole
+
+
+def _fits(text: str, arm: Arm, request: Request, mpi: str) -> None:
+    """UsageError where the engine does not take the arm's settings or is of another MPI."""
+    programs = request.system.programs_of(mpi)
+    tool = Path(arm.progress_run) if arm.progress_run else programs / "progress-run"
+    run.check_settings([arm.variant], tool.parent)
+    if arm.variant.partition(":")[0] in WITHOUT_ENGINE:
+        return
+    how = variants.recipe(arm.variant, tool, {})
+    assert not isinstance(how, str)
+    workload = [str(programs / request.studies[0].workload[0]), "--help"]
+    done = process.answer([*how.prefix, *workload], HELP_LIMIT_S)
+    complaint = next((line for line in done.err.splitlines() if line.startswith(SAYS)), "")
+    if done.status != 0 or complaint:  # it would run the workload without the engine, and say so
+        why = complaint.removeprefix(SAYS) or done.last_line
+        raise UsageError(f"Arm '{text}' does not run with {mpi}: {why or f'status {done.status}'}")

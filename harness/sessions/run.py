@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a request: sets up, brings the system up, lets ReFrame run one job a study and MPI, writes down how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import json
+import os
+import re
+import shutil
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from harness.base import process, turns, variants
+from harness.base.errors import Failure, UsageError
+from harness.base.paths import ROOT, STATE_DIR, VENV
+from harness.base.steps import say
+from harness.job import records
+from harness.job.folders import trouble
+from harness.job.program import CALLERS_PYTHONPATH
+from harness.job.salvage import salvage
+from harness.sessions import identity, unrun
+from harness.sessions import session as sessions
+from harness.sessions.facts import Resumed, State
+from harness.sessions.progress import Progress, watch
+from harness.sessions.request import Request
+from harness.sessions.session import Session
+from harness.setup import mpi as mpi_setup
+from harness.sites.systems import Opened, System
+from reframe_checks import catalogue
+from reframe_checks.study import Study
+from spack_env import site_environment as spack
+
+SETTING_SEPARATOR = ";"
+GATE = "gate-plan.json"
+STOP_GRACE_S = 15.0
+ANSWER_LIMIT_S = 30.0
+LOG_TAIL = 15
+WRONG_USE = 2  # the status of progress-run for settings that cannot be
+
+
+def set_up(request: Request) -> None:
+    """Have every MPI that is run on installed, and the engine and what its studies run built for it."""
+    if request.system.own_mpis:
+        mpi_setup.ensure(*map(mpi_setup.by_name, request.programs()))
+    for mpi, programs in request.programs().items():
+        request.system.set_up([mpi], programs)
+        check_settings(request.variants, request.system.programs_of(mpi))
+
+
+def check_settings(names: Iterable[str], programs: Path) -> None:
+    """UsageError with what progress-run says of these variants' settings, rather than in each launch of a session."""
+    for name in names:
+        how = variants.recipe(name, programs / "progress-run", {})
+        if ":" not in name or isinstance(how, str):
+            continue
+        done = process.answer([*how.prefix, "true"], ANSWER_LIMIT_S)
+        if done.status == WRONG_USE:
+            raise UsageError(f"Variant '{name}': {done.err.strip().removeprefix('progress-run: ')}")
+
+
+def new_session(request: Request, hint: str, command: list[str]) -> Session:
+    """A new session for `request`; what it runs with must be built already."""
+    facts = {"command": command, **request.facts(), "identity": identity.of(request), "spack": _spack_facts(request)}
+    session = sessions.create(hint, facts)
+    if request.gate:
+        (session.path / GATE).write_text(json.dumps(asdict(request.gate), indent=1) + "\n")
+    return session
+
+
+def _spack_facts(request: Request) -> dict[str, Any] | None:
+    """Which Spack built what, where one did."""
+    used = {name: request.system.spack[name].lock() for name in request.programs() if name in request.system.spack}
+    return {"version": spack.version(), "environments": used} if used else None
+
+
+def take_work(session: Session, model: Session) -> None:
+    """Give `session` the calibration of `model`: sessions that are compared do the same work."""
+    kept = sorted(model.folders.calibration.glob("*.json"))
+    for path in kept:
+        shutil.copy(path, session.folders.calibration)
+    session.facts.work_of = (model.facts.work_of or model.name) if kept else None
+    session.save()
+
+
+def resumed_session(request: Request, session: Session, force: bool) -> Session:
+    """The same session, to go on with; UsageError if what would run now is not what ran then."""
+    found = identity.differences(session.facts.identity, identity.of(request))
+    if found and not force:
+        raise UsageError(
+            f"Session {session.name} cannot be resumed: {'; '.join(found)}. Start a new one, or mix them with --force."
+        )
+    with session.alone():
+        session.facts.resumed.append(Resumed(sessions.utc_now().isoformat(), found))
+        session.facts.state = "running"
+        session.save()
+    return session
+
+
+def measuring(system: System, what: str) -> contextlib.AbstractContextManager[None]:
+    """Have this machine alone, once it is free, where the system is on this machine."""
+    return turns.alone(what) if system.exclusive else contextlib.nullcontext()
+
+
+def run(request: Request, session: Session) -> bool:
+    """Run everything of `request` that `session` lacks; True if every point ended ok or skipped.
+
+    Raises KeyboardInterrupt after everything is down and what was finished is kept, and Failure where the session's
+    folder does not take records any more.
+    """
+    state: State = "interrupted"
+    with session.alone() as lock:
+        try:
+            salvage(session.folders)
+            with contextlib.ExitStack() as stack:
+                _run_studies(request, session, lambda: _open(request, session, stack), lock)
+            state = "complete" if not missing(request, session) else "incomplete"
+        except OSError as error:
+            raise _unwritable(session, error) or error from error
+        finally:
+            _close(session, state)
+    return state == "complete"
+
+
+def _open(request: Request, session: Session, stack: contextlib.ExitStack) -> Opened:
+    opened = stack.enter_context(request.system.open(request.nodes))
+    if opened.note:
+        say(opened.note)
+    session.facts.network = opened.network
+    session.save()
+    return opened
+
+
+def _close(session: Session, state: State) -> None:
+    """The end of a run, however it ended; a second Ctrl-C does not leave it half done."""
+    with _deaf():
+        try:
+            salvage(session.folders)
+            session.finish(state)
+        except OSError as error:
+            raise _unwritable(session, error) or error from error
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _unwritable(session: Session, error: OSError) -> Failure | None:
+    """What to say where records cannot be written; None if the error has another cause."""
+    if not (why := trouble(session.path)):
+        return None
+    return Failure(
+        f"The results in {session.path} cannot be written any more ({why}; {error.strerror}): what was finished before "
+        f"is kept. When the folder is as it was, with room in it: ./bench run --resume {session.name}"
+    )
+
+
+def _run_studies(request: Request, session: Session, bring_up: Callable[[], Opened], lock: int) -> None:
+    """One ReFrame a study. A launch that its job did not come to gets a record that says why."""
+    opened = bring_up()
+    jobs = request.jobs()
+    progress = Progress({(job.study.name, job.mpi): job.estimate_s() for job in jobs})
+    with watch(session.path, progress):
+        for study in request.studies:
+            if not opened.alive():
+                say(f"the nodes of {request.system.name} are gone: making new ones")
+                opened = bring_up()
+            mpis = [job.mpi for job in jobs if job.study is study]
+            command = opened.login(reframe_command(request, study, mpis, session.path))
+            report = _report(session.path, study.name)
+            report.unlink(missing_ok=True)
+            complaint = _reframe(command, report.with_suffix(".log"), lock)
+            if complaint and not trouble(session.path):  # else the sentence on the folder says why
+                say(complaint)
+            salvage(session.folders)
+            for job in jobs:
+                if job.study is study:
+                    count = unrun.record(job, request, session, report)
+                    if count:
+                        say(f"{study.name} on {job.mpi}: {count} launches were not run; their records say why")
+
+
+def _report(session: Path, study: str) -> Path:
+    return session / "reframe" / f"{study}.json"
+
+
+def reframe_command(request: Request, study: Study, mpis: list[str], session: Path) -> list[str]:
+    """ReFrame's command line for one study of the request on these MPIs."""
+    prefix = session / "reframe"
+    file, check = catalogue.check_of(study)
+    variables = {
+        "variants": ",".join(request.variants),
+        "settings": SETTING_SEPARATOR.join(f"{name}={text}" for name, text in request.settings.items()),
+        "seed": str(request.seed),
+        "nodes": str(request.nodes),
+        "session_dir": str(session),
+        "slowdown": f"{request.slowdown:g}" if request.slowdown != 1 else "",
+        "gate": str(session / GATE) if request.gate else "",
+        "program": json.dumps(asdict(study.program)) if study.program else "",
+    }
+    return [
+        *(str(VENV / "bin" / "reframe"), "--nocolor", "--exec-policy=serial", "--run"),
+        *("-C", str(request.system.config)),
+        *(("--system", f"{request.system.name}:{request.system.partition}") if request.system.partition else ()),
+        "--skip-system-check",  # what cannot be measured here leaves records that say so
+        *("-c", str(file), "-n", f"^{check}\\b"),
+        *("--prefix", str(prefix), "--report-file", str(_report(session, study.name))),
+        *("-p", f"^({'|'.join(map(re.escape, mpis))})$"),
+        *("-P", f"scale={request.scale}"),
+        *(option for name, text in variables.items() if text for option in ("-S", f"{name}={text}")),
+    ]
+
+
+def _reframe(command: list[str], log: Path, lock: int) -> str:
+    """Run ReFrame; its words go to `log`. Empty, or what to say of an end that is not one of ReFrame's own.
+
+    That a test failed is not said here: the records say what failed, and why.
+    """
+    log.parent.mkdir(exist_ok=True)
+    environment = dict(os.environ) | {
+        "PYTHONPATH": str(ROOT),
+        CALLERS_PYTHONPATH: os.environ.get("PYTHONPATH", ""),
+        "RFM_ENABLE_RESULTS_STORAGE": "yes",
+        "RFM_SQLITE_DB_FILE": str(STATE_DIR / "reframe.db"),
+        "LOGNAME": _user(),  # ReFrame fails without a name, and a user in a container may have no account
+    }
+    with log.open("ab") as stream:
+        how = {"env": environment, "stdout": stream, "stderr": stream, "pass_fds": [lock]}
+        # told to stop as well if this process is killed; it holds the session's lock until it has stopped
+        with process.group(command, signal.SIGINT, STOP_GRACE_S, tie=signal.SIGINT, **how) as reframe:
+            try:
+                status = reframe.wait()
+            except BaseException:
+                say("stopping: finished points are kept ...")
+                raise
+    if status in (0, 1):
+        return ""
+    tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL:])
+    return f"ReFrame ended with status {status}; the end of {log}:\n{tail}"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user{os.getuid()}"
+
+
+def missing(request: Request, session: Session) -> list[str]:
+    """The launches of the request that have points which are neither ok nor skipped."""
+    folder = session.folders.records
+    lacking = []
+    for job in request.jobs():
+        ranks = job.study.reporting(request.nodes)
+        for launch in job.launches:
+            wanted = {records.key(point) for point in job.points_of(launch)}
+            done = records.finished(folder, launch.identity, ranks) | records.skipped(folder, launch.identity)
+            if not wanted <= done:
+                lacking.append(launch.identity)
+    return lacking

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench compare-program with real MPI programs: a verdict, a record, a figure; and what cannot be compared."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.base.mpis import MPIS
+from harness.cli import main
+from harness.job import records
+from harness.tests.sessions import bench, facts, latest, reasons, results, state
+
+__all__ = ["results", "state"]  # fixtures
+
+# Two ranks exchange 1 MB beside 50 ms of computing, and print time and energy. With "wrong" the energy depends on
+# whether the engine is there.
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char in[1 << 20], out[1 << 20];
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Request requests[2];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const double begin = MPI_Wtime();
+  MPI_Irecv(in, sizeof in, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Isend(out, sizeof out, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]);
+  while (MPI_Wtime() < begin + 0.05) {
+  }
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  if (rank == 0) printf("time: %g s\n", MPI_Wtime() - begin);
+  const int wrong = argc > 1 && strcmp(argv[1], "wrong") == 0 && getenv("PROGRESS_ENGINE");
+  if (rank == 0) printf("energy: %g of %d ranks\n", wrong ? 0.0 : -4.6, size);
+  MPI_Finalize();
+  return 0;
+}
+"""
+READ = ("--time-from", r"time: (\S+) s", "--check", "energy: .*")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A program of MPICH's."""
+    mpi = MPIS["mpich"]
+    if not mpi.installed():
+        pytest.skip("MPICH (PyPI) is not installed")
+    folder = tmp_path_factory.mktemp("program")
+    (folder / "app.c").write_text(PROGRAM)
+    subprocess.run([str(mpi.mpicc), "app.c", "-o", "app"], cwd=folder, check=True)
+    return str(folder / "app")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-n", "2", "--launcher", "srun -n 64", "--", "true"), "the launcher says how many ranks there are"),
+        (("--launcher", "'", "--", "true"), "--launcher ''': No closing quotation"),
+        (("--launcher", "no-such-launcher -n 2", "--", "true"), "no program called 'no-such-launcher' on PATH"),
+        (("--time-from", "(", "--", "true"), "--time-from '(' is no regular expression"),
+        (("--check", "*", "--", "true"), "--check '*' is no regular expression"),
+        (("--", "./no-such-program"), "no program called './no-such-program'"),
+        (("--variant", "fast", "--", "true"), "no variant called 'fast'"),
+        (("--variant", "bare", "--", "true"), "bare alone is compared with nothing"),
+        (("--mpi", "mpich,openmpi", "--", "true"), "a program is linked to one MPI"),
+    ],
+)
+def test_wrong_calls(capsys: pytest.CaptureFixture[str], results: Path, words: tuple[str, ...], said: str) -> None:
+    assert main(["compare-program", "--mpi", "mpich", *words]) == 2
+    complaint = capsys.readouterr().err
+    assert said in complaint
+    assert len(complaint.splitlines()) == 1
+    assert not results.exists()
+
+
+def test_the_study_is_not_run_without_a_program(capsys: pytest.CaptureFixture[str], results: Path) -> None:
+    assert main(["run", "own-program", "--mpi", "mpich"]) == 2
+    assert "runs a program of yours: ./bench compare-program takes it" in capsys.readouterr().err
+    assert not results.exists()
+
+
+@pytest.mark.mpi
+@pytest.mark.vcluster
+@pytest.mark.usefixtures("state")
+def test_a_program_is_compared_on_two_nodes(program: str, results: Path) -> None:
+    done = bench("compare-program", "--mpi", "mpich", "-n", "2", "--launches", "1", *READ, "--", program)
+    assert done.returncode == 0, done.stderr
+    assert "# app on MPICH" in done.stdout
+    assert "adaptive cannot be judged (spread within one launch" in done.stdout
+    assert "pending while it computed" in done.stdout
+    session = latest(results)
+    assert facts(session)["state"] == "complete"
+    assert facts(session)["request"]["program"]["command"] == [program]
+    assert {path.name.partition(".")[0] for path in (session / "nodes").iterdir()} == {"vc1", "vc2"}
+    (adaptive,) = [records.read(path) for path in (session / "records").glob("*.adaptive.jsonl")]
+    assert adaptive.end is not None
+    assert adaptive.end["result"] == "energy: -4.6 of 2 ranks"
+    assert [rank["engine"]["preset"] for rank in adaptive.end["ranks"]] == ["adaptive"] * 2
+    assert 0.05 <= adaptive.points[0]["samples"]["printed_time"][0] < adaptive.points[0]["samples"]["whole_s"][0]
+    assert (session / "figures" / "own_program.png").exists()
+    again = bench("run", "--resume", session.name)
+    assert again.returncode == 0, again.stderr
+    assert len(list((session / "records").iterdir())) == 2, "nothing lacked"
+
+
+@pytest.mark.mpi
+def test_with_ones_own_launcher_a_wrong_energy_is_rejected(program: str, results: Path) -> None:
+    words = ("--mpi", "mpich", "--launcher", "mpiexec -n 2", "--launches", "1", *READ)
+    done = bench("compare-program", *words, "--", program, "wrong")
+    assert done.returncode == 1, done.stderr
+    rejected = "its result is not that of bare: 'energy: 0 of 2 ranks' instead of 'energy: -4.6 of 2 ranks'"
+    assert f"adaptive: rejected, failed: {rejected}." in done.stdout
+    assert list(reasons(latest(results)).values()) == [rejected]
+
+
+@pytest.mark.mpi
+def test_a_program_that_fails_is_said_once(program: str, results: Path) -> None:
+    words = ("--mpi", "mpich", "--launcher", "mpiexec -n 2", "--launches", "1", "--time-from", "cost (.*)")
+    done = bench("compare-program", *words, "--", program)
+    assert done.returncode == 1
+    (said,) = [line for line in done.stderr.splitlines() if line.startswith("bench: ")]
+    wrong = "app: it printed nothing that --time-from 'cost (.*)' finds"
+    assert said == f"bench: {wrong}. What it printed is in {latest(results) / 'logs'}."
+    assert set(reasons(latest(results)).values()) == {wrong}

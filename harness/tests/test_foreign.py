@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Somebody else's program in a job: tried, timed, its result compared; what goes wrong with it is a sentence.
+
+No MPI is in it: the programs are of a shell, and so is what stands in for progress-run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.base.mpis import MPIS
+from harness.base.paths import ROOT, SCHEMA
+from harness.job import program as foreign
+from harness.job import records
+from harness.job.folders import Folders
+from harness.job.foreign import Trial, trial
+from harness.job.plan import Plan, Point, interleave
+from harness.job.program import CALLERS_PYTHONPATH, Program, Unusable, read
+from harness.job.reap import marked
+from harness.job.runner import Runner
+
+# Leaves a rank's report for each of RANKS and becomes the program; ENGINE tells that what it runs under.
+PROGRESS_RUN = """#!/bin/sh
+export ENGINE=$2
+while [ "$1" != -- ]; do [ "$1" = --report-file ] && file=$2; shift; done
+shift
+for rank in $RANKS; do
+  report=$(echo "$file" | sed "s/%r/$rank/")
+  echo '{"preset": "'$ENGINE'", "active": true, "pending_while_computing_s": 0.25}' > "$report"
+done
+exec "$@"
+"""
+RESULT, TIME = r"energy (\S+)", r"time (\S+)"
+GOOD = "echo time 1.5; echo energy -4.6"
+
+Run = Callable[..., tuple[Plan, Path, int]]
+
+
+@pytest.fixture
+def run(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a shell's program as a job's: its plan, its session and the runner's status."""
+    stand_in = tmp_path / "progress-run"
+    stand_in.write_text(PROGRESS_RUN)
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("RANKS", "0 1")
+
+    def whole(
+        script: str | list[str], launches: int = 2, timeout_s: float = 30.0, library: str = "MPICH Version"
+    ) -> tuple[Plan, Path, int]:
+        command = ["/bin/sh", "-c", script] if isinstance(script, str) else script
+        program = Program(command, str(tmp_path), 2, time_from=TIME, check=RESULT)
+        stood_in: dict[str, Any] = {
+            "launch_command": [],
+            "progress_run": str(stand_in),
+            "reap": ["true"],
+            "library": library,
+        }
+        here = replace(plan.platform, **stood_in)
+        own = replace(
+            plan,
+            study="own-program",
+            workload=[],
+            points=[{}],
+            launches=interleave("own.s.mpich", {"bare": launches, "adaptive": launches}, 1),
+            platform=here,
+            program=program,
+            given_timeout_s=timeout_s,
+        )
+        return own, tmp_path / "session", Runner(own, tmp_path / "session").run()
+
+    return whole
+
+
+def points(plan: Plan, session: Path) -> dict[str, list[tuple[str, str, list[float]]]]:
+    """Variant -> status, reason and printed time of each launch."""
+    found: dict[str, list[tuple[str, str, list[float]]]] = {}
+    for launch in plan.launches:
+        (line,) = records.read(session / "records" / f"{launch.identity}.jsonl").points
+        samples = line["samples"].get("printed_time", [])
+        found.setdefault(launch.variant, []).append((line["status"], line.get("reason", ""), samples))
+    return found
+
+
+def test_a_good_program_is_tried_once_and_timed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/of/the/harness")
+    monkeypatch.setenv(CALLERS_PYTHONPATH, "/of/the/caller")
+    script = f'echo "$ENGINE $PYTHONPATH" >> runs; {GOOD}'
+    plan, session, status = run(script)
+    assert status == 0
+    assert points(plan, session) == dict.fromkeys(("bare", "adaptive"), [("ok", "", [1.5])] * 2)
+    assert (tmp_path / "runs").read_text().count("/of/the/caller\n") == 5, "tried once, twice each variant, where I am"
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    for path in (session / "records").glob("*.jsonl"):
+        for text in path.read_text().splitlines():
+            validator.validate(json.loads(text))
+    (end,) = [record.end for record in [records.read(next((session / "records").glob("*.adaptive.jsonl")))]]
+    assert end is not None
+    assert end["result"] == "-4.6"
+    assert [rank["engine"]["pending_while_computing_s"] for rank in end["ranks"]] == [0.25, 0.25]
+    assert not list((session / "scratch").iterdir())
+    run(script)
+    assert (tmp_path / "runs").read_text().count("\n") == 5, "a second run of the session finds all done"
+
+
+def test_another_result_than_bares_is_rejected_and_not_timed(run: Run) -> None:
+    plan, session, status = run("echo time 1.5; echo energy ${ENGINE:--4.6}")
+    assert status == 1
+    found = points(plan, session)
+    assert found["bare"] == [("ok", "", [1.5])] * 2
+    assert found["adaptive"] == [("failed", "its result is not that of bare: 'adaptive' instead of '-4.6'", [])] * 2
+
+
+def test_results_that_differ_by_themselves_end_it(run: Run, tmp_path: Path) -> None:
+    plan, session, status = run("echo >> runs; echo time 1.5; echo energy $(wc -l < runs)", launches=3)
+    assert status == 1
+    reasons = {reason for launches in points(plan, session).values() for _, reason, _ in launches}
+    assert any(why.startswith("its results differ between launches of bare by itself: '") for why in reasons)
+    first = next(i for i, launch in enumerate(plan.launches) if launch.variant == "bare")
+    assert (tmp_path / "runs").read_text().count("\n") == 2 + first, "nothing is run after it"
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (f"{GOOD}; echo out of memory >&2; exit 3", "sh: exit status 3; last words: out of memory"),
+        ("sleep 60", "sh: did not end within 0 s; last words: none"),
+        ("echo energy -4.6", f"sh: it printed nothing that --time-from '{TIME}' finds"),
+        ("echo time 1.5", f"sh: it printed nothing that --check '{RESULT}' finds"),
+        ("echo time soon; echo energy 1", f"sh: what --time-from '{TIME}' finds is no number: 'soon'"),
+    ],
+)
+def test_what_cannot_be_used_is_tried_once_and_said(run: Run, tmp_path: Path, script: str, reason: str) -> None:
+    plan, session, status = run(f"echo >> runs; {script}", timeout_s=0.4 if "sleep" in script else 30.0)
+    assert status == 1
+    assert points(plan, session) == dict.fromkeys(("bare", "adaptive"), [("failed", reason, [])] * 2)
+    assert (tmp_path / "runs").read_text().count("\n") == 1
+    assert not list(marked("own-program.vcluster.mpich.trial")), "nothing is left running"
+    assert not list((session / "scratch").iterdir())
+
+
+def test_a_variant_that_fails_leaves_bare_its_times(run: Run) -> None:
+    plan, session, _ = run(f"{GOOD}; [ -z $ENGINE ] || exit 7")
+    found = points(plan, session)
+    assert found["bare"] == [("ok", "", [1.5])] * 2
+    assert found["adaptive"] == [("failed", "exit status 7; last words: energy -4.6", [])] * 2
+
+
+def test_an_engine_that_is_not_on_every_rank_is_a_failure(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKS", "0")
+    plan, session, _ = run(f"{GOOD}; echo progress-run: app is statically linked")
+    said = "the engine reported on 1 of 2 ranks: progress-run: app is statically linked"
+    assert points(plan, session)["adaptive"] == [("failed", said, [])] * 2
+
+
+def test_a_hang_is_given_up_by_what_the_trial_took() -> None:
+    assert Trial(10.0, "").patience_s(600.0) == 105.0
+    assert Trial(10.0, "").patience_s(60.0) == 60.0
+
+
+def test_a_damaged_trial_is_a_sentence(run: Run) -> None:
+    plan, session, _ = run(GOOD, launches=1)
+    (kept,) = (session / "calibration").glob("*.trial.json")
+    kept.write_text('{"seconds": "long"}')
+    with pytest.raises(Unusable, match=r"trial\.json: seconds: a valid number is wanted"):
+        trial(plan, Folders(session))
+
+
+@pytest.mark.mpi
+def test_a_program_of_another_mpi_is_not_even_tried(run: Run) -> None:
+    mpi = MPIS["mpich"]
+    if not mpi.installed():
+        pytest.skip("MPICH (PyPI) is not installed")
+    own, session, status = run([str(mpi.bin / "mpivars")], library="Open MPI")
+    assert status == 1
+    (reason,) = {reason for launches in points(own, session).values() for _, reason, _ in launches}
+    assert reason.startswith("mpivars: it links another MPI: ")
+    assert reason.endswith("and not Open MPI")
+    assert not (session / "logs" / "own-program.vcluster.mpich.trial.log").exists()
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(("library", "said"), [("MPICH Version", ""), ("Open MPI", "it links another MPI: ")])
+def test_the_loader_says_which_mpi_a_program_has(library: str, said: str) -> None:
+    mpi = MPIS["mpich"]
+    if not mpi.installed():
+        pytest.skip("MPICH (PyPI) is not installed")
+    found = foreign.another_mpi(str(mpi.bin / "mpivars"), library, mpi.shell_environment())
+    assert found.startswith(said) and bool(found) == bool(said)
+    assert foreign.another_mpi("/bin/sh", library, mpi.shell_environment()) == ""
+
+
+OUTPUTS = ROOT / "workloads" / "apps" / "tests" / "outputs"
+
+
+def of_case(plan: Plan, session: Path, case: str, output: Path, wanted: list[Point]) -> tuple[int, list[Any]]:
+    """Runs what prints `output` as a case of workloads.apps, bare; the status, and the lines of its record."""
+    program = Program(["/bin/cat", str(output)], "/", 2, case=case)
+    launches = interleave(f"{case}.s.mpich", {"bare": 1}, 1)
+    here = replace(plan.platform, launch_command=[], reap=["true"])
+    own = replace(plan, study=case, workload=[], points=wanted, launches=launches, platform=here, program=program)
+    status = Runner(own, session).run()
+    return status, records.read(session / "records" / f"{launches[0].identity}.jsonl").points
+
+
+def test_lines_of_an_output_are_points_and_what_it_lacks_has_failed(plan: Plan, tmp_path: Path) -> None:
+    wanted: list[Point] = [{"benchmark": "Ibcast", "size_bytes": size} for size in (1024, 1048576, 3)]
+    case = "imb-nonblocking-collectives"
+    _, lines = of_case(plan, tmp_path / "s", case, OUTPUTS / "imb-2021-nbc.txt", wanted)
+    assert [line["status"] for line in lines] == ["ok", "ok", "failed"]
+    assert lines[1]["samples"]["overlap"] == [pytest.approx(0.8064)]
+    assert set(lines[0]["samples"]) == {"overall_s", "pure_s", "compute_s", "overlap"}
+    assert lines[2]["reason"] == "its output has no line of this point"
+
+
+def test_a_wrong_energy_is_rejected_though_bare_prints_it_every_time(plan: Plan, tmp_path: Path) -> None:
+    good = OUTPUTS / "lammps-20210929-melt.txt"
+    wanted: list[Point] = [{"atoms": 32000, "steps": 100}]
+    status, (line,) = of_case(plan, tmp_path / "good", "lammps-melt", good, wanted)
+    assert (status, line["status"], line["samples"]["time_s"]) == (0, "ok", [7.38794])
+    bad = tmp_path / "bad.txt"
+    bad.write_text(good.read_text().replace("-4.6223613", "-4.7223613"))
+    status, (line,) = of_case(plan, tmp_path / "bad", "lammps-melt", bad, wanted)
+    assert (status, line["status"], line["samples"]) == (1, "failed", {})
+    assert line["reason"] == "cat: its result is wrong: '0: -4.6134356, 100: -4.7223613'"
+
+
+PROGRAM = Program(["app"], "/", 2, time_from=TIME, check="energy.*")
+
+
+@pytest.mark.parametrize(("printed", "seconds"), [("time 2.5", 2.5), ("time 1\ntime 2", 2.0), ("time 1.5D-01", 0.15)])
+def test_the_last_time_counts_as_fortran_writes_it_too(printed: str, seconds: float) -> None:
+    found = read(PROGRAM, f"energy 1\nenergy 2\n{printed}\n", 9.0)
+    assert found.samples == {"whole_s": 9.0, "printed_time": seconds}
+    assert found.result == "energy 1\nenergy 2"
+
+
+@given(st.text())
+def test_any_output_is_read_or_a_sentence(text: str) -> None:
+    try:
+        found = read(PROGRAM, f"time {text}\nenergy", 1.0)
+    except Unusable as error:
+        assert "\n" not in str(error)
+    else:
+        assert found.samples["printed_time"] > 0

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench gate: its arms, its schedule, when it stops, and what it says of calls that cannot be."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.base import paths
+from harness.base.errors import Failure, UsageError
+from harness.base.mpis import MPIS
+from harness.cli import main
+from harness.job.launch import Attempt, Outcome
+from harness.job.plan import Arm, Gate, Plan, gate_schedule
+from harness.job.runner import Runner
+from harness.sessions import arms, gates
+from harness.sessions.facts import Facts
+from harness.sessions.request import Request, from_facts
+from harness.sites.systems import BUILTIN
+from reframe_checks.catalogue import by_names
+
+ARMS = [Arm("base", "adaptive"), Arm("control", "adaptive"), Arm("new", "timer", options=["--inject-slowdown=1.05"])]
+
+
+def gate(rounds: int = 4, **changes: object) -> Gate:
+    planned = Gate(ARMS, gates.CANARY, rounds, 10.0, [2], [sys.executable, "-c", "raise SystemExit(1)"], 0.02, "a", "b")
+    return replace(planned, **changes)  # type: ignore[arg-type]
+
+
+def test_every_round_has_each_arm_once_between_two_canaries() -> None:
+    schedule = gate_schedule("s.vcluster.mpich", gate(), 7)
+    names = [launch.arm.name for launch in schedule if launch.arm]
+    assert names[::4] == ["canary"] * 5
+    rounds = [names[place + 1 : place + 4] for place in range(0, 16, 4)]
+    assert all(sorted(one) == ["base", "control", "new"] for one in rounds)
+    assert len({tuple(one) for one in rounds}) > 1, "the order is drawn anew"
+    assert len({launch.identity for launch in schedule}) == len(schedule)
+    assert schedule == gate_schedule("s.vcluster.mpich", gate(), 7)
+
+
+def test_a_gates_request_survives_its_session() -> None:
+    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
+    again = from_facts(Facts("s", "now", "complete", **request.facts()))
+    assert again.gate == request.gate
+    assert request.programs() == {"mpich": ["microbench"]}
+    canary, first = request.jobs()[0].launches[:2]
+    assert request.jobs()[0].points_of(canary) == gates.CANARY.points
+    assert len(request.jobs()[0].points_of(first)) > 1
+
+
+@pytest.fixture
+def launched(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    """A runner of a gate none of whose launches really runs."""
+
+    def run(attempt: Attempt) -> Outcome:
+        return Outcome(attempt.launch, "ok", "", 0.0)
+
+    monkeypatch.setattr(Attempt, "run", run)
+    monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
+    points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
+    asked = gate()
+    return Runner(replace(plan, points=points, gate=asked, launches=gate_schedule("s", asked, 1)), tmp_path)
+
+
+def ran(runner: Runner) -> list[str]:
+    return [outcome.launch.arm.name for outcome in runner.outcomes if outcome.launch.arm]
+
+
+def test_a_gate_goes_on_while_nothing_is_known(launched: Runner) -> None:
+    assert launched.run() == 0
+    assert len(ran(launched)) == 17
+
+
+def test_a_gate_stops_behind_a_canary_when_enough_is_known(launched: Runner, tmp_path: Path) -> None:
+    told = tmp_path / "asked"
+    look = [sys.executable, "-c", f"import sys; open({str(told)!r}, 'w').write(sys.argv[1])"]
+    asked = replace(launched.plan.gate or gate(), look=look)
+    launched.plan = replace(launched.plan, gate=asked)
+    assert launched.run() == 0
+    assert len(ran(launched)) == 2 * 4 + 1 and ran(launched)[-1] == "canary"
+    assert told.read_text() == str(tmp_path)
+    left = [json.loads(path.read_text().splitlines()[-1]) for path in (tmp_path / "records").glob("*.jsonl")]
+    assert len(left) == 8
+    assert {(line["end"]["status"], line["end"]["reason"]) for line in left} == {
+        ("skipped", "not needed: the gate's verdict was known")
+    }
+    again = Runner(launched.plan, tmp_path)
+    assert not {launch.arm.name for launch, _ in again._todo() if launch.repetition >= 2 and launch.arm} - {"canary"}
+
+
+def test_a_gate_begins_no_round_when_its_time_is_up(launched: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: launched.started + 601.0)
+    assert launched.run() == 0
+    assert ran(launched) == ["canary"]
+
+
+def test_arms_in_words(tmp_path: Path) -> None:
+    assert arms.parse("adaptive:burst=5") == arms.Source("", "", "adaptive:burst=5")
+    assert arms.parse("commit:HEAD~2") == arms.Source("commit", "HEAD~2", "adaptive")
+    assert arms.parse("prefix:/opt/x,timer:slice_us=50") == arms.Source("prefix", "/opt/x", "timer:slice_us=50")
+    file = tmp_path / "site.conf"
+    file.write_text("# ours\nvariant = timer\nslice_us = 50  # short\n\n")
+    assert arms.parse(f"settings:{file}").variant == "timer:slice_us=50"
+    file.write_text("slice_us\n")
+    with pytest.raises(UsageError, match="line 1: KEY = VALUE"):
+        arms.parse(f"settings:{file}")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("quick", "no variant called 'quick'.*An arm is a variant"),
+        ("commit:", "one of a variant"),
+        ("settings:/none", "cannot be read"),
+        ("commit:HEAD,quick", "no variant called"),
+    ],
+)
+def test_words_that_are_no_arm(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        arms.parse(text)
+
+
+def test_engines_that_are_not_there() -> None:
+    with pytest.raises(UsageError, match="there is no /none/bin/progress-run"):
+        arms.progress_run(arms.parse("prefix:/none"), MPIS["mpich"])
+    with pytest.raises(UsageError, match="no such commit"):
+        arms.progress_run(arms.parse("commit:0000000"), MPIS["mpich"])
+    with pytest.raises(UsageError, match="no such commit"):
+        arms.progress_run(arms.parse("commit:--help"), MPIS["mpich"])
+
+
+def test_a_commit_that_does_not_build_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it has instead of the engine; what another gate has built stays."""
+    monkeypatch.setattr(arms, "STATE_DIR", tmp_path / "state")
+    monkeypatch.setattr(arms, "_check_out", lambda _commit, folder, _revision: folder.mkdir(parents=True))
+    if not paths.IN_CLONE:
+        pytest.skip("needs a clone")
+    with pytest.raises(UsageError, match=r"'commit:HEAD' does not build for MPICH.*see .*log"):
+        arms.progress_run(arms.parse("commit:HEAD"), MPIS["mpich"])
+
+
+CALLS = {
+    ("--base", "bare"): "give --base and --new",
+    ("--base", "bare", "--new", "limit"): "limit is no engine",
+    ("--base", "bare", "--new", "off", "--margin", "much"): "per cent are wanted",
+    ("--base", "bare", "--new", "off", "--minutes", "0.2"): "give more --minutes, or fewer points",
+    ("--base", "bare", "--new", "off", "--study", "timer-period"): "sweeps settings of the engine",
+    ("--base", "bare", "--new", "off", "--mpi", "mpich,openmpi"): "of one MPI",
+    ("--resume", "nothing"): "no session 'nothing'",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_calls_that_cannot_be(call: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gate", "--system", "local", *call]) == 2
+    assert CALLS[call] in capsys.readouterr().err
+
+
+def test_a_damaged_store_is_said_before_anything_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "old.gate.json").write_text("{")
+    call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(tmp_path)]
+    assert main(call) == 2
+    assert "old.gate.json" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["old.gate.json"]
+    assert main(["history", "--store", str(tmp_path)]) == 2
+
+
+def test_what_breaks_or_is_stopped_is_not_a_slower_candidate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for error in (KeyboardInterrupt(), Failure("no nodes"), OSError("gone")):
+        monkeypatch.setattr(gates, "with_arms", Raising(error))
+        call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(tmp_path)]
+        assert main(call) == 3
+
+
+class Raising:
+    """A function that raises."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __call__(self, *_: object) -> None:
+        raise self.error

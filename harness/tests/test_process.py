@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nothing of what was started is left: not after a timeout, not after a signal, not what ignores one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.base import process
+from harness.base.paths import ROOT
+from harness.vcluster.tests.vcluster_fixtures import eventually
+
+# A child and a grandchild that both ignore SIGTERM, tell their PIDs and stay; the parent stays or ends at once.
+STUBBORN = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork():
+    os.write(3, f"{os.getpid()}\\n".encode())
+    if sys.argv[1] == "ends":
+        sys.exit(5)
+else:
+    os.write(3, f"{os.getpid()}\\n".encode())
+print("here", flush=True)
+time.sleep(600)
+"""
+
+
+class Family:
+    """The stubborn program, and whether any of it lives."""
+
+    def __init__(self, folder: Path) -> None:
+        self.told = folder / "pids"
+
+    def command(self, parent: str) -> list[str]:
+        return ["sh", "-c", f'exec 3>>{self.told}; exec "$@"', "sh", sys.executable, "-c", STUBBORN, parent]
+
+    def pids(self) -> list[int]:
+        return [int(line) for line in self.told.read_text().split()] if self.told.exists() else []
+
+    def both(self) -> bool:
+        return len(self.pids()) == 2
+
+    def alive(self) -> list[int]:
+        return [pid for pid in self.pids() if Path(f"/proc/{pid}").exists() and not _zombie(pid)]
+
+
+def _zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> Family:
+    return Family(tmp_path)
+
+
+def gone(family: Family) -> bool:
+    return family.both() and eventually(lambda: not family.alive(), 5)
+
+
+def test_a_timeout_ends_a_grandchild_that_ignores_sigterm(family: Family, tmp_path: Path) -> None:
+    ended = process.run(family.command("stays"), {}, tmp_path / "log", 1.5)
+    assert ended.status is None and ended.last_line == "here"
+    assert gone(family), family.alive()
+
+
+def test_what_a_program_leaves_behind_ends_with_it_and_keeps_nobody_waiting(family: Family) -> None:
+    said = process.answer([*family.command("ends")], 300)
+    assert said.status == 5
+    assert eventually(lambda: not family.alive(), 5), family.alive()
+
+
+def test_an_answer_that_takes_too_long_says_so(family: Family) -> None:
+    said = process.answer(family.command("stays"), 1.5)
+    assert said.status is None and said.out == "here\nhere\n" and "did not end within 1.5 s" in said.err
+    assert gone(family), family.alive()
+
+
+def test_an_exception_ends_it_too(family: Family) -> None:
+    with pytest.raises(KeyboardInterrupt), process.group(family.command("stays")):
+        assert eventually(family.both, 20)
+        raise KeyboardInterrupt
+    assert gone(family), family.alive()
+
+
+def test_a_program_reads_what_it_is_told_and_else_nothing() -> None:
+    assert process.answer(["cat"], 20, told="words\n").out == "words\n"
+    assert process.answer(["cat"], 20) == process.Answer(0, "", "")
+
+
+def test_a_program_that_is_not_there_is_said_to_be(tmp_path: Path) -> None:
+    said = process.answer(["no-such-program"], 5, {"PATH": str(tmp_path)})
+    assert said.status is None and said.last_line == "there is no program no-such-program"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_to_whoever_waits_ends_it(number: signal.Signals, tmp_path: Path) -> None:
+    """By this process where it still can, by the kernel where it was killed: the program itself at least."""
+    told = tmp_path / "pid"
+    waits = (
+        "import signal, sys\nfrom pathlib import Path\nfrom harness.base import process\n"
+        "def stop(*_): raise KeyboardInterrupt\nsignal.signal(signal.SIGTERM, stop)\n"
+        f"process.run(['sh', '-c', 'echo $$ > {told}; exec sleep 600'], {{}}, Path({str(tmp_path / 'log')!r}), 600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", waits], cwd=ROOT, stderr=subprocess.DEVNULL) as waiting:
+        assert eventually(lambda: told.exists() and bool(told.read_text().strip()), 20)
+        sleeper = int(told.read_text())
+        os.kill(waiting.pid, number)
+        waiting.wait(20)
+    assert eventually(lambda: _zombie(sleeper), 5)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Other people's codes: found or skipped with a sentence, run under the engine, read, written down as records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.base.mpis import MPIS
+from harness.cli import main
+from harness.job import records
+from harness.tests.sessions import bench, latest, reasons, results, state
+from workloads.apps import find, table
+
+__all__ = ["results", "state"]  # fixtures
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("remove",), "leave it out to list, or say install"),
+        (("install", "cooking"), "There is no code 'cooking'. There are: intel-mpi-benchmarks,"),
+        (("install", "minife"), "miniFE is not in the distribution: spack install minife build=ref"),
+    ],
+)
+def test_wrong_calls(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str) -> None:
+    assert main(["apps", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_every_code_is_listed_with_how_to_get_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "xhpcg"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["apps"]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
+    assert set(lines) >= {code.name for code in table.CODES}
+    assert f"{program}, PATH; no study runs it yet" in lines["hpcg"]
+    assert "./bench apps install lammps" in lines["lammps"]
+    assert "licensed: SPEC_MPI2007 names the folder" in lines["spec-mpi2007"]
+
+
+def test_a_folder_that_a_site_names_comes_first(tmp_path: Path) -> None:
+    (code,) = [code for code in table.CODES if code.name == "lammps"]
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "lmp"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    found = find.find(code, ["lmp"], {"lammps": str(tmp_path)})
+    assert found == find.Found(program, "the site's file")
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.vcluster
+@pytest.mark.usefixtures("state")
+def test_imb_runs_on_mpich_under_the_engine(results: Path) -> None:
+    if not (MPIS["mpich"].installed() and MPIS["intel-mpi"].installed()):
+        pytest.skip("the wheels of MPICH and Intel MPI are not both installed")
+    done = bench("run", "imb-nonblocking-collectives", "--mpi", "mpich", "--scale", "test")
+    assert done.returncode == 0, done.stderr
+    session = latest(results)
+    for variant in ("bare", "adaptive"):
+        (record,) = [records.read(path) for path in (session / "records").glob(f"*.{variant}.jsonl")]
+        assert len(record.points) == 9
+        assert {line["status"] for line in record.points} == {"ok"}
+        assert all(line["samples"]["overall_s"][0] > 0 for line in record.points)
+        assert record.header is not None
+        assert record.header["quantities"]["overall_s"]["leading"]
+    assert (session / "figures" / "third_party.png").exists()
+
+
+@pytest.mark.mpi
+def test_a_code_that_is_not_there_for_this_mpi_is_skipped_with_the_reason(results: Path) -> None:
+    if not MPIS["mpich"].installed():
+        pytest.skip("MPICH (PyPI) is not installed")
+    here = find.find(table.CASES["lammps-melt"][0], ["lmp"])
+    done = bench("run", "lammps-melt", "--mpi", "mpich", "--scale", "test", "--system", "local")
+    assert done.returncode == 0, done.stderr
+    (why,) = set(reasons(latest(results)).values())
+    if here is None:
+        assert why.startswith("not found, install it with: ./bench apps install lammps")
+    else:  # Debian's
+        assert why.startswith(f"{here.path} (PATH): it links another MPI: ")

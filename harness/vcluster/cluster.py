@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The virtual cluster's interface. Standard library only.
+
+    cluster = up(nodes=2)                                      # vc0 is the login node, vc1 and vc2 compute
+    cluster.execute("vc1", ["hostname"])
+    subprocess.run(cluster.command("vc0", ["mpiexec", ...]), timeout=60)
+    cluster.down()
+
+One cluster a checkout and user, see state.py; any process of the same user can load() it, on the machine and in its
+nodes. Errors: UsageError for a bad argument, Failure for what did not work. Not thread safe.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.base import process
+from harness.base.errors import Failure, UsageError
+
+from . import client, launch, network, state, support
+from . import slurm as slurm_daemons
+from .settings import Settings
+from .support import supported
+from .switch import KEEP
+
+__all__ = ["Cluster", "down", "load", "supported", "up"]
+
+_LIMIT_S = 20.0
+
+
+@dataclass
+class Cluster:
+    """A running cluster. `created`: by this call of up(), and not found running with the same settings."""
+
+    directory: Path
+    settings: Settings
+    created: bool = False
+    _tie: socket.socket | None = field(default=None, repr=False)
+
+    @classmethod
+    def load(cls) -> Cluster | None:
+        """The running cluster of this checkout and user, or None."""
+        return load()
+
+    @property
+    def login(self) -> str:
+        """The node that launches; it runs on all CPUs and its network is not limited."""
+        return self.settings.names[0]
+
+    @property
+    def hosts(self) -> list[str]:
+        """The compute nodes."""
+        return self.settings.names[1:]
+
+    @property
+    def remote_shell(self) -> str:
+        """An executable that MPI launchers can use as ssh or rsh; needs no environment."""
+        return str(self.directory / "rsh")
+
+    def command(self, node: str, argv: Sequence[str]) -> list[str]:
+        """A command line that runs `argv` on the node, with the descriptors, environment and signals of its process.
+
+        When that process ends, killed or not, the command on the node is killed with all its descendants. The exit
+        status is the command's, 128 + signal where one killed it, 255 where the node is down.
+        """
+        self._check_node(node)
+        if not argv:
+            raise UsageError("there is no command to run on " + node)
+        return [str(self.directory / "exec"), node, *argv]
+
+    def execute(
+        self,
+        node: str,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+    ) -> int:
+        """Run a command on a node in the foreground; its exit status, see `command`. `env` None: this environment."""
+        with subprocess.Popen(self.command(node, argv), env=env, cwd=cwd) as process:
+            while True:
+                try:
+                    return process.wait()
+                except KeyboardInterrupt:  # the terminal has sent it to the command too, which decides
+                    continue
+
+    def link(self, node: str, state: Literal["up", "down"]) -> None:
+        """Pull a node's cable or put it back: its interface stays, and has no carrier."""
+        self._check_node(node)
+        if state not in ("up", "down"):
+            raise UsageError(f"a link is set up or down, not {state!r}")
+        self._switch(["ip", "link", "set", network.port(self.settings.names.index(node)), state])
+
+    def set_rate(self, rate: str | None, burst: str | None = None) -> None:
+        """Limit what enters and leaves each compute node (tbf, for instance "1gbit"); None: as fast as memory."""
+        self.settings = self.settings.changed(rate=rate, burst=burst or self.settings.burst)
+        for index, node in enumerate(self.settings.names[1:], start=1):
+            for interface, where in ((network.INTERFACE, node), (network.port(index), None)):
+                line = network.shaping_line(interface, rate, self.settings.burst)
+                self._switch(["tc", *line.split()], where)
+        self.settings.write(self.directory)
+
+    def reap(self, node: str) -> int:
+        """Kill every process of the node but its init, its services, and, called from within the node, the caller
+        with its ancestors and their process groups; the number of processes killed."""
+        return int(self._ask(node, {"operation": "reap"})["killed"])
+
+    def start_service(self, node: str, name: str, argv: Sequence[str]) -> int:
+        """Start a daemon in the foreground mode that it must have; its output goes to log/NODE.NAME.log.
+
+        It outlives reaping and the caller; the PID in the node.
+        """
+        request: dict[str, object] = {
+            "operation": "service", "name": name, "argv": list(argv), "env": support.environment(), "cwd": "/",
+        }  # fmt: skip
+        log = self.directory / "log" / f"{node}.{name}.log"
+        with log.open("ab") as output, Path(os.devnull).open("rb") as nothing:
+            return int(self._ask(node, request, [nothing.fileno(), output.fileno(), output.fileno()])["pid"])
+
+    def services(self, node: str) -> dict[str, int]:
+        """The services that run on the node, with their PIDs there."""
+        return {name: int(pid) for name, pid in self._ask(node, {"operation": "services"}).items()}
+
+    def node_pid(self, node: str) -> int | None:
+        """The PID of the node's init, as the caller's PID namespace has it (0: not visible there); None: it is down."""
+        self._check_node(node)
+        return launch.listener_pid(self.directory / f"{node}.sock")
+
+    def kill_node(self, node: str) -> None:
+        """The node dies at once, as if without power. It comes back with the next `up`."""
+        pid = self.node_pid(node)
+        if pid == 0:
+            raise UsageError("a node can be killed from outside of the cluster only")
+        if pid:
+            launch.kill_and_wait(pid)
+
+    def status(self) -> dict[str, Any]:
+        """What the cluster is, and for each node: pid, address, cpus, services, and its network as measured."""
+        nodes = {name: self._node_status(index) for index, name in enumerate(self.settings.names)}
+        return {
+            "directory": str(self.directory),
+            "login": self.login,
+            "hosts": self.hosts,
+            "rootless": self.settings.user is not None,
+            "shared_cpus": self.settings.shared_cpus,
+            "tied": self.settings.tied,
+            "slurm": self.settings.slurm,
+            "nodes": nodes,
+        }
+
+    @property
+    def network_description(self) -> str:
+        """The network in words for a record's provenance, from what the nodes' kernels say now."""
+        return network.describe(self.status())
+
+    def healthy(self) -> bool:
+        """Do all nodes answer, with their daemons running, and can commands be sent to them?"""
+        needed = (
+            slurm_daemons.daemons(self.settings) if self.settings.slurm else {name: [] for name in self.settings.names}
+        )
+        if not all((self.directory / name).exists() for name in launch.PROGRAMS):  # what cleans /tmp takes them
+            return False
+        try:
+            return all(
+                self.node_pid(node) is not None and set(names) <= self.services(node).keys()
+                for node, names in needed.items()
+            )
+        except Failure:  # it went down while it was asked
+            return False
+
+    def down(self) -> None:
+        """End everything in the cluster at once and remove its directory. No error where that happened already."""
+        with state.locked(self.directory):
+            launch.take_down(self.directory)
+        if self._tie:
+            self._tie.close()
+
+    def _check_node(self, node: str) -> None:
+        if node not in self.settings.names:
+            raise UsageError(f"there is no node {node!r}; the nodes are {', '.join(self.settings.names)}")
+
+    def _node_status(self, index: int) -> dict[str, Any]:
+        name = self.settings.names[index]
+        fixed = {"address": network.address(index), "cpus": self.settings.cpus[name]}
+        pid = self.node_pid(name)
+        if pid is None:
+            return {"up": False, "pid": None, **fixed}
+        asked = self.command(name, ["/bin/sh", "-c", network.PROBE])
+        measured = network.parse_probe(process.answer(asked, _LIMIT_S, support.environment()).out)
+        return {"up": True, "pid": pid, **fixed, "services": self.services(name), **measured}
+
+    def _ask(self, node: str, request: dict[str, object], descriptors: Sequence[int] = ()) -> dict[str, Any]:
+        if node != "switch":
+            self._check_node(node)
+        try:
+            with client.connect(str(self.directory / f"{node}.sock")) as connection:
+                connection.settimeout(_LIMIT_S)
+                client.send(connection, request, list(descriptors))
+                answer = client.receive(connection)
+        except OSError as error:
+            raise Failure(f"node {node} of the virtual cluster does not answer: {error.strerror or error}") from error
+        if answer is None or "error" in answer:
+            raise Failure(f"node {node} of the virtual cluster failed: {(answer or {}).get('error', 'it went down')}")
+        return answer
+
+    def _switch(self, argv: list[str], network_of: str | None = None) -> None:
+        request: dict[str, object] = {"operation": "run", "argv": argv, "cwd": "/", "env": support.environment()}
+        if network_of:
+            request["network"] = network_of
+        read_end, write_end = os.pipe()
+        with os.fdopen(read_end, errors="replace") as errors:
+            try:
+                answer = self._ask("switch", request, [write_end, write_end, write_end])
+            finally:
+                os.close(write_end)
+            if answer["status"] != 0:
+                raise Failure(f"`{' '.join(argv)}` failed: {' '.join(errors.read().split())}")
+
+
+def load() -> Cluster | None:
+    """The running cluster of this checkout and user, or None."""
+    directory = state.directory()
+    if launch.listener_pid(directory / "switch.sock") is None:
+        return None
+    try:
+        return Cluster(directory, Settings.read(directory))
+    except (OSError, ValueError, TypeError):  # it is going down, or another version's
+        return None
+
+
+def up(
+    nodes: int = 2,
+    rate: str | None = "1gbit",
+    burst: str = "128kb",
+    mtu: int = 65000,
+    *,
+    tied: bool = False,
+    slurm: bool = False,
+    management: bool = False,
+) -> Cluster:
+    """Bring up a cluster of `nodes` compute nodes and a login node; at once where it already runs with these settings.
+
+    A cluster with other settings or with a dead node is replaced, as are the remains of a killed one. `tied`: it goes
+    down by itself when this process ends, however that happens. `slurm`: with a Slurm on it, see slurm.py.
+    `management`: with a second network, see network.py.
+    """
+    settings = Settings.make(nodes, rate, burst, mtu, tied=tied, slurm=slurm, management=management)
+    directory = state.directory()
+    if slurm and (reason := slurm_daemons.missing()):
+        raise Failure(reason)
+    with state.locked(directory) as lock:
+        running = load()
+        if running and running.settings.same_cluster(settings) and running.healthy():
+            return running
+        launch.take_down(directory)
+        if reason := supported():
+            raise Failure(reason)
+        tie = launch.start(directory, settings, lock)
+        try:
+            cluster = Cluster(directory, settings, created=True)
+            cluster.set_rate(rate)
+            if slurm:
+                slurm_daemons.start(directory, settings, cluster.start_service)
+            if tied:
+                cluster._tie = tie
+            else:
+                tie.send(KEEP)
+        finally:
+            if not tied:
+                tie.close()
+    return cluster
+
+
+def down() -> bool:
+    """Take down the cluster of this checkout and user, or the remains of one; False where there was nothing."""
+    directory = state.directory()
+    if not directory.exists() and not launch.first_processes(directory):
+        return False
+    with state.locked(directory):
+        launch.take_down(directory)
+    return True

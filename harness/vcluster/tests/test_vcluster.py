@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The virtual cluster on real namespaces: life and death, commands, network, MPIs, as root and without."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import UsageError
+from harness.vcluster import cluster, cpus, launch, state
+from harness.vcluster.client import split_ssh_arguments
+from harness.vcluster.cluster import Cluster
+from harness.vcluster.tests.vcluster_fixtures import (
+    eventually,
+    leftovers,
+    namespaces,
+    namespaces_of,
+    processes,
+    run,
+)
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+
+pytestmark = pytest.mark.vcluster
+
+
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory for a cluster of the test's own, which is checked to be empty afterwards."""
+    with tempfile.TemporaryDirectory(prefix="obt-", dir="/tmp") as parent:
+        path = Path(parent, "vc")
+        monkeypatch.setenv(state.VARIABLE, str(path))
+        yield path
+        cluster.down()
+        assert leftovers(path, set()) == []
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Cluster]:
+    """Two nodes for tests that leave them as they were."""
+    if reason := cluster.supported():
+        pytest.skip(reason)
+    with tempfile.TemporaryDirectory(prefix="obt-", dir="/tmp") as parent, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(state.VARIABLE, f"{parent}/vc")
+        brought_up = cluster.up(nodes=2, tied=True)
+        yield brought_up
+        brought_up.down()
+        assert leftovers(Path(parent, "vc"), set()) == []
+
+
+@pytest.fixture
+def virtual(place: Path) -> Cluster:
+    """Two nodes of the test's own. Where the machine forbids them the test is left out, and says why."""
+    del place
+    if reason := cluster.supported():
+        pytest.skip(reason)
+    return cluster.up(nodes=2, tied=True)
+
+
+def test_up_is_fast_and_down_leaves_nothing(place: Path) -> None:
+    if reason := cluster.supported():
+        pytest.skip(reason)
+    start = time.monotonic()
+    virtual = cluster.up()
+    assert time.monotonic() - start < 2  # 0.2 s on a quiet machine
+    spaces = namespaces_of(virtual)
+    assert len(spaces) == 3 * 5  # none is shared among the nodes
+    virtual.down()
+    assert leftovers(place, spaces) == []
+    assert Cluster.load() is None
+    assert cluster.down() is False
+    virtual.down()  # once more is no error
+
+
+def test_up_twice_keeps_a_healthy_cluster_and_replaces_another(virtual: Cluster) -> None:
+    virtual.down()
+    first = cluster.up()
+    second = cluster.up()
+    assert (first.created, second.created) == (True, False)
+    assert first.node_pid("vc1") == second.node_pid("vc1")
+    other = cluster.up(nodes=3)
+    assert other.created
+    assert other.hosts == ["vc1", "vc2", "vc3"]
+    other.kill_node("vc3")
+    assert not other.healthy()
+    assert cluster.up(nodes=3).created
+
+
+def test_a_node_is_a_machine_of_its_own(shared: Cluster) -> None:
+    place = shared.directory
+    script = "hostname; echo $TMPDIR; ls /sys/class/net; cat /etc/hosts; pgrep -c .; nproc; touch $TMPDIR/x /dev/shm/x"
+    lines = run(shared, "vc1", "sh", "-c", script).stdout.splitlines()
+    assert lines[:2] == ["vc1", str(place / "tmp")]
+    assert "eth0" in lines
+    assert "10.77.0.2 vc2" in lines
+    assert int(lines[-1]) == len(shared.settings.cpus["vc1"])
+    assert run(shared, "vc2", "sh", "-c", "ls $TMPDIR /dev/shm | grep ^x$").returncode == 1
+    assert not (place / "tmp" / "x").exists()
+
+
+def test_a_management_network_stands_beside_the_limited_one(virtual: Cluster) -> None:
+    virtual.down()
+    made = cluster.up(management=True)
+    assert run(made, "vc1", "getent", "hosts", "vc2-mgmt").stdout.split() == ["10.78.0.2", "vc2-mgmt"]
+    sent = ("cat", "/sys/class/net/eth1/statistics/tx_packets")
+    before = int(run(made, "vc1", *sent).stdout)
+    script = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('vc2-mgmt', 9))"
+    assert run(made, "vc1", sys.executable, "-c", script).returncode == 0
+    assert int(run(made, "vc1", *sent).stdout) > before
+    assert "tbf" not in run(made, "vc1", "tc", "qdisc", "show", "dev", "eth1").stdout
+    assert run(made, "vc1", "printenv", "FI_TCP_IFACE").stdout == "eth0\n"
+    assert not made.settings.same_cluster(cluster.up().settings)
+
+
+def test_execute_passes_streams_status_and_environment(shared: Cluster, tmp_path: Path) -> None:
+    done = run(shared, "vc1", "sh", "-c", "cat; echo $FOO; pwd; echo bad >&2; exit 5", input="in", cwd=tmp_path,
+               env={"FOO": "é bar", "PATH": os.environ["PATH"]})  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (5, f"iné bar\n{tmp_path}\n", "bad\n")
+    assert shared.execute("vc2", ["true"]) == 0
+    missing = run(shared, "vc1", "no-such-program")
+    assert (missing.returncode, missing.stderr) == (127, "vc1: no-such-program: No such file or directory\n")
+    assert run(shared, "vc1", "/etc/hosts").returncode == 126
+    assert run(shared, "vc1", "sh", "-c", "kill -SEGV $$").returncode == 128 + signal.SIGSEGV
+    big = run(shared, "vc1", "sh", "-c", "echo ${#BIG}", env={"BIG": "x" * 100_000, "PATH": os.environ["PATH"]})
+    assert big.stdout == "100000\n"
+
+
+def test_remote_shell_is_like_ssh(shared: Cluster) -> None:
+    done = run(shared, "vc0", shared.remote_shell, "-x", "-l", "me", "vc2", "hostname;", "echo", "$SECRET", "*none*",
+               env={"SECRET": "1", "HOME": "/"})  # fmt: skip
+    assert done.stdout == "vc2\n*none*\n"
+    assert run(shared, "vc0", shared.remote_shell, "vc9", "true").returncode == 255
+
+
+@pytest.mark.parametrize(
+    ("arguments", "host", "command"),
+    [
+        (["vc1", "a", "-b"], "vc1", ["a", "-b"]),
+        (["-x", "-oFoo=1", "-p", "22", "me@vc1.cluster", "a"], "vc1", ["a"]),
+        (["-n", "-o", "Foo=1", "vc2"], "vc2", []),
+    ],
+)
+def test_ssh_options_are_skipped(arguments: list[str], host: str, command: list[str]) -> None:
+    assert split_ssh_arguments(arguments) == (host, command)
+
+
+def test_signals_reach_the_command_and_its_group(shared: Cluster) -> None:
+    script = "trap 'echo got; exit 9' TERM; sleep 1000 & wait"
+    with subprocess.Popen(shared.command("vc1", ["bash", "-c", script]), stdout=subprocess.PIPE, text=True) as client:
+        assert eventually(lambda: processes(shared, "vc1", "sleep") == 1)
+        client.send_signal(signal.SIGTERM)
+        assert client.communicate(timeout=5)[0] == "got\n"
+    assert client.returncode == 9
+    assert processes(shared, "vc1", "sleep") == 0
+
+
+def test_hang_up_kills_the_command_with_its_descendants(shared: Cluster) -> None:
+    # One process ignores all it can, one has a session of its own, one is on another node behind the remote shell.
+    script = f"trap '' TERM HUP INT; setsid sleep 1000 & {shared.remote_shell} vc2 sleep 1000 & sleep 1000"
+    with subprocess.Popen(shared.command("vc1", ["bash", "-c", script])) as client:
+        assert eventually(lambda: processes(shared, "vc1", "sleep") == 2 and processes(shared, "vc2", "sleep") == 1)
+        client.kill()
+    assert eventually(lambda: processes(shared, "vc1", "sleep") + processes(shared, "vc2", "sleep") == 0)
+
+
+COMMAND_AND_CLIENT_END_AT_ONCE = """
+import os, pathlib, socket, subprocess, sys
+from harness.vcluster.init import Init
+init = Init("node", pathlib.Path(sys.argv[1], "s"), {})
+ours, theirs = socket.socketpair()
+child = subprocess.Popen(["true"])
+init._jobs[child.pid] = ours
+os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+theirs.close()
+init._collect()
+init._from_client(ours, child.pid)  # select() reported both
+"""
+
+
+def test_a_command_and_its_client_may_end_at_once(place: Path) -> None:
+    command = [sys.executable, "-c", COMMAND_AND_CLIENT_END_AT_ONCE, str(place.parent)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 0, done.stderr
+
+
+def test_clients_killed_about_when_their_commands_end_leave_the_node_alive(virtual: Cluster) -> None:
+    for round_ in range(40):
+        clients = [subprocess.Popen(virtual.command("vc1", ["sleep", "0.01"])) for _ in range(3)]
+        time.sleep(0.03 + 0.0005 * round_)
+        for client in clients:
+            client.kill()
+            client.wait()
+    assert virtual.healthy()
+    assert run(virtual, "vc1", "echo", "alive").stdout == "alive\n"
+    log = (virtual.directory / "log" / "vc1.log").read_text()
+    assert log == ""
+
+
+def test_reaping_spares_services_and_the_caller(virtual: Cluster) -> None:
+    virtual.start_service("vc1", "daemon", ["sleep", "2000"])
+    assert (
+        run(
+            virtual,
+            "vc1",
+            "bash",
+            "-c",
+            "(setsid sleep 1000 >/dev/null 2>&1 &); (trap '' TERM; sleep 1000) >/dev/null 2>&1 &",
+        ).returncode
+        == 0
+    )
+    assert processes(virtual, "vc1", "sleep") == 3
+    assert virtual.reap("vc1") >= 2
+    assert processes(virtual, "vc1", "sleep") == 1
+    assert list(virtual.services("vc1")) == ["daemon"]
+    inside = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from harness.vcluster import cluster; "
+    inside += "print(cluster.load().reap('vc1'))"
+    command = f'(setsid sleep 1000 &) >/dev/null 2>&1; {sys.executable} -c "{inside}" | cat; echo still here'
+    assert run(virtual, "vc1", "bash", "-c", command).stdout == "1\nstill here\n"
+    assert processes(virtual, "vc1", "sleep") == 1
+
+
+def ping(virtual: Cluster, source: str, target: str) -> bool:
+    """Does a TCP connection come about? (The target refuses it at once, which is an answer as well.)"""
+    code = f"import socket; socket.create_connection(({target!r}, 9), 0.5)"
+    return "refused" in run(virtual, source, sys.executable, "-IS", "-c", code).stderr
+
+
+def test_link_down_cuts_the_node_off_and_up_brings_it_back(shared: Cluster) -> None:
+    assert ping(shared, "vc1", "vc2")
+    shared.link("vc2", "down")
+    assert shared.status()["nodes"]["vc2"]["link"] == "down"
+    assert shared.status()["nodes"]["vc1"]["link"] == "up"
+    assert not ping(shared, "vc1", "vc2")
+    shared.link("vc2", "up")
+    assert eventually(lambda: ping(shared, "vc1", "vc2"))
+
+
+RECEIVER = """
+import socket
+with socket.create_server(("", 7000)) as server:
+    print(flush=True)
+    connection, _ = server.accept()
+    while connection.recv(1 << 20): pass
+    connection.send(b"x")
+"""
+SENDER = """
+import socket, sys, time
+connection = socket.create_connection(("vc2", 7000))
+start = time.monotonic()
+connection.sendall(bytes(int(sys.argv[1])))
+connection.shutdown(socket.SHUT_WR)
+connection.recv(1)
+print(time.monotonic() - start)
+"""
+
+
+def rate(virtual: Cluster, size: int) -> float:
+    """Measured, in bit/s, over one TCP connection from vc1 to vc2."""
+    receiver = virtual.command("vc2", [sys.executable, "-IS", "-c", RECEIVER])
+    with subprocess.Popen(receiver, stdout=subprocess.PIPE) as server:
+        assert server.stdout
+        server.stdout.readline()
+        return 8 * size / float(run(virtual, "vc1", sys.executable, "-IS", "-c", SENDER, str(size)).stdout)
+
+
+@pytest.mark.alone
+def test_the_rate_is_the_one_asked_for(virtual: Cluster) -> None:
+    assert 0.3e9 < rate(virtual, 20_000_000) < 1.1e9
+    virtual.set_rate("100mbit")
+    assert 0.5e8 < rate(virtual, 3_000_000) < 1.2e8
+    assert "100Mbit/s" in virtual.network_description
+    virtual.set_rate(None)
+    assert rate(virtual, 50_000_000) > 1.2e9
+    assert "not limited" in virtual.network_description
+    loaded = Cluster.load()
+    assert loaded
+    assert loaded.settings.rate is None
+
+
+def test_description_states_what_the_kernel_says(shared: Cluster) -> None:
+    words = shared.network_description
+    for fact in ("2 virtual nodes", "tbf to 1Gbit/s", "MTU 65000", "TCP reno", "vc1: "):
+        assert fact in words
+    assert ("share CPUs" in words) == shared.settings.shared_cpus
+
+
+UP_AND_WAIT = """
+from harness.vcluster import cluster
+virtual = cluster.up(tied={})
+print(virtual.node_pid("vc1"), flush=True)
+input()
+"""
+
+
+def owner(tied: bool) -> subprocess.Popen[str]:
+    """Another process, which brings a cluster up and then waits."""
+    return subprocess.Popen(
+        [sys.executable, "-c", UP_AND_WAIT.format(tied)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_tied_cluster_goes_with_its_killed_owner(virtual: Cluster, place: Path) -> None:
+    virtual.down()
+    with owner(tied=True) as process:
+        assert process.stdout
+        process.stdout.readline()
+        running = Cluster.load()
+        assert running
+        spaces = namespaces_of(running)
+        process.kill()
+    assert eventually(lambda: leftovers(place, spaces) == [])
+
+
+def test_an_untied_cluster_outlives_its_killed_owner(virtual: Cluster) -> None:
+    virtual.down()
+    with owner(tied=False) as process:
+        assert process.stdout
+        pid = int(process.stdout.readline())
+        process.kill()
+    running = Cluster.load()
+    assert running
+    assert running.node_pid("vc1") == pid
+
+
+@pytest.mark.parametrize("delay_s", [0.06, 0.09, 0.12, 0.15, 0.18, 0.25])
+def test_up_killed_at_any_moment_leaves_nothing_or_a_cluster(virtual: Cluster, place: Path, delay_s: float) -> None:
+    virtual.down()
+    with owner(tied=True) as process:
+        time.sleep(delay_s)
+        process.kill()
+    assert cluster.up(nodes=1, tied=True).healthy()
+    cluster.down()
+    assert leftovers(place, set()) == []
+
+
+def test_killing_every_process_of_it_leaves_only_files_which_up_replaces(virtual: Cluster, place: Path) -> None:
+    spaces = namespaces_of(virtual)
+    for process in Path("/proc").glob("[0-9]*"):
+        if namespaces(process.name) & spaces:
+            os.kill(int(process.name), signal.SIGKILL)
+    launch.kill_and_wait(launch.listener_pid(place / "switch.sock") or 2**30)
+    assert Cluster.load() is None
+    assert cluster.up(tied=True).healthy()
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: cluster.up(nodes=0), "compute nodes"),
+        (lambda: cluster.up(rate="fast"), "rate"),
+        (lambda: cluster.up(burst="1 kb"), "burst"),
+        (lambda: cluster.up(mtu=9000, burst="4kb"), "packet"),
+        (lambda: cluster.up(mtu=100_000), "MTU"),
+    ],
+)
+@pytest.mark.usefixtures("place")
+def test_bad_arguments_are_a_sentence(call: Callable[[], Cluster], word: str) -> None:
+    with pytest.raises(UsageError, match=word):
+        call()
+
+
+def test_bad_nodes_and_states_are_a_sentence(shared: Cluster) -> None:
+    for call in (
+        lambda: shared.execute("vc7", ["true"]),
+        lambda: shared.execute("vc1", []),
+        lambda: shared.link("vc1", "sideways"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(UsageError):
+            call()
+
+
+def test_a_directory_of_something_else_is_never_removed(place: Path) -> None:
+    place.mkdir()
+    (place / "thesis.tex").write_text("years of work")
+    with pytest.raises(UsageError, match=r"thesis\.tex"):
+        cluster.up()
+    (place / "thesis.tex").unlink()
+
+
+def test_a_long_directory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(state.VARIABLE, "/tmp/" + "x" * 80)
+    with pytest.raises(UsageError, match="at most"):
+        cluster.up()
+
+
+@pytest.mark.parametrize(
+    ("cores", "nodes", "shares"),
+    [
+        ([[0], [1]], 2, [[0], [1]]),
+        ([[0, 2], [1, 3]], 2, [[0, 2], [1, 3]]),  # hardware threads stay together
+        ([[0, 2], [1, 3]], 4, [[0], [2], [1], [3]]),
+        ([[0], [1]], 5, [[0], [1], [0], [1], [0]]),
+        ([[0], [1], [2], [3], [4]], 2, [[0, 1], [2, 3, 4]]),
+    ],
+)
+def test_cpus_are_split_by_cores(cores: list[list[int]], nodes: int, shares: list[list[int]]) -> None:
+    found = cpus.split(nodes, cores)
+    assert found.pop("vc0") == sorted(cpu for core in cores for cpu in core)
+    assert [found[f"vc{index + 1}"] for index in range(nodes)] == shares

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A virtual cluster of which somebody removed something: the next `up` makes another, and nothing of it stays."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.vcluster import cluster, launch
+from harness.vcluster.cluster import Cluster
+from harness.vcluster.tests.test_vcluster import owner, place, virtual
+from harness.vcluster.tests.vcluster_fixtures import eventually, namespaces, namespaces_of, run
+
+__all__ = ["place", "virtual"]  # fixtures
+pytestmark = pytest.mark.vcluster
+
+
+def processes_of(virtual: Cluster) -> list[Path]:
+    """Every process of it as its folder in /proc. Not its namespaces: the kernel gives their numbers to the next."""
+    spaces = namespaces_of(virtual) | namespaces(str(launch.listener_pid(virtual.directory / "switch.sock")))
+    return [process for process in Path("/proc").glob("[0-9]*") if namespaces(process.name) & spaces]
+
+
+def gone(processes: list[Path]) -> bool:
+    return eventually(lambda: not any(process.exists() for process in processes))
+
+
+@pytest.mark.parametrize("lost", ["exec", "rsh", "vc1.sock", "switch.sock", "cluster.json", "."])
+def test_a_cluster_that_lost_files_is_replaced(virtual: Cluster, place: Path, lost: str) -> None:
+    """What cleans /tmp takes some of them, a person all."""
+    before = processes_of(virtual)
+    assert len(before) == 4, "three nodes and the switch"
+    if lost == ".":
+        shutil.rmtree(place)
+    else:
+        (place / lost).unlink()
+    damaged = Cluster.load()
+    assert damaged is None or not damaged.healthy()
+    fresh = cluster.up(nodes=2, tied=True)
+    assert run(fresh, "vc1", "true").returncode == 0
+    assert Path(fresh.remote_shell).exists()
+    assert gone(before)
+
+
+def test_down_ends_a_cluster_whose_directory_is_gone(virtual: Cluster, place: Path) -> None:
+    before = processes_of(virtual)
+    shutil.rmtree(place)
+    assert cluster.down()
+    assert gone(before)
+    assert not cluster.down()
+
+
+def test_a_tied_cluster_goes_with_its_owner_though_its_place_is_gone(virtual: Cluster, place: Path) -> None:
+    virtual.down()
+    with owner(tied=True) as process:
+        assert process.stdout
+        process.stdout.readline()
+        running = Cluster.load()
+        assert running
+        before = processes_of(running)
+        shutil.rmtree(place.parent)
+        process.kill()
+    assert gone(before)
+    place.parent.mkdir(mode=0o700)
+
+
+def test_a_node_that_goes_while_it_is_asked_is_not_healthy(virtual: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Cluster, "node_pid", lambda *_: 1)  # it answered a moment ago
+    virtual.down()
+    assert not virtual.healthy()

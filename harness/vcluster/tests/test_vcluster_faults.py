@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each MPI does on the virtual cluster when a rank dies, a node dies, or a cable is pulled in mid-message.
+
+A dead rank or node ends the launch by itself; a pulled cable hangs it for good, which is why each launch has a timeout
+that kills. After all of them reaping finds the nodes clean.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.base import mpis
+from harness.base.mpis import Mpi, Where
+from harness.vcluster import cluster, state
+from harness.vcluster.cluster import Cluster
+from harness.vcluster.tests.vcluster_fixtures import build_exchange, eventually, processes, run
+
+pytestmark = [pytest.mark.vcluster, pytest.mark.mpi]
+
+MPICH_FIRST = [
+    pytest.param(mpi, id=name, marks=[] if name == "mpich" else pytest.mark.full)
+    for name, mpi in mpis.MPIS.items()
+    if mpi.wheels
+]
+WHEELS = [pytest.param(mpi, id=name) for name, mpi in mpis.MPIS.items() if mpi.wheels]
+
+
+@pytest.fixture
+def virtual() -> Iterator[Cluster]:
+    """Two nodes for one test."""
+    if reason := cluster.supported():
+        pytest.skip(reason)
+    with tempfile.TemporaryDirectory(prefix="obt-", dir="/tmp") as parent, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(state.VARIABLE, f"{parent}/vc")
+        yield cluster.up(nodes=2, tied=True)
+        cluster.down()
+        assert list(Path(parent).iterdir()) == []
+
+
+@pytest.fixture
+def launch(virtual: Cluster, tmp_path: Path) -> Iterator[Callable[[Mpi], subprocess.Popen[bytes]]]:
+    """Starts an exchange without end and returns its launcher once messages flow; none outlives the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(mpi: Mpi) -> subprocess.Popen[bytes]:
+        if not mpi.installed():
+            pytest.skip(f"{mpi.title} is not installed")
+        where = Where(hosts=tuple(virtual.hosts), remote_shell=virtual.remote_shell)
+        program = [str(build_exchange(mpi, tmp_path).rename(tmp_path / "exchange")), "1000000"]
+        line = ["timeout", "-k", "1", "30", *mpi.launch_command(2, 1, where), *program]
+        before = received(virtual)
+        started.append(subprocess.Popen(virtual.command("vc0", line), env={**os.environ, **mpi.environment("tcp")}))
+        assert eventually(lambda: received(virtual) > before + 20_000_000, 10)
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def received(virtual: Cluster) -> int:
+    """Bytes that have come to vc1."""
+    return int(run(virtual, "vc1", "cat", "/sys/class/net/eth0/statistics/rx_bytes").stdout)
+
+
+def ended_after(process: subprocess.Popen[bytes], limit_s: float = 20) -> tuple[int, float]:
+    """The status, and after how many seconds."""
+    start = time.monotonic()
+    return process.wait(limit_s), time.monotonic() - start
+
+
+@pytest.mark.parametrize("mpi", WHEELS)
+def test_a_dead_rank_ends_the_launch(
+    virtual: Cluster, launch: Callable[[Mpi], subprocess.Popen[bytes]], mpi: Mpi
+) -> None:
+    process = launch(mpi)
+    assert run(virtual, "vc2", "pkill", "-KILL", "-x", "exchange").returncode == 0
+    status, seconds = ended_after(process)
+    assert status != 0
+    assert seconds < 5
+    assert eventually(lambda: processes(virtual, "vc1", "exchange") == 0)
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST)
+def test_a_dead_node_ends_the_launch(
+    virtual: Cluster, launch: Callable[[Mpi], subprocess.Popen[bytes]], mpi: Mpi
+) -> None:
+    process = launch(mpi)
+    virtual.kill_node("vc2")
+    _status, seconds = ended_after(process)  # Open MPI's mpirun sometimes says 0: records are judged by their end line
+    assert seconds < 5
+    virtual.reap("vc1")
+    assert processes(virtual, "vc1", "exchange") == 0
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST)
+def test_a_pulled_cable_hangs_until_killed_and_reaped(
+    virtual: Cluster, launch: Callable[[Mpi], subprocess.Popen[bytes]], mpi: Mpi
+) -> None:
+    process = launch(mpi)
+    virtual.link("vc2", "down")
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(2)
+    process.kill()  # as the timeout of a launch does in the end
+    process.wait()
+    for node in virtual.hosts:
+        virtual.reap(node)
+        assert processes(virtual, node, "exchange") == 0
+    virtual.link("vc2", "up")
+    assert all((virtual.directory / "log" / f"{node}.log").read_text() == "" for node in virtual.hosts)
+    assert virtual.healthy()

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of the virtual cluster share: waiting, looking for leftovers, running as somebody without rights."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.base.mpis import Mpi
+from harness.vcluster.cluster import Cluster
+
+HERE = Path(__file__).resolve().parent
+UNPRIVILEGED = 54321  # no account has to exist for it
+
+
+def eventually(condition: Callable[[], bool], limit_s: float = 5.0) -> bool:
+    """Does it come true in time?"""
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return condition()
+
+
+def run(virtual: Cluster, node: str, *argv: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """A command on a node, its output captured."""
+    command = virtual.command(node, argv)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=20, **options)
+
+
+def processes(virtual: Cluster, node: str, name: str) -> int:
+    """How many processes of this name run on the node."""
+    return int(run(virtual, node, "pgrep", "-c", "-x", name).stdout or 0)
+
+
+def namespaces(pid: int | str) -> set[str]:
+    """The namespaces of a process in which it is not together with this one."""
+    found = set()
+    for kind in ("mnt", "net", "pid", "uts", "ipc"):
+        try:
+            name = os.readlink(f"/proc/{pid}/ns/{kind}")  # noqa: PTH115 (the target is no path)
+        except OSError:
+            continue
+        if name != os.readlink(f"/proc/self/ns/{kind}"):  # noqa: PTH115
+            found.add(name)
+    return found
+
+
+def namespaces_of(virtual: Cluster) -> set[str]:
+    """All namespaces of the cluster's nodes."""
+    pids = [virtual.node_pid(node) for node in (virtual.login, *virtual.hosts)]
+    return set().union(*(namespaces(pid) for pid in pids if pid))
+
+
+def leftovers(place: Path, spaces: set[str]) -> list[str]:
+    """What is left of a cluster: processes in its namespaces, mounts, sockets, files."""
+    found = [str(entry) for entry in place.parent.glob(place.name + "*")]
+    for table in ("/proc/self/mountinfo", "/proc/net/unix"):
+        found += [line for line in Path(table).read_text().splitlines() if f"{place}/" in line]
+    for process in Path("/proc").glob("[0-9]*"):
+        if namespaces(process.name) & spaces:
+            found.append(f"process {process.name}")
+    return found
+
+
+def build_exchange(mpi: Mpi, folder: Path) -> Path:
+    """exchange.c, built with the MPI into a folder."""
+    program = folder / f"exchange.{mpi.name}"
+    command = [str(mpi.mpicc), "-o", str(program), str(HERE / "exchange.c")]
+    subprocess.run(command, check=True, env={**os.environ, **mpi.environment()}, timeout=60)
+    return program
+
+
+@contextlib.contextmanager
+def as_unprivileged() -> Iterator[tuple[Path, list[str]]]:
+    """A folder of somebody who is not root, and a Python run by them; where we are not root, of ourselves."""
+    python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or "python3"
+    with tempfile.TemporaryDirectory(prefix="obu-", dir="/tmp") as name:
+        command = [python]
+        if os.geteuid() == 0:
+            os.chown(name, UNPRIVILEGED, UNPRIVILEGED)
+            command = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups", python]
+        probe = [*command, "-c", f"open({str(HERE / 'exchange.c')!r})"]
+        if subprocess.run(probe, check=False, capture_output=True, cwd="/").returncode != 0:
+            pytest.skip("somebody without rights can read neither this checkout nor a Python")
+        yield Path(name), command

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loop of points=events (the preset adaptive): parked while nothing is pending; else woken by traffic, no more
+// often than the polling interval allows, and only while polling pays.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "core/engine.hpp"
+#include "platform/placement.hpp"
+
+namespace progress_engine {
+
+// ---- how often
+// The polling interval: the time between two wakes. No fixed value is right: too short and each wake moves little for
+// its price, too long and the network runs dry between wakes. The right one depends on the network's rate and on the
+// sockets' buffers, so it is controlled: a wake should move so much that its own cost vanishes, and never find that it
+// came too late.
+
+struct WakeOutcome {
+  Nanoseconds productive_time = 0;  // in polls that moved something
+  Nanoseconds idle_time = 0;        // in polls that moved nothing: part of the wake's price
+  bool late = false;                // traffic stood still for want of polling
+};
+
+class PollingInterval {
+ public:
+  PollingInterval(Nanoseconds minimum, Nanoseconds start, Nanoseconds maximum)
+      : minimum_(minimum), start_(std::clamp(start, minimum, maximum)), maximum_(maximum), current_(start_) {}
+
+  Nanoseconds current() const { return current_; }
+  Nanoseconds minimum() const { return minimum_; }
+  // Whether a poll of so long moved data: less is a control message and says nothing about the rate.
+  bool is_bulk(Nanoseconds productive_time) const { return productive_time > price_; }
+  // A phase is over. The next one's first messages are often a handshake that nothing should delay; then what was
+  // learnt holds again.
+  void reset() {
+    learnt_ = std::max(current_, start_);
+    current_ = start_;
+  }
+
+  void after_wake(const WakeOutcome& wake) {
+    price_ += (wake_price + wake.idle_time - price_) / 8;
+    if (wake.late)
+      learnt_ = current_ = std::max(minimum_, current_ / 2);
+    else if (is_bulk(wake.productive_time))
+      approach(current_ * worth * price_ / wake.productive_time);
+  }
+
+ private:
+  void approach(Nanoseconds wanted) {
+    const Nanoseconds most = std::max(current_ * 3 / 2, learnt_);
+    current_ = std::clamp(wanted, std::max(minimum_, current_ / 2), std::min(maximum_, most));
+  }
+
+  // Falling asleep and waking: two context switches, the timer, and what they evict from the caches.
+  static constexpr Nanoseconds wake_price = microseconds(20);
+  // How many times its price a wake should spend on moving data.
+  static constexpr Nanoseconds worth = 16;
+
+  Nanoseconds minimum_;
+  Nanoseconds start_;
+  Nanoseconds maximum_;
+  Nanoseconds current_;
+  Nanoseconds learnt_ = 0;  // of the last phase: it may be taken up again at once
+  Nanoseconds price_ = wake_price;
+};
+
+// The same where nothing announces what arrives: the next poll comes after a share of the time since the last event,
+// which is a start, a completion, or a poll that moved something. So it comes soon while an answer is likely, and ever
+// more rarely on the way of a long message, whose end it finds late by that share at most.
+class UnannouncedInterval {
+ public:
+  UnannouncedInterval(Nanoseconds minimum, Nanoseconds usual, Nanoseconds maximum)
+      : minimum_(minimum), usual_(std::clamp(usual, minimum, maximum)), maximum_(maximum) {}
+
+  void event(Nanoseconds now) {
+    since_ = now;
+    handshake_ = minimum_;
+  }
+  // From a poll at `now` to the next one.
+  Nanoseconds next(Nanoseconds now) {
+    const Nanoseconds wanted = std::max(handshake_, (now - since_) / share);
+    handshake_ = std::clamp(2 * handshake_, microseconds(1), usual_);
+    return std::clamp(wanted, minimum_, maximum_);
+  }
+
+ private:
+  static constexpr Nanoseconds share = 4;
+  Nanoseconds minimum_;
+  Nanoseconds usual_;
+  Nanoseconds maximum_;
+  Nanoseconds since_ = 0;
+  Nanoseconds handshake_ = 0;  // grows from the minimum to the usual interval
+};
+
+// ---- whether at all
+// Whether polling pays for itself, decided from what it moved and took in this very run (Ruhela et al., EuroMPI 2018:
+// progress when it is needed, fewest context switches).
+//
+// A phase lasts from the moment in which work appears to the one in which none is left. Its gain comes from those polls
+// that moved something and after which the program went on to compute. Between nodes it is their own time, which the
+// program's calls need not spend later, and the time since the poll before, in which the network worked beside the
+// computation instead of after it. (Where nothing announces traffic, no clock tells whether a poll moved something: an
+// answer that starts a transfer without this CPU takes no longer than finding nothing. There each poll is taken to win
+// a small share of the time that it watched over, which bounds what the polls may cost.) On one node it is the polls'
+// own time, and that only if there is a CPU to spare. Its price is the CPU time of the engine thread outside of all
+// polls that moved something, and what its wakes disturb. An account of both that runs into debt disarms: the thread
+// then leaves the program alone for a while, and tries again with a smaller debt allowed. Whiles double as long as no
+// try gains. The account has a ceiling: a good past is forgotten.
+
+class Arming {
+ public:
+  // What a wake costs the program beside the CPU time of the thread that wakes: evicted caches.
+  static constexpr Nanoseconds disturbance = microseconds(5);
+
+  Arming(Nanoseconds first_backoff, Nanoseconds longest_backoff)
+      : first_backoff_(first_backoff), longest_backoff_(longest_backoff), backoff_(first_backoff) {}
+
+  bool armed() const { return armed_; }
+  // While disarmed: for how long.
+  Nanoseconds backoff() const { return backoff_; }
+
+  // The backoff is over.
+  void backoff_ended() {
+    armed_ = true;
+    account_ = -(debt - trial);
+    backoff_ = std::min(2 * backoff_, longest_backoff_);
+  }
+
+  void settle(Nanoseconds gain, Nanoseconds price) {
+    account_ = std::min(account_ + gain - price, ceiling);
+    if (account_ > 0) backoff_ = first_backoff_;
+    if (account_ < -debt) armed_ = false;
+  }
+
+ private:
+  // A wake for nothing costs some ten microseconds, a look for new sockets some fifty. A phase in which the program
+  // waits at once gains nothing, whatever the next one does: no single one may decide.
+  static constexpr Nanoseconds debt = microseconds(500);
+  static constexpr Nanoseconds trial = microseconds(200);
+  static constexpr Nanoseconds ceiling = microseconds(5000);
+
+  Nanoseconds first_backoff_;
+  Nanoseconds longest_backoff_;
+  Nanoseconds backoff_;
+  Nanoseconds account_ = 0;
+  bool armed_ = true;
+};
+
+// ---- the loop
+
+class EventLoop {
+ public:
+  EventLoop(Engine& engine, Worker& worker)
+      : engine_(engine),
+        worker_(worker),
+        events_(engine.policy().wait == Wait::epoll ? engine.events() : nullptr),
+        doorbell_(engine.doorbell()),
+        interval_(microseconds(engine.policy().min_distance_us), microseconds(engine.policy().start_distance_us),
+                  microseconds(engine.policy().max_distance_us)),
+        unannounced_(microseconds(engine.policy().min_distance_us), microseconds(engine.policy().start_distance_us),
+                     microseconds(engine.policy().max_distance_us)),
+        arming_(microseconds(engine.policy().rest_us), microseconds(8L * engine.policy().rest_us)),
+        may_disarm_(engine.policy().rest_us > 0 && !engine.policy().managed_waiting),
+        timeout_(first_timeout()) {
+    if (events_ && doorbell_)
+      events_->watch(doorbell_->published().descriptor(), [this] { doorbell_->published().drain(); });
+  }
+
+  void run() {
+    while (!engine_.stopping()) {
+      engine_.observe(worker_);
+      if (!arming_.armed())
+        back_off();
+      else if (engine_.may_poll())
+        work();
+      else
+        park();
+    }
+  }
+
+ private:
+  void work() {
+    if (!std::exchange(in_phase_, true)) began_ = polled_ = now();
+    note_operations();
+    use_bell();
+    // It still computes: what the poll before won it would not have had by waiting at once.
+    gain_ += std::exchange(won_, 0);
+    const auto burst = poll();
+    if (announced()) {
+      // Time for more to gather. After a wake for nothing there is nothing to gather: the next traffic wakes it.
+      if (burst.productive > 0 || traffic_) sleep(interval_.current());
+      traffic_ = engine_.may_poll() && await_traffic(timeout_);
+    } else {
+      await_anything(burst);
+    }
+  }
+
+  // No source has shown that it announces the MPI's traffic: a ring ends the wait, else the timer does.
+  void await_anything(const BurstResult& burst) {
+    if (burst.productive > 0) unannounced_.event(polled_);
+    in_bulk_ = in_bulk_ || interval_.is_bulk(burst.productive_time);
+    const Nanoseconds gathering = in_bulk_ ? interval_.current() : interval_.minimum();
+    if (in_bulk_ && burst.productive > 0) {
+      sleep(gathering);  // time for more to gather
+      traffic_ = false;
+      return;
+    }
+    if (traffic_) sleep(gathering);  // however often it is rung
+    traffic_ = engine_.may_poll() && await_traffic(std::max(gathering, unannounced_.next(polled_)));
+  }
+
+  // What the program started and completed since the last poll: answers may be near.
+  void note_operations() {
+    const auto operations = engine_.activity().started() + engine_.activity().completed();
+    if (std::exchange(operations_, operations) == operations) return;
+    unannounced_.event(now());
+    answered_rings_ = 0;
+    in_bulk_ = false;
+  }
+
+  // Engines on other nodes ring where nothing else announces what they send. That is known at once if so is wished,
+  // else after some phases that were long enough for a socket to show its traffic.
+  void use_bell() {
+    Bell* bell = doorbell_ ? doorbell_->bell() : nullptr;
+    if (!bell || !bell->wanted() || announced()) return;
+    if (engine_.policy().events == Announcements::none || unannounced_phases_ >= enough_phases) bell->start();
+    bell->turn();
+  }
+
+  // A ring whose poll moved nothing that a clock could tell may have been a question all the same. A few answers for
+  // each event, lest two engines ring each other for ever.
+  void ring_back(const BurstResult& burst) {
+    if (burst.productive > 0 || !doorbell_ || !doorbell_->bell() || answered_rings_ >= most_answers) return;
+    ++answered_rings_;
+    doorbell_->bell()->ring_partners();
+  }
+
+  // Whether something ends a wait when there is something to do: else time must.
+  bool announced() const { return (events_ && events_->carries()) || (doorbell_ && doorbell_->all_are_near()); }
+
+  BurstResult poll() {
+    const bool late = events_ && traffic_ && events_->came_late();
+    const auto answers = worker_.answers.load(std::memory_order_relaxed);
+    const auto burst = engine_.poll(worker_, events_);
+    armed_ = burst.armed;
+    const bool rung = worker_.answers.load(std::memory_order_relaxed) != answers;
+    if (rung) ring_back(burst);
+    const bool from_here = (rung && !rings_from_afar()) || (doorbell_ && doorbell_->all_are_near());
+    if (events_ && traffic_) events_->remember();
+    moving_ += burst.productive_time;
+    won_ = 0;
+    const Nanoseconds last = std::exchange(polled_, now());
+    if (burst.productive > 0)
+      won_ = from_here ? won_here(burst.productive_time) : burst.productive_time + won_afar(last);
+    else if (!announced())
+      won_ = (polled_ - last) / watched_share;
+    interval_.after_wake({burst.productive_time, burst.idle_time, late});
+    if (burst.productive > 0 && !traffic_) suspect_a_source();
+    timeout_ = burst.productive > 0 || traffic_ ? first_timeout() : std::min(2 * timeout_, 8 * first_timeout());
+    return burst;
+  }
+
+  void park() {
+    traffic_ = false;
+    if (in_phase_) end_phase();
+    settle();  // whoever waits at once rings for nothing, and has no phases
+    if (!arming_.armed()) return;
+    engine_.park(worker_);
+    worker_.woke(WakeSource::call);
+    timeout_ = first_timeout();
+    suspect_a_source();
+    // The call that rang has itself done what could be done; now the program may compute, or wait at once. Where
+    // nothing will announce the answer the first poll is at once: who waits at once is inside MPI by now.
+    if (announced()) sleep(interval_.current());
+  }
+
+  // ---- phases: from work to none, see Arming
+  void end_phase() {
+    in_phase_ = false;
+    won_ = 0;
+    if (!announced() && now() - began_ >= long_phase) ++unannounced_phases_;
+    interval_.reset();
+  }
+
+  // What was had and paid since the last time.
+  void settle() {
+    const Nanoseconds cpu = cpu_time_of_this_thread() - cpu_;
+    const auto wakes = static_cast<Nanoseconds>(worker_.wakes.load(std::memory_order_relaxed) - wakes_);
+    if (may_disarm_) arming_.settle(gain_, cpu - moving_ + wakes * Arming::disturbance);
+    begin_account();
+  }
+
+  void begin_account() {
+    gain_ = moving_ = 0;
+    cpu_ = cpu_time_of_this_thread();
+    wakes_ = worker_.wakes.load(std::memory_order_relaxed);
+  }
+
+  // A ring may be one of a neighbour, or of another node.
+  bool rings_from_afar() const { return doorbell_->bell() && doorbell_->bell()->rings(); }
+
+  // From neighbours nothing is on its way while the program computes: to copy on its own CPU now or later is the same.
+  Nanoseconds won_here(Nanoseconds copying) {
+    if (!has_spare_cpu_) has_spare_cpu_ = !spare_cpus(allowed_cpus(0), cpus_of_neighbours()).empty();
+    return *has_spare_cpu_ ? copying : 0;
+  }
+
+  // The network worked since the last poll.
+  Nanoseconds won_afar(Nanoseconds last) const { return traffic_ || !announced() ? polled_ - last : 0; }
+
+  void back_off() {
+    const Nanoseconds begin = now();
+    sleep(arming_.backoff());
+    worker_.disarmed.store(worker_.disarmed.load(std::memory_order_relaxed) + now() - begin, std::memory_order_relaxed);
+    arming_.backoff_ended();
+    begin_account();
+  }
+
+  // True if there was traffic; the timer stands behind it, for what neither a socket nor a neighbour announces.
+  bool await_traffic(Nanoseconds timeout) {
+    if (!armed_) return true;  // it was there before we could sleep
+    bool traffic = false;
+    const auto watch = [&] { traffic = events_->wait(timeout); };
+    const bool may_be_rung = doorbell_ && doorbell_->anyone_rings();
+    if (!events_ && !may_be_rung)
+      engine_.sleep(timeout);
+    else if (!may_be_rung)
+      watch();
+    else if (has_sockets())
+      doorbell_->own().sleep_elsewhere(watch);
+    else
+      doorbell_->own().sleep(timeout);
+    auto source = traffic ? WakeSource::traffic : WakeSource::timer;
+    if (rung()) source = WakeSource::neighbour;
+    worker_.woke(source);
+    return source != WakeSource::timer;
+  }
+
+  bool rung() const { return doorbell_ && doorbell_->own().rung(); }
+
+  void sleep(Nanoseconds time) {
+    engine_.sleep(time);
+    worker_.woke(WakeSource::timer);
+  }
+
+  // Connections are made as they are first used. A poll that moved something unannounced may say that a source is
+  // missing, and so may new work; we look ever more rarely, since looking costs some 50 us.
+  void suspect_a_source() {
+    if (++occasions_ < next_look_) return;
+    if (events_) events_->refresh();
+    if (doorbell_) doorbell_->look_around();
+    next_look_ = occasions_ + std::min<std::uint64_t>(occasions_ + 1, most_occasions);
+  }
+
+  bool has_sockets() const { return events_ && events_->any(); }
+
+  Nanoseconds first_timeout() const { return microseconds(engine_.policy().timer_us); }
+
+  Engine& engine_;
+  Worker& worker_;
+  EventSource* events_;
+  Doorbell* doorbell_;
+  PollingInterval interval_;
+  UnannouncedInterval unannounced_;
+  Arming arming_;
+  bool may_disarm_;  // who sleeps until the engine has moved his message cannot do without it
+  Nanoseconds timeout_;
+  bool traffic_ = false;
+  bool armed_ = true;     // what comes is announced, where anything is
+  bool in_bulk_ = false;  // polls move data since the last start or completion: what is left are no handshakes
+  bool in_phase_ = false;
+  Nanoseconds began_ = 0;   // the phase
+  Nanoseconds polled_ = 0;  // when
+  Nanoseconds won_ = 0;     // by the last poll, see Arming
+  std::optional<bool> has_spare_cpu_;
+  Nanoseconds gain_ = 0;  // since the account was settled, as are the next three
+  Nanoseconds moving_ = 0;
+  Nanoseconds cpu_ = 0;
+  std::uint64_t wakes_ = 0;
+  std::uint64_t operations_ = 0;  // started and completed, at the last poll
+  int answered_rings_ = 0;        // by ring_back(), since they changed
+  static constexpr int most_answers = 4;
+  static constexpr Nanoseconds long_phase = microseconds(1000);
+  static constexpr int enough_phases = 3;
+  int unannounced_phases_ = 0;
+  // Of the time with something pending beside computation, what polls that nothing announces may cost.
+  static constexpr Nanoseconds watched_share = 16;
+  static constexpr std::uint64_t most_occasions = 64;
+  std::uint64_t occasions_ = 0;
+  std::uint64_t next_look_ = 0;
+};
+
+}  // namespace progress_engine

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/call.hpp"
+
+#include <cstdio>
+
+#include "mpi/runtime.hpp"
+
+namespace progress_engine {
+
+[[gnu::noinline]] ThreadSlot& Call::slot_here() const { return this_thread_slot(*runtime_); }
+
+namespace {
+
+// Takes out of the depth what ended elsewhere: the depth is its own thread's to write. The depth that is left.
+int settle(ThreadSlot& slot) {
+  const int ended = slot.left_elsewhere.exchange(0, std::memory_order_acquire);
+  if (ended > 0) slot.change_depth(-ended);
+  const int depth = slot.depth.load(std::memory_order_relaxed);
+  if (depth == 0) slot.crowded = false;
+  return depth;
+}
+
+// Whether the outermost call that is under way here belongs to another user-level thread than the caller. It may end
+// elsewhere at any time, and its stack with it: the mark may be looked at only if it lies on the caller's own stack.
+bool another_is_inside(const ThreadSlot& slot, const void* frame) {
+  const bool here = is_on_own_stack(frame);
+  if (here != is_on_own_stack(slot.mark)) return true;
+  return !here && !is_below(slot.mark);
+}
+
+}  // namespace
+
+// The call's kernel thread is in several calls, or this one: who ends elsewhere leaves a note.
+void Call::leave_among_others() {
+  if (!moved()) {
+    set_depth(slot_->depth.load(std::memory_order_relaxed) - 1);
+    settle(*slot_);
+  } else {
+    slot_->left_elsewhere.fetch_add(1, std::memory_order_release);
+  }
+  if (outer_ == 0) runtime_->engine->after_call();
+}
+
+// A call inside another one, or what looks so after a longjmp out of MPI, by an error handler of the program's. The
+// frame of the outer call tells: it is gone if this one lies above it or at the same place, or if something else was
+// written over its mark. (Then the engine would believe for ever that the thread is inside MPI.)
+[[gnu::no_sanitize("address", "thread")]] void Call::enter_again() {
+  outer_ = settle(*slot_);
+  if (outer_ == 0) {
+    enter_first();
+    return;
+  }
+  if (outer_ < ThreadSlot::outside && another_is_inside(*slot_, &mark_)) {
+    slot_->crowded = true;
+    slot_->mark = &mark_;
+    set_depth(outer_ + 1);
+    outer_ = 0;
+    return;
+  }
+  const auto outer = reinterpret_cast<std::uintptr_t>(slot_->mark);
+  const bool gone = reinterpret_cast<std::uintptr_t>(&mark_) >= outer || *slot_->mark != outer;
+  if (outer_ >= ThreadSlot::outside || !gone || broken("longjmp")) {
+    set_depth(outer_ + 1);
+    return;
+  }
+  for (int sections = slot_->exclusive_sections.exchange(0); sections > 0; --sections)
+    runtime_->engine->end_exclusive();
+  outer_ = 0;
+  enter_first();
+}
+
+RareCall::RareCall() = default;
+RareCall::~RareCall() = default;
+
+void RareCall::started(int code, const MPI_Request* request) { Call::started(code, request); }
+
+void RareCall::sent(int code, MPI_Comm communicator, int rank, long count, MPI_Datatype type) {
+  Call::sent(code, communicator, rank, count, type);
+}
+
+// The group that ranks in calls with this communicator belong to.
+static int group_of(MPI_Comm communicator, MPI_Group* group) {
+  int between_two = 0;
+  if (const int code = PE_PMPI(MPI_Comm_test_inter)(communicator, &between_two); code != MPI_SUCCESS) return code;
+  return between_two ? PE_PMPI(MPI_Comm_remote_group)(communicator, group)
+                     : PE_PMPI(MPI_Comm_group)(communicator, group);
+}
+
+int Call::ask_world_rank(MPI_Comm communicator, int rank, std::uint64_t key) const {
+  MPI_Group group{};
+  MPI_Group world{};
+  if (group_of(communicator, &group) != MPI_SUCCESS) return -1;
+  PE_PMPI(MPI_Comm_group)(runtime_->handles.comm_world, &world);
+  int found = MPI_UNDEFINED;
+  PE_PMPI(MPI_Group_translate_ranks)(group, 1, &rank, world, &found);
+  PE_PMPI(MPI_Group_free)(&group);
+  PE_PMPI(MPI_Group_free)(&world);
+  if (found < 0) found = -1;  // MPI_UNDEFINED
+  runtime_->ranks.remember(key, found);
+  return found;
+}
+
+void Call::expects(int code, MPI_Comm communicator, int rank, long count, MPI_Datatype type) {
+  if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
+  if (rank == MPI_ANY_SOURCE) runtime_->doorbell->expect_all();
+  const int world = world_rank(communicator, rank);
+  if (world < 0 || runtime_->doorbell->expect(world)) return;
+  runtime_->doorbell->missed(++slot().misses);
+  ring_afar(world, count, type);  // the sender may have asked before, and waits for the answer that left in this call
+}
+
+void Call::ring_afar(int world, long count, MPI_Datatype type) {
+  Bell* bell = runtime_->doorbell->bell();
+  if (!bell || count <= 0) return;
+  int size = 0;
+  PE_PMPI(MPI_Type_size)(type, &size);
+  if (count * size >= runtime_->engine->policy().bell_bytes) bell->ring(world);
+}
+
+void Call::sent_to_no_neighbour(int world, long count, MPI_Datatype type) {
+  runtime_->doorbell->missed(++slot().misses);
+  if (runtime_->remote && count > 0) runtime_->remote->ring(world, count, type);
+  ring_afar(world, count, type);
+}
+
+void Call::prepared(int code, const MPI_Request* request) {
+  if (counts() && code == MPI_SUCCESS) runtime_->persistent.add(*request);
+}
+
+void Call::prepared_partitioned(int code, const MPI_Request* request, int partitions) {
+  prepared(code, request);
+  if (counts() && code == MPI_SUCCESS) runtime_->partitioned.add(*request, partitions);
+}
+
+void Call::readied(int code, MPI_Request request, int partitions) {
+  if (counts() && code == MPI_SUCCESS && runtime_->partitioned.ready(request, partitions))
+    runtime_->engine->end_exclusive();
+}
+
+void Call::restarted(int code, int count, const MPI_Request* requests) {
+  if (!counts() || code != MPI_SUCCESS || broken("persistent-starts")) return;
+  std::uint64_t news = 0;
+  for (int i = 0; i < count; ++i) {
+    news += runtime_->persistent.activate(requests[i]) ? 1 : 0;
+    if (!runtime_->partitioned.empty() && runtime_->partitioned.started(requests[i]))
+      runtime_->engine->begin_exclusive();
+  }
+  add(slot().started, news);
+  sent_to_partners(code);
+}
+
+void Call::started_exclusive(int code, const MPI_Request* request) {
+  started(code, request);
+  if (!counts() || code != MPI_SUCCESS || *request == runtime_->handles.request_null) return;
+  runtime_->engine->begin_exclusive();
+  runtime_->file_requests.add(*request);
+}
+
+// Libraries are loaded at any time.
+bool ProgramProgressFunction::refuse_gpu() {
+  const GpuKind* kind = gpus ? gpus->in_use() : nullptr;
+  if (!kind) return false;
+  if (runtime_.gpu.exchange(kind)) return true;
+  runtime_.engine->forbid();
+  const auto reason = why_no_polling(*kind);
+  std::fprintf(stderr, "progress engine: %s; %s.\n", reason.c_str(),
+               status().strict ? "the program is not run without it (strict=1)" : "the program goes on without it");
+  if (status().strict) PE_PMPI(MPI_Abort)(runtime_.handles.comm_world, refused);
+  return true;
+}
+
+}  // namespace progress_engine

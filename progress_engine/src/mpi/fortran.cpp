@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests in Fortran are integers (MPI 4.1, section 19.3.4). Where C's are pointers, the MPI cannot convert ours: they
+// get integers far above those that an MPI gives out. Where C's are integers, Fortran's are the same, and the MPI may
+// have these functions as macros alone (Intel's).
+#include "mpi/call.hpp"
+#include "mpi/offload.hpp"
+
+#undef MPI_Request_c2f
+#undef MPI_Request_f2c
+#undef PMPI_Request_c2f
+#undef PMPI_Request_f2c
+
+namespace progress_engine {
+namespace {
+
+using Conversion = Word (*)(Word);
+
+// The MPI's own conversion of whole words (mpi_header.hpp); null where it has none: both languages' requests are the
+// same.
+Conversion own(const char* name) { return reinterpret_cast<Conversion>(find_symbol(name)); }
+
+Word to_fortran(Conversion own, Word request) {
+  if (const OffloadLibrary* offload = offload_in_use.load()) return offload->request_to_fortran(own, request);
+  return own ? own(request) : request;
+}
+
+Word to_c(Conversion own, Word request) {
+  if (const OffloadLibrary* offload = offload_in_use.load()) return offload->request_to_c(own, request);
+  return own ? own(request) : request;
+}
+
+}  // namespace
+}  // namespace progress_engine
+
+using namespace progress_engine;
+
+#define PE_CONVERSION(function, name, convert)             \
+  PE_INTERPOSED Word function(Word request) __asm__(name); \
+  Word function(Word request) {                            \
+    static const Conversion conversion = own(name);        \
+    return convert(conversion, request);                   \
+  }
+
+PE_CONVERSION(request_c2f, "MPI_Request_c2f", to_fortran)
+PE_CONVERSION(request_f2c, "MPI_Request_f2c", to_c)
+PE_CONVERSION(profiled_request_c2f, "PMPI_Request_c2f", to_fortran)
+PE_CONVERSION(profiled_request_f2c, "PMPI_Request_f2c", to_c)

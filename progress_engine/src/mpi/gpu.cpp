@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/gpu.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "mpi/mpi_header.hpp"
+#include "platform/breakable.hpp"
+
+namespace progress_engine {
+
+struct GpuKind {
+  std::string_view name;
+  std::string_view library;              // as its file name begins
+  std::array<const char*, 2> questions;  // functions without arguments: 1 = the MPI knows it
+};
+
+namespace {
+
+constexpr std::array<GpuKind, 3> all_kinds = {{
+    {"CUDA", "libcuda.so", {"MPIX_Query_cuda_support", nullptr}},
+    {"ROCm", "libamdhip64.so", {"MPIX_Query_rocm_support", "MPIX_Query_hip_support"}},
+    {"Level Zero", "libze_loader.so", {"MPIX_Query_ze_support", nullptr}},
+}};
+
+// By these an MPI that has no such function is told to take GPUs' memory: Cray MPICH, Intel MPI, MVAPICH2.
+constexpr std::array<const char*, 4> switches = {"MPICH_GPU_SUPPORT_ENABLED", "I_MPI_OFFLOAD", "MV2_USE_CUDA",
+                                                 "MV2_USE_ROCM"};
+
+bool is_switched_on(const char* name) {
+  const char* value = std::getenv(name);
+  return value && *value && std::string_view(value) != "0";
+}
+
+bool is_known(const GpuKind& kind) {
+  return std::ranges::any_of(kind.questions, [](const char* question) {
+    const auto ask = reinterpret_cast<int (*)()>(question ? find_symbol(question) : nullptr);
+    return ask && ask() == 1;
+  });
+}
+
+struct Search {
+  const std::vector<const GpuKind*>& kinds;
+  unsigned long long& loads;
+  const GpuKind*& found;
+  bool news = false;
+};
+
+int look_at(dl_phdr_info* library, std::size_t /*size*/, void* argument) {
+  auto& look = *static_cast<Search*>(argument);
+  if (!look.news && look.loads == library->dlpi_adds) return 1;
+  look.news = true;
+  look.loads = library->dlpi_adds;
+  std::string_view name(library->dlpi_name ? library->dlpi_name : "");
+  name = name.substr(name.rfind('/') + 1);
+  for (const GpuKind* kind : look.kinds)
+    if (name.starts_with(kind->library)) look.found = kind;
+  return 0;
+}
+
+}  // namespace
+
+GpuSupport::GpuSupport() {
+  const bool all = std::ranges::any_of(switches, is_switched_on);
+  for (const auto& kind : all_kinds)
+    if (all || is_known(kind)) kinds_.push_back(&kind);
+}
+
+const GpuKind* GpuSupport::in_use() {
+  if (kinds_.empty() || broken("gpu")) return nullptr;
+  Search look{kinds_, loads_, found_};
+  dl_iterate_phdr(look_at, &look);
+  return found_;
+}
+
+std::string why_no_polling(const GpuKind& kind) {
+  return "the MPI takes " + std::string(kind.name) + " memory and " + std::string(kind.library) +
+         " is loaded: a thread of the engine's has no context of it, and the MPI may fail in its polls; gpu=poll polls "
+         "all the same, the variant explicit polls in the program's own calls";
+}
+
+}  // namespace progress_engine

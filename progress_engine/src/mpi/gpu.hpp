@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// GPU-aware MPIs: their progress may copy from and to a GPU's memory, in a context that the calling thread has. The
+// program's threads have one; a thread of the engine's has none, and UCX has crashed so (ai-dynamo/nixl#2102).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace progress_engine {
+
+// A way to program GPUs: the library that programs load for it, and how an MPI says that it knows it.
+struct GpuKind;
+
+// "the MPI is CUDA-aware and libcuda.so is loaded: ..."
+std::string why_no_polling(const GpuKind& kind);
+
+class GpuSupport {
+ public:
+  // Asks the MPI of this process; after MPI_Init, since before it some MPIs do not know yet.
+  GpuSupport();
+
+  // Whether the MPI takes the memory of any: else no library matters.
+  bool any() const { return !kinds_.empty(); }
+
+  // The kind whose library is in the process, of those that the MPI knows; null if there is none. Costs a look at a
+  // counter of the loader's while nothing was loaded since the last call. One thread at a time.
+  const GpuKind* in_use();
+
+ private:
+  std::vector<const GpuKind*> kinds_;
+  unsigned long long loads_ = 0;  // libraries that this process has loaded, when it was last looked at
+  const GpuKind* found_ = nullptr;
+};
+
+}  // namespace progress_engine

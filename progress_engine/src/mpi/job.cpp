@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/job.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "wakeup/host_list.hpp"
+
+namespace progress_engine {
+namespace {
+
+std::string in_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::string command_line_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/cmdline", process), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The local PMIx library has the answer since its start.
+std::vector<std::string> hosts_from_pmix() {
+  constexpr std::size_t longest_name = 255;  // PMIX_MAX_NSLEN
+  const auto space = in_environment("PMIX_NAMESPACE");
+  if (space.empty() || space.size() > longest_name) return {};
+  using Resolve = int (*)(const char*, char**);
+  auto resolve = reinterpret_cast<Resolve>(dlsym(RTLD_DEFAULT, "PMIx_Resolve_nodes"));
+  if (!resolve) {
+    void* library = dlopen("libpmix.so.2", RTLD_NOLOAD | RTLD_LAZY);
+    if (library) resolve = reinterpret_cast<Resolve>(dlsym(library, "PMIx_Resolve_nodes"));
+  }
+  std::array<char, longest_name + 1> name{};
+  std::ranges::copy(space, name.begin());
+  char* list = nullptr;
+  if (!resolve || resolve(name.data(), &list) != 0 || !list) return {};
+  auto hosts = expand_hosts(list);
+  std::free(list);  // NOLINT(cppcoreguidelines-no-malloc,hicpp-no-malloc): PMIx made it so
+  return hosts;
+}
+
+}  // namespace
+
+std::string control_port_in(const std::string& command_line) {
+  using namespace std::string_literals;
+  const auto option = "\0--control-port\0"s;
+  const auto at = command_line.find(option);
+  if (at == std::string::npos) return "";
+  const auto begin = at + option.size();
+  return command_line.substr(begin, command_line.find('\0', begin) - begin);
+}
+
+std::string job_name() {
+  const auto spawned = in_environment("PMI_SPAWNED");
+  if (const auto space = in_environment("PMIX_NAMESPACE"); !space.empty()) return "pmix " + space;
+  if (const auto run = in_environment("I_MPI_HYDRA_UUID"); !run.empty())
+    return fmt::format("intel {} {}", run, spawned);
+  if (const auto port = control_port_in(command_line_of(getppid())); !port.empty())
+    return fmt::format("hydra {} {}", port, spawned);
+  if (const auto step = in_environment("SLURM_STEP_ID"); !step.empty())
+    return fmt::format("slurm {} {} {}", in_environment("SLURM_JOB_ID"), step, spawned);
+  return "";
+}
+
+std::vector<std::string> job_hosts() {
+  if (auto hosts = hosts_from_pmix(); !hosts.empty()) return hosts;
+  return expand_hosts(in_environment("SLURM_JOB_NODELIST"));
+}
+
+}  // namespace progress_engine

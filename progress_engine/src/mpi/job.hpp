@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What launchers say about a job as a whole; program_key.hpp says which processes of a node belong together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace progress_engine {
+
+// The same on all nodes of a program, and another one for each; empty where the launcher says none. PMIx's name space,
+// Hydra's and Intel's names of a run, Slurm's step.
+std::string job_name();
+
+// The hosts of the program, perhaps more; empty where the launcher says none. From PMIx, else Slurm.
+std::vector<std::string> job_hosts();
+
+// "--control-port" of the command line of Hydra's proxy, which is the parent of its ranks and the same on all nodes, as
+// in "node1:46431"; empty if it is none.
+std::string control_port_in(const std::string& command_line);
+
+}  // namespace progress_engine

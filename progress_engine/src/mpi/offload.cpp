@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/offload.hpp"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <mutex>
+#include <string>
+
+#include "mpi/report.hpp"
+#include "mpi/runtime.hpp"
+
+namespace progress_engine {
+
+std::atomic<const OffloadLibrary*> offload_in_use{nullptr};
+
+namespace {
+
+constexpr const char* offload_file = "libprogress_engine_offload.so";
+std::atomic<const OffloadLibrary*> loaded_library{nullptr};
+
+std::filesystem::path folder_of_this_library() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&load_offload), &info) == 0 || !info.dli_fname) return {};
+  return std::filesystem::path(info.dli_fname).parent_path();
+}
+
+}  // namespace
+
+const OffloadLibrary* load_offload(std::string& problem) {
+  static std::mutex once;
+  const std::scoped_lock lock(once);
+  if (const OffloadLibrary* library = loaded_library.load()) return library;
+  void* handle = dlopen((folder_of_this_library() / offload_file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto get = handle ? reinterpret_cast<GetOffloadLibrary>(dlsym(handle, "pe_offload_library")) : nullptr;
+  if (!get) {
+    const char* reason = dlerror();
+    problem =
+        std::string("safety=offload needs ") + offload_file + ", which cannot be loaded: " + (reason ? reason : "");
+    return nullptr;
+  }
+  static const OffloadHost host{status(), write_report, find_symbol, find_object, offload_in_use};
+  loaded_library = get(host);
+  return loaded_library;
+}
+
+const OffloadLibrary* loaded_offload() { return loaded_library.load(std::memory_order_acquire); }
+
+}  // namespace progress_engine

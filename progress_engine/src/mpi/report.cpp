@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/report.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "fabrics/watched.hpp"
+#include "mpi/runtime.hpp"
+
+namespace progress_engine {
+namespace {
+
+ThreadReport describe_thread(const Worker& worker) {
+  const bool ended = worker.ended.load(std::memory_order_acquire);
+  return {worker.role, ended ? worker.final_usage : usage_of_thread(worker.tid)};
+}
+
+std::optional<BellReport> describe_bell(const Bell* bell) {
+  if (!bell) return std::nullopt;
+  const auto counts = bell->counts();
+  return BellReport{.state = counts.state,
+                    .keeps = counts.keeps,
+                    .sent = counts.sent,
+                    .taken = counts.taken,
+                    .refused = counts.refused};
+}
+
+std::optional<DoorbellReport> describe_doorbell(const Engine* engine) {
+  const Doorbell* doorbell = engine ? engine->doorbell() : nullptr;
+  if (!doorbell) return std::nullopt;
+  std::uint64_t answers = 0;
+  for (const auto& worker : engine->workers()) answers += worker->answers;
+  const auto counts = doorbell->counts();
+  const Runtime* runtime = status().runtime;
+  return DoorbellReport{.neighbours = counts.neighbours,
+                        .rings = engine->activity().rings() + counts.rings,
+                        .wakes = counts.wakes,
+                        .answers = answers,
+                        .bell = describe_bell(doorbell->bell()),
+                        .remote_rings = runtime->remote ? runtime->remote->rings() : runtime->remote_rings};
+}
+
+// What announced traffic, by what it was there for; no value where nobody waited for any.
+std::optional<EventsReport> describe_events(Engine* engine) {
+  const EventSource* events = engine ? engine->events() : nullptr;
+  if (!events) return std::nullopt;
+  const auto counts = events->counts();
+  EventsReport report{.sources = sources_in_use(*events),
+                      .wakes = {{"sockets", counts.by_sockets}},
+                      .armed = {},
+                      .busy = counts.busy,
+                      .lack = what_lacks(engine->policy().events, fabrics_of_process()),
+                      .hint = status().network_hint};
+  for (std::size_t i = 0; i < fabric_names.size(); ++i) {
+    report.wakes.emplace_back(fabric_names[i], counts.by_fabric[i]);
+    report.armed.emplace_back(fabric_names[i], counts.armed[i]);
+  }
+  return report;
+}
+
+struct Totals {
+  Nanoseconds disarmed = 0;
+  Nanoseconds beside = 0;  // each thread of the engine's sees the same
+};
+
+void add(const Worker& worker, Report& report, Totals& totals) {
+  report.polls += worker.polls;
+  report.productive_polls += worker.productive_polls;
+  report.wakes += worker.wakes;
+  report.parks += worker.parks;
+  for (std::size_t i = 0; i < report.wake_sources.size(); ++i) report.wake_sources[i] += worker.wake_sources[i];
+  totals.disarmed += worker.disarmed;
+  totals.beside = std::max(totals.beside, worker.beside.load());
+}
+
+double to_seconds(Nanoseconds time) { return 1e-9 * static_cast<double>(time); }
+
+// What the engine's threads did, for how long it could work, and what for; no value where nobody looked.
+void add_engine(const Engine& engine, Report& report) {
+  Totals totals;
+  add(engine.calls(), report, totals);
+  for (const auto& worker : engine.workers()) {
+    add(*worker, report, totals);
+    report.threads.push_back(describe_thread(*worker));
+    if (worker->slice > 0 && !worker->idle_class) report.slice = worker->slice.load();
+  }
+  report.armed_s = to_seconds(engine.time_on() - totals.disarmed);
+  report.disarmed_s = to_seconds(engine.time_off() + totals.disarmed);
+  if (!engine.workers().empty()) report.pending_while_computing_s = to_seconds(totals.beside);
+  report.verdict = engine.verdict();
+  report.tracked = engine.activity().started();
+  report.pending = engine.activity().pending();
+  report.standing = engine.activity().standing();
+}
+
+// The same of the communication thread.
+void add_offload(const OffloadReport& offload, Report& report) {
+  report.threads.push_back({"communication", offload.thread});
+  report.slice = offload.slice;
+  const auto announced = offload.traffic + offload.rings;
+  report.wake_sources = {offload.rings, offload.traffic, 0, offload.naps - std::min(offload.naps, announced)};
+  report.armed_s = offload.lifetime_s;
+  report.disarmed_s = 0;
+  report.pending_while_computing_s = offload.pending_while_computing_s;
+  report.offload = offload;
+}
+
+std::vector<SettingReport> settings_in_order() {
+  std::vector<SettingReport> settings;
+  for (const auto& setting : all_settings()) {
+    const auto value = status().settings.find(setting.key);
+    if (value == status().settings.end()) continue;
+    settings.push_back({value->first, std::string(setting.type), value->second});
+  }
+  return settings;
+}
+
+// Why the engine is inactive, or has become so.
+std::string reason() {
+  const Runtime* runtime = status().runtime;
+  const GpuKind* gpu = runtime ? runtime->gpu.load() : nullptr;
+  return gpu && status().reason.empty() ? why_no_polling(*gpu) : status().reason;
+}
+
+}  // namespace
+
+Report make_report() {
+  const Status& now = status();
+  const Runtime* active = active_runtime.load(std::memory_order_acquire);
+  Report report;
+  report.rank = now.rank;
+  report.preset = now.preset;
+  report.reason = reason();
+  report.active = now.was_active && report.reason.empty();
+  report.settings = settings_in_order();
+  report.driver = active ? active->driver->name() : now.driver;
+  report.driver_switches = active ? active->driver->switches() : now.driver_switches;
+  if (const auto wait = now.settings.find("wait"); wait != now.settings.end()) report.wait = wait->second;
+  if (report.wait == "mwait") report.wait_instruction = wait_instruction_name(wait_instruction());
+  report.level_asked = level_name(now.level_asked);
+  report.level_provided = level_name(now.level_provided);
+  Engine* engine = now.runtime ? now.runtime->engine.get() : nullptr;
+  if (engine) add_engine(*engine, report);
+  const OffloadLibrary* library = loaded_offload();
+  if (const auto offload = library ? library->describe() : std::nullopt) add_offload(*offload, report);
+  report.events = describe_events(engine);
+  report.doorbell = describe_doorbell(engine);
+  report.transport = look_at_transport();
+  if (now.runtime && now.runtime->waits) report.managed_sleeps = now.runtime->waits->sleeps();
+  return report;
+}
+
+void write_report() {
+  if (!status().report && status().report_file.empty()) return;
+  const Report report = make_report();
+  if (status().report) std::fprintf(stderr, "%s\n", to_line(report).c_str());
+  if (status().report_file.empty()) return;
+  const auto name = expand_file_name(status().report_file, status().rank);
+  std::ofstream file(name);
+  if (!(file << to_json(report) << '\n'))
+    std::fprintf(stderr, "progress engine: the report file %s cannot be written: %s.\n", name.c_str(),
+                 std::strerror(errno));
+}
+
+}  // namespace progress_engine

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the engine did in this process.
+#pragma once
+
+#include "telemetry/report.hpp"
+
+namespace progress_engine {
+
+Report make_report();
+
+// At MPI_Finalize: what the settings `report` and `report_file` ask for; nothing by default.
+void write_report();
+
+}  // namespace progress_engine

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests that must be remembered from one call to the next: persistent ones, those of files, partitioned ones. Each
+// kind costs a program that has none one load.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace progress_engine {
+
+// Persistent requests keep their handle when they complete, so that whether one is active must be remembered.
+class PersistentRequests {
+ public:
+  enum class State { unknown, inactive, active };
+
+  template <typename Handle>
+  void add(Handle handle) {
+    set(key(handle), State::inactive);
+  }
+  // True if it was not active. A request that came to be behind our back is taken in.
+  template <typename Handle>
+  bool activate(Handle handle) {
+    return set(key(handle), State::active) != State::active;
+  }
+  // True if it was active.
+  template <typename Handle>
+  bool deactivate(Handle handle) {
+    return change(key(handle), State::active, State::inactive);
+  }
+  // Forgets it; says what it was.
+  template <typename Handle>
+  State remove(Handle handle) {
+    return erase(key(handle));
+  }
+  // Without a lock: lets programs that use none pay nothing.
+  bool empty() const { return size_.load(std::memory_order_relaxed) == 0; }
+
+ private:
+  using Key = std::uintptr_t;
+
+  template <typename Handle>
+  static Key key(Handle handle) {
+    static_assert(sizeof handle <= sizeof(Key));
+    Key bits = 0;
+    std::memcpy(&bits, &handle, sizeof handle);
+    return bits;
+  }
+  State set(Key key, State state);
+  bool change(Key key, State from, State to);
+  State erase(Key key);
+
+  std::mutex mutex_;
+  std::unordered_map<Key, State> states_;
+  std::atomic<std::size_t> size_{0};
+};
+
+// Requests while whose operations are pending nobody may poll.
+// Few at a time. Any thread. A handle can be in it twice: MPI may give it out again before its first owner was told.
+template <typename Handle>
+class ExclusiveRequests {
+ public:
+  void add(Handle request) {
+    const std::scoped_lock lock(mutex_);
+    requests_.push_back(request);
+    size_ = requests_.size();
+  }
+  // True if it was there.
+  bool remove(Handle request) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find(requests_, request);
+    if (found == requests_.end()) return false;
+    requests_.erase(found);
+    size_ = requests_.size();
+    return true;
+  }
+  // Without a lock: programs that have none pay one load.
+  bool empty() const { return size_.load(std::memory_order_relaxed) == 0; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Handle> requests_;
+  std::atomic<std::size_t> size_{0};
+};
+
+// Partitioned requests, and which of the sends among them wait for partitions: beside those nobody may poll.
+//
+// Open MPI 5.0.11 takes a partition of a send that was started again for sent at the first poll, whoever polls, until
+// MPI_Pready starts it (mca_part_persist_progress): the send completes before its data has gone, and what comes then
+// may never complete. A poll beside MPI_Start can complete the request before that marks it pending. And a request that
+// was freed leaves the list of them in a later poll, without the lock: so that poll is made beside no other.
+//
+// Few at a time. Any thread.
+template <typename Handle>
+class PartitionedRequests {
+ public:
+  // `partitions` of a send; 0 of a receive, which waits for none of ours.
+  void add(Handle handle, int partitions) {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.handle == handle; });
+    entries_.push_back({handle, partitions, 0});
+    size_ = entries_.size();
+  }
+  // True if it waits for partitions from now on.
+  bool started(Handle handle) {
+    return with(handle, [](Entry& entry) { return (entry.lacking = entry.partitions) > 0; });
+  }
+  // True if it waited for these, and does not any more.
+  bool ready(Handle handle, int partitions) {
+    return with(handle, [&](Entry& entry) {
+      const int before = entry.lacking;
+      entry.lacking = std::max(0, before - partitions);
+      return before > 0 && entry.lacking == 0;
+    });
+  }
+  // Forgets it. True if it still waited.
+  bool remove(Handle handle) {
+    if (empty()) return false;
+    const bool waited = with(handle, [](const Entry& entry) { return entry.lacking > 0; });
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.handle == handle; });
+    size_ = entries_.size();
+    return waited;
+  }
+  bool has_any_of(int count, const Handle* handles) {
+    return std::any_of(handles, handles + count,
+                       [&](Handle handle) { return with(handle, [](Entry&) { return true; }); });
+  }
+  // Without a lock: programs that have none pay one load.
+  bool empty() const { return size_.load(std::memory_order_relaxed) == 0; }
+
+ private:
+  struct Entry {
+    Handle handle;
+    int partitions;
+    int lacking;
+  };
+
+  template <typename Use>
+  bool with(Handle handle, Use&& use) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find(entries_, handle, &Entry::handle);
+    return found != entries_.end() && use(*found);
+  }
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+  std::atomic<std::size_t> size_{0};
+};
+
+}  // namespace progress_engine

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The communication thread (Vaidyanathan et al., SC 2015): takes commands from the ring, and between them advances what
+// they have started. It knows no MPI.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "core/progress.hpp"
+#include "offload/manners.hpp"
+#include "offload/ring.hpp"
+#include "platform/platform.hpp"
+#include "platform/scheduling.hpp"
+#include "telemetry/thread_usage.hpp"
+#include "wait/event_source.hpp"
+
+namespace progress_engine::offload {
+
+// What the ring carries. The memory is the caller's; the communication thread does not touch it after execute() made it
+// known that it is done.
+struct Command {
+  void (*execute)(Command&) = nullptr;
+  bool brief = false;  // never waits for anybody, so that a stand-in may execute it
+};
+
+// What the commands have started; the communication thread's alone.
+class Progress {
+ public:
+  Progress() = default;
+  virtual ~Progress() = default;
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  // One pass over what is pending. True if something completed.
+  virtual bool advance() = 0;
+  virtual bool pending() const = 0;
+  // One pass of progress for others although nothing is pending here.
+  virtual void nudge() = 0;
+  // Others may need our progress at any time: a window exists.
+  virtual bool exposed() const = 0;
+};
+
+struct CommunicationThreadPolicy {
+  std::size_t ring = 4096;
+  Nanoseconds spin = microseconds(20);  // fruitless passes before it sleeps
+  bool shares_cpu = false;              // the program's threads have no other CPU: it lets them run between two passes
+  bool sleeps = true;                   // false: it spins for ever
+  // The same while a thread of the program waits, who would spin in the MPI itself; with a turn for others at each
+  // pass.
+  Nanoseconds awaited_spin = microseconds(10000);
+  Nanoseconds longest_nap = microseconds(1000);
+  int burst = 3;  // fruitless passes in a row before it sleeps, at least
+  Scheduling scheduling{};
+};
+
+struct CommunicationThreadCounters {
+  std::atomic<std::uint64_t> commands{0};
+  std::atomic<std::uint64_t> passes{0};
+  std::atomic<std::uint64_t> naps{0};
+  std::atomic<std::uint64_t> rings{0};      // wake-ups by a submitting thread
+  std::atomic<std::uint64_t> full{0};       // submissions that found the ring full
+  std::atomic<std::uint64_t> stand_ins{0};  // passes by threads of the program
+  std::atomic<std::uint64_t> turns{0};      // local calls by them
+  std::atomic<std::uint64_t> traffic{0};    // naps that a socket ended
+  std::atomic<Nanoseconds> beside{0};       // of naps while something was pending and nobody waited
+};
+
+// While it lives, the calling thread stands in for the communication thread, which waits for it.
+class StandIn {
+ public:
+  StandIn();
+  ~StandIn();
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
+};
+
+class CommunicationThread {
+ public:
+  CommunicationThread(CommunicationThreadPolicy policy, std::unique_ptr<EventSource> events);
+  ~CommunicationThread();
+  CommunicationThread(const CommunicationThread&) = delete;
+  CommunicationThread& operator=(const CommunicationThread&) = delete;
+
+  // Starts the thread. Throws std::system_error.
+  void start();
+  // Ends the thread after the commands that are in the ring. False if it did not end within `limit`: it sits in a call,
+  // and the agent must not be destroyed.
+  bool stop(Nanoseconds limit);
+
+  // The thread calls nothing of the MPI until the next command. Returns once that holds, after `limit` at the latest.
+  void pause(Nanoseconds limit);
+
+  // Any thread but the communication thread. Waits while the ring is full.
+  void submit(Command& command) {
+    if (!ring_.push(&command)) [[unlikely]]
+      push_patiently(command);
+    light_fence();
+    if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
+      wake();
+  }
+
+  // By a thread of the program that waits, where it shares its CPU with the communication thread and the MPI may be
+  // called by any one thread at a time: one pass in that thread's place, which sleeps meanwhile; `time` is now().
+  // `refused`: that thread must do it, a command is not brief.
+  enum class Pass { idle, moved, refused };
+  Pass stand_in(Nanoseconds time);
+  // The stand-in sleeps, though there is work left.
+  void end_stand_in();
+
+  // By a thread of the program, on the same condition: `work`, which waits for nobody, between two turns of the
+  // communication thread and after all commands that are in the ring. False, and not done, where that thread is busy.
+  template <typename Work>
+  bool take_turn(Work&& work) {
+    if (!enter_soon()) return false;
+    const auto [mine, served] = begin_turn();
+    if (mine) {
+      const StandIn here;
+      work();
+    }
+    end_turn(served);
+    return mine;
+  }
+
+  // There is something to poll for that no command brings.
+  void rouse() {
+    if (asleep_.load(std::memory_order_relaxed)) wake();
+  }
+
+  // By the communication thread: what it is to advance. Null while there is nothing.
+  void advances(Progress* progress) { progress_ = progress; }
+  bool is_this_thread() const;
+
+  const CommunicationThreadCounters& counters() const { return counters_; }
+  ThreadUsage usage() const;
+  // The thread's scheduling slice as the kernel says it is; 0 where it does not.
+  Nanoseconds slice() const { return slice_.load(std::memory_order_relaxed); }
+
+ private:
+  static void* enter(void* self);
+  void run();
+  template <typename Work>
+  auto exclusively(Work work);
+  bool drive();
+  // What is there to come back for; `bounded`: soon.
+  struct Left {
+    bool pending;
+    bool bounded;
+  };
+  Left left();
+  void nudge();
+  void leave_to_stand_in();
+  bool serve(bool only_brief);
+  bool enter_soon();
+  struct Turn {
+    bool mine;
+    bool served;
+  };
+  Turn begin_turn();
+  void end_turn(bool served);
+  bool advance();
+  void rest();
+  bool spins(Nanoseconds time) const;
+  void sleep(bool beside);
+  void nap();
+  void look_for_connections();
+  void wake();
+  void push_patiently(Command& command);
+
+  const CommunicationThreadPolicy policy_;
+  std::unique_ptr<EventSource> events_;
+  Ring<Command> ring_;
+  Progress* progress_ = nullptr;
+  PollJudge judge_;
+  Manners manners_;
+  CommunicationThreadCounters counters_;
+  alignas(128) std::atomic<std::uint32_t> asleep_{0};
+  std::atomic<bool> driving_{false};            // held by who takes commands, or touches what they started
+  std::atomic<std::uint32_t> stood_in_for_{0};  // a futex: the communication thread leaves the work to others
+  std::atomic<Nanoseconds> last_stand_in_{0};
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> paused_{false};
+  std::atomic<bool> ended_{false};
+  std::atomic<int> tid_{0};
+  std::atomic<Nanoseconds> slice_{0};
+  ThreadUsage final_usage_;  // valid once ended
+  pthread_t thread_{};
+  Nanoseconds fruitless_since_ = 0;
+  int fruitless_ = 0;
+  Nanoseconds next_nap_ = 0;
+  Nanoseconds looked_ = 0;
+};
+
+// Whether the caller is a communication thread: its calls are the MPI's own or a callback's, and go straight on.
+bool on_communication_thread();
+
+}  // namespace progress_engine::offload

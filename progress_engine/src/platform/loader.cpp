@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "platform/breakable.hpp"
+#include "platform/platform.hpp"
+
+namespace progress_engine {
+namespace {
+
+constinit std::atomic<SymbolLookup> other_symbol{nullptr};
+constinit std::atomic<SymbolLookup> other_object{nullptr};
+
+std::vector<std::string> loaded_libraries() {
+  std::vector<std::string> paths;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* result) {
+        if (info->dlpi_name && *info->dlpi_name)
+          static_cast<std::vector<std::string>*>(result)->emplace_back(info->dlpi_name);
+        return 0;
+      },
+      &paths);
+  return paths;
+}
+
+bool is_ours(void* symbol) {
+  Dl_info ours{};
+  Dl_info theirs{};
+  return dladdr(reinterpret_cast<void*>(&find_symbol), &ours) != 0 && dladdr(symbol, &theirs) != 0 &&
+         ours.dli_fbase == theirs.dli_fbase;
+}
+
+// For an MPI outside the global scope, as a plug-in that was loaded with RTLD_LOCAL brings it.
+void* find_in_loaded_libraries(const char* name) {
+  if (broken("local-scope")) return nullptr;
+  for (const auto& path : loaded_libraries()) {
+    void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (!library) continue;
+    void* symbol = dlsym(library, name);
+    dlclose(library);
+    if (symbol && !is_ours(symbol)) return symbol;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void look_up_through(SymbolLookup symbol, SymbolLookup object) {
+  other_symbol = symbol;
+  other_object = object;
+}
+
+void* find_symbol(const char* name) {
+  if (const SymbolLookup look = other_symbol.load(std::memory_order_acquire)) return look(name);
+  if (void* symbol = dlsym(RTLD_NEXT, name)) return symbol;
+  return find_in_loaded_libraries(name);
+}
+
+void* find_object(const char* name) {
+  if (const SymbolLookup look = other_object.load(std::memory_order_acquire)) return look(name);
+  if (void* object = dlsym(RTLD_DEFAULT, name)) return object;
+  return find_in_loaded_libraries(name);
+}
+
+void missing_symbol(const char* name) {
+  std::fprintf(stderr, "progress engine: the program calls %s, which no MPI library in this process has.\n", name);
+  std::abort();
+}
+
+}  // namespace progress_engine

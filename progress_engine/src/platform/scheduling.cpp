@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "platform/scheduling.hpp"
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+
+namespace progress_engine {
+namespace {
+
+// struct sched_attr of linux/sched/types.h, version 1: that header cannot be included beside <sched.h>.
+struct KernelSchedulingAttributes {
+  std::uint32_t size = sizeof(KernelSchedulingAttributes);
+  std::uint32_t policy = SCHED_OTHER;
+  std::uint64_t flags = 0;
+  std::int32_t nice = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t runtime = 0;
+  std::uint64_t deadline = 0;
+  std::uint64_t period = 0;
+  std::uint32_t utilization_minimum = 0;
+  std::uint32_t utilization_maximum = 0;
+};
+
+std::optional<Nanoseconds> read_slice() {
+  KernelSchedulingAttributes attributes;
+  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 || attributes.runtime == 0) return {};
+  return static_cast<Nanoseconds>(attributes.runtime);
+}
+
+}  // namespace
+
+std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted) {
+  KernelSchedulingAttributes attributes;
+  syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0);
+  attributes.policy = wanted.idle_class ? SCHED_IDLE : SCHED_OTHER;
+  attributes.nice = std::max(attributes.nice, wanted.nice);  // going below the inherited level needs a privilege
+  attributes.runtime = static_cast<std::uint64_t>(microseconds(wanted.slice_us));
+  syscall(SYS_sched_setattr, 0, &attributes, 0);
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  return read_slice();
+}
+
+bool can_lift_from_idle_class() {
+  bool can = false;
+  std::thread([&] {
+    schedule_this_thread({.idle_class = true});
+    lift_from_idle_class(0, 0);
+    can = sched_getscheduler(0) == SCHED_OTHER;
+  }).join();
+  return can;
+}
+
+void lift_from_idle_class(int tid, int slice_us) {
+  KernelSchedulingAttributes attributes;
+  attributes.runtime = static_cast<std::uint64_t>(microseconds(slice_us));
+  syscall(SYS_sched_setattr, tid, &attributes, 0);
+}
+
+void return_to_idle_class() {
+  KernelSchedulingAttributes attributes;
+  attributes.policy = SCHED_IDLE;
+  syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+std::optional<Nanoseconds> probe_slice(Nanoseconds wanted) {
+  std::optional<Nanoseconds> slice;
+  std::thread([&] { slice = schedule_this_thread({.slice_us = static_cast<int>(wanted / 1000)}); }).join();
+  return slice;
+}
+
+}  // namespace progress_engine

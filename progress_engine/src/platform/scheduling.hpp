@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the kernel schedules an engine thread, and that it gives it no signals of the program's.
+#pragma once
+
+#include <csignal>
+#include <optional>
+
+#include "platform/breakable.hpp"
+#include "platform/platform.hpp"
+
+namespace progress_engine {
+
+struct Scheduling {
+  bool idle_class = false;  // SCHED_IDLE
+  int slice_us = 0;         // 0: the scheduler's own
+  int nice = 0;
+};
+
+// Applies to the calling thread and sets its timer slack to 1 ns. Returns the slice as the kernel says it is
+// (sched_getattr), none where the kernel does not know slices. What the kernel refuses is left as it was.
+std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted);
+
+// Whether this process may lift threads out of the idle class again; tried on a thread of its own.
+bool can_lift_from_idle_class();
+
+// Lifts an idle-class thread of this process to the normal class: it holds what we wait for, and may otherwise not run
+// for long. Needs CAP_SYS_NICE or RLIMIT_NICE; without them nothing happens.
+void lift_from_idle_class(int tid, int slice_us);
+// Puts the calling thread back.
+void return_to_idle_class();
+
+// The slice that a normal thread gets when it asks for `wanted`; tried on a thread of its own.
+std::optional<Nanoseconds> probe_slice(Nanoseconds wanted);
+
+// Engine threads run none of the program's signal handlers: threads inherit what their creator blocks. But what a
+// thread's own instruction raises stays open: blocked, it would end the process past the program's crash handler.
+class ProgramSignalsBlocked {
+ public:
+  ProgramSignalsBlocked() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    if (broken("signals")) sigemptyset(&blocked);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+      if (!broken("crash-signals")) sigdelset(&blocked, own);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+  }
+  ~ProgramSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ProgramSignalsBlocked(const ProgramSignalsBlocked&) = delete;
+  ProgramSignalsBlocked& operator=(const ProgramSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace progress_engine

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A task queue for every place of the machine (Denis, PDP 2015, section IV-A).
+//
+// A round polls the queues from a leaf up to the root; since each of a place's children contributes to its polling, a
+// round goes on to the parent only once in `siblings` times.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "tasks/task_queue.hpp"
+#include "tasks/topology.hpp"
+
+namespace progress_engine {
+
+class TaskTree {
+ public:
+  struct Options {
+    QueueDesign design = QueueDesign::submission;
+    std::size_t capacity = 1024;                // of a lock-free queue
+    Nanoseconds location_age = seconds(1) / 4;  // for how long a thread takes its place for granted
+    int (*cpu)() = nullptr;                     // where the calling thread runs; null: asks the system
+  };
+
+  TaskTree(Topology topology, const Options& options);
+
+  // False if there is no room. `place` is an index of the topology's. Any thread, from within an ltask too.
+  bool submit(Ltask& task, int place);
+  // Leaf to root. From within an ltask: does nothing. Returns how many tasks it polled. Any thread.
+  int round(int leaf);
+  // Every queue once.
+  int full_round();
+  // The leaf where the calling thread is, as it was a short while ago.
+  int here() const;
+  // True while the calling thread runs an ltask of this tree.
+  bool inside() const;
+  // False while a task is not done.
+  bool empty() const;
+
+  const Topology& topology() const { return topology_; }
+
+ private:
+  struct alignas(128) Node {
+    std::unique_ptr<TaskQueue> queue;
+    // Rounds that passed here, by plain loads and stores: a lost one only shifts a parent's turn.
+    std::atomic<unsigned> rounds{0};
+  };
+  Node& node(int place) const { return nodes_[static_cast<std::size_t>(place)]; }
+
+  const Topology topology_;
+  const Options options_;
+  const std::uint64_t serial_;  // tells trees apart, also one that was made where another one was
+  std::unique_ptr<Node[]> nodes_;
+};
+
+}  // namespace progress_engine

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "telemetry/advice.hpp"
+
+#include <string_view>
+
+namespace progress_engine {
+namespace {
+
+// Of the run's time: what can be won is less.
+constexpr double negligible_share = 0.01;
+// Of so many polls one must have moved something, else the MPI does without.
+constexpr std::uint64_t polls_a_move = 50;
+// Wakes that only the timer brought.
+constexpr std::uint64_t enough_wakes = 20;
+
+std::string_view after_a_trial(std::string_view verdict) {
+  if (verdict == "hurt") return "measured, it slowed this program down: leave it off";
+  if (verdict == "neutral") return "measured, it made no difference here: leave it off";
+  return "measured, it helped: keep it";
+}
+
+}  // namespace
+
+std::string advice(const Facts& facts) {
+  const bool computes_beside = facts.pending_while_computing_s > negligible_share * facts.lifetime_s;
+  const bool measured = !facts.verdict.empty() && facts.verdict != "not measured";
+  if (!facts.active) return "";
+  if (measured) return std::string(after_a_trial(facts.verdict));
+  if (facts.polls_in_calls_alone)
+    return "it polls inside the program's calls alone: only a program that calls MPI while it computes gains by that";
+  if (facts.offload && !computes_beside)
+    return "nothing was pending while the program computed: offload is worth its price only if threads communicate at "
+           "once";
+  if (facts.offload) return "operations went on while the program computed: compare with the variant adaptive";
+  if (facts.tracked == 0) return "the program started no nonblocking operation: leave it off";
+  if (!computes_beside) return "nothing was pending while the program computed: leave it off";
+  if (facts.productive_polls == 0 || facts.productive_polls * polls_a_move < facts.polls)
+    return "its polls moved nothing, so that this MPI progresses by itself or nothing arrived: leave it off";
+  if (facts.disarmed_s > facts.lifetime_s / 2)
+    return "polling did not pay and was off for most of the time: leave it off, or compare with rest_us=0";
+  if (facts.wakes >= enough_wakes && facts.announced == 0)
+    return "no socket and no neighbour announced a message, the timer alone woke: compare with timer_us=500";
+  return "it moved messages while the program computed: keep it; trial_ms=100 measures what that brings";
+}
+
+}  // namespace progress_engine

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One sentence for the user, from what a run has shown: whether the engine is worth having here, and what to set.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace progress_engine {
+
+struct Facts {
+  bool active = false;
+  bool offload = false;
+  bool polls_in_calls_alone = false;  // nobody looks while the program computes
+  double lifetime_s = 0;
+  double pending_while_computing_s = 0;
+  double disarmed_s = 0;
+  std::uint64_t tracked = 0;
+  std::uint64_t polls = 0;
+  std::uint64_t productive_polls = 0;
+  std::uint64_t wakes = 0;
+  std::uint64_t announced = 0;  // of these, by traffic or a neighbour
+  std::uint64_t handed_over = 0;
+  std::string verdict;  // of trial_ms
+};
+
+// Without a full stop; "" for an engine that was not active, whose reason says it all.
+std::string advice(const Facts& facts);
+
+}  // namespace progress_engine

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wait/event_source.hpp"
+
+#include <dirent.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace progress_engine {
+namespace {
+
+// ---- the MPI's sockets
+
+int socket_option(int descriptor, int option) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  return getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
+}
+
+// Listening sockets are no connections; sockets that still connect have no peer yet, but will.
+bool is_tcp_connection(int descriptor) {
+  const int domain = socket_option(descriptor, SO_DOMAIN);
+  return (domain == AF_INET || domain == AF_INET6) && socket_option(descriptor, SO_TYPE) == SOCK_STREAM &&
+         socket_option(descriptor, SO_ACCEPTCONN) == 0;
+}
+
+// More than what launchers say to their processes after MPI_Init.
+constexpr std::uint64_t traffic = 16384;
+
+// Bytes that the connection has carried, both ways.
+std::uint64_t carried_by(int descriptor) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
+  return info.tcpi_bytes_acked + info.tcpi_bytes_received;
+}
+
+int queued(int descriptor, unsigned long direction) {
+  int bytes = 0;
+  return ioctl(descriptor, direction, &bytes) == 0 ? bytes : 0;
+}
+
+// The peer may send about half of the buffer (the kernel counts its own overhead in), and stops when that is filled.
+bool is_nearly_full(int descriptor) {
+  return queued(descriptor, SIOCINQ) > socket_option(descriptor, SO_RCVBUF) * 3 / 8;
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+struct Socket {
+  int descriptor;
+  ino_t inode;
+};
+
+// Connected TCP sockets of this process, from /proc/self/fd.
+std::vector<Socket> connected_tcp_sockets() {
+  std::vector<Socket> sockets;
+  const std::unique_ptr<DIR, CloseDirectory> directory(opendir("/proc/self/fd"));
+  if (!directory) return sockets;
+  while (const dirent* entry = readdir(directory.get())) {
+    if (entry->d_name[0] == '.') continue;
+    const int descriptor = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
+    struct stat status{};
+    if (is_tcp_connection(descriptor) && fstat(descriptor, &status) == 0)
+      sockets.push_back({descriptor, status.st_ino});
+  }
+  return sockets;
+}
+
+// ---- epoll
+
+int valid(int descriptor, const char* what) {
+  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), what);
+  return descriptor;
+}
+
+void count_one(std::atomic<std::uint64_t>& counter) {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+template <std::size_t size>
+int wait_precisely(int epoll, std::array<epoll_event, size>& events, Nanoseconds bound) {
+  const timespec limit = to_timespec(bound);
+  static const bool precise = has_precise_epoll();
+  if (precise) return static_cast<int>(syscall(SYS_epoll_pwait2, epoll, events.data(), size, &limit, nullptr, 0));
+  return epoll_wait(epoll, events.data(), size, static_cast<int>((bound + microseconds(999)) / microseconds(1000)));
+}
+
+}  // namespace
+
+bool has_precise_epoll() {
+  const timespec zero{};
+  epoll_event event{};
+  return syscall(SYS_epoll_pwait2, -1, &event, 1, &zero, nullptr, 0) < 0 && errno != ENOSYS;
+}
+
+EpollEvents::EpollEvents(Sockets sockets, Fabrics* fabrics)
+    : sockets_(sockets),
+      epoll_(valid(epoll_create1(EPOLL_CLOEXEC), "epoll")),
+      interrupt_(valid(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),
+      fabrics_(fabrics) {
+  add(interrupt_, EPOLLIN);
+  if (sockets_ == Sockets::none) return;
+  for (const auto& socket : connected_tcp_sockets()) foreign_.insert(socket.inode);
+}
+
+EpollEvents::~EpollEvents() {
+  close(interrupt_);
+  close(epoll_);
+}
+
+// Edges: what is announced ends one wait, not all that follow until somebody has read it, which only the MPI may.
+bool EpollEvents::add(int descriptor, unsigned events) {
+  expected_.erase(descriptor);  // one of that number was closed
+  epoll_event event{.events = events | EPOLLET, .data = {.fd = descriptor}};
+  return epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+bool EpollEvents::wait(Nanoseconds bound) {
+  std::array<epoll_event, 64> events;
+  const int count = wait_precisely(epoll_, events, bound);
+  ready_.clear();
+  bool handled = false;
+  PerFabric<bool> announced{};
+  for (int i = 0; i < count; ++i) {
+    const int descriptor = events[static_cast<std::size_t>(i)].data.fd;
+    if (descriptor == interrupt_) continue;
+    if (const auto handler = handlers_.find(descriptor); handler != handlers_.end()) {
+      handler->second();
+      handled = true;
+    } else if (const auto armed = expected_.find(descriptor); armed != expected_.end()) {
+      announced[index(armed->second)] = true;
+    } else {
+      ready_.push_back(descriptor);
+      if (!carries_) carries_ = carried_by(descriptor) - carried_before_[descriptor] >= traffic;
+    }
+  }
+  if (!ready_.empty()) count_one(by_sockets_);
+  for (std::size_t i = 0; i < announced.size(); ++i)
+    if (announced[i]) count_one(by_fabric_[i]);
+  return handled || !ready_.empty() || std::ranges::find(announced, true) != announced.end();
+}
+
+ArmResult EpollEvents::arm(const std::function<bool()>& poll) {
+  ArmResult result;
+  if (!fabrics_ || !fabrics_->any()) return result;
+  for (int i = 0; i < most_rounds; ++i) {
+    ArmingRound round(*fabrics_);
+    const Nanoseconds start = now();
+    if (!poll()) break;
+    ++result.polls;
+    if (round.moved()) {
+      ++result.productive;
+      result.productive_time += now() - start;
+    }
+    if (round.again()) {
+      if (round.busy()) count_one(busy_);
+      continue;
+    }
+    for (const auto& object : round.armed()) expect(object);
+    return result;
+  }
+  result.armed = false;
+  return result;
+}
+
+// Levels: what a library has left behind its descriptor is still there when it is armed. Once: what the MPI polls no
+// more, as a worker that only the program's windows use, would end every wait.
+void EpollEvents::expect(const Fabrics::Object& object) {
+  expected_.insert_or_assign(object.descriptor, object.fabric);
+  count_one(armed_[index(object.fabric)]);
+  epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = object.descriptor}};
+  if (epoll_ctl(epoll_, EPOLL_CTL_MOD, object.descriptor, &event) != 0)
+    epoll_ctl(epoll_, EPOLL_CTL_ADD, object.descriptor, &event);
+}
+
+EventCounts EpollEvents::counts() const {
+  EventCounts counts{.by_sockets = by_sockets_, .by_fabric = {}, .armed = {}, .busy = busy_};
+  std::ranges::copy(by_fabric_, counts.by_fabric.begin());
+  std::ranges::copy(armed_, counts.armed.begin());
+  return counts;
+}
+
+bool EpollEvents::came_late() {
+  return std::ranges::any_of(ready_, [this](int descriptor) {
+    const bool ran_dry = sending_.contains(descriptor) && queued(descriptor, SIOCOUTQ) == 0;
+    return ran_dry || is_nearly_full(descriptor);
+  });
+}
+
+void EpollEvents::remember() {
+  for (const int descriptor : ready_)
+    if (queued(descriptor, SIOCOUTQ) > 0)
+      sending_.insert(descriptor);
+    else
+      sending_.erase(descriptor);
+}
+
+void EpollEvents::watch(int descriptor, std::function<void()> handler) {
+  handlers_.insert_or_assign(descriptor, std::move(handler));
+  add(descriptor, EPOLLIN);
+}
+
+void EpollEvents::refresh() {
+  if (sockets_ == Sockets::none) return;
+  for (const auto& socket : connected_tcp_sockets()) {
+    if (foreign_.contains(socket.inode) || !add(socket.descriptor, EPOLLIN | EPOLLOUT)) continue;
+    any_ = true;
+    if (!carries_) carried_before_.insert_or_assign(socket.descriptor, carried_by(socket.descriptor));
+  }
+}
+
+void EpollEvents::interrupt() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(interrupt_, &one, sizeof one);  // cannot fail but by overflow: also awake
+}
+
+}  // namespace progress_engine

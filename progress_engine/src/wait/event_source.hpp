@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What announces traffic to a thread that sleeps. The only place that knows epoll: whoever waits for descriptors, the
+// event loop of adaptive and the communication thread of offload, waits here.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "platform/platform.hpp"
+#include "wait/fabrics.hpp"
+
+namespace progress_engine {
+
+// What arming did, see wait/fabrics.hpp.
+struct ArmResult {
+  bool armed = true;             // what comes from now on ends a wait()
+  std::uint64_t polls = 0;       // that it took
+  std::uint64_t productive = 0;  // of them
+  Nanoseconds productive_time = 0;
+};
+
+struct EventCounts {
+  std::uint64_t by_sockets = 0;          // waits that ended with the MPI's own sockets
+  PerFabric<std::uint64_t> by_fabric{};  // and with a fabric's library
+  PerFabric<std::uint64_t> armed{};      // its objects, how often
+  std::uint64_t busy = 0;                // rounds of arming that found something to poll for
+};
+
+// All but interrupt() and counts() is called by one thread.
+class EventSource {
+ public:
+  EventSource() = default;
+  virtual ~EventSource() = default;
+  EventSource(const EventSource&) = delete;
+  EventSource& operator=(const EventSource&) = delete;
+
+  // Sleeps until an event, an interrupt or `bound`. True if there was an event since the last call.
+  virtual bool wait(Nanoseconds bound) = 0;
+  // Before a poll: true if traffic stood still since the last wake for want of polling (a buffer ran full or dry).
+  virtual bool came_late() = 0;
+  // After a poll: remembers what the next came_late() compares with.
+  virtual void remember() = 0;
+  // Whether there are places where traffic can show.
+  virtual bool any() const = 0;
+  // Whether sockets are among them.
+  virtual bool has_sockets() const { return false; }
+  // Whether they have shown that they carry the MPI's traffic: a launcher's connection is a place, too.
+  virtual bool carries() const = 0;
+  // Watches `descriptor`, too: wait() calls `handler` at each of its edges, which are events as traffic is.
+  virtual void watch(int descriptor, std::function<void()> handler) = 0;
+  // Looks for new places where traffic can show.
+  virtual void refresh() = 0;
+  // After a poll, before wait(): arms what must be armed. `poll` makes the MPI progress once, or returns false if it
+  // must not now.
+  virtual ArmResult arm(const std::function<bool()>& /*poll*/) { return {}; }
+  virtual EventCounts counts() const { return {}; }
+  // Ends a wait() that runs or is about to; from any thread.
+  virtual void interrupt() = 0;
+};
+
+// Which of the process's sockets are traffic.
+enum class Sockets {
+  none,
+  // TCP connections that are made after the source was: create it before MPI_Init, and the launcher's and most of the
+  // program's own stay out of it.
+  new_tcp
+};
+
+class EpollEvents : public EventSource {
+ public:
+  // `fabrics` may be null. Throws std::system_error.
+  explicit EpollEvents(Sockets sockets, Fabrics* fabrics = nullptr);
+  ~EpollEvents() override;
+  EpollEvents(const EpollEvents&) = delete;
+  EpollEvents& operator=(const EpollEvents&) = delete;
+
+  bool wait(Nanoseconds bound) override;
+  bool came_late() override;
+  void remember() override;
+  bool has_sockets() const override { return any_; }
+  bool any() const override { return any_ || (fabrics_ && fabrics_->any()); }
+  bool carries() const override { return carries_ || (fabrics_ && fabrics_->any()); }
+  void watch(int descriptor, std::function<void()> handler) override;
+  void refresh() override;
+  ArmResult arm(const std::function<bool()>& poll) override;
+  EventCounts counts() const override;
+  void interrupt() override;
+
+ private:
+  // Rounds of arming before the polls between them are left to the caller: traffic is steady.
+  static constexpr int most_rounds = 8;
+
+  // Watches an armed descriptor until it is readable, once: whoever polls next arms it again.
+  void expect(const Fabrics::Object& object);
+  // The kernel forgets a descriptor when it is closed. True if it was not watched before.
+  bool add(int descriptor, unsigned events);
+
+  const Sockets sockets_;
+  int epoll_;
+  int interrupt_;
+  std::map<int, std::function<void()>> handlers_;  // of descriptors that are no sockets of the MPI's
+  std::vector<int> ready_;                         // sockets that the last wait() found
+  std::set<ino_t> foreign_;
+  std::atomic<bool> any_{false};  // a socket is watched
+  bool carries_ = false;
+  std::map<int, std::uint64_t> carried_before_;  // by sockets when they were found, until one carries the traffic
+  std::set<int> sending_;                        // sockets that had data to send after the last poll
+  Fabrics* const fabrics_;
+  std::map<int, Fabric> expected_;  // descriptors that were ever armed
+  // Its thread writes them, others read.
+  std::atomic<std::uint64_t> by_sockets_{0};
+  PerFabric<std::atomic<std::uint64_t>> by_fabric_{};
+  PerFabric<std::atomic<std::uint64_t>> armed_{};
+  std::atomic<std::uint64_t> busy_{0};
+};
+
+// False where the kernel has only millisecond timeouts (before Linux 5.11): waits then end up to 1 ms late.
+bool has_precise_epoll();
+
+}  // namespace progress_engine

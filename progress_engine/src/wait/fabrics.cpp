@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wait/fabrics.hpp"
+
+namespace progress_engine {
+
+constinit thread_local ArmingRound* ArmingRound::round_of_thread = nullptr;
+
+Fabrics& fabrics_of_process() {
+  static auto* fabrics = new Fabrics;  // never destroyed: a library may close its objects at exit
+  return *fabrics;
+}
+
+void Fabrics::refuse(Fabric fabric, const std::string& why) {
+  const std::scoped_lock lock(mutex_);
+  refusals_[index(fabric)] = why;
+}
+
+std::string Fabrics::refusal(Fabric fabric) const {
+  const std::scoped_lock lock(mutex_);
+  return refusals_[index(fabric)];
+}
+
+void Fabrics::opened(Fabric fabric, const void* object, int descriptor) {
+  const std::scoped_lock lock(mutex_);
+  objects_[object] = {fabric, descriptor};
+  opened_[index(fabric)].fetch_add(1, std::memory_order_relaxed);
+  number_.store(objects_.size(), std::memory_order_release);
+}
+
+void Fabrics::closed(const void* object) {
+  const std::scoped_lock lock(mutex_);
+  objects_.erase(object);
+  number_.store(objects_.size(), std::memory_order_release);
+}
+
+Fabrics::Object Fabrics::find(const void* object) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = objects_.find(object);
+  return found == objects_.end() ? Object{} : found->second;
+}
+
+}  // namespace progress_engine

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The out-of-band bell: who sends a large message to another node, or makes progress on one, wakes the receiver's
+// engine by a datagram over the IP network that every cluster has beside its fabric. What a receiver needs is only to
+// be polled at the right moment; who moves the data does not matter. Knows no MPI.
+//
+// One process of a node keeps the job's port (the keeper) and passes rings on to the others. Nothing is collective, and
+// a rank without the engine hears nothing. A lost datagram costs latency: the timer stands behind each.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "platform/platform.hpp"
+#include "wakeup/bell_key.hpp"
+#include "wakeup/datagram.hpp"
+
+namespace progress_engine {
+
+// ---- the keeper
+
+// Keeps a port: takes rings from the network and hands them on. Its thread sleeps but for datagrams, and wakes no more
+// than a thousand times a second however many there are.
+class BellKeeper {
+ public:
+  // Rings `target` on this node, for `sender` at `from`. False: it is not here.
+  using RingHere = std::function<bool(const BellMessage& message, const sockaddr_in& from)>;
+
+  // None if somebody has the port already. Throws std::system_error.
+  static std::unique_ptr<BellKeeper> try_to_keep(in_addr_t address, in_port_t port, const SipKey& key, int ranks,
+                                                 RingHere ring_here);
+  ~BellKeeper();
+  BellKeeper(const BellKeeper&) = delete;
+  BellKeeper& operator=(const BellKeeper&) = delete;
+
+  std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  // Forged, doubled, of other jobs, for nobody here.
+  std::uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+  std::uint64_t wakes() const { return wakes_.load(std::memory_order_relaxed); }
+  // In a forked child, where its thread is not: the port must not stay taken.
+  void close_in_child() const;
+
+ private:
+  BellKeeper(int socket, const SipKey& key, int ranks, RingHere ring_here);
+  void run();
+  bool await(Nanoseconds pause) const;
+  void drain();
+  void handle(std::span<const std::byte> bytes, const sockaddr_in& from);
+
+  int socket_;
+  int end_;
+  SipKey key_;
+  int ranks_;
+  RingHere ring_here_;
+  ReplayWindow window_;
+  std::atomic<std::uint64_t> taken_{0};
+  std::atomic<std::uint64_t> refused_{0};
+  std::atomic<std::uint64_t> wakes_{0};
+  std::jthread thread_;
+};
+
+// ---- the bell
+
+struct BellPlan {
+  int rank = 0;
+  int size = 1;     // of the program
+  std::string job;  // the same on all its nodes, else different; empty: unknown
+  // The job's hosts; empty: unknown, and each node then writes its own beside the key.
+  std::function<std::vector<std::string>()> hosts;
+  std::string key_file;
+  int port = 0;              // 0: from the job's name
+  Nanoseconds interval = 0;  // a partner is rung no more often
+  in_addr_t address = INADDR_ANY;
+};
+
+// A process's bell. Nothing is opened before start().
+class Bell {
+ public:
+  // `ring_here` rings a rank of this node; false if it is not here.
+  Bell(BellPlan plan, std::function<bool(int)> ring_here);
+  ~Bell();
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+
+  // ---- any thread
+  // A large message was sent to `rank` of another node.
+  void ring(int rank);
+  // One will be received from it.
+  void expect(int rank);
+  // Something was started with all ranks: those are rung whom collective algorithms take as first partners, at
+  // distances that are powers of two; `is_here` are on this node.
+  void ring_all(const std::function<bool(int)>& is_here);
+  // Whether anybody is on another node; then the engine starts it, when nothing else announces traffic.
+  bool wanted() const { return wanted_.load(std::memory_order_relaxed); }
+  bool rings() const { return state_.load(std::memory_order_relaxed) == State::rings; }
+  // It turned out to be on this node.
+  void forget(int rank);
+
+  // ---- the engine's thread
+  void start();
+  // At each of its turns: finds out where partners are, rings those that it still owes a ring.
+  void turn();
+  // After a poll that moved something: rings partners of late, some at a time.
+  void ring_partners();
+
+  // ---- any thread
+  // Ends the keeper's thread. What follows does nothing.
+  void stop();
+  void close_in_child() const;
+
+  struct Counts {
+    std::string state;  // "not needed", "rings", or a sentence that says why not
+    bool keeps = false;
+    std::uint64_t sent = 0;
+    std::uint64_t taken = 0;  // by the keeper of this node, if this process is it
+    std::uint64_t refused = 0;
+  };
+  Counts counts() const;
+
+ private:
+  struct Partner {
+    std::optional<sockaddr_in> where;
+    Nanoseconds rung = 0;
+    Nanoseconds used = 0;
+    std::uint64_t asked = 0;  // sequence of the last question
+    std::size_t questions = 0;
+    bool owed = false;
+  };
+  enum class State { idle, rings, refused, ended };
+
+  Partner* partner_of(int rank);
+  enum class Owe { nothing, at_once, at_the_next_turn };
+  void touch(int rank, Owe owe);
+  void keep();
+  void look_for_hosts();
+  std::optional<sockaddr_in> address_of(std::size_t host);
+  void ask(int rank);
+  void hear_answers();
+  bool send(int rank, const sockaddr_in& where, BellWord word);
+  bool send_if_due(int rank, Partner& partner);
+  void refuse(std::string reason);
+  bool taken(const BellMessage& message, const sockaddr_in& from);
+
+  const BellPlan plan_;
+  const std::function<bool(int)> ring_here_;
+  std::atomic<bool> wanted_{false};
+  std::atomic<State> state_{State::idle};
+
+  mutable std::mutex mutex_;  // of what follows
+  std::string reason_;
+  std::unordered_map<int, Partner> partners_;
+  std::vector<int> order_;  // of the partners, to take turns
+  std::size_t next_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t sent_ = 0;
+  bool kept_ = false;  // of keepers that have ended, as are the next two
+  std::uint64_t taken_ = 0;
+  std::uint64_t refused_ = 0;
+  SipKey key_{};
+  in_port_t port_ = 0;
+  std::unique_ptr<BellKeeper> keeper_;
+  std::unique_ptr<PublishedHost> published_;
+
+  // The engine's thread's:
+  std::string job_word_;
+  std::vector<std::string> hosts_;
+  std::vector<std::optional<sockaddr_in>> addresses_;
+  std::vector<bool> looked_up_;
+  bool by_files_ = false;
+  bool keeps_ = false;
+  Nanoseconds tried_to_keep_ = 0;
+  Nanoseconds looked_for_hosts_ = 0;
+  std::atomic<int> socket_{-1};
+};
+
+}  // namespace progress_engine

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wakeup/bell_key.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+
+namespace progress_engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t digits = 32;
+constexpr auto stale = std::chrono::hours(24);
+
+[[noreturn]] void fail(const std::string& path, const char* what) {
+  throw std::runtime_error(fmt::format("the bell's key {} {}", path, what));
+}
+
+class File {
+ public:
+  File(const std::string& path, int flags) : descriptor_(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600)) {}
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+// Written under another name first: it is there whole or not at all, and link(2) lets one process win, on NFS too.
+void make_key(const std::string& path) {
+  SipKey key{};
+  if (getrandom(key.data(), sizeof key, 0) != static_cast<ssize_t>(sizeof key)) fail(path, "cannot be made");
+  std::error_code ignored;
+  const auto folder = fs::path(path).parent_path();
+  if (fs::create_directories(folder, ignored)) fs::permissions(folder, fs::perms::owner_all, ignored);
+  std::array<char, 64> host{};
+  gethostname(host.data(), host.size() - 1);
+  const auto draft = fmt::format("{}.{}.{}", path, host.data(), getpid());
+  const auto text = fmt::format("{:016x}{:016x}\n", key[0], key[1]);
+  bool written = false;
+  {
+    const File file(draft, O_WRONLY | O_CREAT | O_EXCL);
+    written = file.get() >= 0 && write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+              fsync(file.get()) == 0;
+  }
+  const bool made = written && (link(draft.c_str(), path.c_str()) == 0 || errno == EEXIST);
+  const int error = errno;
+  unlink(draft.c_str());
+  if (!made) throw std::runtime_error(fmt::format("the bell's key {} cannot be made: {}", path, std::strerror(error)));
+}
+
+bool parse(std::string_view text, std::uint64_t& word) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), word, 16);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+fs::path folder_of_hosts(const std::string& key_file) { return fs::path(key_file).parent_path() / "bell.hosts"; }
+
+}  // namespace
+
+std::string usual_key_file() {
+  const char* home = std::getenv("HOME");
+  if (!home || *home == '\0') {
+    const passwd* user = getpwuid(geteuid());
+    home = user ? user->pw_dir : nullptr;
+  }
+  return home && *home != '\0' ? std::string(home) + "/.config/progress-engine/bell.key" : "";
+}
+
+SipKey read_or_make_key(const std::string& path) {
+  if (path.empty()) throw std::runtime_error("the bell's key has no place: the user has no home");
+  if (!fs::exists(fs::symlink_status(path))) make_key(path);
+  const File file(path, O_RDONLY);
+  struct stat status{};
+  if (file.get() < 0 || fstat(file.get(), &status) != 0) fail(path, "cannot be read");
+  if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0)
+    fail(path, "must be a file of the user's that nobody else may read (mode 0600)");
+  std::array<char, digits> text{};
+  SipKey key{};
+  const bool whole = read(file.get(), text.data(), digits) == static_cast<ssize_t>(digits);
+  const std::string_view words(text.data(), digits);
+  if (!whole || !parse(words.substr(0, digits / 2), key[0]) || !parse(words.substr(digits / 2), key[1]))
+    fail(path, "must hold 32 hexadecimal digits; remove it, and it is made anew");
+  return key;
+}
+
+PublishedHost::PublishedHost(const std::string& key_file, const std::string& job, const std::string& host)
+    : path_(folder_of_hosts(key_file) / (job + "." + host)) {
+  std::error_code ignored;
+  const auto folder = folder_of_hosts(key_file);
+  if (fs::create_directory(folder, ignored)) fs::permissions(folder, fs::perms::owner_all, ignored);
+  const auto old = fs::file_time_type::clock::now() - stale;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.last_write_time(ignored) < old && !ignored) fs::remove(entry.path(), ignored);
+  const File file(path_, O_WRONLY | O_CREAT);
+}
+
+PublishedHost::~PublishedHost() { unlink(path_.c_str()); }
+
+std::vector<std::string> published_hosts(const std::string& key_file, const std::string& job) {
+  std::vector<std::string> hosts;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder_of_hosts(key_file), ignored)) {
+    const auto name = entry.path().filename().string();
+    if (name.starts_with(job + ".")) hosts.push_back(name.substr(job.size() + 1));
+  }
+  return hosts;
+}
+
+}  // namespace progress_engine

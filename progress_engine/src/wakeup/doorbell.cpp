@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wakeup/doorbell.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace progress_engine {
+namespace {
+
+constexpr std::size_t page_size = 4096;
+constexpr std::uint64_t mark = 0x314c4c4542455000;  // tells our pages, and this layout of them
+
+struct Page {
+  std::uint64_t mark;
+  WakeupLine doorbell;
+};
+static_assert(sizeof(Page) <= page_size);
+
+Page& as_page(void* memory) { return *static_cast<Page*>(memory); }
+
+int checked(int result, const char* what) {
+  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
+  return result;
+}
+
+// Programs' names may be longer than a socket's: FNV-1a of theirs, and the user.
+std::string prefix_of(const std::string& program) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : program) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("progress-engine/{}/{:016x}/", getuid(), hash);
+}
+
+// The three numbers of "rank/process/descriptor"; -1 for what is none.
+std::array<int, 3> numbers_in(const std::string& text) {
+  std::array<int, 3> numbers{-1, -1, -1};
+  const char* at = text.data();
+  const char* end = at + text.size();
+  for (int& number : numbers) {
+    const auto [stop, error] = std::from_chars(at, end, number);
+    if (error != std::errc()) number = -1;
+    at = stop + (stop != end ? 1 : 0);
+  }
+  return numbers;
+}
+
+struct Address {
+  explicit Address(const std::string& name) {
+    address.sun_family = AF_UNIX;
+    const auto length = std::min(name.size(), sizeof address.sun_path - 1);
+    std::memcpy(address.sun_path + 1, name.data(), length);
+    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+  sockaddr_un address{};
+  socklen_t size;
+};
+
+int make_file() {
+  const int file = checked(memfd_create("progress-engine-bell", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create");
+  if (ftruncate(file, page_size) == 0) fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+  return file;
+}
+
+// The file of another process may be anything: that number may have been given away again.
+bool is_a_page(int descriptor) {
+  struct stat status{};
+  return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == getuid() &&
+         std::cmp_equal(status.st_size, page_size);
+}
+
+}  // namespace
+
+MappedLine::MappedLine(int descriptor, bool fresh) {
+  if (!is_a_page(descriptor)) return;
+  void* memory = mmap(nullptr, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (memory == MAP_FAILED) return;
+  if (fresh) new (memory) Page{.mark = mark, .doorbell = {}};
+  if (as_page(memory).mark == mark)
+    page_ = memory;
+  else
+    munmap(memory, page_size);
+}
+
+MappedLine::~MappedLine() {
+  if (page_) munmap(page_, page_size);
+}
+
+MappedLine::MappedLine(MappedLine&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}
+
+WakeupLine& MappedLine::line() const { return as_page(page_).doorbell; }
+
+PublishedLine::PublishedLine(const std::string& program, int rank)
+    : file_(make_file()),
+      name_(fmt::format("{}{}/{}/{}", prefix_of(program), rank, getpid(), file_)),
+      page_(file_, true) {
+  try {
+    if (!page_) throw std::system_error(errno, std::generic_category(), "mmap");
+    socket_ = checked(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
+    const Address address(name_);
+    checked(bind(socket_, address.get(), address.size), "bind");
+  } catch (...) {
+    if (socket_ >= 0) close(socket_);
+    close(file_);
+    throw;
+  }
+}
+
+PublishedLine::~PublishedLine() {
+  close(socket_);
+  close(file_);
+}
+
+void PublishedLine::drain() const {
+  char byte = 0;
+  while (recv(socket_, &byte, 1, 0) >= 0) {
+  }
+}
+
+// A full queue is as good: then it has been woken already.
+void PublishedLine::wake(const std::string& name) const {
+  const Address address(name);
+  [[maybe_unused]] const auto sent = sendto(socket_, "", 1, MSG_NOSIGNAL, address.get(), address.size);
+}
+
+std::vector<Neighbour> find_neighbours(const std::string& program) {
+  const auto prefix = prefix_of(program);
+  std::vector<Neighbour> found;
+  std::ifstream sockets("/proc/self/net/unix");
+  for (std::string line; std::getline(sockets, line);) {
+    const auto at = line.find('@' + prefix);
+    if (at == std::string::npos) continue;
+    Neighbour neighbour{-1, line.substr(at + 1)};
+    neighbour.rank = numbers_in(neighbour.name.substr(prefix.size()))[0];
+    if (neighbour.rank >= 0) found.push_back(neighbour);
+  }
+  return found;
+}
+
+MappedLine map_line(const std::string& name) {
+  const auto place = name.find('/', name.find('/', name.find('/') + 1) + 1);  // after the prefix
+  if (place == std::string::npos) return {};
+  const auto [rank, process, descriptor] = numbers_in(name.substr(place + 1));
+  if (process < 0 || descriptor < 0) return {};
+  const int file = open(fmt::format("/proc/{}/fd/{}", process, descriptor).c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return {};
+  MappedLine doorbell(file, false);
+  close(file);
+  return doorbell;
+}
+
+// ---- the doorbell
+
+Doorbell::Doorbell(std::string program, int rank, int size)
+    : program_(std::move(program)), rank_(rank), published_(program_, rank), by_rank_(static_cast<std::size_t>(size)) {
+  look_around();
+}
+
+Doorbell::~Doorbell() {
+  if (bell_) bell_->stop();  // its keeper's thread rings the others
+  for (Peer* peer = first_.load(); peer;) {
+    Peer* next = peer->next;
+    delete peer;
+    peer = next;
+  }
+}
+
+void Doorbell::ring_partners(bool all) {
+  if (all) all_.store(true, std::memory_order_relaxed);
+  const bool everybody = all_.load(std::memory_order_relaxed);
+  for (Peer* peer = first_.load(std::memory_order_acquire); peer; peer = peer->next) {
+    if (!everybody && !peer->partner.load(std::memory_order_relaxed)) continue;
+    ring(*peer);
+    rings_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (!bell_) return;
+  if (all) bell_->ring_all([this](int rank) { return peer_of(rank) != nullptr; });
+  bell_->ring_partners();
+}
+
+void Doorbell::add_bell(BellPlan plan) {
+  bell_ = std::make_unique<Bell>(std::move(plan), [this](int rank) { return pass_on(rank); });
+}
+
+bool Doorbell::pass_on(int rank) {
+  if (rank == rank_) {
+    ring_own();
+    return true;
+  }
+  Peer* peer = peer_of(rank);
+  if (!peer) {
+    missed(misses_.fetch_add(1, std::memory_order_relaxed) + 1);
+    peer = peer_of(rank);
+  }
+  if (peer) ring(*peer);
+  return peer != nullptr;
+}
+
+void Doorbell::ring_own() {
+  own().ring([this] { published_.wake(published_.name()); });
+}
+
+void Doorbell::look_around() {
+  const std::unique_lock lock(looking_, std::try_to_lock);
+  if (!lock) return;
+  for (auto& neighbour : find_neighbours(program_))
+    if (neighbour.rank != rank_ && static_cast<unsigned>(neighbour.rank) < by_rank_.size() && !peer_of(neighbour.rank))
+      add(std::move(neighbour));
+}
+
+void Doorbell::add(Neighbour neighbour) {
+  auto mapped = map_line(neighbour.name);
+  if (!mapped) return;
+  const int rank = neighbour.rank;
+  auto* peer = new Peer{std::move(neighbour), std::move(mapped), first_.load(std::memory_order_relaxed), {}};
+  first_.store(peer, std::memory_order_release);
+  neighbours_.fetch_add(1, std::memory_order_relaxed);
+  by_rank_[static_cast<unsigned>(rank)].store(peer, std::memory_order_release);
+  if (bell_) bell_->forget(rank);
+}
+
+Doorbell::Counts Doorbell::counts() const {
+  return {neighbours_.load(std::memory_order_relaxed), rings_.load(std::memory_order_relaxed),
+          wakes_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace progress_engine

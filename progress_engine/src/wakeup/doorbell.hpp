@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Cross-process wakeup: the engines of one program's processes on a node wake one another. Knows no MPI.
+//
+// line: the shared memory on which an engine thread sleeps; publication: how processes find one another's; doorbell:
+// both together, for the ranks of a program.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "platform/platform.hpp"
+#include "wakeup/bell.hpp"
+
+namespace progress_engine {
+
+// ---- the line
+// A line of shared memory with which the processes of a node wake one another's engine thread: its owner sleeps, the
+// others ring when they have sent it something. (A progress thread cannot wait for the MPI's own words: they are out of
+// reach. PSM2's rcvthread is the nearest relative.)
+//
+// Ringing is a store, a fence and, while the owner is awake, a load. No ring is lost: the owner says that it sleeps,
+// fences, and looks whether it was rung; a ringer stores its ring, fences, and looks whether the owner sleeps. All
+// sleeps are bounded even so, since a ringer may be killed between the two.
+
+template <typename Atomics>
+class alignas(128) BasicWakeupLine {
+ public:
+  // ---- by those who have published something for the owner. True if it slept and had to be woken; `wake_elsewhere`
+  // ends its sleep on something else than this line.
+  template <typename Wake>
+  bool ring(Wake&& wake_elsewhere) {
+    rung_.store(1, std::memory_order_release);
+    Atomics::light_fence();
+    if (asleep_.load(std::memory_order_relaxed) == awake) [[likely]]
+      return false;
+    const auto where = asleep_.exchange(awake, std::memory_order_acq_rel);  // one of many ringers wakes it
+    if (where == here) Atomics::wake(asleep_);
+    if (where == elsewhere) wake_elsewhere();
+    return where != awake;
+  }
+
+  // ---- by the owner, one thread at a time
+  bool rung() const { return rung_.load(std::memory_order_acquire) != 0; }
+  // Before it looks for what was sent: true if it was rung since the last answer.
+  bool answer() { return rung() && rung_.exchange(0, std::memory_order_seq_cst) != 0; }
+
+  // Sleeps on the line until rung, at most for `bound`.
+  void sleep(Nanoseconds bound) {
+    lie_down(here, [&] { Atomics::wait(asleep_, here, bound); });
+  }
+  // The same in `wait()`, which whoever rings ends by its `wake_elsewhere`, even before it has begun.
+  template <typename Wait>
+  void sleep_elsewhere(Wait&& wait) {
+    lie_down(elsewhere, wait);
+  }
+  // For waits in user mode: differs from 0 once rung.
+  const Atomics::Word& word() const { return rung_; }
+
+ private:
+  template <typename Wait>
+  void lie_down(std::uint32_t where, Wait&& wait) {
+    asleep_.store(where, std::memory_order_relaxed);
+    Atomics::heavy_fence();
+    if (!rung()) wait();
+    asleep_.store(awake, std::memory_order_relaxed);
+  }
+
+  static constexpr std::uint32_t awake = 0;
+  static constexpr std::uint32_t here = 1;
+  static constexpr std::uint32_t elsewhere = 2;
+  Atomics::Word rung_{0};
+  Atomics::Word asleep_{awake};
+};
+
+using WakeupLine = BasicWakeupLine<SharedAtomics>;
+static_assert(sizeof(WakeupLine) == 128 && std::atomic<std::uint32_t>::is_always_lock_free);
+
+// ---- publication
+// How processes of one program find one another's doorbell on a node, without a collective call and without leaving
+// anything behind, however they end.
+//
+// Each one's doorbell lies in an anonymous file (memfd_create(2)), and a socket with an abstract name (unix(7)) tells
+// the others where: the kernel forgets both with the process. Abstract names belong to a network namespace, so that
+// virtual nodes on one kernel do not see each other. Nothing here is secret, and a ring from a stranger costs one wake.
+
+// A mapped page that holds a doorbell; unmapped with the object.
+class MappedLine {
+ public:
+  MappedLine() = default;
+  // Maps the page at the beginning of `descriptor`; `fresh`: makes the doorbell there. Empty if it is none.
+  MappedLine(int descriptor, bool fresh);
+  ~MappedLine();
+  MappedLine(MappedLine&& other) noexcept;
+  MappedLine& operator=(MappedLine&&) = delete;
+  explicit operator bool() const { return page_ != nullptr; }
+  WakeupLine& line() const;
+
+ private:
+  void* page_ = nullptr;
+};
+
+// This process's doorbell and its name. While its owner sleeps in poll(2) or epoll(7), a datagram to the name wakes it.
+class PublishedLine {
+ public:
+  // `program`: the same for all processes of a program, else different; `rank`: in it. Throws std::system_error.
+  PublishedLine(const std::string& program, int rank);
+  ~PublishedLine();
+  PublishedLine(const PublishedLine&) = delete;
+  PublishedLine& operator=(const PublishedLine&) = delete;
+
+  WakeupLine& line() const { return page_.line(); }
+  const std::string& name() const { return name_; }
+  // Becomes readable with a datagram; then drain() it.
+  int descriptor() const { return socket_; }
+  void drain() const;
+  // Ends the sleep of the one who has published `name`.
+  void wake(const std::string& name) const;
+
+ private:
+  int file_;
+  int socket_ = -1;
+  std::string name_;
+  MappedLine page_;
+};
+
+struct Neighbour {
+  int rank;
+  std::string name;  // abstract, without the leading NUL
+};
+// All that are published for `program` in this network namespace, this process too. Some ten microseconds and more.
+std::vector<Neighbour> find_neighbours(const std::string& program);
+// The doorbell behind `name`, empty if there is none or it cannot be reached (another user, another namespace of
+// processes).
+MappedLine map_line(const std::string& name);
+
+// ---- the doorbell
+
+// Which rank of MPI_COMM_WORLD a rank of a communicator is, remembered: asking the MPI costs some hundred nanoseconds.
+// Any thread, without locks. An answer may be out of date for a communicator that has just been freed and made again:
+// good for hints, not for more.
+class RankCache {
+ public:
+  static constexpr int unknown = -2;
+
+  // `communicator`: its handle's bits.
+  PE_ALWAYS_INLINE std::uint64_t key_of(std::uint64_t communicator, int rank) const {
+    auto bits = (communicator ^ (epoch_.load(std::memory_order_relaxed) << 48)) * 0x9E3779B97F4A7C15;
+    bits = (bits ^ (bits >> 29) ^ static_cast<unsigned>(rank)) * 0xBF58476D1CE4E5B9;
+    return bits ^ (bits >> 32) ^ 1;
+  }
+  PE_ALWAYS_INLINE int find(std::uint64_t key) const {
+    const Entry& entry = entries_[key % size];
+    const auto value = entry.value.load(std::memory_order_relaxed);
+    return (entry.check.load(std::memory_order_relaxed) ^ value) == key ? static_cast<int>(value) - 1 : unknown;
+  }
+  // -1: a process of another world.
+  void remember(std::uint64_t key, int rank) {
+    Entry& entry = entries_[key % size];
+    const auto value = static_cast<std::uint64_t>(rank) + 1;
+    entry.value.store(value, std::memory_order_relaxed);
+    entry.check.store(key ^ value, std::memory_order_relaxed);
+  }
+  // A communicator is gone, and its handle may come again.
+  void forget() { epoch_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  // Torn pairs tell themselves: the check is the key combined with the value (Hyatt's lockless hashing).
+  struct Entry {
+    std::atomic<std::uint64_t> check{0};
+    std::atomic<std::uint64_t> value{0};  // the rank plus one
+  };
+  static constexpr std::size_t size = 256;
+
+  std::atomic<std::uint64_t> epoch_{0};
+  std::array<Entry, size> entries_{};
+};
+
+// The doorbell: rings the engines of the other processes of this program on this node, and is rung by them.
+class Doorbell {
+ public:
+  // Of process `rank` of the `size` of `program`, see PublishedLine. Throws std::system_error.
+  Doorbell(std::string program, int rank, int size);
+  ~Doorbell();
+  Doorbell(const Doorbell&) = delete;
+  Doorbell& operator=(const Doorbell&) = delete;
+
+  // ---- any thread
+  // After something was sent to `rank`. False if it is not known as a neighbour: it may become one, see missed().
+  bool ring(int rank) {
+    Peer* peer = peer_of(rank);
+    if (!peer) return false;
+    peer->partner.store(true, std::memory_order_relaxed);
+    ring(*peer);
+    return true;
+  }
+  // Something will be received from `rank`: what it waits for may leave from inside progress. False as above.
+  bool expect(int rank) {
+    Peer* peer = peer_of(rank);
+    if (peer) peer->partner.store(true, std::memory_order_relaxed);
+    return peer != nullptr;
+  }
+  // Before the engine starts: processes on other nodes reach the doorbell as well (mpi/rma_wakeup.hpp).
+  void strangers_ring() { strangers_ring_ = true; }
+  // The same by datagrams, once the bell was started.
+  void add_bell(BellPlan plan);
+  Bell* bell() const { return bell_.get(); }  // null: there is none
+  // For somebody on another node: the engine of `rank` should poll. False if it is not on this node.
+  bool pass_on(int rank);
+  void expect_all() { all_.store(true, std::memory_order_relaxed); }
+  // After something was sent to whoever it concerns: those that ring() or expect() named so far, with `all` (from then
+  // on) every neighbour, and some on other nodes. As expect_all() does.
+  void ring_partners(bool all = false);
+  // The `times`-th time that somebody was not known: looks around ever more rarely, since looking takes some 50 us.
+  void missed(std::uint64_t times) {
+    if (std::has_single_bit(times)) look_around();
+  }
+  void look_around();
+  // Wakes this process's own sleeper.
+  void ring_own();
+
+  // ---- the engine thread
+  // False: sleeping on the own doorbell would be in vain. True forever after the first neighbour, strangers_ring(), or
+  // the bell's start.
+  bool anyone_rings() const {
+    return strangers_ring_ || first_.load(std::memory_order_acquire) != nullptr || (bell_ && bell_->rings());
+  }
+  WakeupLine& own() const { return published_.line(); }
+  const PublishedLine& published() const { return published_; }
+
+  // Whether the whole program runs on this node.
+  bool all_are_near() const { return neighbours_.load(std::memory_order_relaxed) + 1 == by_rank_.size(); }
+
+  // ---- telemetry; any thread
+  struct Counts {
+    std::uint64_t neighbours = 0;
+    std::uint64_t rings = 0;  // by ring_partners()
+    std::uint64_t wakes = 0;  // rings that had to wake a sleeper
+  };
+  Counts counts() const;
+  int size() const { return static_cast<int>(by_rank_.size()); }
+
+ private:
+  struct Peer {
+    Neighbour neighbour;
+    MappedLine mapped;
+    Peer* next;
+    std::atomic<bool> partner{false};
+  };
+  Peer* peer_of(int rank) const {
+    return static_cast<unsigned>(rank) < by_rank_.size()
+               ? by_rank_[static_cast<unsigned>(rank)].load(std::memory_order_acquire)
+               : nullptr;
+  }
+  void ring(Peer& peer) {
+    if (peer.mapped.line().ring([&] { published_.wake(peer.neighbour.name); })) [[unlikely]]
+      wakes_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void add(Neighbour neighbour);
+
+  const std::string program_;
+  const int rank_;
+  PublishedLine published_;
+  std::mutex looking_;
+  std::vector<std::atomic<Peer*>> by_rank_;
+  std::atomic<Peer*> first_{nullptr};
+  std::atomic<std::uint64_t> neighbours_{0};
+  std::atomic<bool> all_{false};
+  bool strangers_ring_ = false;
+  std::atomic<std::uint64_t> rings_{0};
+  std::atomic<std::uint64_t> wakes_{0};
+  std::atomic<std::uint64_t> misses_{0};  // of pass_on()
+  std::unique_ptr<Bell> bell_;
+};
+
+}  // namespace progress_engine

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The communication thread over a loopback in place of an MPI: transfers that copy and complete some passes later.
+#include "offload/communication_thread.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "no_traffic.hpp"
+#include "offload/manners.hpp"
+#include "offload/pool.hpp"
+#include "offload/waiter.hpp"
+
+namespace progress_engine::offload {
+namespace {
+
+constexpr std::size_t words = 8;
+
+class Loopback;
+
+// As a proxy: the program's until it is submitted and from its completion on.
+struct Transfer : Command {
+  std::atomic<std::uint32_t> next_free{0};
+  std::uint32_t number = 0;
+  Completion completion;
+  Loopback* loopback = nullptr;
+  std::array<std::uint64_t, words> from{};
+  std::array<std::uint64_t, words> to{};
+  int passes = 0;
+};
+
+class Loopback : public Progress {
+ public:
+  void start(Transfer& transfer) { pending_.push_back(&transfer); }
+  bool advance() override {
+    bool moved = false;
+    for (std::size_t i = 0; i < pending_.size();) {
+      Transfer& transfer = *pending_[i];
+      if (transfer.passes-- > 0) {
+        ++i;
+        continue;
+      }
+      pending_[i] = pending_.back();
+      pending_.pop_back();
+      transfer.to = transfer.from;
+      transfer.completion.complete();
+      moved = true;
+    }
+    return moved;
+  }
+  bool pending() const override { return !pending_.empty(); }
+  void nudge() override {}
+  bool exposed() const override { return false; }
+
+ private:
+  std::vector<Transfer*> pending_;
+};
+
+class AgentTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    agent_ = std::make_unique<CommunicationThread>(
+        CommunicationThreadPolicy{.ring = 64, .spin = microseconds(5), .awaited_spin = seconds(100)},
+        std::make_unique<NoTraffic>());
+    agent_->start();
+    run([this] { agent_->advances(&loopback_); });
+  }
+  void TearDown() override { stop(); }
+
+  void stop() {
+    EXPECT_TRUE(!agent_ || agent_->stop(seconds(30)));
+    agent_.reset();
+  }
+
+  // Executes on the communication thread and waits.
+  void run(std::function<void()> body) {
+    struct Once : Command {
+      std::function<void()> body;
+      Completion completion;
+    } once;
+    once.body = std::move(body);
+    once.execute = [](Command& command) {
+      auto& self = static_cast<Once&>(command);
+      self.body();
+      self.completion.complete();
+    };
+    agent_->submit(once);
+    once.completion.wait();
+  }
+
+  void start(Transfer& transfer, std::uint64_t seed, int passes) {
+    for (std::size_t i = 0; i < words; ++i) transfer.from[i] = seed + i;
+    transfer.to = {};
+    transfer.passes = passes;
+    transfer.loopback = &loopback_;
+    transfer.completion.reset();
+    transfer.brief = true;
+    transfer.execute = [](Command& command) {
+      auto& self = static_cast<Transfer&>(command);
+      self.loopback->start(self);
+    };
+    agent_->submit(transfer);
+  }
+  static bool arrived(const Transfer& transfer) { return transfer.to == transfer.from; }
+
+  Loopback loopback_;
+  std::unique_ptr<CommunicationThread> agent_;
+  Pool<Transfer> pool_;
+};
+
+TEST_F(AgentTest, ExecutesOnAThreadOfItsOwn) {
+  EXPECT_FALSE(on_communication_thread());
+  bool there = false;
+  run([&] { there = on_communication_thread(); });
+  EXPECT_TRUE(there);
+}
+
+TEST_F(AgentTest, SleepsWhenThereIsNothingToDoAndWakesForACommand) {
+  const Nanoseconds begin = now();
+  while (agent_->counters().naps == 0 && now() - begin < seconds(20)) std::this_thread::yield();
+  EXPECT_GT(agent_->counters().naps, 0U);
+  Transfer transfer;
+  start(transfer, 1, 0);
+  transfer.completion.wait();
+  EXPECT_TRUE(arrived(transfer));
+}
+
+TEST_F(AgentTest, ExecutesWhatIsInTheRingBeforeItEnds) {
+  std::vector<std::unique_ptr<Transfer>> transfers;
+  for (int i = 0; i < 50; ++i) {
+    transfers.push_back(std::make_unique<Transfer>());
+    start(*transfers.back(), 7, 0);
+  }
+  stop();
+  for (const auto& transfer : transfers) EXPECT_TRUE(arrived(*transfer));
+}
+
+// Napping between three passes each it would take thousands of naps.
+TEST_F(AgentTest, DoesNotSleepWhileAThreadWaits) {
+  Transfer transfer;
+  start(transfer, 1, 50000);
+  const auto before = agent_->counters().naps.load();
+  transfer.completion.wait();
+  EXPECT_LT(agent_->counters().naps - before, 100U);
+}
+
+TEST_F(AgentTest, ALocalCallIsMadeByItsCallerAfterWhatWasHandedOver) {
+  for (int i = 0; i < 1000; ++i) {
+    Transfer transfer;
+    start(transfer, 1, 0);
+    bool handed_over_first = false;
+    const bool made = agent_->take_turn(
+        [&] { handed_over_first = on_communication_thread() && (transfer.completion.done() || loopback_.pending()); });
+    EXPECT_EQ(made, handed_over_first);
+    transfer.completion.wait();
+  }
+  EXPECT_FALSE(on_communication_thread());
+  EXPECT_GT(agent_->counters().turns, 0U);
+}
+
+TEST_F(AgentTest, ALocalCallIsNotMadeBesideACallThatBlocks) {
+  std::atomic<bool> inside{false};
+  std::atomic<bool> over{false};
+  const std::jthread caller([&] {
+    run([&] {
+      inside = true;
+      while (!over) std::this_thread::yield();
+    });
+  });
+  while (!inside) std::this_thread::yield();
+  EXPECT_FALSE(agent_->take_turn([] { FAIL(); }));
+  over = true;
+}
+
+TEST(Manners, NobodySpinsBesideAThreadThatComputesUntilASleepFindsTheCpuIdle) {
+  Manners manners;
+  EXPECT_TRUE(manners.may_spin());
+  std::jthread([&] {
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    CPU_SET(sched_getcpu(), &own);
+    ASSERT_EQ(sched_setaffinity(0, sizeof own, &own), 0);
+    const std::jthread computes([](const std::stop_token& stop) {  // on the same CPU
+      while (!stop.stop_requested()) {
+      }
+    });
+    const Nanoseconds begin = now();
+    while (manners.may_spin() && now() - begin < seconds(20)) manners.let_others_run([] { return false; });
+  }).join();
+  EXPECT_FALSE(manners.may_spin());
+  manners.slept(microseconds(100), microseconds(90));
+  EXPECT_FALSE(manners.may_spin());
+  manners.slept(microseconds(100), microseconds(10));
+  EXPECT_TRUE(manners.may_spin());
+}
+
+// One thread of a storm: starts transfers, waits for one, for all, or tests, at random.
+class Storm {
+ public:
+  Storm(Pool<Transfer>& pool, std::uint64_t seed) : pool_(pool), random_(seed), seed_(seed << 32) {}
+
+  template <typename Start>
+  int run(int operations, const Start& start, const std::function<void()>& turn) {
+    for (int i = 0; i < operations; ++i) {
+      const auto choice = random_() % 8;
+      if (choice == 7) turn();
+      if (live_.size() < 8 && choice < 5)
+        start(*live_.emplace_back(pool_.take()), seed_ += words, static_cast<int>(random_() % 4));
+      else if (choice < 6)
+        wait_for_one();
+      else if (choice < 7)
+        wait_for_all();
+      else
+        test_all();
+    }
+    wait_for_all();
+    return wrong_;
+  }
+
+ private:
+  void finish(std::size_t i) {
+    wrong_ += live_[i]->to == live_[i]->from ? 0 : 1;
+    pool_.give_back(*live_[i]);
+    live_[i] = live_.back();
+    live_.pop_back();
+  }
+  void wait_for_one() {
+    if (live_.empty()) return;
+    const auto i = random_() % live_.size();
+    live_[i]->completion.wait();
+    finish(i);
+  }
+  void wait_for_all() {
+    if (live_.empty()) return;
+    Waiter waiter(static_cast<int>(live_.size()));
+    for (Transfer* transfer : live_)
+      if (!transfer->completion.attach(waiter)) waiter.signal();
+    waiter.wait();
+    while (!live_.empty()) finish(live_.size() - 1);
+  }
+  void test_all() {
+    for (std::size_t i = live_.size(); i-- > 0;)
+      if (live_[i]->completion.done()) finish(i);
+  }
+
+  Pool<Transfer>& pool_;
+  std::mt19937_64 random_;
+  std::uint64_t seed_;
+  std::vector<Transfer*> live_;
+  int wrong_ = 0;
+};
+
+// PE_TEST_OPERATIONS=100000 is what was promised; sanitizers make that long.
+int operations_a_thread() {
+  const char* asked = std::getenv("PE_TEST_OPERATIONS");
+  return asked ? std::atoi(asked) : 1000;
+}
+
+TEST_F(AgentTest, SixtyFourThreadsOfRandomOperations) {
+  std::atomic<int> wrong{0};
+  long in_turn = 0;  // by whoever has the turn, unprotected otherwise
+  const auto turn = [&] { agent_->take_turn([&] { ++in_turn; }); };
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned t = 0; t < 64; ++t)
+      threads.emplace_back([&, t] {
+        const auto begin = [this](Transfer& transfer, auto seed, int passes) { start(transfer, seed, passes); };
+        wrong += Storm(pool_, t + 1).run(operations_a_thread(), begin, turn);
+      });
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(static_cast<std::uint64_t>(in_turn), agent_->counters().turns);
+  EXPECT_LE(pool_.made(), 64U * 8U);
+}
+
+}  // namespace
+}  // namespace progress_engine::offload

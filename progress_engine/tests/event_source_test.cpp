@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wait/event_source.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <thread>
+#include <vector>
+
+namespace progress_engine {
+namespace {
+
+class Watching : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair_.data()), 0); }
+  void TearDown() override {
+    close(pair_[0]);
+    close(pair_[1]);
+  }
+  void send_byte() { ASSERT_EQ(write(pair_[1], "x", 1), 1); }
+
+  std::array<int, 2> pair_{};
+  int handled_ = 0;
+  EpollEvents events_{Sockets::none};
+};
+
+TEST_F(Watching, EachEdgeCallsTheHandlerOnce) {
+  events_.watch(pair_[0], [this] { ++handled_; });
+  EXPECT_FALSE(events_.wait(0));
+  send_byte();
+  EXPECT_TRUE(events_.wait(seconds(5)));
+  EXPECT_EQ(handled_, 1);
+  EXPECT_FALSE(events_.wait(0)) << "unread data is no edge";
+  EXPECT_EQ(handled_, 1);
+}
+
+TEST_F(Watching, EndsAtItsBound) {
+  const Nanoseconds before = now();
+  EXPECT_FALSE(events_.wait(microseconds(3000)));
+  EXPECT_GE(now() - before, microseconds(2900));
+}
+
+TEST_F(Watching, AnInterruptEndsItAndIsNoEvent) {
+  events_.watch(pair_[0], [this] { ++handled_; });
+  const Nanoseconds before = now();
+  std::jthread other([this] { events_.interrupt(); });
+  EXPECT_FALSE(events_.wait(seconds(20)));
+  EXPECT_LT(now() - before, seconds(10));
+  EXPECT_EQ(handled_, 0);
+}
+
+// Two ends of a TCP connection within this process.
+class Connection {
+ public:
+  Connection() {
+    const int listening = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(bind(listening, any, size), 0);
+    EXPECT_EQ(listen(listening, 1), 0);
+    EXPECT_EQ(getsockname(listening, any, &size), 0);
+    from_ = socket(AF_INET, SOCK_STREAM, 0);
+    EXPECT_EQ(connect(from_, any, size), 0);
+    to_ = accept(listening, nullptr, nullptr);
+    close(listening);
+  }
+  ~Connection() {
+    close(from_);
+    close(to_);
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  void send_byte() const { EXPECT_EQ(write(from_, "x", 1), 1); }
+  void send(std::size_t bytes) const {
+    const std::vector<char> data(bytes);
+    EXPECT_EQ(write(from_, data.data(), bytes), static_cast<ssize_t>(bytes));
+  }
+
+ private:
+  int from_ = -1;
+  int to_ = -1;
+};
+
+TEST(TcpTraffic, IsThatOfConnectionsThatAreMadeLater) {
+  const Connection launcher;
+  EpollEvents events(Sockets::new_tcp);
+  events.refresh();
+  EXPECT_FALSE(events.any());
+  launcher.send_byte();
+  EXPECT_FALSE(events.wait(microseconds(1000)));
+  const Connection ours;
+  events.refresh();
+  EXPECT_TRUE(events.any());
+  while (events.wait(microseconds(1000))) {  // a new descriptor's present state is an edge
+  }
+  ours.send_byte();
+  EXPECT_TRUE(events.wait(seconds(5)));
+}
+
+// A launcher's connection that was made within MPI_Init says little; a message says more.
+TEST(TcpTraffic, CountsWhenItCarriesMessages) {
+  EpollEvents events(Sockets::new_tcp);
+  const Connection ours;
+  events.refresh();
+  const auto settle = [&] {
+    while (events.wait(microseconds(5000))) {
+    }
+  };
+  settle();
+  ours.send_byte();
+  settle();
+  EXPECT_TRUE(events.any());
+  EXPECT_FALSE(events.carries());
+  ours.send(20'000);
+  settle();
+  EXPECT_TRUE(events.carries());
+}
+
+}  // namespace
+}  // namespace progress_engine

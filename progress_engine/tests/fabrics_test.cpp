@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How objects of a fabric's library are armed, polled and slept on (wait/fabrics.hpp), with a library made up.
+#include "wait/fabrics.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <functional>
+#include <stdexcept>
+#include <utility>
+
+#include "wait/event_source.hpp"
+
+namespace progress_engine {
+namespace {
+
+// An object of a library: events arrive, polling takes them one by one, arming fails while one is there. Its descriptor
+// is readable from an event after arming on until it is armed again, as UCX's and libfabric's are.
+class Queue {
+ public:
+  explicit Queue(Fabrics& fabrics, Fabric fabric = Fabric::ucx) : fabrics_(fabrics) {
+    fabrics_.opened(fabric, this, descriptor_);
+  }
+  ~Queue() {
+    fabrics_.closed(this);
+    close(descriptor_);
+  }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  void arrive() {
+    ++waiting_;
+    const std::uint64_t one = 1;
+    if (!std::exchange(armed_, false)) return;
+    EXPECT_EQ(write(descriptor_, &one, sizeof one), sizeof one);
+  }
+  // As the interposed function of a library polls. `then` happens between polling and arming.
+  void poll(const std::function<void()>& then = [] {}) {
+    const bool moved = waiting_ > 0;
+    if (moved) --waiting_;
+    if (!ArmingRound::current()) return;
+    then();
+    ArmingRound::current()->polled(this, moved, [this] { return arm(); });
+  }
+  void break_down() { broken_ = true; }
+  int waiting() const { return waiting_; }
+  int times_armed() const { return times_armed_; }
+
+ private:
+  Armed arm() {
+    if (broken_) return Armed::failed;
+    if (waiting_ > 0) return Armed::busy;
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto drained = read(descriptor_, &count, sizeof count);
+    armed_ = true;
+    ++times_armed_;
+    return Armed::yes;
+  }
+
+  Fabrics& fabrics_;
+  int descriptor_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  int waiting_ = 0;
+  int times_armed_ = 0;
+  bool armed_ = false;
+  bool broken_ = false;
+};
+
+class ArmingFabrics : public testing::Test {
+ protected:
+  ArmResult arm(Queue& queue) {
+    return events_.arm([&] {
+      queue.poll();
+      return true;
+    });
+  }
+
+  Fabrics fabrics_;
+  EpollEvents events_{Sockets::none, &fabrics_};
+};
+
+TEST_F(ArmingFabrics, CostsNothingWithoutObjects) {
+  EXPECT_FALSE(events_.any());
+  const auto result = events_.arm([]() -> bool { throw std::logic_error("nothing needs a poll"); });
+  EXPECT_TRUE(result.armed);
+  EXPECT_EQ(result.polls, 0U);
+}
+
+TEST_F(ArmingFabrics, WhatComesAfterwardsEndsTheWaitOnce) {
+  Queue queue(fabrics_);
+  EXPECT_TRUE(events_.any());
+  EXPECT_FALSE(events_.has_sockets());
+  EXPECT_TRUE(arm(queue).armed);
+  EXPECT_FALSE(events_.wait(0));
+  queue.arrive();
+  EXPECT_TRUE(events_.wait(seconds(5)));
+  EXPECT_FALSE(events_.wait(0)) << "it is not armed any more";
+  EXPECT_EQ(events_.counts().by_fabric[index(Fabric::ucx)], 1U);
+  EXPECT_EQ(events_.counts().armed[index(Fabric::ucx)], 1U);
+}
+
+TEST_F(ArmingFabrics, WhatIsThereIsPolledForFirst) {
+  Queue queue(fabrics_);
+  for (int i = 0; i < 3; ++i) queue.arrive();
+  const auto result = arm(queue);
+  EXPECT_TRUE(result.armed);
+  EXPECT_EQ(result.polls, 4U);
+  EXPECT_EQ(result.productive, 3U);
+  EXPECT_EQ(queue.waiting(), 0);
+  queue.arrive();
+  EXPECT_TRUE(events_.wait(0));
+}
+
+// The moment between a poll that finds nothing and the arming is where an event could be lost.
+TEST_F(ArmingFabrics, WhatComesBetweenAPollAndTheArmingIsPolledForToo) {
+  Queue queue(fabrics_);
+  int late = 2;
+  const auto result = events_.arm([&] {
+    queue.poll([&] {
+      if (queue.waiting() == 0 && late-- > 0) queue.arrive();
+    });
+    return true;
+  });
+  EXPECT_TRUE(result.armed);
+  EXPECT_EQ(queue.waiting(), 0);
+  EXPECT_EQ(events_.counts().busy, 1U);
+  EXPECT_EQ(result.productive, 2U);
+  EXPECT_FALSE(events_.wait(0));
+}
+
+TEST_F(ArmingFabrics, IsGivenUpWhereEventsNeverEnd) {
+  Queue queue(fabrics_);
+  const auto result = events_.arm([&] {
+    queue.arrive();
+    queue.poll();
+    return true;
+  });
+  EXPECT_FALSE(result.armed);
+  EXPECT_LT(result.polls, 100U);
+}
+
+TEST_F(ArmingFabrics, IsNotDoneWhileNobodyMayPoll) {
+  Queue queue(fabrics_);
+  EXPECT_FALSE(events_.arm([] { return false; }).armed);
+  EXPECT_EQ(queue.times_armed(), 0);
+}
+
+// A worker that only the program's windows use: it may stay readable for ever, and says nothing to who does not poll
+// it.
+TEST_F(ArmingFabrics, LeavesOutWhatIsNotPolled) {
+  Queue polled(fabrics_);
+  Queue other(fabrics_, Fabric::libfabric);
+  EXPECT_TRUE(arm(other).armed);
+  other.arrive();
+  EXPECT_TRUE(events_.wait(0));
+  EXPECT_TRUE(arm(polled).armed);
+  EXPECT_FALSE(events_.wait(0));
+  polled.arrive();
+  EXPECT_TRUE(events_.wait(0));
+}
+
+TEST_F(ArmingFabrics, ForgetsWhatFails) {
+  Queue queue(fabrics_);
+  queue.break_down();
+  EXPECT_TRUE(arm(queue).armed);
+  EXPECT_FALSE(events_.any()) << "then the timer has to do";
+}
+
+TEST_F(ArmingFabrics, IsOfTheThreadThatAsksForIt) {
+  Queue queue(fabrics_);
+  queue.poll();  // the program's own progress
+  EXPECT_EQ(queue.times_armed(), 0);
+}
+
+// Every order of arrivals around two polls, an arming and a sleep: what has arrived was polled, or ends the wait.
+TEST_F(ArmingFabrics, LosesNothingInAnyOrder) {
+  constexpr int moments = 4;
+  for (unsigned when = 0; when < 1U << moments; ++when) {
+    Queue queue(fabrics_);
+    const auto moment = [&](unsigned number) {
+      if ((when >> number) & 1U) queue.arrive();
+    };
+    moment(0);
+    bool first = true;
+    events_.arm([&] {
+      queue.poll([&] {
+        if (std::exchange(first, false)) moment(1);
+      });
+      return true;
+    });
+    moment(2);
+    moment(3);
+    EXPECT_EQ(events_.wait(0), queue.waiting() > 0) << when;
+  }
+}
+
+}  // namespace
+}  // namespace progress_engine

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/job.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+namespace progress_engine {
+namespace {
+
+// Sets variables of the environment, and nothing else of a launcher's, while it lives.
+class Launched : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : names) {
+      if (const char* value = std::getenv(name)) before_[name] = value;
+      unsetenv(name);
+    }
+  }
+  void TearDown() override {
+    for (const char* name : names) unsetenv(name);
+    for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  static constexpr const char* names[] = {"PMIX_NAMESPACE", "I_MPI_HYDRA_UUID",   "SLURM_STEP_ID",
+                                          "SLURM_JOB_ID",   "SLURM_JOB_NODELIST", "PMI_SPAWNED"};
+  std::map<std::string, std::string> before_;
+};
+
+TEST_F(Launched, AJobHasTheNameThatItsLauncherGivesIt) {
+  EXPECT_EQ(job_name(), "");
+  setenv("SLURM_JOB_ID", "7", 1);
+  setenv("SLURM_STEP_ID", "2", 1);
+  EXPECT_EQ(job_name(), "slurm 7 2 ");
+  setenv("I_MPI_HYDRA_UUID", "ab-cd", 1);
+  EXPECT_EQ(job_name(), "intel ab-cd ");
+  setenv("PMI_SPAWNED", "1", 1);
+  EXPECT_EQ(job_name(), "intel ab-cd 1") << "what was spawned has ranks of its own";
+  setenv("PMIX_NAMESPACE", "prterun-n1-5@1", 1);
+  EXPECT_EQ(job_name(), "pmix prterun-n1-5@1");
+}
+
+TEST_F(Launched, HostsAreThoseOfSlurmOrUnknown) {
+  EXPECT_TRUE(job_hosts().empty());
+  setenv("SLURM_JOB_NODELIST", "n[1-2]", 1);
+  EXPECT_EQ(job_hosts(), (std::vector<std::string>{"n1", "n2"}));
+  setenv("PMIX_NAMESPACE", "none that a PMIx library here knows", 1);
+  EXPECT_EQ(job_hosts().size(), 2U);
+}
+
+TEST_F(Launched, HydrasProxyTellsItsControlPort) {
+  using namespace std::string_literals;
+  EXPECT_EQ(control_port_in("/bin/hydra_pmi_proxy\0--control-port\0n1:46431\0--rmk\0user\0"s), "n1:46431");
+  EXPECT_EQ(control_port_in("sh\0-c\0echo --control-port n1:1\0"s), "");
+  EXPECT_EQ(control_port_in(""), "");
+}
+
+}  // namespace
+}  // namespace progress_engine

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Takes each mend of mends_table.py out of a copy of the engine, and sees that its test then fails.
+
+    .venv/bin/python -m progress_engine.tests.mends [WORDS]...
+
+With words: the mends whose names contain them all. The copy is build/mends/source; its build is kept, so that only what
+an edit concerns is compiled again. About a minute a mend on two cores.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from harness.base.paths import ROOT
+
+from .mends_table import MENDS, Edit, Mend
+
+COPY = ROOT / "build" / "mends" / "source"
+BUILD = COPY / "build" / "mpich"
+# What the tests need that git ignores.
+TOOLS = (".venv", ".mpi")
+
+
+def tracked_files() -> list[str]:
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
+        capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    return [name for name in names.split("\0") if name and (ROOT / name).is_file()]
+
+
+def copy_sources() -> None:
+    """Only what has changed: the build is by time stamps."""
+    for name in tracked_files():
+        source, target = ROOT / name, COPY / name
+        if target.exists() and target.read_bytes() == source.read_bytes():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+    for name in TOOLS:
+        link = COPY / name
+        if not link.is_symlink():
+            link.symlink_to((ROOT / name).resolve())
+
+
+def build() -> str:
+    """What the compiler said if it failed, else nothing."""
+    targets = ["progress_engine", "progress-run", "progress-info", "engine_unit_tests", "engine_model_tests"]
+    configure = [str(ROOT / ".venv/bin/cmake"), "--preset", "mpich", "-DOVERLAP_BENCH_TESTS=ON"]
+    steps = [] if (BUILD / "build.ninja").exists() else [configure]
+    for step in [*steps, [str(ROOT / ".venv/bin/ninja"), "-C", str(BUILD), *targets]]:
+        ended = subprocess.run(step, cwd=COPY, capture_output=True, text=True, check=False)
+        if ended.returncode != 0:
+            return ended.stdout[-2000:] + ended.stderr[-2000:]
+    return ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of a test: how many cases ran, and whether all passed."""
+
+    ran: bool
+    passed: bool
+    said: str
+
+
+def run_test(test: str) -> Outcome:
+    program, unit, cases = test.partition(":")
+    if unit:
+        command = [str(BUILD / "bin" / program), f"--gtest_filter={cases}"]
+    else:
+        file, *rest = test.split()
+        path = f"progress_engine/tests/{file}"
+        command = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", "-m", "not full", path, *rest]
+    ended = subprocess.run(command, cwd=COPY, capture_output=True, text=True, check=False, env=dict(os.environ))
+    said = ended.stdout[-1500:] + ended.stderr[-500:]
+    ran = " passed" in said or " failed" in said or "[  PASSED  ] " in said or "[  FAILED  ] " in said
+    return Outcome(ran and "[  PASSED  ] 0 tests" not in said, ended.returncode == 0, said)
+
+
+def apply(edits: tuple[Edit, ...]) -> None:
+    for edit in edits:
+        path = COPY / "progress_engine" / edit.file
+        text = path.read_text()
+        if text.count(edit.old) != 1:
+            raise SystemExit(f"{edit.file} has {text.count(edit.old)} times, not once: {edit.old!r}")
+        path.write_text(text.replace(edit.old, edit.new))
+
+
+def restore(edits: tuple[Edit, ...]) -> None:
+    for edit in edits:
+        (COPY / "progress_engine" / edit.file).write_text((ROOT / "progress_engine" / edit.file).read_text())
+
+
+def verdict_without(mend: Mend) -> str:
+    """Nothing if its test fails without it; else what is wrong."""
+    apply(mend.edits)
+    try:
+        if said := build():
+            return f"does not compile without it:\n{said}"
+        without = run_test(mend.test)
+        if not without.ran:
+            return f"no test ran: {mend.test}\n{without.said}"
+        return f"{mend.test} passes without it" if without.passed else ""
+    finally:
+        restore(mend.edits)
+
+
+def main(words: list[str]) -> int:
+    mends = [mend for mend in MENDS if all(word in mend.name for word in words)]
+    if not mends:
+        print(f"mends: no mend has the words {' '.join(words)}.", file=sys.stderr)
+        return 2
+    copy_sources()
+    if said := build():
+        print(said, file=sys.stderr)
+        return 1
+    wrong = 0
+    for test in dict.fromkeys(mend.test for mend in mends):
+        whole = run_test(test)
+        if not whole.ran or not whole.passed:
+            print(f"mends: {test} does not pass as it is:\n{whole.said}", file=sys.stderr)
+            wrong += 1
+    for mend in mends:
+        said = verdict_without(mend)
+        wrong += bool(said)
+        print(f"{'WRONG' if said else 'fails'}  {mend.name}: {mend.test}{': ' + said if said else ''}", flush=True)
+    build()
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

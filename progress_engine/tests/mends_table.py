@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each mend of the engine consists of, in one or a few lines, and the test that fails without it: for mends.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Edit:
+    """`old` stands exactly once in the file, which is named from progress_engine/."""
+
+    file: str
+    old: str
+    new: str = ""
+
+
+@dataclass(frozen=True)
+class Mend:
+    """`edits` take it out; `test` is a pytest node below progress_engine/tests, or PROGRAM:FILTER of a unit test."""
+
+    name: str
+    edits: tuple[Edit, ...]
+    test: str
+
+
+CALL, RUNTIME, LIFECYCLE = "src/mpi/call.hpp", "src/mpi/runtime.cpp", "src/mpi/lifecycle.cpp"
+STATUSES, REQUESTS = "src/offload/statuses.hpp", "src/offload/requests.cpp"
+
+MENDS = (
+    Mend(
+        "two threads that leave MPI at once",
+        (Edit("src/core/activity.hpp", "if (several_.load(std::memory_order_relaxed)) Atomics::full_fence();"),),
+        "engine_model_tests:LeavingInterleavings.*",
+    ),
+    Mend(
+        "the MPI begins at the program's level where it does not at the engine's",
+        (
+            Edit(
+                LIFECYCLE,
+                "    return init_as_asked(below, argc, argv, asked, provided, plain);\n  }\n  status().level_raised",
+                "    return MPI_ERR_OTHER;\n  }\n  status().level_raised",
+            ),
+        ),
+        "test_lifecycle.py -k begin",
+    ),
+    Mend(
+        "a GPU's library that is there at the start",
+        (Edit(RUNTIME, "  driver->gpus = ask_for_gpus(policy);\n"),),
+        "test_gpu.py -k takes_a_gpus_memory",
+    ),
+    Mend(
+        "a GPU's library that is loaded later",
+        (Edit(CALL, "if (gpus && refuse_gpu()) return;"),),
+        "test_gpu.py -k loaded",
+    ),
+    Mend(
+        "offload and GPUs",
+        (Edit(LIFECYCLE, "  account_for_gpus(policy);\n"),),
+        "test_gpu.py -k offload",
+    ),
+    Mend(
+        "MPI_Finalize at exit",
+        (Edit(RUNTIME, "  if (limit != patient) return;\n", "  runtime->ended = true;\n"),),
+        "test_lifecycle.py -k end_at_exit",
+    ),
+    Mend(
+        "vendors' names of the MPI",
+        (Edit("src/mpi/abi.cpp", "(stem.starts_with(plain) && names_compiler(stem.substr(plain.size())))", "false"),),
+        "engine_unit_tests:Abi.*",
+    ),
+    Mend(
+        "blocking collectives stay blocking",
+        (Edit("src/offload/process.cpp", "return host().status.level_asked < MPI_THREAD_MULTIPLE;", "return false;"),),
+        "test_offload.py -k collectives_beside",
+    ),
+    Mend(
+        "idle threads that cannot be lifted",
+        (Edit("src/core/engine.cpp", "  avoid_priority_inversion();\n  for", "  for"),),
+        "engine_unit_tests:Engine.WithoutThePrivilege*",
+    ),
+    Mend(
+        "user-level threads: several calls on one kernel thread",
+        (Edit("src/mpi/call.cpp", "outer_ < ThreadSlot::outside && another_is_inside(*slot_, &mark_)", "false"),),
+        "test_moving.py -k beside",
+    ),
+    Mend(
+        "MPI_Pcontrol is the profilers' unless asked for",
+        (Edit(LIFECYCLE, "runtime && runtime->engine->policy().pcontrol", "runtime"),),
+        "test_tracker.py -k pcontrol",
+    ),
+    Mend(
+        "functions that the MPI lacks",
+        (Edit("src/mpi/absent.cpp", "  if (!absent.empty()) dl_iterate_phdr(hide_in, &absent);\n"),),
+        "test_lifecycle.py -k lacks",
+    ),
+    Mend(
+        "statuses under offload: MPI_ERROR of several",
+        (Edit(STATUSES, "  *status = value;\n  status->MPI_ERROR = error;\n}\n\n}", "  *status = value;\n}\n\n}"),),
+        "test_offload.py -k statuses",
+    ),
+    Mend(
+        "statuses under offload: empty ones",
+        (
+            Edit(
+                REQUESTS,
+                "if (proxy && *flag) give(at(status, 0), proxy->status);\n"
+                "  if (!proxy) give_empty(here, at(status, 0));",
+                "if (proxy && *flag) give(at(status, 0), proxy->status);",
+            ),
+        ),
+        "test_offload.py -k statuses",
+    ),
+    Mend(
+        "programs with the address sanitizer",
+        (Edit("tools/target_program.cpp", 'if (name.starts_with("libasan.so")) result.before = file;'),),
+        "test_tools.py -k sanitizer",
+    ),
+    Mend(
+        "ranks that end together",
+        (Edit("src/mpi/finalize_barrier.hpp", "  if (world) pass_finalize_barrier();\n"),),
+        "test_lifecycle.py -k only_together",
+    ),
+    Mend(
+        "for how long something was pending while the program computed",
+        (
+            Edit(
+                "src/core/loops.cpp",
+                "  const Nanoseconds period = microseconds(engine.policy().timer_us);\n  while (!engine.stopping()) {\n"
+                "    engine.sleep(period);\n    worker.woke(WakeSource::timer);\n    engine.observe(worker);\n",
+                "  const Nanoseconds period = microseconds(engine.policy().timer_us);\n  while (!engine.stopping()) {\n"
+                "    engine.sleep(period);\n    worker.woke(WakeSource::timer);\n",
+            ),
+        ),
+        "test_report.py -k computes_beside",
+    ),
+    Mend(
+        "programs without MPI",
+        (Edit("src/mpi/no_mpi.cpp", "if (is_target()) on_exit(at_end, nullptr);"),),
+        "test_tools.py -k without_mpi",
+    ),
+)

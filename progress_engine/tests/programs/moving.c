@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* User-level threads that are suspended inside MPI calls, as an MPI over Argobots suspends them, and go on on another
+ * kernel thread: `moving beside|elsewhere`. With -DSTAND_IN the library to preload below the engine that suspends them.
+ * Prints whether the engine polled while one was inside MPI, and when none was any more. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdlib.h>
+
+#ifdef STAND_IN
+int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+  int (*receive)(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*) = NULL;
+  void (*suspend)(void) = NULL;
+  *(void**)&receive = dlsym(RTLD_NEXT, "PMPI_Irecv"); /* the MPI's own, past the engine's */
+  *(void**)&suspend = dlsym(RTLD_DEFAULT, "suspend_here");
+  suspend();
+  const int code = receive(buffer, count, type, from, tag, comm, request);
+  suspend();
+  return code;
+}
+#else
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <ucontext.h>
+
+enum { THREADS = 3, STACK = 256 * 1024 };
+
+typedef struct {
+  ucontext_t context, scheduler;
+  int got, done;
+  MPI_Request request;
+} Thread;
+
+static Thread threads[THREADS];
+static Thread* current; /* one runs at a time */
+
+void suspend_here(void) {
+  Thread* self = current;
+  if (!self) return;
+  current = NULL;
+  swapcontext(&self->context, &self->scheduler);
+}
+
+static void resume(Thread* thread) {
+  current = thread;
+  swapcontext(&thread->scheduler, &thread->context);
+  current = NULL;
+}
+
+static void receive(int index) {
+  Thread* self = &threads[index];
+  MPI_Irecv(&self->got, 1, MPI_INT, 0, index, MPI_COMM_SELF, &self->request);
+  self->done = 1;
+}
+
+static void make(int index) {
+  Thread* thread = &threads[index];
+  getcontext(&thread->context);
+  thread->context.uc_stack.ss_sp = malloc(STACK);
+  thread->context.uc_stack.ss_size = STACK;
+  thread->context.uc_link = &thread->scheduler;
+  makecontext(&thread->context, (void (*)(void))receive, 1, index);
+}
+
+static void* resume_here(void* thread) {
+  resume(thread);
+  return NULL;
+}
+
+static void resume_elsewhere(Thread* thread) {
+  pthread_t other;
+  pthread_create(&other, NULL, resume_here, thread);
+  pthread_join(other, NULL);
+}
+
+static long report(const char* key) {
+  const char* (*json)(void) = NULL;
+  *(void**)&json = dlsym(RTLD_DEFAULT, "pe_report_json");
+  const char* found = json ? strstr(json(), key) : NULL;
+  return found ? atol(found + strlen(key)) : 0;
+}
+
+static int polled_while_computing(void) {
+  const long before = report("\"polls\":");
+  for (const double end = MPI_Wtime() + 0.2; MPI_Wtime() < end;) {
+  }
+  return report("\"polls\":") > before;
+}
+
+int main(int argc, char** argv) {
+  int provided = 0, own = 0, value = 42, sum = 0;
+  MPI_Request pending;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  if (argc < 2 || provided < MPI_THREAD_MULTIPLE) return 2;
+  void (*const go_on)(Thread*) = strcmp(argv[1], "elsewhere") == 0 ? resume_elsewhere : resume;
+  MPI_Irecv(&own, 1, MPI_INT, 0, THREADS, MPI_COMM_SELF, &pending); /* this stack's own: never suspended */
+  for (int i = 0; i < THREADS; ++i) make(i);
+  for (int i = 0; i < THREADS; ++i) resume(&threads[i]); /* all are inside, by this kernel thread */
+  go_on(&threads[0]);
+  go_on(&threads[0]); /* it has left MPI */
+  const int inside = polled_while_computing();
+  go_on(&threads[2]);
+  resume(&threads[1]);
+  go_on(&threads[2]);
+  resume(&threads[1]);
+  const int outside = polled_while_computing();
+  for (int i = 0; i < THREADS; ++i) {
+    MPI_Send(&value, 1, MPI_INT, 0, i, MPI_COMM_SELF);
+    MPI_Wait(&threads[i].request, MPI_STATUS_IGNORE);
+    sum += threads[i].got * threads[i].done;
+  }
+  MPI_Send(&value, 1, MPI_INT, 0, THREADS, MPI_COMM_SELF);
+  MPI_Wait(&pending, MPI_STATUS_IGNORE);
+  printf("rank 0: received %d, polled while one was inside %d, afterwards %d\n", sum + own, inside, outside);
+  fflush(stdout);
+  MPI_Finalize();
+  return 0;
+}
+#endif

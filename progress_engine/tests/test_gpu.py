@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An MPI that takes GPUs' memory, with stand-ins for the GPU's library and for what such an MPI answers."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.base.mpis import Mpi
+
+from .conftest import MPICH_FIRST, Launcher, compiled, lines, reports
+
+pytestmark = [pytest.mark.mpi, pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)]
+WHY = "the MPI takes CUDA memory and libcuda.so is loaded"
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A program, the GPU's library, and an MPI that takes its memory (without: `knows` is nothing)."""
+
+    launcher: Launcher
+    library: Path
+    knows: Path
+
+    def run(
+        self,
+        folder: Path,
+        preset: str = "thread",
+        *,
+        late: bool = False,
+        loaded: bool = True,
+        knows: bool = True,
+        **settings: str,
+    ) -> str:
+        """What a rank printed and said."""
+        settings = {"": preset, "_REPORT_FILE": f"{folder}/report.%r"} | settings
+        below = [self.knows] if knows else []
+        below += [self.library] if loaded and not late else []
+        preload = ":".join(map(str, [self.launcher.engine, *below]))
+        words = [f"PROGRESS_ENGINE{key}={value}" for key, value in settings.items()]
+        arguments = [str(self.library)] if late else []
+        result = self.launcher.run(*arguments, prefix=("env", *words, f"LD_PRELOAD={preload}"), tasks=1)
+        return "\n".join([*lines(result.stdout), result.stderr])
+
+
+@pytest.fixture
+def gpu(mpi: Mpi, tmp_path: Path) -> Gpu:
+    library = tmp_path / "libcuda.so.1"
+    subprocess.run(["gcc", "-shared", f"-Wl,-soname,{library.name}", "-o", library, "-xc", "/dev/null"], check=True)
+    program = compiled(mpi, "gpu.c", tmp_path, "-ldl")
+    knows = tmp_path / "knows.so"
+    compiled(mpi, "gpu.c", tmp_path, "-DSTAND_IN", "-shared", "-fPIC", "-o", str(knows))
+    return Gpu(Launcher(mpi, program), library, knows)
+
+
+def test_no_thread_polls_where_the_mpi_takes_a_gpus_memory(gpu: Gpu, tmp_path: Path) -> None:
+    said = gpu.run(tmp_path)
+    assert "received 42, polled before 0, after 0" in said
+    assert WHY in said
+    (report,) = reports(tmp_path, 1)
+    assert not report["active"]
+    assert WHY in report["reason"]
+
+
+def test_polling_ends_when_a_gpus_library_is_loaded(gpu: Gpu, tmp_path: Path) -> None:
+    said = gpu.run(tmp_path, late=True)
+    assert "received 42, polled before 1, after 0" in said
+    assert said.count(WHY) == 1
+    (report,) = reports(tmp_path, 1)
+    assert not report["active"]
+    assert WHY in report["reason"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_strict_means_not_without_it(gpu: Gpu, tmp_path: Path, late: bool) -> None:
+    said = gpu.run(tmp_path, late=late, _STRICT="1")
+    assert "received" not in said
+    assert WHY in said
+
+
+@pytest.mark.parametrize("how", [{"loaded": False}, {"knows": False}, {"_GPU": "poll"}], ids=str)
+def test_it_polls_where_nothing_speaks_against_it(gpu: Gpu, tmp_path: Path, how: dict[str, bool | str]) -> None:
+    said = gpu.run(tmp_path, **how)  # type: ignore[arg-type]
+    assert "received 42, polled before 1, after 1" in said
+    assert WHY not in said
+
+
+def test_the_programs_own_calls_may_poll(gpu: Gpu, tmp_path: Path) -> None:
+    assert WHY not in gpu.run(tmp_path, "explicit")
+
+
+def test_offload_says_what_must_not_be_handed_over(gpu: Gpu, tmp_path: Path) -> None:
+    said = gpu.run(tmp_path, "offload")
+    assert "received 42" in said
+    assert WHY in said
+    assert "must hand over nothing that lies in a GPU's memory" in said

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What may include what in the engine's sources, and that docs/engine.md says where things are."""
+
+from __future__ import annotations
+
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from harness.base.paths import ROOT
+
+SOURCES = ROOT / "progress_engine" / "src"
+PAGE = (ROOT / "docs" / "engine.md").read_text()
+
+# Folder -> those that its files may include, beside its own. Drawn in docs/engine.md.
+LAYERS: dict[str, set[str]] = {
+    "platform": set(),
+    "policy": {"platform"},
+    "telemetry": {"platform"},
+    "wait": {"platform"},
+    "wakeup": {"platform"},
+    "core": {"platform", "policy", "telemetry", "wait", "wakeup"},
+    "fabrics": {"platform", "policy", "wait"},
+    "tasks": {"platform", "core"},
+    "mpi": {"platform", "policy", "telemetry", "wait", "wakeup", "core", "fabrics"},
+    "offload": {"platform", "policy", "telemetry", "wait", "core", "mpi"},
+}
+# The border between the two libraries: all that offload sees of the interposer. The last two are generated.
+BORDER = {"offload", "status", "mpi_header", "abi", "progress", "mpi_handles", "routes"}
+# One MPI_Isend from its wrapper to the poll: the table of docs/engine.md.
+MOST_FILES_OF_THE_TRACE = 10
+
+
+def includes() -> dict[str, set[str]]:
+    """File -> the files that it includes, as they are named in #include."""
+    files = [path for path in SOURCES.rglob("*.?pp") if path.parent != SOURCES]
+    return {
+        str(path.relative_to(SOURCES)): set(re.findall(r'^#include "(\w+/[^"]+)"', path.read_text(), re.MULTILINE))
+        for path in files
+    }
+
+
+def folder(file: str) -> str:
+    return file.partition("/")[0]
+
+
+def test_folders_include_only_what_is_below_them() -> None:
+    for file, included in includes().items():
+        wrong = {
+            name for name in included if folder(name) not in {*LAYERS[folder(file)], folder(file), "progress_engine"}
+        }
+        assert not wrong, f"{file} must not include {sorted(wrong)}"
+    generated = (SOURCES / "mpi" / "generate_interposer.py").read_text()
+    assert '#include "offload/' not in generated, "nor may the wrappers"
+
+
+def test_offload_sees_only_the_border() -> None:
+    for file, included in includes().items():
+        if folder(file) == "offload":
+            seen = {Path(name).stem for name in included if folder(name) == "mpi"}
+            assert seen <= BORDER, f"{file} includes {sorted(seen - BORDER)} of the interposer"
+
+
+def test_nothing_includes_itself_in_a_circle() -> None:
+    tuple(TopologicalSorter(includes()).static_order())  # raises CycleError
+    tuple(TopologicalSorter(LAYERS).static_order())
+
+
+def test_the_page_draws_the_layers() -> None:
+    drawn = set(re.findall(r"^    (\w+) --> (\w+)$", PAGE, re.MULTILINE))
+    assert drawn == {(name, other) for name, others in LAYERS.items() for other in others}
+
+
+def test_the_page_names_the_files_of_a_send() -> None:
+    rows = re.findall(r"^\| \d+ \| `([\w/.]+)` \| (.*) \|$", PAGE, re.MULTILINE)
+    assert 0 < len(rows) <= MOST_FILES_OF_THE_TRACE
+    for file, words in rows:
+        if file == "mpi/interposed.cpp":  # generated
+            continue
+        text = (SOURCES / file).read_text()
+        assert text.count("\n") < 400, file
+        names = re.findall(r"`(\w+)(?:::(\w+))?(?:\(\))?`", words)
+        assert names, f"{file}: the page says no function"
+        for parts in names:
+            assert all(re.search(rf"\b{part}\b", text) for part in parts if part), f"{file} has no {'::'.join(parts)}"
+    assert len(re.findall(r"^    [a-z]\w* ?(?:-->|-\.->)", PAGE, re.MULTILINE)) >= len(rows), "the drawing is there"
+
+
+def test_epoll_has_one_owner() -> None:
+    users = {file for file in includes() if re.search(r"\bepoll_\w+\(|SYS_epoll", (SOURCES / file).read_text())}
+    assert users == {"wait/event_source.cpp"}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""User-level threads that end their call on another kernel thread than they began it on, without `offload`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.base.mpis import Mpi
+
+from .conftest import MPICH_FIRST, Launcher, compiled, lines, reports
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+@pytest.mark.parametrize("how", ["beside", "elsewhere"])
+def test_who_is_inside_is_known_whichever_kernel_thread_goes_on(mpi: Mpi, how: str, tmp_path: Path) -> None:
+    program = Launcher(mpi, compiled(mpi, "moving.c", tmp_path, "-lpthread", "-ldl", "-rdynamic"))
+    suspending = tmp_path / "suspending.so"
+    compiled(mpi, "moving.c", tmp_path, "-DSTAND_IN", "-shared", "-fPIC", "-ldl", "-o", str(suspending))
+    settings = ("PROGRESS_ENGINE=adaptive", "PROGRESS_ENGINE_REST_US=0", f"LD_PRELOAD={program.engine}:{suspending}")
+    result = program.run(how, prefix=("env", *settings, f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/report.%r"), tasks=1)
+    assert lines(result.stdout) == ["rank 0: received 168, polled while one was inside 0, afterwards 1"], result.stderr
+    (report,) = reports(tmp_path, 1)
+    assert (report["tracked"], report["pending"]) == (4, 0)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the report says of a run: what woke the engine, for how long it could help, and one sentence of advice."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.base.mpis import Mpi
+
+from .conftest import MPICH_FIRST, Launcher, compiled, reports
+
+pytestmark = [pytest.mark.mpi, pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)]
+
+LINE = re.compile(
+    r"^progress engine: rank 0: (\w+): .*\(\d+ by calls, \d+ by traffic, \d+ by neighbours, \d+ by timer\).*"
+    r"thread level (\w+) asked and (\w+) had, over [^;]*; (.+)$",
+    re.MULTILINE,
+)
+COMPUTING = 0.4  # seconds of gpu.c's half second beside a receive, at least
+
+
+@pytest.fixture
+def computing(mpi: Mpi, tmp_path: Path) -> Launcher:
+    """A receive is pending while the program computes, and nothing arrives meanwhile."""
+    return Launcher(mpi, compiled(mpi, "gpu.c", tmp_path, "-ldl"))
+
+
+# It waits at once for what it starts, and computes while nothing is pending.
+WAITING = r"""
+#include <mpi.h>
+int main(int argc, char** argv) {
+  int in, out = 1;
+  MPI_Request request;
+  MPI_Init(&argc, &argv);
+  for (int i = 0; i < 300; ++i) {
+    for (const double end = MPI_Wtime() + 0.001; MPI_Wtime() < end;) {
+    }
+    MPI_Irecv(&in, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+    MPI_Send(&out, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  return MPI_Finalize();
+}
+"""
+
+
+@pytest.fixture
+def waiting(mpi: Mpi, tmp_path: Path) -> Launcher:
+    source = tmp_path / "waiting.c"
+    source.write_text(WAITING)
+    return Launcher(mpi, compiled(mpi, str(source), tmp_path))
+
+
+def said(launcher: Launcher, variant: str, folder: Path, tasks: int) -> tuple[tuple[str, ...], dict[str, object]]:
+    settings = ("report=1", f"report_file={folder}/report.%r")
+    result = launcher.run(variant=variant, settings=settings, tasks=tasks)
+    found = LINE.search(result.stderr)
+    assert result.returncode == 0 and found, result.stderr
+    return found.groups(), reports(folder, tasks)[0]
+
+
+@pytest.mark.parametrize(
+    ("variant", "level"), [("timer", "multiple"), ("adaptive", "multiple"), ("thread", "multiple")]
+)
+def test_a_run_that_computes_beside_a_receive(computing: Launcher, variant: str, level: str, tmp_path: Path) -> None:
+    (name, asked, had, advice), report = said(computing, variant, tmp_path, 1)
+    assert (name, asked, had) == (variant, "single", level)
+    assert advice == report["advice"]
+    lifetime = report["armed_s"] + report["disarmed_s"]  # type: ignore[operator]
+    assert COMPUTING < report["pending_while_computing_s"] <= lifetime  # type: ignore[operator]
+    assert "nothing was pending" not in advice
+
+
+def test_a_run_that_waits_at_once_is_told_that_nothing_can_be_won(waiting: Launcher, tmp_path: Path) -> None:
+    (_, _, _, advice), report = said(waiting, "timer", tmp_path, 1)
+    assert report["tracked"] == 300
+    assert advice == "nothing was pending while the program computed: leave it off"
+
+
+def test_calls_that_are_handed_over_are_counted(computing: Launcher, tmp_path: Path) -> None:
+    (_, asked, had, _), report = said(computing, "offload", tmp_path, 1)
+    assert (asked, had) == ("single", "serialized")
+    assert report["offload"]["commands"] > 0  # type: ignore[index]
+    assert report["pending_while_computing_s"] > COMPUTING / 2  # type: ignore[operator]
+    assert report["wake_sources"]["timer"] > 0  # type: ignore[index]

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The functions that stand before UCX's (fabrics/ucx.cpp), with a libucp made up behind them.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "fakes/ucp.hpp"
+#include "wait/fabrics.hpp"
+
+extern "C" {
+std::int8_t ucp_init_version(unsigned major, unsigned minor, const void* parameters, const void* config,
+                             void** context);
+std::int8_t ucp_worker_create(void* context, const void* parameters, void** worker);
+unsigned ucp_worker_progress(void* worker);
+void ucp_worker_destroy(void* worker);
+}
+
+namespace progress_engine {
+namespace {
+
+constexpr std::uint64_t tag_matching = 1;
+
+class Ucx : public testing::Test {
+ protected:
+  void SetUp() override {
+    fake_ucp::state() = {};
+    fake_ucp::state().descriptor = 42;
+    fabrics().want(Fabric::ucx, true);
+    fabrics().refuse(Fabric::ucx, "");
+  }
+  void TearDown() override {
+    ucp_worker_destroy(&fake_ucp::state().with);
+    fabrics().want(Fabric::ucx, false);
+  }
+  static Fabrics& fabrics() { return fabrics_of_process(); }
+
+  // A worker of a context with these parameters: the mask, and as many fields as it names.
+  static void* worker(const std::vector<std::uint64_t>& parameters = {1, tag_matching}) {
+    void* context = nullptr;
+    void* made = nullptr;
+    EXPECT_EQ(ucp_init_version(1, 13, parameters.data(), nullptr, &context), 0);
+    EXPECT_EQ(ucp_worker_create(context, nullptr, &made), 0);
+    return made;
+  }
+};
+
+TEST_F(Ucx, GetsTheFeatureBesideWhatTheMpiAsks) {
+  const std::vector<std::uint64_t> asked = {0b10000011, tag_matching, 64, 0, 0, 0, 0, 0, 7};
+  const auto before = asked;
+  const void* made = worker(asked);
+  EXPECT_EQ(fake_ucp::state().given[0], tag_matching | fake_ucp::wakeup);
+  EXPECT_EQ(fake_ucp::state().given[1], 64U);
+  EXPECT_EQ(fake_ucp::state().given[7], 7U);
+  EXPECT_EQ(asked, before) << "the MPI's own are not written to";
+  EXPECT_EQ(fabrics().find(made).descriptor, 42);
+}
+
+TEST_F(Ucx, IsAsItWasWhereNobodyWantsIt) {
+  fabrics().want(Fabric::ucx, false);
+  const void* made = worker();
+  EXPECT_EQ(fake_ucp::state().given[0], tag_matching);
+  EXPECT_LT(fabrics().find(made).descriptor, 0);
+}
+
+TEST_F(Ucx, WithoutTheFeatureRunsWithoutItAndSaysSo) {
+  fake_ucp::state().has_wakeup = false;
+  const void* made = worker();
+  EXPECT_EQ(fake_ucp::state().inits, 2);
+  EXPECT_EQ(fake_ucp::state().given[0], tag_matching);
+  EXPECT_LT(fabrics().find(made).descriptor, 0);
+  EXPECT_NE(fabrics().refusal(Fabric::ucx).find("WAKEUP"), std::string::npos);
+}
+
+TEST_F(Ucx, OfLaterVersionsParametersIsLeftAlone) {
+  const void* made = worker({1U << 10 | 1U, tag_matching, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  EXPECT_EQ(fake_ucp::state().given[0], tag_matching);
+  EXPECT_LT(fabrics().find(made).descriptor, 0);
+  EXPECT_NE(fabrics().refusal(Fabric::ucx), "");
+}
+
+TEST_F(Ucx, IsArmedBehindAPollThatFoundNothing) {
+  void* made = worker();
+  ucp_worker_progress(made);
+  EXPECT_EQ(fake_ucp::state().arms, 0) << "nobody is about to sleep";
+  fake_ucp::state().events = 2;
+  ArmingRound round(fabrics());
+  EXPECT_EQ(ucp_worker_progress(made), 2U) << "the MPI hears what was moved";
+  EXPECT_EQ(fake_ucp::state().arms, 0);
+  EXPECT_TRUE(round.moved());
+  fake_ucp::state().events = 0;
+  EXPECT_EQ(ucp_worker_progress(made), 0U);
+  EXPECT_EQ(fake_ucp::state().arms, 1);
+  ASSERT_EQ(round.armed().size(), 1U);
+  EXPECT_EQ(round.armed()[0].descriptor, 42);
+}
+
+TEST_F(Ucx, SaysBusyOrFails) {
+  void* made = worker();
+  {
+    fake_ucp::state().arm_says = -15;
+    ArmingRound round(fabrics());
+    ucp_worker_progress(made);
+    EXPECT_TRUE(round.busy() && round.armed().empty());
+  }
+  fake_ucp::state().arm_says = -3;
+  ArmingRound round(fabrics());
+  ucp_worker_progress(made);
+  EXPECT_FALSE(round.again());
+  EXPECT_LT(fabrics().find(made).descriptor, 0);
+  EXPECT_NE(fabrics().refusal(Fabric::ucx).find("could not be armed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace progress_engine

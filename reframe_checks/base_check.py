@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one base class of all checks: a job that runs a study's interleaved schedule of launches on system x MPI.
+
+A study's check has its study; everything else is here. What ReFrame needs to know of a system stands in the system
+file's `extras` (reframe_checks.systems.extras).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import reframe as rfm
+import reframe.utility.sanity as sn
+from reframe.core.backends import getlauncher
+from reframe.core.builtins import fixture, parameter, run_after, run_before, sanity_function, variable
+from reframe.core.runtime import runtime
+
+from harness.base import validate
+from harness.base.mpis import MPIS, Where, passed_on
+from harness.base.paths import ROOT
+from harness.job import records
+from harness.job.plan import Gate, Launch, Plan, Platform, Point, Sampler, gate_schedule
+from harness.job.program import Program, another_mpi
+from harness.job.reap import MARK
+from reframe_checks import own_session, performance
+from reframe_checks.features import ALWAYS, valid_systems, why_not
+from reframe_checks.programs import Programs
+from reframe_checks.study import Scale, Study
+from reframe_checks.systems.extras import extras_of_environment, extras_of_partition
+from workloads.apps.find import find
+from workloads.apps.table import CASES
+
+SEPARATOR = ";"  # between settings: their values hold commas
+
+
+class WorkloadCheck(rfm.RunOnlyRegressionTest):
+    """Variables (all can be set with -S): see `./bench run --help`, whose options they are.
+
+    `scale` is a parameter (-P scale=paper), so that ReFrame's database takes two scales for two tests. `session_dir`:
+    where the samples go; ./bench says, else each ReFrame run makes a session of its own.
+    """
+
+    study: Study
+    scale = parameter(["quick"], type=str, loggable=True)
+    variants = variable(str, value="")
+    settings = variable(str, value="")
+    seed = variable(int, value=1)
+    nodes = variable(int, value=2)
+    session_dir = variable(str, value="")
+    slowdown = variable(float, value=1.0)
+    gate = variable(str, value="")  # the file with the plan of a gate
+    program = variable(str, value="")  # as JSON (harness.job.program), of a study that has no workload
+    job_state = variable(str, value="")  # how the job ended, in the scheduler's word: for ReFrame's report
+
+    valid_systems = ALWAYS
+    valid_prog_environs = ["+mpi"]
+    sourcesdir = None
+    programs = fixture(Programs, scope="environment")
+
+    @run_after("init")
+    def describe(self) -> None:
+        """What ReFrame lists and chooses checks by.
+
+        A session of ./bench has a record of what cannot be measured here, with the reason; so the check runs anyway.
+        """
+        self.descr = self.study.title
+        self.tags |= {self.study.group, self.study.name, self.scale}
+        self.valid_systems = ALWAYS if self.session_dir else valid_systems(self.study.needs)
+
+    @run_after("init")
+    def take_program(self) -> None:
+        """A launcher of one's own runs here, in the allocation that it knows of."""
+        if self.program:
+            self.study = replace(self.study, program=validate.parse(Program, self.program, "program"))
+        if self.study.program and self.study.program.launcher:
+            self.local = True
+
+    @run_before("setup")
+    def choose_scale(self) -> None:
+        """Read the study; a bad setting ends here, before anything is submitted."""
+        self.chosen: Scale = self.study.scale(self.scale, self._settings())
+
+    def _settings(self) -> dict[str, str]:
+        pairs = [pair.partition("=") for pair in self.settings.split(SEPARATOR) if pair]
+        return {name: text for name, _, text in pairs}
+
+    @run_before("run")
+    def write_plan(self) -> None:
+        """Plan the job's launches and hand them to the schedule runner."""
+        if self.study.workload:
+            self.programs.require(self.study.workload[0])
+        absent = self._find_case() if self.study.case else ""
+        if not self.session_dir:
+            self.session_dir = str(self._own_session())
+        session = Path(self.session_dir)
+        self.plan = self._plan(session.name, absent)
+        self.records = session / "records"
+        plan_file = Path(self.stagedir) / "plan.json"
+        self.plan.save(plan_file)
+        self.executable = sys.executable
+        self.executable_opts = ["-m", "harness.job.runner", str(plan_file), str(session)]
+        self.env_vars["PYTHONPATH"] = str(ROOT)
+        self.prerun_cmds += self.programs.activation()
+        self.job.launcher = getlauncher("local")()
+        # The runner takes the shell's place: it is then the process that a scheduler signals, and waits for.
+        self.job.launcher.options = ["exec"]
+        self.time_limit = f"{int(self.chosen.time_limit_s or self._time_limit_s())}s"
+
+    def _time_limit_s(self) -> float:
+        """Of somebody else's program nothing is known but when a launch of it is given up."""
+        launches = 1 + len(self.plan.launches)
+        longest = self.plan.timeout_s() * launches if self.plan.program else 3 * self.plan.estimate_s()
+        return 600 + longest
+
+    @run_after("run")
+    def note_job_state(self) -> None:
+        """NODE_FAIL, CANCELLED and the like are known here alone; the harness reads them from ReFrame's report."""
+        self.job_state = str(self.job.state or "")
+
+    def _own_session(self) -> Path:
+        asked = own_session.Asked(
+            config=str(Path(runtime().site_config.sources[-1]).resolve()),
+            system=self.current_system.name,
+            partition=self.current_partition.name,
+            scale=self.scale,
+            variants=self._variants(),
+            settings=self._settings(),
+            seed=self.seed,
+            nodes=self.nodes,
+            slowdown=self.slowdown,
+            program=self.program,
+        )
+        environ, network = self._environ_extras, self._partition_extras.get("network", "")
+        built = self.programs.built_from()
+        job = own_session.Job(self.study.name, environ["mpi"], environ["bin_dir"], network, built)
+        return own_session.folder_for(asked, job)
+
+    def _variants(self) -> list[str]:
+        return self.variants.split(",") if self.variants else []
+
+    def _find_case(self) -> str:
+        """Look for the code of this case, and give it the files that it reads; why it cannot be run, or empty."""
+        code, case = CASES[self.study.case]
+        environ = self._environ_extras
+        found = find(code, [case.program], environ.get("apps"))
+        if found is None:
+            return f"not found, install it with: {code.how_to_get()}"
+        libraries = self._loading(environ) | {name: str(value) for name, value in self.current_environ.env_vars.items()}
+        if wrong := another_mpi(str(found.path), environ["library"], dict(os.environ) | libraries):
+            return f"{found.path} ({found.where}): {wrong}"
+        folder = Path(self.stagedir)
+        for name, text in case.files.items():
+            (folder / name).write_text(text)
+        program = Program([str(found.path), *case.arguments], str(folder), case.ranks, case=case.name)
+        self.study = replace(self.study, program=program)
+        return ""
+
+    def _loading(self, environ: dict[str, Any]) -> dict[str, str]:
+        """With which a program that is linked to an MPI by its name finds this one."""
+        mpi = MPIS.get(environ["mpi"])
+        return mpi.loading_environment() if mpi else {}
+
+    def _plan(self, session: str, absent: str) -> Plan:
+        study, chosen, platform, gate = self.study, self.chosen, self._platform(), self._gate()
+        variants = self._variants() or list(chosen.variants)
+        points = [dict(point) for point in chosen.points()]
+        stem = f"{study.name}.{self.current_system.name}.{platform.mpi}"
+        return Plan(
+            session=session,
+            study=study.name,
+            scale=self.scale,
+            seed=self.seed,
+            workload=self._workload(),
+            points=points,
+            sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
+            launches=self._launches(stem, variants, gate),
+            platform=platform,
+            test_case=f"{self.short_name} /{self.hashcode}",
+            given_timeout_s=chosen.timeout_s,
+            slowdown=self.slowdown,
+            point_s=chosen.point_s,
+            calibrate_points=study.calibrate_points,
+            swept=study.sweep(chosen).axes,
+            impossible=[(point, why) for point in points if (why := absent or self._why_not(point))],
+            program=None if study.workload or absent else study.named(),
+            gate=gate,
+        )
+
+    def _launches(self, stem: str, variants: list[str], gate: Gate | None) -> list[Launch]:
+        if gate:
+            return gate_schedule(stem, gate, self.seed)
+        return self.study.launches(stem, self.chosen, variants, self.seed)
+
+    def _gate(self) -> Gate | None:
+        """The gate that is asked for, its canary with the program of this environment."""
+        if not self.gate:
+            return None
+        found = validate.read(Gate, Path(self.gate))
+        program, *arguments = found.canary.workload
+        workload = [str(Path(self._environ_extras["bin_dir"]) / program), *arguments, *self._settle()]
+        return replace(found, canary=replace(found.canary, workload=workload))
+
+    def _workload(self) -> list[str]:
+        if not self.study.workload:
+            return []
+        executable, *arguments = self.study.workload
+        program = Path(self._environ_extras["bin_dir"]) / executable
+        return [str(program), *arguments, *self._settle(), *self._slowdown()]
+
+    def _why_not(self, point: Point) -> str:
+        features = self.current_partition.features
+        return why_not(self.study.needs, point, features, self._partition_extras.get("cores"))
+
+    def _settle(self) -> list[str]:
+        pause = self._partition_extras.get("settle_s")
+        return [f"--settle-s={pause:g}"] if pause else []
+
+    def _slowdown(self) -> list[str]:
+        return [f"--inject-slowdown={self.slowdown:g}"] if self.slowdown != 1 else []
+
+    @property
+    def _partition_extras(self) -> dict[str, Any]:
+        """What the partition says; of a study of one node, what it says of such a node."""
+        extras = extras_of_partition(self.current_partition)
+        alone = extras.pop("alone", {})
+        return extras | (alone if self.study.nodes == 1 else {})
+
+    @property
+    def _environ_extras(self) -> dict[str, Any]:
+        return extras_of_environment(self.current_environ)
+
+    def _platform(self) -> Platform:
+        partition, environ = self._partition_extras, self._environ_extras
+        study = self.study
+        if study.own_threads:
+            partition["bind"] = False
+        if study.shared_memory:
+            self.env_vars |= environ.get("shared_memory", {})
+        tasks = study.tasks(self.nodes)
+        nodes = min(int(partition.get("nodes", self.nodes)), study.nodes or self.nodes, tasks)
+        per_node = -(-tasks // nodes)
+        self.num_tasks, self.num_tasks_per_node = tasks, per_node
+        if reserved := partition.get("progress_cores"):
+            self.num_cpus_per_task = 1 + reserved
+        if per_node > partition.get("cores", per_node) and not partition.get("cpus_too_few"):
+            partition["cpus_too_few"] = f"{per_node} ranks a node share {partition['cores']} of its cores"
+        if nodes == 1:
+            partition["check_interfaces"] = False  # shared memory leaves no bytes on an interface
+        return Platform(
+            system=self.current_partition.fullname,
+            mpi=environ["mpi"],
+            library=environ["library"],
+            launch_command=self._launch_command(partition, environ),
+            tasks=tasks,
+            nodes=nodes,
+            progress_run=str(Path(environ["bin_dir"]) / "progress-run"),
+            async_progress=environ.get("async_progress", {}),
+            spack=self.programs.built_from(),
+            **{name: partition[name] for name in _PLATFORM_EXTRAS if name in partition},
+        )
+
+    def _launch_command(self, partition: dict[str, Any], environ: dict[str, Any]) -> list[str]:
+        exports = partition.get("exports", [])
+        if program := self.study.program:
+            self.env_vars |= self._loading(environ)
+            exports = sorted({*exports, *passed_on([*os.environ, *self.env_vars])})
+            if program.launcher:
+                return list(program.launcher)
+        if partition.get("launch", "launcher") == "launcher":
+            # ReFrame tells the job only when it runs it, and the command is wanted before.
+            for name in ("num_tasks", "num_tasks_per_node", "num_cpus_per_task"):
+                setattr(self.job, name, getattr(self, name))
+            return shlex.split(self.current_partition.launcher_type().run_command(self.job))
+        hosts = partition.get("hosts")
+        where = Where(
+            hosts=tuple(hosts[: -(-self.num_tasks // self.num_tasks_per_node)]) if hosts else None,
+            remote_shell=partition.get("remote_shell"),
+            bind=partition.get("bind", False),
+            exports=(MARK, *(name for name in exports if name != MARK)),
+        )
+        mpiexec = MPIS[environ["mpi"]].launch_command(self.num_tasks, self.num_tasks_per_node, where)
+        return [*partition.get("via", []), *mpiexec]
+
+    @sanity_function
+    def every_point_ok(self) -> Any:
+        """Every launch left a record in which each point is ok, or skipped for a reason."""
+        bad = [reason for launch in self.plan.launches for reason in self._failures(launch.identity)]
+        return sn.assert_false(bad, f"{len(bad)} points failed, the first: {bad[:1]}")
+
+    def _failures(self, identity: str) -> list[str]:
+        done = records.finished(self.records, identity, self.plan.reporting)
+        lines = [line for path in records.attempts(self.records, identity) for line in records.read(path).points]
+        if not lines:
+            return [f"{identity}: no record"]
+        return [
+            f"{identity}: {line['reason']}"
+            for line in lines
+            if line["status"] not in ("ok", "skipped") and records.key(line["point"]) not in done
+        ]
+
+    @run_before("performance")
+    def name_performance_variables(self) -> None:
+        """For ReFrame's own database: what the study is about, for each variant and point."""
+        files = [path for launch in self.plan.launches for path in records.attempts(self.records, launch.identity)]
+        self.perf_variables = {
+            name: sn.make_performance_function(sn.defer(value), unit)
+            for name, (value, unit) in performance.variables(files).items()
+        }
+
+
+_PLATFORM_EXTRAS = ("network", "emulated", "cpus_shared", "cpus_too_few", "check_interfaces", "reap")

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What studies of several papers share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from reframe_checks.study import Grid, Parameter, Scale
+
+KIB, MIB = 1024, 1024 * 1024
+SIZE = Parameter("message size", int)
+ROUND_TRIPS = Parameter("round trips a repetition", int)
+WORK = Parameter("what the computation is bound by", str, ("register", "memory"))
+TEST_EVERY = Parameter("manual progression: MPI_Test after so many units of the computation, 0 never", int)
+IDLE_NATIVE = "idle:waiting=native"  # a waiter that polls by itself: shows what managed waiting costs
+DEFENSIBLE = 6  # launches from which on an interval is one (analysis.statistics.interval)
+
+
+def scale(
+    launches: int,
+    *grids: Grid,
+    variants: tuple[str, ...],
+    samples: int = 5,
+    seconds: float = 0.5,
+    more: Mapping[str, int] = MappingProxyType({}),
+) -> Scale:
+    """A scale whose points are batches of many messages, so that few repetitions are enough; on MPICH alone."""
+    return Scale(
+        launches=launches,
+        grids=grids,
+        min_samples=min(3, samples),
+        max_samples=samples,
+        warmup=1,
+        time_box_s=seconds,
+        variants=variants,
+        point_s=seconds,
+        mpis=("mpich",),
+        more=more,
+    )
+
+
+def paper(launches: int, *grids: Grid, variants: tuple[str, ...], samples: int, seconds: float) -> Scale:
+    """The paper's own parameters, on every MPI."""
+    return Scale(
+        launches=launches,
+        grids=grids,
+        min_samples=min(10, samples),
+        max_samples=samples,
+        warmup=2,
+        time_box_s=seconds,
+        variants=variants,
+        point_s=seconds,
+    )

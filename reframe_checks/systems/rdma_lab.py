@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ReFrame's view of the two emulated machines (harness.rdma_lab).
+
+ReFrame and its jobs run on this machine, where they are fast, and each launch on the emulated ones.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+
+from harness.base.mpis import MPIS
+from harness.job.reap import MARK
+from harness.rdma_lab import attend, lab, reap, settings
+from harness.rdma_lab.state import bin_dir
+from reframe_checks.systems import common
+
+NAME = "rdma-lab"
+
+
+def _extras(running: lab.Lab) -> common.Config:
+    own = [name for name in os.environ if name.startswith("UCX_")]
+    return {
+        "launch": "mpiexec",
+        "via": [sys.executable, "-m", attend.__name__],
+        "hosts": list(settings.NODES),
+        "exports": sorted(own),
+        "nodes": len(settings.NODES),
+        "cores": 1,
+        "network": running.network_description,
+        "emulated": True,
+        "reap": [sys.executable, "-m", reap.__name__, MARK],
+    }
+
+
+def _environment(name: str) -> common.Config:
+    made = common.environment(MPIS[name], "default", [NAME])
+    verbs = settings.OPENMPI if MPIS[name].family == "openmpi" else {}
+    made["env_vars"] = [[key, value] for key, value in {**dict(made["env_vars"]), **verbs}.items()]
+    made["extras"] |= {"bin_dir": str(bin_dir(name)), "shared_memory": {}}
+    return made
+
+
+def configuration() -> common.Config:
+    """Without the machines ReFrame can still list tests."""
+    running = lab.load()
+    partition = common.partition(
+        "verbs",
+        "local",
+        environs=list(settings.MPIS),
+        features=["rdma", "remote"] if running else [],
+        extras=_extras(running) if running else {},
+    )
+    environments = [_environment(name) for name in settings.MPIS]
+    return common.site(NAME, [socket.gethostname()], [partition], network="", environments=environments)
+
+
+site_configuration = configuration()

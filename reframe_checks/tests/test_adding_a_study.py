@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/adding-a-study.md is followed, word by word, in a copy of the sources."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.base.mpis import MPIS
+from harness.base.paths import ROOT, VENV
+from harness.setup import mpi as mpi_setup
+from harness.setup import packages
+from reframe_checks import catalogue
+from reframe_checks.tests import trees
+
+PAGE = (ROOT / "docs" / "adding-a-study.md").read_text()
+FILE = re.compile(r"`([\w/]+/\w+\.(?:cpp|py|txt))`")
+GENERATED = "analysis/claims/history.json"
+MOST_FILES = 6
+
+
+def steps() -> Iterator[tuple[str, str, str]]:
+    """File, language and text of each block: the file is the first that is named after the block before."""
+    parts = PAGE.split("```")
+    for words, block in zip(parts[::2], parts[1::2], strict=False):
+        language, _, text = block.partition("\n")
+        yield FILE.findall(words)[0], language, text
+
+
+def apply(tree: Path) -> dict[str, int]:
+    """Do what the page says; which files there are touched, and how many lines of them that were there."""
+    touched = {GENERATED: 0}
+    for name, kind, text in steps():
+        file = tree / name
+        if kind == "diff":
+            (old,), (new,) = (re.findall(rf"^{re.escape(sign)}(.*)$", text, re.MULTILINE) for sign in "-+")
+            before = file.read_text()
+            assert before.count(f"{old}\n") == 1, f"{name} has no line {old}"
+            file.write_text(before.replace(f"{old}\n", f"{new}\n"))
+        else:
+            assert not file.exists()
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        touched[name] = int(kind == "diff")
+    return touched
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int]]:
+    tree = trees.copy_to(tmp_path_factory.mktemp("tree"))
+    return tree, apply(tree)
+
+
+def test_it_takes_six_files_and_a_line_of_one_that_was_there(followed: tuple[Path, dict[str, int]]) -> None:
+    _, touched = followed
+    assert len(touched) <= MOST_FILES
+    assert sum(touched.values()) == 1
+    assert all(f"`{name}`" in PAGE for name in touched)
+    assert {Path(name).parts[0] for name in touched} == {"workloads", "reframe_checks", "analysis"}
+
+
+def test_the_study_is_there(followed: tuple[Path, dict[str, int]]) -> None:
+    before, now = list(catalogue.studies()), trees.studies(followed[0])
+    added = {"message-rate", "harm-message_rate-window"}  # harm covers every workload
+    assert [name for name in now if name not in added] == before
+    assert now[now.index("message-rate") - 1] == "tasks", "the last of its paper"
+    assert added <= set(now)
+
+
+def test_what_is_said_of_it_is_there(followed: tuple[Path, dict[str, int]]) -> None:
+    pytest.importorskip("analysis.chapter")
+    code = "from analysis.catalogue import CHAPTERS; print([len(c.claims) for c in CHAPTERS if c.id == 'message-rate'])"
+    assert trees.python(followed[0], code).strip() == "[1]"
+
+
+def test_the_example_is_as_the_linters_want_it(followed: tuple[Path, dict[str, int]]) -> None:
+    tree, touched = followed
+    files = [str(tree / name) for name in touched if name.endswith(".py")]
+    cxx = [str(tree / name) for name in touched if name.endswith(".cpp")]
+    for command in (
+        ["ruff", "check", *files],
+        ["ruff", "format", "--check", *files],
+        ["clang-format", f"--style=file:{ROOT / '.clang-format'}", "--dry-run", "-Werror", *cxx],
+    ):
+        done = subprocess.run(
+            [str(VENV / "bin" / command[0]), *command[1:]], cwd=tree, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.mpi
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_it_is_built_and_measured(followed: tuple[Path, dict[str, int]]) -> None:
+    """By ReFrame alone, from the copy."""
+    tree, _ = followed
+    packages.ensure("build")
+    mpi = MPIS["mpich"]
+    mpi_setup.ensure(mpi)
+    (tree / "bench").write_text("")  # what makes it a clone: everything is made there
+    (tree / ".venv").symlink_to(VENV)
+    (tree / ".mpi").symlink_to(mpi.prefix.parent)
+    tools, build = VENV / "bin", tree / "build" / "mpich"
+    environment = mpi.shell_environment() | {"PYTHONPATH": str(tree), "LOGNAME": "tester", "HOME": str(tree)}
+    environment["PATH"] = f"{tools}:{environment['PATH']}"
+    targets = ("message_rate", "progress-run", "progress_engine")
+    for command in (
+        ["cmake", "--preset", "mpich"],
+        ["ninja", "-C", str(build), *targets],
+        ["reframe", "-C", "reframe_checks/systems/local.py", "-c", "reframe_checks/studies/pioman/message_rate.py",
+         "-P", "scale=test", "-p", "^mpich$", "-r", "--performance-report"],
+    ):  # fmt: skip
+        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert re.search(r"bare/size_bytes=8/window=16\b.*messages/s", done.stdout)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a parser makes of an output: rows of a point and its samples, in seconds and bytes; or the sentence why not."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Value = str | int | float
+LONGEST = 80
+
+
+class Damaged(Exception):  # noqa: N818 - what a code printed is no error of ours
+    """An output that is not whole, or says that its result is wrong; the message is a sentence without its end."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of results: what was measured there, and quantity -> value. `wrong`: why the code says it failed."""
+
+    point: dict[str, Value]
+    samples: dict[str, float]
+    wrong: str = ""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A whole output: its rows, and the result by which launches are compared (empty: there is only a verification)."""
+
+    rows: list[Row]
+    result: str = ""
+
+
+Parser = Callable[[str], Output]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column of a table is: which quantity, and by what its numbers are multiplied."""
+
+    quantity: str
+    factor: float = 1.0
+
+
+US, PERCENT, MB = 1e-6, 0.01, 1e6
+
+
+def number(text: str, where: str) -> float:
+    """A finite number, as Fortran writes it, too. Raises Damaged."""
+    try:
+        value = float(re.sub("[dD]", "e", text))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise Damaged(f"{where}: '{text[:LONGEST]}' is no number")
+    return value
+
+
+def field(name: str, text: str) -> str:
+    """The word after `name`, an equals sign or colon between, of the last line that begins so. Raises Damaged."""
+    found = re.findall(rf"^\s*{re.escape(name)}\s*[=:]\s*(\S+)", text, re.MULTILINE)
+    if not found:
+        raise Damaged(f"it lacks '{name}'")
+    return str(found[-1])

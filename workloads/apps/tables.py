@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The outputs that are tables: OSU Micro-Benchmarks 5 to 7, Intel MPI Benchmarks 2019 to 2021.
+
+Columns are read by their names, which differ with a program's options, never by their places.
+"""
+
+from __future__ import annotations
+
+import re
+
+from workloads.apps.reading import MB, PERCENT, US, Column, Damaged, Output, Row, Value, number
+
+OSU_COLUMNS = {
+    "Latency (us)": Column("latency_s", US),
+    "Avg Latency(us)": Column("latency_s", US),
+    "Bandwidth (MB/s)": Column("bytes_per_s", MB),
+    "Messages/s": Column("messages_per_s"),
+    "Overall(us)": Column("overall_s", US),
+    "Compute(us)": Column("compute_s", US),
+    "Coll. Init(us)": Column("init_s", US),
+    "MPI_Test(us)": Column("test_s", US),
+    "MPI_Wait(us)": Column("wait_s", US),
+    "Pure Comm.(us)": Column("pure_s", US),
+    "Min Comm.(us)": Column("shortest_pure_s", US),
+    "Max Comm.(us)": Column("longest_pure_s", US),
+    "Overlap(%)": Column("overlap", PERCENT),
+    "P50 Tail Lat(us)": Column("p50_latency_s", US),
+    "P90 Tail Lat(us)": Column("p90_latency_s", US),
+    "P99 Tail Lat(us)": Column("p99_latency_s", US),
+}
+VALIDATION = "Validation"
+_OSU_TITLE = re.compile(r"^# OSU (?:MPI )?(.+?) Test(?: v(\S+))?\s*$", re.MULTILINE)
+
+IMB_COLUMNS = {
+    "t[usec]": Column("latency_s", US),
+    "t_min[usec]": Column("shortest_s", US),
+    "t_max[usec]": Column("longest_s", US),
+    "t_avg[usec]": Column("latency_s", US),
+    "t_ovrl[usec]": Column("overall_s", US),
+    "t_pure[usec]": Column("pure_s", US),
+    "t_CPU[usec]": Column("compute_s", US),
+    "overlap[%]": Column("overlap", PERCENT),
+    "Mbytes/sec": Column("bytes_per_s", MB),
+    "Msg/sec": Column("messages_per_s"),
+}
+IMB_FAILED = ("out-of-mem.", "time-out.", "int-overflow.", "int-overflow")
+IMB_END = "# All processes entering MPI_Finalize"
+_IMB_TITLE = re.compile(r"^# Benchmarking (\S+)")
+_IMB_PROCESSES = re.compile(r"^# #processes = (\d+)")
+_IMB_HEAD = ("#bytes", "#repetitions")
+
+
+def osu(text: str) -> Output:
+    """A program of the OSU Micro-Benchmarks; with -c each line is validated."""
+    title = _OSU_TITLE.search(text)
+    if title is None:
+        raise Damaged("it has no title of the OSU Micro-Benchmarks")
+    if "DATA VALIDATION ERROR" in text:
+        raise Damaged("its own validation found wrong data")
+    columns: list[str] = []
+    rows = []
+    for line in text[title.end() :].splitlines():
+        if line.startswith("# Size"):
+            columns = re.split(r"\s{2,}", line.removeprefix("#").strip())
+        elif line.strip() and not line.startswith("#"):
+            rows.append(_osu_row(title[1], columns, line))
+    if not rows:
+        raise Damaged("it has no line of results")
+    return Output(rows)
+
+
+def _osu_row(benchmark: str, columns: list[str], line: str) -> Row:
+    words = line.split()
+    if not columns or len(words) != len(columns) or not words[0].isdigit():
+        raise Damaged(f"a line has not the columns {', '.join(columns) or 'of any head'}: '{line.strip()}'")
+    values = dict(zip(columns, words, strict=True))
+    if (said := values.get(VALIDATION, "Pass")) != "Pass":
+        raise Damaged(f"its own validation says {said} of messages of {words[0]} bytes")
+    known = {column: values[column] for column in columns if column in OSU_COLUMNS}
+    samples = {
+        OSU_COLUMNS[name].quantity: OSU_COLUMNS[name].factor * number(value, name) for name, value in known.items()
+    }
+    if not samples:
+        raise Damaged(f"no column of {', '.join(columns)} is known")
+    return Row({"benchmark": benchmark, "size_bytes": int(words[0])}, samples)
+
+
+def imb(text: str) -> Output:
+    """A program of the Intel MPI Benchmarks: every benchmark that it ran, at every size.
+
+    A size that it gave up has a row that says so; the larger ones are then not run.
+    """
+    benchmark, processes, columns = "", 0, list[str]()
+    rows = []
+    for line in text.splitlines():
+        words = line.split()
+        if found := _IMB_TITLE.match(line):
+            benchmark, columns = found[1], []
+        elif found := _IMB_PROCESSES.match(line):
+            processes = int(found[1])
+        elif words and words[0] in _IMB_HEAD:
+            columns = words
+        elif words and columns and not line.startswith("#"):
+            rows.append(_imb_row({"benchmark": benchmark, "processes": processes}, columns, words))
+    if IMB_END not in text:
+        raise Damaged("it ends before its last line")
+    if not rows:
+        raise Damaged("it has no line of results")
+    return Output(rows)
+
+
+def _imb_row(point: dict[str, Value], columns: list[str], words: list[str]) -> Row:
+    values = dict(zip(columns, words, strict=False))
+    if "#bytes" in values:
+        point = point | {"size_bytes": int(number(values["#bytes"], "#bytes"))}
+    if failed := next((word for word in words if word.rstrip(";") in IMB_FAILED), ""):
+        return Row(point, {}, f"it says '{failed.rstrip(';')}'")
+    if len(words) != len(columns):
+        raise Damaged(f"a line has not the columns {', '.join(columns)}: '{' '.join(words)}'")
+    if number(values.get("defects", "0"), "defects") > 0:
+        raise Damaged(f"its own check found {values['defects']} defects in {point['benchmark']}")
+    known = [name for name in columns if name in IMB_COLUMNS]
+    return Row(point, {IMB_COLUMNS[n].quantity: IMB_COLUMNS[n].factor * number(values[n], n) for n in known})

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Outputs of other people's codes: what they hold is read, and what is damaged or wrong is a sentence, never a number.
+
+The outputs came from OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021.11, NPB 3.4 and Debian 12's LAMMPS on a busy
+machine: their formats are right and their figures mean nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workloads.apps.programs import hpcc, lammps, npb
+from workloads.apps.reading import Damaged, Parser
+from workloads.apps.table import CASES
+from workloads.apps.tables import imb, osu
+
+OUTPUTS = Path(__file__).parent / "outputs"
+PARSERS: dict[str, Parser] = {"imb": imb, "osu": osu, "npb": npb, "lammps": lammps, "hpcc": hpcc}
+SAMPLES = {path.stem: path for path in sorted(OUTPUTS.glob("*.txt"))}
+
+
+def parser_of(name: str) -> Parser:
+    return PARSERS[name.partition("-")[0]]
+
+
+def text_of(name: str) -> str:
+    return SAMPLES[name].read_text()
+
+
+# output -> rows, a row by its place, one of its quantities, and the value
+EXPECTED = {
+    "imb-2021-mpi1": (32, 15, {"benchmark": "PingPong", "processes": 2, "size_bytes": 65536}, "latency_s", 759.88e-6),
+    "imb-2021-nbc": (37, 36, {"benchmark": "Ibarrier", "processes": 2}, "pure_s", 12.26e-6),
+    "imb-2021-p2p": (15, 0, {"benchmark": "PingPong", "processes": 2, "size_bytes": 4}, "messages_per_s", 108125.0),
+    "lammps-20210929-melt": (1, 0, {"processes": 2, "steps": 100, "atoms": 32000}, "time_s", 7.38794),
+    "npb-3.4-cg.S": (1, 0, {"benchmark": "CG", "class": "S", "processes": 2}, "mops", 308.52),
+    "npb-3.4-ft.S": (1, 0, {"benchmark": "FT", "class": "S", "processes": 2}, "time_s", None),
+    "npb-3.4-is.S": (1, 0, {"benchmark": "IS", "class": "S", "processes": 2}, "time_s", None),
+    "osu-7.4-bw": (11, 10, {"benchmark": "Bandwidth", "size_bytes": 1048576}, "bytes_per_s", 122.71e6),
+    "osu-7.4-iallreduce": (11, 10, {"benchmark": "Non-blocking Allreduce Latency", "size_bytes": 1048576},
+                           "overlap", 0.1153),
+    "osu-7.4-ialltoall-full": (11, 0, {"benchmark": "Non-blocking All-to-All Latency", "size_bytes": 1024},
+                               "wait_s", 6.32e-6),
+    "osu-7.4-ibcast-validate": (7, 6, {"benchmark": "Non-Blocking Broadcast Latency", "size_bytes": 65536},
+                                "pure_s", 447.22e-6),
+    "osu-7.4-latency": (17, 0, {"benchmark": "Latency", "size_bytes": 1}, "latency_s", 78.1e-6),
+    "osu-7.4-latency-validate-percentiles": (13, 0, {"benchmark": "Latency", "size_bytes": 1},
+                                             "p99_latency_s", 1758.67e-6),
+    "osu-7.4-latency_mt": (11, 0, {"benchmark": "Multi-threaded Latency", "size_bytes": 1}, "latency_s", 32.9e-6),
+}  # fmt: skip
+
+
+def test_every_output_is_expected_to_hold_something() -> None:
+    assert set(SAMPLES) == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_output_as_it_came(name: str) -> None:
+    count, place, point, quantity, value = EXPECTED[name]
+    rows = parser_of(name)(text_of(name)).rows
+    assert len(rows) == count
+    assert rows[place].point == point
+    assert not any(row.wrong for row in rows)
+    assert all(math.isfinite(sample) for row in rows for sample in row.samples.values())
+    if value is not None:
+        assert rows[place].samples[quantity] == pytest.approx(value)
+    assert rows[place].samples[quantity] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("osu-7.4-ibcast-validate", "Pass\n2048", "Fail\n2048", "its own validation says Fail of messages of 1024"),
+        (
+            "osu-7.4-ibcast-validate",
+            "# Size",
+            "DATA VALIDATION ERROR: x\n# Size",
+            "its own validation found wrong data",
+        ),
+        ("osu-7.4-latency", "78.10", "", "a line has not the columns Size, Avg Latency"),
+        ("osu-7.4-latency", "78.10", "nan", "Avg Latency(us): 'nan' is no number"),
+        ("osu-7.4-latency", "# OSU MPI", "# SOME", "no title of the OSU Micro-Benchmarks"),
+        ("osu-7.4-latency", "Avg Latency(us)", "Avg Lateness(us)", "no column of Size, Avg Lateness(us) is known"),
+        ("imb-2021-mpi1", "# All processes entering MPI_Finalize", "", "it ends before its last line"),
+        ("imb-2021-mpi1", "        9.23  ", "", "a line has not the columns #bytes"),
+        ("imb-2021-p2p", "108125", "1081x25", "Msg/sec: '1081x25' is no number"),
+        ("npb-3.4-cg.S", "=               SUCCESSFUL", "=             UNSUCCESSFUL", "verification says UNSUCCESSFUL"),
+        ("lammps-20210929-melt", "Total wall time", "", "it ends before its run did"),
+        ("lammps-20210929-melt", "-4.6223613", "", "a line has not the columns Step, Temp"),
+        ("lammps-20210929-melt", "Loop time of 7.38794", "Loop time of ever", "'ever' is no number"),
+        ("npb-3.4-cg.S", " Time in seconds =", " Time", "it lacks 'Time in seconds'"),
+        ("npb-3.4-cg.S", "0.22\n", "**********\n", "'**********' is no number"),
+    ],
+)
+def test_what_is_damaged_or_wrong_is_a_sentence(name: str, old: str, new: str, said: str) -> None:
+    text = text_of(name)
+    assert old in text
+    with pytest.raises(Damaged) as error:
+        parser_of(name)(text.replace(old, new, 1))
+    assert said in str(error.value)
+
+
+def test_the_energies_of_lammps_are_its_result() -> None:
+    found = lammps(text_of("lammps-20210929-melt"))
+    assert found.result == "0: -4.6134356, 100: -4.6223613"
+    assert re.fullmatch(CASES["lammps-melt"][1].result, found.result)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("out-of-mem.", "it says 'out-of-mem.'"),
+        # as 2021.18 puts it
+        ('time-out.; Time limit (secs_per_sample * msg_sizes_list_len) is over; use "-time X"', "it says 'time-out.'"),
+    ],
+)
+def test_rows_that_imb_gave_up_say_so(words: str, said: str) -> None:
+    text = text_of("imb-2021-nbc").replace("20       270.29        12.74         5.87         0.00", words)
+    (row,) = [row for row in imb(text).rows if row.wrong]
+    assert (row.point["benchmark"], row.samples, row.wrong) == ("Iallreduce", {}, said)
+
+
+def test_imb_finds_defects_itself() -> None:
+    text = text_of("imb-2021-p2p").replace("Msg/sec", "Msg/sec defects").replace("108125\n", "108125 1.00\n")
+    with pytest.raises(Damaged, match=r"its own check found 1.00 defects in PingPong"):
+        imb(text)
+
+
+@pytest.mark.parametrize("name", ["imb-2021-nbc", "npb-3.4-cg.S", "npb-3.4-ft.S", "npb-3.4-is.S"])
+def test_an_output_that_is_cut_off_is_damaged(name: str) -> None:
+    """OSU's outputs have no last line by which that could be told: there the study's points say what is lacking."""
+    text = text_of(name)
+    for share in (0.1, 0.3, 0.5):
+        with pytest.raises(Damaged):
+            parser_of(name)(text[: int(share * len(text))])
+
+
+@pytest.mark.parametrize("parser", PARSERS.values(), ids=PARSERS)
+@given(text=st.text())
+def test_any_text_is_read_or_damaged(parser: Parser, text: str) -> None:
+    with pytest.raises(Damaged):
+        parser(text)
+
+
+@given(name=st.sampled_from(list(EXPECTED)), start=st.floats(0, 1), length=st.integers(0, 60), text=st.text(max_size=9))
+def test_outputs_with_anything_in_them_are_read_or_damaged(name: str, start: float, length: int, text: str) -> None:
+    whole = text_of(name)
+    place = int(start * len(whole))
+    try:
+        found = parser_of(name)(whole[:place] + text + whole[place + length :])
+    except Damaged as error:
+        assert "\n" not in str(error)
+    else:
+        assert all(math.isfinite(value) for row in found.rows for value in row.samples.values())

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// FFTW's plans of many one-dimensional transforms in place, not scaled.
+#pragma once
+
+#include <complex>
+#include <memory>
+
+struct fftw_plan_s;
+
+namespace workloads::fft {
+
+using Complex = std::complex<double>;
+
+enum class Kind {
+  forward,
+  backward,
+  from_real,  ///< rows of `length` reals, each with room for length / 2 + 1 complex values, which it becomes
+  to_real,    ///< back
+};
+
+/// `count` transforms of `length` points `stride` apart, the next one `distance` further; both in complex values.
+struct Batch {
+  int length;
+  int count;
+  int stride;
+  int distance;
+};
+
+/// Not to be made by several threads at once. An empty batch does nothing.
+class Plan {
+ public:
+  /// Measures what is fastest, and overwrites what a batch from `values` on covers.
+  Plan(Kind kind, const Batch& batch, Complex* values);
+
+  /// Transforms the batch from `values` on.
+  void operator()(Complex* values) const;
+
+ private:
+  struct Destroy {
+    void operator()(fftw_plan_s* plan) const noexcept;
+  };
+
+  Kind kind_;
+  std::unique_ptr<fftw_plan_s, Destroy> plan_;
+};
+
+}  // namespace workloads::fft

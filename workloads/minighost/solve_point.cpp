@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "minighost/solve_point.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/errors.h"
+#include "common/memory.h"
+#include "common/separation.h"
+#include "minighost/global_sum.h"
+
+namespace workloads::minighost {
+namespace {
+
+constexpr int most_points = 16384;  // of an axis
+constexpr int most_variables = 40;  // as in miniGhost
+constexpr int most_steps = 1'000'000;
+constexpr int face_neighbours = 6;
+constexpr int all_neighbours = 26;
+
+Parameter integer(const char* name, int maximum, const char* meaning, int default_value) {
+  return {
+      .name = name,
+      .domain = IntegerRange{.minimum = 1, .maximum = maximum},
+      .unit = "",
+      .meaning = meaning,
+      .default_value = default_value,
+  };
+}
+
+int number(const Json& point, std::string_view name) {
+  return static_cast<int>(integer_of(point, solve_parameters(), name));
+}
+
+/// Those that the stencil reads unless the point says more.
+int neighbours_of(const Json& point) {
+  const int asked = number(point, "neighbours");
+  const int read = number(point, "stencil") - 1;
+  return asked == 0 ? read : asked;
+}
+
+Triple smallest_block(const Triple& grid, const Triple& process_grid) {
+  return {grid[0] / process_grid[0], grid[1] / process_grid[1], grid[2] / process_grid[2]};
+}
+
+/// UsageError where a rank would have nothing to compute beside its messages.
+void require_interior(const Triple& block) {
+  constexpr int least = 3;
+  if (std::ranges::min(block) < least) {
+    throw UsageError(
+        fmt::format("mode overlapped needs blocks of {} points or more along each axis, and a rank has {} x {} x {}: "
+                    "take a larger grid, or mode direct",
+                    least, block[0], block[1], block[2]));
+  }
+}
+
+}  // namespace
+
+const Parameters& solve_parameters() {
+  constexpr int edge = 64;
+  static const Parameters table{
+      integer("nx", most_points, "points of the whole grid along its first axis", edge),
+      integer("ny", most_points, "points along the second axis", edge),
+      integer("nz", most_points, "points along the third axis, which is contiguous in memory", edge),
+      integer("variables", most_variables, "variables, all sent to a neighbour in one message", 5),
+      {
+          .name = "stencil",
+          .domain = IntegerRange{.minimum = 7, .maximum = 27},
+          .unit = "points",
+          .meaning = "7 or 27",
+          .default_value = 7,
+      },
+      {
+          .name = "neighbours",
+          .domain = IntegerRange{.minimum = 0, .maximum = all_neighbours},
+          .unit = "",
+          .meaning =
+              "whose points a block gets: 6 across faces, or 26 across edges and corners, too; 0: as many as the "
+              "stencil reads",
+          .default_value = 0,
+      },
+      integer("steps", most_steps, "time steps of a repetition", 10),
+      {
+          .name = "mode",
+          .domain = Choices{"blocking", "nonblocking", "direct", "overlapped"},
+          .unit = "",
+          .meaning = "axis after axis by MPI_Sendrecv, or by MPI_Isend and MPI_Irecv; all neighbours directly and at "
+                     "once, and then the computation; or that with the interior computed before the wait and the "
+                     "boundary after it",
+          .default_value = "direct",
+      },
+      reduction_parameter(),
+      separation_parameter(),
+  };
+  return table;
+}
+
+SolvePoint::SolvePoint(const Json& point)
+    : grid{number(point, "nx"), number(point, "ny"), number(point, "nz")},
+      variables(number(point, "variables")),
+      stencil(number(point, "stencil") == 7 ? Stencil::seven : Stencil::twenty_seven),
+      corners(neighbours_of(point) == all_neighbours),
+      steps(number(point, "steps")),
+      mode(choice_of(point, solve_parameters(), "mode")),
+      reduction(choice_of(point, solve_parameters(), "reduction")),
+      placement(choice_of(point, solve_parameters(), "placement")) {}
+
+void check_solve(const Json& point, int ranks) {
+  const int stencil = number(point, "stencil");
+  if (stencil != 7 && stencil != 27) {
+    throw UsageError(fmt::format("stencil = {}: 7 or 27 is needed", stencil));
+  }
+  const int neighbours = neighbours_of(point);
+  if (neighbours != all_neighbours && (neighbours != face_neighbours || stencil != 7)) {
+    throw UsageError(fmt::format("neighbours = {}: a stencil of {} points needs {}", neighbours, stencil,
+                                 stencil == 7 ? "6 or 26" : "26"));
+  }
+  const SolvePoint asked(point);
+  const Triple parts = require_process_grid(ranks, asked.grid, 3);
+  if (asked.mode == "overlapped") {
+    require_interior(smallest_block(asked.grid, parts));
+  }
+  double points = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    points *= block_of(asked.grid[axis], parts[axis], 0).size() + 2;
+  }
+  require_memory(fmt::format("a grid of {} x {} x {} points", asked.grid[0], asked.grid[1], asked.grid[2]),
+                 points * 2 * asked.variables * sizeof(double));
+}
+
+}  // namespace workloads::minighost

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fourier transforms of several fields, forward and backward, the fields cut into pencils (the flow is P3DFFT's).
+//
+// Point: nx, ny, nz, field (complex, real), fields (3), row_ranks (0: chosen), mode, chunks (4). Samples: those of
+// every kernel; Mop/s are millions of 5 N log2 N operations for a complex transform of N points and half of that for a
+// real one.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <deque>
+#include <limits>
+
+#include "common/errors.h"
+#include "common/kernel.h"
+#include "common/memory.h"
+#include "pencil_fft/benchmarks.h"
+#include "pencil_fft/travelling_field.h"
+
+namespace workloads::pencil_fft {
+namespace {
+
+constexpr int most_points_of_an_axis = 32768;
+constexpr int most_fields = 64;
+constexpr int most_chunks = 1024;
+constexpr double tolerance = 1e-12;
+
+Parameter integer(const char* name, IntegerRange range, const char* unit, const char* meaning, int default_value) {
+  return {.name = name, .domain = range, .unit = unit, .meaning = meaning, .default_value = default_value};
+}
+
+const Parameters& parameters() {
+  constexpr int edge = 64;
+  constexpr int components = 3;  // of a velocity, as in a simulation of turbulence
+  static const IntegerRange points{.minimum = 1, .maximum = most_points_of_an_axis};
+  static const Parameters table{
+      integer("nx", points, "points", "points along x, the axis that is contiguous in memory", edge),
+      integer("ny", points, "points", "points along y", edge),
+      integer("nz", points, "points", "points along z", edge),
+      {
+          .name = "field",
+          .domain = Choices{"complex", "real"},
+          .unit = "",
+          .meaning = "what is transformed",
+          .default_value = "complex",
+      },
+      integer("fields", {.minimum = 1, .maximum = most_fields}, "fields", "how many are transformed", components),
+      integer("row_ranks", {.minimum = 0}, "ranks",
+              "ranks of a row of the process grid, which share x and y; those of a column share y and z; 0: chosen", 0),
+      {
+          .name = "mode",
+          .domain = Choices{"blocking", "pipelined", "chunked"},
+          .unit = "",
+          .meaning = "MPI_Alltoallv; a field's MPI_Ialltoallv beside the transforms of the others; or each field in "
+                     "chunks, whose messages travel beside the transforms of the other chunks",
+          .default_value = "blocking",
+      },
+      integer("chunks", {.minimum = 1, .maximum = most_chunks}, "chunks", "of a field in mode chunked", 4),
+  };
+  return table;
+}
+
+int number(const Json& point, std::string_view name) { return static_cast<int>(integer_of(point, parameters(), name)); }
+
+Field field_of(const Json& point) {
+  return {.points = {number(point, "nx"), number(point, "ny"), number(point, "nz")},
+          .real = choice_of(point, parameters(), "field") == "real"};
+}
+
+Cut cut_of(const Json& point) {
+  const auto mode = choice_of(point, parameters(), "mode");
+  return {.chunks = mode == "chunked" ? number(point, "chunks") : 1, .nonblocking = mode != "blocking"};
+}
+
+/// UsageError where the ranks cannot be this grid.
+ProcessGrid grid_of(const Json& point, int ranks) {
+  const Field field = field_of(point);
+  const int asked = number(point, "row_ranks");
+  if (asked > 0 && (asked > ranks || ranks % asked != 0)) {
+    throw UsageError(fmt::format("row_ranks = {}: {} ranks are no rows of {}: take a divisor", asked, ranks, asked));
+  }
+  auto grid = nearest_to_square(ranks, field);
+  if (asked > 0) {
+    const ProcessGrid given{.row_ranks = asked, .column_ranks = ranks / asked};
+    grid = fits(given, field) ? std::optional(given) : std::nullopt;
+  }
+  if (!grid) {
+    const auto& [nx, ny, nz] = field.points;
+    throw UsageError(fmt::format(
+        "{} ranks{} cannot share {} x {} x {} {} points, each with a pencil along every axis: "
+        "start fewer or take a larger field",
+        ranks, asked > 0 ? fmt::format(" in rows of {}", asked) : "", nx, ny, nz, field.real ? "real" : "complex"));
+  }
+  return *grid;
+}
+
+void check(const Json& point, int ranks) {
+  const Field field = field_of(point);
+  const auto& [nx, ny, nz] = field.points;
+  const auto grid = grid_of(point, ranks);
+  const double most = most_points(field, grid);
+  if (most > std::numeric_limits<int>::max()) {
+    throw UsageError(
+        fmt::format("{} x {} x {} points are {:.0f} on a rank, more than MPI counts in a message: start "
+                    "more ranks",
+                    nx, ny, nz, most));
+  }
+  const int fields = number(point, "fields");
+  const double expected = most + (1.0 * ny * field.width());
+  require_memory(fmt::format("{} field{} of {} x {} x {} points", fields, fields == 1 ? "" : "s", nx, ny, nz),
+                 sizeof(Complex) * ((fields * values_of_a_field(field, grid)) + expected));
+}
+
+/// Fields are one random field times factors of their own, so that one serial transform is what all must agree with,
+/// and none can be taken for another.
+double factor_of(std::size_t field) { return 1 + (static_cast<double>(field) / 8); }
+
+class PencilFft final : public Kernel {
+ public:
+  explicit PencilFft(const Preparation& preparation)
+      : cut_(cut_of(preparation.point)),
+        pipelined_(choice_of(preparation.point, parameters(), "mode") == "pipelined"),
+        pencils_(field_of(preparation.point), grid_of(preparation.point, preparation.mpi.size()),
+                 preparation.mpi.rank()),
+        numbers_(pencils_.field),
+        groups_(pencils_.grid, preparation.mpi.rank()),
+        fields_(make_fields(number(preparation.point, "fields"))),
+        transforms_(pencils_, cut_.chunks, fields_.front().x_pencils()) {}
+
+  void restart() override {
+    for (std::size_t f = 0; f < fields_.size(); ++f) {
+      for_each_row(
+          [&](int y, int z, Complex* row) {
+            numbers_.row(y, z, row);
+            std::for_each_n(as_reals(row), reals_of_a_row(), [&](double& value) { value *= factor_of(f); });
+          },
+          fields_[f].x_pencils());
+    }
+  }
+
+  void run(Phases& phases) override { travel(TravellingField::stages, phases); }
+
+  std::string verify() override {
+    std::string problem;
+    for (std::size_t f = 0; f < fields_.size() && problem.empty(); ++f) {
+      problem = compare_with_the_start(f);
+    }
+    if (spectrum_is_verified_) {
+      return problem;
+    }
+    auto problem_there = verify_spectrum();  // by all ranks, whatever this one has found
+    return problem.empty() ? problem_there : problem;
+  }
+
+  [[nodiscard]] double operations() const override {
+    constexpr double of_a_point = 5;
+    constexpr double ways = 2;
+    const double points = pencils_.field.total();
+    const double of_a_transform = of_a_point * points * std::log2(points) * (pencils_.field.real ? 0.5 : 1);
+    return ways * of_a_transform * static_cast<double>(fields_.size());
+  }
+
+ private:
+  static double* as_reals(Complex* values) { return reinterpret_cast<double*>(values); }
+
+  [[nodiscard]] int reals_of_a_row() const { return pencils_.field.points[0] * (pencils_.field.real ? 1 : 2); }
+
+  std::deque<TravellingField> make_fields(int count) const {
+    std::deque<TravellingField> fields;
+    for (int f = 0; f < count; ++f) {
+      fields.emplace_back(pencils_, groups_, cut_);
+    }
+    return fields;
+  }
+
+  template <class Action>
+  void for_each_row(Action action, Complex* x_pencils) const {
+    for (int z = pencils_.z.begin; z < pencils_.z.end; ++z) {
+      for (int y = pencils_.y_along_x.begin; y < pencils_.y_along_x.end; ++y, x_pencils += pencils_.field.width()) {
+        action(y, z, x_pencils);
+      }
+    }
+  }
+
+  /// The first `stages` of all fields: one after another or, pipelined, each a stage behind the one before it.
+  void travel(int stages, Phases& phases) {
+    const auto fields = static_cast<int>(fields_.size());
+    const bool forward_only = stages == TravellingField::forward_stages;
+    const auto go = [&](int field, int stage) {
+      fields_[static_cast<std::size_t>(field)].stage(stage, transforms_, phases, forward_only);
+    };
+    if (!pipelined_) {
+      for (int field = 0; field < fields; ++field) {
+        for (int stage = 0; stage < stages; ++stage) {
+          go(field, stage);
+        }
+      }
+      return;
+    }
+    for (int step = 0; step < fields + stages - 1; ++step) {
+      for (int field = std::max(0, step - stages + 1); field <= std::min(step, fields - 1); ++field) {
+        go(field, step - field);
+      }
+    }
+  }
+
+  std::string compare_with_the_start(std::size_t f) {
+    const double scale = pencils_.field.total() * factor_of(f);
+    const double allowed = tolerance * scale * numbers_.size();
+    std::vector<Complex> right(static_cast<std::size_t>(pencils_.field.width()));
+    std::string problem;
+    for_each_row(
+        [&](int y, int z, Complex* row) {
+          numbers_.row(y, z, right.data());
+          for (int i = 0; i < reals_of_a_row(); ++i) {
+            const double expected = as_reals(right.data())[i] * scale;
+            const double value = as_reals(row)[i];
+            if (!(std::abs(value - expected) <= allowed) && problem.empty()) {
+              problem = fmt::format(
+                  "field {}: forward and backward made {:.15e} of number {} of row y = {}, z = {}, and "
+                  "{:.15e} is right",
+                  f, value, i, y, z, expected);
+            }
+          }
+        },
+        fields_[f].x_pencils());
+    return problem;
+  }
+
+  /// The forward transform once, in this mode, against a serial one.
+  std::string verify_spectrum() {
+    restart();
+    Phases untimed(1);
+    travel(TravellingField::forward_stages, untimed);
+    spectrum_is_verified_ = true;
+    const auto right = serial_spectrum(pencils_);
+    for (std::size_t f = 0; f < fields_.size(); ++f) {
+      if (auto problem = compare_with(right, f); !problem.empty()) {
+        return problem;
+      }
+    }
+    return {};
+  }
+
+  std::string compare_with(const std::vector<Complex>& spectrum, std::size_t f) {
+    const double factor = factor_of(f);
+    const double allowed = tolerance * factor * numbers_.size_of_spectrum();
+    auto next = spectrum.begin();
+    for (int z = 0; z < pencils_.field.points[2]; ++z) {
+      for (int y = 0; y < pencils_.y_along_z.size(); ++y) {
+        for (int x = 0; x < pencils_.x.size(); ++x) {
+          const Complex right = *next++ * factor;
+          const Complex value = fields_[f].z_pencils()[place_along_z(pencils_, cut_.chunks, x, y, z)];
+          if (!(std::abs(value - right) <= allowed)) {
+            return fmt::format(
+                "field {}: wave ({}, {}, {}) is {:.15e} {:+.15e} i, and {:.15e} {:+.15e} i by a serial "
+                "transform",
+                f, pencils_.x.begin + x, pencils_.y_along_z.begin + y, z, value.real(), value.imag(), right.real(),
+                right.imag());
+          }
+        }
+      }
+    }
+    return {};
+  }
+
+  Cut cut_;
+  bool pipelined_;
+  Pencils pencils_;
+  RandomField numbers_;
+  Groups groups_;
+  std::deque<TravellingField> fields_;  // a deque: they stay where they are
+  Transforms transforms_;
+  bool spectrum_is_verified_ = false;
+};
+
+std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
+  return experiment_of(preparation, std::make_unique<PencilFft>(preparation));
+}
+
+}  // namespace
+}  // namespace workloads::pencil_fft
+
+namespace workloads {
+
+const Benchmark& pencil_fft_benchmark() {
+  static const Benchmark benchmark{
+      .name = "transform",
+      .question = "How long do three-dimensional Fourier transforms take whose transposes travel alone or beside them?",
+      .parameters = pencil_fft::parameters(),
+      .quantities = kernel_quantities(),
+      .check = pencil_fft::check,
+      .prepare = pencil_fft::prepare,
+  };
+  return benchmark;
+}
+
+}  // namespace workloads
