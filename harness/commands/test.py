@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import sys
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
@@ -20,7 +19,8 @@ import typer
 from harness.base import process
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS, Mpi
-from harness.base.paths import BUILD_DIR, ROOT, STATE_DIR, VENV, require_clone
+from harness.base.paths import BUILD_DIR, STATE_DIR, VENV, require_clone
+from harness.commands import second_try
 from harness.setup import build, environment, packages
 from harness.setup import mpi as mpi_setup
 
@@ -102,11 +102,16 @@ def test(
     chosen = ["-k", select] if select else []
     reports = [STATE_DIR / f"tests-{number}.xml" for number, _ in enumerate(groups(fast, full), 1)]
     ends = []
+    unsound: list[str] = []
     for (title, group), report in zip(groups(fast, full).items(), reports, strict=True):
         with times.of(title):
-            ends.append(_pytest([*group, *chosen], report))
+            end, names = second_try.run_group([*group, *chosen], report)
+        ends.append(end)
+        unsound += names
     statuses.append(verdict(ends))
     print(skipped(reports, fast, full))
+    if unsound:
+        print(second_try.told(unsound))
     print(times)
     return 1 if any(statuses) else 0
 
@@ -175,11 +180,6 @@ def ctest(tests: UnitTests) -> list[str]:
     command = [str(VENV / "bin" / "ctest"), "--test-dir", str(BUILD_DIR / tests.preset), "-L", tests.label]
     command += ["--parallel", str(len(os.sched_getaffinity(0)))]
     return [*command, "--output-on-failure", "--timeout", "120", "--no-tests=error"]
-
-
-def _pytest(options: list[str], report: Path) -> int:
-    command = [sys.executable, "-m", "pytest", f"--junitxml={report}", "-q", *options]
-    return process.attended(command, cwd=ROOT)
 
 
 def skipped(reports: Iterable[Path], fast: bool, full: bool) -> str:
