@@ -90,18 +90,20 @@ class ClaimTable:
     def text(self) -> str:
         """Plain text, a paragraph a claim, for a terminal."""
         lines = []
+        name = max((len(row.study) for row in self.rows), default=0) + 2
+        below = " " * (name + 18)
         for row in self.rows:
             where = " ".join(part for part in (row.mpi, f"({row.system})" if row.system else "") if part)
-            lines.append(f"{row.study:<4}{row.decision + ' ':<18}{row.claim}{f' [{where}]' if where else ''}")
+            lines.append(f"{row.study:<{name}}{row.decision:<18}{row.claim}{f' [{where}]' if where else ''}")
             if row.value is not None:
                 measured = f"{_short(row.value)} ({_short(row.low)} to {_short(row.high)}{row.together})"
                 lines.append(
-                    f"{'':<22}{row.number}: {measured}, wanted {row.wanted}{f', at {row.point}' if row.point else ''}"
+                    f"{below}{row.number}: {measured}, wanted {row.wanted}{f', at {row.point}' if row.point else ''}"
                 )
             if row.history:
-                lines.append(f"{'':<22}{row.dated}")
+                lines.append(f"{below}{row.dated}")
             if row.reason:
-                lines.append(f"{'':<22}{row.reason}")
+                lines.append(f"{below}{row.reason}")
         summary = ", ".join(f"{count} {name}" for name, count in self.counts.items() if count)
         return "\n".join([*lines, f"{len(self.rows)} rows: {summary}.", *self.cautions])
 

@@ -82,6 +82,12 @@ def test_without_records_nothing_is_measured() -> None:
     assert {row.study for row in table.rows} == {chapter.id for chapter in CHAPTERS}
 
 
+def test_the_text_keeps_study_and_decision_apart() -> None:
+    firsts = [line for line in claims_table([]).text().splitlines() if " not measured " in line]
+    assert {line.split("  ")[0] for line in firsts} == {chapter.id for chapter in CHAPTERS}
+    assert len({line.index(" not measured ") for line in firsts}) == 1
+
+
 def rows_of(table: ClaimTable, study: str) -> list[Row]:
     return [row for row in table.rows if row.study == study]
 
