@@ -27,7 +27,7 @@ from harness.job import records
 from harness.job.plan import Gate, Launch, Plan, Platform, Point, Sampler, gate_schedule
 from harness.job.program import Program, another_mpi
 from harness.job.reap import MARK
-from reframe_checks import own_session, performance
+from reframe_checks import foreign_case, own_session, performance
 from reframe_checks.features import ALWAYS, valid_systems, why_not
 from reframe_checks.programs import Programs
 from reframe_checks.study import Scale, Study
@@ -147,17 +147,17 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         """Look for the code of this case, and give it the files that it reads; why it cannot be run, or empty."""
         code, case = CASES[self.study.case]
         environ = self._environ_extras
-        found = find(code, [case.program], environ.get("apps"))
+        found = find(code, case.programs(), environ.get("apps"))
         if found is None:
             return f"not found, install it with: {code.how_to_get()}"
         libraries = self._loading(environ) | {name: str(value) for name, value in self.current_environ.env_vars.items()}
         if wrong := another_mpi(str(found.path), environ["library"], dict(os.environ) | libraries):
             return f"{found.path} ({found.where}): {wrong}"
-        folder = Path(self.stagedir)
-        for name, text in case.files.items():
-            (folder / name).write_text(text)
-        program = Program([str(found.path), *case.arguments], str(folder), case.ranks, case=case.name)
-        self.study = replace(self.study, program=program)
+        made = foreign_case.program(code, case, found, self.chosen.points(), Path(self.stagedir), environ)
+        if isinstance(made, str):
+            return made
+        self.env_vars |= foreign_case.environment(case, found)
+        self.study = replace(self.study, program=made)
         return ""
 
     def _loading(self, environ: dict[str, Any]) -> dict[str, str]:

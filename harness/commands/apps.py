@@ -12,7 +12,8 @@ from harness.base.mpis import MPIS
 from harness.setup import mpi as mpi_setup
 from harness.setup import packages
 from workloads.apps.find import find
-from workloads.apps.table import CODES, Code
+from workloads.apps.model import Code
+from workloads.apps.table import CODES
 
 INSTALL = "install"
 
@@ -56,7 +57,7 @@ def _install(codes: list[Code]) -> None:
 
 def _line(code: Code) -> str:
     cases = ", ".join(case.name for case in code.cases)
-    run = f"run as {cases}" if cases else "no study runs it yet"
+    run = f"run as {cases}" if cases else "no study runs it"
     if found := find(code):
         return f"{code.name} ({code.title}): {found.path}, {found.where}; {run}"
     return f"{code.name} ({code.title}): not found; {code.how_to_get()}; {run}"

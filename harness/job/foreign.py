@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -81,8 +82,11 @@ class ForeignAttempt:
             theirs, ours = foreign.short(ran.reading.result), foreign.short(self.trial.result)
             why = DIFFERS if self.launch.variant == BASE else "its result is not that of bare"
             ran = replace(ran, reading=None, reason=f"{why}: '{theirs}' instead of '{ours}'")
-        records.write(self.target, self._record(ran, started))
-        return Outcome(self.launch, ran.status, ran.reason, ran.ended.seconds)
+        record = self._record(ran, started)
+        records.write(self.target, record)
+        bad = next((line for line in record.points if line["status"] != "ok"), None)
+        status, reason = (bad["status"], bad["reason"]) if bad and ran.status == "ok" else (ran.status, ran.reason)
+        return Outcome(self.launch, status, reason, ran.ended.seconds)
 
     def _record(self, ran: Ran, started: str) -> RecordFile:
         program, note = _program(self.plan), context(self.plan, self.launch)
@@ -112,6 +116,18 @@ def _line(point: Point, found: dict[str, float] | str) -> dict[str, Any]:
     return {"point": point, "rank": 0, "status": "ok", "samples": samples}
 
 
+def prepare(plan: Plan, folders: Folders) -> None:
+    """What the program wants to be done once in its folder, by each job anew. Raises Unusable."""
+    program = _program(plan)
+    log = folders.logs / f"{plan.study}.{plan.platform.mpi}.prepare.log"
+    for arguments in program.prepare:
+        ended = process.run(arguments, _environment(Recipe()), log, plan.timeout_s(), Path(program.folder))
+        if ended.status != 0:
+            name = next(Path(word).name for word in arguments if word != sys.executable)
+            how = "did not end in time" if ended.status is None else f"exit status {ended.status}"
+            raise Unusable(f"{program.name}: {name}, which prepares it: {how}; last words: {ended.last_line or 'none'}")
+
+
 def trial(plan: Plan, folders: Folders) -> Trial:
     """The program as it is, once a session and MPI. Raises Unusable with the sentence why it cannot be compared."""
     stem = f"{plan.study}.{plan.platform.system.partition(':')[0]}.{plan.platform.mpi}.trial"
@@ -135,7 +151,8 @@ def trial(plan: Plan, folders: Folders) -> Trial:
 
 def command(plan: Plan, recipe: Recipe) -> list[str]:
     """The whole command line of a launch."""
-    return [*plan.platform.launch_command, *recipe.prefix, *_program(plan).command]
+    program = _program(plan)
+    return [*program.driver, *plan.platform.launch_command, *recipe.prefix, *program.command]
 
 
 def _program(plan: Plan) -> Program:
@@ -157,6 +174,8 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
     before = log.stat().st_size if log.exists() else 0
     arguments = command(plan, _reporting(recipe, scratch))
     watch = Watch(log, None, timeout_s, Path(program.folder))
+    for left in _written(program):
+        left.unlink()
     try:
         ended = execute(plan, launch.identity, arguments, _environment(recipe), watch)
         reports = _reports(scratch)
@@ -170,10 +189,22 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
         return Ran(ended, reports, None, f"{how}; last words: {ended.last_line or 'none'}")
     if wrong := _wrong_engine(launch, reports, program.ranks, output):
         return Ran(ended, reports, None, wrong)
+    files = _written(program)
+    if program.written and not files:
+        return Ran(ended, reports, None, f"it wrote no file {program.written}")
+    if files:
+        output = f"{output}\n{files[-1].read_text(errors='replace')}"
     try:
         return Ran(ended, reports, foreign.read(program, output, ended.seconds))
     except Unusable as error:
         return Ran(ended, reports, None, str(error))
+
+
+def _written(program: Program) -> list[Path]:
+    """The files with its results, the newest last."""
+    if not program.written:
+        return []
+    return sorted(Path(program.folder).glob(program.written), key=lambda path: (path.stat().st_mtime_ns, path.name))
 
 
 def _reporting(recipe: Recipe, folder: Path) -> Recipe:

@@ -38,7 +38,8 @@ class Program:
 
     `time_from`: finds a time that the program prints, else the whole time counts; `check`: finds its result, which must
     be the same in every launch. Of `time_from` the last match counts, of both the first group, if there is one. `case`:
-    of workloads.apps, which knows what is in the output.
+    of workloads.apps, which knows what is in the output. `prepare`: commands that are run in `folder` before anything
+    is launched. `driver`: stands before the launcher, and starts it with what follows as often as it wants.
     """
 
     __pydantic_config__ = validate.MODEL
@@ -50,16 +51,24 @@ class Program:
     time_from: str = ""
     check: str = ""
     case: str = ""
+    prepare: list[list[str]] = field(default_factory=list)
+    driver: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        return Path(self.command[0]).name
+        return CASES[self.case][0].name if self.case else Path(self.command[0]).name
+
+    @property
+    def written(self) -> str:
+        """The files in `folder` of which the last one holds what it has to say beside what it prints: a pattern."""
+        return CASES[self.case][1].written if self.case else ""
 
     def quantities(self) -> dict[str, dict[str, Any]]:
         """What a launch measures, as a record's header declares it."""
         if self.case:
             own = {name: quantity.declared() for name, quantity in CASES[self.case][1].quantities.items()}
-            return own | {WHOLE: {"unit": "s", "better": "lower", "leading": False}}
+            leads = not any(quantity["leading"] for quantity in own.values())
+            return own | {WHOLE: {"unit": "s", "better": "lower", "leading": leads}}
         times = {WHOLE: {"unit": "s", "better": "lower", "leading": not self.time_from}}
         if self.time_from:
             times[PRINTED] = {"unit": "as printed", "better": "lower", "leading": True}

@@ -26,7 +26,7 @@ from harness.base.variants import LIMIT, Recipe, recipe, with_settings
 from harness.job import calibrate, folders, records
 from harness.job.calibrate import Calibration
 from harness.job.folders import Folders
-from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, trial
+from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, trial
 from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
 from harness.job.plan import Launch, Plan, Point
 from harness.job.program import Unusable
@@ -156,6 +156,7 @@ class Runner:
     def _calibration(self) -> Calibration | None:
         """The session's calibration of this study: another job's, an earlier run's, or measured now."""
         if self.plan.program:
+            prepare(self.plan, self.folders)
             self.trial = trial(self.plan, self.folders)
             self._tell(event="tried", seconds=self.trial.seconds)
             return None

@@ -203,7 +203,11 @@ OUTPUTS = ROOT / "workloads" / "apps" / "tests" / "outputs"
 
 def of_case(plan: Plan, session: Path, case: str, output: Path, wanted: list[Point]) -> tuple[int, list[Any]]:
     """Runs what prints `output` as a case of workloads.apps, bare; the status, and the lines of its record."""
-    program = Program(["/bin/cat", str(output)], "/", 2, case=case)
+    return of_program(plan, session, Program(["/bin/cat", str(output)], "/", 2, case=case), wanted)
+
+
+def of_program(plan: Plan, session: Path, program: Program, wanted: list[Point]) -> tuple[int, list[Any]]:
+    case = program.case
     launches = interleave(f"{case}.s.mpich", {"bare": 1}, 1)
     here = replace(plan.platform, launch_command=[], reap=["true"])
     own = replace(plan, study=case, workload=[], points=wanted, launches=launches, platform=here, program=program)
@@ -230,7 +234,57 @@ def test_a_wrong_energy_is_rejected_though_bare_prints_it_every_time(plan: Plan,
     bad.write_text(good.read_text().replace("-4.6223613", "-4.7223613"))
     status, (line,) = of_case(plan, tmp_path / "bad", "lammps-melt", bad, wanted)
     assert (status, line["status"], line["samples"]) == (1, "failed", {})
-    assert line["reason"] == "cat: its result is wrong: '0: -4.6134356, 100: -4.7223613'"
+    assert line["reason"] == "lammps: its result is wrong: '0: -4.6134356, 100: -4.7223613'"
+
+
+HPCG = """Benchmark Time Summary::Total=5.5
+Final Summary::HPCG result is VALID with a GFLOP/s rating of=0.25
+"""
+
+
+def shell_of_hpcg(folder: Path, script: str, prepare: list[list[str]] | None = None) -> Program:
+    folder.mkdir(exist_ok=True)
+    return Program(["/bin/sh", "-c", script], str(folder), 2, case="hpcg-small", prepare=prepare or [])
+
+
+def test_results_that_a_code_writes_are_read_and_never_those_of_the_launch_before(plan: Plan, tmp_path: Path) -> None:
+    folder = tmp_path / "its own"
+    folder.mkdir()
+    (folder / "result").write_text(HPCG)
+    (folder / "HPCG-Benchmark_of_before.txt").write_text(HPCG)
+    once = "[ -e ran ] || cp result HPCG-Benchmark_3.1.txt; touch ran"
+    status, (line,) = of_program(plan, tmp_path / "s", shell_of_hpcg(folder, once), [{}])
+    assert (status, line["reason"]) == (1, "it wrote no file HPCG-Benchmark*.txt"), "the trial did"
+    always = "cp result HPCG-Benchmark_3.1.txt"
+    status, (line,) = of_program(plan, tmp_path / "t", shell_of_hpcg(folder, always), [{}])
+    assert (status, line["samples"]["flops"]) == (0, [0.25e9])
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("true", "hpcg: it wrote no file HPCG-Benchmark*.txt"),
+        (
+            "echo cut off > HPCG-Benchmark_3.1.txt",
+            "hpcg: what it printed cannot be used: its final summary says nothing",
+        ),
+        ("echo no licence >&2; exit 4", "hpcg: exit status 4; last words: no licence"),
+    ],
+)
+def test_a_code_that_has_no_result_is_said_once(plan: Plan, tmp_path: Path, script: str, reason: str) -> None:
+    status, (line,) = of_program(plan, tmp_path / "s", shell_of_hpcg(tmp_path / "f", script), [{}])
+    assert (status, line["status"], line["samples"], line["reason"]) == (1, "failed", {}, reason)
+
+
+def test_what_prepares_a_code_is_run_in_its_folder_by_each_job(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "result").write_text(HPCG)
+    before = [["/bin/cp", str(tmp_path / "result"), "mesh"]]
+    program = shell_of_hpcg(tmp_path / "f", "cp mesh HPCG-Benchmark_3.1.txt", before)
+    assert of_program(plan, tmp_path / "s", program, [{}])[0] == 0
+    failing = replace(program, prepare=[["/bin/cp", "/no/such/file", "mesh"]])
+    status, (line,) = of_program(plan, tmp_path / "t", failing, [{}])
+    assert status == 1
+    assert line["reason"].startswith("hpcg: cp, which prepares it: exit status 1; last words: /bin/cp: cannot stat")
 
 
 PROGRAM = Program(["app"], "/", 2, time_from=TIME, check="energy.*")

@@ -39,9 +39,10 @@ def test_every_code_is_listed_with_how_to_get_it(
     assert main(["apps"]) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
     assert set(lines) >= {code.name for code in table.CODES}
-    assert f"{program}, PATH; no study runs it yet" in lines["hpcg"]
+    assert f"{program}, PATH; run as hpcg-small" in lines["hpcg"]
+    assert "no study runs it" in lines["examl"]
     assert "./bench apps install lammps" in lines["lammps"]
-    assert "licensed: SPEC_MPI2007 names the folder" in lines["spec-mpi2007"]
+    assert "licensed: SPEC_MPI2007, or apps in" in lines["spec-mpi2007"]
 
 
 def test_a_folder_that_a_site_names_comes_first(tmp_path: Path) -> None:

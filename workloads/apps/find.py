@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.base import process
 from harness.base.mpis import MPIS
-from workloads.apps.table import Code
+from workloads.apps.model import Code
 
 SPACK_LIMIT_S = 60.0
 
@@ -29,6 +29,11 @@ def find(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | Non
     wanted = tuple(names) or code.names
     places = [
         *([(str(folder), "the site's file") for folder in _with_bin((folders or {}).get(code.name))]),
+        *(
+            [(str(folder), code.variable) for folder in _with_bin(os.environ.get(code.variable))]
+            if code.variable
+            else []
+        ),
         *([(str(MPIS[code.wheel].bin), f"the wheels of {MPIS[code.wheel].title}")] if code.wheel else []),
         (os.environ.get("PATH", os.defpath), "PATH"),
     ]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The outputs of whole programs: one row, with the time that the program measures itself, and its own verification."""
+"""The outputs of kernels: one row, with the time that the program measures itself, and its own verification."""
 
 from __future__ import annotations
 
 import re
 
-from workloads.apps.reading import Damaged, Output, Row, field, number
+from workloads.apps.reading import MB, Damaged, Output, Row, field, number, only
 
 _NPB_TITLE = re.compile(r"^\s*NAS Parallel Benchmarks\s*(?:\(.*\)\s*)?[\d.]* *-- *(\S+) Benchmark", re.MULTILINE)
 _LOOP_TIME = re.compile(r"^Loop time of (\S+) on (\d+) procs for (\d+) steps with (\d+) atoms", re.MULTILINE)
@@ -74,3 +74,64 @@ HPCC_VALUES = {
     "MaxPingPongLatency_usec": ("latency_s", 1e-6),
     "MinPingPongBandwidth_GBytes": ("bytes_per_s", 1e9),
 }
+
+
+def p3dfft(text: str) -> Output:
+    """P3DFFT's test programs: a transform and back, whose largest difference they judge themselves."""
+    _says(text, r"^\s*Results are correct\s*$", "that its results are correct")
+    seconds = only(r"cpu time per loop\s+\d+\s+(\S+)", text, "the time of a loop")
+    return Output([Row({}, {"time_s": number(seconds, "cpu time per loop")})])
+
+
+def p3dfft3(text: str) -> Output:
+    """P3DFFT++'s test programs: the longest time of a transform and back over the ranks."""
+    _says(text, r"^\s*Results are correct\s*$", "that its results are correct")
+    seconds = only(r"^Transform time \(avg/min/max\): \S+ \S+ (\S+)", text, "the time of a transform")
+    return Output([Row({}, {"time_s": number(seconds, "Transform time")})])
+
+
+def minife(text: str) -> Output:
+    """miniFE's YAML: the time of its CG; iterations and residual are its result."""
+    samples = {"time_s": number(field("Total CG Time", text), "Total CG Time")}
+    samples["flops"] = 1e6 * number(field("Total CG Mflops", text), "Total CG Mflops")
+    iterations, residual = field("Iterations", text), field("Final Resid Norm", text)
+    if not number(residual, "Final Resid Norm") < MINIFE_RESIDUAL:
+        raise Damaged(f"its final residual is {residual}")
+    if "Total Program Time" not in text:
+        raise Damaged("it ends before its run did")
+    return Output([Row({}, samples)], f"{iterations} iterations, residual {residual}")
+
+
+MINIFE_RESIDUAL = 1e-3  # it stops at 200 iterations, whatever the residual
+
+
+def minighost(text: str) -> Output:
+    """miniGhost: it checks the sums of all its grids; its whole time counts."""
+    _says(text, r"^\s*Computation within error tolerance\.\s*$", "that its computation is within its tolerance")
+    return Output([])
+
+
+def hpcg(text: str) -> Output:
+    """HPCG's result file: valid, or its rate counts for nothing."""
+    verdict = re.search(r"^Final Summary::HPCG result is (\w+)", text, re.MULTILINE)
+    if verdict is None or verdict[1] != "VALID":
+        raise Damaged(f"its final summary says {verdict[1] if verdict else 'nothing'}")
+    rate = only(r"with a GFLOP/s rating of=(\S+)", text, "its rate")
+    seconds = only(r"^Benchmark Time Summary::Total=(\S+)", text, "its time")
+    return Output([Row({}, {"flops": 1e9 * number(rate, "GFLOP/s rating"), "time_s": number(seconds, "Total")})])
+
+
+def himeno(text: str) -> Output:
+    """Himeno's original: it loops for about a minute, so only the residual of its first three loops is a result."""
+    rehearsal = only(r"^\s*MFLOPS:\s+\S+\s+time\(s\):\s+\S+\s+(\S+)\s*$", text, "the residual of its rehearsal")
+    number(rehearsal, "Gosa")
+    rate = only(r"^\s*MFLOPS measured :\s*(\S+)", text, "its rate")
+    seconds = only(r"^\s*cpu :\s*(\S+)\s+sec", text, "its time")
+    return Output(
+        [Row({}, {"flops": MB * number(rate, "MFLOPS"), "time_s": number(seconds, "cpu")})], f"Gosa {rehearsal}"
+    )
+
+
+def _says(text: str, pattern: str, what: str) -> None:
+    if not re.search(pattern, text, re.MULTILINE):
+        raise Damaged(f"it does not say {what}")

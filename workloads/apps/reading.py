@@ -64,3 +64,11 @@ def field(name: str, text: str) -> str:
     if not found:
         raise Damaged(f"it lacks '{name}'")
     return str(found[-1])
+
+
+def only(pattern: str, text: str, what: str) -> str:
+    """What the last match of `pattern` has as its group. Raises Damaged."""
+    found = re.findall(pattern, text, re.MULTILINE)
+    if not found:
+        raise Damaged(f"it lacks {what}")
+    return str(found[-1])

@@ -30,7 +30,7 @@ def tables(launcher: Launcher, program: str, *benchmark: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("study", [name for name, study in studies().items() if study.of_a_paper])
+@pytest.mark.parametrize("study", [name for name, study in studies().items() if study.of_a_paper and study.workload])
 def test_every_parameter_can_be_swept(mpich: Launcher, study: str) -> None:
     program, *arguments = studies()[study].workload
     parameters = tables(mpich, program, *arguments)["parameters"]

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Other tools' numbers beside ours, on made-up records of a session that has both."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.benchmarks.synthetic import end, header, write_lines
+from analysis.catalogue import draw_all
+from analysis.cross_check import main
+from analysis.documents.cross_check import Comparison, comparisons, document
+from analysis.evidence import Evidence
+from analysis.records.load import load
+
+LAUNCHES, MB = 6, 1 << 20
+COMM, COMP = 0.01, 0.01
+# A progress thread of the MPI's own takes the core that computes: the computation beside it takes twice as long, and
+# the communication is over when it ends.
+STOLEN = {"bare": (1.9, 0.02), "mpi-async": (2.0, 0.02)}
+
+
+class Session:
+    """A session that is written launch by launch, with little noise."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.rng = np.random.default_rng(1)
+        (folder / "records").mkdir(parents=True)
+        facts = {"session": folder.name, "machine": {}, "system": "vcluster"}
+        (folder / "session.json").write_text(json.dumps(facts))
+
+    def add(self, study: str, variant: str, point: dict[str, Any], samples: dict[str, float], ranks: int = 1) -> None:
+        """Launches of a study that measure the same but for noise."""
+        for repetition in range(LAUNCHES):
+            launch = f"{study}.{variant}.{repetition}.{len(list((self.folder / 'records').iterdir()))}"
+            context = {"study": study, "system": "s", "mpi": "mpich", "variant": variant, "launch": launch}
+            head = header(context | {"session": self.folder.name, "repetition": repetition, "order": repetition})
+            shift = 1 + 0.001 * self.rng.normal()
+            lines = [
+                {"point": point, "rank": rank, "status": "ok",
+                 "samples": {name: [value * shift] * 5 for name, value in samples.items()}}
+                for rank in range(ranks)
+            ]  # fmt: skip
+            write_lines(self.folder / "records" / f"{launch}.jsonl", [head, *lines, end(variant)])
+
+    def evidence(self) -> Evidence:
+        return Evidence(load([self.folder]))
+
+
+def of(found: list[Comparison], what: str, variant: str = "bare") -> Comparison:
+    (one,) = [one for one in found if one.what == what and one.variant == variant]
+    return one
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    made = Session(tmp_path / "s")
+    for size, latency in ((1024, 50e-6), (MB, 9e-3)):
+        made.add("cross-check-latency", "bare", {"size_bytes": size}, {"latency_s": latency})
+    their_point = {"benchmark": "PingPong", "size_bytes": 1024}
+    made.add("cross-check-imb-point-to-point", "bare", their_point, {"latency_s": 51e-6, "bytes_per_s": 1024 / 51e-6})
+    made.add("cross-check-osu-latency", "bare", {"size_bytes": MB}, {"latency_s": 12e-3})
+    made.add("cross-check-osu-bw", "bare", {"size_bytes": MB}, {"bytes_per_s": 115e6})
+    point = {"collective": "ibcast", "size_bytes": MB, "comp_over_comm": 1.0, "work_units": 10}
+    for variant, (inflation, total) in STOLEN.items():
+        samples = {"comm_s": COMM, "comp_s": COMP, "comp_in_s": inflation * COMP, "total_s": total, "ack_s": 0.0}
+        made.add("cross-check-collectives", variant, point, samples, ranks=2)
+    theirs = {"overall_s": 0.02, "compute_s": 0.02, "pure_s": COMM, "overlap": 1.0}
+    made.add("cross-check-osu-ibcast", "mpi-async", {"size_bytes": MB}, theirs)
+    return made
+
+
+def test_times_agree_within_five_percent_or_do_not(session: Session) -> None:
+    found = comparisons(session.evidence())
+    assert of(found, "latency, 1 KB").verdict == "agrees"
+    assert of(found, "latency, 1 KB").of_same.value == pytest.approx(1.02, abs=0.01)
+    assert of(found, "bandwidth, 1 KB").verdict == "agrees"
+    assert of(found, "latency, 1 MB").verdict == "differs"
+    assert of(found, "bandwidth, 1 MB").remark == "theirs has a window of messages under way, ours one"
+    assert of(found, "alone: ibcast, 1 MB", "mpi-async").verdict == "agrees"
+
+
+def test_their_overlap_of_a_thread_that_steals_cycles_is_explained_by_numbers(session: Session) -> None:
+    found = of(comparisons(session.evidence()), "overlap: ibcast, 1 MB", "mpi-async")
+    assert found.theirs.value == pytest.approx(100, abs=0.5)
+    assert found.same.value == pytest.approx(100, abs=0.5), "their formula on our samples"
+    assert found.ours.value == pytest.approx(0, abs=0.01), "nothing is gained over one after the other"
+    assert found.verdict == "agrees", "the difference is one of definition"
+    assert found.remark.startswith("the computation takes 2.00 ["), "of that bare needs"
+
+
+def test_the_table_and_the_figure_say_whose_numbers_they_are(
+    session: Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [line for line in document(session.evidence()).splitlines() if line.startswith("| s |")]
+    assert len(rows) == 6
+    assert any("cross-check-osu-ibcast | MPICH | mpi-async | overlap: ibcast, 1 MB | efficiency" in row for row in rows)
+    (drawn,) = [drawn for drawn in draw_all(session.evidence(), "") if drawn.name == "cross_check"]
+    assert {"session", "system", "study", "verdict"} <= set(drawn.points.columns)
+    assert len(drawn.points) == 5
+    assert "they say 100 %, our efficiency is" in drawn.found
+    assert main([str(session.folder)]) == 0
+    assert "| s | s | cross-check-imb-point-to-point |" in capsys.readouterr().out
+
+
+def test_one_side_alone_is_no_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = Session(tmp_path / "s")
+    made.add("cross-check-latency", "bare", {"size_bytes": 1024}, {"latency_s": 50e-6})
+    assert main([str(made.folder)]) == 1
+    assert "./bench run cross-check measures them" in capsys.readouterr().out

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A case of somebody else's code as a program of a job: its folder filled, its helpers found, its command complete."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.job.program import Program
+from workloads.apps.find import Found, find
+from workloads.apps.model import Case, Code
+
+APPS = Path(find.__code__.co_filename).resolve().parent
+IN_ITS_PLACE = "$command"  # what a driver's own tool puts there itself
+
+
+def program(
+    code: Code, case: Case, found: Found, points: Sequence[Mapping[str, Any]], folder: Path, environ: Mapping[str, Any]
+) -> Program | str:
+    """The program that measures these points in `folder`; or why it cannot, in words."""
+    folders = environ.get("apps")
+    if absent := _fill(case, found, folder):
+        return absent
+    helpers = []
+    for name, *arguments in case.prepare:
+        helper = find(code, [name], folders)
+        if helper is None:
+            return f"its {name} is not found; install it with: {code.how_to_get()}"
+        helpers.append([str(helper.path), *arguments])
+    words = case.words(points)
+    if not case.driver:
+        return Program([str(found.path), *words], str(folder), case.ranks, case=case.name, prepare=helpers)
+    driver = [sys.executable, str(APPS / case.driver)]
+    shared = [f"--program={found.path}", f"--label={environ['mpi']}", *words]
+    return Program(
+        [IN_ITS_PLACE],
+        str(folder),
+        case.ranks,
+        case=case.name,
+        prepare=[*helpers, [*driver, "build", *shared]],
+        driver=[*driver, "run", *shared, "--"],
+    )
+
+
+def environment(case: Case, found: Found) -> dict[str, str]:
+    """Where its installation is, for a code that asks for it, unless the caller's environment says so."""
+    near = {name: (found.path.parent / folder).resolve() for name, folder in case.folders.items()}
+    return {name: str(folder) for name, folder in near.items() if folder.is_dir() and name not in os.environ}
+
+
+def _fill(case: Case, found: Found, folder: Path) -> str:
+    """Put what the case reads into its folder; which file of its installation is lacking, or empty."""
+    for name, text in case.files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+    for patterns in case.copies:
+        near = (path for pattern in patterns for path in sorted(found.path.resolve().parent.glob(pattern)))
+        source = next(near, None)
+        if source is None:
+            return f"it lacks {patterns[0].rpartition('/')[2]}, which is installed with it ({found.path})"
+        shutil.copy(source, folder)
+    return ""

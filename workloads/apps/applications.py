@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Applications that people run, and their cases: short ones, whose results are known or must be those of bare."""
+
+from __future__ import annotations
+
+from workloads.apps import inputs, solvers
+from workloads.apps.model import LEADING_TIME, TIME, Case, Code
+from workloads.apps.programs import lammps
+
+LAMMPS = Code(
+    "lammps",
+    "LAMMPS",
+    ("lmp", "lmp_mpi"),
+    debian=("lammps",),
+    spack="lammps",
+    cases=(
+        Case(
+            name="lammps-melt",
+            title="LAMMPS: 32,000 atoms of a Lennard-Jones fluid",
+            program="lmp",
+            others=("lmp_mpi",),
+            arguments=("-in", "in.melt", "-log", "none"),
+            parser=lammps,
+            points={"atoms": (32000,), "steps": (100,)},
+            quantities={"time_s": LEADING_TIME},
+            result=r"0: -4\.61343\d*, 100: -4\.6223\d*",
+            files={"in.melt": inputs.MELT},
+        ),
+    ),
+)
+
+# GAMG would need its options; hypre is what Debian's PETSc has. The norm of the solution is printed with 6 digits.
+_DOLFINX = "--problem_type poisson --scaling_type strong --ndofs 150000 -ksp_type {ksp} -ksp_rtol 1e-8 -pc_type jacobi"
+
+DOLFINX = Code(
+    "dolfinx",
+    "FEniCSx",
+    ("dolfinx-scaling-test",),
+    debian=("fenicsx-performance-tests",),
+    spack="fenics-dolfinx",
+    cases=tuple(
+        Case(
+            name=f"dolfinx-poisson-{ksp}",
+            title=f"dolfinx: Poisson's equation, PETSc's {ksp}",
+            program="dolfinx-scaling-test",
+            arguments=tuple(_DOLFINX.format(ksp=ksp).split()),
+            parser=solvers.dolfinx,
+            quantities={"time_s": LEADING_TIME},
+        )
+        for ksp in ("cg", "pipecg")
+    ),
+)
+
+OPENFOAM = Code(
+    "openfoam",
+    "OpenFOAM",
+    ("icoFoam",),
+    debian=("openfoam",),
+    spack="openfoam",
+    cases=(
+        Case(
+            name="openfoam-cavity",
+            title="OpenFOAM: flow in a cavity, 100 x 100 cells",
+            program="icoFoam",
+            arguments=("-parallel",),
+            parser=solvers.openfoam,
+            quantities={"time_s": LEADING_TIME},
+            files=inputs.CAVITY,
+            prepare=(("blockMesh",), ("decomposePar", "-force")),
+            folders={"WM_PROJECT_DIR": "../share/openfoam"},  # Debian's; another's file of settings says it itself
+        ),
+    ),
+)
+
+QUANTUM_ESPRESSO = Code(
+    "quantum-espresso",
+    "Quantum ESPRESSO",
+    ("pw.x",),
+    debian=("quantum-espresso", "quantum-espresso-data"),
+    spack="quantum-espresso",
+    cases=(
+        Case(
+            name="quantum-espresso-silicon",
+            title="Quantum ESPRESSO: silicon, one self-consistent energy",
+            program="pw.x",
+            arguments=("-in", "si.in"),
+            parser=solvers.quantum_espresso,
+            quantities={"time_s": LEADING_TIME, "cpu_s": TIME},
+            result=r"-15\.\d+ Ry, accuracy below 1e-0*[6-9]",
+            files={"si.in": inputs.SILICON},
+            copies=(("../share/espresso/pseudo/Si.pz-vbc.UPF", "../share/**/Si.pz-vbc.UPF"),),
+        ),
+    ),
+)
+
+MEEP = Code(
+    "meep",
+    "Meep",
+    ("meep", "meep-openmpi", "meep-mpi"),
+    debian=("meep-openmpi",),
+    spack="meep",
+    cases=(
+        Case(
+            name="meep-waveguide",
+            title="Meep: light in a bent waveguide",
+            program="meep",
+            others=("meep-openmpi", "meep-mpi"),
+            arguments=("bend.ctl",),
+            parser=solvers.meep,
+            quantities={"time_s": LEADING_TIME},
+            files={"bend.ctl": inputs.BEND},
+        ),
+    ),
+)
+
+TACHYON = Code(
+    "tachyon",
+    "Tachyon (for SPEC MPI2007's 122.tachyon)",
+    ("tachyon",),
+    debian=("tachyon-bin-nox", "libtachyon-openmpi-0"),
+    note="its program is linked to the serial library unless the loader is given the other",
+)
+
+EXAML = Code(
+    "examl",
+    "ExaML (for SPEC MPI2007's 125.RAxML)",
+    ("examl",),
+    debian=("examl",),
+    note="it wants a binary alignment and a starting tree of one's own: examl -s ALIGNMENT -t TREE -m GAMMA -n NAME",
+)

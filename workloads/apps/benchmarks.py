@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmarks of communication, and their cases: Intel's (IMB) and Ohio State University's (OSU).
+
+Each is asked for few sizes, and verifies its data itself where it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workloads.apps import tables
+from workloads.apps.model import LEADING_RATE, LEADING_TIME, RATE, SHARE, TIME, Case, Code, Quantity
+from workloads.apps.reading import Value
+
+SIZES = (1024, 65536, 1048576)
+LARGEST = str(SIZES[-1])
+# Of the sizes in a file and of no others. The limit is for a hang alone: a size that reaches it has no numbers at all.
+_IMB = ("-npmin", "2", "-iter", "20", "-iter_policy", "off", "-time", "30", "-msglen", "sizes")
+_IMB_FILES = {"sizes": "".join(f"{size}\n" for size in SIZES)}
+
+ONE_WAY = {"latency_s": LEADING_TIME, "bytes_per_s": RATE}
+OVERLAP = {"overall_s": LEADING_TIME, "pure_s": TIME, "compute_s": TIME, "overlap": SHARE}
+RATE_ALONE = {"bytes_per_s": LEADING_RATE}
+LATENCY = {"latency_s": LEADING_TIME}
+
+
+def _imb(
+    name: str,
+    what: str,
+    program: str,
+    benchmarks: tuple[str, ...],
+    quantities: Mapping[str, Quantity],
+    options: tuple[str, ...] = _IMB,
+) -> Case:
+    points: dict[str, tuple[Value, ...]] = {"benchmark": benchmarks, "size_bytes": SIZES}
+    return Case(
+        f"imb-{name}",
+        f"IMB: {what}",
+        program,
+        (*options, *benchmarks),
+        tables.imb,
+        points,
+        quantities,
+        files=_IMB_FILES,
+    )
+
+
+IMB = Code(
+    "intel-mpi-benchmarks",
+    "Intel MPI Benchmarks",
+    ("IMB-MPI1", "IMB-NBC", "IMB-P2P", "IMB-MT", "IMB-RMA"),
+    spack="intel-mpi-benchmarks",
+    wheel="intel-mpi",
+    cases=(
+        _imb("point-to-point", "a ping-pong between two ranks", "IMB-MPI1", ("PingPong",), ONE_WAY),
+        _imb("collectives", "blocking collective operations", "IMB-MPI1", ("Bcast", "Allreduce", "Alltoall"), LATENCY),
+        _imb(
+            "nonblocking-collectives",
+            "nonblocking collective operations beside a computation",
+            "IMB-NBC",
+            ("Ibcast", "Ireduce", "Iallreduce", "Ialltoall", "Ialltoallv", "Igather", "Iscatter", "Iallgather"),
+            OVERLAP,
+        ),
+        _imb("rates", "messages one way, one at a time and many", "IMB-P2P", ("Unirandom", "Birandom"), RATE_ALONE),
+        _imb("one-sided", "puts and gets, each waited for", "IMB-RMA", ("Unidir_put", "Unidir_get"), LATENCY),
+        _imb("threads", "a ping-pong of two threads a rank", "IMB-MT", ("PingPongMT",), RATE_ALONE),
+    ),
+    note="the wheel's run on MPICH as well, which has the same binary interface",
+)
+
+# -c: each size is validated; -m: from the smallest size to the largest; -i, -x: iterations, and those before.
+_OSU = ("-c", "-m", f"{SIZES[0]}:{LARGEST}", "-i", "20", "-x", "5")
+_OSU_PROGRAMS: tuple[tuple[str, str, Mapping[str, Quantity]], ...] = (
+    ("latency", "a ping-pong between two ranks", LATENCY),
+    ("bw", "messages one way, a window at a time", RATE_ALONE),
+    ("bibw", "messages both ways, a window at a time", RATE_ALONE),
+    ("latency_mt", "a ping-pong of threads", LATENCY),
+    *((name, f"{name} beside a computation", OVERLAP) for name in (
+        "ibcast", "ireduce", "iallreduce", "ialltoall", "ialltoallv", "igather", "iscatter", "iallgather",
+    )),
+)  # fmt: skip
+
+OSU = Code(
+    "osu-micro-benchmarks",
+    "OSU Micro-Benchmarks",
+    tuple(f"osu_{name}" for name, *_ in _OSU_PROGRAMS),
+    spack="osu-micro-benchmarks",
+    cases=tuple(
+        Case(
+            f"osu-{name.replace('_', '-')}",
+            f"OSU: {what}",
+            f"osu_{name}",
+            _OSU,
+            tables.osu,
+            {"size_bytes": SIZES},
+            quantities,
+        )
+        for name, what, quantities in _OSU_PROGRAMS
+    ),
+)

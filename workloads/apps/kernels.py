@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmarks of computing kernels, and their cases: none is longer than seconds on two ranks of a small machine."""
+
+from __future__ import annotations
+
+from workloads.apps import programs
+from workloads.apps.inputs import HPCC_INPUT
+from workloads.apps.model import LEADING_TIME, RATE, TIME, Case, Code, Quantity
+
+LEADING_FLOPS = Quantity("flop/s", "higher", leading=True)
+FLOPS = Quantity("flop/s", "higher")
+
+CLASS = "A"
+_NPB_RANKS = {"bt": 4, "sp": 4}  # they want a square number
+
+NPB = Code(
+    "npb",
+    "NAS Parallel Benchmarks",
+    tuple(f"{name}.{CLASS}.x" for name in ("cg", "ft", "is", "lu", "mg", "ep", "bt", "sp")),
+    spack="npb implementation=mpi",
+    cases=tuple(
+        Case(
+            f"npb-original-{name}",
+            f"NPB: {name.upper()} as NASA wrote it",
+            f"{name}.{CLASS}.x",
+            (),
+            programs.npb,
+            {"benchmark": (name.upper(),), "class": (CLASS,)},
+            {"time_s": LEADING_TIME, "mops": Quantity("1e6/s", "higher")},
+            ranks=_NPB_RANKS.get(name, 2),
+        )
+        for name in ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")
+    ),
+)
+
+_GRID = (64, 64, 64)
+_FFT_INPUT = {
+    "stdin": " ".join(map(str, (*_GRID, 2, 5))) + "\n"
+}  # grid, dimensions of the processes' grid, repetitions
+
+P3DFFT = Code(
+    "p3dfft",
+    "P3DFFT 2.7",
+    ("test_sine_r.x",),
+    note="built by hand from its repository, https://github.com/sdsc/p3dfft: its test programs, --enable-fftw",
+    cases=(
+        Case(
+            "p3dfft-sine",
+            "P3DFFT: a transform of a sine wave and back",
+            "test_sine_r.x",
+            (),
+            programs.p3dfft,
+            quantities={"time_s": LEADING_TIME},
+            files=_FFT_INPUT,
+        ),
+    ),
+)
+
+P3DFFT3 = Code(
+    "p3dfft3",
+    "P3DFFT++ 3",
+    ("test3D_r2c_cpp",),
+    spack="p3dfft3",
+    cases=(
+        Case(
+            "p3dfft3-sine",
+            "P3DFFT++: a transform of a sine wave and back",
+            "test3D_r2c_cpp",
+            (),
+            programs.p3dfft3,
+            quantities={"time_s": LEADING_TIME},
+            files=_FFT_INPUT,
+        ),
+    ),
+)
+
+MINIFE = Code(
+    "minife",
+    "miniFE",
+    ("miniFE.x",),
+    spack="minife build=ref",
+    cases=(
+        Case(
+            "minife-original",
+            "miniFE: CG on finite elements",
+            "miniFE.x",
+            ("nx=40", "ny=40", "nz=40", "verify_solution=1"),
+            programs.minife,
+            quantities={"time_s": LEADING_TIME, "flops": FLOPS},
+            written="miniFE*.yaml",
+        ),
+    ),
+    note="its solution is verified only where it was built without overlap",
+)
+
+_MINIGHOST = (
+    "--npx 2 --npy 1 --npz 1 --nx 64 --ny 64 --nz 64 --num_vars 5 --num_tsteps 20 --percent_sum 100 --stencil 24"
+)
+
+MINIGHOST = Code(
+    "minighost",
+    "miniGhost",
+    ("miniGhost.x", "miniGhost"),
+    spack="minighost",
+    cases=(
+        Case(
+            "minighost-original",
+            "miniGhost: a stencil of 27 points, all sums checked",
+            "miniGhost.x",
+            tuple(_MINIGHOST.split()),
+            programs.minighost,
+            others=("miniGhost",),
+        ),
+    ),
+)
+
+HPCG = Code(
+    "hpcg",
+    "HPCG",
+    ("xhpcg",),
+    spack="hpcg",
+    cases=(
+        Case(
+            "hpcg-small",
+            "HPCG: 32 x 32 x 32 rows a rank",
+            "xhpcg",
+            ("--nx=32", "--ny=32", "--nz=32", "--rt=5"),
+            programs.hpcg,
+            quantities={"flops": LEADING_FLOPS, "time_s": TIME},
+            written="HPCG-Benchmark*.txt",
+        ),
+    ),
+    note="a run of seconds is no official result, as its own output says",
+)
+
+HIMENO = Code(
+    "himeno",
+    "Himeno's original",
+    ("himenoBMTxpr", "bmt"),
+    note="built by hand from RIKEN's site: its MPI version, its grid divided into 1 x 1 x 2",
+    cases=(
+        Case(
+            "himeno-original",
+            "Himeno's benchmark as RIKEN has it",
+            "bmt",
+            (),
+            programs.himeno,
+            others=("himenoBMTxpr",),
+            quantities={"flops": LEADING_FLOPS, "time_s": TIME},
+        ),
+    ),
+)
+
+HPCC = Code(
+    "hpcc",
+    "HPC Challenge",
+    ("hpcc",),
+    debian=("hpcc",),
+    spack="hpcc",
+    cases=(
+        Case(
+            "hpcc-small",
+            "HPC Challenge: HPL, transposition, random access, FFT",
+            "hpcc",
+            (),
+            programs.hpcc,
+            quantities={
+                "hpl_flops": LEADING_FLOPS,
+                "fft_flops": FLOPS,
+                "ptrans_bytes_per_s": RATE,
+                "bytes_per_s": RATE,
+                "latency_s": TIME,
+                "updates_per_s": Quantity("1/s", "higher"),
+            },
+            files={"hpccinf.txt": HPCC_INPUT},
+            written="hpccoutf.txt",
+        ),
+    ),
+)
