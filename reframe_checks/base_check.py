@@ -18,13 +18,14 @@ import reframe as rfm
 import reframe.utility.sanity as sn
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import fixture, parameter, run_after, run_before, sanity_function, variable
+from reframe.core.exceptions import ReframeError
 from reframe.core.runtime import runtime
 
 from harness.base import validate
 from harness.base.mpis import MPIS, Where, passed_on
 from harness.base.paths import ROOT
 from harness.job import records
-from harness.job.plan import Gate, Launch, Plan, Platform, Point, Sampler, gate_schedule
+from harness.job.plan import Arm, Gate, Launch, Plan, Platform, Point, Sampler, gate_schedule
 from harness.job.program import Program, another_mpi
 from harness.job.reap import MARK
 from reframe_checks import foreign_case, own_session, performance
@@ -166,7 +167,10 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         return mpi.loading_environment() if mpi else {}
 
     def _plan(self, session: str, absent: str) -> Plan:
-        study, chosen, platform, gate = self.study, self.chosen, self._platform(), self._gate()
+        study, chosen, platform = self.study, self.chosen, self._platform(self._environ_extras)
+        if study.shared_memory:
+            self.env_vars |= self._environ_extras.get("shared_memory", {})
+        gate = self._gate()
         variants = self._variants() or list(chosen.variants)
         points = [dict(point) for point in chosen.points()]
         stem = f"{study.name}.{self.current_system.name}.{platform.mpi}"
@@ -175,7 +179,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             study=study.name,
             scale=self.scale,
             seed=self.seed,
-            workload=self._workload(),
+            workload=self._workload(self._environ_extras),
             points=points,
             sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
             launches=self._launches(stem, variants, gate),
@@ -203,14 +207,32 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         found = validate.read(Gate, Path(self.gate))
         program, *arguments = found.canary.workload
         workload = [str(Path(self._environ_extras["bin_dir"]) / program), *arguments, *self._settle()]
-        return replace(found, canary=replace(found.canary, workload=workload))
+        arms = [self._on_its_mpi(arm) if arm.mpi else arm for arm in found.arms]
+        return replace(found, canary=replace(found.canary, workload=workload), arms=arms)
 
-    def _workload(self) -> list[str]:
+    def _on_its_mpi(self, arm: Arm) -> Arm:
+        """An arm on another MPI than the job's, with that one's launcher, programs and variables."""
+        environ = next((one for one in self.current_partition.environs if one.name == arm.mpi), None)
+        if environ is None or environ.modules:
+            what = "there is no such environment" if environ is None else "its environment loads modules"
+            raise ReframeError(
+                f"An arm of the gate cannot run on {arm.mpi} beside {self.current_environ.name}: {what}."
+            )
+        extras = extras_of_environment(environ)
+        shared = extras.get("shared_memory", {}) if self.study.shared_memory else {}
+        variables = {name: str(value) for name, value in environ.env_vars.items()} | shared
+        return replace(
+            arm,
+            platform=self._platform(extras),
+            workload=self._workload(extras),
+            environment=variables | arm.environment,
+        )
+
+    def _workload(self, environ: dict[str, Any]) -> list[str]:
         if not self.study.workload:
             return []
         executable, *arguments = self.study.workload
-        program = Path(self._environ_extras["bin_dir"]) / executable
-        return [str(program), *arguments, *self._settle(), *self._slowdown()]
+        return [str(Path(environ["bin_dir"]) / executable), *arguments, *self._settle(), *self._slowdown()]
 
     def _why_not(self, point: Point) -> str:
         features = self.current_partition.features
@@ -234,13 +256,11 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     def _environ_extras(self) -> dict[str, Any]:
         return extras_of_environment(self.current_environ)
 
-    def _platform(self) -> Platform:
-        partition, environ = self._partition_extras, self._environ_extras
+    def _platform(self, environ: dict[str, Any]) -> Platform:
+        partition = self._partition_extras
         study = self.study
         if study.own_threads:
             partition["bind"] = False
-        if study.shared_memory:
-            self.env_vars |= environ.get("shared_memory", {})
         tasks = study.tasks(self.nodes)
         nodes = min(int(partition.get("nodes", self.nodes)), study.nodes or self.nodes, tasks)
         per_node = -(-tasks // nodes)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What rounds show: arrays in, states out. Over one gate or thousands of simulated ones alike.
 
-Three answers need three tests of the differences of logarithms, a value a round: the candidate is slower by more than
-the margin in some point (`commit`); in every point it is not, and it is within the margin or faster (`same`); the
-control, a second copy of the baseline, differs from the baseline (`moved`), and then nothing is said of the candidate.
+Three answers need three tests of the logarithms, a value an arm and round: the candidate is slower than baseline and
+copy by more than the margin in some point (`commit`); in every point it is not, and it is within the margin or faster
+(`same`); the control, a second copy of the baseline, differs from the baseline (`moved`), and then nothing is said of
+the candidate.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.gate import sequential
-from analysis.gate.signed_rank import p_above, p_below
+from analysis.gate.aligned_ranks import fewest, p_above, p_below
+from analysis.gate.signed_rank import p_above as higher
+from analysis.gate.signed_rank import p_below as lower
 
+BASE, CONTROL, NEW = range(3)  # the places of the arms
 Array = npt.NDArray[np.float64]
 States = npt.NDArray[np.int64]
 
@@ -38,7 +42,7 @@ class Rule:
     slower by more; `false_moves`: that a control is said to have moved that is the baseline."""
 
     margin: float = 0.02
-    false_alarms: float = 0.005
+    false_alarms: float = 0.01
     false_passes: float = 0.01
     false_moves: float = 0.01
 
@@ -59,33 +63,34 @@ class Levels:
 
 def levels(rule: Rule, at: Sequence[int], planned: int, points: int) -> list[Levels]:
     """Of every look; the three errors are promised separately."""
-    commit = sequential.levels(at, planned, rule.false_alarms, points)
-    same = sequential.levels(at, planned, rule.false_passes)
+    commit = sequential.levels(at, planned, rule.false_alarms, points, fewest)
+    same = sequential.levels(at, planned, rule.false_passes, 1, fewest)
     moved = sequential.levels(at, planned, rule.false_moves, 2 * points)
     return [Levels(*each) for each in zip(commit, same, moved, strict=True)]
 
 
-def state(candidate: Array, control: Array, rule: Rule, level: Levels) -> States:
-    """(..., points, rounds) of the candidate's and of the control's differences to the baseline -> (...)."""
-    slower = (p_above(candidate, rule.bound) <= level.commit).any(axis=-1)
-    below = p_below(candidate, rule.bound) <= level.same
-    settled = (p_above(candidate, -rule.bound) <= level.same) | (p_below(candidate, 0.0) <= level.same)
-    moved = (np.minimum(p_above(control, 0.0), p_below(control, 0.0)) <= level.moved).any(axis=-1)
+def state(logs: Array, rule: Rule, level: Levels) -> States:
+    """(..., points, arms, rounds) of the logarithms, of which less is better -> (...)."""
+    slower = (p_above(logs, rule.bound) <= level.commit).any(axis=-1)
+    below = p_below(logs, rule.bound) <= level.same
+    settled = (p_above(logs, -rule.bound) <= level.same) | (p_below(logs, 0.0) <= level.same)
+    control = logs[..., CONTROL, :] - logs[..., BASE, :]
+    moved = (np.minimum(higher(control, 0.0), lower(control, 0.0)) <= level.moved).any(axis=-1)
     found = np.where((below & settled).all(axis=-1), int(State.SAME), int(State.OPEN))
     found = np.where(slower, int(State.COMMIT), found)
     return np.asarray(np.where(moved, int(State.MOVED), found), dtype=np.int64)
 
 
-def run(candidate: Array, control: Array, rule: Rule, at: Sequence[int], planned: int) -> tuple[States, States]:
+def run(logs: Array, rule: Rule, at: Sequence[int], planned: int) -> tuple[States, States]:
     """The state in which each gate ends, and after how many rounds. `at`: its looks, the last one its last ever."""
-    points = candidate.shape[-2]
-    shape = candidate.shape[:-2]
+    shape, points = logs.shape[:-3], logs.shape[-3]
     states, rounds = np.zeros(shape, dtype=np.int64), np.full(shape, at[-1], dtype=np.int64)
     for count, level in zip(at, levels(rule, at, planned, points), strict=True):
         pending = states == int(State.OPEN)
         if not pending.any():
             break
-        found = state(candidate[..., :count], control[..., :count], rule, level)
-        ended = pending & (found != int(State.OPEN))
+        found = np.zeros(shape, dtype=np.int64)
+        found[pending] = state(logs[pending][..., :count], rule, level)
+        ended = found != int(State.OPEN)
         states, rounds = np.where(ended, found, states), np.where(ended, count, rounds)
     return states, rounds

@@ -14,15 +14,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from analysis.gate import decide, history
+from analysis.gate import decide, history, odd
+from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.decide import Rule, State
 from analysis.gate.measured import ARMS, BASE, CONTROL, NEW, Measurement, Series
-from analysis.gate.signed_rank import fewest, middle, p_above, p_below
-from analysis.gate.verdict import Canary, GateFound, Odd, PointFound, Verdict
+from analysis.gate.signed_rank import middle
+from analysis.gate.verdict import Canary, GateFound, PointFound, Verdict
 
 Array = npt.NDArray[np.float64]
-NODE_MARGIN = 0.05  # a node that is less slower than this is none that somebody has to look at
-NODE_ERROR = 0.001  # the chance that any node of an allocation is named which is as the others
 NAMES = {BASE: "the baseline", CONTROL: "the second copy of the baseline", NEW: "the candidate"}
 
 
@@ -30,17 +29,17 @@ def judge(found: Measurement, earlier: Sequence[Mapping[str, float]] = (), ended
     """The verdict. `ended`: no further round is to come; else only what a look has decided counts."""
     rule = Rule(margin=found.plan.margin)
     rounds = found.complete_rounds()
-    odd, canary = odd_nodes(found.canary), _canary(found.canary)
+    slow, canary = odd.odd(found.canary), _canary(found.canary)
     state, used, levels = _state(found, rounds, rule, ended)
     points = [_point(series, rounds[:used], rule, levels) for series in found.series] if used else []
     verdict, sentence = _verdict(state, points, rule, used, found)
     left = history.left(history.values_of(points, canary, found.baseline), earlier)
-    if verdict is not Verdict.COMMIT and odd:
-        verdict, sentence = Verdict.NODE, f"Node trouble: {'; '.join(map(_odd_words, odd))}. {sentence}"
+    if verdict is not Verdict.COMMIT and slow:
+        verdict, sentence = Verdict.NODE, f"Node trouble: {'; '.join(map(odd.words, slow))}. {sentence}"
     elif verdict in (Verdict.SAME, Verdict.FASTER, Verdict.UNDECIDED) and left:
         verdict, sentence = Verdict.SYSTEM, f"The system is not as it was: {'; '.join(left)}. {sentence}"
-    elif odd:
-        sentence = f"{sentence} Besides: {'; '.join(map(_odd_words, odd))}."
+    elif slow:
+        sentence = f"{sentence} Besides: {'; '.join(map(odd.words, slow))}."
     plan = found.plan
     return GateFound(
         decided=state is not State.OPEN,
@@ -53,7 +52,7 @@ def judge(found: Measurement, earlier: Sequence[Mapping[str, float]] = (), ended
         rounds=used,
         planned=plan.rounds,
         points=points,
-        odd=odd,
+        odd=slow,
         canary=canary,
         notes=found.notes,
     )
@@ -67,13 +66,13 @@ def _state(found: Measurement, rounds: list[int], rule: Rule, ended: bool) -> tu
         at.append(len(rounds) if ended else planned)
     if not rounds or at[0] > len(rounds):
         return State.OPEN, 0, None
-    new, control = (np.stack([one.differences(arm, rounds) for one in found.series]) for arm in (NEW, CONTROL))
+    logs = np.stack([one.logs(rounds) for one in found.series])
     levels = decide.levels(rule, at, planned, len(found.series))
     last = (0, levels[0])
     for count, level in zip(at, levels, strict=True):
         if count > len(rounds):
             break
-        state = State(int(decide.state(new[:, :count], control[:, :count], rule, level)))
+        state = State(int(decide.state(logs[..., :count], rule, level)))
         if state is not State.OPEN:
             return state, count, level
         last = (count, level)
@@ -82,9 +81,9 @@ def _state(found: Measurement, rounds: list[int], rule: Rule, ended: bool) -> tu
 
 def _point(series: Series, rounds: list[int], rule: Rule, level: decide.Levels | None) -> PointFound:
     assert level is not None
-    new, control = (series.differences(arm, rounds) for arm in (NEW, CONTROL))
-    shown, beside = middle(new, max(level.same, 0.0)), middle(control, max(level.moved, 0.0))
-    below, above = p_below(new, rule.bound) <= level.same, p_above(new, -rule.bound) <= level.same
+    logs = series.logs(rounds)
+    shown, beside = ratio(logs, level.same), middle(logs[decide.CONTROL] - logs[decide.BASE], level.moved)
+    below, above = p_below(logs, rule.bound) <= level.same, p_above(logs, -rule.bound) <= level.same
     return PointFound(
         name=series.name,
         quantity=series.quantity,
@@ -95,9 +94,9 @@ def _point(series: Series, rounds: list[int], rule: Rule, level: decide.Levels |
         control_low=_exp(beside.low),
         control_high=_exp(beside.high),
         base=float(np.median([series.values[BASE][turn] for turn in rounds])),
-        slower=bool(p_above(new, rule.bound) <= level.commit),
+        slower=bool(p_above(logs, rule.bound) <= level.commit),
         same=bool(below & above),
-        faster=bool(p_below(new, 0.0) <= level.same),
+        faster=bool(p_below(logs, 0.0) <= level.same),
     )
 
 
@@ -147,8 +146,7 @@ def _named(point: PointFound) -> str:
 
 def _undecided(points: list[PointFound], rule: Rule, rounds: int, found: Measurement) -> str:
     """With the smallest effect that these rounds could have seen, and about how many would be needed."""
-    share = rule.false_alarms / len(points) / found.plan.rounds
-    needed = next(n for n in range(1, 10_000) if n >= fewest(share * min(n, found.plan.rounds)))
+    needed = fewest(rule.false_alarms / len(points))
     widths = [(math.log(p.high) - math.log(p.low)) / 2 for p in points if p.low > 0 and math.isfinite(p.high)]
     if len(widths) < len(points) or rounds < needed:
         return f"Undecided: {rounds} rounds are too few to show anything; {needed} at least are wanted."
@@ -171,29 +169,6 @@ def _nothing(found: Measurement) -> str:
 
 def _percent(ratio: float) -> str:
     return f"{100 * (ratio - 1):+.1f} %" if math.isfinite(ratio) else "unknown"
-
-
-def odd_nodes(canary: dict[str, dict[str, dict[int, float]]]) -> list[Odd]:
-    """Nodes, and pairs of them, that are slower than the middle of the others, by the canary."""
-    found = []
-    for what, places in canary.items():
-        for where, rounds in places.items():
-            others = [place for name, place in places.items() if name != where]
-            turns = [turn for turn in sorted(rounds) if others and all(turn in other for other in others)]
-            if len(turns) < fewest(NODE_ERROR / max(1, len(places))):
-                continue
-            beside = np.median([[math.log(other[turn]) for turn in turns] for other in others], axis=0)
-            mine = np.log([rounds[turn] for turn in turns]) - beside
-            level = NODE_ERROR / (2 * len(places))
-            if p_above(mine, math.log1p(NODE_MARGIN)) <= level:
-                one = middle(mine, level)
-                found.append(Odd(where, what, math.exp(one.value), math.exp(one.low)))
-    return found
-
-
-def _odd_words(odd: Odd) -> str:
-    named = f"node {odd.where} computes" if odd.what == "computation" else f"the link of {odd.where} is"
-    return f"{named} {100 * (odd.ratio - 1):.0f} % slower than the others (at least {100 * (odd.low - 1):.0f} %)"
 
 
 def _canary(canary: dict[str, dict[str, dict[int, float]]]) -> Canary:

@@ -44,10 +44,10 @@ class Series:
     values: Mapping[str, Mapping[int, float]]
     trouble: Mapping[str, str] = field(default_factory=dict)
 
-    def differences(self, arm: str, rounds: list[int]) -> Array:
-        """Of the logarithms of `arm` and the baseline: above zero is slower."""
-        above, below = (np.log([self.values[one][turn] for turn in rounds]) for one in (arm, BASE))
-        return np.asarray(self.sign * (above - below), dtype=np.float64)
+    def logs(self, rounds: list[int]) -> Array:
+        """(arms, rounds) of the logarithms: higher is slower."""
+        values = [[self.values[arm][turn] for turn in rounds] for arm in ARMS]
+        return np.asarray(self.sign * np.log(values), dtype=np.float64).reshape(len(ARMS), len(rounds))
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def read(path: Path) -> Measurement:
 def _baseline(facts: Mapping[str, Any]) -> str:
     """The variant and the digest of the engine."""
     arm = next(arm for arm in facts["request"]["gate"]["arms"] if arm["name"] == BASE)
-    mpi = facts["mpi_names"][0]
+    mpi = arm.get("mpi") or facts["mpi_names"][0]
     engine = facts["identity"].get(f"{mpi} engine of {BASE}") or facts["identity"].get(f"{mpi} engine", "")
     return f"{arm['variant']} {engine}".strip()
 

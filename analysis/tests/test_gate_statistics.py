@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.benchmarks import gates
-from analysis.gate import decide, sequential, signed_rank
+from analysis.gate import aligned_ranks, decide, sequential, signed_rank
 from analysis.gate.decide import Rule, State
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -67,29 +68,76 @@ def test_looks_end_with_all_rounds_and_grow() -> None:
     assert found[0] == sequential.FIRST and found[-1] == 60 and found == sorted(set(found))
 
 
+def arms(rng: np.random.Generator, shape: tuple[int, ...], spread: float = 0.01) -> gates.Array:
+    return rng.normal(0, spread, (*shape[:-1], 3, shape[-1]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(SEEDS, st.integers(5, 8))
+def test_the_aligned_rank_test_is_its_permutations(seed: int, count: int) -> None:
+    """Of every assignment of three arms to the values of each round, those with as high a sum of ranks."""
+    logs = np.random.default_rng(seed).standard_t(3, (3, count)) * 0.03
+    scores = aligned_ranks._scores(logs)
+    sums = np.array([sum(scores[i, n] for n, i in enumerate(chosen)) for chosen in product(range(3), repeat=count)])
+    exact = np.mean(sums >= scores[decide.NEW].sum() - 1e-9)
+    assert float(aligned_ranks.p_above(logs, 0.0)) == pytest.approx(exact, rel=0.35, abs=2 * 3.0**-count)
+
+
+@pytest.mark.parametrize("rounds", [12, 50])
+def test_far_tails_of_the_aligned_rank_test_hold_their_level(rounds: int) -> None:
+    """Values with tails, of which one in fifty is twice as long: p-values are uniform, or above."""
+    rng = np.random.default_rng(rounds)
+    logs = arms(rng, (20_000, rounds)) + np.log(2) * (rng.random((20_000, 3, rounds)) < 0.02)
+    found = aligned_ranks.p_above(logs, 0.0)
+    for level in (0.1, 0.01, 0.001):
+        assert np.mean(found <= level) < level + 4 * math.sqrt(level / len(found))
+        assert np.mean(found <= level) > level / 2
+
+
+def test_the_interval_of_the_ratio_is_what_the_test_leaves() -> None:
+    logs = arms(np.random.default_rng(1), (40,))
+    logs[decide.NEW] += 0.05
+    found = aligned_ranks.ratio(logs, 0.01)
+    assert found.low < found.value < found.high and found.value == pytest.approx(0.05, abs=0.01)
+    assert aligned_ranks.p_above(logs, found.low - 1e-6) <= 0.01 < aligned_ranks.p_above(logs, found.low + 1e-6)
+    assert aligned_ranks.p_below(logs, found.high + 1e-6) <= 0.01 < aligned_ranks.p_below(logs, found.high - 1e-6)
+    few = aligned_ranks.ratio(logs[:, :4], 0.01)
+    assert (few.low, few.high) == (-math.inf, math.inf)
+    assert aligned_ranks.fewest(3.0**-7) == 7
+
+
+def test_three_arms_show_more_than_two() -> None:
+    """The same effect, rounds and level: found more often than by the differences to the baseline alone."""
+    logs = arms(np.random.default_rng(5), (500, 20), 0.02)
+    logs[:, decide.NEW] += 0.015
+    alone = signed_rank.p_above(logs[:, decide.NEW] - logs[:, decide.BASE], 0.0) <= 0.001
+    both = aligned_ranks.p_above(logs, 0.0) <= 0.001
+    assert both.mean() > 1.2 * alone.mean() > 0.1
+
+
 def test_states_of_many_gates_at_once_are_those_of_each_alone() -> None:
-    rng = np.random.default_rng(3)
-    new = rng.normal(0, 0.01, (30, 2, 40)) + np.linspace(-0.1, 0.1, 30)[:, None, None]
-    control = rng.normal(0, 0.01, (30, 2, 40))
+    logs = arms(np.random.default_rng(3), (30, 2, 40))
+    logs[:, :, decide.NEW] += np.linspace(-0.1, 0.1, 30)[:, None, None]
     at = sequential.looks(40)
-    states, rounds = decide.run(new, control, Rule(), at, 40)
-    alone = [decide.run(a, b, Rule(), at, 40) for a, b in zip(new, control, strict=True)]
+    states, rounds = decide.run(logs, Rule(), at, 40)
+    alone = [decide.run(one, Rule(), at, 40) for one in logs]
     assert states.tolist() == [int(state) for state, _ in alone]
     assert rounds.tolist() == [int(count) for _, count in alone]
     assert {int(State.COMMIT), int(State.SAME)} <= set(states.tolist())
 
 
 def test_a_control_that_moved_forbids_a_verdict() -> None:
-    rng = np.random.default_rng(4)
-    slower = rng.normal(0.1, 0.005, (1, 40))
+    logs = arms(np.random.default_rng(4), (1, 40), 0.005)
+    logs[:, decide.NEW] += 0.1
     level = decide.levels(Rule(), [40], 40, 1)[0]
-    assert decide.state(slower, rng.normal(0, 0.005, (1, 40)), Rule(), level) == State.COMMIT
-    assert decide.state(slower, slower, Rule(), level) == State.MOVED
+    assert decide.state(logs, Rule(), level) == State.COMMIT
+    logs[:, decide.CONTROL] += 0.1
+    assert decide.state(logs, Rule(), level) == State.MOVED
 
 
 @pytest.fixture(scope="module")
 def pools() -> list[gates.Array]:
-    return gates.noise([gates.FOLDER / "overlap-mtu-9000"])
+    return gates.noise([gates.FOLDER / "overlap-mtu-9000"], 3)
 
 
 def test_recorded_noise_has_points_that_differ_by_per_cents(pools: list[gates.Array]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.base.errors import UsageError
@@ -35,6 +35,13 @@ class Recipe:
     prefix: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     workload_options: list[str] = field(default_factory=list)
+
+    def within(self, variables: Mapping[str, str]) -> Recipe:
+        """With these variables: of the launcher, and set anew on every rank, whatever the launcher passes on."""
+        if not variables:
+            return self
+        named = [f"{name}={value}" for name, value in sorted(variables.items())]
+        return replace(self, prefix=["env", *named, *self.prefix], environment=self.environment | dict(variables))
 
 
 def presets() -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from harness.commands import rdma_lab, site, spack, vcluster
 from harness.commands.apps import apps
+from harness.commands.bisect import bisect
 from harness.commands.claims import claims
 from harness.commands.compare import compare
 from harness.commands.compare_program import compare_program
@@ -16,6 +17,7 @@ from harness.commands.gate import gate
 from harness.commands.harm import harm
 from harness.commands.history import history
 from harness.commands.list import list_
+from harness.commands.nodes import nodes
 from harness.commands.programs import exec_, mpirun
 from harness.commands.report import report
 from harness.commands.run import run
@@ -39,6 +41,8 @@ COMMANDS = {
     "compare": Command(compare),
     "gate": Command(gate),
     "history": Command(history),
+    "bisect": Command(bisect, passes_rest=True),
+    "nodes": Command(nodes),
     "compare-program": Command(compare_program, passes_rest=True),
     "mpirun": Command(mpirun, passes_rest=True),
     "exec": Command(exec_, passes_rest=True),

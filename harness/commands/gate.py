@@ -55,7 +55,8 @@ def gate(
 ) -> int:
     """Hold a candidate against a baseline and against a second copy of the baseline, by turns, in one allocation.
 
-    An arm is a variant (adaptive:burst=5), settings:FILE, prefix:DIR[,VARIANT] or commit:REVISION[,VARIANT].
+    An arm is a variant (adaptive:burst=5), settings:FILE, or one of prefix:DIR, modules:"A B", spack:ENVIRONMENT,
+    commit:REVISION and mpi:NAME, with ,VARIANT or ,settings:FILE behind it.
 
     Exit status 0: the candidate is the same or faster. 1: it is slower by more than the margin. 3: it cannot be told
     (a node is slow, the system is not as it was, undecided, nothing comparable). 2: a wrong call, an arm that does
@@ -91,8 +92,8 @@ def _asked(
     settings: list[str], nodes: int, seed: int,
 ) -> tuple[Request, tuple[str, str], Gate]:  # fmt: skip
     from analysis.gate import sequential  # noqa: PLC0415 - a second of imports
+    from analysis.gate.aligned_ranks import fewest  # noqa: PLC0415
     from analysis.gate.decide import Rule  # noqa: PLC0415
-    from analysis.gate.signed_rank import fewest  # noqa: PLC0415
 
     chosen = systems.by_name(system)
     mpis = choose_mpis(mpi, chosen)

@@ -90,9 +90,8 @@ def execute(plan: Plan, identity: str, arguments: list[str], environment: dict[s
 
 def command(plan: Plan, recipe: Recipe, options: list[str], arm: Arm | None = None) -> list[str]:
     """The whole command line of a launch."""
-    workload = arm.workload if arm and arm.workload else plan.workload
     own = arm.options if arm else []
-    return [*plan.platform.launch_command, *recipe.prefix, *workload, *options, *own, *recipe.workload_options]
+    return [*plan.platform.launch_command, *recipe.prefix, *plan.workload, *options, *own, *recipe.workload_options]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import itertools
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,7 +34,9 @@ TIMEOUT_FACTOR, TIMEOUT_GRACE_S = 6.0, 45.0
 class Arm:
     """One of the things that a gate holds against each other: the engine of `progress_run` (empty: the system's own)
     under `variant`. `workload` and `points`: of an arm that measures something else than the study, the canary;
-    `options`: more of the workload's."""
+    `options`: more of the workload's. `environment`: variables of its ranks. `mpi`: which it runs on, if not the job's
+    (`platform`: the same with its launcher and programs, known once the job is made). `samples`: of each point, if not
+    as many as the plan's sampler takes."""
 
     __pydantic_config__ = validate.MODEL
 
@@ -44,6 +46,10 @@ class Arm:
     workload: list[str] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
     options: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    mpi: str = ""
+    platform: Platform | None = None
+    samples: int = 0
 
 
 @dataclass(frozen=True)
@@ -192,6 +198,16 @@ class Plan:
     def reporting(self) -> int:
         """How many ranks have a line of each point in a record."""
         return 1 if self.program else self.platform.tasks
+
+    def under(self, launch: Launch) -> Plan:
+        """The plan of this launch: an arm of a gate may be on another MPI, and run another program."""
+        arm = launch.arm
+        if arm is None:
+            return self
+        count = arm.samples
+        sampler = replace(self.sampler, min_samples=count, max_samples=count) if count else self.sampler
+        workload = arm.workload or self.workload
+        return replace(self, platform=arm.platform or self.platform, workload=workload, sampler=sampler)
 
     def points_of(self, launch: Launch) -> list[Point]:
         """The points that this launch measures, or says why it cannot."""

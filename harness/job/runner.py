@@ -128,8 +128,9 @@ class Runner:
 
     def _launch(self, launch: Launch, points: list[Point], calibration: Calibration | None) -> None:
         name = with_settings(launch.variant, launch.engine)
-        own = launch.arm.progress_run if launch.arm else ""
-        how = recipe(name, Path(own or self.plan.platform.progress_run), self.plan.platform.async_progress)
+        plan, arm = self.plan.under(launch), launch.arm
+        own = arm.progress_run if arm else ""
+        how = recipe(name, Path(own or plan.platform.progress_run), plan.platform.async_progress)
         if launch.variant == LIMIT and not launch.own:
             how = NO_LIMIT
         if self.plan.program and not isinstance(how, str) and how.workload_options:
@@ -145,8 +146,9 @@ class Runner:
             return
         worked = [calibration.with_work(point) for point in possible] if calibration else possible
         target = records.next_attempt(self.folders.records, launch.identity)
+        how = how.within(arm.environment) if arm else how
         if self.trial is None:
-            self._done(Attempt(self.plan, launch, how, worked, self.folders, target, skipped).run())
+            self._done(Attempt(plan, launch, how, worked, self.folders, target, skipped).run())
             return
         outcome = ForeignAttempt(self.plan, launch, how, worked, self.folders, target, self.trial).run()
         self._done(outcome)

@@ -1,139 +1,110 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arms of a gate, from the words in which they are asked for: an engine and the variant under which it runs.
+"""The arms of a gate, from the words in which they are asked for: an engine, the MPI, and what they run under.
 
 adaptive:burst=5             this checkout's engine under a variant with settings
-settings:FILE                the same with the settings of a file (KEY = VALUE lines, `variant = NAME` among them)
+settings:FILE                the same with those of a file (harness.base.settings_file), variables of the MPI among them
 prefix:DIR[,VARIANT]         an installed engine: DIR/bin/progress-run
+modules:"A B"[,VARIANT]      the engine that these modules bring, with all variables that they set
+spack:ENVIRONMENT[,VARIANT]  the engine that a Spack environment has installed
 commit:REVISION[,VARIANT]    the engine of a commit of this repository, built in a folder of its own
+mpi:NAME[,VARIANT]           another MPI of the system, with engine and programs built for it
+
+Behind the comma settings:FILE may stand as well.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.base import process, variants
+from harness.base import process, settings_file, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import Mpi
-from harness.base.paths import ROOT, STATE_DIR, require_clone
-from harness.base.steps import has_stamp, say, setup_lock, write_stamp
-from harness.setup import build
+from harness.sessions import commit_builds, loaded_modules
 
 DEFAULT_VARIANT = "adaptive"
-FORMS = "a variant (adaptive:burst=5), settings:FILE, prefix:DIR[,VARIANT] or commit:REVISION[,VARIANT]"
-GIT_LIMIT_S = 120.0
-BUILD_LIMIT_S = 900.0
-SOURCES = ("prefix", "commit")
+FORMS = (
+    "a variant (adaptive:burst=5), settings:FILE, or one of prefix:DIR, modules:'A B', spack:ENVIRONMENT, "
+    "commit:REVISION and mpi:NAME, with ,VARIANT or ,settings:FILE behind it"
+)
+SPACK_LIMIT_S = 120.0
+PACKAGE = "progress-engine"
+SETTINGS = "settings:"
+SOURCES = ("prefix", "modules", "spack", "commit", "mpi")
 
 
 @dataclass(frozen=True)
 class Source:
-    """What was asked for. `kind` and `where` empty: this checkout's own engine."""
+    """What was asked for. `kind` and `where` empty: this checkout's own engine. `environment`: variables of a settings
+    file."""
 
     kind: str
     where: str
     variant: str
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What an arm runs with: `progress_run` empty: the system's own; `environment`: on all of its ranks."""
+
+    progress_run: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 def parse(text: str) -> Source:
     """The words of an arm; UsageError with the forms there are if they are none."""
-    head, _, rest = text.partition(":")
-    if head == "settings":
-        return Source("", "", of_file(Path(rest)))
-    if head in SOURCES:
-        where, _, variant = rest.partition(",")
-        if not where:
-            raise UsageError(f"Arm '{text}': one of {FORMS} is wanted.")
-        return Source(head, where, variants.check(variant or DEFAULT_VARIANT))
+    kind, _, rest = text.partition(":")
+    if kind in SOURCES:
+        where, _, under = rest.partition(",")
+        if not where.strip():
+            raise UsageError(f"Arm '{text}': what stands behind {kind}: is empty; {FORMS} is wanted.")
+        return Source(kind, where.strip(), *_under(under or DEFAULT_VARIANT))
     try:
-        return Source("", "", variants.check(text))
+        return Source("", "", *_under(text))
     except UsageError as error:
         raise UsageError(f"Arm '{text}': {error} An arm is {FORMS}.") from error
 
 
-def of_file(path: Path) -> str:
-    """The variant with the settings that a file of KEY = VALUE lines has; UsageError if it cannot be read."""
-    try:
-        lines = path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The settings file {path} cannot be read: {error}.") from error
-    preset, settings = DEFAULT_VARIANT, []
-    for number, line in enumerate(lines, 1):
-        said = line.partition("#")[0].strip()
-        key, equals, value = (part.strip() for part in said.partition("="))
-        if said and not (equals and key and value):
-            raise UsageError(f"The settings file {path}, line {number}: KEY = VALUE is wanted.")
-        if key == "variant":
-            preset = value
-        elif said:
-            settings.append(f"{key}={value}")
-    return variants.check(variants.with_settings(preset, settings))
+def _under(text: str) -> tuple[str, dict[str, str]]:
+    """A variant, or the one of a settings file with the file's variables."""
+    if not text.startswith(SETTINGS):
+        return variants.check(text), {}
+    found = settings_file.read(Path(text.removeprefix(SETTINGS)))
+    return found.variant(DEFAULT_VARIANT), found.environment
 
 
-def progress_run(source: Source, mpi: Mpi) -> str:
-    """The progress-run of an arm, built where it has to be; empty: the system's own. UsageError if there is none."""
+def ready(source: Source, mpi: Mpi | None) -> Ready:
+    """What an arm runs with, built where it has to be; UsageError if it cannot be had. `mpi`: of those that the harness
+    provides; None: a site's own."""
     if source.kind == "prefix":
-        found = Path(source.where).expanduser().resolve() / "bin" / "progress-run"
-        if not found.is_file():
-            raise UsageError(f"Arm 'prefix:{source.where}': there is no {found}.")
-        return str(found)
+        return Ready(_in_prefix(source, Path(source.where).expanduser().resolve()), source.environment)
+    if source.kind == "spack":
+        return Ready(_in_prefix(source, _spack_prefix(source.where)), source.environment)
+    if source.kind == "modules":
+        found = loaded_modules.load(source.where.split())
+        return Ready(found.program("progress-run"), found.environment | source.environment)
     if source.kind == "commit":
-        return str(built(source.where, mpi))
-    return ""
+        if mpi is None:
+            raise UsageError(
+                f"Arm 'commit:{source.where}': engines are built here for the MPIs of ./bench list alone; build it for "
+                f"the site's, and give prefix:DIR."
+            )
+        return Ready(str(commit_builds.built(source.where, mpi)), source.environment)
+    return Ready(environment=source.environment)
 
 
-def commit_of(revision: str) -> str:
-    """The full name of a commit of this repository; UsageError if there is none."""
-    require_clone("An arm that is a commit")
-    asked = ["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
-    found = process.answer(asked, GIT_LIMIT_S)
+def _in_prefix(source: Source, prefix: Path) -> str:
+    found = prefix / "bin" / "progress-run"
+    if not found.is_file():
+        raise UsageError(f"Arm '{source.kind}:{source.where}': there is no {found}.")
+    return str(found)
+
+
+def _spack_prefix(environment: str) -> Path:
+    """Where a Spack environment, by its name or its folder, has installed the engine."""
+    asked = ["spack", "-e", environment, "location", "-i", PACKAGE]
+    found = process.answer(asked, SPACK_LIMIT_S)
     if found.status != 0:
-        raise UsageError(f"Arm 'commit:{revision}': this repository has no such commit.")
-    return found.out.strip()
-
-
-def built(revision: str, mpi: Mpi) -> Path:
-    """The progress-run of a commit, built for `mpi` below .bench/gate. UsageError if it does not build."""
-    commit = commit_of(revision)
-    folder = STATE_DIR / "gate" / commit[:16]
-    tree, stamp = folder / "build" / mpi.name, folder / f"{mpi.name}.built"
-    with setup_lock():
-        if has_stamp(stamp, commit):
-            return tree / "bin" / "progress-run"
-        if not (folder / "CMakeLists.txt").is_file():
-            _check_out(commit, folder, revision)
-        say(f"building the engine of {commit[:12]} for {mpi.title} ...")
-        target = ["--target", "progress_engine/all"]
-        configure = ["cmake", "-S", str(folder), "--preset", mpi.name, "-B", str(tree)]
-        for command in ([*configure, f"-DMPI_C_COMPILER={mpi.mpicc}"], ["cmake", "--build", str(tree), *target]):
-            _step(command, revision, mpi, folder)
-        write_stamp(stamp, commit)
-    return tree / "bin" / "progress-run"
-
-
-def _check_out(commit: str, folder: Path, revision: str) -> None:
-    """The files of a commit, and no worktree: git then knows nothing of it that would have to be taken back."""
-    partial = folder.with_name(f"{folder.name}.part")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    archive = partial / "sources.tar"
-    packed = process.answer(["git", "-C", str(ROOT), "archive", f"--output={archive}", commit], GIT_LIMIT_S)
-    unpacked = process.answer(["tar", "-xf", str(archive), "-C", str(partial)], GIT_LIMIT_S)
-    if packed.status != 0 or unpacked.status != 0:
-        raise UsageError(
-            f"Arm 'commit:{revision}': it cannot be checked out: {packed.last_line or unpacked.last_line}."
-        )
-    archive.unlink()
-    shutil.rmtree(folder, ignore_errors=True)
-    partial.replace(folder)
-
-
-def _step(command: list[str], revision: str, mpi: Mpi, folder: Path) -> None:
-    done = process.answer(command, BUILD_LIMIT_S, dict(os.environ) | build.environment(mpi), cwd=folder, merged=True)
-    log = folder / f"{mpi.name}.log"
-    log.write_text(done.out)
-    if done.status != 0:
-        why = f"ended with status {done.status}" if done.status is not None else done.last_line
-        raise UsageError(f"Arm 'commit:{revision}' does not build for {mpi.title}: {command[0]} {why}, see {log}.")
+        raise UsageError(f"Arm 'spack:{environment}': no {PACKAGE} is installed there: {found.last_line}")
+    return Path(found.out.strip())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,12 @@ from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.variants import LIMIT, WITHOUT_ENGINE
 from harness.job.plan import Arm, Gate, launch_estimate_s
+from harness.job.program import another_mpi
 from harness.sessions import arms, run
-from harness.sessions.request import Request
+from harness.sessions.request import Request, choose_mpis
 
-MOST_ROUNDS = 100
+MOST_ROUNDS = 200
+FASTER = 2  # than estimated a launch may be: the minutes end a gate, and not the rounds
 HELP_LIMIT_S = 30.0
 SAYS = "progress-run: "
 # The canary: some milliseconds of computation alone and a message alone, under no engine.
@@ -24,6 +27,7 @@ CANARY = Arm(
     "bare",
     workload=["microbench", "overlap"],
     points=[{"pattern": "both", "size_bytes": 262144, "work_units": 20000}],
+    samples=3,
 )
 
 
@@ -38,47 +42,59 @@ def planned(request: Request, asked: tuple[str, str], minutes: float, least: Cal
     jobs = request.jobs()
     sampler = jobs[0].sampler
     round_s = sum(3 * job.launch_estimate_s() + launch_estimate_s(CANARY.points, sampler, 0) for job in jobs)
-    rounds = min(MOST_ROUNDS, int(60 * minutes / round_s))
+    rounds = int(60 * minutes / round_s)
     wanted = least(sum(len(job.scale.points()) for job in jobs))
     if rounds < wanted:
         raise UsageError(
             f"{minutes:g} minutes allow {max(0, rounds)} rounds of about {round_s:.0f} s, and {wanted} are wanted at "
             f"least: give more --minutes, or fewer points with --set."
         )
-    return rounds
+    return min(MOST_ROUNDS, FASTER * rounds)
 
 
 def with_arms(request: Request, asked: tuple[str, str], new_options: Sequence[str], gate: Gate) -> Request:
     """The request with its three arms: the engines of the two that are asked for are built and fit the MPI."""
-    base, new = map(arms.parse, asked)
     (mpi,) = request.mpis
-    engines = []
-    for text, source in zip(asked, (base, new), strict=True):
-        if source.kind and not request.system.own_mpis:
-            raise UsageError(f"Arm '{text}': engines of other folders run with the MPIs of ./bench list alone.")
-        engines.append(arms.progress_run(source, MPIS[mpi]) if source.kind else "")
-    baseline = Arm("base", base.variant, engines[0])
-    candidate = Arm("new", new.variant, engines[1], options=list(new_options))
+    baseline, candidate = (_ready(text, name, request) for text, name in zip(asked, ("base", "new"), strict=True))
+    candidate = replace(candidate, options=list(new_options))
     every = [baseline, replace(baseline, name="control"), candidate]
-    names = list(dict.fromkeys((base.variant, new.variant)))
+    names = list(dict.fromkeys((baseline.variant, candidate.variant)))
     whole = replace(request, variants=names, gate=replace(gate, arms=every))
     run.set_up(replace(whole, variants=[]))
     for text, arm in zip(asked, (baseline, candidate), strict=True):
-        _fits(text, arm, whole, mpi)
+        _fits(text, arm, whole, arm.mpi or mpi)
     return whole
 
 
+def _ready(text: str, name: str, request: Request) -> Arm:
+    """The arm that these words ask for; UsageError if it cannot be had."""
+    source, (mpi,) = arms.parse(text), request.mpis
+    found = arms.ready(source, MPIS[mpi] if request.system.own_mpis else None)
+    (other,) = choose_mpis(source.where, request.system) if source.kind == "mpi" else (mpi,)
+    on = other if other != mpi else ""
+    return Arm(name, source.variant, found.progress_run, environment=found.environment, mpi=on)
+
+
 def _fits(text: str, arm: Arm, request: Request, mpi: str) -> None:
-    """UsageError where the engine does not take the arm's settings or is of another MPI."""
+    """UsageError where the engine does not take the arm's settings or is of another MPI, or its modules bring one.
+
+    A site's programs may not start where this runs: there each launch tells whether its engine and MPI are the right
+    ones.
+    """
     programs = request.system.programs_of(mpi)
     tool = Path(arm.progress_run) if arm.progress_run else programs / "progress-run"
     run.check_settings([arm.variant], tool.parent)
+    if not request.system.own_mpis:
+        return
+    workload = str(programs / request.studies[0].workload[0])
+    environment = dict(os.environ) | MPIS[mpi].environment() | arm.environment
+    if wrong := another_mpi(workload, MPIS[mpi].library, environment):
+        raise UsageError(f"Arm '{text}' does not run with {mpi}: {wrong}.")
     if arm.variant.partition(":")[0] in WITHOUT_ENGINE:
         return
     how = variants.recipe(arm.variant, tool, {})
     assert not isinstance(how, str)
-    workload = [str(programs / request.studies[0].workload[0]), "--help"]
-    done = process.answer([*how.prefix, *workload], HELP_LIMIT_S)
+    done = process.answer([*how.prefix, workload, "--help"], HELP_LIMIT_S, environment)
     complaint = next((line for line in done.err.splitlines() if line.startswith(SAYS)), "")
     if done.status != 0 or complaint:  # it would run the workload without the engine, and say so
         why = complaint.removeprefix(SAYS) or done.last_line

@@ -107,6 +107,8 @@ class Request:
             found.setdefault(job.mpi, set()).update(job.study.workload[:1])
             if self.gate:
                 found[job.mpi].add(self.gate.canary.workload[0])
+                for mpi in (arm.mpi for arm in self.gate.arms if arm.mpi):
+                    found.setdefault(mpi, set()).update(job.study.workload[:1])
         return {mpi: sorted(programs) for mpi, programs in found.items()}
 
     @property

@@ -11,14 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.base import paths
-from harness.base.errors import Failure, UsageError
-from harness.base.mpis import MPIS
+from harness.base.errors import Failure
 from harness.cli import main
 from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Arm, Gate, Plan, gate_schedule
 from harness.job.runner import Runner
-from harness.sessions import arms, gates
+from harness.sessions import gates
 from harness.sessions.facts import Facts
 from harness.sessions.request import Request, from_facts
 from harness.sites.systems import BUILTIN
@@ -97,51 +95,6 @@ def test_a_gate_begins_no_round_when_its_time_is_up(launched: Runner, monkeypatc
     monkeypatch.setattr(time, "monotonic", lambda: launched.started + 601.0)
     assert launched.run() == 0
     assert ran(launched) == ["canary"]
-
-
-def test_arms_in_words(tmp_path: Path) -> None:
-    assert arms.parse("adaptive:burst=5") == arms.Source("", "", "adaptive:burst=5")
-    assert arms.parse("commit:HEAD~2") == arms.Source("commit", "HEAD~2", "adaptive")
-    assert arms.parse("prefix:/opt/x,timer:slice_us=50") == arms.Source("prefix", "/opt/x", "timer:slice_us=50")
-    file = tmp_path / "site.conf"
-    file.write_text("# ours\nvariant = timer\nslice_us = 50  # short\n\n")
-    assert arms.parse(f"settings:{file}").variant == "timer:slice_us=50"
-    file.write_text("slice_us\n")
-    with pytest.raises(UsageError, match="line 1: KEY = VALUE"):
-        arms.parse(f"settings:{file}")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("quick", "no variant called 'quick'.*An arm is a variant"),
-        ("commit:", "one of a variant"),
-        ("settings:/none", "cannot be read"),
-        ("commit:HEAD,quick", "no variant called"),
-    ],
-)
-def test_words_that_are_no_arm(text: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        arms.parse(text)
-
-
-def test_engines_that_are_not_there() -> None:
-    with pytest.raises(UsageError, match="there is no /none/bin/progress-run"):
-        arms.progress_run(arms.parse("prefix:/none"), MPIS["mpich"])
-    with pytest.raises(UsageError, match="no such commit"):
-        arms.progress_run(arms.parse("commit:0000000"), MPIS["mpich"])
-    with pytest.raises(UsageError, match="no such commit"):
-        arms.progress_run(arms.parse("commit:--help"), MPIS["mpich"])
-
-
-def test_a_commit_that_does_not_build_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever it has instead of the engine; what another gate has built stays."""
-    monkeypatch.setattr(arms, "STATE_DIR", tmp_path / "state")
-    monkeypatch.setattr(arms, "_check_out", lambda _commit, folder, _revision: folder.mkdir(parents=True))
-    if not paths.IN_CLONE:
-        pytest.skip("needs a clone")
-    with pytest.raises(UsageError, match=r"'commit:HEAD' does not build for MPICH.*see .*log"):
-        arms.progress_run(arms.parse("commit:HEAD"), MPIS["mpich"])
 
 
 CALLS = {

@@ -21,6 +21,7 @@ const Benchmark& n_load_benchmark();
 const Benchmark& one_to_many_benchmark();
 const Benchmark& many_to_many_benchmark();
 const Benchmark& context_switches_benchmark();
+const Benchmark& node_pairs_benchmark();
 const Benchmark& calibration_benchmark();
 
 /// All that `microbench --list` shows. A new benchmark is a file and a line in benchmarks.cpp.

@@ -138,7 +138,27 @@ def test_overhead_is_found_beside_enough_work(mpich: Launcher) -> None:
         assert (min(line["samples"]["comp_s"]) > 0) == computes
 
 
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_every_pair_meets_once(mpich: Launcher, ranks: int) -> None:
+    """Both ends of each pair agree; of an odd number one rests in every round."""
+    rounds = ranks - 1 + ranks % 2
+    points = [f"round={n},size_bytes=64,work_units=10,round_trips=3" for n in range(rounds)]
+    met: list[tuple[int, int]] = []
+    for line in measure(mpich, ranks, "node-pairs", *points).points:
+        assert min(line["samples"]["comp_s"]) > 0
+        assert ("transfer_s" in line["samples"]) == (line["role"] == "one of a pair")
+        if "partner" in line["samples"]:
+            met.append((line["rank"], int(line["samples"]["partner"][0])))
+    assert sorted(met) == [(a, b) for a in range(ranks) for b in range(ranks) if a != b]
+
+
 REFUSED = {
+    "no such round": (
+        2,
+        "node-pairs",
+        "round=1,size_bytes=8,work_units=1",
+        "round = 1: 2 ranks have the rounds 0 to 0",
+    ),
     "one rank": (1, "collective-overlap", "collective=ibcast,size_bytes=8,work_units=1", "needs 2 ranks at least"),
     "no multiple": (2, "collective-overlap", "collective=ireduce,size_bytes=9,work_units=1", "not a multiple of 8"),
     "collective": (2, "collective-overlap", "collective=iscan,size_bytes=8,work_units=1", "one of ireduce, igather"),

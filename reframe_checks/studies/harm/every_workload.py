@@ -27,6 +27,7 @@ WORK = {"size_bytes": MIB, "work_units": 10_000}  # some ten milliseconds of com
 # What compares two ways of an engine has nothing to be held against without one.
 # A suite's kernels are benchmarks of their own.
 LEFT_OUT = {
+    ("microbench", "node-pairs"): "it looks at nodes, and its messages are those of `latency`",
     ("ult", "waiting"): "it compares two ways of an engine that suspends user-level threads",
     ("npb", "suite"): "each of its kernels is compared by itself",
 }

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Is one of three arms slower? The aligned rank test of Hodges and Lehmann (1962), over many series at once.
+
+In each round baseline, its copy and candidate run in an order that is drawn, so without an effect each of the three
+values is as likely the candidate's as the two others are, whatever their distribution is and whatever the round was
+like. The candidate is held against both of the others: its difference to them has three quarters of the variance that
+a difference to one of them has. Values are aligned by the middle of their round and its neighbours, which takes out
+what the machine does more slowly than that, and counted by their rank among all of them, so a launch that took twice as
+long moves little. The middle is of all arms alike, so it tells nothing of which of them is the candidate.
+
+How likely a sum of the candidate's ranks is, given the ranks of every round, has no table: it is computed by the
+saddlepoint approximation of Lugannani and Rice, as Robinson has it for permutation tests (JRSS B 44, 1982).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special, stats
+
+from analysis.gate.signed_rank import Middle, middle
+
+Array = npt.NDArray[np.float64]
+ARMS = 3
+NEW = 2  # its place; before it are baseline and copy
+BESIDE = 2  # rounds on either side of one, by which it is aligned
+STEPS = 40  # of bisection
+NEAR = 1e-4  # of the middle the formula divides zero by zero
+
+
+def p_above(logs: npt.ArrayLike, bound: float) -> Array:
+    """How likely a candidate as slow as this is, if it is slower by `bound` or less. `logs`: (..., arms, rounds)."""
+    values = np.array(logs, dtype=float)
+    values[..., NEW, :] -= bound
+    return _tail(_scores(values))
+
+
+def p_below(logs: npt.ArrayLike, bound: float) -> Array:
+    """The same of a candidate as fast as this, if it is slower by `bound` or more."""
+    return p_above(-np.asarray(logs, dtype=float), -bound)
+
+
+def fewest(level: float) -> int:
+    """The fewest rounds that can show anything at this level: by chance the candidate is last once in three."""
+    return math.ceil(-math.log(level) / math.log(ARMS)) if 0 < level < 1 else 1
+
+
+def ratio(logs: npt.ArrayLike, level: float) -> Middle:
+    """By how much the candidate is slower (Hodges and Lehmann), and the bounds that the test leaves at this level;
+    infinite where so few rounds cannot show anything at it."""
+    values = np.asarray(logs, dtype=float)
+    rounds = values.shape[-1]
+    differences = values[NEW] - values[:NEW].mean(axis=0)
+    centre = middle(differences, level).value
+    if level <= 0 or rounds < fewest(level):
+        return Middle(centre, -math.inf, math.inf)
+    reach = float(np.ptp(values)) + 1e-9
+    low = _crossing(lambda bound: float(p_above(values, bound)) <= level, centre - 2 * reach, centre)
+    high = _crossing(lambda bound: float(p_below(values, bound)) <= level, centre + 2 * reach, centre)
+    return Middle(centre, low, high)
+
+
+def _crossing(shown: Callable[[float], bool], outside: float, inside: float) -> float:
+    """The bound nearest to `inside` at which something is shown; it is shown `outside`."""
+    if shown(inside):
+        return inside
+    for _ in range(STEPS):
+        here = (outside + inside) / 2
+        outside, inside = (here, inside) if shown(here) else (outside, here)
+    return outside
+
+
+def _scores(values: Array) -> Array:
+    """Ranks of the aligned values, less the mean of their round."""
+    aligned = values - _level(values)[..., None, :]
+    flat = aligned.reshape(*aligned.shape[:-2], -1)
+    ranks = stats.rankdata(flat, axis=-1).reshape(aligned.shape) / flat.shape[-1]
+    return np.asarray(ranks - ranks.mean(axis=-2, keepdims=True), dtype=np.float64)
+
+
+def _level(values: Array) -> Array:
+    """The middle of the values of each round and of its neighbours."""
+    around = np.pad(values, [(0, 0)] * (values.ndim - 1) + [(BESIDE, BESIDE)], constant_values=np.nan)
+    windows = np.lib.stride_tricks.sliding_window_view(around, 2 * BESIDE + 1, axis=-1)
+    return np.asarray(np.nanmedian(windows, axis=(-3, -1)), dtype=np.float64)
+
+
+def _tail(scores: Array) -> Array:
+    """P(the sum over rounds of one of three scores each, drawn, is what the candidate's is or more)."""
+    total = scores[..., NEW, :].sum(axis=-1)
+    most = scores.max(axis=-2)
+    limit = np.prod((scores >= most[..., None, :] - 1e-12).mean(axis=-2), axis=-1)
+    t, first = _saddlepoint(scores, total)
+    cumulant, _, spread = _cumulants(scores, t)
+    root = np.sign(t) * np.sqrt(np.maximum(0.0, 2 * (t * total - cumulant)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beside = t * np.sqrt(spread)
+        found = special.ndtr(-root) + stats.norm.pdf(root) * (1 / beside - 1 / root)
+        normal = special.ndtr(-total / np.sqrt(first))
+    found = np.where(np.abs(root) < NEAR, normal, found)
+    # no sum is less likely than the largest one, which no finite t leads to
+    found = np.where(total >= most.sum(axis=-1) - 1e-9, limit, np.clip(found, limit, 1.0))
+    return np.asarray(np.where(first > 0, found, 1.0), dtype=np.float64)
+
+
+def _saddlepoint(scores: Array, total: Array) -> tuple[Array, Array]:
+    """Where the derivative of the cumulants is `total`, by bisection; and their second one at zero."""
+    first = _cumulants(scores, np.zeros_like(total))[2]
+    reach = 40.0 / np.maximum(1e-12, np.ptp(scores, axis=-2).max(axis=-1))
+    low, high = -reach, reach
+    for _ in range(STEPS):
+        t = (low + high) / 2
+        below = _cumulants(scores, t)[1] < total
+        low, high = np.where(below, t, low), np.where(below, high, t)
+    return (low + high) / 2, first
+
+
+def _cumulants(scores: Array, t: Array) -> tuple[Array, Array, Array]:
+    """Of the sum: the generating function at `t`, and its first two derivatives."""
+    powers = scores * t[..., None, None]
+    highest = powers.max(axis=-2, keepdims=True)
+    weights = np.exp(powers - highest)
+    whole = weights.sum(axis=-2)
+    first = (weights * scores).sum(axis=-2) / whole
+    second = (weights * scores**2).sum(axis=-2) / whole - first**2
+    cumulant = highest[..., 0, :] + np.log(whole / ARMS)
+    return cumulant.sum(axis=-1), first.sum(axis=-1), second.sum(axis=-1)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a session of the study node-pairs says of each node and each pair of nodes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from analysis.errors import UsageError
+from analysis.gate.odd import BETWEEN, COMPUTATION, TRANSFER, odd, words
+from analysis.gate.verdict import Odd
+from analysis.records.load import Records, load
+from analysis.text_table import markdown
+
+STUDY = "node-pairs"
+Measured = dict[str, dict[str, dict[int, float]]]
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """`measured`: see analysis.gate.odd; `nodes`: in the order of their ranks; `failed`: why a launch did not count."""
+
+    nodes: list[str]
+    measured: Measured
+    odd: list[Odd]
+    failed: list[str]
+
+    @property
+    def rounds(self) -> int:
+        """In how many launches all was measured."""
+        turns = [set(rounds) for places in self.measured.values() for rounds in places.values()]
+        return len(set.intersection(*turns)) if turns else 0
+
+    def sentence(self) -> str:
+        if not self.measured:
+            return f"Nothing was measured: {self.failed[0] if self.failed else 'there is no record'}."
+        over = f"over {self.rounds} launches on {len(self.nodes)} nodes"
+        if not self.odd:
+            return f"No node and no link is slower than the others by more than 5 %, {over}."
+        return f"Slower than the others, {over}: {'; '.join(map(words, self.odd))}."
+
+
+def read(path: Path) -> Nodes:
+    """The nodes of a session; UsageError if it has none of this study."""
+    records = load([path], use_cache=False)
+    if STUDY not in records.sessions[0].get("studies", []):
+        raise UsageError(f"{path} is no session of ./bench nodes.")
+    if not len(records.points):
+        return Nodes([], {}, [], [])
+    bad = records.points[~records.points["status"].isin(["ok", "skipped"])]
+    failed = list(dict.fromkeys(map(str, bad["reason"])))
+    ran = records.launches[records.launches["hosts"].map(len) > 0]
+    nodes = list(ran["hosts"].iloc[0]) if len(ran) else []
+    found = _measured(records)
+    return Nodes(nodes, found, odd(found), failed)
+
+
+def _measured(records: Records) -> Measured:
+    """Medians of each launch; both sides of a pair measure it, and the slower one counts."""
+    ran = records.launches[records.launches["hosts"].map(len) > 0]
+    hosts_of = dict(zip(ran["launch"], ran["hosts"], strict=True))
+    turn_of = dict(zip(ran["launch"], ran["repetition"], strict=True))
+    columns = ["launch", "rank", "status", "point"]
+    series = records.series.merge(records.points[columns], left_on="row", right_index=True)
+    collected: dict[tuple[str, str, int], list[float]] = {}
+    for (launch, _), rows in series[series["status"] == "ok"].groupby(["launch", "row"]):
+        hosts, turn = list(hosts_of[launch]), int(turn_of[launch])
+        first = rows.iloc[0]
+        values = {
+            row["quantity"]: float(np.median(records.series_values(row["first"], row["count"])))
+            for row in rows.to_dict("records")
+        }
+        point, me = json.loads(first["point"]), hosts[int(first["rank"])]
+        collected.setdefault((f"{COMPUTATION} bound by {point['work']}", me, turn), []).append(values["comp_s"])
+        if "transfer_s" in values:
+            pair = BETWEEN.join(sorted((me, hosts[int(values["partner"])])))
+            of = f"{TRANSFER} of {point['size_bytes']} bytes"
+            collected.setdefault((of, pair, turn), []).append(values["transfer_s"])
+    found: Measured = {}
+    for (what, where, turn), seconds in collected.items():
+        value = np.median(seconds) if what.startswith(COMPUTATION) else max(seconds)
+        found.setdefault(what, {}).setdefault(where, {})[turn] = float(value)
+    return found
+
+
+def as_markdown(found: Nodes) -> str:
+    """The sentence, and for every node its computation and its links, against the middle of all nodes."""
+    lines = [found.sentence(), ""]
+    columns = [*found.measured]
+    medians = {
+        what: {where: float(np.median(list(rounds.values()))) for where, rounds in places.items()}
+        for what, places in found.measured.items()
+    }
+    rows = []
+    for node in found.nodes:
+        cells = []
+        for what in columns:
+            mine = [value for where, value in medians[what].items() if node in where.split(BETWEEN)]
+            every = float(np.median(list(medians[what].values())))
+            cells.append(f"{1e6 * np.median(mine):.1f} us ({np.median(mine) / every:.2f})" if mine else "none")
+        rows.append([node, *cells])
+    heads = [f"links, {what}" if what.startswith(TRANSFER) else what for what in columns]
+    lines += markdown(["node", *heads], rows) if rows else []
+    lines += ["", "Medians; in brackets over the middle of all nodes or links."] if rows else []
+    return "\n".join([*lines, *(f"- {why}" for why in found.failed)]) + "\n"
+
+
+def as_json(found: Nodes) -> str:
+    """Everything, for programs."""
+    return json.dumps(
+        {
+            "nodes": found.nodes,
+            "odd": [{"where": o.where, "what": o.what, "ratio": o.ratio, "low": o.low} for o in found.odd],
+            "launches": found.rounds,
+            "measured_s": found.measured,
+            "failed": found.failed,
+            "sentence": found.sentence(),
+        },
+        indent=1,
+    )

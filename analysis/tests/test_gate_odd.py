@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which nodes and links are named: those that are slower than the others, and nobody else."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.errors import UsageError
+from analysis.gate import node_pairs, odd
+
+NODES = ("a", "b", "c", "d", "e")
+ROUNDS = 20
+Measured = dict[str, dict[int, float]]
+
+
+def links(slow: Mapping[str, float], nodes: tuple[str, ...] = NODES, noise: float = 0.02, seed: int = 1) -> Measured:
+    """`slow`: a node, all of whose links are slower, or a pair."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for pair in itertools.combinations(nodes, 2):
+        factor = max(slow.get(name, 1.0) for name in (*pair, " and ".join(pair)))
+        found[" and ".join(pair)] = {n: factor * math.exp(rng.normal(0, noise)) for n in range(ROUNDS)}
+    return found
+
+
+def named(slow: Mapping[str, float], nodes: tuple[str, ...] = NODES) -> list[str]:
+    return [one.where for one in odd.odd({"transfer": links(slow, nodes)})]
+
+
+def test_nothing_is_odd_where_all_are_alike() -> None:
+    for seed in range(20):
+        assert not odd.odd({"transfer": links({}, noise=0.1, seed=seed)})
+
+
+@pytest.mark.parametrize("count", [3, 4, 5])
+def test_a_node_whose_links_are_all_slow_is_named_in_their_place(count: int) -> None:
+    assert named({"b": 1.5}, NODES[:count]) == ["b"]
+
+
+def test_one_slow_link_is_named_by_its_two_ends() -> None:
+    assert named({"b and d": 1.5}) == ["b and d"]
+    assert named({"b and d": 1.5, "e": 1.4}) == ["e", "b and d"]
+
+
+def test_one_long_launch_names_nobody() -> None:
+    measured = links({})
+    measured["a and b"][3] *= 10
+    assert not odd.odd({"transfer": measured})
+
+
+def test_too_few_rounds_name_nobody() -> None:
+    few = {where: {n: rounds[n] for n in range(8)} for where, rounds in links({"b": 3.0}).items()}
+    assert not odd.odd({"transfer": few}) and odd.rounds_wanted(len(few)) > 8
+
+
+def record(folder: Path, turn: int, slow: str, hosts: tuple[str, ...] = ("n1", "n2", "n3")) -> None:
+    """A launch on three nodes, of which one rests in each round of the tournament."""
+    context = {
+        "launch": f"s.{turn}", "study": "node-pairs", "system": "local", "mpi": "mpich", "variant": "bare",
+        "repetition": turn, "order": turn,
+    }  # fmt: skip
+    ranks = [{"rank": n, "host": host, "cpus_allowed": [n], "clock_resolution_s": 1e-9} for n, host in enumerate(hosts)]
+    unit = {"unit": "s", "better": "lower", "leading": False}
+    quantities = {"comp_s": unit, "transfer_s": {**unit, "leading": True}, "partner": {**unit, "better": "neither"}}
+    header = {
+        "schema": 3, "context": context, "workload": {"name": "node-pairs", "version": "1"}, "arguments": [],
+        "mpi_library": "MPICH", "thread_level": None, "world_size": 3, "ranks": ranks, "start_time": "2026",
+        "quantities": quantities,
+    }  # fmt: skip
+    lines: list[dict[str, Any]] = [{"header": header}]
+    for number in range(3):
+        for rank, host in enumerate(hosts):
+            samples = {"comp_s": [0.01 * (1.5 if host == slow else 1.0)] * 3}
+            partner = (number - rank) % 3
+            if partner != rank:
+                samples |= {"transfer_s": [1e-4] * 3, "partner": [float(partner)] * 3}
+            point = {"round": number, "size_bytes": 8, "work": "register", "work_units": 100, "round_trips": 5}
+            lines.append({"point": point, "rank": rank, "status": "ok", "samples": samples})
+    lines.append({"end": {"status": "ok", "elapsed_s": 1.0, "ranks": []}})
+    (folder / f"s.{turn}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    facts = {
+        "session": "n", "created": "2026", "system": "local", "mpi_names": ["mpich"], "studies": ["node-pairs"],
+        "state": "complete",
+    }  # fmt: skip
+    (tmp_path / "session.json").write_text(json.dumps(facts))
+    (tmp_path / "records").mkdir()
+    for turn in range(16):
+        record(tmp_path / "records", turn, slow="n2")
+    return tmp_path
+
+
+def test_nodes_and_pairs_of_a_session(session: Path) -> None:
+    found = node_pairs.read(session)
+    assert set(found.measured["transfer of 8 bytes"]) == {"n1 and n2", "n1 and n3", "n2 and n3"}
+    assert found.nodes == ["n1", "n2", "n3"] and found.rounds == 16
+    assert [(one.where, one.what) for one in found.odd] == [("n2", "computation bound by register")]
+    assert "node n2 computes 50 % slower than the others (bound by register" in found.sentence()
+    assert "| n2 | 15000.0 us (1.50) | 100.0 us (1.00) |" in node_pairs.as_markdown(found)
+    assert json.loads(node_pairs.as_json(found))["odd"][0]["where"] == "n2"
+
+
+def test_a_session_without_records_says_so_and_another_one_is_refused(session: Path) -> None:
+    for path in (session / "records").iterdir():
+        path.unlink()
+    assert "Nothing was measured" in node_pairs.read(session).sentence()
+    facts = json.loads((session / "session.json").read_text())
+    (session / "session.json").write_text(json.dumps({**facts, "studies": ["overlap-ratio"]}))
+    with pytest.raises(UsageError, match=r"no session of \./bench nodes"):
+        node_pairs.read(session)

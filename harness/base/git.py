@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""git, asked of a repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from harness.base import process
+from harness.base.errors import UsageError
+
+LIMIT_S = 120.0
+
+
+def ask(where: Path, *words: str) -> process.Answer:
+    """What git says, in English."""
+    return process.answer(["git", "-C", str(where), *words], LIMIT_S, dict(os.environ) | {"LC_ALL": "C"})
+
+
+def commit_of(repository: Path, revision: str) -> str:
+    """The full name of a commit; UsageError if there is none."""
+    found = ask(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if found.status != 0:
+        raise UsageError(f"{repository} has no such commit: '{revision}'.")
+    return found.out.strip()
+
+
+def subject(repository: Path, commit: str) -> str:
+    """A commit in a line: its name, its date and what it says of itself."""
+    return ask(repository, "log", "-1", "--format=%h %as %s", commit).out.strip()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench bisect: which commit made it slower? git bisect, with the verdict of ./bench gate for each commit."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from harness.base import git, process
+from harness.base.errors import UsageError
+from harness.base.paths import ROOT, require_clone
+from harness.base.steps import say
+from harness.commands.gate import NOT_TOLD
+from harness.sessions import bisect as bisection
+
+ARMS = ("--base", "--new", "--resume")
+
+
+def bisect(
+    good: Annotated[str, typer.Option("--good", metavar="COMMIT", help="The last one known to be fast enough.")] = "",
+    bad: Annotated[str, typer.Option("--bad", metavar="COMMIT", help="One that is known to be slower.")] = "",
+    variant: Annotated[
+        str, typer.Option("--variant", metavar="V", help="Under which the engine of each commit runs.")
+    ] = "adaptive",
+    options: Annotated[
+        list[str], typer.Argument(metavar="[OPTIONS OF ./bench gate]", help="--study, --system, --mpi, --minutes, ...")
+    ] = [],  # noqa: B006 - Typer copies it
+) -> int:
+    """Find the commit since which the engine is slower than at --good: a gate for each commit that git bisect proposes.
+
+    A commit that does not build, and one of which the gate cannot tell, are skipped. What a gate's options are, and
+    how long it takes at most, says ./bench gate --help.
+
+    Exit status 0: the commit is named. 3: --bad is not shown to be slower, or skipped commits leave several. 2: a wrong
+    call.
+
+    Example: ./bench bisect --good v1.0 --bad main --variant adaptive --study overlap-ratio --minutes 3
+    """
+    require_clone("./bench bisect")
+    if not (good and bad):
+        raise UsageError("A bisection has two ends: give --good and --bad.")
+    if own := [word for word in options if word.partition("=")[0] in ARMS]:
+        raise UsageError(f"./bench bisect chooses the arms of its gates: leave {own[0]} out.")
+    ends = [git.commit_of(ROOT, revision) for revision in (good, bad)]
+
+    def gate(base: str, new: str) -> int:
+        say(f"bisect: {git.subject(ROOT, new)}")
+        arms = ["--base", f"commit:{base},{variant}", "--new", f"commit:{new},{variant}"]
+        return process.attended([sys.executable, "-m", "harness", "gate", *arms, *options], cwd=ROOT)
+
+    found = bisection.run(ROOT, ends[0], ends[1], gate)
+    for step in found.steps:
+        print(f"{step.mark:5} (status {step.status})  {git.subject(ROOT, step.commit)}")
+    if found.first:
+        print(f"The first slower commit: {git.subject(ROOT, found.first)}")
+        return 0
+    if found.candidates:
+        print("Skipped commits leave several of which one is the first slower one:")
+        print("\n".join(f"  {git.subject(ROOT, commit)}" for commit in found.candidates))
+    else:
+        print(f"{bad} is not shown to be slower than {good}: there is nothing to look for.")
+    return NOT_TOLD

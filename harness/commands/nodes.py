@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench nodes: which node of an allocation, or link between two of them, is slower than the others?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.base.errors import UsageError
+from harness.base.steps import say
+from harness.commands import options, tables
+from harness.commands.run import describe, usable
+from harness.sessions import run as runs
+from harness.sessions import session as sessions
+from harness.sessions.request import Request, choose_mpis, from_facts
+from harness.sites import systems
+from reframe_checks import catalogue
+
+STUDY = "node-pairs"
+SPARE = 2  # launches beyond the fewest that can show anything
+ODD = 3  # the status of ./bench gate for a node
+
+
+def nodes(
+    system: options.System = "vcluster",
+    number: Annotated[int, typer.Option("--nodes", min=2, max=4096, help="How many nodes.")] = 4,
+    mpi: options.OneMpi = "mpich",
+    launches: tables.Launches = 0,
+    seed: options.Seed = 1,
+    resume: tables.Resume = "",
+    force: tables.Force = False,
+    table: tables.TableOf = "",
+    json: options.Json = False,
+    out: tables.Out = None,
+) -> int:
+    """Name the nodes that compute slower than the others, and the slow links, by canaries over all pairs of nodes.
+
+    Every node computes alone, and every two of them exchange messages: pairs side by side, so that n nodes take n - 1
+    rounds. What is named is shown to be slower than the middle of the others by more than 5 %.
+
+    Exit status 0: nothing is odd. 3: what is odd is named. 1: a launch failed. 2: a wrong call.
+
+    Example: ./bench nodes --system site.py --nodes 16
+    """
+    if table:
+        return _tell(tables.named(table), json, out)
+    if resume:
+        session = sessions.load(resume)
+        request = from_facts(session.facts)
+        if [study.name for study in request.studies] != [STUDY]:
+            raise UsageError(f"Session {session.name} is none of ./bench nodes: ./bench run --resume goes on with it.")
+    else:
+        request = _request(system, number, mpi, launches, seed)
+    usable(request.system)
+    runs.set_up(request)
+    with runs.measuring(request.system, "nodes"):
+        if resume:
+            session = runs.resumed_session(request, session, force)
+        else:
+            session = runs.new_session(request, "nodes", sys.argv[1:])
+        say(describe(request))
+        try:
+            good = runs.run(request, session)
+        finally:
+            say(f"session: {session.path}")
+    return max(0 if good else 1, _tell([session.path], json, out))
+
+
+def _request(system: str, number: int, mpi: str, launches: int, seed: int) -> Request:
+    from analysis.gate.odd import rounds_wanted  # noqa: PLC0415 - a second of imports
+
+    chosen = systems.by_name(system)
+    rounds = number - 1 + number % 2
+    wanted = launches or SPARE + rounds_wanted(number * (number - 1) // 2)
+    settings = {"launches": str(wanted), "round": ",".join(map(str, range(rounds)))}
+    studies = catalogue.by_names([STUDY])
+    return Request(studies, chosen, choose_mpis(mpi, chosen), [], settings=settings, seed=seed, nodes=number)
+
+
+def _tell(paths: list[Path], json: bool, out: Path | None) -> int:
+    from analysis.gate import node_pairs  # noqa: PLC0415 - a second of imports
+
+    if len(paths) != 1:
+        raise UsageError("One session is told of at a time: --table SESSION.")
+    found = node_pairs.read(paths[0])
+    tables.write(node_pairs.as_json(found) if json else node_pairs.as_markdown(found), out)
+    if not found.measured:
+        return 1
+    return ODD if found.odd else 0

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""git bisect, driven by a gate's verdict: which commit made the engine slower?
+
+It runs in a worktree of its own without files, so that neither the checkout nor a bisection of the user's is touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.base import git, process
+from harness.base.errors import Failure, UsageError
+
+SLOWER, NO_ARM = 1, 2  # statuses of ./bench gate
+MARKS = {0: "good", SLOWER: "bad", NO_ARM: "skip", 3: "skip"}
+FIRST = re.compile(r"^([0-9a-f]{40}) is the first bad commit$", re.MULTILINE)
+ONLY_SKIPPED = 2  # the status of git bisect
+Gate = Callable[[str, str], int]  # baseline and candidate, whole names -> the status
+
+
+@dataclass(frozen=True)
+class Step:
+    """A gate of one commit against the good one: its status, and how git bisect was told of it."""
+
+    commit: str
+    status: int
+    mark: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """`first`: the first bad commit; empty where it cannot be told, and `candidates` are those that may be it, or where
+    the bad commit itself is not shown to be slower, and there are none."""
+
+    first: str
+    candidates: list[str]
+    steps: list[Step] = field(default_factory=list)
+
+
+def run(repository: Path, good: str, bad: str, gate: Gate) -> Found:
+    """Find the first commit behind `good` that is slower than it; both are whole names."""
+    if git.ask(repository, "merge-base", "--is-ancestor", good, bad).status != 0 or good == bad:
+        raise UsageError(f"--good {good[:12]} is no ancestor of --bad {bad[:12]}: there is nothing between them.")
+    status = gate(good, bad)
+    steps = [Step(bad, status, MARKS.get(status, ""))]
+    if status == NO_ARM:
+        raise UsageError("The gate of --bad against --good cannot be: see what it said.")
+    if status != SLOWER:
+        return Found("", [], steps)
+    with _worktree(repository, bad) as here:
+        said = _told(here, "start", "--no-checkout", bad, good)
+        while not (first := FIRST.search(said.out)) and said.status == 0:
+            commit = git.ask(here, "rev-parse", "BISECT_HEAD").out.strip()
+            status = gate(good, commit)
+            if status not in MARKS:
+                raise Failure(f"The gate of {commit[:12]} ended with status {status}: the bisection cannot go on.")
+            steps.append(Step(commit, status, MARKS[status]))
+            said = _told(here, MARKS[status], commit)
+        if first:
+            return Found(first[1], [first[1]], steps)
+        return Found("", _left(here), steps)
+
+
+def _left(here: Path) -> list[str]:
+    """The commits that may be the first bad one: those that are not reached from a good one."""
+    refs = git.ask(here, "for-each-ref", "--format=%(refname)", "refs/bisect/").out.split()
+    bad = [ref for ref in refs if ref.endswith("/bad")]
+    good = [f"^{ref}" for ref in refs if "/good-" in ref]
+    return git.ask(here, "rev-list", *bad, *good).out.split()
+
+
+@contextlib.contextmanager
+def _worktree(repository: Path, commit: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="bench-bisect-") as folder:
+        here = Path(folder) / "here"
+        made = git.ask(repository, "worktree", "add", "--detach", "--no-checkout", str(here), commit)
+        if made.status != 0:
+            raise Failure(f"git cannot make a worktree of {repository}: {made.last_line}.")
+        try:
+            yield here
+        finally:
+            git.ask(repository, "worktree", "remove", "--force", str(here))
+
+
+def _told(here: Path, *words: str) -> process.Answer:
+    said = git.ask(here, "bisect", *words)
+    if said.status not in (0, ONLY_SKIPPED):
+        raise Failure(f"git bisect {words[0]}: {said.last_line}.")
+    return said

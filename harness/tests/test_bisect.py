@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench bisect: the commit that made it slower is found from recorded verdicts, and nothing of the search is left."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.base import git as base_git
+from harness.base.errors import Failure, UsageError
+from harness.cli import main
+from harness.sessions import bisect
+
+COMMITS = 12
+FIRST_BAD = 7
+WHO = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+
+
+def git(repository: Path, *words: str) -> str:
+    command = ["git", "-C", str(repository), *WHO, *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A repository of some commits, and their names, the oldest first."""
+    repository = tmp_path_factory.mktemp("repository")
+    git(repository, "init", "-q", "-b", "main")
+    for number in range(COMMITS):
+        git(repository, "commit", "-q", "--allow-empty", "-m", f"change {number}")
+    return repository, git(repository, "rev-list", "--reverse", "main").split()
+
+
+class Recorded:
+    """A gate whose verdicts are known: from commit FIRST_BAD on slower, with other statuses for some."""
+
+    def __init__(self, commits: list[str], others: dict[int, int] | None = None) -> None:
+        self.commits, self.others = commits, others or {}
+        self.asked: list[int] = []
+
+    def __call__(self, base: str, new: str) -> int:
+        assert base == self.commits[0]
+        number = self.commits.index(new)
+        self.asked.append(number)
+        return self.others.get(number, int(number >= FIRST_BAD))
+
+
+def nothing_left(repository: Path) -> bool:
+    """No worktree, and no ref of a bisection."""
+    one = len(git(repository, "worktree", "list").splitlines()) == 1
+    return one and not git(repository, "for-each-ref", "refs/bisect/") and not (repository / ".git/BISECT_LOG").exists()
+
+
+def test_the_first_slower_commit_is_found_in_few_gates(history: tuple[Path, list[str]]) -> None:
+    repository, commits = history
+    gate = Recorded(commits)
+    found = bisect.run(repository, commits[0], commits[-1], gate)
+    assert found.first == commits[FIRST_BAD] and gate.asked[0] == COMMITS - 1
+    assert len(gate.asked) <= 6 and len(set(gate.asked)) == len(gate.asked)
+    assert [step.mark for step in found.steps] == ["bad" if n >= FIRST_BAD else "good" for n in gate.asked]
+    assert nothing_left(repository)
+    assert base_git.subject(repository, found.first).endswith(f"change {FIRST_BAD}")
+
+
+def test_what_does_not_build_or_cannot_be_told_is_skipped(history: tuple[Path, list[str]]) -> None:
+    repository, commits = history
+    found = bisect.run(repository, commits[0], commits[-1], Recorded(commits, {5: 2, 9: 3}))
+    assert found.first == commits[FIRST_BAD]
+
+
+def test_skipped_commits_beside_the_first_bad_one_leave_several(history: tuple[Path, list[str]]) -> None:
+    repository, commits = history
+    found = bisect.run(repository, commits[0], commits[-1], Recorded(commits, {6: 3, 7: 2}))
+    assert not found.first and set(found.candidates) == set(commits[6:9])
+    assert nothing_left(repository)
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_bad_commit_that_is_not_slower_ends_it(history: tuple[Path, list[str]], status: int) -> None:
+    repository, commits = history
+    found = bisect.run(repository, commits[0], commits[-1], Recorded(commits, {COMMITS - 1: status}))
+    assert (found.first, found.candidates, len(found.steps)) == ("", [], 1)
+
+
+def test_what_cannot_be_bisected(history: tuple[Path, list[str]]) -> None:
+    repository, commits = history
+    with pytest.raises(UsageError, match="no ancestor"):
+        bisect.run(repository, commits[5], commits[2], Recorded(commits))
+    with pytest.raises(UsageError, match="cannot be"):
+        bisect.run(repository, commits[0], commits[-1], Recorded(commits, {COMMITS - 1: 2}))
+    with pytest.raises(UsageError, match="no such commit: '--all'"):
+        base_git.commit_of(repository, "--all")
+    with pytest.raises(Failure, match="status 143"):
+        bisect.run(repository, commits[0], commits[-1], Recorded(commits, {n: 143 for n in range(1, COMMITS - 1)}))
+    assert nothing_left(repository)
+
+
+def test_a_search_that_is_stopped_leaves_nothing(history: tuple[Path, list[str]]) -> None:
+    repository, commits = history
+    recorded = Recorded(commits)
+
+    def gate(base: str, new: str) -> int:
+        if recorded.asked:
+            raise KeyboardInterrupt
+        return recorded(base, new)
+
+    with pytest.raises(KeyboardInterrupt):
+        bisect.run(repository, commits[0], commits[-1], gate)
+    assert nothing_left(repository)
+
+
+def test_calls_that_cannot_be(capsys: pytest.CaptureFixture[str]) -> None:
+    for call, said in {
+        (): "give --good and --bad",
+        ("--good", "HEAD", "--bad", "HEAD"): "there is nothing between them",
+        ("--good", "HEAD~1", "--bad", "HEAD", "--base", "bare"): "leave --base out",
+        ("--good", "none", "--bad", "HEAD"): "no such commit: 'none'",
+    }.items():
+        assert main(["bisect", *call]) == 2
+        assert said in capsys.readouterr().err

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The arms of a gate: what their words mean, that each runs as asked for, and what cannot be had is a sentence."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.base import paths, settings_file
+from harness.base.errors import UsageError
+from harness.base.mpis import MPIS
+from harness.base.variants import Recipe
+from harness.job.launch import Attempt, Outcome
+from harness.job.plan import Arm, Launch, Plan
+from harness.job.runner import Runner
+from harness.sessions import arms, commit_builds, loaded_modules
+
+MPICH = MPIS["mpich"]
+
+
+def test_arms_in_words() -> None:
+    assert arms.parse("adaptive:burst=5") == arms.Source("", "", "adaptive:burst=5")
+    assert arms.parse("commit:HEAD~2") == arms.Source("commit", "HEAD~2", "adaptive")
+    assert arms.parse("prefix:/opt/x,timer:slice_us=50") == arms.Source("prefix", "/opt/x", "timer:slice_us=50")
+    assert arms.parse("mpi:openmpi,bare") == arms.Source("mpi", "openmpi", "bare")
+    assert arms.parse("mpi-async") == arms.Source("", "", "mpi-async")
+
+
+def test_a_file_has_settings_of_the_engine_and_variables_of_the_mpi(tmp_path: Path) -> None:
+    file = tmp_path / "site.conf"
+    file.write_text("# ours\nvariant = timer\nslice_us = 50  # short\n\nUCX_TLS = tcp,self\n")
+    found = arms.parse(f"settings:{file}")
+    assert (found.variant, found.environment) == ("timer:slice_us=50", {"UCX_TLS": "tcp,self"})
+    assert arms.parse(f"prefix:/opt/x,settings:{file}") == replace(found, kind="prefix", where="/opt/x")
+    assert arms.ready(found, MPICH) == arms.Ready("", {"UCX_TLS": "tcp,self"})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("slice_us\n", "line 1: KEY = VALUE is wanted"),
+        ("a = 1\nUCX_TLS = tcp\na = 2\n", "line 3: a was set in an earlier line"),
+        ("variant = quick\n", "no variant called 'quick'"),
+        ("variant = bare\nburst = 5\n", "runs without the engine and has no settings"),
+    ],
+)
+def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "site.conf"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=said):
+        settings_file.read(file).variant("adaptive")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("quick", "no variant called 'quick'.*An arm is a variant"),
+        ("commit:", "what stands behind commit: is empty"),
+        ("modules: ,bare", "what stands behind modules: is empty"),
+        ("settings:/none", "cannot be read"),
+        ("commit:HEAD,quick", "no variant called"),
+        ("prefix:/opt,settings:/none", "cannot be read"),
+    ],
+)
+def test_words_that_are_no_arm(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        arms.parse(text)
+
+
+def test_engines_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="there is no /none/bin/progress-run"):
+        arms.ready(arms.parse("prefix:/none"), MPICH)
+    for revision in ("0000000", "--help"):
+        with pytest.raises(UsageError, match="no such commit"):
+            arms.ready(arms.parse(f"commit:{revision}"), MPICH)
+    with pytest.raises(UsageError, match=r"give prefix:DIR"):
+        arms.ready(arms.parse("commit:HEAD"), None)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UsageError, match="no progress-engine is installed there: there is no program spack"):
+        arms.ready(arms.parse("spack:mine"), MPICH)
+
+
+def test_a_spack_environment_is_asked_for_its_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefix = tmp_path / "opt"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "bin" / "progress-run").write_text("")
+    spack = tmp_path / "spack"
+    spack.write_text(f'#!/bin/sh\n[ "$*" = "-e mine location -i progress-engine" ] && echo {prefix}\n')
+    spack.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert arms.ready(arms.parse("spack:mine"), MPICH).progress_run == str(prefix / "bin" / "progress-run")
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home whose login shell has a command `module` and two modules: `engine/1` brings a progress-run."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "progress-run").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "progress-run").chmod(0o755)
+    (tmp_path / ".bash_profile").write_text(
+        f"""module() {{
+              case $2 in
+                engine/1) export PATH={tmp_path}/bin:$PATH LOADEDMODULES=$2 ;;
+                tuned) export UCX_TLS=tcp ;;
+                *) echo "unknown module: $2" >&2; return 1 ;;
+              esac
+            }}
+        """
+    )
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("UCX_TLS", raising=False)
+    return tmp_path
+
+
+def test_modules_bring_variables_and_an_engine(modules: Path) -> None:
+    found = arms.ready(arms.parse("modules:engine/1 tuned,timer"), MPICH)
+    assert found.progress_run == str(modules / "bin" / "progress-run")
+    assert found.environment["UCX_TLS"] == "tcp" and "LOADEDMODULES" not in found.environment
+    assert found.environment["PATH"].startswith(f"{modules}/bin:")
+    only = arms.ready(arms.parse("modules:tuned"), MPICH)
+    assert (only.progress_run, only.environment) == ("", {"UCX_TLS": "tcp"})
+
+
+def test_modules_that_are_not_there(modules: Path) -> None:
+    with pytest.raises(UsageError, match="unknown module: none/2"):
+        loaded_modules.load(["tuned", "none/2"])
+    (modules / ".bash_profile").write_text("unset -f module ml\n")
+    with pytest.raises(UsageError, match="no command `module`"):
+        loaded_modules.load(["tuned"])
+
+
+def test_a_variable_reaches_every_rank_whatever_the_launcher_passes_on() -> None:
+    how = Recipe(["progress-run", "--"], {"A": "1"}).within({"UCX_TLS": "tcp,self"})
+    assert how == Recipe(["env", "UCX_TLS=tcp,self", "progress-run", "--"], {"A": "1", "UCX_TLS": "tcp,self"})
+    ran = subprocess.run([*how.prefix[:2], "sh", "-c", "echo $UCX_TLS"], capture_output=True, text=True, check=True)
+    assert ran.stdout == "tcp,self\n"
+    assert Recipe(["x"]).within({}) == Recipe(["x"])
+
+
+def test_an_arm_on_another_mpi_runs_that_ones_launcher_and_programs(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is held against that one's library, not the job's."""
+    seen: list[Attempt] = []
+
+    def run(attempt: Attempt) -> Outcome:
+        seen.append(attempt)
+        return Outcome(attempt.launch, "ok", "", 0.0)
+
+    monkeypatch.setattr(Attempt, "run", run)
+    monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
+    other = replace(plan.platform, mpi="openmpi", library="Open MPI", launch_command=["mpirun", "-n", "2"])
+    arm = Arm(
+        "new", "bare", environment={"OMPI_MCA_btl": "tcp"}, mpi="openmpi", platform=other, workload=["/o/microbench"]
+    )
+    launches = [Launch("s.0", "bare", 0, 0, arm=Arm("base", "bare")), Launch("s.1", "bare", 0, 1, arm=arm)]
+    Runner(replace(plan, points=[{"work_units": 5}], launches=launches), tmp_path).run()
+    here, there = seen
+    assert (here.plan.platform.library, here.plan.workload) == ("MPICH Version", ["microbench", "overlap"])
+    assert (there.plan.platform.library, there.plan.workload) == ("Open MPI", ["/o/microbench"])
+    assert there._arguments()[:5] == ["mpirun", "-n", "2", "env", "OMPI_MCA_btl=tcp"]
+    assert there.recipe.environment == {"OMPI_MCA_btl": "tcp"} and not here.recipe.environment
+
+
+def test_a_commit_that_does_not_build_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it has instead of the engine; what another gate has built stays."""
+    monkeypatch.setattr(commit_builds, "STATE_DIR", tmp_path / "state")
+    monkeypatch.setattr(commit_builds, "_check_out", lambda _commit, folder, _revision: folder.mkdir(parents=True))
+    if not paths.IN_CLONE:
+        pytest.skip("needs a clone")
+    with pytest.raises(UsageError, match=r"'commit:HEAD' does not build for MPICH.*see .*log"):
+        arms.ready(arms.parse("commit:HEAD"), MPICH)
