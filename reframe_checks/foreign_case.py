@@ -47,9 +47,10 @@ def program(
 
 
 def environment(case: Case, found: Found) -> dict[str, str]:
-    """Where its installation is, for a code that asks for it, unless the caller's environment says so."""
+    """What it is given, and where its installation is, unless the caller's environment says that."""
     near = {name: (found.path.parent / folder).resolve() for name, folder in case.folders.items()}
-    return {name: str(folder) for name, folder in near.items() if folder.is_dir() and name not in os.environ}
+    there = {name: str(folder) for name, folder in near.items() if folder.is_dir() and name not in os.environ}
+    return dict(case.environment) | there
 
 
 def _fill(case: Case, found: Found, folder: Path) -> str:

@@ -24,6 +24,7 @@ LOOK_LIMIT_S = 30.0
 LONGEST = 120  # characters of somebody's output within a sentence
 
 _MPI_LIBRARY = re.compile(r"^\s*(lib(?:mpi|mpich)\.so[.\d]*) => (.+?)(?: \(0x[0-9a-f]+\))?$", re.MULTILINE)
+_LACKING = re.compile(r"^\s*(\S+) => not found$", re.MULTILINE)
 _ASK_VERSION = """
 import ctypes, sys
 text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
@@ -158,4 +159,5 @@ def another_mpi(program: str, library: str, environment: Mapping[str, str]) -> s
         asked = process.answer([sys.executable, "-c", _ASK_VERSION, file], LOOK_LIMIT_S, environment)
         if asked.status == 0 and library not in asked.out:
             return f"it links another MPI: {file} is '{short(asked.out)}' and not {library}"
-    return ""
+    lacking = _LACKING.search(listed.out)
+    return f"it needs {lacking[1]}, which the loader does not find" if lacking else ""

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.documents.cross_check import comparisons
+from analysis.evidence import Evidence
+from analysis.records.load import load
 from harness.base.mpis import MPIS
 from harness.cli import main
 from harness.job import records
@@ -73,6 +76,53 @@ def test_imb_runs_on_mpich_under_the_engine(results: Path) -> None:
         assert record.header is not None
         assert record.header["quantities"]["overall_s"]["leading"]
     assert (session / "figures" / "third_party.png").exists()
+
+
+REAL = ("lammps-melt", "openfoam-cavity", "quantum-espresso-silicon", "dolfinx-poisson-cg", "meep-waveguide")
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.vcluster
+@pytest.mark.usefixtures("state")
+@pytest.mark.parametrize("case", REAL)
+def test_a_program_of_the_distribution_has_the_same_results_under_the_engine(results: Path, case: str) -> None:
+    code, row = table.CASES[case]
+    if not MPIS["debian-openmpi"].installed() or find.find(code, row.programs()) is None:
+        pytest.skip(f"Debian's Open MPI and {code.title} are not both installed")
+    variants = ["bare", "adaptive", "idle", "offload"]
+    words = ("--mpi", "debian-openmpi", "--scale", "test", "--variant", ",".join(variants))
+    done = bench("run", case, *words)
+    assert done.returncode == 0, done.stderr
+    ends = {}
+    for variant in variants:
+        (record,) = [records.read(path) for path in (latest(results) / "records").glob(f"*.{variant}.jsonl")]
+        assert [line["status"] for line in record.points] == ["ok"]
+        assert record.end is not None
+        assert [rank["engine"] and rank["engine"]["preset"] for rank in record.end["ranks"]] == (
+            [] if variant == "bare" else [variant] * row.ranks
+        )
+        ends[variant] = record.end["result"]
+    assert len(set(ends.values())) == 1
+    assert ends["bare"]
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.vcluster
+@pytest.mark.usefixtures("state")
+def test_imb_stands_beside_our_numbers_of_the_same_session(results: Path) -> None:
+    if not (MPIS["mpich"].installed() and MPIS["intel-mpi"].installed()):
+        pytest.skip("the wheels of MPICH and Intel MPI are not both installed")
+    studies = [f"cross-check-{name}" for name in ("latency", "collectives", "imb-point-to-point", "osu-latency")]
+    theirs = "cross-check-imb-nonblocking-collectives"
+    done = bench("run", *studies, theirs, "--mpi", "mpich", "--scale", "test", "--variant", "bare")
+    assert done.returncode == 0, done.stderr
+    found = comparisons(Evidence(load([latest(results)])))
+    assert {one.study for one in found} >= {theirs, "cross-check-imb-point-to-point"}
+    assert {one.what.partition(":")[0] for one in found} >= {"alone", "overlap", "latency, 1 KB", "bandwidth, 1 MB"}
+    if find.find(table.CASES["osu-latency"][0]) is None:
+        assert any("spack install osu-micro-benchmarks" in why for why in reasons(latest(results)).values())
 
 
 @pytest.mark.mpi

@@ -7,6 +7,7 @@ Each is asked for few sizes, and verifies its data itself where it can.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from workloads.apps import tables
 from workloads.apps.model import LEADING_RATE, LEADING_TIME, RATE, SHARE, TIME, Case, Code, Quantity
@@ -24,25 +25,23 @@ RATE_ALONE = {"bytes_per_s": LEADING_RATE}
 LATENCY = {"latency_s": LEADING_TIME}
 
 
+_THREADS = 2
+_COUNTS = ",".join(str(size // (4 * _THREADS)) for size in SIZES)  # IMB-MT counts integers of each thread
+_IMB_MT = ("-thread_level", "multiple", "-count", _COUNTS, "-repeat", "20", "-warmup", "2", "-check", "yes")
+
+
 def _imb(
     name: str,
     what: str,
     program: str,
     benchmarks: tuple[str, ...],
     quantities: Mapping[str, Quantity],
-    options: tuple[str, ...] = _IMB,
+    more: Mapping[str, tuple[Value, ...]] = MappingProxyType({}),
 ) -> Case:
-    points: dict[str, tuple[Value, ...]] = {"benchmark": benchmarks, "size_bytes": SIZES}
-    return Case(
-        f"imb-{name}",
-        f"IMB: {what}",
-        program,
-        (*options, *benchmarks),
-        tables.imb,
-        points,
-        quantities,
-        files=_IMB_FILES,
-    )
+    """A case of sizes in a file."""
+    points: dict[str, tuple[Value, ...]] = {"benchmark": benchmarks, **more, "size_bytes": SIZES}
+    words = (*_IMB, *benchmarks)
+    return Case(f"imb-{name}", f"IMB: {what}", program, words, tables.imb, points, quantities, files=_IMB_FILES)
 
 
 IMB = Code(
@@ -62,10 +61,26 @@ IMB = Code(
             OVERLAP,
         ),
         _imb("rates", "messages one way, one at a time and many", "IMB-P2P", ("Unirandom", "Birandom"), RATE_ALONE),
-        _imb("one-sided", "puts and gets, each waited for", "IMB-RMA", ("Unidir_put", "Unidir_get"), LATENCY),
-        _imb("threads", "a ping-pong of two threads a rank", "IMB-MT", ("PingPongMT",), RATE_ALONE),
+        _imb(
+            "one-sided",
+            "puts and gets, each waited for, or several at once",
+            "IMB-RMA",
+            ("Unidir_put", "Unidir_get"),
+            LATENCY,
+            {"mode": ("NON-AGGREGATE", "AGGREGATE")},
+        ),
+        Case(
+            "imb-threads",
+            "IMB: a ping-pong of two threads a rank",
+            "IMB-MT",
+            (*_IMB_MT, "PingPongMT"),
+            tables.imb,
+            {"benchmark": ("PingPongMT",), "size_bytes": SIZES},
+            ONE_WAY,
+            environment={"OMP_NUM_THREADS": str(_THREADS)},
+        ),
     ),
-    note="the wheel's run on MPICH as well, which has the same binary interface",
+    note="the wheel's run on MPICH as well, which has the same binary interface; IMB-MT wants libiomp5.so besides",
 )
 
 # -c: each size is validated; -m: from the smallest size to the largest; -i, -x: iterations, and those before.

@@ -34,14 +34,15 @@ class Case:
     """One way to run a code.
 
     `arguments`: "{axis}" alone stands for the values of that axis among the points that are asked for, within a word
-    for its only value. `points`: axis -> values, lines of the code's own output. `quantities`: what is read there; the
-    whole time counts where none of them leads. `others`: what the program is called elsewhere. `files`: what it reads
-    in its folder, by name. `copies`: files of the code's own installation that it reads there, too: of each the
+    for its only value. `points`: axis -> values, lines of the code's own output. `quantities`: what is read there;
+    the whole time counts where none of them leads. `others`: what the program is called elsewhere. `files`: what it
+    reads in its folder, by name. `copies`: files of the code's own installation that it reads there, too: of each the
     patterns, from the folder of its program. `prepare`: commands that are run in the folder before anything is
     launched, each a program of the code's and its arguments. `written`: the file that holds its results, a pattern,
-    where it does not print them. `result`: a regular expression of the right one, where the code does not verify it by
-    itself. `folders`: variables of the environment that name a folder of its installation, from that of its program.
-    `driver`: a script beside this file through which `program`, which launches by itself, is run.
+    where it does not print them. `result`: a regular expression of the right one, where the code does not verify it
+    by itself. `environment`: variables that it is given. `folders`: variables of the environment that name a folder
+    of its installation, from that of its program. `driver`: a script beside this file through which `program`, which
+    launches by itself, is run.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Case:
     copies: tuple[tuple[str, ...], ...] = ()
     prepare: tuple[tuple[str, ...], ...] = ()
     written: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
     folders: Mapping[str, str] = field(default_factory=dict)
     driver: str = ""
 

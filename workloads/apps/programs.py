@@ -122,11 +122,14 @@ def hpcg(text: str) -> Output:
 
 
 def himeno(text: str) -> Output:
-    """Himeno's original: it loops for about a minute, so only the residual of its first three loops is a result."""
+    """Himeno's original, in C or Fortran: it loops for about a minute, so only the residual of its first three loops is
+    a result."""
     rehearsal = only(r"^\s*MFLOPS:\s+\S+\s+time\(s\):\s+\S+\s+(\S+)\s*$", text, "the residual of its rehearsal")
     number(rehearsal, "Gosa")
-    rate = only(r"^\s*MFLOPS measured :\s*(\S+)", text, "its rate")
-    seconds = only(r"^\s*cpu :\s*(\S+)\s+sec", text, "its time")
+    if "Loop executed for" not in text:
+        raise Damaged("it ends before its run did")
+    rate = only(r"^\s*MFLOPS(?: measured )?:\s*(\S+)", text, "its rate")
+    seconds = only(r"^\s*(?:cpu :|MFLOPS:\s*\S+\s+time\(s\):)\s*(\S+)", text, "its time")
     return Output(
         [Row({}, {"flops": MB * number(rate, "MFLOPS"), "time_s": number(seconds, "cpu")})], f"Gosa {rehearsal}"
     )

@@ -47,7 +47,9 @@ IMB_FAILED = ("out-of-mem.", "time-out.", "int-overflow.", "int-overflow")
 IMB_END = "# All processes entering MPI_Finalize"
 _IMB_TITLE = re.compile(r"^# Benchmarking (\S+)")
 _IMB_PROCESSES = re.compile(r"^# #processes = (\d+)")
+_IMB_MODE = re.compile(r"^#\s+MODE: (\S+)")
 _IMB_HEAD = ("#bytes", "#repetitions")
+_IMB_WITHOUT_END = "MT part"
 
 
 def osu(text: str) -> Output:
@@ -90,29 +92,33 @@ def imb(text: str) -> Output:
 
     A size that it gave up has a row that says so; the larger ones are then not run.
     """
-    benchmark, processes, columns = "", 0, list[str]()
+    heads: dict[str, Value] = {}
+    columns: list[str] = []
     rows = []
     for line in text.splitlines():
         words = line.split()
         if found := _IMB_TITLE.match(line):
-            benchmark, columns = found[1], []
+            heads, columns = {"benchmark": found[1]}, []
         elif found := _IMB_PROCESSES.match(line):
-            processes = int(found[1])
+            heads["processes"] = int(found[1])
+        elif found := _IMB_MODE.match(line):
+            heads["mode"] = found[1]
         elif words and words[0] in _IMB_HEAD:
             columns = words
         elif words and columns and not line.startswith("#"):
-            rows.append(_imb_row({"benchmark": benchmark, "processes": processes}, columns, words))
-    if IMB_END not in text:
+            rows.append(_imb_row(heads, columns, words))
+    if IMB_END not in text and _IMB_WITHOUT_END not in text:
         raise Damaged("it ends before its last line")
     if not rows:
         raise Damaged("it has no line of results")
     return Output(rows)
 
 
-def _imb_row(point: dict[str, Value], columns: list[str], words: list[str]) -> Row:
+def _imb_row(heads: dict[str, Value], columns: list[str], words: list[str]) -> Row:
     values = dict(zip(columns, words, strict=False))
+    point = dict(heads)
     if "#bytes" in values:
-        point = point | {"size_bytes": int(number(values["#bytes"], "#bytes"))}
+        point |= {"size_bytes": int(number(values["#bytes"], "#bytes"))}
     if failed := next((word for word in words if word.rstrip(";") in IMB_FAILED), ""):
         return Row(point, {}, f"it says '{failed.rstrip(';')}'")
     if len(words) != len(columns):

@@ -15,13 +15,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.apps.programs import hpcc, lammps, npb
+from workloads.apps import programs, solvers
+from workloads.apps.programs import lammps
 from workloads.apps.reading import Damaged, Parser
 from workloads.apps.table import CASES
 from workloads.apps.tables import imb, osu
 
 OUTPUTS = Path(__file__).parent / "outputs"
-PARSERS: dict[str, Parser] = {"imb": imb, "osu": osu, "npb": npb, "lammps": lammps, "hpcc": hpcc}
+PARSERS: dict[str, Parser] = {
+    "imb": imb,
+    "osu": osu,
+    "npb": programs.npb,
+    "lammps": lammps,
+    "hpcc": programs.hpcc,
+    "minife": programs.minife,
+    "minighost": programs.minighost,
+    "hpcg": programs.hpcg,
+    "himeno": programs.himeno,
+    "p3dfft": programs.p3dfft,
+    "p3dfft3": programs.p3dfft3,
+    "dolfinx": solvers.dolfinx,
+    "openfoam": solvers.openfoam,
+    "espresso": solvers.quantum_espresso,
+    "meep": solvers.meep,
+}
 SAMPLES = {path.stem: path for path in sorted(OUTPUTS.glob("*.txt"))}
 
 
@@ -35,7 +52,16 @@ def text_of(name: str) -> str:
 
 # output -> rows, a row by its place, one of its quantities, and the value
 EXPECTED = {
+    "dolfinx-0.5-poisson": (1, 0, {}, "time_s", 2.358151),
+    "espresso-6.7-silicon": (1, 0, {}, "cpu_s", 0.5),
+    "hpcc-1.5": (1, 0, {"processes": 2}, "ptrans_bytes_per_s", 0.122777e9),
+    "meep-1.25-bend": (1, 0, {}, "time_s", 21.1792),
+    "openfoam-1912-cavity": (1, 0, {}, "cpu_s", 7.11),
     "imb-2021-mpi1": (32, 15, {"benchmark": "PingPong", "processes": 2, "size_bytes": 65536}, "latency_s", 759.88e-6),
+    "imb-2021-mt": (2, 1, {"benchmark": "PingPongMT", "processes": 2, "size_bytes": 131072}, "bytes_per_s", 79.43e6),
+    "imb-2021-rma": (8, 2,
+                     {"benchmark": "Unidir_put", "processes": 2, "mode": "AGGREGATE", "size_bytes": 1024},
+                     "latency_s", 7.87e-6),
     "imb-2021-nbc": (37, 36, {"benchmark": "Ibarrier", "processes": 2}, "pure_s", 12.26e-6),
     "imb-2021-p2p": (15, 0, {"benchmark": "PingPong", "processes": 2, "size_bytes": 4}, "messages_per_s", 108125.0),
     "lammps-20210929-melt": (1, 0, {"processes": 2, "steps": 100, "atoms": 32000}, "time_s", 7.38794),
@@ -95,6 +121,20 @@ def test_an_output_as_it_came(name: str) -> None:
         ("lammps-20210929-melt", "-4.6223613", "", "a line has not the columns Step, Temp"),
         ("lammps-20210929-melt", "Loop time of 7.38794", "Loop time of ever", "'ever' is no number"),
         ("npb-3.4-cg.S", " Time in seconds =", " Time", "it lacks 'Time in seconds'"),
+        ("dolfinx-0.5-poisson", "*** Solution norm:  82", "*** Solution", "it lacks the solution's norm"),
+        ("dolfinx-0.5-poisson", "*** Solution norm:  82.6251", "*** Solution norm:  nan", "'nan' is no number"),
+        ("dolfinx-0.5-poisson", "ZZZ Solve", "Solve", "it lacks the time of its solver"),
+        ("espresso-6.7-silicon", "convergence has been achieved", "convergence NOT achieved", "it did not converge"),
+        ("espresso-6.7-silicon", "JOB DONE.", "", "it did not converge, or ends before its run did"),
+        ("espresso-6.7-silicon", "1.60s WALL", "often WALL", "its time: 'often' is none"),
+        ("espresso-6.7-silicon", "-15.85081793 Ry", "NaN Ry", "total energy: 'NaN' is no number"),
+        ("openfoam-1912-cavity", "\nEnd\n", "\n", "it ends before its run did"),
+        ("openfoam-1912-cavity", "Starting time", "FOAM FATAL ERROR: Starting time", "it says FOAM FATAL"),
+        ("openfoam-1912-cavity", "Final residual = 9.10592e-07", "Final residual = nan", "of p: 'nan' is no number"),
+        ("hpcc-1.5", "Success=1", "Success=0", "its summary says Success=0"),
+        ("hpcc-1.5", "MPIFFT_Gflops=", "FFT=", "its summary lacks MPIFFT_Gflops"),
+        ("meep-1.25-bend", "run 0 finished", "run 0 went on", "it ends before its run did"),
+        ("meep-1.25-bend", "field: 25.0 1.2712885711768007e-5", "field: 25.0 nan", "field at 25.0: 'nan' is no number"),
         ("npb-3.4-cg.S", "0.22\n", "**********\n", "'**********' is no number"),
     ],
 )
@@ -110,6 +150,18 @@ def test_the_energies_of_lammps_are_its_result() -> None:
     found = lammps(text_of("lammps-20210929-melt"))
     assert found.result == "0: -4.6134356, 100: -4.6223613"
     assert re.fullmatch(CASES["lammps-melt"][1].result, found.result)
+
+
+def test_himenos_loops_are_as_many_as_a_minute_takes_so_its_rehearsal_is_the_result() -> None:
+    text = (OUTPUTS / "synthetic" / "himeno.txt").read_text()
+    found = programs.himeno(text)
+    assert found.result == "Gosa 1.688676e-03"
+    assert found.rows[0].samples == {"flops": pytest.approx(991.7e6), "time_s": 60.5}
+    last = text.index("cpu :")
+    fortran = f"{text[:last]} Loop executed for  3644  times\n Gosa : 1.2E-05\n MFLOPS:  991.7   time(s):  60.5\n"
+    assert programs.himeno(fortran).rows == found.rows
+    with pytest.raises(Damaged, match="it ends before its run did"):
+        programs.himeno(text[:last])
 
 
 @pytest.mark.parametrize(
