@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws which layer imports which into docs/architecture.md, as Mermaid; with --check says whether it is so there.
+"""Draws which layer imports which into docs/explanation/architecture.md, as Mermaid; with --check says whether it is so there.
 
 The layers are those of the contract "one direction" in pyproject.toml; grimp, on which import-linter stands, reads the
 imports.
@@ -15,7 +15,7 @@ from pathlib import Path
 import grimp
 from importlinter import api
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "architecture.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "architecture.md"
 BLOCK = re.compile(r"(?<=```mermaid\n).*?(?=```)", re.DOTALL)
 LOWEST = "harness.base"  # all the others import it: its arrows would hide the rest
 

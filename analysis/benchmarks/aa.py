@@ -4,7 +4,7 @@
     .venv/bin/python -m analysis.benchmarks.aa [--use tested] [--data FILE] SESSION...
 
 Keeps the sessions as medians of launches in the data file (by default the committed one) and prints the tables of
-docs/statistics.md. Without a session it prints the tables of what is kept. The margin is chosen on some sessions, the
+docs/measured/false-alarms.md. Without a session it prints the tables of what is kept. The margin is chosen on some sessions, the
 smallest of MARGINS without an alarm in any pair of them, and tested on others: those a session is for stays with it in
 the file. `--use split`, the default, takes the first half of the new sessions of each MPI and machine to choose and the
 later half to test; `--use tested` takes all of them to test.

@@ -14,7 +14,7 @@ from analysis.benchmarks.aa_sessions import Kept
 from analysis.benchmarks.synthetic import USUAL, Synthetic
 from analysis.compare.judge import MARGIN
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "statistics.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "measured" / "false-alarms.md"
 
 
 @pytest.fixture(scope="module")

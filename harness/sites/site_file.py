@@ -160,7 +160,7 @@ def _check_programs(name: str, known: EnvironmentExtras, chosen: spack.SiteEnvir
             raise UsageError(f"{where} of what Spack installs is {chosen.bin}.")
     elif not (Path(known.bin_dir) / "progress-run").is_file():
         absent = f"{where}: there is no progress-run in {known.bin_dir}"
-        raise UsageError(f"{absent}; build it for this MPI (docs/cluster.md says how).")
+        raise UsageError(f"{absent}; build it for this MPI (docs/how-to/cluster.md says how).")
 
 
 def _from_spack(name: str, known: EnvironmentExtras) -> spack.SiteEnvironment | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands of README.md and docs/cluster.md: each is one that the program takes, and what can be run here is run.
+"""docs/how-to/cluster.md is followed as far as it goes here; what README.md and it name is there.
 
 Clusters' own words (a partition, modules, an account) are those of a stand-in for a login node; with --full those that
 submit run on virtual nodes under a real Slurm.
@@ -8,69 +8,20 @@ submit run on virtual nodes under a real Slurm.
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer.main
 
 from harness.base.paths import ROOT
-from harness.cli import app, main
+from harness.cli import main
 from harness.tests.login_node import host
+from harness.tests.pages import DOCS, README, blocks, commands, every_option, take
 from spack_env import make_site
 
 __all__ = ["host"]  # a fixture
 
-GUIDE = ROOT / "docs" / "cluster.md"
-DOCUMENTS = (ROOT / "README.md", GUIDE)
-BENCH = "./bench "
-
-
-def blocks(path: Path) -> list[str]:
-    """The lines of a document's indented blocks."""
-    return [line.strip() for line in path.read_text().splitlines() if line.startswith("    ") and line.strip()]
-
-
-def spoken_of(path: Path) -> list[str]:
-    """The ./bench commands between backticks."""
-    return re.findall(rf"`({re.escape(BENCH)}[^`]+)`", path.read_text())
-
-
-def commands(lines: list[str]) -> list[list[str]]:
-    """The arguments of every ./bench among these lines."""
-    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith(BENCH)]
-
-
-def take(arguments: list[str]) -> None:
-    """Read a command line as the program would, down to the last option, and run nothing. Raises what it would say."""
-    context = typer.main.get_command(app).make_context("bench", arguments)
-    while hasattr(context.command, "resolve_command"):
-        rest = [*getattr(context, "_protected_args", []), *context.args]
-        name, command, rest = context.command.resolve_command(context, rest)
-        context = command.make_context(name, rest, parent=context)
-
-
-def every_option() -> Iterator[str]:
-    """All options of all commands."""
-    groups = [typer.main.get_command(app)]
-    while groups:
-        for command in getattr(groups.pop(), "commands", {}).values():
-            groups.append(command)
-            for parameter in command.params:
-                yield from parameter.opts
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_command_is_taken(document: Path) -> None:
-    given = commands(blocks(document))
-    assert len(given) > 10
-    # of one that is spoken of, arguments may be left out: --help asks for none
-    for arguments in [*given, *([*spoken, "--help"] for spoken in commands(spoken_of(document)))]:
-        try:
-            take([word.strip("[]").removesuffix("...") for word in arguments])
-        except typer.Exit as end:
-            assert end.exit_code == 0, arguments
+GUIDE = DOCS / "how-to" / "cluster.md"
+DOCUMENTS = (README, GUIDE)
 
 
 def test_a_wrong_command_would_be_found() -> None:

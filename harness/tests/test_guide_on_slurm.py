@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/cluster.md from clone to figure with the site's modules: on virtual nodes, under a real Slurm, with a real Lmod.
+"""docs/how-to/cluster.md from clone to figure with the site's modules: on virtual nodes, under a real Slurm, with a real Lmod.
 
 The guide's commands run as they stand on the login node, but for the words that are a cluster's own (CLUSTERS_OWN).
 """

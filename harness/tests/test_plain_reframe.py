@@ -126,7 +126,7 @@ def test_the_report_compares_with_the_run_before(twice: Path) -> None:
 
 
 def test_the_database_answers(twice: Path) -> None:
-    """As docs/reframe.md asks it."""
+    """As docs/how-to/reframe.md asks it."""
     listed = reframe(twice, "--list-stored-sessions", "--table-format=csv").stdout
     uuids = re.findall(r"^([0-9a-f-]{36}),", listed, re.MULTILINE)
     assert len(uuids) == 2, listed

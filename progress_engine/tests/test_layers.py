@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may include what in the engine's sources, and that docs/engine.md says where things are."""
+"""What may include what in the engine's sources, and that docs/explanation/engine.md says where things are."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from harness.base.paths import ROOT
 
 SOURCES = ROOT / "progress_engine" / "src"
-PAGE = (ROOT / "docs" / "engine.md").read_text()
+PAGE = (ROOT / "docs" / "explanation" / "engine.md").read_text()
 
-# Folder -> those that its files may include, beside its own. Drawn in docs/engine.md.
+# Folder -> those that its files may include, beside its own. Drawn in docs/explanation/engine.md.
 LAYERS: dict[str, set[str]] = {
     "platform": set(),
     "policy": {"platform"},
@@ -27,7 +27,7 @@ LAYERS: dict[str, set[str]] = {
 }
 # The border between the two libraries: all that offload sees of the interposer. The last two are generated.
 BORDER = {"offload", "status", "mpi_header", "abi", "progress", "mpi_handles", "routes"}
-# One MPI_Isend from its wrapper to the poll: the table of docs/engine.md.
+# One MPI_Isend from its wrapper to the poll: the table of docs/explanation/engine.md.
 MOST_FILES_OF_THE_TRACE = 10
 
 

@@ -86,6 +86,6 @@ def test_the_exceptions_are_executed_as_they_are(routes: dict[str, str]) -> None
 
 
 def test_the_documented_exceptions_are_those_of_the_table() -> None:
-    text = (ROOT / "docs" / "offload.md").read_text()
+    text = (ROOT / "docs" / "explanation" / "offload.md").read_text()
     listed = re.findall(r"^- ([a-z ]+): ((?:`MPI_\w+`,?\s+)+)", text, re.MULTILINE)
     assert {group: set(re.findall(r"MPI_\w+", names)) for group, names in listed} == GROUPS

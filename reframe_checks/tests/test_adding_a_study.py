@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/adding-a-study.md is followed, word by word, in a copy of the sources."""
+"""docs/how-to/adding-a-study.md is followed, word by word, in a copy of the sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.setup import packages
 from reframe_checks import catalogue
 from reframe_checks.tests import trees
 
-PAGE = (ROOT / "docs" / "adding-a-study.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "adding-a-study.md").read_text()
 FILE = re.compile(r"`([\w/]+/\w+\.(?:cpp|py|txt))`")
 GENERATED = "analysis/claims/history.json"
 MOST_FILES = 6

@@ -127,7 +127,7 @@ def pmi_of(virtual: Cluster, mpi: Mpi) -> str:
 
 # MPICH 5.0 over UCX sends 4096 bytes through the PMI from where the 110 of its address begin, and Slurm's PMI-1 cuts a
 # line after 1024: whether it starts depends on what lies behind them in memory, and so on the path of the library. Over
-# libfabric it sends the address alone; the PMI, which is what this is about, is the same. See docs/cluster.md.
+# libfabric it sends the address alone; the PMI, which is what this is about, is the same. See docs/how-to/cluster.md.
 LIBFABRIC = {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}
 
 

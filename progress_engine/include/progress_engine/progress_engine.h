@@ -47,7 +47,7 @@ void pe_resume(void);
  * a program may call from all threads (MPI_THREAD_MULTIPLE) over an MPI at MPI_THREAD_SERIALIZED or _FUNNELED. A
  * blocking call becomes its nonblocking form, and nobody waits behind it; a collective one only if the program asked
  * for MPI_THREAD_MULTIPLE (or by the setting collectives), since all ranks must do it alike. The exceptions are those
- * that have none (docs/offload.md lists them): making communicators (all but MPI_Comm_dup), MPI_Comm_accept, _connect,
+ * that have none (docs/explanation/offload.md lists them): making communicators (all but MPI_Comm_dup), MPI_Comm_accept, _connect,
  * _spawn, and what makes, frees or synchronises windows and files. While one of them waits for another process, so do
  * all calls of this one: that process must not need another call of ours before it answers.
  *

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The runs of other people's suites that were really made: data (runs.jsonl), and the tables of docs/third-party.md.
+"""The runs of other people's suites that were really made: data (runs.jsonl), and the tables of docs/measured/third-party.md.
 
 Committed, since nobody repeats all of them at every change; the tests compare the tables with the data.
 """
@@ -19,7 +19,7 @@ from harness.base.paths import ROOT
 from progress_engine.tests.conftest import PRESETS
 
 DATA = Path(__file__).with_name("runs.jsonl")
-DOCUMENT = ROOT / "docs" / "third-party.md"
+DOCUMENT = ROOT / "docs" / "measured" / "third-party.md"
 BEGIN, END = "<!-- runs: generated -->\n", "<!-- end of runs -->\n"
 VARIANTS = ("bare", *PRESETS, "offload")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Intel's MPI Benchmarks run to their end under the engine, each benchmark of each; data is checked where it can be.
 
-On their own MPI; on MPICH and under each preset by the command of docs/third-party.md.
+On their own MPI; on MPICH and under each preset by the command of docs/measured/third-party.md.
 """
 
 from __future__ import annotations

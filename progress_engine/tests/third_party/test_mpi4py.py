@@ -53,7 +53,7 @@ def test_the_suite_belongs_to_the_installed_package() -> None:
     assert version("mpi4py") == MPI4PY.version
 
 
-# A cell of each kind; the others by the command of docs/third-party.md.
+# A cell of each kind; the others by the command of docs/measured/third-party.md.
 @pytest.mark.full
 @pytest.mark.parametrize(("mpi", "preset"), [*((mpi, "adaptive") for mpi in WHEELS), ("mpich", "offload")])
 def test_some_of_the_suite(mpi: str, preset: str) -> None:

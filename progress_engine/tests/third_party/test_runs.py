@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of docs/third-party.md say what the data says."""
+"""The tables of docs/measured/third-party.md say what the data says."""
 
 from __future__ import annotations
 

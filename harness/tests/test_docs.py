@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pages in docs/: all in the index, short, their links, commands and commits lead to something."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import typer
+
+from harness.base.paths import ROOT
+from harness.tests.pages import DOCS, README, anchors, blocks, commands, links, pages, spoken_of, take
+
+INDEX = DOCS / "index.md"
+MEASURED = DOCS / "measured"
+KINDS = {"tutorial", "how-to", "reference", "explanation", "measured"}
+MOST_LINES = 300
+COMMIT = re.compile(r"\b[Cc]ommit:?(?:\*\*)? +([0-9a-f]{7,40})\b(?! with changes \(a copy that is lost)")
+FOLDERS = (
+    ".ci", "analysis", "cmake", "docs", "harness", "progress_engine", "reframe_checks", "results/papers",
+    "results/reference", "spack_env", "workloads",
+)  # fmt: skip
+TEXTS = {".cpp", ".h", ".hpp", ".json", ".md", ".py", ".toml", ".txt", ".yaml"}
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+each_page = pytest.mark.parametrize("page", [README, *pages()], ids=name)
+
+
+def test_every_page_is_of_a_kind_and_in_the_index() -> None:
+    listed = {(DOCS / link).resolve() for link in links(INDEX)}
+    toctree = INDEX.read_text().partition("```{toctree}")[2].partition("```")[0].split()
+    for page in set(pages()) - {INDEX}:
+        kind = page.relative_to(DOCS).parts[0]
+        assert kind in KINDS, f"{name(page)}: its folder is none of {sorted(KINDS)}"
+        assert f"{kind}/*" in toctree, f"docs/index.md's toctree has no {kind}/*"
+        assert page in listed, f"docs/index.md has no link to {name(page)}"
+
+
+@each_page
+def test_no_page_is_long(page: Path) -> None:
+    assert len(page.read_text().splitlines()) <= MOST_LINES, f"{name(page)} has more than {MOST_LINES} lines: split it"
+
+
+@each_page
+def test_every_link_leads_to_something(page: Path) -> None:
+    for link in links(page):
+        if re.match(r"https?://", link):
+            continue
+        target, _, anchor = link.partition("#")
+        file = (page.parent / target).resolve() if target else page
+        assert file.exists(), f"{name(page)}: {link}: no such file"
+        assert not anchor or anchor in anchors(file), f"{name(page)}: {link}: no such heading"
+
+
+@each_page
+def test_every_command_is_one_and_has_these_options(page: Path) -> None:
+    given = commands(blocks(page))
+    if page.parent != MEASURED:  # which also speaks of commands of the commit that was measured
+        # arguments may be left out of one that is spoken of: --help asks for none
+        given += [[*arguments, "--help"] for arguments in commands(spoken_of(page)) if "--" not in arguments]
+    for arguments in given:
+        try:
+            take(arguments)
+        except typer.Exit as end:
+            assert end.exit_code == 0, f"{name(page)}: {arguments}"
+        except Exception as error:
+            raise AssertionError(f"{name(page)}: ./bench {' '.join(arguments)}: {error}") from error
+
+
+def test_a_wrong_link_or_heading_would_be_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One `two`: three\n\n## Again\n\n## Again\n\n[a](absent.md) [b](#again-1)\n\n```\n[c](no.md)\n```\n")
+    assert links(page) == ["absent.md", "#again-1"]
+    assert anchors(page) == {"one-two-three", "again", "again-1"}
+
+
+def test_a_command_over_several_lines_is_one(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("    ./bench run a \\\n      b\n    ./bench run c\n        --set d=1\n\n```sh\n./bench list # all\n```\n")
+    assert commands(blocks(page)) == [["list"], ["run", "a", "b"], ["run", "c", "--set", "d=1"]]
+
+
+def test_every_page_named_in_the_sources_is_there() -> None:
+    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in TEXTS]
+    assert len(files) > 500
+    for path in [*files, README, ROOT / "pyproject.toml"]:
+        if "__pycache__" in path.parts or not path.is_file():
+            continue
+        for page in re.findall(r"\bdocs/[\w/-]+\.(?:md|svg|png)\b", path.read_text(errors="replace")):
+            assert (ROOT / page).exists(), f"{name(path)} names {page}"
+
+
+@pytest.mark.parametrize("page", sorted(MEASURED.glob("*.md")), ids=name)
+def test_what_was_measured_names_commit_and_machine(page: Path) -> None:
+    text = page.read_text()
+    assert COMMIT.search(text), f"{name(page)}: of which commit?"
+    assert re.search(r"\d-core|\d cores|\d CPUs|by simulation", text), f"{name(page)}: on which machine?"
+
+
+def test_every_commit_that_was_measured_is_in_the_history() -> None:
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        pytest.skip("no git history here")
+    shallow = git("rev-parse", "--is-shallow-repository")
+    if shallow != "false":
+        pytest.skip("a shallow clone does not have the history")
+    named = {commit for page in MEASURED.glob("*.md") for commit in COMMIT.findall(page.read_text())}
+    known = {commit for commit in named if git("cat-file", "-t", commit) == "commit"}
+    if not known:
+        pytest.skip("this history begins after everything that was measured")
+    assert named == known
+
+
+def git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
