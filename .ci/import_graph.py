@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws which layer imports which into docs/explanation/architecture.md, as Mermaid; with --check says whether it is so there.
+"""Draws which layer imports which into docs/explanation/architecture.md, as Mermaid; --check says whether it is so.
 
 The layers are those of the contract "one direction" in pyproject.toml; grimp, on which import-linter stands, reads the
 imports.
@@ -15,7 +15,8 @@ from pathlib import Path
 import grimp
 from importlinter import api
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "architecture.md"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 BLOCK = re.compile(r"(?<=```mermaid\n).*?(?=```)", re.DOTALL)
 LOWEST = "harness.base"  # all the others import it: its arrows would hide the rest
 
@@ -63,5 +64,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(PAGE.parent.parent))
+    sys.path.insert(0, str(ROOT))
     sys.exit(main(sys.argv[1:]))

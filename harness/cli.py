@@ -7,6 +7,7 @@ Exit status: 0 done, 1 something failed, 2 the call was wrong. A traceback is a 
 from __future__ import annotations
 
 import functools
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -14,14 +15,44 @@ from types import FrameType
 from typing import Any
 
 import typer
+from typer._completion_classes import completion_init
+from typer.core import TyperGroup
 
 from analysis import errors as of_analysis
 from harness import __version__
 from harness.base.errors import Failure, UsageError
-from harness.commands import COMMANDS, RDMA_LAB_COMMANDS, SITE_COMMANDS, SPACK_COMMANDS, VCLUSTER_COMMANDS, Command
+from harness.commands import (
+    COMMANDS,
+    HEADINGS,
+    RDMA_LAB_COMMANDS,
+    SITE_COMMANDS,
+    SPACK_COMMANDS,
+    SYSTEM,
+    VCLUSTER_COMMANDS,
+    Command,
+)
+from harness.commands.completion import NAME, VARIABLE
+
+
+class Grouped(TyperGroup):
+    """Lists its commands under headings, in plain text: Typer has headings only in boxes that Rich draws."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # of the Click that Typer has inside
+        commands = {name: self.commands[name] for name in self.list_commands(ctx)}
+        longest = max(map(len, commands))
+        for heading in HEADINGS:
+            rows = [
+                (name.ljust(longest), command.get_short_help_str(formatter.width - longest - 6))
+                for name, command in commands.items()
+                if getattr(command, "rich_help_panel", "") == heading
+            ]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
 
 app = typer.Typer(
-    name="bench",
+    name=NAME,
+    cls=Grouped,
     help="Does MPI communication progress while the program computes, what does it cost, and what makes it better?",
     add_completion=False,
     no_args_is_help=True,
@@ -61,7 +92,8 @@ def _with_status(function: Callable[..., int]) -> Callable[..., None]:
 def _register(application: typer.Typer, commands: dict[str, Command]) -> None:
     for name, command in commands.items():
         settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if command.passes_rest else {}
-        application.command(name, context_settings=settings)(_with_status(command.function))
+        heading = {"rich_help_panel": command.heading} if command.heading else {}
+        application.command(name, context_settings=settings, **heading)(_with_status(command.function))
 
 
 _register(app, COMMANDS)
@@ -73,14 +105,16 @@ for _name, _help, _commands in (
 ):
     _group = typer.Typer(help=_help, no_args_is_help=True, rich_markup_mode=None)
     _register(_group, _commands)
-    app.add_typer(_group, name=_name)
+    app.add_typer(_group, name=_name, rich_help_panel=SYSTEM)
 
 
 def main(arguments: list[str]) -> int:
     """Run the command; return its exit status."""
     signal.signal(signal.SIGTERM, _terminated)
+    if VARIABLE in os.environ:  # a shell asks what could come next
+        completion_init()
     try:
-        app(arguments, prog_name="bench")
+        app(arguments, prog_name=NAME)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except (UsageError, of_analysis.UsageError) as error:

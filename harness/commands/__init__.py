@@ -10,6 +10,7 @@ from harness.commands.bisect import bisect
 from harness.commands.claims import claims
 from harness.commands.compare import compare
 from harness.commands.compare_program import compare_program
+from harness.commands.completion import completion
 from harness.commands.demo import demo
 from harness.commands.doctor import doctor
 from harness.commands.engine_costs import engine_costs
@@ -24,32 +25,45 @@ from harness.commands.run import run
 from harness.commands.test import test
 
 
+# Under which heading `./bench --help` has a command, in this order.
+BEGIN = "To begin"
+MEASURE = "Measure"
+READ = "Read and compare what was measured"
+CHANGE = "Decide about a change"
+PROGRAM = "One's own and other people's programs"
+SYSTEM = "Systems to run on"
+PROJECT = "This project"
+HEADINGS = (BEGIN, MEASURE, READ, CHANGE, PROGRAM, SYSTEM, PROJECT)
+
+
 class Command(NamedTuple):
     """`function` returns the exit status. `passes_rest`: its arguments end where another program's begin."""
 
     function: Callable[..., Any]
+    heading: str = ""
     passes_rest: bool = False
 
 
 COMMANDS = {
-    "demo": Command(demo),
-    "test": Command(test),
-    "list": Command(list_),
-    "run": Command(run),
-    "report": Command(report),
-    "claims": Command(claims),
-    "compare": Command(compare),
-    "gate": Command(gate),
-    "history": Command(history),
-    "bisect": Command(bisect, passes_rest=True),
-    "nodes": Command(nodes),
-    "compare-program": Command(compare_program, passes_rest=True),
-    "mpirun": Command(mpirun, passes_rest=True),
-    "exec": Command(exec_, passes_rest=True),
-    "doctor": Command(doctor),
-    "engine-costs": Command(engine_costs),
-    "harm": Command(harm),
-    "apps": Command(apps),
+    "demo": Command(demo, BEGIN),
+    "doctor": Command(doctor, BEGIN),
+    "list": Command(list_, BEGIN),
+    "run": Command(run, MEASURE),
+    "harm": Command(harm, MEASURE),
+    "engine-costs": Command(engine_costs, MEASURE),
+    "report": Command(report, READ),
+    "claims": Command(claims, READ),
+    "compare": Command(compare, READ),
+    "gate": Command(gate, CHANGE),
+    "history": Command(history, CHANGE),
+    "bisect": Command(bisect, CHANGE, passes_rest=True),
+    "nodes": Command(nodes, MEASURE),
+    "compare-program": Command(compare_program, PROGRAM, passes_rest=True),
+    "mpirun": Command(mpirun, PROGRAM, passes_rest=True),
+    "exec": Command(exec_, PROGRAM, passes_rest=True),
+    "apps": Command(apps, PROGRAM),
+    "test": Command(test, PROJECT),
+    "completion": Command(completion, PROJECT),
 }
 
 VCLUSTER_COMMANDS = {

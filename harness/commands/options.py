@@ -7,26 +7,65 @@ from typing import Annotated
 
 import typer
 
-System = Annotated[str, typer.Option("--system", metavar="NAME", help="vcluster, local or a ReFrame file of a site.")]
-Mpis = Annotated[str, typer.Option("--mpi", metavar="M,...", help="MPIs, see ./bench list; default: the three wheels.")]
+from harness.commands import values
+
+System = Annotated[
+    str,
+    typer.Option(
+        "--system",
+        metavar="NAME",
+        help="vcluster, local or a ReFrame file of a site.",
+        autocompletion=values.systems,
+    ),
+]
+Mpis = Annotated[
+    str,
+    typer.Option(
+        "--mpi",
+        metavar="M,...",
+        help="MPIs, see ./bench list; default: the three wheels.",
+        autocompletion=values.mpis,
+    ),
+]
 RunMpis = Annotated[
     str,
-    typer.Option("--mpi", metavar="M,...", help="MPIs for every study; default: each study's own, by its scale."),
+    typer.Option(
+        "--mpi",
+        metavar="M,...",
+        help="MPIs for every study; default: each study's own, by its scale.",
+        autocompletion=values.mpis,
+    ),
 ]
-OneMpi = Annotated[str, typer.Option("--mpi", metavar="M", help="Which MPI, see ./bench list.")]
+OneMpi = Annotated[
+    str, typer.Option("--mpi", metavar="M", help="Which MPI, see ./bench list.", autocompletion=values.mpis)
+]
 Variants = Annotated[
     str,
     typer.Option(
         "--variant",
         metavar="V,...",
         help="Variants, see ./bench list; default: the study's own. A variant's settings: V:key=value:key=value.",
+        autocompletion=values.variants,
     ),
 ]
 OneVariant = Annotated[
     str,
-    typer.Option("--variant", metavar="V[:KEY=VALUE...]", help="See ./bench list; several settings with ':' between."),
+    typer.Option(
+        "--variant",
+        metavar="V[:KEY=VALUE...]",
+        help="See ./bench list; several settings with ':' between.",
+        autocompletion=values.variants,
+    ),
 ]
-Scale = Annotated[str, typer.Option("--scale", metavar="quick|paper", help="How much: seconds, or the paper's own.")]
+Scale = Annotated[
+    str,
+    typer.Option(
+        "--scale",
+        metavar="quick|paper",
+        help="How much: seconds, or the paper's own.",
+        autocompletion=lambda: ["quick", "paper"],
+    ),
+]
 Settings = Annotated[
     list[str],
     typer.Option("--set", metavar="p=v", help="A parameter's values or a limit, as in size_bytes=1024,65536."),

@@ -11,7 +11,7 @@ import typer
 
 from harness.base.errors import UsageError
 from harness.base.steps import say
-from harness.commands import options
+from harness.commands import options, values
 from harness.commands.report import write
 from harness.sessions import overhead
 from harness.sessions import run as runs
@@ -22,7 +22,10 @@ from reframe_checks.catalogue import by_names
 
 
 def run(
-    studies: Annotated[list[str], typer.Argument(metavar="STUDY|GROUP...", help="See ./bench list.")] = [],  # noqa: B006 - Typer copies it
+    studies: Annotated[
+        list[str],
+        typer.Argument(metavar="STUDY|GROUP...", help="See ./bench list.", autocompletion=values.studies),
+    ] = [],  # noqa: B006 - Typer copies it
     system: options.System = "vcluster",
     mpi: options.RunMpis = "",
     variant: options.Variants = "",
@@ -34,11 +37,23 @@ def run(
         bool, typer.Option("--dry-run", help="Print the plan with its estimated time, run nothing.")
     ] = False,
     resume: Annotated[
-        str, typer.Option("--resume", metavar="SESSION", help="Run what is missing or failed in it, and nothing else.")
+        str,
+        typer.Option(
+            "--resume",
+            metavar="SESSION",
+            help="Run what is missing or failed in it, and nothing else.",
+            autocompletion=values.sessions,
+        ),
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Resume though what would run has changed.")] = False,
     like: Annotated[
-        str, typer.Option("--like", metavar="SESSION", help="The same run with the same work again, to compare them.")
+        str,
+        typer.Option(
+            "--like",
+            metavar="SESSION",
+            help="The same run with the same work again, to compare them.",
+            autocompletion=values.sessions,
+        ),
     ] = "",
     inject_slowdown: Annotated[float, typer.Option(min=0.5, max=100, hidden=True)] = 1.0,
 ) -> int:

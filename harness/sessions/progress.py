@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Progress of a run, told by the jobs themselves after each launch through a fifo in the session's folder.
 
-The reader sleeps in read(): nothing here polls, draws or wakes while a timed launch runs (metrics.md).
+On a terminal it is a bar, and lines of what went wrong above it; elsewhere a line a launch. The reader sleeps in
+read(): nothing here polls, draws or wakes while a timed launch runs.
 """
 
 from __future__ import annotations
@@ -16,15 +17,53 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from rich import progress as rich
+from rich.console import Console
+
 from harness.job.runner import PROGRESS
 
 
+class Bar:
+    """How far the run is, in one line at the terminal's foot; drawn when something ended, and never by a clock."""
+
+    def __init__(self, out: TextIO) -> None:
+        columns = (rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TextColumn("{task.fields[rest]}"))
+        # Rich knows NO_COLOR, and leaves the terminal as it was
+        self._progress = rich.Progress(*columns, console=Console(file=out), auto_refresh=False, transient=True)
+        self._task = self._progress.add_task("beginning", total=None, rest="")
+        self._began = time.monotonic()
+
+    def show(self, text: str, left_s: float) -> None:
+        spent = time.monotonic() - self._began
+        rest = f"about {_time(left_s)} left" if left_s > 1 else ""
+        self._progress.update(
+            self._task, description=text, completed=spent, total=spent + left_s, rest=rest, refresh=True
+        )
+
+    def say(self, text: str) -> None:
+        """A line above the bar."""
+        self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def __enter__(self) -> Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+
+def has_bar(out: TextIO) -> bool:
+    """Whether a bar can be drawn there."""
+    return out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
 class Progress:
-    """Turns the jobs' events into lines with an estimate of the time left."""
+    """Turns the jobs' events into lines, or a bar, with an estimate of the time left."""
 
     def __init__(self, estimates_s: dict[tuple[str, str], float], out: TextIO | None = None) -> None:
         self._left = dict(estimates_s)
         self._out = out or sys.stderr
+        self._bar = Bar(self._out) if has_bar(self._out) else None
         self._launches = 0
         self._done = 0
         self._share = 0.0
@@ -39,9 +78,8 @@ class Progress:
             self._say(f"{event['study']} on {event['mpi']}: {event['launches']} launches{about}")
         elif event["event"] == "tried":
             self._share = self._left[job] = self._launches * event["seconds"]
-            self._say(
-                f"  {event['mpi']} once to try it: ok ({event['seconds']:.1f} s, about {_time(self._share)} left)"
-            )
+            words = f"{event['mpi']} once to try it: ok"
+            self._step(words, f"  {words} ({event['seconds']:.1f} s, about {_time(self._share)} left)")
         elif event["event"] == "launch":
             self._launch(job, event)
         elif event["event"] == "left out":
@@ -54,13 +92,31 @@ class Progress:
         self._left[job] = self._share * (1 - self._done / max(1, self._launches))
         words = event["status"] if event["status"] == "ok" else f"{event['status']}: {event['reason']}"
         self.failed += event["status"] not in ("ok", "skipped")
-        rest = f", about {_time(sum(self._left.values()))} left" if sum(self._left.values()) > 1 else ""
-        place = f"{self._done}/{self._launches}"
-        self._say(f"  {event['mpi']} {place} {event['variant']}: {words} ({event['seconds']:.1f} s{rest})")
+        left = sum(self._left.values())
+        rest = f", about {_time(left)} left" if left > 1 else ""
+        place = f"{event['mpi']} {self._done}/{self._launches} {event['variant']}"
+        line = f"  {place}: {words} ({event['seconds']:.1f} s{rest})"
+        if event["status"] not in ("ok", "skipped") and self._bar:
+            self._say(line)
+        self._step(f"{event['study']} {place}", line)
+
+    def _step(self, text: str, line: str) -> None:
+        """What went as it should: the bar's, or a line of its own where there is none."""
+        if self._bar:
+            self._bar.show(text, sum(self._left.values()))
+        else:
+            self._say(line)
 
     def _say(self, text: str) -> None:
-        stamp = time.strftime("%H:%M:%S")
-        print(f"{stamp} {text}", file=self._out, flush=True)
+        line = f"{time.strftime('%H:%M:%S')} {text}"
+        if self._bar:
+            self._bar.say(line)
+        else:
+            print(line, file=self._out, flush=True)
+
+    def shown(self) -> contextlib.AbstractContextManager[object]:
+        """The bar is on the screen as long as the body runs; what is printed meanwhile goes above it."""
+        return self._bar or contextlib.nullcontext()
 
 
 def _time(seconds: float) -> str:
@@ -78,7 +134,8 @@ def watch(session: Path, progress: Progress) -> Iterator[None]:
     reader = threading.Thread(target=_follow, args=(descriptor, progress), daemon=True)
     reader.start()
     try:
-        yield
+        with progress.shown():
+            yield
     finally:
         os.write(descriptor, b"\n")  # an empty line: the end
         reader.join(timeout=10)

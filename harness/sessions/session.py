@@ -167,6 +167,11 @@ def any_yet() -> bool:
     return (results_dir() / "latest" / FILE).is_file()
 
 
+def names() -> list[str]:
+    """Of the sessions that there are, the newest last."""
+    return sorted(entry.name for entry in results_dir().glob("2*") if (entry / FILE).exists())
+
+
 def load(name: str) -> Session:
     """A session by its name, its path, or "latest". UsageError if there is none."""
     candidates = [Path(name), results_dir() / name]
@@ -175,5 +180,5 @@ def load(name: str) -> Session:
             return Session(path.resolve(), validate.read(Facts, path / FILE))
     if name == "latest":
         raise UsageError(f"There is no session in {results_dir()} yet: ./bench demo makes one.")
-    known = sorted(entry.name for entry in results_dir().glob("2*") if (entry / FILE).exists())[-5:]
-    raise UsageError(f"There is no session '{name}' in {results_dir()}. The newest are: {', '.join(known) or 'none'}.")
+    known = ", ".join(names()[-5:]) or "none"
+    raise UsageError(f"There is no session '{name}' in {results_dir()}. The newest are: {known}.")

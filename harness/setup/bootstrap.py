@@ -10,6 +10,8 @@ from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT
 from harness.setup import environment
 
+COMPLETING = "_BENCH_COMPLETE"  # harness/commands/completion.py
+
 
 def _take_yes(arguments: list[str]) -> list[str]:
     """Strip --yes, which is meant for the set-up, from the harness's arguments (but not from a command behind --)."""
@@ -23,6 +25,8 @@ def _take_yes(arguments: list[str]) -> list[str]:
 def main(arguments: list[str]) -> int:
     """Prepare .venv and become the harness. Returns only if that fails: the exit status."""
     arguments = _take_yes(arguments)
+    if COMPLETING in os.environ and not environment.is_there():
+        return 0  # a shell asks what could come next: no time to make anything
     try:
         environment.ensure()
     except (UsageError, Failure, OSError) as error:

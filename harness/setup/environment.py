@@ -31,13 +31,18 @@ def _wanted(lock: Path) -> str:
     return f"{platform.python_version()} {hashlib.sha256(lock.read_bytes()).hexdigest()}"
 
 
+def is_there() -> bool:
+    """Whether .venv is what requirements.lock says."""
+    return has_stamp(STAMP, _wanted(LOCK_FILE))
+
+
 def ensure() -> None:
     """Make .venv what requirements.lock says. Interrupted half-way it is made anew at the next start."""
-    if has_stamp(STAMP, _wanted(LOCK_FILE)):
+    if is_there():
         return
     packages.ensure("environment")
     with setup_lock():
-        if has_stamp(STAMP, _wanted(LOCK_FILE)):
+        if is_there():
             return
         shutil.rmtree(VENV, ignore_errors=True)
         run_step("making .venv", [sys.executable, "-m", "venv", str(VENV)])
