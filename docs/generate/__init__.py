@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pages of docs/reference that are made from what they describe: `python -m docs.generate`, or with `--check`.
+
+A file here makes the pages of one source, as a function `pages()`: name in docs/reference -> text.
+"""
+
+from __future__ import annotations
+
+from docs.generate import claims, commands, metrics, records, settings
+from harness.base.paths import ROOT
+
+FOLDER = ROOT / "docs" / "reference"
+SOURCES = (commands, settings, records, metrics, claims)
+
+
+def everything() -> dict[str, str]:
+    """Every generated page: its name in docs/reference -> its text."""
+    return {name: text for source in SOURCES for name, text in source.pages().items()}
+
+
+def differing() -> list[str]:
+    """The generated pages that are not as they would be made now."""
+    return [name for name, text in everything().items() if not is_as(name, text)]
+
+
+def is_as(name: str, text: str) -> bool:
+    file = FOLDER / name
+    return file.is_file() and file.read_text() == text

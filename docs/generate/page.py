@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a generated page looks: its head, tables, code, and words that Markdown would take for its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+HEAD = "<!-- SPDX-License-Identifier: BSD-3-Clause -->\n<!-- Written by `python -m docs.generate`: change {source}. -->\n"
+
+
+def page(title: str, source: str, *parts: str) -> str:
+    """A whole page. `source`: where what it says is written."""
+    return HEAD.format(source=source) + "\n\n".join([f"# {title}", *filter(None, parts)]) + "\n"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; empty where there is no row."""
+    lines = ["| " + " | ".join(cell(text) for text in row) + " |" for row in rows]
+    return "\n".join(["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|", *lines]) if lines else ""
+
+
+def cell(text: str) -> str:
+    return re.sub(r"\s+", " ", text).replace("|", "\\|").strip()
+
+
+def code(text: str) -> str:
+    """Words of the program's; nothing for nothing."""
+    return f"`{text}`" if text else ""
+
+
+def plain(text: str) -> str:
+    """A sentence in which nothing is markup."""
+    return re.sub(r"([*_<>\[\]`])", r"\\\1", text)
