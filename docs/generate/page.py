@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from analysis.text_table import markdown
+
 HEAD = "<!-- SPDX-License-Identifier: BSD-3-Clause -->\n<!-- Written by `python -m docs.generate`: change {source}. -->\n"
 
 
@@ -16,12 +18,8 @@ def page(title: str, source: str, *parts: str) -> str:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; empty where there is no row."""
-    lines = ["| " + " | ".join(cell(text) for text in row) + " |" for row in rows]
-    return "\n".join(["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|", *lines]) if lines else ""
-
-
-def cell(text: str) -> str:
-    return re.sub(r"\s+", " ", text).replace("|", "\\|").strip()
+    listed = [[" ".join(cell.split()) for cell in row] for row in rows]
+    return "\n".join(markdown(columns, listed)) if listed else ""
 
 
 def code(text: str) -> str:

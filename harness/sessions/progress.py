@@ -17,9 +17,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from rich import progress as rich
-from rich.console import Console
-
 from harness.job.runner import PROGRESS
 
 
@@ -27,6 +24,9 @@ class Bar:
     """How far the run is, in one line at the terminal's foot; drawn when something ended, and never by a clock."""
 
     def __init__(self, out: TextIO) -> None:
+        from rich import progress as rich  # noqa: PLC0415 - its import takes longer than most commands
+        from rich.console import Console  # noqa: PLC0415
+
         columns = (rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TextColumn("{task.fields[rest]}"))
         # Rich knows NO_COLOR, and leaves the terminal as it was
         self._progress = rich.Progress(*columns, console=Console(file=out), auto_refresh=False, transient=True)
