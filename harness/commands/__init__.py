@@ -12,6 +12,7 @@ from harness.commands.compare import compare
 from harness.commands.compare_program import compare_program
 from harness.commands.completion import completion
 from harness.commands.demo import demo
+from harness.commands.docs import docs
 from harness.commands.doctor import doctor
 from harness.commands.engine_costs import engine_costs
 from harness.commands.gate import gate
@@ -63,6 +64,7 @@ COMMANDS = {
     "exec": Command(exec_, PROGRAM, passes_rest=True),
     "apps": Command(apps, PROGRAM),
     "test": Command(test, PROJECT),
+    "docs": Command(docs, PROJECT),
     "completion": Command(completion, PROJECT),
 }
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness.base import process
 from harness.base.errors import Failure
-from harness.base.paths import DEV_LOCK_FILE, LOCK_FILE, UV_LOCK_FILE, VENV
+from harness.base.paths import DEV_LOCK_FILE, LOCK_FILE, ROOT, UV_LOCK_FILE, VENV
 from harness.base.steps import has_stamp, run_step, say, setup_lock, write_stamp
 from harness.setup import packages
 
@@ -53,11 +53,20 @@ def ensure() -> None:
 
 def ensure_dev() -> None:
     """Have in .venv what tests and linters need, too. Only from within it: ensure() has made it."""
-    if has_stamp(DEV_STAMP, _wanted(DEV_LOCK_FILE)):
+    _ensure_lock(DEV_LOCK_FILE, DEV_STAMP)
+
+
+def ensure_extra(name: str) -> None:
+    """Have in .venv what an extra of pyproject.toml needs, too, by its own lock file."""
+    _ensure_lock(ROOT / f"requirements-{name}.lock", VENV / f"overlap-bench-{name}.stamp")
+
+
+def _ensure_lock(lock: Path, stamp: Path) -> None:
+    if has_stamp(stamp, _wanted(lock)):
         return
     with setup_lock():
-        _install_lock(DEV_LOCK_FILE)
-        write_stamp(DEV_STAMP, _wanted(DEV_LOCK_FILE))
+        _install_lock(lock)
+        write_stamp(stamp, _wanted(lock))
 
 
 def _install_lock(lock: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -11,7 +12,13 @@ from pathlib import Path
 import pytest
 import typer
 
+import docs.generate
+from docs.generate import differing, everything, settings
+from harness.base import process
+from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
+from harness.cli import main
+from harness.setup import build
 from harness.tests.pages import DOCS, README, anchors, blocks, commands, links, pages, spoken_of, take
 
 INDEX = DOCS / "index.md"
@@ -72,6 +79,50 @@ def test_every_command_is_one_and_has_these_options(page: Path) -> None:
             assert end.exit_code == 0, f"{name(page)}: {arguments}"
         except Exception as error:
             raise AssertionError(f"{name(page)}: ./bench {' '.join(arguments)}: {error}") from error
+
+
+def test_the_generated_pages_are_up_to_date() -> None:
+    assert differing() == [], "python -m docs.generate writes them"
+
+
+@pytest.mark.parametrize("page", ["settings.md", "cli-measure.md"])
+def test_an_old_generated_page_would_be_found(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs.generate, "FOLDER", tmp_path)
+    for name, text in everything().items():
+        (tmp_path / name).write_text(text)
+    assert differing() == []
+    (tmp_path / page).write_text("another text")
+    assert differing() == [page]
+
+
+@pytest.mark.mpi
+def test_the_page_of_the_settings_has_those_that_progress_info_knows() -> None:
+    build.ensure(MPIS["mpich"], "progress-info")
+    told = json.loads(process.answer([str(MPIS["mpich"].build_dir / "bin" / "progress-info"), "--json"], 60.0).out)
+    assert {one.key: one.initial for one in settings.settings()} == {
+        key: value["default"] for key, value in told["settings"].items()
+    }
+
+
+@pytest.mark.full
+@pytest.mark.timeout(600)
+def test_the_site_is_built_without_a_warning_and_needs_no_network(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["docs", "--out", str(tmp_path / "site")]) == 0
+    index = Path(capsys.readouterr().out.strip())
+    assert index == tmp_path / "site" / "index.html"
+    for page in pages():
+        html = (index.parent / page.relative_to(DOCS)).with_suffix(".html").read_text()
+        foreign = re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="https?:', html)
+        assert not foreign, f"{name(page)} asks another host: {foreign}"
+
+
+def test_a_folder_of_somebody_elses_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine").write_text("")
+    assert main(["docs", "--out", str(tmp_path)]) == 2
+    assert "no site of pages" in capsys.readouterr().err
+    assert (tmp_path / "mine").exists()
 
 
 def test_a_wrong_link_or_heading_would_be_found(tmp_path: Path) -> None:

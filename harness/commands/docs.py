@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench docs: the pages as a site that needs no network."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.base.errors import UsageError
+from harness.base.paths import BUILD_DIR, ROOT, VENV, require_clone
+from harness.base.steps import run_step
+from harness.setup import environment
+
+SOURCE = ROOT / "docs"
+FIRST = "index.html"
+
+
+def docs(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to; an older site there is replaced.")] = (
+        BUILD_DIR / "docs"
+    ),
+) -> int:
+    """Make a site of the pages in docs/: it is read offline, by opening the file that is printed.
+
+    Sphinx and MyST are installed into .venv the first time. Example: ./bench docs --out /tmp/site
+    """
+    require_clone("./bench docs")
+    if out.exists() and not (out / FIRST).is_file() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"--out {out}: it exists and is no site of pages; name another folder.")
+    environment.ensure_extra("docs")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".docs-") as folder:
+        made, known = Path(folder) / "site", Path(folder) / "doctrees"
+        sphinx = [str(VENV / "bin" / "python"), "-m", "sphinx", "-q", "-b", "html", "--fail-on-warning", "--keep-going"]
+        run_step("making a site of the pages", [*sphinx, "-d", str(known), str(SOURCE), str(made)])
+        shutil.rmtree(out, ignore_errors=True)
+        made.rename(out)
+    print(out / FIRST)
+    return 0
