@@ -18,6 +18,7 @@ README = ROOT / "README.md"
 BENCH = "./bench "
 FENCED = re.compile(r"^( *)(`{3,})[^\n]*\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!`)\]\(([^)\s]+)\)")
+COMPUTED = re.compile(r"\$\([^)]*\)")  # what a shell puts there: two names, where a page has it
 HEADING = re.compile(r"^#{1,6} +(.*?) *$", re.MULTILINE)
 
 
@@ -27,9 +28,17 @@ def pages() -> list[Path]:
 
 def blocks(path: Path) -> list[str]:
     """The lines of a document's code blocks, indented or fenced; a line that goes on in the next one is one line."""
-    text = path.read_text()
-    lines = [line for _, _, body in FENCED.findall(text) for line in body.splitlines()]
-    lines += [line[4:] for line in FENCED.sub("", text).splitlines() if line.startswith("    ")]
+    fenced = [line for _, _, body in FENCED.findall(path.read_text()) for line in body.splitlines()]
+    return [*_joined(fenced), *indented(path)]
+
+
+def indented(path: Path) -> list[str]:
+    """The same of the indented blocks alone: on the pages that tests follow, what can be done anywhere."""
+    lines = FENCED.sub("", path.read_text()).splitlines()
+    return _joined(line[4:] for line in lines if line.startswith("    "))
+
+
+def _joined(lines: Iterable[str]) -> list[str]:
     joined: list[str] = []
     for line in lines:
         if joined and (joined[-1].endswith("\\") or re.match(r" +--\w", line)):
@@ -37,12 +46,6 @@ def blocks(path: Path) -> list[str]:
         elif line.strip():
             joined.append(line.strip())
     return joined
-
-
-def prose(path: Path) -> str:
-    """A page without its code."""
-    text = FENCED.sub("", path.read_text())
-    return re.sub(r"`[^`\n]+`", "``", re.sub(r"^ {4}.*$", "", text, flags=re.MULTILINE))
 
 
 def links(path: Path) -> list[str]:
@@ -69,7 +72,7 @@ def spoken_of(path: Path) -> list[str]:
 def commands(lines: Iterable[str]) -> list[list[str]]:
     """The arguments of every ./bench among these lines, brackets of what may be left out taken away."""
     return [
-        [word.strip("[]").removesuffix("...") for word in shlex.split(line, comments=True)[1:]]
+        [word.strip("[]").removesuffix("...") for word in shlex.split(COMPUTED.sub("ONE TWO", line), comments=True)[1:]]
         for line in lines
         if line.startswith(BENCH)
     ]
