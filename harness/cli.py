@@ -92,8 +92,8 @@ def _with_status(function: Callable[..., int]) -> Callable[..., None]:
 def _register(application: typer.Typer, commands: dict[str, Command]) -> None:
     for name, command in commands.items():
         settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if command.passes_rest else {}
-        heading = {"rich_help_panel": command.heading} if command.heading else {}
-        application.command(name, context_settings=settings, **heading)(_with_status(command.function))
+        register = application.command(name, context_settings=settings, rich_help_panel=command.heading)
+        register(_with_status(command.function))
 
 
 _register(app, COMMANDS)

@@ -4,10 +4,10 @@
     .venv/bin/python -m analysis.benchmarks.aa [--use tested] [--data FILE] SESSION...
 
 Keeps the sessions as medians of launches in the data file (by default the committed one) and prints the tables of
-docs/measured/false-alarms.md. Without a session it prints the tables of what is kept. The margin is chosen on some sessions, the
-smallest of MARGINS without an alarm in any pair of them, and tested on others: those a session is for stays with it in
-the file. `--use split`, the default, takes the first half of the new sessions of each MPI and machine to choose and the
-later half to test; `--use tested` takes all of them to test.
+docs/measured/false-alarms.md. Without a session it prints the tables of what is kept. The margin is chosen on some
+sessions, the smallest of MARGINS without an alarm in any pair of them, and tested on others: those a session is for
+stays with it in the file. `--use split`, the default, takes the first half of the new sessions of each MPI and machine
+to choose and the later half to test; `--use tested` takes all of them to test.
 
 A pair is two sessions of one program on one MPI and machine. For choosing, all pairs count. For testing only pairs that
 share no session, each session with the next: n sessions are floor(n / 2) independent pairs, and only of those an upper

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`python -m docs.generate [--check]`: writes the generated pages of docs/reference, or says which are not up to date."""
+"""`python -m docs.generate [--check]`: writes the generated pages of docs/reference, or says which are old."""
 
 from __future__ import annotations
 

@@ -45,19 +45,28 @@ def pages() -> dict[str, str]:
 
 
 def described(name: str, command: Command) -> str:
-    """A command: how it is called, what it does, its arguments and options."""
-    shown = [parameter for parameter in command.params if not getattr(parameter, "hidden", False)]
-    options = [parameter for parameter in shown if parameter.param_type_name == "option"]
-    arguments = [parameter for parameter in shown if parameter.param_type_name == "argument"]
-    usage = " ".join([name, *(["[OPTIONS]"] if options else []), *(metavar(argument) for argument in arguments)])
+    """A command: how it is called, what it does, its arguments and options, as --help words them."""
+    context = command.context_class(command, info_name=name, resilient_parsing=True)
+    records: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
+    for parameter in command.params:
+        if record := parameter.get_help_record(context):
+            records[parameter.param_type_name].append((spelled(record[0]), plain(record[1])))
+    wanted = [words if "required" in meaning else f"[{words.strip('[]')}]" for words, meaning in records["argument"]]
     parts = [
         f"## {name}",
-        f"    {usage}",
+        code(" ".join([name.removeprefix("./"), *(["[OPTIONS]"] if records["option"] else []), *wanted])),
         *help_of(command),
-        table(("argument", "meaning"), ([code(metavar(one)), plain(one.help or "")] for one in arguments)),
-        table(("option", "meaning"), ([spelled(one), meaning(one)] for one in options)),
+        *(
+            table((kind, "meaning"), ([code(words), meaning] for words, meaning in rows))
+            for kind, rows in records.items()
+        ),
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def spelled(names: str) -> str:
+    """How an option or argument is written; of what kind a value is its name says, unless it is a number."""
+    return re.sub(r" <[^>]*>$", "", re.sub(r" <(?:int|float)[^>]*>$", " N", names))
 
 
 def help_of(command: Command) -> Iterator[str]:
@@ -65,32 +74,6 @@ def help_of(command: Command) -> Iterator[str]:
     for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
         words, _, example = " ".join(paragraph.split()).partition("Example: ")
         if words:
-            yield re.sub(r"(?<!\w)(\./bench(?: [a-z][\w-]*)?(?: --[\w-]+)?)", r"`\1`", plain(words).strip())
+            yield plain(words).strip()
         if example:
             yield f"    {example}"
-
-
-def metavar(parameter: Command) -> str:
-    text = parameter.metavar or parameter.name.upper()
-    return text if parameter.required or text.startswith("[") else f"[{text}]"
-
-
-def spelled(option: Command) -> str:
-    """Its names, and what it takes."""
-    names = ", ".join([*option.opts, *option.secondary_opts])
-    takes = "" if option.is_flag else option.metavar or option.type.name.upper()
-    return code(f"{names} {takes}".strip())
-
-
-def meaning(option: Command) -> str:
-    """Its help, its bounds, and what it is without being given."""
-    low, high = getattr(option.type, "min", None), getattr(option.type, "max", None)
-    bounds = {
-        (True, True): f"{low:g} to {high:g}" if low is not None and high is not None else "",
-        (True, False): f"at least {low}",
-        (False, True): f"at most {high}",
-    }.get((low is not None, high is not None), "")
-    default = option.default
-    known = default not in (None, "", (), []) and not isinstance(default, bool) and not callable(default)
-    more = "; ".join(filter(None, [bounds, f"{default} if not given" if known else ""]))
-    return plain(option.help or "") + (f" ({more})" if more else "")

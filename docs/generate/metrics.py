@@ -25,9 +25,9 @@ def pages() -> dict[str, str]:
         "metrics.md": page(
             "Metrics",
             "analysis/metrics/formulas.py",
-            "Workloads measure times; the analysis makes these numbers of them. comm and comp are always those of `bare` "
-            "of the same MPI, point and session: a thread that spins would otherwise slow its own reference and look "
-            "harmless. What each number hides says [what an overlap number hides](../explanation/overlap-numbers.md).",
+            "Workloads measure times; the analysis makes these numbers of them. comm and comp are always those of "
+            "`bare` of the same MPI, point and session: a thread that spins would otherwise slow its own reference and "
+            "look harmless. What each number hides says [a page of its own](../explanation/overlap-numbers.md).",
             "## Times",
             table(("time", "what it is"), TIMES),
             "## Numbers made of them",

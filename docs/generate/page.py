@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from analysis.text_table import markdown
 
-HEAD = "<!-- SPDX-License-Identifier: BSD-3-Clause -->\n<!-- Written by `python -m docs.generate`: change {source}. -->\n"
+HEAD = (
+    "<!-- SPDX-License-Identifier: BSD-3-Clause -->\n<!-- Written by `python -m docs.generate`: change {source}. -->\n"
+)
 
 
 def page(title: str, source: str, *parts: str) -> str:
@@ -28,5 +30,7 @@ def code(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A sentence in which nothing is markup."""
-    return re.sub(r"([*_<>\[\]`])", r"\\\1", text)
+    """A sentence in which nothing is markup but code between backticks."""
+    words, *rest = re.split(r"(`[^`]+`)", text)
+    more = [plain(part) if not part.startswith("`") else part for part in rest]
+    return re.sub(r"([*_<>\[\]`])", r"\\\1", words) + "".join(more)

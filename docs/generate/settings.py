@@ -89,15 +89,15 @@ def pages() -> dict[str, str]:
         "settings.md": page(
             "The engine's settings and presets",
             "progress_engine/src/policy/settings.cpp and progress_engine/presets.json",
-            "A preset is a point in these settings, and `--variant` names it; what it does not set is as the table says. "
-            "`progress-info` prints both with the values in force and where each comes from.\n\n"
+            "A preset is a point in these settings, and `--variant` names it; what it does not set is as the table "
+            "says. `progress-info` prints both with the values in force and where each comes from.\n\n"
             "    ./bench exec --mpi mpich -- progress-info\n"
             "    ./bench mpirun --mpi mpich --variant adaptive:burst=5:slice_us=200 -n 2 -- ./app",
             "## Presets",
             table(("preset", "what it is", "it stands for", "sets"), chosen),
             "## Settings",
-            "As a variable: `PROGRESS_ENGINE_BURST=5`; in a file, of `PROGRESS_ENGINE_CONFIG` or `progress-run --config`: "
-            "`burst = 5`. Variables win over the file, `--set` and a variant's settings over both.",
+            "As a variable: `PROGRESS_ENGINE_BURST=5`; in a file, of `PROGRESS_ENGINE_CONFIG` or `progress-run "
+            "--config`: `burst = 5`. Variables win over the file, `--set` and a variant's settings over both.",
             table(("setting", "values", "default", "meaning"), rows),
         )
     }

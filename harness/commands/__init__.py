@@ -25,7 +25,6 @@ from harness.commands.report import report
 from harness.commands.run import run
 from harness.commands.test import test
 
-
 # Under which heading `./bench --help` has a command, in this order.
 BEGIN = "To begin"
 MEASURE = "Measure"

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import typer.main
 
@@ -17,7 +19,7 @@ DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 BENCH = "./bench "
 FENCED = re.compile(r"^( *)(`{3,})[^\n]*\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"(?<!`)\]\(([^)\s]+)\)")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMPUTED = re.compile(r"\$\([^)]*\)")  # what a shell puts there: two names, where a page has it
 HEADING = re.compile(r"^#{1,6} +(.*?) *$", re.MULTILINE)
 
@@ -78,9 +80,15 @@ def commands(lines: Iterable[str]) -> list[list[str]]:
     ]
 
 
+@functools.cache
+def bench() -> typer.main.TyperGroup:
+    """The whole command line."""
+    return typer.main.get_group(app)
+
+
 def take(arguments: list[str]) -> None:
     """Read a command line as the program would, down to the last option, and run nothing. Raises what it would say."""
-    context = typer.main.get_command(app).make_context("bench", arguments)
+    context = bench().make_context("bench", arguments)
     while hasattr(context.command, "resolve_command"):
         rest = [*getattr(context, "_protected_args", []), *context.args]
         name, command, rest = context.command.resolve_command(context, rest)
@@ -89,7 +97,7 @@ def take(arguments: list[str]) -> None:
 
 def every_option() -> Iterator[str]:
     """All options of all commands."""
-    groups = [typer.main.get_command(app)]
+    groups: list[Any] = [bench()]
     while groups:
         for command in getattr(groups.pop(), "commands", {}).values():
             groups.append(command)

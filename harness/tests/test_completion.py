@@ -17,7 +17,7 @@ from harness.setup import bootstrap, environment
 BENCH = ROOT / "bench"
 # What each shell does when a word is to be completed, by hand: there is no terminal here.
 ASKED = {
-    "bash": "{script}\nCOMP_WORDS=({words})\nCOMP_CWORD=2\n_bench_completion {bench}\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
+    "bash": "{script}\nCOMP_WORDS=({words})\nCOMP_CWORD=2\n_bench_completion {bench}\necho ${{COMPREPLY[@]}}",
     "fish": "{script}\ncomplete --do-complete '{words}'",
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/how-to/cluster.md from clone to figure with the site's modules: on virtual nodes, under a real Slurm, with a real Lmod.
+"""docs/how-to/cluster.md from clone to figure with modules: on virtual nodes, under a real Slurm, with a real Lmod.
 
 The guide's commands run as they stand on the login node, but for the words that are a cluster's own (CLUSTERS_OWN).
 """
@@ -19,7 +19,8 @@ from harness.job import records
 from harness.setup import packages
 from harness.sites.systems import virtual_slurm_supported
 from harness.tests.sessions import BENCH, bench, results, state
-from harness.tests.test_guide import GUIDE, blocks
+from harness.tests.pages import blocks
+from harness.tests.test_guide import GUIDE
 
 __all__ = ["results", "state"]  # fixtures
 pytestmark = [

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import pty
 import re
+import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
@@ -30,22 +31,50 @@ EVENTS: list[dict[str, Any]] = [
 def test_every_command_stands_under_a_heading(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = re.split(r"^([A-Z].*):$", capsys.readouterr().out, flags=re.MULTILINE)
-    sections = {heading: re.findall(r"^  ([a-z][\w-]*) ", text, re.MULTILINE) for heading, text in zip(shown[1::2], shown[2::2], strict=True)}
+    sections = {
+        heading: re.findall(r"^  ([a-z][\w-]*) ", text, re.MULTILINE)
+        for heading, text in zip(shown[1::2], shown[2::2], strict=True)
+    }
     assert [heading for heading in sections if heading in HEADINGS] == list(HEADINGS)
     listed = [name for heading in HEADINGS for name in sections[heading]]
     assert sorted(listed) == sorted([*COMMANDS, "vcluster", "rdma-lab", "site", "spack"])
     assert all(name in sections[command.heading] for name, command in COMMANDS.items())
 
 
+class Terminal:
+    """A terminal to write to; what it has shown is read all the time, so that nobody waits."""
+
+    def __init__(self) -> None:
+        self._ours, its = pty.openpty()
+        self.screen: TextIO = os.fdopen(its, "w")
+        self._parts: list[bytes] = []
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(self._ours, 1 << 16):
+                self._parts.append(part)
+
+    def shown(self) -> str:
+        """All that it has shown. Nothing can be written any more."""
+        self.screen.close()
+        self._reader.join()
+        return b"".join(self._parts).decode()
+
+    def close(self) -> None:
+        self.shown()
+        os.close(self._ours)
+
+
 @pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[TextIO, int]]:
-    """A terminal to write to, and the descriptor that reads what it shows."""
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    ours, its = pty.openpty()
-    with os.fdopen(its, "w") as screen:
-        yield screen, ours
-    os.close(ours)
+    found = Terminal()
+    yield found
+    found.close()
 
 
 def played(out: TextIO) -> None:
@@ -55,14 +84,9 @@ def played(out: TextIO) -> None:
             progress.handle(event)
 
 
-def shown(screen: TextIO, reader: int) -> str:
-    screen.flush()
-    return os.read(reader, 1 << 20).decode()
-
-
-def test_a_terminal_has_a_bar_with_an_estimate_and_a_line_of_what_failed(terminal: tuple[TextIO, int]) -> None:
-    played(terminal[0])
-    text = shown(*terminal)
+def test_a_terminal_has_a_bar_with_an_estimate_and_a_line_of_what_failed(terminal: Terminal) -> None:
+    played(terminal.screen)
+    text = terminal.shown()
     assert "overlap-ratio mpich 1/4 bare" in text
     assert "about 20 s left" in text and "━" in text
     lines = re.findall(r"\d\d:\d\d:\d\d (.*?)\r", text)
@@ -74,26 +98,24 @@ def test_a_terminal_has_a_bar_with_an_estimate_and_a_line_of_what_failed(termina
     assert text.endswith("\x1b[2K"), "the bar is taken away at the end"
 
 
-def test_no_color_takes_the_colour_away(terminal: tuple[TextIO, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_takes_the_colour_away(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    played(terminal[0])
-    text = shown(*terminal)
+    played(terminal.screen)
+    text = terminal.shown()
     assert "overlap-ratio mpich 1/4 bare" in text
     assert not COLOUR.search(text)
 
 
 @pytest.mark.parametrize("where", ["a file", "a dumb terminal"])
-def test_elsewhere_each_launch_is_a_plain_line(
-    where: str, terminal: tuple[TextIO, int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_elsewhere_each_launch_is_a_plain_line(where: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     if where == "a file":
         out = io.StringIO()
         played(out)
         text = out.getvalue()
     else:
         monkeypatch.setenv("TERM", "dumb")
-        played(terminal[0])
-        text = shown(*terminal)
+        played(terminal.screen)
+        text = terminal.shown()
     assert "\x1b" not in text
     words = [line[9:].strip() for line in text.splitlines()]
     assert words == [

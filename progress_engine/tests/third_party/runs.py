@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The runs of other people's suites that were really made: data (runs.jsonl), and the tables of docs/measured/third-party.md.
+"""The runs of other people's suites that were really made: data, and docs/measured/third-party.md's tables.
 
 Committed, since nobody repeats all of them at every change; the tests compare the tables with the data.
 """
