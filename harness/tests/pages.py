@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
+from typer.core import TyperGroup
 
 from harness.base.paths import ROOT
 from harness.cli import app
@@ -81,7 +82,7 @@ def commands(lines: Iterable[str]) -> list[list[str]]:
 
 
 @functools.cache
-def bench() -> typer.main.TyperGroup:
+def bench() -> TyperGroup:
     """The whole command line."""
     return typer.main.get_group(app)
 

@@ -18,8 +18,8 @@ from harness.base.paths import ROOT
 from harness.job import records
 from harness.setup import packages
 from harness.sites.systems import virtual_slurm_supported
-from harness.tests.sessions import BENCH, bench, results, state
 from harness.tests.pages import blocks
+from harness.tests.sessions import BENCH, bench, results, state
 from harness.tests.test_guide import GUIDE
 
 __all__ = ["results", "state"]  # fixtures
