@@ -20,15 +20,17 @@ FIRST = "index.html"
 
 
 def docs(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to; an older site there is replaced.")] = (
-        BUILD_DIR / "docs"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Where to; default: build/docs. An older site there is replaced."),
+    ] = None,
 ) -> int:
     """Make a site of the pages in docs/: it is read offline, by opening the file that is printed.
 
     Sphinx and MyST are installed into .venv the first time. Example: ./bench docs --out /tmp/site
     """
     require_clone("./bench docs")
+    out = out or BUILD_DIR / "docs"
     if out.exists() and not (out / FIRST).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"--out {out}: it exists and is no site of pages; name another folder.")
     environment.ensure_extra("docs")
