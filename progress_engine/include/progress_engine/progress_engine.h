@@ -47,9 +47,9 @@ void pe_resume(void);
  * a program may call from all threads (MPI_THREAD_MULTIPLE) over an MPI at MPI_THREAD_SERIALIZED or _FUNNELED. A
  * blocking call becomes its nonblocking form, and nobody waits behind it; a collective one only if the program asked
  * for MPI_THREAD_MULTIPLE (or by the setting collectives), since all ranks must do it alike. The exceptions are those
- * that have none (docs/explanation/offload.md lists them): making communicators (all but MPI_Comm_dup), MPI_Comm_accept, _connect,
- * _spawn, and what makes, frees or synchronises windows and files. While one of them waits for another process, so do
- * all calls of this one: that process must not need another call of ours before it answers.
+ * that have none (docs/explanation/offload.md lists them): making communicators (all but MPI_Comm_dup),
+ * MPI_Comm_accept, _connect, _spawn, and what makes, frees or synchronises windows and files. While one of them waits
+ * for another process, so do all calls of this one: that process must not need another call of ours before it answers.
  *
  * Callbacks run on that thread, but for attributes' (where the MPI provides MPI_THREAD_SERIALIZED), and must not make
  * calls that wait for it: the program then ends with a sentence, as with MPI_Finalize while other threads wait, and

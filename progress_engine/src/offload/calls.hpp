@@ -68,7 +68,8 @@ int complete(const char* name, MPI_Status* status, Call call) {
       name, [](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call, status);
 }
 // A blocking collective operation matches no nonblocking one (MPI 4.1, section 6.12), so that all ranks must decide
-// alike: whether it stays what it is, because no other thread of the program can call meanwhile. See docs/explanation/offload.md.
+// alike: whether it stays what it is, because no other thread of the program can call meanwhile. See
+// docs/explanation/offload.md.
 inline bool collectives_block() { return process().collectives_block; }
 // Two at once, the first of which gives the status.
 int complete_both(Start first, void* first_closure, Start second, void* second_closure, MPI_Status* status);
