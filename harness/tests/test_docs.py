@@ -155,6 +155,8 @@ def test_every_page_named_in_the_sources_is_there() -> None:
 @pytest.mark.parametrize("page", sorted(MEASURED.glob("*.md")), ids=name)
 def test_what_was_measured_names_commit_and_machine(page: Path) -> None:
     text = page.read_text()
+    if "**not measured** yet" in text or page.stem.endswith("-predictions"):
+        return
     assert COMMIT.search(text), f"{name(page)}: of which commit?"
     assert re.search(r"\d-core|\d cores|\d CPUs|by simulation", text, re.IGNORECASE), f"{name(page)}: on which machine?"
 
