@@ -150,7 +150,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         environ = self._environ_extras
         found = find(code, case.programs(), environ.get("apps"))
         if found is None:
-            return f"not found, install it with: {code.how_to_get()}"
+            return code.absent()
         libraries = self._loading(environ) | {name: str(value) for name, value in self.current_environ.env_vars.items()}
         if wrong := another_mpi(str(found.path), environ["library"], dict(os.environ) | libraries):
             return f"{found.path} ({found.where}): {wrong}"

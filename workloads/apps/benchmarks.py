@@ -83,8 +83,10 @@ IMB = Code(
     note="the wheel's run on MPICH as well, which has the same binary interface; IMB-MT wants libiomp5.so besides",
 )
 
-# -c: each size is validated; -m: from the smallest size to the largest; -i, -x: iterations, and those before.
-_OSU = ("-c", "-m", f"{SIZES[0]}:{LARGEST}", "-i", "20", "-x", "5")
+# -c: each size is validated; -m: from the smallest size to the largest; -i, -x: iterations, and those before. Those of
+# a bandwidth are windows of 64 messages, and validating one takes longer than sending it.
+_OSU = ("-c", "-m", f"{SIZES[0]}:{LARGEST}")
+_ITERATIONS, _WINDOWS = ("-i", "20", "-x", "5"), ("-i", "4", "-x", "1")
 _OSU_PROGRAMS: tuple[tuple[str, str, Mapping[str, Quantity]], ...] = (
     ("latency", "a ping-pong between two ranks", LATENCY),
     ("bw", "messages one way, a window at a time", RATE_ALONE),
@@ -105,7 +107,7 @@ OSU = Code(
             f"osu-{name.replace('_', '-')}",
             f"OSU: {what}",
             f"osu_{name}",
-            _OSU,
+            (*_OSU, *(_WINDOWS if quantities is RATE_ALONE else _ITERATIONS)),
             tables.osu,
             {"size_bytes": SIZES},
             quantities,

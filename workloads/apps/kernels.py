@@ -41,16 +41,17 @@ _FFT_INPUT = {
 P3DFFT = Code(
     "p3dfft",
     "P3DFFT 2.7",
-    ("test_sine_r.x",),
+    ("test_sine_f.x", "test_sine_r.x"),
     note="built by hand from its repository, https://github.com/sdsc/p3dfft: its test programs, --enable-fftw",
     cases=(
         Case(
             "p3dfft-sine",
             "P3DFFT: a transform of a sine wave and back",
-            "test_sine_r.x",
+            "test_sine_f.x",
             (),
             programs.p3dfft,
             quantities={"time_s": LEADING_TIME},
+            others=("test_sine_r.x",),
             files=_FFT_INPUT,
         ),
     ),

@@ -100,8 +100,15 @@ class Code:
 
     def how_to_get(self) -> str:
         """In words."""
+        return "; or ".join(self._ways()) or self.note
+
+    def absent(self) -> str:
+        """Why it cannot be run where it is not found."""
+        return f"not found, install it with: {self.how_to_get()}" if self._ways() else f"not found: {self.note}"
+
+    def _ways(self) -> list[str]:
         ways = [
             f"./bench apps install {self.name}" if self.debian or self.wheel else "",
             f"spack install {self.spack}" if self.spack else "",
         ]
-        return "; or ".join(filter(None, ways)) or self.note
+        return list(filter(None, ways))

@@ -92,6 +92,7 @@ def p3dfft3(text: str) -> Output:
 
 def minife(text: str) -> Output:
     """miniFE's YAML: the time of its CG; iterations and residual are its result."""
+    _says(text, r"^\s*solution matches analytic solution", "that its solution is the analytic one")
     samples = {"time_s": number(field("Total CG Time", text), "Total CG Time")}
     samples["flops"] = 1e6 * number(field("Total CG Mflops", text), "Total CG Mflops")
     iterations, residual = field("Iterations", text), field("Final Resid Norm", text)

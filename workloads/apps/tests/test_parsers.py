@@ -57,6 +57,10 @@ EXPECTED = {
     "hpcc-1.5": (1, 0, {"processes": 2}, "ptrans_bytes_per_s", 0.122777e9),
     "meep-1.25-bend": (1, 0, {}, "time_s", 21.1792),
     "openfoam-1912-cavity": (1, 0, {}, "cpu_s", 7.11),
+    "hpcg-3.1": (1, 0, {}, "flops", 0.580688e9),
+    "minife-2.0": (1, 0, {}, "time_s", 0.263533),
+    "p3dfft-2.7-sine": (1, 0, {}, "time_s", 0.020099694),
+    "p3dfft3-sine": (1, 0, {}, "time_s", 0.034838),
     "imb-2021-mpi1": (32, 15, {"benchmark": "PingPong", "processes": 2, "size_bytes": 65536}, "latency_s", 759.88e-6),
     "imb-2021-mt": (2, 1, {"benchmark": "PingPongMT", "processes": 2, "size_bytes": 131072}, "bytes_per_s", 79.43e6),
     "imb-2021-rma": (8, 2,
@@ -83,7 +87,14 @@ EXPECTED = {
 
 
 def test_every_output_is_expected_to_hold_something() -> None:
-    assert set(SAMPLES) == set(EXPECTED)
+    assert set(SAMPLES) == {*EXPECTED, "minighost-1.0"}
+
+
+def test_minighost_says_that_it_is_right_and_prints_no_time() -> None:
+    text = text_of("minighost-1.0")
+    assert programs.minighost(text).rows == []
+    with pytest.raises(Damaged, match="it does not say that its computation is within its tolerance"):
+        programs.minighost(text.replace("within error", "outside of error"))
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -128,6 +139,14 @@ def test_an_output_as_it_came(name: str) -> None:
         ("espresso-6.7-silicon", "JOB DONE.", "", "it did not converge, or ends before its run did"),
         ("espresso-6.7-silicon", "1.60s WALL", "often WALL", "its time: 'often' is none"),
         ("espresso-6.7-silicon", "-15.85081793 Ry", "NaN Ry", "total energy: 'NaN' is no number"),
+        ("hpcg-3.1", "HPCG result is VALID", "HPCG result is INVALID", "its final summary says INVALID"),
+        ("hpcg-3.1", "rating of=0.580688", "rating of=", "it lacks its rate"),
+        ("minife-2.0", "solution matches", "solution is not near", "does not say that its solution is the analytic"),
+        ("minife-2.0", "Final Resid Norm: 1.61903e-16\n  WAXPY", "Final Resid Norm: 0.5\n  WAXPY", "residual is 0.5"),
+        ("minife-2.0", "Total Program Time", "Time", "it ends before its run did"),
+        ("p3dfft-2.7-sine", "Results are correct", "Results are incorrect", "not say that its results are correct"),
+        ("p3dfft-2.7-sine", "cpu time per loop", "time", "it lacks the time of a loop"),
+        ("p3dfft3-sine", "Transform time", "Time", "it lacks the time of a transform"),
         ("openfoam-1912-cavity", "\nEnd\n", "\n", "it ends before its run did"),
         ("openfoam-1912-cavity", "Starting time", "FOAM FATAL ERROR: Starting time", "it says FOAM FATAL"),
         ("openfoam-1912-cavity", "Final residual = 9.10592e-07", "Final residual = nan", "of p: 'nan' is no number"),

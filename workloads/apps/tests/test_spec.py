@@ -46,6 +46,10 @@ def test_what_is_damaged_is_a_sentence(name: str, old: str, new: str, said: str)
         spec.results(text.replace(old, new))
 
 
+def test_where_there_is_no_licence_the_reason_says_so() -> None:
+    assert spec.SPEC_MPI2007.absent().startswith("not found: licensed: SPEC_MPI2007, or apps in the site's file")
+
+
 def test_the_suites_are_those_of_its_documents() -> None:
     assert len(spec.MEDIUM) == 13
     assert len(spec.LARGE) == 12
