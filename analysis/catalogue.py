@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import ModuleType
 
 from analysis import studies
 from analysis.chapter import Chapter
+from analysis.errors import UsageError
 from analysis.evidence import Evidence
 from analysis.figures.toolkit import Drawn
 
 SHARED = "common"  # what the studies of a paper have in common; no study itself
 ORDER = "PMRFG"  # the papers as the README and the report name them; others come after
+PAPERS = ("pioman", "miwa", "ruhela", "fukuoka", "gemini")  # the folders of analysis/studies that are a paper's
 
 
 def chapters_of(package: ModuleType) -> tuple[Chapter, ...]:
@@ -43,11 +45,18 @@ def _place(chapter: Chapter) -> tuple[int, str, int, str]:
 CHAPTERS = chapters_of(studies)
 
 
-def draw_all(evidence: Evidence, provenance: str) -> list[Drawn]:
+def of_paper(name: str) -> tuple[Chapter, ...]:
+    """The chapters of a paper, by the name of its folder."""
+    if name not in PAPERS:
+        raise UsageError(f"{name}: no such paper; there are {', '.join(PAPERS)}")
+    return chapters_of(importlib.import_module(f"{studies.__name__}.{name}"))
+
+
+def draw_all(evidence: Evidence, provenance: str, chapters: Sequence[Chapter] = CHAPTERS) -> list[Drawn]:
     """Every figure that the records have points for, in the report's order."""
     return [
         replace(drawn, chapter=chapter.id)
-        for chapter in CHAPTERS
+        for chapter in chapters
         for figure in chapter.figures
         for drawn in figure(evidence, provenance)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from analysis.choice import Choice
 from analysis.metrics.evaluate import REFERENCE, evaluate
 from analysis.records import frames
 from analysis.records.load import Records
@@ -58,10 +59,16 @@ class Evidence:
 
     records: Records
     evaluated: pd.DataFrame | None = None
+    choice: Choice = field(default_factory=Choice)  # of what figures draw; claims are decided on everything
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
         return evaluate(self.records) if self.evaluated is None else self.evaluated
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The rows of `metrics` that figures draw."""
+        return self.choice.of(self.metrics)
 
     def points(self, study: str) -> pd.DataFrame:
         """The points of a study that were measured well."""

@@ -83,6 +83,7 @@ class Row:
     allowed: float  # how many times as slow as bare it may be
     bare: Interval | None
     cells: dict[str, Cell]
+    study: str = ""
 
 
 def rows(evidence: Evidence, study: str = "") -> list[Row]:
@@ -123,6 +124,7 @@ def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:
         allowed=allowed,
         bare=of_medians(lambda value: value, {"value": bare}) if bare else None,
         cells=cells,
+        study=str(keys["study"]),
     )
 
 

@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter
 
 from analysis.evidence import Evidence, Where, matching
 from analysis.figures import style, toolkit
+from analysis.figures.plot import Plot
 from analysis.figures.summary import summary
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
@@ -98,7 +99,15 @@ def _draw(spec: ByCall, part: pd.DataFrame, provenance: str, *words: str) -> Dra
     figure.legend(handles, labels, loc="outside upper center", ncols=4)
     caption = f"{spec.title}: {spec.formula}. Medians, on the rank where each is largest. {provenance}"
     toolkit.footer(figure, caption)
-    return Drawn(toolkit.slug(spec.name, *words), spec.title, caption, figure, part, _found(spec, part, bars))
+    part = part.assign(bar=[_bar_name(bar) for bar in zip(part["mode"], part["barrier"], part["variant"], strict=True)])
+    plot = Plot(
+        x="bar", x_label="mode and variant", y_label=spec.y_label, x_axis="words", series="call", row="call",
+        say=seconds_text if spec.suffixes == ("_s",) else "{:,.0f}".format,
+        words=lambda value, _: spec.calls.get(value, mpi_title(str(value))),
+        look=lambda call, _: style.curve(list(spec.calls).index(call), spec.calls[call]),
+        order=(*spec.calls, *map(_bar_name, bars)),
+    )  # fmt: skip
+    return Drawn(toolkit.slug(spec.name, *words), spec.title, caption, figure, part, plot, _found(spec, part, bars))
 
 
 def _panel(spec: ByCall, axes: Axes, part: pd.DataFrame, bars: list[tuple[str, bool, str]], present: set[str]) -> None:

@@ -17,6 +17,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from analysis.evidence import Evidence, Where, matching
 from analysis.figures import style, toolkit
+from analysis.figures.plot import Plot
 from analysis.figures.style import VariantStyle
 from analysis.figures.summary import summary
 from analysis.figures.toolkit import Drawn
@@ -115,7 +116,14 @@ def _draw(spec: Curves, part: pd.DataFrame, provenance: str, system: Any) -> Dra
     toolkit.footer(figure, caption)
     name = toolkit.slug(spec.name, system)
     found = f"{described(spec, part, rows, curves)} {work}".strip()
-    return Drawn(name, spec.title, caption, figure, part, found)
+    rows_of = spec.row or ("statistic" if part["statistic"].nunique() > 1 else "")
+    plot = Plot(
+        x=spec.x, x_label=spec.x_label, y_label=spec.y_label, x_axis=spec.x_axis,
+        log_y=spec.log_y and bool(part["value"].gt(0).any()), series=spec.series, row=rows_of, say=spec.say,
+        words=lambda value, parameter: _name(spec, value, parameter), look=spec.look, lines=spec.lines,
+        order=(*spec.order, *style.STYLES, *STATISTICS),
+    )  # fmt: skip
+    return Drawn(name, spec.title, caption, figure, part, plot, found)
 
 
 def described(spec: Curves, part: pd.DataFrame, rows: list[Any], curves: list[Any]) -> str:

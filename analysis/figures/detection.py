@@ -10,12 +10,14 @@ from matplotlib.axes import Axes
 
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
+from analysis.figures.plot import Plot
 from analysis.figures.summary import summary
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.words import MPI_ORDER, in_order, mpi_title, seconds_text
 
 ORDER = ("spin", "pause", "yield", "sleep", "epoll", "futex", "mwait-c0", "mwait-c1")
+QUANTITIES = {"mflops": "Himeno's rate / its rate alone", "latency_s": "latency (s)"}
 WHERE = {"same-core": "the same hardware thread", "smt-sibling": "the core's other hardware thread",
          "same-l3": "another core", "other-socket": "another socket"}  # fmt: skip
 
@@ -81,7 +83,13 @@ def _draw(spec: Detection, place: str, part: pd.DataFrame, system: str | None, p
     )
     toolkit.footer(figure, caption)
     name = toolkit.slug(spec.study.replace("-", "_"), place, system)
-    return Drawn(name, title, caption, figure, part, _found(part, quantities, methods))
+    plot = Plot(
+        x="cpu_share", x_label="share of a CPU taken by the waiting thread", y_label="value", x_axis="number",
+        series="detection", row="quantity", words=lambda value, _: QUANTITIES.get(str(value), mpi_title(str(value))),
+        look=lambda method, _: style.curve(ORDER.index(method), method), joined=False, order=ORDER,
+    )  # fmt: skip
+    return Drawn(name, title, caption, figure, part[part["quantity"].isin(quantities)], plot,
+                 _found(part, quantities, methods))  # fmt: skip
 
 
 def _without(part: pd.DataFrame) -> str:

@@ -4,17 +4,32 @@ budget rather than followed along an axis."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
+from analysis.figures.plot import Plot
 from analysis.figures.toolkit import Drawn
+from analysis.records import frames
 from analysis.words import MPI_ORDER, in_order, mpi_title
 
 HEIGHT = 0.22  # inches a line
+
+
+def wanted(evidence: Evidence, found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The rows that are to be drawn; empty where none of them has a value. Where they do not say of which session,
+    system and study they are, it is those of all records."""
+    frame = pd.DataFrame(found)
+    for name in ("session", "system", "study"):
+        if name not in frame and len(frame):
+            frame[name] = ", ".join(map(str, frames.unique(evidence.records.launches[name])))
+    frame = evidence.choice.of(frame)
+    return frame if len(frame) and frame["value"].notna().any() else frame.iloc[:0]
 
 
 @toolkit.styled
@@ -38,7 +53,8 @@ def draw(name: str, title: str, formula: str, x_label: str, lines: dict[str, flo
     toolkit.legend(figure, frame, {name: style.SERIAL for name in lines}, crossed)
     caption = f"{title}: {formula}. {toolkit.interval_words(frame)} {provenance}"
     toolkit.footer(figure, caption)
-    return Drawn(name, title, caption, figure, frame)
+    plot = Plot("label", "", x_label, x_axis="words", lines=lines, order=(*style.STYLES, *labels))
+    return Drawn(name, title, caption, figure, frame, plot)
 
 
 def _panel(axes: Axes, part: pd.DataFrame, labels: Sequence[str], variants: Sequence[str]) -> bool:

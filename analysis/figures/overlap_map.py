@@ -15,7 +15,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from analysis.evidence import Evidence
-from analysis.figures import toolkit
+from analysis.figures import style, toolkit
+from analysis.figures.plot import Plot, plain_words
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import METRICS
 from analysis.records import frames
@@ -39,7 +40,7 @@ class OverlapMap:
     study: str
 
     def __call__(self, evidence: Evidence, provenance: str) -> list[Drawn]:
-        frame = evidence.metrics
+        frame = evidence.shown
         if not len(frame):
             return []
         part = frame[(frame["metric"] == "overlap_efficiency") & frame["variant"].isin(SHOWN)]
@@ -83,7 +84,13 @@ def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: s
         f"bare in the same session. Colours end at -1 and 1; the numbers are in the CSV beside this file. {provenance}"
     )
     toolkit.footer(figure, caption)
-    return Drawn(toolkit.slug(NAME, *names), TITLE, caption, figure, part)
+    plot = Plot(
+        x="size_bytes", x_label="message size", y_label="overlap efficiency", x_axis="bytes", series=column,
+        row="variant",
+        look=lambda value, index: style.curve(index, f"computation {plain_words(value, column)}"),
+        lines={"perfect": 1.0, "one after the other": 0.0}, order=SHOWN, lowest=-1.0, highest=1.2,
+    )  # fmt: skip
+    return Drawn(toolkit.slug(NAME, *names), TITLE, caption, figure, part, plot)
 
 
 def _panel(axes: Axes, part: pd.DataFrame, column: str, sizes: list[float], computations: list[float]) -> None:

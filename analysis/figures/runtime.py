@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
+from analysis.figures.plot import Plot
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.places import measured_ratio
 from analysis.records import frames
@@ -28,7 +29,7 @@ class Runtime:
     title: str
 
     def __call__(self, evidence: Evidence, provenance: str) -> list[Drawn]:
-        frame = evidence.metrics
+        frame = evidence.shown
         part = frame[(frame["study"] == self.study) & (frame["metric"] == "slowdown")]
         if "comp_over_comm" not in part or not part["value"].notna().any():
             return []
@@ -71,7 +72,14 @@ def _draw(spec: Runtime, part: pd.DataFrame, provenance: str, system: Any) -> Dr
     )
     toolkit.footer(figure, caption)
     name = toolkit.slug(spec.study.replace("-", "_"), system)
-    return Drawn(name, spec.title, caption, figure, part, _found(part))
+    halos = zip(part["size_bytes"], part["posting"], strict=True)
+    part = part.assign(halo=[f"{bytes_text(size)}, {posting}" for size, posting in halos])
+    plot = Plot(
+        x="x", x_label="computation / communication", y_label="total / comm", x_axis="number", row="halo",
+        guides={"flat until comp = comm": lambda x: np.maximum(1, x), "no overlap: 1 + comp / comm": lambda x: 1 + x},
+        order=tuple(style.STYLES),
+    )  # fmt: skip
+    return Drawn(name, spec.title, caption, figure, part, plot, _found(part))
 
 
 def _panel(axes: Axes, part: pd.DataFrame, everywhere: pd.Series[float]) -> bool:

@@ -44,7 +44,7 @@ def summary(
         head |= {"quantity": quantity} if quantities else {}
         good = part[part["status"] == "ok"]
         rows += [{**head, "statistic": name, **_value(evidence, good, quantity, name)} for name in statistics]
-    return pd.DataFrame(rows, columns=None if rows else COLUMNS)
+    return evidence.choice.of(pd.DataFrame(rows, columns=None if rows else COLUMNS))
 
 
 def _work(part: pd.DataFrame) -> dict[str, Any]:

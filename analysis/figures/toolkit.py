@@ -23,6 +23,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from analysis.figures import style
+from analysis.figures.plot import Plot
 from analysis.figures.style import VariantStyle
 from analysis.metrics.limit import LIMIT
 from analysis.records import nodes
@@ -47,6 +48,7 @@ class Drawn:
     caption: str
     figure: Figure
     points: pd.DataFrame
+    plot: Plot
     found: str = ""  # what it shows, in a sentence with numbers
     chapter: str = ""  # under whose heading in the report it stands, see catalogue.draw_all
 

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-import base64
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jinja2
+from markupsafe import Markup
 
 from analysis.catalogue import draw_all
+from analysis.choice import Choice
 from analysis.claims.table import build
 from analysis.errors import Failure, UsageError
 from analysis.evidence import Evidence
@@ -19,8 +21,9 @@ from analysis.figures import toolkit
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import METRICS
 from analysis.records.load import Records, load
-from analysis.report import tables
+from analysis.report import chart, tables
 from analysis.report.findings import sections
+from analysis.report.points import Points, options
 from analysis.report.verdict import Verdict, verdict
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -36,37 +39,38 @@ class Report:
     problems: list[str]
 
 
-def write_report(session_dirs: Sequence[Path], out_dir: Path | None = None) -> Path:
+def write_report(session_dirs: Sequence[Path], out_dir: Path | None = None, choice: Choice | None = None) -> Path:
     """Writes report.html and figures/ (PNG, SVG, CSV) into `out_dir`, by default the last session's folder.
 
-    Returns the path of report.html. UsageError where a session does not exist or is given twice, Failure where
-    the folder cannot be written. Sessions without a single usable point give a report that says so.
+    Returns the path of report.html. UsageError where a session does not exist or is given twice, or `choice` names what
+    was not recorded; Failure where the folder cannot be written. Sessions without a single usable point give a report
+    that says so.
     """
-    return build_report(session_dirs, out_dir).path
+    return build_report(session_dirs, out_dir, choice).path
 
 
-def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None) -> Report:
+def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None, choice: Choice | None = None) -> Report:
     """As write_report, and returns the terminal's verdict with it."""
-    records = _load(session_dirs)
-    folder = Path(out_dir) if out_dir is not None else Path(session_dirs[-1])
-    if out_dir is None and not folder.is_dir():
-        folder = folder.parent
-    evidence = Evidence(records)
+    records = load_sessions(session_dirs)
+    choice = choice or Choice()
+    choice.check(records.points)
+    folder = folder_of(session_dirs, out_dir)
+    evidence = Evidence(records, choice=choice)
     said = verdict(evidence.metrics)
     said.limits += records.cautions()
     drawn = draw_all(evidence, toolkit.provenance(records))
+    page = render(evidence, said, drawn, folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = [toolkit.save(figure, folder / "figures") for figure in drawn]
-        page = render(evidence, said, drawn, files)
-        path = folder / "report.html"
-        path.write_text(page, encoding="utf-8")
+        path = write_whole(folder / "report.html", page)
     except OSError as error:
         raise Failure(f"{folder}: the report cannot be written here ({error.strerror or error})") from error
     return Report(path, said.text(), [f["png"] for f in files], list(map(str, records.problems)))
 
 
-def _load(session_dirs: Sequence[Path]) -> Records:
+def load_sessions(session_dirs: Sequence[Path]) -> Records:
+    """The records of sessions, each given once."""
     if not session_dirs:
         raise UsageError("no session given; give folders like results/<session>, or results/latest")
     resolved = [Path(path).resolve() for path in session_dirs]
@@ -75,38 +79,77 @@ def _load(session_dirs: Sequence[Path]) -> Records:
     return load(session_dirs)
 
 
-def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], files: list[dict[str, Path]]) -> str:
-    """The page. Pictures are inline SVG, or PNG where the SVG would be heavier than it is worth."""
-    environment = jinja2.Environment(
+def folder_of(session_dirs: Sequence[Path], out_dir: Path | None) -> Path:
+    """Where a report goes: `out_dir`, or else the last session's folder."""
+    folder = Path(out_dir) if out_dir is not None else Path(session_dirs[-1])
+    return folder.parent if out_dir is None and not folder.is_dir() else folder
+
+
+def write_whole(path: Path, text: str) -> Path:
+    """The file is there whole or as it was."""
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)
+    return path
+
+
+def environment() -> jinja2.Environment:
+    """The templates of the pages, with what all of them use."""
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
+    for name in ("css", "js"):  # a script's text is no markup; neither has anything from outside in it
+        made.globals[{"css": "css", "js": "script"}[name]] = Markup((TEMPLATES / f"report.{name}").read_text())
+    now = datetime.datetime.now(datetime.timezone.utc)
+    made.globals |= {"symbols": chart.symbols(), "written": now.strftime("%Y-%m-%d %H:%M UTC")}
+    return made
+
+
+def pictures(drawn: Sequence[Drawn], points: Points) -> list[dict[str, Any]]:
+    """The figures as the templates draw them: with the chart, and the table of its points."""
+    found = []
+    for figure in drawn:
+        table = points.table(figure)
+        numbers, words = [row.number for row in table.rows], [row.words for row in table.rows]
+        made = chart.draw(figure, figure.name, numbers, words)
+        texts = {"title": figure.title, "caption": figure.caption, "name": figure.name, "found": figure.found}
+        found.append({**texts, "chart": made, "table": table})
+    return found
+
+
+def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], folder: Path) -> str:
+    """The page, as it stands in `folder`."""
     records, frame = evidence.records, evidence.metrics
-    pictures = [
-        {"title": figure.title, "caption": figure.caption, "name": figure.name, "image": _inline(paths)}
-        | {"found": figure.found}
-        for figure, paths in zip(drawn, files, strict=True)
-    ]
+    points = Points(records, folder, evidence.choice)
+    shown = pictures(drawn, points)
     claims = build(records, frame)
-    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    return environment.get_template("report.html.j2").render(
-        verdict=said,
-        pictures=pictures,
-        sections=sections(claims, evidence, drawn),
-        metrics=list(METRICS.values()),
-        results=tables.results(frame),
-        claims=tables.claims(claims),
-        gaps=tables.gaps(records, frame),
-        sessions=[tables.session(session) for session in records.sessions],
-        launches=tables.launches(records),
-        noise=tables.noise(records),
-        problems=list(map(str, records.problems)),
-        written=now,
+    names = [session["path"] for session in records.sessions]
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            verdict=said,
+            pictures=shown,
+            colors=chart.colors([picture["chart"] for picture in shown]),
+            sections=sections(claims, evidence, drawn),
+            metrics=list(METRICS.values()),
+            results=tables.results(evidence.shown, points.filters),
+            claims=tables.claims(claims),
+            gaps=tables.gaps(records, frame),
+            sessions=[tables.session(session) for session in records.sessions],
+            launches=tables.launches(records),
+            noise=tables.noise(records),
+            problems=list(map(str, records.problems)),
+            files=points.files,
+            options=list(options(points.choices)),
+            command=f"./bench report {' '.join(map(_shown, names))}",
+            chosen={option: ",".join(map(str, wanted)) for option, wanted in evidence.choice.named().items()},
+            narrowed=evidence.choice.options(),
+        )
     )
 
 
-SVG_LIMIT = 600_000  # bytes
-
-
-def _inline(paths: dict[str, Path]) -> str:
-    kind, path = ("svg+xml", paths["svg"]) if paths["svg"].stat().st_size <= SVG_LIMIT else ("png", paths["png"])
-    return f"data:image/{kind};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+def _shown(path: str) -> str:
+    """A session as a command names it: by its name where it stands among the results."""
+    folder = Path(path)
+    return folder.name if folder.parent.name == "results" else path

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,15 @@ SHOWN = [
 WHERE = ["study", "mpi", "variant"]
 
 
-def results(frame: pd.DataFrame) -> list[Table]:
-    """One table a study and MPI: a row a (point, variant), total with interval and the metrics."""
+def results(frame: pd.DataFrame, filters: Callable[[dict[str, Any]], str] | None = None) -> list[Table]:
+    """One table a study and MPI: a row a (point, variant), total with interval and the metrics. `filters` says of a row
+    by what it can be filtered."""
     found: list[Table] = []
     if not len(frame):
         return found
     for (study, mpi), part in frames.groups(frame, ["study", "mpi"]):
-        rows = [_result(group) for _, group in frames.groups(part, ["session", "system", "point", "variant"])]
+        by_point = [group for _, group in frames.groups(part, ["session", "system", "point", "variant"])]
+        rows = [_result(group) for group in by_point]
         columns = [
             "point",
             "variant",
@@ -43,7 +46,8 @@ def results(frame: pd.DataFrame) -> list[Table]:
             "launches",
             "marks",
         ]
-        found.append({"title": f"{study}, {mpi_title(str(mpi))}", "columns": columns, "rows": rows})
+        filtered = {"filters": [filters(frames.rows(group)[0]) for group in by_point]} if filters else {}
+        found.append({"title": f"{study}, {mpi_title(str(mpi))}", "columns": columns, "rows": rows, **filtered})
     return found
 
 

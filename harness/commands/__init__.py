@@ -20,6 +20,7 @@ from harness.commands.harm import harm
 from harness.commands.history import history
 from harness.commands.list import list_
 from harness.commands.nodes import nodes
+from harness.commands.notebook import notebook
 from harness.commands.programs import exec_, mpirun
 from harness.commands.report import report
 from harness.commands.run import run
@@ -52,6 +53,7 @@ COMMANDS = {
     "harm": Command(harm, MEASURE),
     "engine-costs": Command(engine_costs, MEASURE),
     "report": Command(report, READ),
+    "notebook": Command(notebook, READ),
     "claims": Command(claims, READ),
     "compare": Command(compare, READ),
     "gate": Command(gate, CHANGE),

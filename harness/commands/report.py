@@ -1,35 +1,69 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./bench report: figures, CSV and report.html of sessions."""
+"""./bench report: figures, CSV and report.html of sessions, and a paper's appendix."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.base.errors import UsageError
 from harness.base.steps import say
 from harness.sessions import session as sessions
+
+if TYPE_CHECKING:
+    from analysis.choice import Choice
+
+
+def _option(name: str, what: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(f"--{name}", metavar="NAME,...", help=f"Draw only these {what}.")
+    return option
 
 
 def report(
     names: Annotated[list[str], typer.Argument(metavar="[SESSION...]", help="Names or folders; default: latest.")] = [],  # noqa: B006
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where to; default: the session.")] = None,
+    study: Annotated[str, _option("study", "studies")] = "",
+    system: Annotated[str, _option("system", "systems, as the records call them")] = "",
+    mpi: Annotated[str, _option("mpi", "MPIs")] = "",
+    variant: Annotated[str, _option("variant", "variants")] = "",
+    size: Annotated[str, _option("size", "message sizes, as in 65536,4MB")] = "",
+    paper: Annotated[
+        str, typer.Option("--paper", metavar="P", help="A paper's appendix instead: its numbers beside ours.")
+    ] = "",
 ) -> int:
     """Draw the figures and write the report of one or several sessions.
 
-    Example: ./bench report latest --out /tmp/report
+    What is chosen is drawn; its values, the verdict and the claims are of everything that was recorded.
+    With --paper (pioman, miwa, ruhela, fukuoka, gemini) the page is an appendix for the evaluation of an artifact.
+    Example: ./bench report latest --mpi mpich --variant bare,adaptive --out /tmp/report
     """
+    from analysis.choice import Choice  # noqa: PLC0415 - a second of imports
+
+    choice = Choice.of_words(study, system, mpi, variant, size)
     found = [sessions.load(name) for name in names or ["latest"]]
     for session in found:
         session.tidy()
-    print(write([session.path for session in found], out))
+    paths = [session.path for session in found]
+    if paper and choice.named():
+        raise UsageError(
+            "--paper is about all that was measured: leave --study, --system, --mpi, --variant, --size out."
+        )
+    print(_write_paper(paper, paths, out) if paper else write(paths, out, choice))
     return 0
 
 
-def write(paths: list[Path], out: Path | None) -> Path:
+def write(paths: list[Path], out: Path | None, choice: Choice | None = None) -> Path:
     """Write the report of these session folders and return its path."""
     from analysis.report.report import write_report  # noqa: PLC0415 - a second of imports
 
     say("drawing the figures and the report ...")
-    return write_report(paths, out)
+    return write_report(paths, out, choice)
+
+
+def _write_paper(paper: str, paths: list[Path], out: Path | None) -> Path:
+    from analysis.report.paper import write_paper  # noqa: PLC0415 - a second of imports
+
+    say(f"drawing what was reproduced of {paper} ...")
+    return write_paper(paper, paths, out)

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
 from analysis.chapter import Chapter, Claim
 from analysis.documents.budgets import BASE, Budget, of_part
 from analysis.documents.costs import BENCHMARK, STUDY, Piece, measured, of_study
@@ -64,17 +62,20 @@ CLAIMS = (
 def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     """What each variant adds."""
     found = [
-        {"label": budget.variant, "mpi": piece.mpi, "variant": budget.variant, "value": x.value, "low": x.low,
+        {"label": budget.variant, "session": piece.session, "system": piece.system, "study": STUDY,
+         "mpi": piece.mpi, "variant": budget.variant, "value": x.value,
+         "low": x.low,
          "high": x.high, "interval": x.kind, "status": "failed" if failed else "ok", "reason": failed}
         for piece, budget, x, failed in _rows(evidence)
     ]  # fmt: skip
-    if not any(point["status"] == "ok" for point in found):
+    frame = intervals.wanted(evidence, found)
+    if not len(frame):
         return []
     formula = f"median of {BENCHMARK} of one byte between two ranks of one node, less that of {BASE} (lower is better)"
     return [
         intervals.draw(
             "engine_costs", "What the engine adds to half a round trip of a byte", formula, "ns added",
-            {"the budget": 100.0}, pd.DataFrame(found), provenance,
+            {"the budget": 100.0}, frame, provenance,
         )
     ]  # fmt: skip
 

@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import pandas as pd
-
 from analysis.chapter import Chapter, Claim
 from analysis.documents.harm import BASE, PREFIX, Harm, Row, rows
 from analysis.evidence import Evidence, Value
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
+from analysis.records import frames
 from analysis.statistics.interval import Interval
 
 NO_VALUE = Interval(float("nan"), float("nan"), float("nan"), "no value", False)
@@ -54,14 +53,24 @@ CLAIMS = (
 def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     """Every workload and variant in one figure."""
     found = [
-        {"label": row.workload, "mpi": row.mpi, "variant": name, "quantity": row.quantity, "verdict": cell.harm.value}
+        {
+            "label": row.workload,
+            "session": row.session,
+            "system": row.system,
+            "study": row.study,
+            "mpi": row.mpi,
+            "variant": name,
+            "quantity": row.quantity,
+            "verdict": cell.harm.value,
+        }
         | _numbers(cell.ratio or NO_VALUE)
         | {"status": "ok" if cell.ratio else "failed", "reason": cell.reason}
         for row in rows(evidence)
         for name, cell in row.cells.items()
         if name != BASE
     ]
-    if not any(point["status"] == "ok" for point in found):
+    frame = intervals.wanted(evidence, found)
+    if not len(frame):
         return []
     formula = (
         "a workload's whole time (or else its leading quantity) under a variant over the same under bare, of a rate "
@@ -69,9 +78,9 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     )
     lines = {"bare": 1.0, "2 % slower": 1.02}
     drawn = intervals.draw(
-        "harm", "What each variant costs each workload", formula, "time / bare", lines, pd.DataFrame(found), provenance
+        "harm", "What each variant costs each workload", formula, "time / bare", lines, frame, provenance
     )
-    harmed = [f"{point['label']} on {point['mpi']} ({point['variant']})" for point in found
+    harmed = [f"{point['label']} on {point['mpi']} ({point['variant']})" for point in frames.rows(frame)
               if point["verdict"] == Harm.HARMED.value]  # fmt: skip
     drawn.found = f"Harmed: {', '.join(harmed) or 'none'}."
     return [drawn]

@@ -14,6 +14,8 @@ from analysis.chapter import Cause, Chapter, Claim
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.overlap_map import OverlapMap
+from analysis.figures.plot import Plot, plain_words
+from analysis.figures.style import VariantStyle
 from analysis.figures.toolkit import Drawn
 from analysis.measures import MetricAt
 from analysis.metrics.formulas import COMP_EQUALS_COMM, LEAST_EFFICIENCY, METRICS
@@ -107,7 +109,7 @@ SIZE_COLORS = ["#56B4E9", "#0072B2", "#002f4d", "#E69F00", "#CC79A7", "#009E73"]
 
 def efficiency(evidence: Evidence, provenance: str) -> list[Drawn]:
     """Overlap efficiency where comp = comm, and beside it what that cost the computation: one a system and pattern."""
-    part = at_equal(evidence.metrics)
+    part = at_equal(evidence.shown)
     if not len(part) or not part["value"].notna().any():
         return []
     part = _with_added(part, evidence.metrics)
@@ -149,7 +151,16 @@ def _draw_efficiency(part: pd.DataFrame, pattern: str, provenance: str, system: 
     _efficiency_legend(figure, sizes, part)
     caption = _efficiency_caption(part, pattern, provenance)
     toolkit.footer(figure, caption)
-    return Drawn(toolkit.slug("overlap_efficiency", pattern, system), EFFICIENCY, caption, figure, part)
+    plot = Plot(
+        x="variant", x_label="", y_label="efficiency, inflation", x_axis="words", series="size_bytes", row="metric",
+        look=_size_look,
+        lines={"perfect": 1.0}, order=tuple(style.STYLES), lowest=LOWEST,
+    )  # fmt: skip
+    return Drawn(toolkit.slug("overlap_efficiency", pattern, system), EFFICIENCY, caption, figure, part, plot)
+
+
+def _size_look(size: float, place: int) -> VariantStyle:
+    return VariantStyle(SIZE_COLORS[place % 6], style.SIZE_MARKERS[place % 6], "-", bytes_text(size))
 
 
 def _efficiency_caption(part: pd.DataFrame, pattern: str, provenance: str) -> str:
@@ -243,7 +254,7 @@ def _efficiency_legend(figure: Any, sizes: list[float], part: pd.DataFrame) -> N
 
 def ratio(evidence: Evidence, provenance: str) -> list[Drawn]:
     """As figures 7 and 8 of the paper: total / comp against computation, a column an MPI, a row a pattern."""
-    frame = evidence.metrics
+    frame = evidence.shown
     part = frame[(frame["study"] == STUDY) & (frame["metric"] == "overlap_ratio")]
     if "comp_over_comm" not in part or not part["value"].notna().any():
         return []
@@ -278,7 +289,14 @@ def _draw_ratio(part: pd.DataFrame, size: float, provenance: str, system: Any) -
         f"{toolkit.interval_words(part)} {provenance}"
     )
     toolkit.footer(figure, caption)
-    return Drawn(toolkit.slug("overlap_ratio", bytes_text(size), system), RATIO, caption, figure, part)
+    plot = Plot(
+        x="comp_over_comm_measured", x_label="computation / communication", y_label="total / comp", log_y=True,
+        row="pattern",
+        guides={"perfect overlap": lambda x: np.maximum(1, 1 / x), "no overlap: 1 + comm / comp": lambda x: 1 + 1 / x},
+        words=lambda value, name: PATTERNS.get(str(value), plain_words(value, name)),
+        order=(*PATTERNS, *style.STYLES), highest=HIGHEST,
+    )  # fmt: skip
+    return Drawn(toolkit.slug("overlap_ratio", bytes_text(size), system), RATIO, caption, figure, part, plot)
 
 
 def _ratio_panel(axes: Axes, part: pd.DataFrame) -> bool:

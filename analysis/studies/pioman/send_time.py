@@ -13,6 +13,7 @@ from analysis.chapter import Cause, Chapter, Claim
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.overlap_map import OverlapMap
+from analysis.figures.plot import Plot
 from analysis.figures.toolkit import Drawn
 from analysis.measures import MetricAt
 from analysis.metrics.formulas import METRICS
@@ -46,7 +47,7 @@ CLAIMS = (
 
 def send_time(evidence: Evidence, provenance: str) -> list[Drawn]:
     """One figure a system and pattern."""
-    frame = evidence.metrics
+    frame = evidence.shown
     part = frame[(frame["study"] == STUDY) & (frame["metric"] == "send_time")]
     if "comp_s" not in part or not part["value"].notna().any():
         return []
@@ -80,7 +81,11 @@ def _draw(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Dra
         f"{toolkit.work_words(part)}{toolkit.interval_words(part)} {provenance}"
     )
     toolkit.footer(figure, caption)
-    return Drawn(toolkit.slug("send_time", pattern, system), TITLE, caption, figure, part)
+    plot = Plot(
+        x="size_bytes", x_label="message size", y_label="send time", x_axis="bytes", log_y=True, row="comp_s",
+        say=seconds_text, order=tuple(style.STYLES),
+    )  # fmt: skip
+    return Drawn(toolkit.slug("send_time", pattern, system), TITLE, caption, figure, part, plot)
 
 
 def _panel(axes: Axes, part: pd.DataFrame) -> bool:

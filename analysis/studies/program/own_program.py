@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from analysis.chapter import Chapter
 from analysis.documents.program import STUDY, name_of, told
 from analysis.evidence import Evidence
@@ -24,18 +22,25 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
             else:
                 numbers = {"value": ratio.value, "low": ratio.low, "high": ratio.high}
             found.append(
-                {"label": name_of(evidence.records, row), "mpi": row.mpi, "variant": one.variant}
+                {
+                    "label": name_of(evidence.records, row),
+                    "session": row.session,
+                    "system": row.system,
+                    "study": STUDY,
+                    "mpi": row.mpi,
+                    "variant": one.variant,
+                }
                 | {"quantity": row.quantity, "pending_while_computing_s": one.pending_s, **numbers}
                 | {"interval": ratio.kind if ratio else "no value", "status": "ok" if ratio else "failed"}
                 | {"reason": one.cell.reason}
             )
-    if not any(point["status"] == "ok" for point in found):
+    frame = intervals.wanted(evidence, found)
+    if not len(frame):
         return []
     formula = (
         "its time under a variant over its time under bare, medians over alternated launches (less than 1 is faster)"
     )
     title = "One's own program under the engine"
-    frame = pd.DataFrame(found)
     drawn = intervals.draw("own_program", title, formula, "time / bare", {"bare": 1.0}, frame, provenance)
     drawn.found = " ".join(sentences)
     return [drawn]

@@ -6,8 +6,6 @@ What was predicted before anything was measured: docs/measured/third-party-predi
 
 from __future__ import annotations
 
-import pandas as pd
-
 from analysis.chapter import Chapter
 from analysis.documents.harm import BASE, rows
 from analysis.evidence import Evidence
@@ -24,6 +22,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     """Each code, point and variant in one figure."""
     found = [
         {"label": f"{row.workload}: {row.point}", "mpi": row.mpi, "variant": name, "quantity": row.quantity}
+        | {"session": row.session, "system": row.system, "study": study}
         | {"value": cell.ratio.value, "low": cell.ratio.low, "high": cell.ratio.high, "interval": cell.ratio.kind}
         | {"status": "ok", "reason": ""}
         for study in CHAPTER.recorded(evidence.records)
@@ -31,12 +30,13 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
         for name, cell in row.cells.items()
         if name != BASE and cell.ratio is not None
     ]
-    if not found:
+    frame = intervals.wanted(evidence, found)
+    if not len(frame):
         return []
     title = "Other people's codes under the engine"
     formula = "its leading time under a variant over that under bare (less than 1 is faster)"
     lines = {"bare": 1.0}
-    return [intervals.draw("third_party", title, formula, "time / bare", lines, pd.DataFrame(found), provenance)]
+    return [intervals.draw("third_party", title, formula, "time / bare", lines, frame, provenance)]
 
 
 CHAPTER = Chapter(

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a figure's points mean on paper: which column stands where. The report draws them again from this, in the page.
+
+matplotlib draws what papers print; both draw the same points, which are Drawn.points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.figures import style
+from analysis.figures.style import VariantStyle
+from analysis.words import bytes_text, mpi_title, seconds_text
+
+Array = npt.NDArray[np.float64]
+
+
+def plain_words(value: Any, parameter: str) -> str:
+    """A value of a column for people."""
+    if parameter == "mpi":
+        return mpi_title(str(value))
+    if parameter == "size_bytes":
+        return bytes_text(float(value))
+    if parameter == "comp_s":
+        return seconds_text(float(value))
+    return f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")
+
+
+def variant_look(value: Any, _index: int) -> VariantStyle:
+    """A curve a variant."""
+    return style.style(str(value))
+
+
+@dataclass(frozen=True)
+class Plot:
+    """`value` over `x`: a curve a value of `series`, a column of panels a value of `column`, a row a value of `row`.
+
+    `x_axis`: "number", "log", "bytes" or "words" (categories, one below the other). `lines`: label -> where a line of
+    one value stands; `guides`: label -> the curve that it is. `lowest` and `highest`: what lies beyond is drawn at the
+    edge. `order`: of the values of series, row and x.
+    """
+
+    x: str
+    x_label: str
+    y_label: str
+    x_axis: str = "log"
+    log_y: bool = False
+    series: str = "variant"
+    column: str = "mpi"
+    row: str = ""
+    say: Callable[[float], str] = "{:.3g}".format
+    words: Callable[[Any, str], str] = plain_words
+    look: Callable[[Any, int], VariantStyle] = variant_look
+    lines: Mapping[str, float] = field(default_factory=dict)
+    guides: Mapping[str, Callable[[Array], Array]] = field(default_factory=dict)
+    order: tuple[Any, ...] = ()
+    joined: bool = True  # whether a line joins the points of a curve
+    lowest: float | None = None
+    highest: float | None = None

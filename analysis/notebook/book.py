@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A notebook's session: the committed reference unless another one is named, and what is said and shown of it.
+
+book = Book("results/reference/demo")
+book.states("MPICH hides [0.25] of it.", book.value(MetricAt("overlap_efficiency", "bare", ...), STUDY, mpi="mpich"))
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+import shlex
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+
+from analysis.catalogue import of_paper
+from analysis.chapter import Chapter, Measure
+from analysis.claims.table import ClaimTable, build
+from analysis.errors import UsageError
+from analysis.evidence import Evidence
+from analysis.figures import style, toolkit
+from analysis.figures.toolkit import Drawn
+from analysis.notebook.prose import Mismatch, Value, fill, known
+from analysis.papers import published
+from analysis.records.load import load
+from analysis.statistics.interval import Interval
+from analysis.words import mpi_title, text
+
+ROOT = Path(__file__).resolve().parents[2]
+VARIABLE = "OVERLAP_BENCH_SESSION"  # what ./bench notebook --session sets
+
+
+class Book:
+    """`reference`: the sessions that the prose was written on. `session`: others, names or folders with blanks between;
+    empty: those of the environment variable OVERLAP_BENCH_SESSION, or the reference."""
+
+    def __init__(self, reference: str, session: str = "") -> None:
+        asked = shlex.split(session or os.environ.get(VARIABLE, "") or reference)
+        self.sessions = [folder(name) for name in asked]
+        self.records = load(self.sessions)
+        self.evidence = Evidence(self.records)
+        names = {facts["session"] for facts in self.records.sessions}
+        self.is_reference = names == {_name(folder(name)) for name in shlex.split(reference)}
+        for caution in self.records.cautions():
+            show(Sentence(f"**Mind:** {caution}"))
+
+    def recorded(self, study: str) -> bool:
+        """Whether the session has points of a study."""
+        return study in set(self.records.launches["study"])
+
+    def value(self, measure: Measure, study: str, **setting: str) -> Interval | None:
+        """The value of a measure in a setting (mpi=, system=, session=); None where it was not measured.
+
+        On the reference session there must be one, or the notebook is not clear; on others the first one counts.
+        """
+        values = measure(self.evidence, study) if self.recorded(study) else []
+        found = [value for value in values if all(getattr(value, name) == it for name, it in setting.items())]
+        if self.is_reference and len(found) > 1:
+            raise UsageError(f"{study}: {len(found)} values where one is meant: {[value.point for value in found]}")
+        return found[0].interval if found else None
+
+    def states(self, sentence: str, *values: Value | None, holds: Any = True) -> None:
+        """Say the sentence. Its numbers, in brackets, are `values`; its words are true where `holds`.
+
+        On the reference session both are checked: Mismatch otherwise. On another its own numbers are said.
+        """
+        there = [value for value in values if value is not None and known(value)]
+        if len(there) < len(values):
+            if self.is_reference:
+                raise Mismatch(f"not in the session: {sentence}")
+            show(Sentence(f"*Not measured in this session:* {fill(sentence, ['…'] * len(values))[0]}"))
+            return
+        said, different = fill(sentence, there)
+        if self.is_reference and (different or not holds):
+            raise Mismatch(f"{'; '.join(different) or 'the words do not hold'}: {sentence}")
+        show(Sentence(said if holds else f"*Not so in this session:* {said}"))
+
+    @cached_property
+    def _decided(self) -> ClaimTable:
+        return build(self.records, self.evidence.metrics)
+
+    def claims(self, paper: str) -> pd.DataFrame:
+        """The paper's claims as this session decides them: a row a claim and setting."""
+        chapters = {chapter.id for chapter in of_paper(paper)}
+        rows = [
+            {
+                "study": row.study,
+                "claim": row.claim,
+                "MPI": mpi_title(row.mpi),
+                "measured": "–" if row.value is None else f"{text(row.value)} ({text(row.low)} to {text(row.high)})",
+                "wanted": row.wanted,
+                "decision": row.decision,
+                "remarks": row.reason,
+            }
+            for row in self._decided.rows
+            if row.study in chapters
+        ]
+        return pd.DataFrame(rows)
+
+    def decided(self, paper: str, decision: str) -> int:
+        """How often a decision was reached."""
+        return int((self.claims(paper)["decision"] == decision).sum())
+
+    def published(self, paper: str) -> pd.DataFrame:
+        """The numbers that stand in the paper."""
+        frame = published()
+        columns = ["study", "quantity", "relation", "value", "high", "unit", "condition", "source"]
+        return frame.loc[frame["study"].isin([chapter.id for chapter in of_paper(paper)]), columns]
+
+    def draw(self, chapter: Chapter) -> list[str]:
+        """Show a chapter's figures; returns their names."""
+        drawn = [it for figure in chapter.figures for it in figure(self.evidence, toolkit.provenance(self.records))]
+        for figure in drawn:
+            show(Picture(figure))
+        return [figure.name for figure in drawn]
+
+
+class Sentence(str):
+    """Text that Jupyter shows as Markdown."""
+
+    __slots__ = ()
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
+
+
+class Picture:
+    """A figure that Jupyter shows; drawn when it is shown."""
+
+    def __init__(self, drawn: Drawn) -> None:
+        self.drawn = drawn
+
+    def _repr_png_(self) -> bytes:
+        file = io.BytesIO()
+        with mpl.rc_context(style.RC):
+            self.drawn.figure.savefig(file, dpi=130)
+        return file.getvalue()
+
+
+def show(thing: Any) -> None:
+    """Show it in Jupyter; without Jupyter print what is text."""
+    if "ipykernel" in sys.modules:
+        importlib.import_module("IPython.display").display(thing)
+    elif isinstance(thing, str):
+        print(thing)
+
+
+def folder(name: str) -> Path:
+    """A session's folder by its path, from here or from the repository, or by its name."""
+    results = Path(os.environ.get("OVERLAP_BENCH_RESULTS", ROOT / "results"))
+    for path in (Path(name), ROOT / name, results / name):
+        if path.is_dir():
+            return path
+    raise UsageError(f"{name}: no such session; give a folder like results/<session>, or latest")
+
+
+def _name(session: Path) -> str:
+    name: str = json.loads((session / "session.json").read_text())["session"]
+    return name

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A figure as SVG for the page: the same points as matplotlib's, each a link to its row in the table below.
+
+Colour is never alone: every curve has a marker and a dash of its own. A panel an MPI (and a session, of several), a row
+of panels a value of the figure's row; categories stand one below the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from analysis.figures.plot import Plot
+from analysis.figures.style import VariantStyle
+from analysis.figures.toolkit import Drawn
+from analysis.records import frames
+from analysis.report.scale import Scale
+from analysis.words import MPI_ORDER, bytes_text, in_order
+
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 860, 62, 10, 20, 34  # of a figure; of a panel's margins
+TALL, LINE = 150, 11  # of a panel; of a mark within a category
+DASHES = {"-": "", "--": "6 3", "-.": "6 2 1 2", ":": "1 2"}
+TEXT = Markup('<text class="{}" x="{:.1f}" y="{:.1f}">{}</text>')
+FRAME = Markup('<path class="grid" d="{}"/><text class="head" y="-6">{}</text>{}')
+MARK = Markup('<path class="bar" d="{}"/><use href="#{}"/>')
+NO_VALUE = Markup('<use href="#mx"/>')
+POINT = Markup('<a href="#r{}" tabindex="-1" transform="translate({:.1f} {:.1f})"{}><title>{}</title>{}</a>')
+GUIDES = ("8 3", "2 3", "5 2 1 2")  # of lines that no measurement is
+MARKERS = {
+    "o": "M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z",
+    "s": "M-3.2-3.2h6.4v6.4h-6.4z",
+    "D": "M0-4.4L4.4 0 0 4.4-4.4 0z",
+    "^": "M0-4.2L4 3.2h-8z",
+    "v": "M0 4.2L4-3.2h-8z",
+    "<": "M-4.2 0L3.2-4v8z",
+    ">": "M4.2 0L-3.2-4v8z",
+    "P": "M-1.5-4h3v2.5h2.5v3h-2.5v2.5h-3v-2.5h-2.5v-3h2.5z",
+    "*": "M0-5L1.2-1.6 4.8-1.5 1.9.6 2.9 4 0 2-2.9 4-1.9.6-4.8-1.5-1.2-1.6z",
+    "h": "M0-4.2L3.6-2.1v4.2L0 4.2-3.6 2.1v-4.2z",
+    "p": "M0-4.2L4-1.3 2.5 3.4h-5L-4-1.3z",
+    "H": "M-2.1-3.6h4.2L4.2 0 2.1 3.6h-4.2L-4.2 0z",
+    "X": "M-4-2.5L-2.5-4 0-1.5 2.5-4 4-2.5 1.5 0 4 2.5 2.5 4 0 1.5-2.5 4-4 2.5-1.5 0z",
+    "x": "M-3.2-3.2L3.2 3.2M-3.2 3.2L3.2-3.2",
+    "_": "M-5-1h10v2h-10z",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the legend: how a curve looks, and what it is called. `dash` of a guide, which has no marker."""
+
+    label: str
+    color: str = ""
+    marker: str = ""
+    dash: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The picture and its legend."""
+
+    svg: Markup
+    legend: list[Entry]
+
+
+@dataclass(frozen=True)
+class _Curve:
+    value: Any
+    look: VariantStyle
+    index: int
+
+    @property
+    def color(self) -> str:
+        return self.look.color.lstrip("#").lower()
+
+    @property
+    def marker(self) -> str:
+        return f"m{list(MARKERS).index(self.look.marker if self.look.marker in MARKERS else 'o')}"
+
+    @property
+    def dash(self) -> str:
+        line = self.look.line
+        return DASHES[line] if isinstance(line, str) else " ".join(f"{2 * length:g}" for length in line[1])
+
+
+def draw(drawn: Drawn, name: str, rows: Sequence[int], words: Sequence[str]) -> Chart:
+    """The chart of a figure. `rows`: the number of each point's row in the tables; `words`: what it says when pointed
+    at; `name`: of the figure, as it is part of identifiers."""
+    plot = drawn.plot
+    points = drawn.points.reset_index(drop=True)
+    curves = [
+        _Curve(value, plot.look(value, index), index)
+        for index, value in enumerate(in_order(_sorted(points[plot.series]), plot.order))
+    ]
+    columns = list(_columns(points, plot))
+    levels = in_order(_sorted(points[plot.row]), plot.order) if plot.row else [None]
+    painter = _Painter(plot, points, curves, rows, words)
+    body, y = [], 4.0
+    width = WIDTH / max(1, min(len(columns), 4))
+    for level in levels:
+        here = points[points[plot.row] == level] if plot.row else points
+        row, height = painter.row(here, columns, width, y, plot.words(level, plot.row) if plot.row else "")
+        body.append(row)
+        y += height
+    described = f"{drawn.caption} {drawn.found}".strip()
+    svg = Markup(
+        '<svg class="chart" viewBox="0 0 {w:.0f} {h:.0f}" style="min-width:{m:.0f}px" role="group" '
+        'aria-labelledby="{n}-t" aria-describedby="{n}-d"><title id="{n}-t">{t}</title><desc id="{n}-d">{d}</desc>'
+        "{b}</svg>"
+    ).format(w=width * len(columns), h=y, m=0.72 * width * len(columns), n=name, t=drawn.title, d=described,
+             b=Markup("").join(body))  # fmt: skip
+    guides = [Entry(label, dash=GUIDES[index % 3]) for index, label in enumerate((*plot.guides, *plot.lines))]
+    return Chart(svg, [Entry(curve.look.label, curve.color, curve.marker, curve.dash) for curve in curves] + guides)
+
+
+def _sorted(column: pd.Series[Any]) -> list[Any]:
+    return sorted(column.dropna().unique(), key=lambda value: (str(type(value)), value))
+
+
+def _columns(points: pd.DataFrame, plot: Plot) -> Iterator[tuple[str, pd.Series[bool]]]:
+    """Side by side: the MPIs, and within each the sessions where there are several. Title and which points."""
+    sessions = frames.unique(points["session"]) if "session" in points else []
+    for value in in_order(points[plot.column], MPI_ORDER):
+        mine = points[plot.column] == value
+        for session in sessions if len(sessions) > 1 else [None]:
+            chosen = mine if session is None else mine & (points["session"] == session)
+            if chosen.any():
+                yield plot.words(value, plot.column) + (f", {session}" if session else ""), chosen
+
+
+@dataclass(frozen=True)
+class _Painter:
+    """Paints rows of panels of one figure."""
+
+    plot: Plot
+    points: pd.DataFrame
+    curves: list[_Curve]
+    rows: Sequence[int]
+    words: Sequence[str]
+
+    @property
+    def flat(self) -> bool:
+        """Whether categories stand one below the other, and values run to the right."""
+        return self.plot.x_axis == "words"
+
+    def row(self, here: pd.DataFrame, columns: Any, width: float, top: float, label: str) -> tuple[Markup, float]:
+        """The panels of one row and how high they are."""
+        values = self._values(here)
+        places = in_order(_sorted(here[self.plot.x]), self.plot.order) if self.flat else []
+        present = [curve for curve in self.curves if curve.value in set(here[self.plot.series])]
+        height = max(40.0, len(places) * (LINE * len(present) + 6.0)) if self.flat else float(TALL)
+        longest = max((len(self.say_place(place)) for place in places), default=0)
+        left = min(max(LEFT, 8 + 5.6 * longest), width * 0.55)
+        found = []
+        for index, (title, chosen) in enumerate(columns):
+            mine = here[chosen.loc[here.index]]
+            panel = _Panel(self, mine, present, values, self._x(), places, width - left - RIGHT, height)
+            place = Markup('<g transform="translate({:.0f} {:.0f})">{}</g>')
+            found.append(place.format(index * width + left, top + TOP + (12 if label else 0), panel.paint(title)))
+        if label or not self.flat:
+            words = ": ".join(filter(None, [label, "" if self.flat else self.plot.y_label]))
+            found.append(Markup('<text class="row" x="2" y="{:.0f}">{}</text>').format(top + 8, words))
+        return Markup("").join(found), height + TOP + BOTTOM + (12 if label else 0)
+
+    def _values(self, here: pd.DataFrame) -> Scale:
+        plot = self.plot
+        known = here.loc[here["value"].notna(), ["value", "low", "high"]].to_numpy(float)
+        spread = [*known[:, 0], *np.clip(known[:, 1:].ravel(), plot.lowest, plot.highest)] if len(known) else []
+        found = np.clip([*spread, *plot.lines.values()], plot.lowest, plot.highest).tolist()
+        log = plot.log_y and all(value > 0 for value in known[:, 0])
+        return Scale.over([value for value in found if value > 0] if log else found, "log" if log else "linear")
+
+    def _x(self) -> Scale:
+        if self.flat:
+            return Scale(0, 1)
+        kind = "linear" if self.plot.x_axis == "number" else "log"
+        return Scale.over(pd.to_numeric(self.points[self.plot.x]), kind, 2 if self.plot.x_axis == "bytes" else 10)
+
+    def say_place(self, place: Any) -> str:
+        return self.plot.words(place, self.plot.x).replace("\n", " ")
+
+
+@dataclass(frozen=True)
+class _Panel:
+    painter: _Painter
+    part: pd.DataFrame
+    present: list[_Curve]  # in the row of panels
+    values: Scale
+    x: Scale
+    places: list[Any]
+    width: float
+    height: float
+
+    def paint(self, title: str) -> Markup:
+        parts = [self._frame(title), *self._guides()]
+        parts += [part for order, curve in enumerate(self.present) for part in self._curve(curve, order)]
+        return Markup("").join(parts)
+
+    def _frame(self, title: str) -> Markup:
+        plot, flat = self.painter.plot, self.painter.flat
+        below, beside = (self.values, self.x) if flat else (self.x, self.values)
+        say = plot.say if flat else (bytes_text if plot.x_axis == "bytes" else "{:g}".format)
+        marks = [(self.width * below.at(tick), say(tick)) for tick in _apart(below.ticks(), below, self.width)]
+        lines = "".join(f"M{x:.1f} 0V{self.height:.0f}" for x, _ in marks)
+        texts = [TEXT.format("x", x, self.height + 12, words) for x, words in marks]
+        if flat:
+            step = self.height / max(1, len(self.places))
+            levels = [((index + 0.5) * step, self.painter.say_place(place)) for index, place in enumerate(self.places)]
+            lines += "".join(f"M0 {index * step:.1f}H{self.width:.0f}" for index in range(len(self.places) + 1))
+        else:
+            levels = [(self.height * (1 - beside.at(tick)), plot.say(tick)) for tick in beside.ticks()]
+            lines += "".join(f"M0 {y:.1f}H{self.width:.0f}" for y, _ in levels)
+        texts += [TEXT.format("y", -6, y + 3.5, words) for y, words in levels]
+        label = plot.y_label if flat else plot.x_label
+        texts.append(TEXT.format("x", self.width / 2, self.height + 26, label))
+        return FRAME.format(lines, title, Markup("").join(texts))
+
+    def _guides(self) -> Iterator[Markup]:
+        plot = self.painter.plot
+        path = Markup('<path class="guide" stroke-dasharray="{}" d="{}"/>')
+        if self.x.kind == "log":
+            fine: Any = np.geomspace(self.x.low, self.x.high, 60)
+        else:
+            fine = np.linspace(max(0, self.x.low), self.x.high, 60)
+        for index, curve in enumerate(plot.guides.values()):
+            every = zip(fine, curve(fine), strict=True)
+            inside = [(x, y) for x, y in every if self.values.low <= y <= self.values.high]
+            yield path.format(GUIDES[index % 3], _line([(self.width * self.x.at(x), self._y(y)) for x, y in inside]))
+        for index, value in enumerate(plot.lines.values(), len(plot.guides)):
+            if self.painter.flat:
+                yield path.format(GUIDES[index % 3], f"M{self.width * self.values.at(value):.1f} 0V{self.height:.0f}")
+            else:
+                yield path.format(GUIDES[index % 3], f"M0 {self._y(value):.1f}H{self.width:.0f}")
+
+    def _y(self, value: float) -> float:
+        return self.height * (1 - self.values.at(value))
+
+    def _curve(self, curve: _Curve, order: int) -> Iterator[Markup]:
+        plot = self.painter.plot
+        mine = self.part[self.part[plot.series] == curve.value]
+        mine = mine.sort_values(plot.x) if not self.painter.flat else mine
+        marks = [
+            (index, *self._place(point, order)) for index, point in zip(mine.index, frames.rows(mine), strict=True)
+        ]
+        joined = plot.joined and not self.painter.flat
+        line = _line([(x, y) for _, x, y, bar in marks if bar]) if joined else ""
+        dash = Markup(' stroke-dasharray="{}"').format(curve.dash) if curve.dash else ""
+        yield Markup('<g class="c k{}"{}>').format(curve.color, Markup("") if joined else Markup(' data-loose=""'))
+        yield Markup('<path class="line"{} d="{}"/>').format(dash, line) if joined else Markup("")
+        for index, x, y, bar in marks:
+            shape = MARK.format(bar, curve.marker) if bar else NO_VALUE
+            state = Markup("") if bar else Markup(' class="none"')
+            yield POINT.format(self.painter.rows[index], x, y, state, self.painter.words[index], shape)
+        yield Markup("</g>")
+
+    def _place(self, point: dict[str, Any], order: int) -> tuple[float, float, str]:
+        """x, y, and the interval as a path; no path where the point has no value."""
+        value = float(point["value"])
+        known = math.isfinite(value)
+        ends = [
+            float(point[name]) if known and math.isfinite(float(point[name])) else value for name in ("low", "high")
+        ]
+        if self.painter.flat:
+            step = self.height / max(1, len(self.places))
+            y = self.places.index(point[self.painter.plot.x]) * step + step * (order + 0.7) / (len(self.present) + 0.4)
+            x = self.width * self.values.at(value) if known else 4.0
+            low, high = (self.width * self.values.at(end) - x for end in ends) if known else (0.0, 0.0)
+            return x, y, f"M{low:.1f} 0H{high:.1f}" if known else ""
+        x = self.width * self.x.at(float(point[self.painter.plot.x]))
+        y = self._y(value) if known else self.height - 6.0 - 7.0 * order
+        low, high = (self._y(end) - y for end in ends) if known else (0.0, 0.0)
+        return x, y, f"M0 {low:.1f}V{high:.1f}" if known else ""
+
+
+def _apart(ticks: list[float], scale: Scale, width: float) -> list[float]:
+    """Those ticks whose words do not touch."""
+    found: list[float] = []
+    for tick in ticks:
+        if not found or width * (scale.at(tick) - scale.at(found[-1])) > 38:
+            found.append(tick)
+    return found
+
+
+def _line(places: Sequence[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places) if places else ""
+
+
+def symbols() -> Markup:
+    """The markers, once a page."""
+    shapes = [Markup('<symbol id="m{}" overflow="visible"><path d="{}"/></symbol>').format(index, path)
+              for index, path in enumerate(MARKERS.values())]  # fmt: skip
+    cross = Markup('<symbol id="mx" overflow="visible"><path class="cross" d="{}"/></symbol>').format(MARKERS["x"])
+    return Markup('<svg width="0" height="0" aria-hidden="true" style="position:absolute">{}{}</svg>').format(
+        Markup("").join(shapes), cross
+    )
+
+
+def colors(charts: Sequence[Chart]) -> list[tuple[str, str]]:
+    """The colours in use, each with the one that stands for it on a dark page."""
+    used = dict.fromkeys(entry.color for chart in charts for entry in chart.legend if entry.color)
+    return [(color, _on_dark(color)) for color in used]
+
+
+def _on_dark(color: str) -> str:
+    """A colour that is too dark for a dark page, made lighter."""
+    parts = [int(color[index : index + 2], 16) for index in (0, 2, 4)]
+    bright = 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    mix = max(0.0, (150 - bright) / 190)
+    return "".join(f"{round(part + (255 - part) * mix):02x}" for part in parts)

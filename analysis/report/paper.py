@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The appendix of a paper: its numbers beside ours, claim by claim, on what they were measured and by which command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.catalogue import draw_all, of_paper
+from analysis.chapter import Chapter
+from analysis.choice import Choice
+from analysis.claims.decide import Decision
+from analysis.claims.table import ClaimTable, Row, build
+from analysis.errors import Failure
+from analysis.evidence import Evidence
+from analysis.figures import intervals, toolkit
+from analysis.figures.toolkit import Drawn
+from analysis.papers import published
+from analysis.records import frames
+from analysis.records.load import Records
+from analysis.report import chart, tables
+from analysis.report.points import Points
+from analysis.report.report import environment, folder_of, load_sessions, pictures, write_whole
+from analysis.words import mpi_title, text
+
+THEIRS = "the paper"
+COLUMNS = ["study", "claim", "number", "who", "value", "low", "high", "wanted", "decision", "remarks", "session",
+           "system", "mpi", "point", "source"]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One claim: the paper's number and ours, as rows of a table and as a figure; no figure where ours has no value."""
+
+    claim: str
+    number: str
+    source: str
+    wanted: str
+    rows: list[dict[str, Any]]
+    drawn: Drawn | None
+    cause: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One study of the paper: what the paper says of it, the claims, our figures of it (places in the list of all)."""
+
+    title: str
+    numbers: list[dict[str, Any]]
+    claims: list[Beside]
+    note: str
+    drawn: list[int]
+
+
+def write_paper(name: str, session_dirs: Sequence[Path], out_dir: Path | None = None) -> Path:
+    """Writes paper-NAME.html, paper-NAME.csv and the figures of the paper's studies; returns the page's path."""
+    chapters = of_paper(name)
+    records = load_sessions(session_dirs)
+    folder = folder_of(session_dirs, out_dir)
+    evidence = Evidence(records)
+    decided = build(records, evidence.metrics)
+    ours = draw_all(evidence, toolkit.provenance(records), chapters)
+    parts = list(_parts(chapters, decided, ours, evidence))
+    besides = [beside for part in parts for beside in part.claims]
+    page = _render(name, parts, ours, records, decided, folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for drawn in (*ours, *(beside.drawn for beside in besides if beside.drawn)):
+            toolkit.save(drawn, folder / "figures")
+        table = pd.DataFrame([row for beside in besides for row in beside.rows], columns=COLUMNS)
+        write_whole(folder / f"paper-{name}.csv", table.to_csv(index=False))
+        return write_whole(folder / f"paper-{name}.html", page)
+    except OSError as error:
+        raise Failure(f"{folder}: the appendix cannot be written here ({error.strerror or error})") from error
+
+
+def _parts(chapters: Sequence[Chapter], decided: ClaimTable, ours: list[Drawn], evidence: Evidence) -> Iterator[Part]:
+    numbers = published()
+    for chapter in chapters:
+        mine = numbers[numbers["study"] == chapter.id]
+        places = [place for place, drawn in enumerate(ours) if drawn.chapter == chapter.id]
+        claims = [
+            _beside(chapter, index, rows, claim.cause.statement if claim.cause else "", evidence)
+            for index, claim in enumerate(chapter.claims)
+            for rows in [[row for row in decided.rows if (row.study, row.claim) == (chapter.id, claim.statement)]]
+        ]
+        yield Part(f"{chapter.id}: {chapter.title}", _published(mine), claims, chapter.note, places)
+
+
+def _published(mine: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {name: "" if isinstance(value, float) and pd.isna(value) else value for name, value in row.items()}
+        for row in frames.rows(mine)
+    ]
+
+
+def _beside(chapter: Chapter, index: int, rows: list[Row], cause: str, evidence: Evidence) -> Beside:
+    first = rows[0]
+    place = {"study": chapter.id, "claim": first.claim, "number": first.number, "source": first.source}
+    theirs = {**place, "who": THEIRS, "value": first.threshold, "wanted": first.wanted}
+    found = [theirs, *({**place, **_ours(row)} for row in rows)]
+    measured = [row for row in rows if row.value is not None]
+    drawn = _draw(chapter, index, first, measured, evidence) if measured else None
+    against = any(row.decision == Decision.NOT_REPRODUCED.value for row in rows)
+    return Beside(first.claim, first.number, first.source, first.wanted, found, drawn, cause if against else "")
+
+
+def _ours(row: Row) -> dict[str, Any]:
+    return {
+        "who": mpi_title(row.mpi) or "here", "value": row.value, "low": row.low, "high": row.high, "wanted": row.wanted,
+        "decision": row.decision, "remarks": row.reason, "session": row.session, "system": row.system, "mpi": row.mpi,
+        "point": row.point,
+    }  # fmt: skip
+
+
+def _draw(chapter: Chapter, index: int, claim: Row, rows: list[Row], evidence: Evidence) -> Drawn:
+    """The paper's number and ours in the same axes, one below the other."""
+    several = len({row.session for row in rows}) > 1
+    points = [{"label": THEIRS, "variant": THEIRS, "value": claim.threshold, "low": claim.threshold,
+               "high": claim.threshold, "interval": "no value", "reason": claim.source}]  # fmt: skip
+    points += [
+        {"label": f"{mpi_title(row.mpi)}{f', {row.session}' if several else ''}", "variant": "here", "value": row.value,
+         "low": row.low, "high": row.high, "interval": row.interval, "reason": row.decision}
+        for row in rows
+    ]  # fmt: skip
+    bound = (claim.threshold or 0) + (claim.margin or 0) * (1 if claim.operator == "<=" else -1)
+    lines = {f"{claim.operator} {bound:g} is reproduced": bound}
+    frame = intervals.wanted(evidence, [{"mpi": "", "study": chapter.id, "status": "ok", **point} for point in points])
+    drawn: Drawn = intervals.draw(
+        f"paper-{chapter.id.lower()}-{index + 1}", claim.claim, f"{claim.number}; {claim.source}", claim.number, lines,
+        frame, toolkit.provenance(evidence.records),
+    )  # fmt: skip
+    return drawn
+
+
+def _render(
+    name: str, parts: list[Part], ours: list[Drawn], records: Records, decided: ClaimTable, folder: Path
+) -> str:
+    points = Points(records, folder, Choice())
+    shown = pictures(ours, points)
+    charts = {}
+    for beside in (beside for part in parts for beside in part.claims):
+        for number, row in enumerate(beside.rows, points.count):
+            row["row"] = number
+        points.count += len(beside.rows)
+        if beside.drawn:
+            rows = [row for row in beside.rows if row["value"] is not None]
+            words = [f"{row['who']}: {text(row['value'])}" for row in rows]
+            charts[beside.claim] = chart.draw(beside.drawn, beside.drawn.name, [row["row"] for row in rows], words)
+    ids = {chapter.id for chapter in of_paper(name)}
+    counts = {it.value: sum(row.decision == it.value and row.study in ids for row in decided.rows) for it in Decision}
+    return (
+        environment()
+        .get_template("paper.html.j2")
+        .render(
+            name=name,
+            title=next(chapter.paper for chapter in of_paper(name)),
+            parts=parts,
+            pictures=shown,
+            charts=charts,
+            colors=chart.colors([*(picture["chart"] for picture in shown), *charts.values()]),
+            counts={words: count for words, count in counts.items() if count},
+            commands=[_command(facts) for facts in records.sessions],
+            sessions=[tables.session(facts) for facts in records.sessions],
+            machines=[_machine(facts) for facts in records.sessions],
+            files=points.files,
+            cautions=records.cautions(),
+            again=f"./bench report --paper {name} {' '.join(facts['session'] for facts in records.sessions)}",
+        )
+    )
+
+
+def _command(facts: dict[str, Any]) -> str:
+    return "./bench " + shlex.join(map(str, facts.get("command") or ["run", "…"]))
+
+
+def _machine(facts: dict[str, Any]) -> dict[str, str]:
+    """On what a session was measured, in a few words; all of it stands further down."""
+    machine = facts.get("machine") or {}
+    git = facts.get("git") or {}
+    versions = (f"{mpi_title(name)} {of.get('version', '')}" for name, of in (facts.get("mpis") or {}).items())
+    found = {
+        "session": facts["session"],
+        "measured": facts.get("created", ""),
+        "commit": f"{git.get('commit', 'not known')}{' and changes to it' if git.get('dirty') else ''}",
+        "machine": f"{machine.get('cpu_model', '')}, {machine.get('cpus', '?')} CPUs, "
+        f"{machine.get('distribution', '')}, Linux {machine.get('kernel', '')}",
+        "network": str(facts.get("network", "")),
+        "MPIs": "; ".join(versions),
+        "scale": str(facts.get("scale", "")),
+        "command": _command(facts),
+    }
+    return {key: value for key, value in found.items() if value}

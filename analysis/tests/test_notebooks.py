@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The notebooks: each number of their prose is checked, on the sessions that are in the repository."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import shutil
+from pathlib import Path
+
+import pytest
+
+from analysis.notebook import book
+from analysis.notebook.book import Book
+from analysis.notebook.prose import Mismatch, fill, like
+from analysis.statistics.interval import Interval
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
+CHEAP = "tuning"  # the one that is run by default
+# In prose these are names: of a paper's figures and sections, of studies, of units of what was asked for.
+NAMES = re.compile(
+    r"`[^`]*`|\b(?:figures?|sections?) [\w-]+(?: and \w+)?|\b[PMRFG]\d\b|\(\w+,? \d{4}\)|\(Sandia, \d{4}\)"
+)
+
+
+def cells(path: Path) -> list[tuple[str, str]]:
+    """(head, text) of each cell of a py:percent file."""
+    parts = re.split(r"^# %%(.*)$", path.read_text(), flags=re.MULTILINE)[1:]
+    return list(zip(parts[::2], parts[1::2], strict=True))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_prose_has_no_number_that_nobody_checks(path: Path) -> None:
+    assert path.read_text().startswith("# SPDX-License-Identifier: BSD-3-Clause\n# %% [markdown]\n# # ")
+    prose = [text for head, text in cells(path) if "[markdown]" in head]
+    code = "".join(text for head, text in cells(path) if "[markdown]" not in head)
+    assert "[?]" not in code
+    assert 'SESSION = ""' in code
+    for text in prose:
+        words = "\n".join(line for line in text.splitlines() if not line.startswith("#     "))
+        assert not re.search(r"\d", NAMES.sub("", words)), f"a number in prose: {words}"
+
+
+@pytest.mark.parametrize(
+    "path", [path if path.stem == CHEAP else pytest.param(path, marks=pytest.mark.full) for path in NOTEBOOKS],
+    ids=lambda path: path.stem,
+)  # fmt: skip
+def test_a_notebook_says_what_its_session_says(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(book.VARIABLE, raising=False)
+    assert runpy.run_path(str(path))["book"].is_reference
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_on_any_session(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of which it says what was not measured."""
+    other = "overlap-10gbit" if path.stem != "regression_to_cause" else "overlap overlap-10gbit"
+    sessions = " ".join(str(ROOT / "results" / "reference" / name) for name in other.split())
+    monkeypatch.setenv(book.VARIABLE, sessions)
+    assert not runpy.run_path(str(path))["book"].is_reference
+    if path.stem in ("ruhela", "fukuoka", "miwa", "gemini"):
+        assert "*Not measured in this session:*" in capsys.readouterr().out
+
+
+def changed_copy(source: Path, into: Path, factor: float) -> Path:
+    """The session with the total times of one variant multiplied."""
+    copy = into / source.name
+    shutil.copytree(source, copy)
+    for file in (copy / "records").glob("*.timer+timer_us=500.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        for line in lines:
+            if "total_s" in line.get("samples", {}):
+                line["samples"]["total_s"] = [factor * value for value in line["samples"]["total_s"]]
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return copy
+
+
+def test_a_number_changed_in_the_session_fails_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = ROOT / "results" / "reference" / "collectives" / "iallreduce"
+    monkeypatch.setenv(book.VARIABLE, str(changed_copy(source, tmp_path, 1.1)))
+    with pytest.raises(Mismatch, match=r"it says 0\.\d+.*, computed is 0\.\d+"):
+        runpy.run_path(str(ROOT / "notebooks" / "tuning.py"))
+
+
+@pytest.mark.parametrize(
+    ("value", "sample", "said"),
+    [
+        (0.254, "0.30", "0.25"),
+        (Interval(0.254, 0.2, 0.3, "", True), "0.1 (0.1 to 0.2)", "0.3 (0.2 to 0.3)"),
+        (Interval(0.254, 0.2, 0.3, "", True), "0.11", "0.25"),
+        (0.254, "10 %", "25 %"),
+        (0.0123, "1 s", "12.3 ms"),
+        (-0.2, "0.1", "−0.2"),
+        (3, "7", "3"),
+        ("slower", "same", "slower"),
+    ],
+)
+def test_a_value_is_written_as_the_sample_is(value: float, sample: str, said: str) -> None:
+    assert like(value, sample) == said
+
+
+def test_a_sentence_takes_the_values_and_says_how_they_differ() -> None:
+    assert fill("[0.2] of [5]", [0.2, 6]) == ("0.2 of 6", ["it says 5, computed is 6"])
+    with pytest.raises(Mismatch, match="1 numbers in brackets and 2 values"):
+        fill("[0.2]", [1, 2])
+
+
+def test_words_that_do_not_hold_fail_on_the_reference_and_are_marked_elsewhere(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    reference = Book("results/reference/context-switches")
+    with pytest.raises(Mismatch, match="the words do not hold"):
+        reference.states("It is so.", holds=False)
+    with pytest.raises(Mismatch, match="not in the session"):
+        reference.states("It takes [1].", None)
+    reference.is_reference = False
+    reference.states("It is so.", holds=False)
+    reference.states("It takes [1].", 2)
+    reference.states("It takes [1].", None)
+    said = capsys.readouterr().out
+    assert "*Not so in this session:* It is so." in said
+    assert "It takes 2." in said
+    assert "*Not measured in this session:* It takes …." in said
