@@ -23,7 +23,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[
     calls: list[tuple[list[str], dict[str, str]]] = []
     monkeypatch.setattr(command, "COPIES", tmp_path / "copies")
     monkeypatch.setattr(environment, "ensure_extra", lambda _name: None)
-    monkeypatch.setattr(os, "execve", lambda _path, words, variables: calls.append((words, variables)) or 0)
+    monkeypatch.setattr(os, "execve", lambda _path, words, variables: calls.append((words, variables)))
 
     def convert(_title: str, words: list[str]) -> None:
         Path(words[words.index("--output") + 1]).write_text(Path(words[-1]).read_text())
