@@ -37,6 +37,7 @@ def report(
 
     What is chosen is drawn; its values, the verdict and the claims are of everything that was recorded.
     With --paper (pioman, miwa, ruhela, fukuoka, gemini) the page is an appendix for the evaluation of an artifact.
+
     Example: ./bench report latest --mpi mpich --variant bare,adaptive --out /tmp/report
     """
     from analysis.choice import Choice  # noqa: PLC0415 - a second of imports
