@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""git, asked of a repository."""
+"""git, asked of a repository.
+
+It may be somebody else's: git then answers nothing unless it is told that the folder is meant. And a folder may be an
+exported tree: whatever repository it happens to lie in is not its own.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,18 @@ LIMIT_S = 120.0
 
 
 def ask(where: Path, *words: str) -> process.Answer:
-    """What git says, in English."""
-    return process.answer(["git", "-C", str(where), *words], LIMIT_S, dict(os.environ) | {"LC_ALL": "C"})
+    """What git says, in English; an answer without status where there is no repository."""
+    if not (where / ".git").exists():
+        return process.Answer(None, "", f"{where} is no git repository")
+    command = ["git", "-C", str(where), "-c", f"safe.directory={where}", *words]
+    return process.answer(command, LIMIT_S, dict(os.environ) | {"LC_ALL": "C"})
 
 
 def commit_of(repository: Path, revision: str) -> str:
     """The full name of a commit; UsageError if there is none."""
     found = ask(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if found.status is None:
+        raise UsageError(f"There is no commit '{revision}': {found.last_line}.")
     if found.status != 0:
         raise UsageError(f"{repository} has no such commit: '{revision}'.")
     return found.out.strip()

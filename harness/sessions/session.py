@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness import __version__
-from harness.base import machine, process, validate
+from harness.base import git, machine, validate
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
-from harness.base.paths import IN_CLONE, ROOT, results_dir
+from harness.base.paths import ROOT, results_dir
 from harness.job.folders import Folders
 from harness.job.salvage import salvage
 from harness.sessions.facts import Facts, Git, State
@@ -94,10 +94,7 @@ class Session:
 
 
 def _git() -> Git | None:
-    if not IN_CLONE:  # whatever repository an installed package is in, it is not ours
-        return None
-    git = ["git", "-C", str(ROOT)]
-    commit, state = (process.answer([*git, *words], 30) for words in (["rev-parse", "HEAD"], ["status", "--porcelain"]))
+    commit, state = git.ask(ROOT, "rev-parse", "HEAD"), git.ask(ROOT, "status", "--porcelain")
     if commit.status != 0 or state.status != 0:
         return None
     return Git(commit.out.strip(), dirty=bool(state.out.strip()))

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What git says of a folder: of a clone, whoever owns it, and of no other repository that the folder lies in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.base import git
+from harness.base.errors import UsageError
+
+SOMEBODY = 12345
+
+
+def told(*words: str) -> str:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    return subprocess.run(["git", *who, *words], capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a commit; what this machine says of owners does not count."""
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    told("init", "-q", str(tmp_path))
+    told("-C", str(tmp_path), "commit", "-q", "--allow-empty", "-m", "first")
+    return tmp_path
+
+
+def test_a_clone_answers(clone: Path) -> None:
+    assert git.commit_of(clone, "HEAD") == told("-C", str(clone), "rev-parse", "HEAD")
+    with pytest.raises(UsageError, match="no such commit"):
+        git.commit_of(clone, "0000000")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_clone_of_another_owner_answers(clone: Path) -> None:
+    wanted = told("-C", str(clone), "rev-parse", "HEAD")
+    for path in (clone, clone / ".git"):
+        os.chown(path, SOMEBODY, SOMEBODY)
+    assert git.commit_of(clone, "HEAD") == wanted
+
+
+def test_an_exported_tree_has_no_commits(clone: Path) -> None:
+    tree = clone / "exported"
+    tree.mkdir()
+    assert git.ask(tree, "rev-parse", "HEAD").status is None
+    with pytest.raises(UsageError, match="exported is no git repository"):
+        git.commit_of(tree, "HEAD")
