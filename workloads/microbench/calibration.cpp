@@ -9,7 +9,7 @@
 #include "microbench/benchmarks.h"
 #include "microbench/transfer.h"
 
-namespace workloads {
+namespace workloads::calibration {
 namespace {
 
 const Parameters& parameters() {
@@ -94,15 +94,18 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
+}  // namespace workloads::calibration
+
+namespace workloads {
 
 const Benchmark& calibration_benchmark() {
   static const Benchmark benchmark{
       .name = "calibration",
       .question = "How long are a unit of work and a message alone?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
-      .check = check,
-      .prepare = prepare,
+      .parameters = calibration::parameters(),
+      .quantities = calibration::quantity_table(),
+      .check = calibration::check,
+      .prepare = calibration::prepare,
   };
   return benchmark;
 }

@@ -17,7 +17,7 @@
 #include "microbench/collective.h"
 #include "microbench/computation.h"
 
-namespace workloads {
+namespace workloads::collective_overlap {
 namespace {
 
 const Parameters& parameters() {
@@ -111,15 +111,18 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
+}  // namespace workloads::collective_overlap
+
+namespace workloads {
 
 const Benchmark& collective_overlap_benchmark() {
   static const Benchmark benchmark{
       .name = "collective-overlap",
       .question = "Does a nonblocking collective progress while its ranks compute?",
-      .parameters = parameters(),
+      .parameters = collective_overlap::parameters(),
       .quantities = overlap_quantities(),
-      .check = check,
-      .prepare = prepare,
+      .check = collective_overlap::check,
+      .prepare = collective_overlap::prepare,
       .calibration = &calibration_benchmark(),
   };
   return benchmark;

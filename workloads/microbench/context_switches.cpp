@@ -19,7 +19,7 @@
 #include "microbench/pair.h"
 #include "microbench/payload.h"
 
-namespace workloads {
+namespace workloads::context_switches {
 namespace {
 
 constexpr int message_tag = 100;
@@ -141,15 +141,18 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
+}  // namespace workloads::context_switches
+
+namespace workloads {
 
 const Benchmark& context_switches_benchmark() {
   static const Benchmark benchmark{
       .name = "context-switches",
       .question = "How often are threads switched while the program computes, with and without messages pending?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
+      .parameters = context_switches::parameters(),
+      .quantities = context_switches::quantity_table(),
       .check = check_pairs,
-      .prepare = prepare,
+      .prepare = context_switches::prepare,
       .calibration = &calibration_benchmark(),
   };
   return benchmark;

@@ -18,7 +18,7 @@
 #include "microbench/benchmarks.h"
 #include "microbench/transfer.h"
 
-namespace workloads {
+namespace workloads::host_overhead {
 namespace {
 
 const Parameters& parameters() {
@@ -138,15 +138,18 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
+}  // namespace workloads::host_overhead
+
+namespace workloads {
 
 const Benchmark& host_overhead_benchmark() {
   static const Benchmark benchmark{
       .name = "host-overhead",
       .question = "How much of the host's time does a message cost, however much computation hides it?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
+      .parameters = host_overhead::parameters(),
+      .quantities = host_overhead::quantity_table(),
       .check = check_pairs,
-      .prepare = prepare,
+      .prepare = host_overhead::prepare,
   };
   return benchmark;
 }

@@ -14,7 +14,7 @@
 #include "microbench/pair.h"
 #include "microbench/ping_pong.h"
 
-namespace workloads {
+namespace workloads::latency {
 namespace {
 
 const Parameters& parameters() {
@@ -86,15 +86,18 @@ class Latency final : public Experiment {
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<Latency>(preparation); }
 
 }  // namespace
+}  // namespace workloads::latency
+
+namespace workloads {
 
 const Benchmark& latency_benchmark() {
   static const Benchmark benchmark{
       .name = "latency",
       .question = "How long does a message take? Half a round trip, its whole distribution.",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
+      .parameters = latency::parameters(),
+      .quantities = latency::quantity_table(),
       .check = check_pairs,
-      .prepare = prepare,
+      .prepare = latency::prepare,
   };
   return benchmark;
 }

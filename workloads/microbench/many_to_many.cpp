@@ -11,7 +11,7 @@
 #include "microbench/ping_pong.h"
 #include "microbench/team.h"
 
-namespace workloads {
+namespace workloads::many_to_many {
 namespace {
 
 const Parameters& parameters() {
@@ -83,15 +83,18 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
+}  // namespace workloads::many_to_many
+
+namespace workloads {
 
 const Benchmark& many_to_many_benchmark() {
   static const Benchmark benchmark{
       .name = "many-to-many",
       .question = "How long does a message take when many threads send and receive at the same time?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
+      .parameters = many_to_many::parameters(),
+      .quantities = many_to_many::quantity_table(),
       .check = check_pairs,
-      .prepare = prepare,
+      .prepare = many_to_many::prepare,
       .thread_level = "multiple",
   };
   return benchmark;

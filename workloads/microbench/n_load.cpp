@@ -13,7 +13,7 @@
 #include "microbench/pair.h"
 #include "microbench/ping_pong.h"
 
-namespace workloads {
+namespace workloads::n_load {
 namespace {
 
 const Parameters& parameters() {
@@ -103,15 +103,18 @@ class NLoad final : public Experiment {
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<NLoad>(preparation); }
 
 }  // namespace
+}  // namespace workloads::n_load
+
+namespace workloads {
 
 const Benchmark& n_load_benchmark() {
   static const Benchmark benchmark{
       .name = "n-load",
       .question = "How long does a message take while other threads of its processes compute?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
+      .parameters = n_load::parameters(),
+      .quantities = n_load::quantity_table(),
       .check = check_pairs,
-      .prepare = prepare,
+      .prepare = n_load::prepare,
   };
   return benchmark;
 }

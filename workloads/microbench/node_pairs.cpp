@@ -17,7 +17,7 @@
 #include "microbench/benchmarks.h"
 #include "microbench/ping_pong.h"
 
-namespace workloads {
+namespace workloads::node_pairs {
 namespace {
 
 constexpr std::size_t resting = 1;  // quantities of a rank without a partner
@@ -134,15 +134,18 @@ class NodePairs final : public Experiment {
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<NodePairs>(preparation); }
 
 }  // namespace
+}  // namespace workloads::node_pairs
+
+namespace workloads {
 
 const Benchmark& node_pairs_benchmark() {
   static const Benchmark benchmark{
       .name = "node-pairs",
       .question = "How fast does each node compute, and each pair of nodes exchange messages?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
-      .check = check,
-      .prepare = prepare,
+      .parameters = node_pairs::parameters(),
+      .quantities = node_pairs::quantity_table(),
+      .check = node_pairs::check,
+      .prepare = node_pairs::prepare,
   };
   return benchmark;
 }

@@ -12,7 +12,7 @@
 #include "microbench/ping_pong.h"
 #include "microbench/team.h"
 
-namespace workloads {
+namespace workloads::one_to_many {
 namespace {
 
 const Parameters& parameters() {
@@ -99,15 +99,18 @@ class OneToMany final : public Experiment {
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<OneToMany>(preparation); }
 
 }  // namespace
+}  // namespace workloads::one_to_many
+
+namespace workloads {
 
 const Benchmark& one_to_many_benchmark() {
   static const Benchmark benchmark{
       .name = "one-to-many",
       .question = "Does latency depend on how many threads wait for a message?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
+      .parameters = one_to_many::parameters(),
+      .quantities = one_to_many::quantity_table(),
       .check = check_pairs,
-      .prepare = prepare,
+      .prepare = one_to_many::prepare,
       .thread_level = "multiple",
   };
   return benchmark;

@@ -14,7 +14,7 @@
 #include "microbench/computation.h"
 #include "microbench/transfer.h"
 
-namespace workloads {
+namespace workloads::overlap {
 namespace {
 
 constexpr std::int64_t longest_wake_us = 1'000'000;
@@ -106,15 +106,18 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
+}  // namespace workloads::overlap
+
+namespace workloads {
 
 const Benchmark& overlap_benchmark() {
   static const Benchmark benchmark{
       .name = "overlap",
       .question = "Does a message progress while its sides compute? Communication alone, computation alone, and both.",
-      .parameters = parameters(),
+      .parameters = overlap::parameters(),
       .quantities = overlap_quantities(),
-      .check = check,
-      .prepare = prepare,
+      .check = overlap::check,
+      .prepare = overlap::prepare,
       .calibration = &calibration_benchmark(),
   };
   return benchmark;

@@ -6,7 +6,7 @@
 #include "minighost/benchmarks.h"
 #include "minighost/inflation.h"
 
-namespace workloads {
+namespace workloads::minighost::calibration {
 namespace {
 
 const Parameters& parameters() {
@@ -42,7 +42,7 @@ class UnitOfInflation final : public Experiment {
   }
 
  private:
-  minighost::Inflation work_{minighost::default_edge};
+  Inflation work_{default_edge};
 };
 
 void check(const Json& /*point*/, int /*ranks*/) {}
@@ -50,15 +50,18 @@ void check(const Json& /*point*/, int /*ranks*/) {}
 std::unique_ptr<Experiment> prepare(const Preparation& /*preparation*/) { return std::make_unique<UnitOfInflation>(); }
 
 }  // namespace
+}  // namespace workloads::minighost::calibration
+
+namespace workloads {
 
 const Benchmark& minighost_calibration_benchmark() {
   static const Benchmark benchmark{
       .name = "calibration",
       .question = "How long is a unit of the inflated computation?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
-      .check = check,
-      .prepare = prepare,
+      .parameters = minighost::calibration::parameters(),
+      .quantities = minighost::calibration::quantity_table(),
+      .check = minighost::calibration::check,
+      .prepare = minighost::calibration::prepare,
   };
   return benchmark;
 }

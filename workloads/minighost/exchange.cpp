@@ -24,7 +24,7 @@
 #include "minighost/halo_probe.h"
 #include "minighost/inflation.h"
 
-namespace workloads {
+namespace workloads::minighost::exchange {
 namespace {
 
 constexpr std::int64_t largest_work = 1'000'000'000'000;  // months
@@ -53,7 +53,7 @@ const Parameters& parameters() {
           .domain = IntegerRange{.minimum = smallest_edge, .maximum = largest_edge},
           .unit = "points",
           .meaning = "edge of the block that the computation sweeps over",
-          .default_value = minighost::default_edge,
+          .default_value = default_edge,
       },
       {
           .name = "posting",
@@ -165,7 +165,7 @@ class Exchange final : public Experiment {
     ++round_;
     for (auto& halo : halos_) {
       halo.out.fill(seed(rank_, halo.direction));
-      minighost::poison(halo.in, arriving_seed(halo));
+      poison(halo.in, arriving_seed(halo));
     }
   }
 
@@ -224,7 +224,7 @@ class Exchange final : public Experiment {
     double arrived = 0;
     double changed = 0;
     for (const auto& halo : halos_) {
-      const double share = minighost::changed_share(halo.in, arriving_seed(halo));
+      const double share = changed_share(halo.in, arriving_seed(halo));
       changed += share;
       arrived += share >= 1 ? 1 : 0;
     }
@@ -281,7 +281,7 @@ class Exchange final : public Experiment {
   std::string posting_;
   double settle_s_;
   std::uint64_t test_every_;
-  minighost::Inflation work_;
+  Inflation work_;
   std::uint64_t units_ = 0;
   std::vector<Halo> halos_;
   std::vector<MPI_Request> requests_;
@@ -291,15 +291,18 @@ class Exchange final : public Experiment {
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<Exchange>(preparation); }
 
 }  // namespace
+}  // namespace workloads::minighost::exchange
+
+namespace workloads {
 
 const Benchmark& minighost_exchange_benchmark() {
   static const Benchmark benchmark{
       .name = "exchange",
       .question = "Do halos move while an inflated computation runs, and are they there before the wait?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
-      .check = check,
-      .prepare = prepare,
+      .parameters = minighost::exchange::parameters(),
+      .quantities = minighost::exchange::quantity_table(),
+      .check = minighost::exchange::check,
+      .prepare = minighost::exchange::prepare,
       .calibration = &minighost_calibration_benchmark(),
   };
   return benchmark;

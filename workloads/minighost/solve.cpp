@@ -28,12 +28,8 @@
 #include "minighost/plane_wave.h"
 #include "minighost/solve_point.h"
 
-namespace workloads {
+namespace workloads::minighost::solve {
 namespace {
-
-using minighost::GlobalSum;
-using minighost::PlaneWave;
-using minighost::SolvePoint;
 
 const Quantities& quantity_table() {
   static const Quantities table{
@@ -289,15 +285,18 @@ class Solve final : public Experiment {
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<Solve>(preparation); }
 
 }  // namespace
+}  // namespace workloads::minighost::solve
+
+namespace workloads {
 
 const Benchmark& minighost_solve_benchmark() {
   static const Benchmark benchmark{
       .name = "solve",
       .question = "How long does a stencil take whose halos are exchanged before or beside the computation?",
       .parameters = minighost::solve_parameters(),
-      .quantities = quantity_table(),
+      .quantities = minighost::solve::quantity_table(),
       .check = minighost::check_solve,
-      .prepare = prepare,
+      .prepare = minighost::solve::prepare,
   };
   return benchmark;
 }

@@ -12,7 +12,7 @@
 #include "npb/cg_product.h"
 #include "npb/kernel.h"
 
-namespace workloads::npb {
+namespace workloads::npb::cg {
 namespace {
 
 constexpr int pieces_beside = 4;  // of the row sums, in the overlapped mode
@@ -129,7 +129,7 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
-}  // namespace workloads::npb
+}  // namespace workloads::npb::cg
 
 namespace workloads {
 
@@ -137,10 +137,10 @@ const Benchmark& cg_benchmark() {
   static const Benchmark benchmark{
       .name = "cg",
       .question = "NPB CG: how long do short vectors take, sent again and again, and a sparse matrix's product?",
-      .parameters = npb::parameters(),
+      .parameters = npb::cg::parameters(),
       .quantities = kernel_quantities(),
-      .check = npb::check,
-      .prepare = npb::prepare,
+      .check = npb::cg::check,
+      .prepare = npb::cg::prepare,
   };
   return benchmark;
 }

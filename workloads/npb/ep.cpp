@@ -11,7 +11,7 @@
 #include "npb/ep_kernel.h"
 #include "npb/kernel.h"
 
-namespace workloads::npb {
+namespace workloads::npb::ep {
 namespace {
 
 Choices class_names() {
@@ -100,7 +100,7 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
-}  // namespace workloads::npb
+}  // namespace workloads::npb::ep
 
 namespace workloads {
 
@@ -108,10 +108,10 @@ const Benchmark& ep_benchmark() {
   static const Benchmark benchmark{
       .name = "ep",
       .question = "NPB EP: how long does a computation take that communicates only at its end?",
-      .parameters = npb::parameters(),
+      .parameters = npb::ep::parameters(),
       .quantities = kernel_quantities(),
-      .check = npb::check,
-      .prepare = npb::prepare,
+      .check = npb::ep::check,
+      .prepare = npb::ep::prepare,
   };
   return benchmark;
 }

@@ -13,7 +13,7 @@
 #include "npb/ft_kernel.h"
 #include "npb/kernel.h"
 
-namespace workloads::npb {
+namespace workloads::npb::ft {
 namespace {
 
 constexpr int chunks_beside = 4;  // in the overlapped mode
@@ -166,7 +166,7 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
-}  // namespace workloads::npb
+}  // namespace workloads::npb::ft
 
 namespace workloads {
 
@@ -174,10 +174,10 @@ const Benchmark& ft_benchmark() {
   static const Benchmark benchmark{
       .name = "ft",
       .question = "NPB FT: how long does a three-dimensional Fourier transform take whose transposes are messages?",
-      .parameters = npb::parameters(),
+      .parameters = npb::ft::parameters(),
       .quantities = kernel_quantities(),
-      .check = npb::check,
-      .prepare = npb::prepare,
+      .check = npb::ft::check,
+      .prepare = npb::ft::prepare,
   };
   return benchmark;
 }

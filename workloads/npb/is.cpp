@@ -12,7 +12,7 @@
 #include "npb/is_kernel.h"
 #include "npb/kernel.h"
 
-namespace workloads::npb {
+namespace workloads::npb::is {
 namespace {
 
 const Parameters& parameters() {
@@ -247,7 +247,7 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
-}  // namespace workloads::npb
+}  // namespace workloads::npb::is
 
 namespace workloads {
 
@@ -255,10 +255,10 @@ const Benchmark& is_benchmark() {
   static const Benchmark benchmark{
       .name = "is",
       .question = "NPB IS: how long does it take to rank integers that must travel to be ranked?",
-      .parameters = npb::parameters(),
+      .parameters = npb::is::parameters(),
       .quantities = kernel_quantities(),
-      .check = npb::check,
-      .prepare = npb::prepare,
+      .check = npb::is::check,
+      .prepare = npb::is::prepare,
   };
   return benchmark;
 }

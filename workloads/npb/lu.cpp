@@ -18,7 +18,7 @@
 #include "npb/kernel.h"
 #include "npb/lu_kernel.h"
 
-namespace workloads::npb {
+namespace workloads::npb::lu {
 namespace {
 
 const Parameters& parameters() {
@@ -275,7 +275,7 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
-}  // namespace workloads::npb
+}  // namespace workloads::npb::lu
 
 namespace workloads {
 
@@ -283,10 +283,10 @@ const Benchmark& lu_benchmark() {
   static const Benchmark benchmark{
       .name = "lu",
       .question = "NPB LU: how long do sweeps take that go from rank to rank with short messages?",
-      .parameters = npb::parameters(),
+      .parameters = npb::lu::parameters(),
       .quantities = kernel_quantities(),
-      .check = npb::check,
-      .prepare = npb::prepare,
+      .check = npb::lu::check,
+      .prepare = npb::lu::prepare,
   };
   return benchmark;
 }

@@ -17,7 +17,7 @@
 #include "npb/kernel.h"
 #include "npb/mg_level.h"
 
-namespace workloads::npb {
+namespace workloads::npb::mg {
 namespace {
 
 const Parameters& parameters() {
@@ -320,7 +320,7 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
-}  // namespace workloads::npb
+}  // namespace workloads::npb::mg
 
 namespace workloads {
 
@@ -328,10 +328,10 @@ const Benchmark& mg_benchmark() {
   static const Benchmark benchmark{
       .name = "mg",
       .question = "NPB MG: how long do a multigrid method's stencils take, with messages of all sizes between them?",
-      .parameters = npb::parameters(),
+      .parameters = npb::mg::parameters(),
       .quantities = kernel_quantities(),
-      .check = npb::check,
-      .prepare = npb::prepare,
+      .check = npb::mg::check,
+      .prepare = npb::mg::prepare,
   };
   return benchmark;
 }

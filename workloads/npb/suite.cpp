@@ -10,7 +10,7 @@
 #include "npb/benchmarks.h"
 #include "npb/kernel.h"
 
-namespace workloads::npb {
+namespace workloads::npb::suite {
 namespace {
 
 const auto& kernels() {
@@ -56,7 +56,7 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
-}  // namespace workloads::npb
+}  // namespace workloads::npb::suite
 
 namespace workloads {
 
@@ -64,10 +64,10 @@ const Benchmark& npb_suite_benchmark() {
   static const Benchmark benchmark{
       .name = "suite",
       .question = "How long does each of the kernels take, one after the other in one launch?",
-      .parameters = npb::parameters(),
+      .parameters = npb::suite::parameters(),
       .quantities = kernel_quantities(),
-      .check = npb::check,
-      .prepare = npb::prepare,
+      .check = npb::suite::check,
+      .prepare = npb::suite::prepare,
   };
   return benchmark;
 }

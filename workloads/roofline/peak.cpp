@@ -10,7 +10,7 @@
 #include "roofline/benchmarks.h"
 #include "roofline/kernels.h"
 
-namespace workloads {
+namespace workloads::peak {
 namespace {
 
 Choices names_of_operations() {
@@ -75,15 +75,18 @@ void check(const Json& /*point*/, int /*ranks*/) {}
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<Peak>(preparation); }
 
 }  // namespace
+}  // namespace workloads::peak
+
+namespace workloads {
 
 const Benchmark& peak_benchmark() {
   static const Benchmark benchmark{
       .name = "peak",
       .question = "How many operations a second does a core do at most?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
-      .check = check,
-      .prepare = prepare,
+      .parameters = peak::parameters(),
+      .quantities = peak::quantity_table(),
+      .check = peak::check,
+      .prepare = peak::prepare,
   };
   return benchmark;
 }

@@ -10,7 +10,7 @@
 #include "roofline/benchmarks.h"
 #include "roofline/kernels.h"
 
-namespace workloads {
+namespace workloads::triad {
 namespace {
 
 constexpr int most_megabytes = 1'000'000;
@@ -83,15 +83,18 @@ void check(const Json& /*point*/, int /*ranks*/) {}
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<Triad>(preparation); }
 
 }  // namespace
+}  // namespace workloads::triad
+
+namespace workloads {
 
 const Benchmark& triad_benchmark() {
   static const Benchmark benchmark{
       .name = "triad",
       .question = "How many bytes a second does memory, or a cache, give to a rank?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
-      .check = check,
-      .prepare = prepare,
+      .parameters = triad::parameters(),
+      .quantities = triad::quantity_table(),
+      .check = triad::check,
+      .prepare = triad::prepare,
   };
   return benchmark;
 }

@@ -15,7 +15,7 @@
 #include "ult/benchmarks.h"
 #include "ult/tasks.h"
 
-namespace workloads {
+namespace workloads::concurrent_latency {
 namespace {
 
 const Parameters& parameters() {
@@ -143,15 +143,18 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
+}  // namespace workloads::concurrent_latency
+
+namespace workloads {
 
 const Benchmark& concurrent_latency_benchmark() {
   static const Benchmark benchmark{
       .name = "concurrent-latency",
       .question = "How long does a message take when many threads communicate at once?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
+      .parameters = concurrent_latency::parameters(),
+      .quantities = concurrent_latency::quantity_table(),
       .check = check_pairs,
-      .prepare = prepare,
+      .prepare = concurrent_latency::prepare,
       .thread_level = "multiple",
   };
   return benchmark;

@@ -11,7 +11,7 @@
 #include "ult/benchmarks.h"
 #include "ult/exchanges.h"
 
-namespace workloads {
+namespace workloads::ult_overlap {
 namespace {
 
 const Parameters& parameters() {
@@ -109,15 +109,18 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }
 
 }  // namespace
+}  // namespace workloads::ult_overlap
+
+namespace workloads {
 
 const Benchmark& ult_overlap_benchmark() {
   static const Benchmark benchmark{
       .name = "overlap",
       .question = "What does communication add to the computation of many threads that make blocking calls?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
+      .parameters = ult_overlap::parameters(),
+      .quantities = ult_overlap::quantity_table(),
       .check = check_pairs,
-      .prepare = prepare,
+      .prepare = ult_overlap::prepare,
       .thread_level = "multiple",
   };
   return benchmark;

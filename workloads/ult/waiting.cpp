@@ -16,7 +16,7 @@
 #include "ult/engine.h"
 #include "ult/exchanges.h"
 
-namespace workloads {
+namespace workloads::waiting {
 namespace {
 
 const Parameters& parameters() {
@@ -131,15 +131,18 @@ void check(const Json& point, int ranks) {
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<Waiting>(preparation); }
 
 }  // namespace
+}  // namespace workloads::waiting
+
+namespace workloads {
 
 const Benchmark& waiting_benchmark() {
   static const Benchmark benchmark{
       .name = "waiting",
       .question = "Is a waiting user-level thread better out of the ready queue than in it?",
-      .parameters = parameters(),
-      .quantities = quantity_table(),
-      .check = check,
-      .prepare = prepare,
+      .parameters = waiting::parameters(),
+      .quantities = waiting::quantity_table(),
+      .check = waiting::check,
+      .prepare = waiting::prepare,
       .thread_level = "multiple",
   };
   return benchmark;
