@@ -42,7 +42,7 @@ class Awake {
 
 void complete(Command& command) { static_cast<Call&>(command).completion.complete(); }
 
-// Fewer than the ring has room for: nobody waits for room.
+// Fewer than the queue has room for: nobody waits for room.
 void offload_enqueue(benchmark::State& state) {
   constexpr std::size_t batch = 1024;
   static std::array<Call, batch> calls;

@@ -67,7 +67,7 @@ class AgentTest : public testing::Test {
  protected:
   void SetUp() override {
     agent_ = std::make_unique<CommunicationThread>(
-        CommunicationThreadPolicy{.ring = 64, .spin = microseconds(5), .awaited_spin = seconds(100)},
+        CommunicationThreadPolicy{.queue = 64, .spin = microseconds(5), .awaited_spin = seconds(100)},
         std::make_unique<NoTraffic>());
     agent_->start();
     run([this] { agent_->advances(&loopback_); });

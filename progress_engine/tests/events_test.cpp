@@ -128,7 +128,7 @@ struct OnAFabric {
   }
 };
 
-// No poll is long, and nothing announces anything: 200 phases must not make it stand down.
+// No poll is long, and nothing announces anything: 200 busy periods must not make it stand down.
 TEST(Events, GoByTimeWhereNothingAnnouncesAnything) {
   OnAFabric fabric;
   fabric.engine.start();
@@ -164,7 +164,7 @@ TEST(Events, NeverLeaveManagedWaitersAlone) {
     engine.activity().remove_standing();
     const Nanoseconds waited = now() - begin;
     ASSERT_LT(waited, microseconds(900'000)) << "wait " << i;
-    wait(microseconds(5000));  // the phase ends: what moved last was nobody's gain
+    wait(microseconds(5000));  // the busy period ends: what moved last was nobody's gain
   }
   EXPECT_TRUE(engine.stop(seconds(10)));
 }

@@ -50,8 +50,8 @@ TEST(PollingInterval, HalvesWhenItCameLate) {
   EXPECT_EQ(distance.current(), maximum / 2);
 }
 
-// Its start serves a handshake; the first wake that moves data finds the distance where the last phase left it.
-TEST(PollingInterval, RemembersWhatTheLastPhaseLearnt) {
+// Its start serves a handshake; the first wake that moves data finds the distance where the last busy period left it.
+TEST(PollingInterval, RemembersWhatTheLastBusyPeriodLearnt) {
   PollingInterval distance(minimum, start, maximum);
   settle(distance, 0.06);
   distance.reset();

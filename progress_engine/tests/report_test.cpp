@@ -88,7 +88,7 @@ TEST(Report, TellsTheCommunicationThreadInJson) {
                                  .passes = 2,
                                  .naps = 3,
                                  .rings = 4,
-                                 .ring_full = 5,
+                                 .queue_full = 5,
                                  .stand_ins = 6,
                                  .turns = 7,
                                  .collectives_block = true,
@@ -98,7 +98,7 @@ TEST(Report, TellsTheCommunicationThreadInJson) {
                                  .requests_at_once = 9,
                                  .suspensions = 10};
   const auto text = to_json(report);
-  EXPECT_NE(text.find(R"("offload":{"commands":1,"passes":2,"naps":3,"rings":4,"ring_full":5,"stand_ins":6,"turns":7,)"
+  EXPECT_NE(text.find(R"("offload":{"commands":1,"passes":2,"naps":3,"rings":4,"queue_full":5,"stand_ins":6,"turns":7,)"
                       R"("collectives":"blocking","traffic":8,"pending_while_computing_s":0.5,"lifetime_s":1.5,)"
                       R"("requests_at_once":9,"suspensions":10,"ult_adapter":null},"slice_ns":null,"threads":[],)"),
             std::string::npos)

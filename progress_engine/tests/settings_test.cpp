@@ -79,7 +79,7 @@ TEST(Settings, EachHasAFieldOfItsOwn) {
 
 TEST(Settings, DefaultsReachThePolicy) {
   const Policy policy = policy_of("off");
-  EXPECT_EQ(policy.ring, 4096);
+  EXPECT_EQ(policy.queue, 4096);
   EXPECT_EQ(policy.collectives, Collectives::automatic);
   EXPECT_EQ(policy.ult_wait, "lead");
   EXPECT_FALSE(policy.managed_waiting);
@@ -101,6 +101,19 @@ TEST(Settings, WhatIsWrongIsNamed) {
   EXPECT_NE(complaint("timer", {{"report", "yes"}}).find("0 or 1"), std::string::npos);
   EXPECT_NE(complaint("timer", {{"wait", "sleep"}}).find("futex"), std::string::npos);
   EXPECT_NE(complaint("timer", {{"points", "timer,idol"}}), "");
+}
+
+TEST(Settings, AnOldNameIsRefusedWithTheNewOne) {
+  EXPECT_EQ(complaint("offload", {{"ring", "64"}}), "unknown setting 'ring': it is called queue now.");
+  EXPECT_EQ(complaint("offload", {{"queue", "63"}}), "queue=63 is not valid: it must be a power of two.");
+  std::string before = "PROGRESS_ENGINE_RING=64";
+  std::array<char*, 2> environment{before.data(), nullptr};
+  try {
+    overrides_from_environment(environment.data());
+    FAIL();
+  } catch (const SettingError& error) {
+    EXPECT_STREQ(error.what(), "PROGRESS_ENGINE_RING is not a setting: it is called queue now.");
+  }
 }
 
 TEST(Settings, UnsoundCombinationsAreRefused) {

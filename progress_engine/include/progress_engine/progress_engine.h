@@ -30,7 +30,7 @@ extern "C" {
  *   standing (windows now, and threads asleep in managed waits: they call for progress, too),
  *   managed_sleeps (how often a blocking call slept until the engine had completed it),
  *   offload (null but under the preset `offload`) {commands (calls handed over), passes (over what is pending), naps,
- *   rings (wake-ups by a caller), ring_full, stand_ins, turns, collectives ("blocking" or "nonblocking"), traffic
+ *   rings (wake-ups by a caller), queue_full, stand_ins, turns, collectives ("blocking" or "nonblocking"), traffic
  *   (naps that a socket ended), pending_while_computing_s, lifetime_s,
  *   requests_at_once (most that there ever were), suspensions (of user-level threads), ult_adapter (its name, or
  * null)}. The text is the engine's, and valid until the calling thread's next call. Any thread, any time. */

@@ -34,7 +34,7 @@ class PollingInterval {
   Nanoseconds minimum() const { return minimum_; }
   // Whether a poll of so long moved data: less is a control message and says nothing about the rate.
   bool is_bulk(Nanoseconds productive_time) const { return productive_time > price_; }
-  // A phase is over. The next one's first messages are often a handshake that nothing should delay; then what was
+  // A busy period is over. The next one's first messages are often a handshake that nothing should delay; then what was
   // learnt holds again.
   void reset() {
     learnt_ = std::max(current_, start_);
@@ -64,7 +64,7 @@ class PollingInterval {
   Nanoseconds start_;
   Nanoseconds maximum_;
   Nanoseconds current_;
-  Nanoseconds learnt_ = 0;  // of the last phase: it may be taken up again at once
+  Nanoseconds learnt_ = 0;  // of the last busy period: it may be taken up again at once
   Nanoseconds price_ = wake_price;
 };
 
@@ -100,9 +100,9 @@ class UnannouncedInterval {
 // Whether polling pays for itself, decided from what it moved and took in this very run (Ruhela et al., EuroMPI 2018:
 // progress when it is needed, fewest context switches).
 //
-// A phase lasts from the moment in which work appears to the one in which none is left. Its gain comes from those polls
-// that moved something and after which the program went on to compute. Between nodes it is their own time, which the
-// program's calls need not spend later, and the time since the poll before, in which the network worked beside the
+// A busy period lasts from the moment in which work appears to the one in which none is left. Its gain comes from those
+// polls that moved something and after which the program went on to compute. Between nodes it is their own time, which
+// the program's calls need not spend later, and the time since the poll before, in which the network worked beside the
 // computation instead of after it. (Where nothing announces traffic, no clock tells whether a poll moved something: an
 // answer that starts a transfer without this CPU takes no longer than finding nothing. There each poll is taken to win
 // a small share of the time that it watched over, which bounds what the polls may cost.) On one node it is the polls'
@@ -137,8 +137,8 @@ class Arming {
   }
 
  private:
-  // A wake for nothing costs some ten microseconds, a look for new sockets some fifty. A phase in which the program
-  // waits at once gains nothing, whatever the next one does: no single one may decide.
+  // A wake for nothing costs some ten microseconds, a look for new sockets some fifty. A busy period in which the
+  // program waits at once gains nothing, whatever the next one does: no single one may decide.
   static constexpr Nanoseconds debt = microseconds(500);
   static constexpr Nanoseconds trial = microseconds(200);
   static constexpr Nanoseconds ceiling = microseconds(5000);
@@ -184,7 +184,7 @@ class EventLoop {
 
  private:
   void work() {
-    if (!std::exchange(in_phase_, true)) began_ = polled_ = now();
+    if (!std::exchange(in_busy_period_, true)) began_ = polled_ = now();
     note_operations();
     use_bell();
     // It still computes: what the poll before won it would not have had by waiting at once.
@@ -223,11 +223,11 @@ class EventLoop {
   }
 
   // Engines on other nodes ring where nothing else announces what they send. That is known at once if so is wished,
-  // else after some phases that were long enough for a socket to show its traffic.
+  // else after some busy periods that were long enough for a socket to show its traffic.
   void use_bell() {
     Bell* bell = doorbell_ ? doorbell_->bell() : nullptr;
     if (!bell || !bell->wanted() || announced()) return;
-    if (engine_.policy().events == Announcements::none || unannounced_phases_ >= enough_phases) bell->start();
+    if (engine_.policy().events == Announcements::none || unannounced_periods_ >= enough_periods) bell->start();
     bell->turn();
   }
 
@@ -266,8 +266,8 @@ class EventLoop {
 
   void park() {
     traffic_ = false;
-    if (in_phase_) end_phase();
-    settle();  // whoever waits at once rings for nothing, and has no phases
+    if (in_busy_period_) end_busy_period();
+    settle();  // whoever waits at once rings for nothing, and has no busy periods
     if (!arming_.armed()) return;
     engine_.park(worker_);
     worker_.woke(WakeSource::call);
@@ -278,11 +278,11 @@ class EventLoop {
     if (announced()) sleep(interval_.current());
   }
 
-  // ---- phases: from work to none, see Arming
-  void end_phase() {
-    in_phase_ = false;
+  // ---- busy periods: from work to none, see Arming
+  void end_busy_period() {
+    in_busy_period_ = false;
     won_ = 0;
-    if (!announced() && now() - began_ >= long_phase) ++unannounced_phases_;
+    if (!announced() && now() - began_ >= long_period) ++unannounced_periods_;
     interval_.reset();
   }
 
@@ -372,8 +372,8 @@ class EventLoop {
   bool traffic_ = false;
   bool armed_ = true;     // what comes is announced, where anything is
   bool in_bulk_ = false;  // polls move data since the last start or completion: what is left are no handshakes
-  bool in_phase_ = false;
-  Nanoseconds began_ = 0;   // the phase
+  bool in_busy_period_ = false;
+  Nanoseconds began_ = 0;   // the busy period
   Nanoseconds polled_ = 0;  // when
   Nanoseconds won_ = 0;     // by the last poll, see Arming
   std::optional<bool> has_spare_cpu_;
@@ -384,9 +384,9 @@ class EventLoop {
   std::uint64_t operations_ = 0;  // started and completed, at the last poll
   int answered_rings_ = 0;        // by ring_back(), since they changed
   static constexpr int most_answers = 4;
-  static constexpr Nanoseconds long_phase = microseconds(1000);
-  static constexpr int enough_phases = 3;
-  int unannounced_phases_ = 0;
+  static constexpr Nanoseconds long_period = microseconds(1000);
+  static constexpr int enough_periods = 3;
+  int unannounced_periods_ = 0;
   // Of the time with something pending beside computation, what polls that nothing announces may cost.
   static constexpr Nanoseconds watched_share = 16;
   static constexpr std::uint64_t most_occasions = 64;

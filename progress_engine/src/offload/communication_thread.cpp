@@ -33,7 +33,7 @@ StandIn::StandIn() { is_communication_thread = true; }
 StandIn::~StandIn() { is_communication_thread = false; }
 
 CommunicationThread::CommunicationThread(CommunicationThreadPolicy policy, std::unique_ptr<EventSource> events)
-    : policy_(policy), events_(std::move(events)), ring_(policy.ring) {}
+    : policy_(policy), events_(std::move(events)), queue_(policy.queue) {}
 
 CommunicationThread::~CommunicationThread() = default;
 
@@ -138,7 +138,7 @@ CommunicationThread::Pass CommunicationThread::stand_in(Nanoseconds time) {
     stood_in_for_.store(1, std::memory_order_relaxed);
     moved = serve(true);
     if (progress_ && progress_->pending()) moved = progress_->advance() || moved;  // unjudged: a clock costs as much
-    const Command* next = ring_.front();
+    const Command* next = queue_.front();
     refused = next && !next->brief;
     add(counters_.stand_ins, 1);
     last_stand_in_.store(time, std::memory_order_relaxed);
@@ -174,7 +174,7 @@ bool CommunicationThread::enter_soon() {
 CommunicationThread::Turn CommunicationThread::begin_turn() {
   const StandIn here;
   const bool served = serve(true);
-  const bool mine = ring_.front() == nullptr;
+  const bool mine = queue_.front() == nullptr;
   add(counters_.turns, mine ? 1 : 0);
   return {mine, served};
 }
@@ -189,9 +189,9 @@ void CommunicationThread::end_turn(bool served) {
 bool CommunicationThread::serve(bool only_brief) {
   int served = 0;
   while (served < commands_a_turn) {
-    const Command* next = ring_.front();
+    const Command* next = queue_.front();
     if (!next || (only_brief && !next->brief)) break;
-    Command* command = ring_.pop();
+    Command* command = queue_.pop();
     paused_.store(false, std::memory_order_relaxed);
     command->execute(*command);
     ++served;
@@ -219,7 +219,7 @@ void CommunicationThread::rest() {
   if (policy_.sleeps && fruitless_ >= policy_.burst && !spins(time))
     nap();
   else if (policy_.shares_cpu && (manners_.may_spin() || !policy_.sleeps))
-    manners_.let_others_run([this] { return !ring_.empty(); });
+    manners_.let_others_run([this] { return !queue_.empty(); });
   else if (time - fruitless_since_ >= policy_.spin)
     sched_yield();
 }
@@ -237,7 +237,7 @@ void CommunicationThread::nap() {
   const auto [pending, bounded] = left();  // not earlier: who leaves something from here on wakes this thread
   const Nanoseconds longest = bounded ? policy_.longest_nap : longest_idle_nap;
   next_nap_ = std::min(next_nap_, longest);
-  if (ring_.empty() && !stopping_.load(std::memory_order_relaxed)) {
+  if (queue_.empty() && !stopping_.load(std::memory_order_relaxed)) {
     add(counters_.naps, 1);
     sleep(pending && !somebody_sleeps_or_spins());
   }
@@ -283,7 +283,7 @@ void CommunicationThread::push_patiently(Command& command) {
       ult_adapter()->yield();
     else
       sched_yield();
-  } while (!ring_.push(&command));
+  } while (!queue_.push(&command));
 }
 
 }  // namespace progress_engine::offload

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The communication thread (Vaidyanathan et al., SC 2015): takes commands from the ring, and between them advances what
+// The communication thread (Vaidyanathan et al., SC 2015): takes commands from a queue, and between them advances what
 // they have started. It knows no MPI.
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "core/progress.hpp"
+#include "offload/command_queue.hpp"
 #include "offload/manners.hpp"
-#include "offload/ring.hpp"
 #include "platform/platform.hpp"
 #include "platform/scheduling.hpp"
 #include "telemetry/thread_usage.hpp"
@@ -19,7 +19,7 @@
 
 namespace progress_engine::offload {
 
-// What the ring carries. The memory is the caller's; the communication thread does not touch it after execute() made it
+// What the queue carries. The memory is the caller's; the communication thread does not touch it after execute() made it
 // known that it is done.
 struct Command {
   void (*execute)(Command&) = nullptr;
@@ -43,7 +43,7 @@ class Progress {
 };
 
 struct CommunicationThreadPolicy {
-  std::size_t ring = 4096;
+  std::size_t queue = 4096;
   Nanoseconds spin = microseconds(20);  // fruitless passes before it sleeps
   bool shares_cpu = false;              // the program's threads have no other CPU: it lets them run between two passes
   bool sleeps = true;                   // false: it spins for ever
@@ -60,7 +60,7 @@ struct CommunicationThreadCounters {
   std::atomic<std::uint64_t> passes{0};
   std::atomic<std::uint64_t> naps{0};
   std::atomic<std::uint64_t> rings{0};      // wake-ups by a submitting thread
-  std::atomic<std::uint64_t> full{0};       // submissions that found the ring full
+  std::atomic<std::uint64_t> full{0};       // submissions that found the queue full
   std::atomic<std::uint64_t> stand_ins{0};  // passes by threads of the program
   std::atomic<std::uint64_t> turns{0};      // local calls by them
   std::atomic<std::uint64_t> traffic{0};    // naps that a socket ended
@@ -85,16 +85,16 @@ class CommunicationThread {
 
   // Starts the thread. Throws std::system_error.
   void start();
-  // Ends the thread after the commands that are in the ring. False if it did not end within `limit`: it sits in a call,
+  // Ends the thread after the commands that are in the queue. False if it did not end within `limit`: it sits in a call,
   // and the agent must not be destroyed.
   bool stop(Nanoseconds limit);
 
   // The thread calls nothing of the MPI until the next command. Returns once that holds, after `limit` at the latest.
   void pause(Nanoseconds limit);
 
-  // Any thread but the communication thread. Waits while the ring is full.
+  // Any thread but the communication thread. Waits while the queue is full.
   void submit(Command& command) {
-    if (!ring_.push(&command)) [[unlikely]]
+    if (!queue_.push(&command)) [[unlikely]]
       push_patiently(command);
     light_fence();
     if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -110,7 +110,7 @@ class CommunicationThread {
   void end_stand_in();
 
   // By a thread of the program, on the same condition: `work`, which waits for nobody, between two turns of the
-  // communication thread and after all commands that are in the ring. False, and not done, where that thread is busy.
+  // communication thread and after all commands that are in the queue. False, and not done, where that thread is busy.
   template <typename Work>
   bool take_turn(Work&& work) {
     if (!enter_soon()) return false;
@@ -170,7 +170,7 @@ class CommunicationThread {
 
   const CommunicationThreadPolicy policy_;
   std::unique_ptr<EventSource> events_;
-  Ring<Command> ring_;
+  CommandQueue<Command> queue_;
   Progress* progress_ = nullptr;
   PollJudge judge_;
   Manners manners_;

@@ -30,7 +30,7 @@ int cpus_of_this_process() {
 
 CommunicationThreadPolicy thread_policy(const Policy& policy) {
   CommunicationThreadPolicy agent;
-  agent.ring = static_cast<std::size_t>(policy.ring);
+  agent.queue = static_cast<std::size_t>(policy.queue);
   agent.spin = microseconds(policy.spin_us);
   agent.shares_cpu = cpus_of_this_process() == 1;
   agent.sleeps = policy.wait != Wait::spin;
@@ -151,7 +151,7 @@ std::optional<OffloadReport> describe() {
                        .passes = counters.passes,
                        .naps = counters.naps,
                        .rings = counters.rings,
-                       .ring_full = counters.full,
+                       .queue_full = counters.full,
                        .stand_ins = counters.stand_ins,
                        .turns = counters.turns,
                        .collectives_block = the_process->collectives_block,

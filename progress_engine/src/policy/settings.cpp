@@ -24,6 +24,13 @@ constexpr std::string_view prefix = "PROGRESS_ENGINE_";
 // Variables with our prefix that are not settings.
 constexpr std::array<std::string_view, 3> reserved = {"CONFIG", "LIBRARY", "TARGET"};
 
+// What settings were called before.
+struct Renamed {
+  std::string_view before;
+  std::string_view now;
+};
+constexpr std::array renamed = {Renamed{.before = "ring", .now = "queue"}};
+
 std::vector<std::string> words(std::string_view text, char separator) {
   std::vector<std::string> result;
   std::istringstream stream{std::string(text)};
@@ -46,6 +53,12 @@ std::string known_keys() {
   std::vector<std::string_view> keys;
   for (const auto& setting : all_settings()) keys.push_back(setting.key);
   return fmt::format("{}", fmt::join(keys, ", "));
+}
+
+// Of a name that no setting has: what to write.
+std::string instead_of(std::string_view key) {
+  const auto found = std::ranges::find(renamed, key, &Renamed::before);
+  return found == renamed.end() ? "the settings are " + known_keys() : fmt::format("it is called {} now", found->now);
 }
 
 bool accepts_int(const Setting& setting, std::string_view text) {
@@ -192,8 +205,8 @@ void refuse_unsound(const Policy& policy) {
     throw SettingError("safety=offload waits for traffic or spins: use wait=epoll or wait=spin.");
   if (policy.offload && policy.doorbell.any())
     throw SettingError("safety=offload has no thread that a doorbell could wake: use doorbell=none.");
-  if (!std::has_single_bit(static_cast<unsigned>(policy.ring)))
-    throw SettingError(fmt::format("ring={} is not valid: it must be a power of two.", policy.ring));
+  if (!std::has_single_bit(static_cast<unsigned>(policy.queue)))
+    throw SettingError(fmt::format("queue={} is not valid: it must be a power of two.", policy.queue));
   if (policy.points.on_calls && policy.trigger == Trigger::outside)
     throw SettingError("points=explicit polls inside MPI calls, trigger=outside forbids that: use trigger=pending.");
 }
@@ -233,7 +246,7 @@ const std::vector<Setting>& all_settings() {
       number<&Policy::min_distance_us>("min_distance_us", "us", 0, 1000000, "100",
                                        "shortest polling interval of points=events"),
       number<&Policy::start_distance_us>("start_distance_us", "us", 0, 1000000, "500",
-                                         "polling interval with which a phase begins"),
+                                         "polling interval with which a busy period begins"),
       number<&Policy::max_distance_us>("max_distance_us", "us", 1, 1000000, "4000",
                                        "longest polling interval that the control may choose"),
       number<&Policy::rest_us>("rest_us", "us", 0, 1000000, "10000",
@@ -269,8 +282,8 @@ const std::vector<Setting>& all_settings() {
                                "how many threads may call MPI at once: by the MPI's own MPI_THREAD_MULTIPLE, or "
                                "because one thread makes every "
                                "call"),
-      number<&Policy::ring>("ring", "commands", 2, 1048576, "4096",
-                            "safety=offload: size of the command ring, a power of two"),
+      number<&Policy::queue>("queue", "commands", 2, 1048576, "4096",
+                             "safety=offload: size of the command queue, a power of two"),
       number<&Policy::spin_us>(
           "spin_us", "us", 0, 1000000, "20",
           "waiting=managed, safety=offload: how long a waiting thread (and the communication thread) spins before it "
@@ -331,7 +344,7 @@ std::string preset_names() {
 
 void check_value(std::string_view key, std::string_view value) {
   const Setting* setting = find(key);
-  if (!setting) throw SettingError(fmt::format("unknown setting '{}': the settings are {}.", key, known_keys()));
+  if (!setting) throw SettingError(fmt::format("unknown setting '{}': {}.", key, instead_of(key)));
   if (!accepts(*setting, value))
     throw SettingError(fmt::format("{}={} is not valid: it must be {}.", key, value, expectation(*setting)));
 }
@@ -376,7 +389,7 @@ Values overrides_from_environment(char* const* environment) {
     std::string key;
     for (const char c : name) key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (!find(key))
-      throw SettingError(fmt::format("{}{} is not a setting: the settings are {}.", prefix, name, known_keys()));
+      throw SettingError(fmt::format("{}{} is not a setting: {}.", prefix, name, instead_of(key)));
     overrides.emplace(key, entry.substr(equals + 1));
   }
   return overrides;

@@ -68,7 +68,7 @@ struct Policy {
   std::string bell_hosts;
   std::string bell_key;
   bool managed_waiting{};
-  int ring{};
+  int queue{};
   int spin_us{};
   int awaited_spin_us{};
   int nap_us{};

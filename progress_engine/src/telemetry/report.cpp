@@ -60,7 +60,7 @@ Json offload_json(const OffloadReport& offload) {
   object["passes"] = offload.passes;
   object["naps"] = offload.naps;
   object["rings"] = offload.rings;
-  object["ring_full"] = offload.ring_full;
+  object["queue_full"] = offload.queue_full;
   object["stand_ins"] = offload.stand_ins;
   object["turns"] = offload.turns;
   object["collectives"] = offload.collectives_block ? "blocking" : "nonblocking";

@@ -64,7 +64,7 @@ struct OffloadReport {
   std::uint64_t passes = 0;
   std::uint64_t naps = 0;
   std::uint64_t rings = 0;
-  std::uint64_t ring_full = 0;
+  std::uint64_t queue_full = 0;
   std::uint64_t stand_ins = 0;
   std::uint64_t turns = 0;
   bool collectives_block = false;

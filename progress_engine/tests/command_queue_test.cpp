@@ -4,8 +4,8 @@
 #include <thread>
 #include <vector>
 
+#include "offload/command_queue.hpp"
 #include "offload/pool.hpp"
-#include "offload/ring.hpp"
 
 namespace progress_engine::offload {
 namespace {
@@ -15,25 +15,25 @@ struct Item {
   int value = 0;
 };
 
-TEST(Ring, GivesBackInOrderAndSaysWhenItIsFull) {
-  Ring<Item> ring(4);
+TEST(CommandQueue, GivesBackInOrderAndSaysWhenItIsFull) {
+  CommandQueue<Item> queue(4);
   std::vector<Item> items(5);
-  EXPECT_TRUE(ring.empty());
-  EXPECT_EQ(ring.pop(), nullptr);
-  for (int i = 0; i < 4; ++i) EXPECT_TRUE(ring.push(&items[static_cast<std::size_t>(i)]));
-  EXPECT_FALSE(ring.push(&items[4]));
-  EXPECT_FALSE(ring.empty());
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(ring.pop(), &items[static_cast<std::size_t>(i)]);
-  EXPECT_EQ(ring.pop(), nullptr);
-  EXPECT_TRUE(ring.push(&items[4]));
-  EXPECT_EQ(ring.pop(), &items[4]);
+  EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(queue.pop(), nullptr);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(queue.push(&items[static_cast<std::size_t>(i)]));
+  EXPECT_FALSE(queue.push(&items[4]));
+  EXPECT_FALSE(queue.empty());
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(queue.pop(), &items[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(queue.pop(), nullptr);
+  EXPECT_TRUE(queue.push(&items[4]));
+  EXPECT_EQ(queue.pop(), &items[4]);
 }
 
-// A small ring, so that it is full and empty again and again.
-TEST(Ring, ManyProducersLoseNothingAndKeepTheirOwnOrder) {
+// A small one, so that it is full and empty again and again.
+TEST(CommandQueue, ManyProducersLoseNothingAndKeepTheirOwnOrder) {
   constexpr int producers = 8;
   constexpr int each = 5000;
-  Ring<Item> ring(16);
+  CommandQueue<Item> queue(16);
   std::vector<std::vector<Item>> items(producers, std::vector<Item>(each));
   std::vector<std::jthread> threads;
   for (int p = 0; p < producers; ++p)
@@ -41,12 +41,12 @@ TEST(Ring, ManyProducersLoseNothingAndKeepTheirOwnOrder) {
       for (int i = 0; i < each; ++i) {
         Item& item = items[static_cast<std::size_t>(p)][static_cast<std::size_t>(i)];
         item = {p, i};
-        while (!ring.push(&item)) std::this_thread::yield();
+        while (!queue.push(&item)) std::this_thread::yield();
       }
     });
   std::vector<int> next(producers, 0);
   for (int got = 0; got < producers * each;) {
-    const Item* item = ring.pop();
+    const Item* item = queue.pop();
     if (!item) {
       std::this_thread::yield();
       continue;
@@ -54,7 +54,7 @@ TEST(Ring, ManyProducersLoseNothingAndKeepTheirOwnOrder) {
     ASSERT_EQ(item->value, next[static_cast<std::size_t>(item->producer)]++);
     ++got;
   }
-  EXPECT_TRUE(ring.empty());
+  EXPECT_TRUE(queue.empty());
 }
 
 struct Pooled {

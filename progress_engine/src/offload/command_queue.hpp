@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command ring: a bounded lock-free queue of pointers, many producers, many consumers (D. Vyukov's bounded MPMC
+// The command queue: bounded and lock-free, of pointers, many producers, many consumers (D. Vyukov's bounded MPMC
 // queue: each cell has a sequence number that says whose turn it is). Commands come out in the order in which their
 // pushes succeeded: a thread that learns of another's push, and then pushes, comes after it.
 #pragma once
@@ -12,10 +12,10 @@
 namespace progress_engine::offload {
 
 template <typename T>
-class Ring {
+class CommandQueue {
  public:
   // `capacity` must be a power of two.
-  explicit Ring(std::size_t capacity) : mask_(capacity - 1), cells_(std::make_unique<Cell[]>(capacity)) {
+  explicit CommandQueue(std::size_t capacity) : mask_(capacity - 1), cells_(std::make_unique<Cell[]>(capacity)) {
     for (std::size_t i = 0; i < capacity; ++i) cells_[i].turn.store(i, std::memory_order_relaxed);
   }
 
