@@ -26,9 +26,18 @@ pytestmark = [
     pytest.mark.full,
     pytest.mark.timeout(700),
 ]
+RESULTS = ROOT / "results"
 RUN_ON = ("mpich", "openmpi")
 USER = UNPRIVILEGED if os.geteuid() == 0 else os.geteuid()
 PYTHON = VENV.joinpath("bin", "python").resolve()
+
+
+def what_is_made(folder: str, names: list[str]) -> list[str]:
+    """What a checkout has beside its sources; as .gitignore says, but there may be no repository."""
+    if Path(folder) == RESULTS:
+        return [name for name in names if name not in ("papers", "reference", "schema")]
+    here = (".git", ".venv", ".mpi", ".bench", "build")
+    return [name for name in names if name in here or name.endswith("_cache") or name.startswith("build-linux-")]
 
 
 def may_run(program: Path) -> bool:
@@ -46,15 +55,7 @@ def checkout() -> Iterator[Path]:
         build.ensure(MPIS[mpi])
     with tempfile.TemporaryDirectory(prefix="obu-", dir="/tmp") as name:
         copy = Path(name) / "checkout"
-        files = subprocess.run(
-            ["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.splitlines()
-        for file in filter(lambda file: (ROOT / file).is_file(), files):
-            (copy / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / file, copy / file)
+        shutil.copytree(ROOT, copy, ignore=what_is_made)
         # What is large is shared, nothing in it is written; the environment only where its Python may be run.
         for folder in (MPI_DIR, BUILD_DIR, *([VENV] if may_run(PYTHON) else [])):
             (copy / folder.relative_to(ROOT)).symlink_to(folder)

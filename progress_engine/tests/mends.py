@@ -11,27 +11,31 @@ an edit concerns is compiled again. About a minute a mend on two cores.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
+from harness.base import repository
+from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 
 from .mends_table import MENDS, Edit, Mend
 
 COPY = ROOT / "build" / "mends" / "source"
-BUILD = COPY / "build" / "mpich"
+ENGINE = ("progress_engine", "progress-run", "progress-info")
+UNIT_TESTS = ("engine_unit_tests", "engine_model_tests")  # with MPICH's wheel
 # What the tests need that git ignores.
 TOOLS = (".venv", ".mpi")
 
 
 def tracked_files() -> list[str]:
-    names = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
-        capture_output=True, text=True,
-    ).stdout  # fmt: skip
-    return [name for name in names.split("\0") if name and (ROOT / name).is_file()]
+    said = repository.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if said.status != 0:
+        raise SystemExit(f"mends: {said.last_line}: only a clone knows its own files.")
+    return [name for name in said.out.split("\0") if name and (ROOT / name).is_file()]
 
 
 def copy_sources() -> None:
@@ -48,12 +52,16 @@ def copy_sources() -> None:
             link.symlink_to((ROOT / name).resolve())
 
 
-def build() -> str:
+def folder(mpi: str) -> Path:
+    return COPY / "build" / mpi
+
+
+def build(mpi: str) -> str:
     """What the compiler said if it failed, else nothing."""
-    targets = ["progress_engine", "progress-run", "progress-info", "engine_unit_tests", "engine_model_tests"]
-    configure = [str(ROOT / ".venv/bin/cmake"), "--preset", "mpich", "-DOVERLAP_BENCH_TESTS=ON"]
-    steps = [] if (BUILD / "build.ninja").exists() else [configure]
-    for step in [*steps, [str(ROOT / ".venv/bin/ninja"), "-C", str(BUILD), *targets]]:
+    targets = [*ENGINE, *(UNIT_TESTS if mpi == "mpich" else ())]
+    configure = [str(ROOT / ".venv/bin/cmake"), "--preset", mpi, "-DOVERLAP_BENCH_TESTS=ON"]
+    steps = [] if (folder(mpi) / "build.ninja").exists() else [configure]
+    for step in [*steps, [str(ROOT / ".venv/bin/ninja"), "-C", str(folder(mpi)), *targets]]:
         ended = subprocess.run(step, cwd=COPY, capture_output=True, text=True, check=False)
         if ended.returncode != 0:
             return ended.stdout[-2000:] + ended.stderr[-2000:]
@@ -69,14 +77,15 @@ class Outcome:
     said: str
 
 
-def run_test(test: str) -> Outcome:
+def run_test(test: str, mpi: str) -> Outcome:
     program, unit, cases = test.partition(":")
     if unit:
-        command = [str(BUILD / "bin" / program), f"--gtest_filter={cases}"]
+        command = [str(folder(mpi) / "bin" / program), f"--gtest_filter={cases}"]
     else:
-        file, *rest = test.split()
+        file, *rest = shlex.split(test)
+        chosen = ["-m", "not full"] if mpi == "mpich" else []
         path = f"progress_engine/tests/{file}"
-        command = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", "-m", "not full", path, *rest]
+        command = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", *chosen, path, *rest]
     ended = subprocess.run(command, cwd=COPY, capture_output=True, text=True, check=False, env=dict(os.environ))
     said = ended.stdout[-1500:] + ended.stderr[-500:]
     ran = " passed" in said or " failed" in said or "[  PASSED  ] " in said or "[  FAILED  ] " in said
@@ -101,9 +110,9 @@ def verdict_without(mend: Mend) -> str:
     """Nothing if its test fails without it; else what is wrong."""
     apply(mend.edits)
     try:
-        if said := build():
+        if said := build(mend.mpi):
             return f"does not compile without it:\n{said}"
-        without = run_test(mend.test)
+        without = run_test(mend.test, mend.mpi)
         if not without.ran:
             return f"no test ran: {mend.test}\n{without.said}"
         return f"{mend.test} passes without it" if without.passed else ""
@@ -116,13 +125,17 @@ def main(words: list[str]) -> int:
     if not mends:
         print(f"mends: no mend has the words {' '.join(words)}.", file=sys.stderr)
         return 2
+    for mpi in sorted({mend.mpi for mend in mends if not MPIS[mend.mpi].installed()}):
+        print(f"mends: {MPIS[mpi].title} is not installed: what shows on it alone is left out", file=sys.stderr)
+    mends = [mend for mend in mends if MPIS[mend.mpi].installed()]
     copy_sources()
-    if said := build():
+    mpis = sorted({mend.mpi for mend in mends})
+    if said := "".join(map(build, mpis)):
         print(said, file=sys.stderr)
         return 1
     wrong = 0
-    for test in dict.fromkeys(mend.test for mend in mends):
-        whole = run_test(test)
+    for test, mpi in dict.fromkeys((mend.test, mend.mpi) for mend in mends):
+        whole = run_test(test, mpi)
         if not whole.ran or not whole.passed:
             print(f"mends: {test} does not pass as it is:\n{whole.said}", file=sys.stderr)
             wrong += 1
@@ -130,7 +143,8 @@ def main(words: list[str]) -> int:
         said = verdict_without(mend)
         wrong += bool(said)
         print(f"{'WRONG' if said else 'fails'}  {mend.name}: {mend.test}{': ' + said if said else ''}", flush=True)
-    build()
+    for mpi in mpis:
+        build(mpi)
     return 1 if wrong else 0
 
 

@@ -17,11 +17,15 @@ class Edit:
 
 @dataclass(frozen=True)
 class Mend:
-    """`edits` take it out; `test` is a pytest node below progress_engine/tests, or PROGRAM:FILTER of a unit test."""
+    """`edits` take it out; `test` is a pytest node below progress_engine/tests, or PROGRAM:FILTER of a unit test.
+
+    `mpi`: the one on which it shows; on another than MPICH's wheel by a test of ./bench test --full.
+    """
 
     name: str
     edits: tuple[Edit, ...]
     test: str
+    mpi: str = "mpich"
 
 
 CALL, RUNTIME, LIFECYCLE = "src/mpi/call.hpp", "src/mpi/runtime.cpp", "src/mpi/lifecycle.cpp"
@@ -120,6 +124,36 @@ MENDS = (
         "ranks that end together",
         (Edit("src/mpi/finalize_barrier.hpp", "  if (world) pass_finalize_barrier();\n"),),
         "test_lifecycle.py -k only_together",
+    ),
+    Mend(
+        "endpoints that stay open until all ranks have ended",
+        (Edit("src/mpi/finalize_barrier.hpp", "  const EndpointsStayOpen open;\n"),),
+        "test_lifecycle.py -k 'debian-mpich and only_together'",
+        "debian-mpich",
+    ),
+    Mend(
+        "file operations that are freed, on MPICH 4.0",
+        (
+            Edit(
+                "src/mpi/completion.cpp",
+                "PE_PMPI(MPI_Test)(request_, &done, MPI_STATUS_IGNORE)",
+                "PE_PMPI(MPI_Request_get_status)(*request_, &done, MPI_STATUS_IGNORE)",
+            ),
+        ),
+        "test_hazards.py -k 'debian-mpich and file-freed'",
+        "debian-mpich",
+    ),
+    Mend(
+        "MPI_Parrived of a complete receive under offload, on MPICH 4.0",
+        (
+            Edit(
+                "src/offload/calls.hpp",
+                "    if (!is_complete(request)) return call(real_of(request));\n    *flag = 1;\n    return MPI_SUCCESS;\n",
+                "    (void)flag;\n    return call(real_of(request));\n",
+            ),
+        ),
+        "test_hazards.py -k 'debian-mpich and partitioned-offload'",
+        "debian-mpich",
     ),
     Mend(
         "for how long something was pending while the program computed",

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
+
+from harness.base.mpis import MPIS
 
 from .mends_table import MENDS, Mend
 
@@ -16,5 +19,6 @@ ENGINE = Path(__file__).resolve().parent.parent
 def test_what_a_mend_consists_of_is_there(mend: Mend) -> None:
     for edit in mend.edits:
         assert (ENGINE / edit.file).read_text().count(edit.old) == 1, edit
-    file = mend.test.split()[0]
+    file = shlex.split(mend.test)[0]
     assert ":" in file or (ENGINE / "tests" / file).exists()
+    assert mend.mpi in MPIS
