@@ -148,7 +148,8 @@ MENDS = (
         (
             Edit(
                 "src/offload/calls.hpp",
-                "    if (!is_complete(request)) return call(real_of(request));\n    *flag = 1;\n    return MPI_SUCCESS;\n",
+                "    if (!is_complete(request)) return call(real_of(request));\n    *flag = 1;\n"
+                "    return MPI_SUCCESS;\n",
                 "    (void)flag;\n    return call(real_of(request));\n",
             ),
         ),
