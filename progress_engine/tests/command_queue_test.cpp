@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "offload/command_queue.hpp"
+
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
-#include "offload/command_queue.hpp"
 #include "offload/pool.hpp"
 
 namespace progress_engine::offload {

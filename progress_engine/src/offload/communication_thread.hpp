@@ -19,8 +19,8 @@
 
 namespace progress_engine::offload {
 
-// What the queue carries. The memory is the caller's; the communication thread does not touch it after execute() made it
-// known that it is done.
+// What the queue carries. The memory is the caller's; the communication thread does not touch it after execute() made
+// it known that it is done.
 struct Command {
   void (*execute)(Command&) = nullptr;
   bool brief = false;  // never waits for anybody, so that a stand-in may execute it
@@ -85,8 +85,8 @@ class CommunicationThread {
 
   // Starts the thread. Throws std::system_error.
   void start();
-  // Ends the thread after the commands that are in the queue. False if it did not end within `limit`: it sits in a call,
-  // and the agent must not be destroyed.
+  // Ends the thread after the commands that are in the queue. False if it did not end within `limit`: it sits in a
+  // call, and the agent must not be destroyed.
   bool stop(Nanoseconds limit);
 
   // The thread calls nothing of the MPI until the next command. Returns once that holds, after `limit` at the latest.

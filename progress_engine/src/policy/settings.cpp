@@ -388,8 +388,7 @@ Values overrides_from_environment(char* const* environment) {
     if (std::ranges::count(reserved, name) > 0 || (breakable && name == "BREAK")) continue;
     std::string key;
     for (const char c : name) key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (!find(key))
-      throw SettingError(fmt::format("{}{} is not a setting: {}.", prefix, name, instead_of(key)));
+    if (!find(key)) throw SettingError(fmt::format("{}{} is not a setting: {}.", prefix, name, instead_of(key)));
     overrides.emplace(key, entry.substr(equals + 1));
   }
   return overrides;
