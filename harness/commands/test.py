@@ -34,11 +34,10 @@ class UnitTests:
     label: str = "unit"
 
 
-# Each test once, by default where it finds most: threads and memory that changes hands are the engine's. The library
-# is for the tests that run MPI programs with it; ThreadSanitizer's takes long to build.
+# Each test once, by default where it finds most: threads and memory that changes hands are the engine's. The libraries
+# that programs of MPI would load take long to build with a sanitizer.
 WORKLOADS = UnitTests("mpich", ("workloads_unit_tests",))
-ASAN_FAST = UnitTests("asan", ("engine_tests",))
-ASAN = UnitTests("asan", (*ASAN_FAST.targets, "progress_engine"))
+ASAN = UnitTests("asan", ("engine_tests",))
 TSAN = UnitTests("tsan", ("engine_core_tests",), "unit-core")
 FULL = (WORKLOADS, UnitTests("asan", ("all",)), UnitTests("tsan", ("all",)))
 
@@ -143,7 +142,7 @@ def builds(fast: bool, full: bool) -> list[tuple[Mpi, tuple[str, ...]]]:
 
 def unit_tests(fast: bool, full: bool) -> tuple[UnitTests, ...]:
     """Those in C++: the engine's with sanitizers, the workloads' too with --full."""
-    return (WORKLOADS, ASAN_FAST) if fast else FULL if full else (WORKLOADS, ASAN, TSAN)
+    return (WORKLOADS, ASAN) if fast else FULL if full else (WORKLOADS, ASAN, TSAN)
 
 
 def _workers() -> int:

@@ -16,6 +16,8 @@
 #include <functional>
 #include <thread>
 
+#include "eventually.hpp"
+
 namespace progress_engine {
 namespace {
 
@@ -36,14 +38,6 @@ class CountingDriver : public ProgressFunction {
 std::unique_ptr<Engine> make_engine(std::string_view preset, std::atomic<int>& polls, const Values& overrides = {}) {
   return std::make_unique<Engine>(make_policy(resolve_values(preset, overrides)),
                                   std::make_unique<CountingDriver>(polls), nullptr);
-}
-
-bool eventually(const std::function<bool()>& holds) {
-  for (const Nanoseconds end = now() + seconds(20); now() < end;) {
-    if (holds()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
 }
 
 void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }

@@ -9,6 +9,8 @@
 #include <deque>
 #include <functional>
 
+#include "eventually.hpp"
+
 namespace progress_engine {
 namespace {
 
@@ -22,14 +24,6 @@ struct Latch {
     return self.open ? 1 : 0;
   }
 };
-
-bool eventually(const std::function<bool()>& holds) {
-  for (const Nanoseconds end = now() + seconds(20); now() < end;) {
-    if (holds()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
-}
 
 Topology machine() { return Topology::synthetic("package:2 core:2 pu:1"); }
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The hazards of a second thread in MPI: each has a test, and each test fails when the hazard's handling is left out.
 
-The build with AddressSanitizer, for MPICH, can leave out one handling: the one that PROGRESS_ENGINE_BREAK names (see
-platform/breakable.hpp). So these tests show twice that they can fail, and run under the sanitizer by the way.
+By default on MPICH, with --full on every MPI and under AddressSanitizer. The build for that, for MPICH, can leave out
+one handling: the one that PROGRESS_ENGINE_BREAK names (see platform/breakable.hpp). So these tests show that they can
+fail. The library for the sanitizer takes longer to build than the tests take.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ import pytest
 from harness.base.mpis import MPIS, Mpi
 from harness.base.paths import BUILD_DIR
 
-from .conftest import PROGRAMS, compiled, lines, reports
+from .conftest import MPICH_FIRST, PROGRAMS, compiled, lines, reports
 
 pytestmark = pytest.mark.mpi
+on_mpich_first = pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 
 ASAN = BUILD_DIR / "asan"
 # MPICH 5.0 reads 4096 bytes from where its network address of 110 begins when it starts, without the engine as well. In
@@ -192,7 +194,7 @@ def level(bench: Bench) -> str:
 def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     library = ASAN / "lib" / "libprogress_engine.so"
     if not library.exists():
-        pytest.skip("build/asan is not built (./bench test builds it)")
+        pytest.skip("build/asan has no library (./bench test --full builds it)")
     runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
     return Bench(MPIS["mpich"], tmp_path_factory.mktemp("sanitized"), library, runtime.stdout.strip()).build()
 
@@ -208,25 +210,20 @@ def name(hazard: Hazard) -> str:
     return hazard.breaks or (f"tool-{hazard.tool}" if hazard.tool else hazard.scenario)
 
 
-@pytest.mark.full
+@on_mpich_first
 @pytest.mark.parametrize("hazard", [*HAZARDS, *MORE], ids=name)
 def test_a_hazard_is_handled(bench: Bench, level: str, hazard: Hazard) -> None:
     assert bench.problem(hazard, level) == ""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("hazard", [*HAZARDS, *MORE], ids=name)
 def test_a_hazard_is_handled_under_the_sanitizer(sanitized: Bench, sanitized_level: str, hazard: Hazard) -> None:
     assert sanitized.problem(hazard, sanitized_level) == ""
 
 
-SLOW = ("self-only", "windows", "file-freed")  # without their handling: seconds in which all ranks spin
-
-
-@pytest.mark.parametrize(
-    "hazard",
-    [pytest.param(hazard, marks=pytest.mark.full if hazard.breaks in SLOW else []) for hazard in HAZARDS],
-    ids=name,
-)
+@pytest.mark.full
+@pytest.mark.parametrize("hazard", HAZARDS, ids=name)
 def test_it_shows_when_the_handling_is_left_out(sanitized: Bench, sanitized_level: str, hazard: Hazard) -> None:
     assert sanitized.problem(hazard, sanitized_level, broken=hazard.breaks) != ""
 
@@ -248,12 +245,13 @@ def threads_left(bench: Bench, hazard: Hazard, engine: bool = True, broken: str 
     return int(found[1])
 
 
-@pytest.mark.full
+@on_mpich_first
 @pytest.mark.parametrize("end", ENDS)
 def test_no_engine_thread_is_left_at_the_end(bench: Bench, end: str) -> None:
     assert threads_left(bench, ENDS[end]) == threads_left(bench, ENDS[end], engine=False)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("end", ENDS)
 def test_at_the_end_it_shows_when_the_handling_is_left_out(sanitized: Bench, end: str) -> None:
     bare = threads_left(sanitized, ENDS[end], engine=False)
@@ -271,6 +269,7 @@ def test_a_session_alone_shows_when_its_handling_is_left_out(sanitized: Bench) -
 
 
 # The MPI leaks as it likes, and the sanitizer's exit status says so: what counts is who asked for the memory.
+@pytest.mark.full
 def test_the_engine_leaks_nothing(sanitized: Bench) -> None:
     said = sanitized.run(replace(MESSAGES, preset="idle"), leaks=True).stderr
     assert "progress engine" not in said
@@ -289,10 +288,11 @@ def test_only_a_crash_of_the_mpi_alone_is_run_again() -> None:
 
 
 # Not which: that would be a claim about this machine.
-def test_a_verdict_is_measured(sanitized: Bench, sanitized_level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@on_mpich_first
+def test_a_verdict_is_measured(bench: Bench, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROGRESS_ENGINE_TRIAL_MS", "2")
-    assert sanitized.problem(LASTING, sanitized_level) == ""
-    for report in reports(sanitized.folder):
+    assert bench.problem(LASTING, level) == ""
+    for report in reports(bench.folder):
         verdict = report["verdict"]
         assert verdict["word"] in ("helped", "neutral", "hurt")
         assert min(verdict["armed_phases"], verdict["disarmed_phases"]) >= 5
