@@ -159,6 +159,15 @@ def completes(session: Path) -> None:
     assert not list((session / "scratch").iterdir())
 
 
+def could_be_completed(session: Path, ranks: int = 2) -> None:
+    """--resume would run what is missing, and nothing else. That it then runs it other tests see, and all of --full."""
+    planned = facts(session)["expected"]
+    missing = {name for name in planned if not records.finished(session / "records", name, ranks)}
+    plan = bench("run", "--resume", session.name, "--dry-run")
+    assert plan.returncode == 0, plan.stderr
+    assert set(plan.stdout.split()) == missing != set()
+
+
 def sleep_until(moment: float) -> None:
     time.sleep(max(0.0, moment - time.monotonic()))
 
