@@ -18,7 +18,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base import repository
+from harness.base import git
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 
@@ -32,7 +32,7 @@ TOOLS = (".venv", ".mpi")
 
 
 def tracked_files() -> list[str]:
-    said = repository.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    said = git.ask(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     if said.status != 0:
         raise SystemExit(f"mends: {said.last_line}: only a clone knows its own files.")
     return [name for name in said.out.split("\0") if name and (ROOT / name).is_file()]
