@@ -16,7 +16,7 @@ from analysis import studies
 from analysis.chapter import Chapter
 from analysis.errors import UsageError
 from analysis.evidence import Evidence
-from analysis.figures.toolkit import Drawn
+from analysis.figures.toolkit import Drawn, mark_simulated
 
 SHARED = "common"  # what the studies of a paper have in common; no study itself
 ORDER = "PMRFG"  # the papers as the README and the report name them; others come after
@@ -55,8 +55,14 @@ def of_paper(name: str) -> tuple[Chapter, ...]:
 def draw_all(evidence: Evidence, provenance: str, chapters: Sequence[Chapter] = CHAPTERS) -> list[Drawn]:
     """Every figure that the records have points for, in the report's order."""
     return [
-        replace(drawn, chapter=chapter.id)
+        replace(_marked(drawn, evidence), chapter=chapter.id)
         for chapter in chapters
         for figure in chapter.figures
         for drawn in figure(evidence, provenance)
     ]
+
+
+def _marked(drawn: Drawn, evidence: Evidence) -> Drawn:
+    """A figure says whether something in it was predicted by a model instead of measured."""
+    sessions = set(map(str, drawn.points["session"])) if "session" in drawn.points else set()
+    return mark_simulated(drawn) if any(map(evidence.records.simulated, sessions)) else drawn

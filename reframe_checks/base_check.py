@@ -291,6 +291,8 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             exports = sorted({*exports, *passed_on([*os.environ, *self.env_vars])})
             if program.launcher:
                 return list(program.launcher)
+        if simulate := environ.get("simulate"):
+            return [*simulate, "-n", str(self.num_tasks), "--"]
         if partition.get("launch", "launcher") == "launcher":
             # ReFrame tells the job only when it runs it, and the command is wanted before.
             for name in ("num_tasks", "num_tasks_per_node", "num_cpus_per_task"):
@@ -333,4 +335,4 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         }
 
 
-_PLATFORM_EXTRAS = ("network", "emulated", "cpus_shared", "cpus_too_few", "check_interfaces", "reap")
+_PLATFORM_EXTRAS = ("network", "emulated", "simulated", "cpus_shared", "cpus_too_few", "check_interfaces", "reap")

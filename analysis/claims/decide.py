@@ -20,9 +20,24 @@ class Decision(str, Enum):
     NOT_REPRODUCED = "not reproduced"
     INCONCLUSIVE = "inconclusive"
     NOT_TESTABLE = "not testable here"
+    PREDICTED = "predicted"
+    PREDICTED_OTHERWISE = "predicted otherwise"
     EMULATED = "not decided: emulated machine"
     NOT_MEASURED = "not measured"
     NO_CLAIM = "measured, no claim"
+
+
+OF_A_SIMULATION = {
+    Decision.REPRODUCED: Decision.PREDICTED,
+    Decision.NOT_REPRODUCED: Decision.PREDICTED_OTHERWISE,
+}
+
+
+def of_a_simulation(decision: Decision, reason: str) -> tuple[Decision, str]:
+    """The same where a model predicted what would else be measured: it reproduces nothing, and refutes nothing."""
+    for measured, predicted in OF_A_SIMULATION.items():
+        reason = reason.replace(f"points to {measured.value}", f"points to {predicted.value}")
+    return OF_A_SIMULATION.get(decision, decision), reason
 
 
 def decide_one(interval: Interval, claim: Claim) -> tuple[Decision, str]:

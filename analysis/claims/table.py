@@ -18,7 +18,7 @@ import pandas as pd
 from analysis.catalogue import CHAPTERS
 from analysis.chapter import Chapter, Claim
 from analysis.claims import history
-from analysis.claims.decide import Decision, decide
+from analysis.claims.decide import Decision, decide, of_a_simulation
 from analysis.claims.requirements import missing
 from analysis.evidence import Evidence, Value
 from analysis.records.load import Records, load
@@ -164,6 +164,8 @@ def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidenc
         yield replace(blank, **{"reason": reason, **_not_here(claim, evidence)})
     for (session, system, mpi), group in by_setting.items():
         decision, reason, decisive = decide(group, claim)
+        if evidence.records.simulated(session):
+            decision, reason = of_a_simulation(decision, reason)
         row = replace(
             blank,
             decision=decision.value,

@@ -59,6 +59,7 @@ SERIAL: dict[str, Any] = {"color": "#999999", "linestyle": (0, (1, 1.5)), "linew
 LIMIT: dict[str, Any] = {"color": "#AA3377", "linestyle": (0, (3, 1, 1, 1)), "linewidth": 1.2, "marker": "_",
                          "markersize": 9, "zorder": 5.5}  # fmt: skip
 LIMIT_LABEL = "limit: the same without MPI"
+HATCH, SIMULATED = "#e0e0e0", "#AA3377"  # of what a model predicted
 SIZE_MARKERS = ["o", "s", "D", "^", "v", "P"]
 
 RC: dict[str, Any] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -64,6 +64,15 @@ def save(drawn: Drawn, folder: Path) -> dict[str, Path]:
         drawn.figure.savefig(paths["svg"], metadata={"Date": None, "Description": drawn.caption, "Creator": None})
     drawn.points.to_csv(paths["csv"], index=False)
     return paths
+
+
+def mark_simulated(drawn: Drawn) -> Drawn:
+    """The figure with hatched panels and the word: nothing in it was measured."""
+    for axes in drawn.figure.axes:
+        axes.patch.set(hatch="///", edgecolor=style.HATCH, linewidth=0)
+    drawn.figure.axes[0].annotate("simulated", (0.02, 0.02), xycoords="axes fraction", fontsize=8, style="italic",
+                                  color=style.SIMULATED, zorder=9)  # fmt: skip
+    return replace(drawn, title=f"{drawn.title} (simulated)")
 
 
 def panels(
@@ -191,7 +200,8 @@ def provenance(records: Any) -> str:
     """Where the data came from, in a sentence: sessions, machine, network."""
     parts = []
     for session in records.sessions:
-        known = [str(x) for x in (*nodes.values(session, "cpu_model"), session.get("network")) if x]
+        said = ["predicted by a model, not measured"] if records.simulated(session["session"]) else []
+        known = said + [str(x) for x in (*nodes.values(session, "cpu_model"), session.get("network")) if x]
         parts.append(f"session {session['session']}" + (f" ({'; '.join(known)})" if known else ""))
     return "Data: " + ", ".join(parts) + "."
 

@@ -73,6 +73,14 @@ class Records:
             self.launches["emulated"][self.launches["session"] == session].any()
         )
 
+    def simulated(self, session: str) -> bool:
+        """Was this session predicted by a model? By what it says itself, or any of its records does."""
+        if any(facts["session"] == session and facts.get("simulated") for facts in self.sessions):
+            return True
+        return "simulated" in self.launches and bool(
+            self.launches["simulated"][self.launches["session"] == session].any()
+        )
+
     def cautions(self) -> list[str]:
         """What a reader must know before believing: sessions cut short, bad files, whose machine it was."""
         said = []
@@ -81,6 +89,11 @@ class Records:
                 said.append(
                     f"Session {session['session']} ran on emulated machines: its times say nothing of any hardware's, "
                     f"and decide no claim."
+                )
+            if self.simulated(session["session"]):
+                said.append(
+                    f"Session {session['session']} is simulated: a model predicted all of its numbers, nothing was "
+                    f"measured."
                 )
             if session.get("state", "complete") != "complete":
                 said.append(f"Session {session['session']} is {session['state']}: what it had measured by then counts.")
@@ -266,6 +279,7 @@ def launch_row(file: LaunchFile, provenance: dict[str, Any]) -> dict[str, Any]:
         "scale": context.get("scale"),
         "network": context.get("network", provenance.get("network")),
         "emulated": context.get("emulated") is True,
+        "simulated": "simulated" in context,
         "status": end["status"],
         "reason": end.get("reason"),
         "elapsed_s": end.get("elapsed_s"),

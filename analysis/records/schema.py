@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
 
 SCHEMA_FILE = Path(__file__).resolve().parents[2] / "results" / "schema" / "record.schema.json"
-CURRENT = 3
+CURRENT = 4
 
 
 def _with_quantities(line: dict[str, Any]) -> dict[str, Any]:
@@ -40,9 +40,20 @@ def _without_arms(line: dict[str, Any]) -> dict[str, Any]:
     return {**line, "header": {**header, "schema": 3}}
 
 
+def _without_mpi_environment(line: dict[str, Any]) -> dict[str, Any]:
+    """Version 3 had no variables of an MPI that were set for a launch: it lacks nothing else."""
+    if not isinstance(header := line.get("header"), dict):
+        return line
+    return {**line, "header": {**header, "schema": 4}}
+
+
 # Older version -> function that makes a parsed line of the next version. Version 1 is the first; a new version adds
 # its step here, and files of every age go on loading.
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _with_quantities, 2: _without_arms}
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: _with_quantities,
+    2: _without_arms,
+    3: _without_mpi_environment,
+}
 
 
 class BadLine(ValueError):  # noqa: N818 - the loader's word for it

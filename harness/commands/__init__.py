@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from harness.commands import rdma_lab, site, spack, vcluster
 from harness.commands.apps import apps
 from harness.commands.bisect import bisect
+from harness.commands.calibrate_model import calibrate_model
 from harness.commands.claims import claims
 from harness.commands.compare import compare
 from harness.commands.compare_program import compare_program
@@ -60,6 +61,7 @@ COMMANDS = {
     "history": Command(history, CHANGE),
     "bisect": Command(bisect, CHANGE, passes_rest=True),
     "nodes": Command(nodes, MEASURE),
+    "calibrate-model": Command(calibrate_model, MEASURE),
     "compare-program": Command(compare_program, PROGRAM, passes_rest=True),
     "mpirun": Command(mpirun, PROGRAM, passes_rest=True),
     "exec": Command(exec_, PROGRAM, passes_rest=True),

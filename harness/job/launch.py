@@ -55,6 +55,7 @@ def context(plan: Plan, launch: Launch) -> dict[str, Any]:
         "network": plan.platform.network,
         **({"arm": launch.arm.name} if launch.arm else {}),
         **({"emulated": True} if plan.platform.emulated else {}),
+        **({"simulated": {"files": plan.platform.simulated}} if plan.platform.simulated else {}),
         **({"calibrated_on": plan.calibrated_on} if plan.calibrated_on else {}),
         **({"injected_slowdown": plan.slowdown} if plan.slowdown != 1 else {}),
         **({"spack": plan.platform.spack} if plan.platform.spack else {}),

@@ -150,6 +150,7 @@ class Platform:
     async_progress: dict[str, str] = field(default_factory=dict)
     network: str = ""
     emulated: bool = False  # the processors are emulated: no time measured here is hardware's
+    simulated: dict[str, str] = field(default_factory=dict)  # nothing is launched, a model predicts: its files, SHA-256
     cpus_shared: bool = False  # the nodes are namespaces on one kernel: a CPU number means the same CPU on all
     cpus_too_few: str = ""  # why several ranks must share a CPU here; empty: sharing one is an error
     check_interfaces: bool = True  # the bytes of the messages must be seen on the nodes' interfaces

@@ -122,6 +122,8 @@ class Runner:
 
         It is launched as the workload is, so on the same nodes. Not every launcher hands the environment on.
         """
+        if self.plan.platform.simulated:
+            return  # there are none
         describe = ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", machine.__name__, str(self.folders.nodes)]
         log = self.folders.logs / f"{self.plan.study}.{self.plan.platform.mpi}.nodes.log"
         process.note([*self.plan.platform.launch_command, *describe], log, DESCRIBE_TIMEOUT_S)

@@ -67,7 +67,8 @@ class Costs:
 @dataclass
 class Facts:
     """A session.json. `expected`: the launches that were planned; `identity`: what must be the same in a resumed run;
-    `work_of`: the session whose calibration it took; `emulated`: on processors that are. Times are in ISO 8601, UTC.
+    `work_of`: the session whose calibration it took; `emulated`: on processors that are; `simulated`: nothing was
+    measured, a model predicted: its files with their SHA-256. Times are in ISO 8601, UTC.
     """
 
     __pydantic_config__ = validate.MODEL
@@ -94,6 +95,7 @@ class Facts:
     python: str = ""
     network: str = ""
     emulated: bool = False
+    simulated: dict[str, str] = field(default_factory=dict)
     work_of: str | None = None
     resumed: list[Resumed] = field(default_factory=list)
     costs: Costs | None = None

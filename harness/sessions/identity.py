@@ -30,6 +30,7 @@ def of(request: Request) -> dict[str, Any]:
                 identity[f"{name} engine of {arm.name}"] = _digest(*_engine(Path(arm.progress_run).parent))
         for executable in executables:
             identity[f"{name} workload {executable}"] = _digest(programs / executable)
+    identity |= {f"model {name}": digest[:16] for name, digest in request.system.model().items()}
     if request.program:
         identity["program"] = _digest(Path(request.program.command[0]))
     return identity

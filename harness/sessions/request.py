@@ -129,6 +129,7 @@ class Request:
             "studies": [study.name for study in self.studies],
             "system": self.system.name,
             "emulated": self.system.emulated,
+            "simulated": self.system.model(),
             "mpi_names": self.mpis,
             "request": Asked(
                 variants=self.variants,

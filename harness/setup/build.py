@@ -49,6 +49,20 @@ def build_preset(preset: str, mpi: Mpi | None = None, targets: Sequence[str] = (
             run_step(f"building build/{preset}", command, variables, 60)
 
 
+def build_simulator(targets: Sequence[str] = ("simulate",)) -> None:
+    """Configure (the first time) and build the simulator: a project of its own, which needs SimGrid and no MPI."""
+    packages.ensure("build", "simulator")
+    variables = environment(None)
+    folder, cmake = BUILD_DIR / "simulated", str(VENV / "bin" / "cmake")
+    with setup_lock():
+        if not (folder / "build.ninja").exists():
+            source = str(ROOT / "workloads" / "simulated")
+            run_step("configuring build/simulated", [cmake, "-G", "Ninja", "-S", source, "-B", str(folder)], variables)
+        if not _up_to_date(str(folder), targets, variables):
+            command = [cmake, "--build", str(folder), "--target", *targets]
+            run_step("building build/simulated", command, variables, 60)
+
+
 def ensure(mpi: Mpi, *targets: str) -> None:
     """Have `mpi` installed, and the engine and the workloads (or only these `targets`) built for it."""
     mpi_setup.ensure(mpi)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.base import simulation
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
@@ -22,7 +23,7 @@ from harness.rdma_lab.settings import NODES as LAB_NODES
 from harness.rdma_lab.state import bin_dir
 from harness.setup import build, packages
 from harness.setup import mpi as mpi_setup
-from harness.sites import site_file
+from harness.sites import simulated, site_file
 from harness.vcluster import cluster as virtual
 from harness.vcluster import slurm
 from reframe_checks.systems.common import LOOPBACK
@@ -50,7 +51,7 @@ class System:
 
     `programs`: a site's MPIs and their programs; None: the harness's own run on it. `spack`: those of them that Spack
     builds. `partition`: which of a site's, since a session is of one; empty: the only one there is. `emulated`: its
-    processors are.
+    processors are. `model`: nothing is measured on it, a model predicts: the files that do, with their hashes.
     """
 
     name: str
@@ -64,6 +65,7 @@ class System:
     spack: Mapping[str, spack.SiteEnvironment] = field(default_factory=dict)
     partition: str = ""
     emulated: bool = False
+    model: Callable[[], dict[str, str]] = dict
 
     @property
     def own_mpis(self) -> bool:
@@ -157,6 +159,26 @@ class _RdmaLab(System):
             lab_build.ensure(name, *targets)
 
 
+class _Simulated(System):
+    """No MPI, and no engine: the simulator, by the names of what it stands for."""
+
+    def set_up(self, mpis: Iterable[str], programs: Sequence[str] | None = None) -> None:  # noqa: ARG002
+        simulated.set_up(list(programs or []))
+
+
+@contextlib.contextmanager
+def _open_simulated(_nodes: int) -> Iterator[Opened]:
+    model = simulation.folder()
+    yield Opened(login=list, network=simulated.network(model), note=f"predicted by the model in {model}")
+
+
+def _simulated_programs() -> dict[str, Path]:
+    """The MPIs of the model that is asked for. A wrong name is told when the system is used, not before."""
+    with contextlib.suppress(UsageError):
+        return {name: simulation.BIN for name in simulation.mpis(simulation.folder())}
+    return {}
+
+
 @contextlib.contextmanager
 def _open_rdma_lab(nodes: int) -> Iterator[Opened]:
     """Use the emulated machines that are up, or boot them for as long as this process lives."""
@@ -212,6 +234,17 @@ BUILTIN: dict[str, System] = {
             stays=lambda: lab.load() is not None,
             programs={name: bin_dir(name) for name in LAB_MPIS},
             emulated=True,
+        ),
+        _Simulated(
+            name="simulated",
+            summary="a prediction by a model of the MPIs and SimGrid's network, for 2 to 4,096 ranks",
+            config=SYSTEMS_DIR / "simulated.py",
+            open=_open_simulated,
+            why_not=simulated.supported,
+            exclusive=False,
+            stays=lambda: True,
+            programs=_simulated_programs(),
+            model=lambda: simulation.files(simulation.folder()),
         ),
         System(
             name="local",

@@ -65,6 +65,8 @@ class PartitionExtras(_Extras):
     """What the network really is, in words, for the records."""
     emulated: bool = False
     """The nodes' processors are emulated: what is measured there says nothing of any hardware's time."""
+    simulated: dict[str, str] = {}
+    """Nothing is launched: a model predicts. Its files with their SHA-256."""
     cpus_shared: bool = False
     """The nodes are namespaces on one kernel, so one CPU number is one CPU on all of them."""
     cpus_too_few: str = ""
@@ -99,6 +101,8 @@ class EnvironmentExtras(_Extras):
     """Environment variables that switch on the MPI's own progress thread; empty: it has none."""
     shared_memory: dict[str, str] = {}
     """Environment variables with which ranks of one node talk through its memory, where that is not the default."""
+    simulate: list[str] = []
+    """The command that predicts a launch instead of starting it, up to -n and the number of ranks."""
     apps: dict[str, str] = {}
     """Other people's codes (./bench apps names them) -> the folder in which each is, for this MPI."""
     spack: FromSpack | None = None

@@ -44,7 +44,7 @@ void Recorder::header(const RecordHeader& header) {
       {"clock_resolution_s", measured_clock_resolution_s()},
   });
   const Json body = {
-      {"schema", 3},
+      {"schema", 4},
       {"context", header.context},
       {"workload", {{"name", header.workload}, {"version", WORKLOADS_VERSION}}},
       {"quantities", describe_by_name(declared_)},

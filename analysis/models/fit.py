@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The numbers of a model, from records of the real system: two ranks, a message or a collective, with and without work.
+
+What each number is made of stands beside it in the model's file (`from`). What no record says is an error: nothing is
+assumed silently. docs/explanation/simulation.md explains them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.errors import UsageError
+from analysis.models.medians import Number, launch_medians, of_launches
+from analysis.records.load import Records
+
+LARGE = 1 << 20  # bytes: from here on a message's time is the network's
+HIDES = 0.5  # of a message beside a computation: then nobody had to be asked first
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The model of one network, and the models of its MPIs as their files have them."""
+
+    bandwidth: Number
+    latency: Number
+    mpis: dict[str, dict[str, Any]]
+
+
+def fit(records: Records) -> Fit:
+    """Of sessions with `overlap-ratio` and `collective-overlap` of two ranks. UsageError where they lack something."""
+    table = launch_medians(records)
+    table = table[table["total_s"].notna()] if "total_s" in table else table.iloc[:0]
+    overlap = table[(table["study"] == "overlap-ratio") & (table["pattern"] == "both")]
+    bare = overlap[overlap["variant"] == "bare"]
+    large = _need(bare[bare["size_bytes"] >= LARGE], "a bare message of 1 MiB or more (study overlap-ratio)")
+    buffers = _buffers(large)
+    mpis = {}
+    for mpi in sorted(large["mpi"].unique()):
+        mpis[str(mpi)] = _mpi(str(mpi), records, table, overlap[overlap["mpi"] == mpi], buffers)
+    rate = large["size_bytes"] / (large["comm_s"] - large["ack_s"])
+    bandwidth = of_launches(rate.to_numpy(float), "size / comm_s, bare")
+    return Fit(bandwidth, of_launches(bare["ack_s"].to_numpy(float), "half of a round trip, bare"), mpis)
+
+
+def _need(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+    if rows.empty:
+        raise UsageError(f"The sessions have no record of {what}, from which the model takes a number.")
+    return rows
+
+
+def _hidden(rows: pd.DataFrame) -> pd.Series[float]:
+    """How much of the communication a computation hid, as a share: 1 is all that could be."""
+    spared = rows["comm_s"] + rows["comp_s"] - rows["total_s"]
+    return spared / rows[["comm_s", "comp_s"]].min(axis=1)
+
+
+def _buffers(large: pd.DataFrame) -> Number:
+    """Bytes that travel though nobody progresses them: of the MPI that asks nobody, in messages that are longer."""
+    asks = [mpi for mpi in large["mpi"].unique() if not _asks_nobody(large[large["mpi"] == mpi])]
+    rest = large[~large["mpi"].isin(asks)]
+    rest = rest[_hidden(rest) < 1 - HIDES / 2]
+    _need(rest, "an MPI that sends without asking, and a message that its buffers do not hold")
+    held = (_hidden(rest).clip(0, 1) * rest["size_bytes"]).to_numpy(float)
+    return of_launches(held, f"hidden bytes of {', '.join(sorted(map(str, rest['mpi'].unique())))}, bare")
+
+
+def _asks_nobody(large: pd.DataFrame) -> bool:
+    return bool((_hidden(large).groupby(large["size_bytes"], observed=True).median() > HIDES).any())
+
+
+def _mpi(mpi: str, records: Records, table: pd.DataFrame, overlap: pd.DataFrame, buffers: Number) -> dict[str, Any]:
+    bare = overlap[overlap["variant"] == "bare"]
+    large = bare[bare["size_bytes"] >= LARGE]
+    own = overlap[overlap["variant"] == "mpi-async"]
+    family = "openmpi" if "openmpi" in mpi else "mpich"
+    each = _plain(buffers.scaled(0.5))
+    return {
+        "schema": 1,
+        "mpi": mpi,
+        "schedules": family,
+        "protocol": {
+            "eager_bytes": _plain(_eager(bare)),
+            "handshake": not _asks_nobody(large),
+            "zero_copy": False,
+            "send_buffer_bytes": each,
+            "receive_buffer_bytes": each,
+        },
+        "costs": {
+            "call_s": _plain(_call(bare)),
+            "wake_s": _plain(_wake(records, mpi)),
+            "copy_s_per_byte": _plain(_copy(overlap)),
+            "reduce_s_per_byte": _plain(_reduction(table[table["mpi"] == mpi], family)),
+        },
+        "async": {"exists": not own.empty, "slice_s": _plain(_slice(own))},
+        "computation": {"unit_s": _plain(_unit(large))},
+    }
+
+
+def _plain(number: Number) -> dict[str, float | str]:
+    entry = asdict(number)
+    return {"value": entry["value"], "low": entry["low"], "high": entry["high"], "from": entry["source"]}
+
+
+def _eager(bare: pd.DataFrame) -> Number:
+    """Between the longest message that hides without help and the shortest that does not; of such as fit no buffer."""
+    hidden = _hidden(bare).groupby(bare["size_bytes"], observed=True).median()
+    not_hidden = hidden[hidden <= HIDES]
+    if not_hidden.empty:
+        raise UsageError("Every bare message of the sessions hides behind its computation: longer ones are wanted.")
+    above = float(not_hidden.index.min())
+    below = float(max((size for size in hidden.index if size < above), default=0))
+    return Number((above + below) / 2, below, above, "bare: the shorter hides, the longer does not")
+
+
+def _call(bare: pd.DataFrame) -> Number:
+    """Of a short message: what is long and asks nobody is copied in the call."""
+    shortest = bare[bare["size_bytes"] == bare["size_bytes"].min()]
+    return of_launches(shortest["post_s"].to_numpy(float), "post_s of the shortest message, bare")
+
+
+def _wake(records: Records, mpi: str) -> Number:
+    """CPU time of a turn of the engine's timer thread."""
+    launches = records.launches[records.launches["mpi"] == mpi]
+    costs = []
+    for report in launches["engine"].dropna():
+        for thread in report.get("threads", []):
+            if thread["role"] == "timer" and thread["voluntary_switches"] > 0:
+                costs.append(thread["cpu_s"] / thread["voluntary_switches"])
+    if not costs:
+        raise UsageError(
+            f"The sessions have no record of a timer thread on {mpi} (variant timer or idle): a wake's cost."
+        )
+    return of_launches(np.array(costs), "CPU time of the engine's timer thread / its turns")
+
+
+def _per_byte(rows: pd.DataFrame, extra: Callable[[pd.DataFrame], pd.Series[float]], source: str) -> Number:
+    return of_launches((extra(rows) / rows["size_bytes"]).clip(lower=0).to_numpy(float), source)
+
+
+def _copy(overlap: pd.DataFrame) -> Number:
+    """What the engine's polls take of the computation, a byte: its wakes are a small part of it."""
+    rows = overlap[(overlap["variant"] == "adaptive") & (overlap["size_bytes"] >= LARGE)]
+    _need(rows, "adaptive beside a message of 1 MiB or more (study overlap-ratio)")
+    return _per_byte(rows, lambda x: x["comp_in_s"] - x["comp_s"], "(comp_in_s - comp_s) / size, adaptive")
+
+
+def _reduction(table: pd.DataFrame, family: str) -> Number:
+    """What a sum takes beside its messages: of half a vector in MPICH's Ireduce, of one in Open MPI's Iallreduce."""
+    name, parts, messages = ("ireduce", 0.5, 1) if family == "mpich" else ("iallreduce", 1.0, 2)
+    rows = table[(table["study"] == "collective-overlap") & (table["variant"] == "bare")]
+    rows = _need(rows, "bare collectives of two ranks (study collective-overlap)")
+    plain = _need(rows[rows["collective"] == "ibcast"], "a bare Ibcast")["comm_s"].median()
+    sums = _need(rows[rows["collective"] == name], f"a bare {name}")
+    source = f"comm_s of {name} above that of ibcast, bare"
+    return _per_byte(sums, lambda x: (x["comm_s"] - messages * plain) / parts, source)
+
+
+def _slice(own: pd.DataFrame) -> Number:
+    """For how long the MPI's own thread and the program have the core by turns, from a short message's waiting."""
+    if own.empty:
+        return Number(0.0, 0.0, 0.0, "it has none")
+    shortest = own[own["size_bytes"] == own["size_bytes"].min()]
+    if shortest["size_bytes"].iloc[0] < LARGE:
+        return of_launches(shortest["comm_s"].to_numpy(float), "comm_s of a short message, mpi-async")
+    return Number(0.003, 0.001, 0.01, "no short message was recorded: Linux's slices, 1 to 10 ms")
+
+
+def _unit(large: pd.DataFrame) -> Number:
+    rows = large[large["work_units"] > 0]
+    return of_launches((rows["comp_s"] / rows["work_units"]).to_numpy(float), "comp_s / work_units, bare")

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What both need of records: the median of each launch at each point, and what launches say together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.records.load import Records
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with the interval in which 95 % of the launches lie, and where it comes from."""
+
+    value: float
+    low: float
+    high: float
+    source: str
+
+    def scaled(self, factor: float) -> Number:
+        return Number(self.value * factor, self.low * factor, self.high * factor, self.source)
+
+
+def of_launches(values: npt.NDArray[np.float64], source: str) -> Number:
+    """The median of the launches' own values, with their spread."""
+    low, middle, high = (float(x) for x in np.quantile(values, [0.025, 0.5, 0.975]))
+    return Number(middle, low, high, f"{source}; {len(values)} launches")
+
+
+def launch_medians(records: Records) -> pd.DataFrame:
+    """One row a launch and point, a column a quantity: the median of its repetitions on rank 0."""
+    samples = records.samples[records.samples["rank"] == 0]
+    keys = [name for name in samples.columns if name not in {"rank", "role", "quantity", "index", "value", "order"}]
+    medians = samples.groupby([*keys, "quantity"], observed=True, dropna=False)["value"].median()
+    table = medians.unstack("quantity").reset_index()
+    table.columns = pd.Index([str(name) for name in table.columns])
+    for name in keys:
+        table[name] = table[name].astype(samples[name].cat.categories.dtype)
+    return table

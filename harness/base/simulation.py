@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the simulator is, and with which files it predicts. Standard library only.
+
+A model is a folder: platform.xml, SimGrid's description of the network, and a file MPI.json for each MPI that it knows
+(results/schema/model.schema.json). OVERLAP_BENCH_MODEL names one of those that come with this repository, or a folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+
+from harness.base.errors import UsageError
+from harness.base.paths import BUILD_DIR, ROOT
+
+VARIABLE = "OVERLAP_BENCH_MODEL"
+SHIPPED = ROOT / "workloads" / "simulated" / "models"
+DEFAULT = "vcluster"
+PLATFORM = "platform.xml"
+BIN = BUILD_DIR / "simulated" / "bin"
+PROGRAM = BIN / "simulate"
+ASYNC_PROGRESS = {"SIMULATED_ASYNC_PROGRESS": "1"}  # what the MPI's own variable is on a real system
+
+
+def folder() -> Path:
+    """The model that is asked for, or UsageError."""
+    asked = os.environ.get(VARIABLE) or DEFAULT
+    found = next((path for path in (SHIPPED / asked, Path(asked)) if (path / PLATFORM).is_file()), None)
+    if found is None:
+        known = ", ".join(sorted(path.parent.name for path in SHIPPED.glob(f"*/{PLATFORM}")))
+        raise UsageError(f"{VARIABLE}={asked}: a folder with {PLATFORM} is wanted, or one of {known}.")
+    return found.resolve()
+
+
+def mpis(model: Path) -> list[str]:
+    """The MPIs that a model knows."""
+    return sorted(path.stem for path in model.glob("*.json"))
+
+
+def has_own_thread(model: Path, mpi: str) -> bool:
+    """Whether the MPI has a progress thread of its own, by its model."""
+    try:
+        return bool(json.loads((model / f"{mpi}.json").read_text())["async"]["exists"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{model / mpi}.json is no model of an MPI: {error!r}.") from None
+
+
+def hosts(model: Path) -> int:
+    """How many hosts the platform's clusters have, each of which takes one rank."""
+    try:
+        tree = ElementTree.parse(model / PLATFORM)
+    except ElementTree.ParseError as error:
+        raise UsageError(f"{model / PLATFORM} is no XML: {error}.") from None
+    count = len(tree.findall(".//host"))
+    for cluster in tree.iter("cluster"):
+        for part in cluster.get("radical", "").split(","):
+            first, _, last = part.partition("-")
+            count += int(last or first) - int(first) + 1 if first.isdigit() else 0
+    return count
+
+
+def files(model: Path) -> dict[str, str]:
+    """What predicts: file -> SHA-256."""
+    paths = [model / PLATFORM, *sorted(model.glob("*.json"))]
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}

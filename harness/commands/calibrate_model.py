@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench calibrate-model: from records of a real system the files by which --system simulated predicts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.base import simulation
+from harness.base.errors import UsageError
+from harness.sessions import session as sessions
+
+if TYPE_CHECKING:
+    from analysis.models.fit import Fit
+
+HOSTS = 4096
+CLUSTER = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<!-- {origin} -->
+<platform version="4.1">
+  <cluster id="{name}" prefix="node-" radical="0-{last}" suffix="" speed="1Gf" sharing_policy="SPLITDUPLEX"
+           bw="{bandwidth:.6g}Bps" lat="{latency:.4g}s"/>
+</platform>
+"""
+
+
+def calibrate_model(
+    sessions_given: Annotated[list[str], typer.Argument(metavar="SESSION...", help="Records to fit to, or latest.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The model's folder, which is made.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a folder that is there.")] = False,
+) -> int:
+    """Fit a model of MPIs and network to sessions of two ranks: overlap-ratio and collective-overlap.
+
+    Each number stands in the files with its interval and where it comes from. What no record says is an error.
+    Example: ./bench calibrate-model SESSION OTHER --out my-model; OVERLAP_BENCH_MODEL=my-model ./bench run ...
+    """
+    from analysis.models.fit import fit  # noqa: PLC0415 - a second of imports
+    from analysis.records.load import load  # noqa: PLC0415
+
+    if out.exists() and not force:
+        raise UsageError(f"--out {out}: there is something already; name another folder, or add --force.")
+    found = [sessions.load(name) for name in sessions_given]
+    fitted = fit(load([session.path for session in found]))
+    origin = [{"session": s.name, "commit": s.facts.git.commit if s.facts.git else ""} for s in found]
+    _write(out, fitted, origin)
+    print(f"{out}: {simulation.PLATFORM} and {', '.join(f'{mpi}.json' for mpi in fitted.mpis)}")
+    return 0
+
+
+def _write(out: Path, fitted: Fit, origin: list[dict[str, Any]]) -> None:
+    """The whole folder or nothing."""
+    partial = out.with_name(f".{out.name}.part")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        partial.mkdir(parents=True)
+        words = "fitted to " + ", ".join(f"{entry['session']} (commit {entry['commit'][:7]})" for entry in origin)
+        rate, latency = _words(fitted.bandwidth.scaled(1e-6)), _words(fitted.latency.scaled(1e6))
+        platform = CLUSTER.format(
+            origin=f"{words}: bandwidth {rate} MB/s, latency {latency} us",
+            name=out.name,
+            last=HOSTS - 1,
+            bandwidth=fitted.bandwidth.value,
+            latency=fitted.latency.value / 2,  # out of one host, into the other
+        )
+        (partial / simulation.PLATFORM).write_text(platform)
+        for mpi, model in fitted.mpis.items():
+            (partial / f"{mpi}.json").write_text(json.dumps(model | {"fitted_to": origin}, indent=1) + "\n")
+        shutil.rmtree(out, ignore_errors=True)
+        partial.rename(out)
+    except OSError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise UsageError(f"--out {out} cannot be written ({error.strerror}).") from error
+
+
+def _words(number: Any) -> str:
+    return f"{number.value:.4g} ({number.low:.4g} to {number.high:.4g})"

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command that a launcher would start on every rank, read instead of run: which workload, with which points, under
+// which variant.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run.h"
+
+namespace simulated {
+
+struct Launched {
+  std::string program;                 ///< microbench
+  std::string benchmark;               ///< overlap
+  std::vector<std::string> arguments;  ///< of the workload, for its record
+  Variant variant;
+  bool calibrate = false;
+  std::vector<Json> points;
+  std::vector<std::int64_t> sizes;  ///< of messages, with --calibrate
+  Json context = Json::object();
+  std::string output;
+  double slowdown = 1;
+};
+
+/// Reads `words`: `[progress-run --variant V [--set K=V]... --] WORKLOAD BENCHMARK [options]`. `own_thread`: the MPI's
+/// own progress thread is on. UsageError where it is no workload's command.
+Launched read_command(const std::vector<std::string>& words, bool own_thread);
+
+}  // namespace simulated

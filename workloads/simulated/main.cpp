@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A launcher that starts nothing: it reads which workload it should start on how many ranks, and writes the record that
+// a model of the MPI and the network predicts.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "common/errors.h"
+#include "launched.h"
+#include "model.h"
+#include "record.h"
+#include "run.h"
+
+namespace simulated {
+namespace {
+
+constexpr int usage_status = 2;
+constexpr const char* own_thread = "SIMULATED_ASYNC_PROGRESS";  // set as an MPI's own variable would be
+
+struct Options {
+  std::string platform;
+  std::string model;
+  int ranks = 2;
+};
+
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) {
+    throw workloads::UsageError(fmt::format("--model {}: cannot be read", path));
+  }
+  return text.str();
+}
+
+std::vector<std::pair<const Pattern*, Json>> plan(const Launched& launched, const Pattern* pattern) {
+  std::vector<std::pair<const Pattern*, Json>> points;
+  if (launched.calibrate) {
+    points.emplace_back(&calibration, Json{{"calibration", "unit"}});
+    for (const auto size : launched.sizes) {
+      points.emplace_back(&calibration, Json{{"calibration", "comm"}, {"size_bytes", size}});
+    }
+  }
+  for (const auto& point : launched.points) {
+    points.emplace_back(pattern, point);
+  }
+  return points;
+}
+
+int simulate(const Options& options, const Launched& launched) {
+  // Launches of the same repetition have the same draw, whatever their variant: what is compared has one model.
+  const auto draw = launched.context.value("repetition", std::uint64_t{0});
+  Model model = model_from_json(read(options.model), "--model " + options.model, draw);
+  model.computation.unit *= launched.slowdown;
+  const Pattern* pattern = pattern_of(launched.program, launched.benchmark);
+  std::string why = why_not(launched.variant, model);
+  if (pattern == nullptr) {
+    why = fmt::format("{} {} has no model, so it is not simulated", launched.program, launched.benchmark);
+  }
+  if (launched.points.empty() && !launched.calibrate) {
+    throw workloads::UsageError("no point to simulate: give --points FILE or --point key=value,...");
+  }
+  const Source source{.platform = options.platform, .model_file = options.model, .draw = draw};
+  if (!why.empty()) {
+    std::vector<std::pair<Json, std::string>> left_out;
+    std::ranges::transform(launched.points, std::back_inserter(left_out),
+                           [&](const Json& point) { return std::pair(point, why); });
+    write_record(launched, source, model, nullptr, options.ranks, {}, {}, left_out);
+    return EXIT_SUCCESS;
+  }
+  const auto points = plan(launched, pattern);
+  for (const auto& [one, point] : points) {
+    one->check(point, options.ranks);
+  }
+  Network network(options.platform);
+  Run run(network, model, launched.variant, options.ranks);
+  const auto results = run.points(points);
+  write_record(launched, source, model, &run, options.ranks, points, results, {});
+  return EXIT_SUCCESS;
+}
+
+int run(std::vector<std::string> words) {
+  Options options;
+  CLI::App parser{"Predicts what a workload would record on a platform and with an MPI that files describe.",
+                  "simulate"};
+  parser.footer(
+      "Example: simulate --platform vcluster.xml --model mpich.json -n 1024 -- microbench overlap "
+      "--point size_bytes=4194304,work_units=20000");
+  parser.add_option("--platform", options.platform, "SimGrid's platform file (XML); each rank takes a host of it")
+      ->required();
+  parser.add_option("--model", options.model, "What is known of the MPI and the machine (JSON)")->required();
+  parser.add_option("-n,--ranks", options.ranks, "How many ranks")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  const auto border = std::ranges::find(words, "--");
+  const std::vector<std::string> behind(border == words.end() ? border : border + 1, words.end());
+  words.erase(border, words.end());
+  std::ranges::reverse(words);
+  try {
+    parser.parse(words);
+    return simulate(options, read_command(behind, std::getenv(own_thread) != nullptr));
+  } catch (const CLI::Success& help) {
+    return parser.exit(help);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "simulate: {}\n", error.what());
+  } catch (const workloads::UsageError& error) {
+    fmt::print(stderr, "simulate: {}\n", error.what());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "simulate: {}\n", error.what());
+    return EXIT_FAILURE;
+  }
+  return usage_status;
+}
+
+}  // namespace
+}  // namespace simulated
+
+int main(int argc, char** argv) { return simulated::run({argv + 1, argv + argc}); }

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The benchmarks of microbench that have a model: a message beside a computation, a collective beside one, and what the
+// amounts of work are chosen from. Each step is that of workloads/microbench.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "common/errors.h"
+#include "common/overlap_sample.h"
+#include "run.h"
+
+namespace simulated {
+namespace {
+
+using workloads::UsageError;
+
+enum Tag : std::uint8_t { payload_tag, acknowledgement_tag, ping_tag, pong_tag };
+
+constexpr std::array collectives{"ireduce", "igather", "ibcast", "iscatter", "iallreduce", "ialltoall", "iallgather"};
+
+Bytes size_of(const Json& point) { return point.value("size_bytes", Bytes{0}); }
+
+bool computes(const Json& point, bool sender) {
+  const auto pattern = point.value("pattern", std::string("both"));
+  return pattern == "both" || pattern == (sender ? "sender" : "receiver");
+}
+
+/// Computes `work` seconds, with a test of `request` after each part of them, if so is wished.
+Task compute_beside(Rank& rank, Seconds work, Seconds part, RequestPtr request) {
+  if (part <= 0) {
+    co_await rank.compute(work);
+    co_return;
+  }
+  const auto nothing = std::make_shared<Request>();
+  nothing->done = true;
+  for (Seconds done = 0; done < work; done += part) {
+    co_await rank.compute(std::min(part, work - done));
+    if (!request->done) {
+      co_await rank.wait(nothing);  // MPI_Test: a visit, and no wait
+    }
+  }
+}
+
+struct Times {
+  Seconds total = 0;
+  Seconds inside = 0;
+  Seconds wait = 0;
+};
+
+struct Work {
+  Seconds all = 0;
+  Seconds part = 0;
+};
+
+Work work_of(const Json& point, const Model& model) {
+  return {.all = point.value("work_units", 0.0) * model.computation.unit,
+          .part = point.value("test_every", 0.0) * model.computation.unit};
+}
+
+/// One message from `rank` to its partner or from it, and the acknowledgement that closes the sender's time.
+Task transfer(Rank& rank, Fence& fence, const Json& point, Work work, Times& times) {
+  const int peer = (rank.number() + (rank.size() / 2)) % rank.size();
+  const bool sender = rank.number() < rank.size() / 2;
+  const Bytes bytes = size_of(point);
+  RequestPtr request;
+  if (!sender && point.value("receive", std::string("preposted")) == "preposted") {
+    request = rank.receive(peer, payload_tag, bytes);
+  }
+  co_await fence.arrive();
+  const Seconds begin = rank.now();
+  if (!request) {
+    request = sender ? rank.send(peer, payload_tag, bytes) : rank.receive(peer, payload_tag, bytes);
+  }
+  if (work.all > 0) {
+    co_await compute_beside(rank, work.all, work.part, request);
+  }
+  times.inside = rank.now() - begin;
+  co_await rank.wait(request);
+  times.total = rank.now() - begin;
+  times.wait = times.total - times.inside;
+  if (sender) {
+    co_await rank.wait(rank.receive(peer, acknowledgement_tag, 0));
+    times.total = rank.now() - begin;
+  } else {
+    co_await rank.wait(rank.send(peer, acknowledgement_tag, 0));
+  }
+}
+
+/// Half of a round trip of an empty message.
+Task latency(Rank& rank, Fence& fence, Seconds& half) {
+  const int peer = (rank.number() + (rank.size() / 2)) % rank.size();
+  const bool first = rank.number() < rank.size() / 2;
+  co_await fence.arrive();
+  const Seconds begin = rank.now();
+  if (first) {
+    co_await rank.wait(rank.send(peer, ping_tag, 0));
+    co_await rank.wait(rank.receive(peer, pong_tag, 0));
+  } else {
+    co_await rank.wait(rank.receive(peer, ping_tag, 0));
+    co_await rank.wait(rank.send(peer, pong_tag, 0));
+  }
+  half = (rank.now() - begin) / 2;
+}
+
+void record(Measured& measured, const Times& alone, Seconds computation, const Times& beside, Seconds closing) {
+  measured.values = {{"total_s", beside.total},    {"comm_s", alone.total}, {"comp_s", computation},
+                     {"comp_in_s", beside.inside}, {"wait_s", beside.wait}, {"ack_s", closing}};
+}
+
+Task run_overlap(Rank& rank, Fence& fence, const Json& point, Measured& measured) {
+  const bool sender = rank.number() < rank.size() / 2;
+  measured.role = sender ? "sender" : "receiver";
+  Work work = work_of(point, rank.model());
+  if (!computes(point, sender)) {
+    work = {};
+  }
+  Times alone;
+  Times beside;
+  Seconds closing = 0;
+  co_await transfer(rank, fence, point, {}, alone);
+  co_await fence.arrive();
+  const Seconds begin = rank.now();
+  co_await rank.compute(work.all);
+  const Seconds computation = rank.now() - begin;
+  co_await transfer(rank, fence, point, work, beside);
+  if (work.all <= 0) {
+    beside.inside = 0;
+  }
+  co_await latency(rank, fence, closing);
+  record(measured, alone, computation, beside, closing);
+}
+
+void check_pairs(const Json& /*point*/, int ranks) {
+  if (ranks % 2 != 0) {
+    throw UsageError(fmt::format("pairs of ranks are needed, and there are {}", ranks));
+  }
+}
+
+// ---- collectives
+
+Task collective_once(Rank& rank, Fence& fence, const Json& point, Work work, Times& times) {
+  co_await fence.arrive();
+  const Seconds begin = rank.now();
+  const Collective collective{.name = point["collective"].get<std::string>(),
+                              .rank = rank.number(),
+                              .ranks = rank.size(),
+                              .bytes = size_of(point)};
+  const auto request = rank.start(schedule_of(rank.model().schedules, collective));
+  if (work.all > 0) {
+    const Seconds computing = rank.now();
+    co_await compute_beside(rank, work.all, work.part, request);
+    times.inside = rank.now() - computing;
+  }
+  const Seconds waiting = rank.now();
+  co_await rank.wait(request);
+  times.wait = rank.now() - waiting;
+  co_await real_barrier(rank);
+  times.total = rank.now() - begin;
+}
+
+Task run_collective(Rank& rank, Fence& fence, const Json& point, Measured& measured) {
+  measured.role = rank.number() == 0 ? "root" : "other";
+  const Work work = work_of(point, rank.model());
+  Times alone;
+  Times beside;
+  co_await collective_once(rank, fence, point, {}, alone);
+  co_await fence.arrive();
+  const Seconds begin = rank.now();
+  co_await rank.compute(work.all);
+  const Seconds computation = rank.now() - begin;
+  co_await collective_once(rank, fence, point, work, beside);
+  co_await fence.arrive();
+  const Seconds closing = rank.now();
+  co_await real_barrier(rank);
+  record(measured, alone, computation, beside, rank.now() - closing);
+}
+
+void check_collective(const Json& point, int ranks) {
+  const auto name = point.value("collective", std::string());
+  if (std::ranges::find(collectives, name) == collectives.end()) {
+    throw UsageError(fmt::format("collective={}: one of {} is wanted", name, fmt::join(collectives, ", ")));
+  }
+  if (ranks < 2) {
+    throw UsageError("a collective needs 2 ranks at least, and there is 1");
+  }
+}
+
+// ---- calibration
+
+const Quantities& calibration_quantities() {
+  static const Quantities table{workloads::leading(workloads::seconds("unit_s")), workloads::seconds("comm_s"),
+                                workloads::seconds("ack_s")};
+  return table;
+}
+
+Task run_calibration(Rank& rank, Fence& fence, const Json& point, Measured& measured) {
+  if (point["calibration"] == "unit") {
+    measured.role = "computing";
+    measured.values = {{"unit_s", rank.model().computation.unit}};
+    co_return;
+  }
+  measured.role = rank.number() < rank.size() / 2 ? "sender" : "receiver";
+  Times alone;
+  Seconds closing = 0;
+  co_await transfer(rank, fence, point, {}, alone);
+  co_await latency(rank, fence, closing);
+  measured.values = {{"comm_s", alone.total}, {"ack_s", closing}};
+}
+
+void check_calibration(const Json& point, int ranks) {
+  if (point["calibration"] == "comm") {
+    check_pairs(point, ranks);
+  }
+}
+
+}  // namespace
+
+Task real_barrier(Rank& rank) {
+  const auto request = rank.start(barrier(rank.number(), rank.size()));
+  co_await rank.wait(request);
+}
+
+const Pattern overlap{
+    .name = "overlap", .quantities = workloads::overlap_quantities, .check = check_pairs, .run = run_overlap};
+const Pattern collective_overlap{.name = "collective-overlap",
+                                 .quantities = workloads::overlap_quantities,
+                                 .check = check_collective,
+                                 .run = run_collective};
+const Pattern calibration{
+    .name = "calibration", .quantities = calibration_quantities, .check = check_calibration, .run = run_calibration};
+
+}  // namespace simulated

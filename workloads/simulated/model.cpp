@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/errors.h"
+#include "common/parameters.h"
+
+namespace simulated {
+namespace {
+
+using workloads::UsageError;
+
+/// Reads a model's numbers one after the other, in an order that never changes: so a draw is the same for all MPIs.
+class Reader {
+ public:
+  Reader(const Json& file, std::string place, std::uint64_t draw)
+      : file_(file), place_(std::move(place)), drawn_(draw != 0), generator_(draw) {}
+
+  [[nodiscard]] const Json& of(const char* group, const char* name) const {
+    if (!file_.contains(group) || !file_[group].is_object() || !file_[group].contains(name)) {
+      fail(group, name, "is missing");
+    }
+    return file_[group][name];
+  }
+
+  double number(const char* group, const char* name) {
+    const Json& entry = of(group, name);
+    // a standard normal, cut at two: the interval is one of 95 %
+    const double deviation = std::clamp(std::normal_distribution<>()(generator_), -2.0, 2.0) / 2.0;
+    double value = 0;
+    if (entry.is_number()) {
+      value = entry.get<double>();
+    } else if (entry.is_object() && entry.contains("value") && entry["value"].is_number()) {
+      value = entry["value"].get<double>();
+      if (drawn_) {
+        value += deviation * (deviation < 0 ? value - entry.value("low", value) : entry.value("high", value) - value);
+      }
+    } else {
+      fail(group, name, "must be a number, or an object with value, low and high");
+    }
+    if (!std::isfinite(value) || value < 0) {
+      fail(group, name, "must be finite and not negative");
+    }
+    return value;
+  }
+
+  [[nodiscard]] bool flag(const char* group, const char* name) const {
+    const Json& entry = of(group, name);
+    if (!entry.is_boolean()) {
+      fail(group, name, "must be true or false");
+    }
+    return entry.get<bool>();
+  }
+
+  [[nodiscard]] std::string word(const char* name) const {
+    if (!file_.contains(name) || !file_[name].is_string()) {
+      throw UsageError(fmt::format("{}: {} is missing, or no text", place_, name));
+    }
+    return file_[name].get<std::string>();
+  }
+
+ private:
+  [[noreturn]] void fail(const char* group, const char* name, const char* what) const {
+    throw UsageError(fmt::format("{}: {}.{} {}", place_, group, name, what));
+  }
+
+  const Json& file_;
+  std::string place_;
+  bool drawn_;
+  std::mt19937_64 generator_;
+};
+
+Bytes bytes(double value) { return static_cast<Bytes>(std::llround(value)); }
+
+}  // namespace
+
+Model model_from_json(const std::string& text, const std::string& place, std::uint64_t draw) {
+  const Json file = workloads::object_from_json(text, place);
+  Reader read(file, place, draw);
+  Model model;
+  model.mpi = read.word("mpi");
+  model.schedules = read.word("schedules");
+  if (model.schedules != "mpich" && model.schedules != "openmpi") {
+    throw UsageError(fmt::format("{}: schedules: mpich or openmpi is wanted, not {}", place, model.schedules));
+  }
+  model.protocol.eager_bytes = bytes(read.number("protocol", "eager_bytes"));
+  model.protocol.handshake = read.flag("protocol", "handshake");
+  model.protocol.zero_copy = read.flag("protocol", "zero_copy");
+  model.protocol.send_buffer_bytes = bytes(read.number("protocol", "send_buffer_bytes"));
+  model.protocol.receive_buffer_bytes = bytes(read.number("protocol", "receive_buffer_bytes"));
+  if (!model.protocol.zero_copy &&
+      (model.protocol.send_buffer_bytes == 0 || model.protocol.receive_buffer_bytes == 0)) {
+    throw UsageError(fmt::format("{}: protocol: a socket has buffers of more than 0 bytes", place));
+  }
+  model.costs.call = read.number("costs", "call_s");
+  model.costs.wake = read.number("costs", "wake_s");
+  model.costs.copy_per_byte = read.number("costs", "copy_s_per_byte");
+  model.costs.reduce_per_byte = read.number("costs", "reduce_s_per_byte");
+  model.async.exists = read.flag("async", "exists");
+  model.async.slice = read.number("async", "slice_s");
+  model.computation.unit = read.number("computation", "unit_s");
+  return model;
+}
+
+}  // namespace simulated

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a model file says of an MPI and a machine: numbers that ./bench calibrate-model found, each with its interval.
+// results/schema/model.schema.json publishes the file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "common/json.h"
+#include "network.h"
+
+namespace simulated {
+
+using workloads::Json;
+
+/// How messages travel.
+struct Protocol {
+  Bytes eager_bytes = 0;           ///< up to here a message travels with its envelope
+  bool handshake = true;           ///< above: request, answer, data; false: straight into the socket
+  bool zero_copy = false;          ///< the network card moves it: no CPU time, no buffers of the kernel
+  Bytes send_buffer_bytes = 0;     ///< what the sender's kernel takes in one visit
+  Bytes receive_buffer_bytes = 0;  ///< what the receiver's kernel holds until a visit
+};
+
+/// CPU time, seconds.
+struct Costs {
+  Seconds call = 0;           ///< an MPI call, or a step of a collective
+  Seconds wake = 0;           ///< of the engine's thread, beside what it moves
+  Seconds copy_per_byte = 0;  ///< a byte through the kernel, at each end
+  Seconds reduce_per_byte = 0;
+};
+
+/// The MPI's own progress thread, which shares its core with the program.
+struct AsyncThread {
+  bool exists = false;
+  Seconds slice = 0;  ///< computes so long, polls so long, by turns
+};
+
+struct Computation {
+  Seconds unit = 0;  ///< a unit of the benchmarks' work
+};
+
+struct Model {
+  std::string mpi;
+  std::string schedules;  ///< whose collectives: mpich or openmpi
+  Protocol protocol;
+  Costs costs;
+  AsyncThread async;
+  Computation computation;
+};
+
+/// The model of a file's text. `draw` 0: every number as it is; else each number drawn from its interval, the same for
+/// the same `draw`. UsageError, with `place` in its sentence, where the text is no model.
+Model model_from_json(const std::string& text, const std::string& place, std::uint64_t draw);
+
+}  // namespace simulated

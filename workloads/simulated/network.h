@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The network and the clock: what is shared, and by how much, SimGrid says; all else waits for its time here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace simulated {
+
+using Seconds = double;
+using Bytes = std::uint64_t;
+using Action = std::function<void()>;
+
+/// Time, and what happens when: no network is needed for that, so that the model's tests bring one of their own.
+class World {
+ public:
+  World() = default;
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  World(World&&) = delete;
+  World& operator=(World&&) = delete;
+  virtual ~World() = default;
+
+  [[nodiscard]] virtual Seconds now() const = 0;
+  /// `action` happens at `time`, after what was asked for at the same time before.
+  virtual void at(Seconds time, Action action) = 0;
+  /// Bytes begin to leave host `from` for host `to` now; `left` happens when the last of them has left.
+  virtual void move(int from, int to, Bytes bytes, Action left) = 0;
+  /// From when a byte leaves `from` until it is at `to`.
+  [[nodiscard]] virtual Seconds latency(int from, int to) = 0;
+};
+
+/// A platform file of SimGrid (XML). Bandwidth is shared by SimGrid; its latencies are taken out of it and paid here,
+/// once a message, because pieces of one message follow each other without a pause. One a process.
+class Network final : public World {
+ public:
+  /// UsageError where `platform` cannot be read.
+  explicit Network(const std::string& platform);
+  ~Network() override;
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+  Network(Network&&) = delete;
+  Network& operator=(Network&&) = delete;
+
+  /// SimGrid's.
+  [[nodiscard]] static std::string version();
+  [[nodiscard]] int hosts() const;
+  /// Runs `begin` and all that follows from it.
+  void run(Action begin);
+
+  [[nodiscard]] Seconds now() const override;
+  void at(Seconds time, Action action) override;
+  void move(int from, int to, Bytes bytes, Action left) override;
+  [[nodiscard]] Seconds latency(int from, int to) override;
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace simulated

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A launch's record, in the form of every workload's, but that each line of it comes from a simulation and says so.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launched.h"
+#include "run.h"
+
+namespace simulated {
+
+/// What was simulated with: for the header.
+struct Source {
+  std::string platform;
+  std::string model_file;
+  std::uint64_t draw;
+};
+
+/// All of it at once, when the simulation is over. `left_out`: points that cannot be simulated, and why.
+void write_record(const Launched& launched, const Source& source, const Model& model, const Run* run, int ranks,
+                  const std::vector<std::pair<const Pattern*, Json>>& points,
+                  const std::vector<std::vector<Measured>>& results,
+                  const std::vector<std::pair<Json, std::string>>& left_out);
+
+}  // namespace simulated

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The model against times worked out by hand: 1 MB/s, 1 ms latency, one wire a message.
+#include <gtest/gtest.h>
+
+#include "common/errors.h"
+#include "line.h"
+
+namespace simulated::testing {
+namespace {
+
+constexpr Bytes large = 100'000;  // 0.1 s on the wire
+constexpr Seconds tolerance = 1e-9;
+
+/// Rank 0 sends `bytes` to rank 1; each computes `work` meanwhile.
+struct Exchange {
+  Bytes bytes = large;
+  Seconds sender_work = 0;
+  Seconds receiver_work = 0;
+  Seconds sender_end = 0;
+  Seconds receiver_end = 0;
+
+  Task operator()(Rank& rank) {
+    const bool sender = rank.number() == 0;
+    auto request = sender ? rank.send(1, 0, bytes) : rank.receive(0, 0, bytes);
+    co_await rank.compute(sender ? sender_work : receiver_work);
+    co_await rank.wait(request);
+    (sender ? sender_end : receiver_end) = rank.now();
+  }
+};
+
+TEST(Message, AnEagerOneTravelsWithItsEnvelope) {
+  Job job(free_model(), "bare", 2);
+  Exchange exchange{.bytes = 500};
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  EXPECT_NEAR(exchange.sender_end, 0, tolerance);  // it is buffered
+  EXPECT_NEAR(exchange.receiver_end, 0.0005 + wire_latency, tolerance);
+}
+
+TEST(Message, ALargeOneAsksFirst) {
+  Job job(free_model(), "bare", 2);
+  Exchange exchange;
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  EXPECT_NEAR(exchange.receiver_end, (3 * wire_latency) + 0.1, tolerance);
+  EXPECT_NEAR(exchange.sender_end, (2 * wire_latency) + 0.1, tolerance);
+}
+
+TEST(Message, NobodyAnswersWhileTheReceiverComputes) {
+  Job job(free_model(), "bare", 2);
+  Exchange exchange{.receiver_work = 0.5};
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  EXPECT_NEAR(exchange.receiver_end, 0.5 + (2 * wire_latency) + 0.1, tolerance);
+}
+
+TEST(Message, TheAnswerIsNotSeenWhileTheSenderComputes) {
+  Job job(free_model(), "bare", 2);
+  Exchange exchange{.sender_work = 0.5};
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  EXPECT_NEAR(exchange.sender_end, 0.5 + 0.1, tolerance);
+}
+
+TEST(Message, WithoutAHandshakeTheCardMovesIt) {
+  Model model = free_model();
+  model.protocol.handshake = false;
+  Job job(model, "bare", 2);
+  Exchange exchange{.sender_work = 0.5, .receiver_work = 0.5};
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  EXPECT_NEAR(exchange.receiver_end, 0.5, tolerance);
+}
+
+Model with_buffers(Bytes each) {
+  Model model = free_model();
+  model.protocol = {.eager_bytes = 0,
+                    .handshake = false,
+                    .zero_copy = false,
+                    .send_buffer_bytes = each,
+                    .receive_buffer_bytes = each};
+  return model;
+}
+
+TEST(Buffers, WhatTheyHoldTravelsBesideTheComputation) {
+  Job job(with_buffers(large), "bare", 2);
+  Exchange exchange{.sender_work = 0.5, .receiver_work = 0.5};
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  EXPECT_NEAR(exchange.receiver_end, 0.5, tolerance);
+}
+
+TEST(Buffers, TheRestTravelsAfterwards) {
+  Job job(with_buffers(large), "bare", 2);
+  Exchange exchange{.bytes = 3 * large, .sender_work = 0.5, .receiver_work = 0.5};
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  // One buffer's worth is there when the computation ends; of the two that are not, the first waits for room.
+  EXPECT_NEAR(exchange.receiver_end, 0.5 + 0.2 + (2 * wire_latency), 2 * wire_latency);
+}
+
+TEST(Buffers, CopyingTakesTheReceiversCore) {
+  Model model = with_buffers(large);
+  model.costs.copy_per_byte = 1e-6;  // as long as the wire takes
+  Job job(model, "bare", 2);
+  Exchange exchange{.sender_work = 0.5, .receiver_work = 0.5};
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  EXPECT_NEAR(exchange.receiver_end, 0.5 + 0.1, tolerance);
+  EXPECT_NEAR(exchange.sender_end, 0.1 + 0.5, tolerance);  // it copies before it computes
+}
+
+TEST(Timer, WakesAtItsPeriodAndTakesTheCore) {
+  Model model = free_model();
+  model.costs.wake = 0.001;
+  Job job(model, "timer", 1, {{"timer_us", "99000"}});
+  Seconds end = 0;
+  ASSERT_TRUE(job.run([&](Rank& rank) -> Task {
+    co_await rank.compute(0.5);
+    end = rank.now();
+  }));
+  // at 0, 0.1, ..., 0.5: the fifth comes before 0.505 and takes its millisecond, too
+  EXPECT_EQ(job.ranks[0]->polls().wakes, 6);
+  EXPECT_NEAR(end, 0.5 + (6 * 0.001), tolerance);
+}
+
+TEST(Timer, AWakeMovesTheHandshake) {
+  Job job(free_model(), "timer", 2, {{"timer_us", "20000"}});
+  Exchange exchange{.sender_work = 0.5, .receiver_work = 0.5};
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  EXPECT_NEAR(exchange.receiver_end, 0.5, tolerance);
+  EXPECT_NEAR(exchange.sender_end, 0.5, tolerance);
+}
+
+TEST(Adaptive, TheArrivalWakesIt) {
+  Job job(free_model(), "adaptive", 2);
+  Exchange exchange{.receiver_work = 0.5};
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  // The envelope is there after 1 ms, later than the 0.5 ms that the engine waits after a start: answered at once.
+  EXPECT_NEAR(exchange.sender_end, (2 * wire_latency) + 0.1, tolerance);
+  EXPECT_EQ(job.ranks[1]->polls().productive, 2);  // envelope, data
+}
+
+TEST(Adaptive, ParksWhereNothingIsPending) {
+  Job job(free_model(), "adaptive", 1);
+  ASSERT_TRUE(job.run([&](Rank& rank) -> Task { co_await rank.compute(0.5); }));
+  EXPECT_EQ(job.ranks[0]->polls().wakes, 0);
+}
+
+TEST(Adaptive, ItsTimerWakesItWhereNothingArrives) {
+  Job job(free_model(), "adaptive", 2);
+  ASSERT_TRUE(job.run([&](Rank& rank) -> Task {
+    if (rank.number() == 1) {
+      auto request = rank.receive(0, 0, large);
+      co_await rank.compute(0.0035);
+      co_await rank.wait(request);
+    } else {
+      co_await rank.compute(0.1);
+      co_await rank.wait(rank.send(1, 0, large));
+    }
+  }));
+  EXPECT_EQ(job.ranks[1]->polls().wakes, 1);  // after 2 ms, then after 4 more
+}
+
+TEST(OwnThread, SharesTheCore) {
+  Model model = free_model();
+  model.async = {.exists = true, .slice = 0.004};
+  Job job(model, "mpi-async", 1);
+  Seconds end = 0;
+  ASSERT_TRUE(job.run([&](Rank& rank) -> Task {
+    co_await rank.compute(0.4);
+    end = rank.now();
+  }));
+  EXPECT_NEAR(end, 0.8, 0.008);
+}
+
+TEST(Variants, WhatHasNoModelIsSaid) {
+  EXPECT_NE(why_not(variant_of("offload", {}), free_model()), "");
+  EXPECT_NE(why_not(variant_of("adaptive", {{"burst", "5"}}), free_model()), "");
+  EXPECT_NE(why_not(variant_of("mpi-async", {}), free_model()), "");
+  EXPECT_EQ(why_not(variant_of("adaptive", {{"max_distance_us", "500"}}), free_model()), "");
+  EXPECT_THROW(variant_of("timer", {{"timer_us", "often"}}), workloads::UsageError);
+}
+
+constexpr const char* file = R"({
+  "schema": 1, "mpi": "mpich", "schedules": "mpich",
+  "protocol": {"eager_bytes": 65536, "handshake": true, "zero_copy": false,
+               "send_buffer_bytes": 1000000, "receive_buffer_bytes": {"value": 2e6, "low": 1e6, "high": 3e6}},
+  "costs": {"call_s": 1e-7, "wake_s": 1e-5, "copy_s_per_byte": 1e-10, "reduce_s_per_byte": 1e-10},
+  "async": {"exists": true, "slice_s": 0.004},
+  "computation": {"unit_s": 1e-6}})";
+
+TEST(ModelFile, ADrawStaysWithinTheIntervals) {
+  EXPECT_EQ(model_from_json(file, "here", 0).protocol.receive_buffer_bytes, 2'000'000);
+  const auto drawn = model_from_json(file, "here", 3).protocol.receive_buffer_bytes;
+  EXPECT_NE(drawn, 2'000'000);
+  EXPECT_GE(drawn, 1'000'000);
+  EXPECT_LE(drawn, 3'000'000);
+  EXPECT_EQ(drawn, model_from_json(file, "here", 3).protocol.receive_buffer_bytes);
+}
+
+TEST(ModelFile, WhatIsMissingIsNamed) {
+  std::string text = file;
+  text.replace(text.find("wake_s"), 6, "wakes_");
+  try {
+    model_from_json(text, "here", 0);
+    FAIL() << "no error";
+  } catch (const workloads::UsageError& error) {
+    EXPECT_STREQ(error.what(), "here: costs.wake_s is missing");
+  }
+}
+
+}  // namespace
+}  // namespace simulated::testing

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wakes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "common/errors.h"
+
+namespace simulated {
+namespace {
+
+constexpr Seconds microsecond = 1e-6;
+
+/// The engine's settings that the rules below read, with their defaults (progress_engine/src/policy/settings.cpp).
+constexpr std::array<std::pair<const char*, double>, 5> known_settings{{
+    {"timer_us", 2000},
+    {"min_distance_us", 100},
+    {"start_distance_us", 500},
+    {"max_distance_us", 4000},
+    {"rest_us", 10000},
+}};
+
+Seconds setting(const Variant& variant, const char* name) {
+  const auto found = variant.settings.find(name);
+  if (found != variant.settings.end()) {
+    return std::strtod(found->second.c_str(), nullptr) * microsecond;
+  }
+  const auto* entry =
+      std::ranges::find_if(known_settings, [&](const auto& known) { return known.first == std::string(name); });
+  return entry->second * microsecond;
+}
+
+/// The MPI as it is: nobody.
+class Nobody final : public Wakes {
+ public:
+  std::optional<Seconds> next(Seconds /*now*/, bool /*traffic*/) override { return {}; }
+};
+
+/// A thread that polls at a fixed period, whatever happens.
+class Timer final : public Wakes {
+ public:
+  explicit Timer(Seconds period) : period_(period) {}
+  std::optional<Seconds> next(Seconds now, bool /*traffic*/) override { return std::max(now, due_); }
+  void polled(const Poll& poll) override { due_ = poll.at + poll.took + period_; }
+
+ private:
+  Seconds period_;
+  Seconds due_ = 0;
+};
+
+/// A thread that polls all the time and shares the core with the program: the scheduler gives it to both by turns.
+class BusyThread final : public Wakes {
+ public:
+  explicit BusyThread(Seconds slice) : slice_(slice) {}
+  std::optional<Seconds> next(Seconds now, bool /*traffic*/) override { return std::max(now, due_); }
+  void polled(const Poll& poll) override { due_ = poll.at + (2 * slice_); }
+  [[nodiscard]] Seconds stays() const override { return slice_; }
+
+ private:
+  Seconds slice_;
+  Seconds due_ = 0;
+};
+
+/// The preset adaptive (progress_engine/src/core/event_loop.hpp): after a poll that moved something it lets more gather
+/// for an interval that follows the rate; then the next traffic wakes it, or its timer. It is off while polling did not
+/// pay.
+class Adaptive final : public Wakes {
+ public:
+  Adaptive(const Variant& variant, Seconds wake_cost)
+      : minimum_(setting(variant, "min_distance_us")),
+        start_(std::clamp(setting(variant, "start_distance_us"), minimum_, setting(variant, "max_distance_us"))),
+        maximum_(setting(variant, "max_distance_us")),
+        first_timeout_(setting(variant, "timer_us")),
+        first_backoff_(setting(variant, "rest_us")),
+        wake_cost_(wake_cost),
+        interval_(start_),
+        timeout_(first_timeout_),
+        backoff_(first_backoff_) {}
+
+  void pending(Seconds now, bool something) override {
+    something_ = something;
+    if (something) {
+      asleep_since_ = now;
+      gathered_ = now + interval_;  // the call that began it has done what could be done
+      timeout_ = first_timeout_;
+    } else {
+      learnt_ = std::max(interval_, start_);
+      interval_ = start_;
+      settle();
+    }
+  }
+
+  std::optional<Seconds> next(Seconds now, bool traffic) override {
+    if (!something_) {
+      return {};  // parked
+    }
+    traffic_ = traffic;
+    return std::max({now, off_until_, gathered_, traffic ? now : asleep_since_ + timeout_});
+  }
+
+  void polled(const Poll& poll) override {
+    const Seconds end = poll.at + poll.took;
+    price_paid_ += wake_cost_ + disturbance + (poll.took - poll.moving);
+    if (poll.moved) {
+      gain_ += poll.moving + (traffic_ ? poll.at - last_poll_ : 0);
+    }
+    last_poll_ = end;
+    price_ += (wake_price + (poll.moved ? 0 : poll.took) - price_) / 8;
+    if (poll.late) {
+      learnt_ = interval_ = std::max(minimum_, interval_ / 2);
+    } else if (poll.moving > price_) {
+      const Seconds wanted = interval_ * worth * price_ / poll.moving;
+      interval_ = std::clamp(wanted, std::max(minimum_, interval_ / 2),
+                             std::max(minimum_, std::min(maximum_, std::max(interval_ * 3 / 2, learnt_))));
+    }
+    const bool busy = poll.moved || traffic_;
+    gathered_ = busy ? end + interval_ : end;
+    asleep_since_ = gathered_;
+    timeout_ = busy ? first_timeout_ : std::min(2 * timeout_, 8 * first_timeout_);
+  }
+
+ private:
+  // A phase is over: did its polls pay for themselves?
+  void settle() {
+    account_ = std::min(account_ + gain_ - price_paid_, ceiling);
+    gain_ = price_paid_ = 0;
+    if (account_ > 0) {
+      backoff_ = first_backoff_;
+    }
+    if (account_ < -debt && first_backoff_ > 0) {
+      off_until_ = last_poll_ + backoff_;
+      account_ = -(debt - trial);
+      backoff_ = std::min(2 * backoff_, 8 * first_backoff_);
+    }
+  }
+
+  // The engine's own constants.
+  static constexpr Seconds wake_price = 20 * microsecond;
+  static constexpr Seconds disturbance = 5 * microsecond;
+  static constexpr Seconds debt = 500 * microsecond;
+  static constexpr Seconds trial = 200 * microsecond;
+  static constexpr Seconds ceiling = 5000 * microsecond;
+  static constexpr double worth = 16;
+
+  Seconds minimum_;
+  Seconds start_;
+  Seconds maximum_;
+  Seconds first_timeout_;
+  Seconds first_backoff_;
+  Seconds wake_cost_;
+  Seconds interval_;
+  Seconds timeout_;
+  Seconds backoff_;
+  Seconds learnt_ = 0;
+  Seconds price_ = wake_price;
+  Seconds gathered_ = 0;
+  Seconds asleep_since_ = 0;
+  Seconds last_poll_ = 0;
+  Seconds gain_ = 0;
+  Seconds price_paid_ = 0;
+  Seconds account_ = 0;
+  Seconds off_until_ = 0;
+  bool traffic_ = false;
+  bool something_ = false;
+};
+
+/// What each variant is to the model. The engine's busy threads share the program's core, as an MPI's own does.
+enum class Rule { nobody, timer, adaptive, busy_thread };
+
+const std::map<std::string, Rule>& rules() {
+  static const std::map<std::string, Rule> table{
+      {"bare", Rule::nobody},        {"off", Rule::nobody},
+      {"explicit", Rule::nobody},    {"timer", Rule::timer},
+      {"idle", Rule::timer},         {"adaptive", Rule::adaptive},
+      {"thread", Rule::busy_thread}, {"mpi-async", Rule::busy_thread},
+  };
+  return table;
+}
+
+}  // namespace
+
+Variant variant_of(const std::string& preset, const std::map<std::string, std::string>& settings) {
+  Variant variant{.name = preset, .preset = preset, .settings = settings};
+  for (const auto& [name, text] : settings) {
+    variant.name += ":" + name + "=" + text;
+    if (!std::ranges::any_of(known_settings, [&](const auto& known) { return known.first == name; })) {
+      continue;  // why_not says so
+    }
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || !std::isfinite(value) || value < 0) {
+      throw workloads::UsageError(fmt::format("--set {}={}: a number that is not negative is wanted", name, text));
+    }
+  }
+  return variant;
+}
+
+std::string why_not(const Variant& variant, const Model& model) {
+  const auto rule = rules().find(variant.preset);
+  if (rule == rules().end()) {
+    return fmt::format("variant {} has no model of its progress, so it is not simulated", variant.preset);
+  }
+  for (const auto& [name, text] : variant.settings) {
+    if (std::ranges::none_of(known_settings, [&](const auto& known) { return known.first == name; })) {
+      return fmt::format("the engine's setting {} is not in the model, so it is not simulated", name);
+    }
+  }
+  if (variant.preset == "mpi-async" && !model.async.exists) {
+    return "this MPI has no progress thread of its own";
+  }
+  return {};
+}
+
+std::unique_ptr<Wakes> make_wakes(const Variant& variant, const Model& model) {
+  switch (rules().at(variant.preset)) {
+    case Rule::timer:
+      return std::make_unique<Timer>(setting(variant, "timer_us"));
+    case Rule::adaptive:
+      return std::make_unique<Adaptive>(variant, model.costs.wake);
+    case Rule::busy_thread:
+      return std::make_unique<BusyThread>(model.async.slice);
+    case Rule::nobody:
+      break;
+  }
+  return std::make_unique<Nobody>();
+}
+
+}  // namespace simulated

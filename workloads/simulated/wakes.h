@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When somebody progresses a rank's messages while its program computes: the rule of each variant.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "model.h"
+#include "network.h"
+
+namespace simulated {
+
+/// What a poll beside the computation did.
+struct Poll {
+  Seconds at = 0;
+  Seconds took = 0;    ///< all of its CPU time
+  Seconds moving = 0;  ///< of it: moving data
+  bool moved = false;
+  bool late = false;  ///< traffic stood still for want of polling
+};
+
+/// Of one rank. Every time is of the simulation.
+class Wakes {
+ public:
+  Wakes() = default;
+  Wakes(const Wakes&) = delete;
+  Wakes& operator=(const Wakes&) = delete;
+  Wakes(Wakes&&) = delete;
+  Wakes& operator=(Wakes&&) = delete;
+  virtual ~Wakes() = default;
+
+  /// Something is pending that was not before, or nothing any more.
+  virtual void pending(Seconds /*now*/, bool /*something*/) {}
+  /// When the next poll is if `traffic` has arrived (or has not), at the earliest at `now`; nothing: never.
+  [[nodiscard]] virtual std::optional<Seconds> next(Seconds now, bool traffic) = 0;
+  virtual void polled(const Poll& /*poll*/) {}
+  /// How long it goes on polling once it is awake, on the program's core.
+  [[nodiscard]] virtual Seconds stays() const { return 0; }
+};
+
+struct Variant {
+  std::string name;                             ///< as ./bench names it, settings and all
+  std::string preset;                           ///< adaptive, say
+  std::map<std::string, std::string> settings;  ///< of the engine
+};
+
+/// "adaptive:max_distance_us=2000" and a program's own thread are variants. UsageError where a setting is no number.
+Variant variant_of(const std::string& preset, const std::map<std::string, std::string>& settings);
+
+/// Why this variant cannot be simulated, a sentence; empty if it can.
+std::string why_not(const Variant& variant, const Model& model);
+
+/// The rule of this variant. It must be one that can be simulated.
+std::unique_ptr<Wakes> make_wakes(const Variant& variant, const Model& model);
+
+}  // namespace simulated

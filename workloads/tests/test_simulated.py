@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The simulator: its own tests, and what it writes. Built where SimGrid is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from harness.base import simulation
+from harness.base.errors import UsageError
+from harness.base.paths import BUILD_DIR, SCHEMA
+from harness.setup import build, packages
+
+MODEL = simulation.SHIPPED / simulation.DEFAULT
+POINT = "--point=pattern=both,size_bytes=4194304,work_units=30000"
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Path:
+    if packages.missing("simulator"):
+        pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
+    build.build_simulator(("simulate", "test_simulated"))
+    return simulation.PROGRAM
+
+
+def _run(simulator: Path, ranks: int, *words: str, mpi: str = "mpich") -> subprocess.CompletedProcess[str]:
+    model = [f"--platform={MODEL / simulation.PLATFORM}", f"--model={MODEL / mpi}.json"]
+    command = [str(simulator), *model, f"--ranks={ranks}", "--", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def _lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    for line in lines:
+        validator.validate(line)
+    return lines
+
+
+def _total(lines: list[dict[str, Any]]) -> float:
+    return float(max(line["samples"]["total_s"][0] for line in lines[1:-1]))
+
+
+@pytest.mark.full
+def test_the_model_against_times_by_hand(simulator: Path) -> None:
+    tests = subprocess.run([BUILD_DIR / "simulated" / "bin" / "test_simulated"], timeout=120, check=False)
+    assert simulator.exists()
+    assert tests.returncode == 0
+
+
+@pytest.mark.full
+def test_a_record_says_that_it_is_simulated(simulator: Path) -> None:
+    lines = _lines(_run(simulator, 4, "microbench", "overlap", POINT))
+    header = lines[0]["header"]
+    assert header["context"]["simulated"]["model"] == "mpich.json"
+    assert header["mpi_library"].startswith("simulated")
+    assert len(lines) == 1 + 4 + 1
+
+
+@pytest.mark.full
+def test_the_engine_overlaps_what_the_mpi_alone_does_not(simulator: Path) -> None:
+    engine = ("progress-run", "--variant", "adaptive", "--")
+    bare = _total(_lines(_run(simulator, 2, "microbench", "overlap", POINT)))
+    adaptive = _total(_lines(_run(simulator, 2, *engine, "microbench", "overlap", POINT)))
+    assert bare > 1.7 * adaptive
+    seldom = ("progress-run", "--variant", "timer", "--set", "timer_us=20000", "--")
+    assert adaptive < _total(_lines(_run(simulator, 2, *seldom, "microbench", "overlap", POINT))) < bare
+
+
+@pytest.mark.full
+def test_hundreds_of_ranks_share_the_root(simulator: Path) -> None:
+    few, many = (
+        _total(
+            _lines(
+                _run(simulator, n, "microbench", "collective-overlap", "--point=collective=igather,size_bytes=65536")
+            )
+        )
+        for n in (16, 256)
+    )
+    assert many > 10 * few
+
+
+@pytest.mark.full
+def test_what_has_no_model_is_left_out_with_a_reason(simulator: Path) -> None:
+    for words in (("progress-run", "--variant", "offload", "--", "microbench", "overlap"), ("npb", "cg")):
+        (_, line, _) = _lines(_run(simulator, 2, *words, POINT))
+        assert line["status"] == "skipped"
+        assert "not simulated" in line["reason"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("ranks", "words", "sentence"),
+    [
+        (2, (), "a workload and its benchmark are wanted"),
+        (3, ("microbench", "overlap", POINT), "pairs of ranks are needed"),
+        (5000, ("microbench", "overlap", POINT), "the platform has 4096 hosts"),
+        (2, ("microbench", "overlap"), "no point to simulate"),
+        (2, ("microbench", "collective-overlap", "--point=collective=igossip"), "one of ireduce"),
+        (2, ("progress-run", "--variant", "timer", "--set", "timer_us=x", "--", "microbench", "overlap"), "a number"),
+    ],
+)
+def test_bad_input_is_a_sentence(simulator: Path, ranks: int, words: tuple[str, ...], sentence: str) -> None:
+    done = _run(simulator, ranks, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_model_is_found_by_name_or_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert simulation.folder() == MODEL
+    assert {"mpich", "openmpi", "intel-mpi"} <= set(simulation.mpis(MODEL))
+    assert simulation.hosts(MODEL) == 4096
+    assert set(simulation.files(MODEL)) == {simulation.PLATFORM, *(f"{mpi}.json" for mpi in simulation.mpis(MODEL))}
+    monkeypatch.setenv(simulation.VARIABLE, str(tmp_path))
+    with pytest.raises(UsageError, match=r"a folder with platform\.xml is wanted, or one of .*vcluster"):
+        simulation.folder()
