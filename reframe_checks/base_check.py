@@ -27,6 +27,7 @@ from harness.base.paths import ROOT
 from harness.job import records
 from harness.job.plan import Arm, Gate, Launch, Plan, Platform, Point, Sampler, gate_schedule
 from harness.job.program import Program, another_mpi
+from harness.job.race import Race, last_block
 from harness.job.reap import MARK
 from reframe_checks import foreign_case, own_session, performance
 from reframe_checks.features import ALWAYS, valid_systems, why_not
@@ -56,6 +57,8 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     slowdown = variable(float, value=1.0)
     gate = variable(str, value="")  # the file with the plan of a gate
     program = variable(str, value="")  # as JSON (harness.job.program), of a study that has no workload
+    mpi_environment = variable(str, value="")  # as JSON: name -> value, for every launch
+    race = variable(str, value="")  # the file with the plan of a race
     job_state = variable(str, value="")  # how the job ended, in the scheduler's word: for ReFrame's report
 
     valid_systems = ALWAYS
@@ -135,6 +138,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             nodes=self.nodes,
             slowdown=self.slowdown,
             program=self.program,
+            mpi_environment=self._mpi_environment(),
         )
         environ, network = self._environ_extras, self._partition_extras.get("network", "")
         built = self.programs.built_from()
@@ -171,6 +175,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         if study.shared_memory:
             self.env_vars |= self._environ_extras.get("shared_memory", {})
         gate = self._gate()
+        race = validate.read(Race, Path(self.race)) if self.race else None
         variants = self._variants() or list(chosen.variants)
         points = [dict(point) for point in chosen.points()]
         stem = f"{study.name}.{self.current_system.name}.{platform.mpi}"
@@ -182,7 +187,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             workload=self._workload(self._environ_extras),
             points=points,
             sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
-            launches=self._launches(stem, variants, gate),
+            launches=last_block(stem, race, self.seed) if race else self._launches(stem, variants, gate),
             platform=platform,
             test_case=f"{self.short_name} /{self.hashcode}",
             given_timeout_s=chosen.timeout_s,
@@ -193,12 +198,17 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             impossible=[(point, why) for point in points if (why := absent or self._why_not(point))],
             program=None if study.workload or absent else study.named(),
             gate=gate,
+            mpi_environment=self._mpi_environment(),
+            probes=race.probes if race else [],
         )
 
     def _launches(self, stem: str, variants: list[str], gate: Gate | None) -> list[Launch]:
         if gate:
             return gate_schedule(stem, gate, self.seed)
         return self.study.launches(stem, self.chosen, variants, self.seed)
+
+    def _mpi_environment(self) -> dict[str, str]:
+        return validate.parse(dict[str, str], self.mpi_environment or "{}", "mpi_environment")
 
     def _gate(self) -> Gate | None:
         """The gate that is asked for, its canary with the program of this environment."""

@@ -36,6 +36,7 @@ class Asked:
     nodes: int
     slowdown: float
     program: str = ""  # as JSON
+    mpi_environment: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

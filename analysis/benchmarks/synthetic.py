@@ -169,7 +169,7 @@ def header(context: dict[str, Any]) -> dict[str, Any]:
     ]
     return {
         "header": {
-            "schema": 3,
+            "schema": 4,
             "context": context,
             "workload": {"name": "overlap", "version": "0.1.0"},
             "quantities": {"total_s": {"unit": "s", "better": "lower", "leading": True}},

@@ -18,8 +18,8 @@ from analysis.gate import decide, history, odd
 from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.decide import Rule, State
 from analysis.gate.measured import ARMS, BASE, CONTROL, NEW, Measurement, Series
-from analysis.gate.signed_rank import middle
 from analysis.gate.verdict import Canary, GateFound, PointFound, Verdict
+from analysis.statistics.signed_rank import middle
 
 Array = npt.NDArray[np.float64]
 NAMES = {BASE: "the baseline", CONTROL: "the second copy of the baseline", NEW: "the candidate"}

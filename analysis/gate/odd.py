@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from analysis.gate.signed_rank import fewest, middle, p_above
 from analysis.gate.verdict import Odd
+from analysis.statistics.signed_rank import fewest, middle, p_above
 
 Array = npt.NDArray[np.float64]
 Places = Mapping[str, Mapping[int, float]]

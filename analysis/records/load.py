@@ -271,11 +271,13 @@ def launch_row(file: LaunchFile, provenance: dict[str, Any]) -> dict[str, Any]:
     engines = [rank["engine"] for rank in end["ranks"] if rank.get("engine")]
     return {
         "session": context.get("session", provenance["session"]),
-        **{key: context.get(key, "unknown") for key in ("system", "mpi", "variant", "study")},
+        **{key: context.get(key, "unknown") for key in ("system", "mpi", "study")},
+        "variant": _variant(context),
         "launch": context.get("launch", file.path.stem),
         "repetition": context.get("repetition", 0),
         "order": context.get("order", 0),
         "arm": context.get("arm", ""),
+        "mpi_environment": context.get("mpi_environment", {}),
         "scale": context.get("scale"),
         "network": context.get("network", provenance.get("network")),
         "emulated": context.get("emulated") is True,
@@ -301,6 +303,12 @@ def launch_row(file: LaunchFile, provenance: dict[str, Any]) -> dict[str, Any]:
         "engines": engines,
         "file": str(file.path),
     }
+
+
+def _variant(context: dict[str, Any]) -> str:
+    """Of a race the same variant runs under several settings of the MPI: those are variants of their own."""
+    variant = str(context.get("variant", "unknown"))
+    return f"{variant} ({context['arm']})" if context.get("arm") and context.get("mpi_environment") else variant
 
 
 def _bytes(rank: dict[str, Any]) -> int:

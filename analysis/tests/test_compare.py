@@ -130,7 +130,7 @@ def spoilt(folder: Path, old: str, new: str) -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ('"schema": 3', '"schema": 4', "schema version 4, this analysis reads up to 3"),
+        ('"schema": 4', '"schema": 5', "schema version 5, this analysis reads up to 4"),
         ('"total_s": [', '"total_s": [NaN, ', "sample 0 is not a finite number"),
         ('"total_s": [', '"total_s": [-1.0, ', "sample 0 is a negative time"),
         ('"end"', '"ending"', "no end line: the launch was cut off"),

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.benchmarks import gates
-from analysis.gate import aligned_ranks, decide, sequential, signed_rank
+from analysis.gate import aligned_ranks, decide, sequential
 from analysis.gate.decide import Rule, State
+from analysis.statistics import signed_rank
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -220,19 +220,20 @@ def test_shapes_remember_only_what_was_valid() -> None:
 
 
 def test_older_versions_go_through_their_migrations(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = {1: lambda line: {**line, "first": True}, 2: lambda line: {**line, "second": True}}
+    names = {1: "first", 2: "second", 3: "third"}
+    steps = {version: lambda line, name=name: {**line, name: True} for version, name in names.items()}
     monkeypatch.setattr("analysis.records.schema.MIGRATIONS", steps)
-    assert migrate({"a": 1}, 1) == {"a": 1, "first": True, "second": True}
-    with pytest.raises(BadLine, match="schema version 4"):
-        migrate({}, 4)
+    assert migrate({"a": 1}, 1) == {"a": 1, "first": True, "second": True, "third": True}
+    with pytest.raises(BadLine, match="schema version 5"):
+        migrate({}, 5)
 
 
 def test_mixed_schema_versions_load_what_can_be_read(session: Path) -> None:
     file = first_file(session)
-    file.write_text(file.read_text().replace('"schema": 3', '"schema": 4', 1))
+    file.write_text(file.read_text().replace('"schema": 4', '"schema": 5', 1))
     records = load([session])
     assert len(records.launches) == 11
-    assert f"{file}:1: schema version 4, this analysis reads up to 3: update it or migrate the file" in map(
+    assert f"{file}:1: schema version 5, this analysis reads up to 4: update it or migrate the file" in map(
         str, records.problems
     )
 
@@ -251,10 +252,11 @@ def test_a_session_of_version_1_loads_as_it_did(session: Path) -> None:
     assert before.samples.equals(now.samples) and before.points.equals(now.points)
 
 
-def test_a_session_of_version_2_loads_as_it_did(session: Path) -> None:
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_session_of_an_older_version_loads_as_it_did(session: Path, version: int) -> None:
     now = load([session])
     for file in (session / "records").glob("*.jsonl"):
-        file.write_text(file.read_text().replace('"schema": 3', '"schema": 2', 1))
+        file.write_text(file.read_text().replace('"schema": 4', f'"schema": {version}', 1))
     before = load([session])
     assert not before.problems
     assert before.samples.equals(now.samples) and before.points.equals(now.points)

@@ -2,7 +2,7 @@
 """What a variant's name means for a launch. Standard library only.
 
 Four settings need no engine; every other variant is a preset of the engine, optionally with settings of its own:
-`adaptive:burst=5:slice_us=200`.
+`adaptive:burst=5:slice_us=200`. `@FILE` among them stands for the settings in a file.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from harness.base import settings_file
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 
@@ -75,8 +76,8 @@ def known() -> dict[str, str]:
 
 
 def check(name: str) -> str:
-    """`name` itself, or UsageError with the names there are."""
-    preset, *settings = name.split(":")
+    """`name`, with the settings of a file in place of its @FILE; or UsageError with the names there are."""
+    preset, *settings = _read_in(name).split(":")
     variants = known()
     if preset not in variants and re.fullmatch(r"\w+=.*", preset):
         raise UsageError(f"There is no variant called '{preset}'; if it is a variant's setting: {SEVERAL}.")
@@ -86,7 +87,22 @@ def check(name: str) -> str:
         raise UsageError(f"Variant '{name}': {preset} runs without the engine and has no settings.")
     if not all("=" in setting and not re.search(r",\s*\w+=", setting) for setting in settings):
         raise UsageError(f"Variant '{name}': {SEVERAL}.")
-    return name
+    return with_settings(preset, settings)
+
+
+def _read_in(name: str) -> str:
+    """What a session holds of a file are its settings: the file itself may be another one tomorrow."""
+    preset, *settings = name.split(":")
+    found: list[str] = []
+    for setting in settings:
+        if not setting.startswith("@"):
+            found.append(setting)
+            continue
+        named, read = settings_file.of_engine(Path(setting[1:]))
+        if named and named != preset:
+            raise UsageError(f"Variant '{name}': {setting[1:]} is of variant {named}, not of {preset}.")
+        found += read
+    return with_settings(preset, found)
 
 
 def recipe(name: str, progress_run: Path, async_progress: Mapping[str, str]) -> Recipe | str:

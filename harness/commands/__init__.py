@@ -26,6 +26,7 @@ from harness.commands.programs import exec_, mpirun
 from harness.commands.report import report
 from harness.commands.run import run
 from harness.commands.test import test
+from harness.commands.tune import tune
 
 # Under which heading `./bench --help` has a command, in this order.
 BEGIN = "To begin"
@@ -62,6 +63,7 @@ COMMANDS = {
     "bisect": Command(bisect, CHANGE, passes_rest=True),
     "nodes": Command(nodes, MEASURE),
     "calibrate-model": Command(calibrate_model, MEASURE),
+    "tune": Command(tune, MEASURE, passes_rest=True),
     "compare-program": Command(compare_program, PROGRAM, passes_rest=True),
     "mpirun": Command(mpirun, PROGRAM, passes_rest=True),
     "exec": Command(exec_, PROGRAM, passes_rest=True),

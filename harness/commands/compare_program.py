@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
 from harness.commands import options, own_program, tables
@@ -35,6 +36,7 @@ def compare_program(
     launcher: own_program.Launcher = "",
     time_from: own_program.TimeFrom = "",
     check: own_program.Check = "",
+    mpi_env: options.MpiEnv = None,
     launches: Annotated[int, typer.Option("--launches", min=1, help="A variant; six make a verdict.")] = 6,
     timeout: own_program.Timeout = 600.0,
     system: own_program.SystemOfProgram = "",
@@ -66,6 +68,7 @@ def compare_program(
         settings={"launches": str(launches), "timeout_s": str(timeout)},
         seed=seed,
         nodes=nodes,
+        mpi_environment=settings_file.of_mpi(mpi_env) if mpi_env else {},
     )
     usable(chosen)
     runs.set_up(request)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -44,7 +45,7 @@ Variants = Annotated[
     typer.Option(
         "--variant",
         metavar="V,...",
-        help="Variants, see ./bench list; default: the study's own. A variant's settings: V:key=value:key=value.",
+        help="Variants, see ./bench list; default: the study's own. With settings: V:key=value:key=value or V:@FILE.",
         autocompletion=values.variants,
     ),
 ]
@@ -56,6 +57,10 @@ OneVariant = Annotated[
         help="See ./bench list; several settings with ':' between.",
         autocompletion=values.variants,
     ),
+]
+MpiEnv = Annotated[
+    Path | None,
+    typer.Option("--mpi-env", metavar="FILE", help="NAME = VALUE lines: MPI variables of every launch, bare included."),
 ]
 Scale = Annotated[
     str,

@@ -67,7 +67,7 @@ def mpirun(
 
     Example: ./bench mpirun --mpi openmpi --variant adaptive:burst=5 --report -n 2 -- ./hello
     """
-    variants.check(variant)
+    variant = variants.check(variant)
     if report:
         variant = variants.with_report(variant)
     chosen = systems.by_name(system)

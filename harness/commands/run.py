@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from harness.base import settings_file
 from harness.base.errors import UsageError
 from harness.base.steps import say
 from harness.commands import options, values
@@ -31,6 +32,7 @@ def run(
     variant: options.Variants = "",
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
+    mpi_env: options.MpiEnv = None,
     seed: options.Seed = 1,
     nodes: options.Nodes = 2,
     dry_run: Annotated[
@@ -86,6 +88,7 @@ def run(
         nodes=nodes,
         all_mpis=bool(mpi),
         slowdown=inject_slowdown,
+        mpi_environment=settings_file.of_mpi(mpi_env) if mpi_env else {},
     )
     plan = describe(request)
     if dry_run:

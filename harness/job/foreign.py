@@ -80,7 +80,8 @@ class ForeignAttempt:
         ran = _run(self.plan, self.launch, self.recipe, self.folders, patience)
         if ran.reading and ran.reading.result != self.trial.result:
             theirs, ours = foreign.short(ran.reading.result), foreign.short(self.trial.result)
-            why = DIFFERS if self.launch.variant == BASE else "its result is not that of bare"
+            as_it_is = self.launch.variant == BASE and self.plan.variables_of(self.launch) == self.plan.mpi_environment
+            why = DIFFERS if as_it_is else "its result is not that of bare"
             ran = replace(ran, reading=None, reason=f"{why}: '{theirs}' instead of '{ours}'")
         record = self._record(ran, started)
         records.write(self.target, record)
@@ -141,7 +142,8 @@ def trial(plan: Plan, folders: Folders) -> Trial:
     path = shutil.which(program.command[0]) or program.command[0]
     if wrong := foreign.another_mpi(path, plan.platform.library, _environment(Recipe())):
         raise Unusable(f"{program.name}: {wrong}")
-    ran = _run(plan, Launch(stem, BASE, 0, 0), Recipe(), folders, plan.timeout_s())
+    as_it_is = Recipe().within(plan.mpi_environment)
+    ran = _run(plan, Launch(stem, BASE, 0, 0), as_it_is, folders, plan.timeout_s())
     if ran.reading is None:
         raise Unusable(f"{program.name}: {ran.reason}")
     found = Trial(ran.ended.seconds, ran.reading.result)
@@ -209,7 +211,7 @@ def _written(program: Program) -> list[Path]:
 
 def _reporting(recipe: Recipe, folder: Path) -> Recipe:
     """The same, with the engine's report of each rank in `folder`."""
-    if not recipe.prefix:
+    if recipe.prefix[-1:] != ["--"]:  # no engine: nothing, or variables alone
         return recipe
     *options, end = recipe.prefix
     return replace(recipe, prefix=[*options, "--report-file", str(folder / "engine.%r.%h.%p.json"), end])

@@ -19,6 +19,7 @@ from typing import Any
 from harness.base import validate
 from harness.base.variants import LIMIT, WITHOUT_ENGINE, with_settings
 from harness.job.program import Program
+from harness.job.read_back import Probe
 
 Point = dict[str, Any]
 INTENTIONS = ("comp_over_comm", "comp_s")  # become work_units by the session's calibration
@@ -186,6 +187,8 @@ class Plan:
     impossible: list[tuple[Point, str]] = field(default_factory=list)  # what cannot be measured here, and why
     gate: Gate | None = None
     program: Program | None = None
+    mpi_environment: dict[str, str] = field(default_factory=dict)  # of every launch, its calibration included
+    probes: list[Probe] = field(default_factory=list)  # variables of the MPI that are read back before a race
 
     def save(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self), indent=1) + "\n")
@@ -209,6 +212,10 @@ class Plan:
         sampler = replace(self.sampler, min_samples=count, max_samples=count) if count else self.sampler
         workload = arm.workload or self.workload
         return replace(self, platform=arm.platform or self.platform, workload=workload, sampler=sampler)
+
+    def variables_of(self, launch: Launch) -> dict[str, str]:
+        """The variables with which a launch runs, beside those that every run has: the run's, and its arm's."""
+        return self.mpi_environment | (launch.arm.environment if launch.arm else {})
 
     def points_of(self, launch: Launch) -> list[Point]:
         """The points that this launch measures, or says why it cannot."""

@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -23,13 +24,14 @@ from harness.base import machine, process
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.base.variants import LIMIT, Recipe, recipe, with_settings
-from harness.job import calibrate, folders, records
+from harness.job import calibrate, folders, read_back, records
 from harness.job.calibrate import Calibration
 from harness.job.folders import Folders
 from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, trial
 from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
 from harness.job.plan import Launch, Plan, Point
 from harness.job.program import Unusable
+from harness.job.race import CONFIRM, DEFAULT, REFERENCE
 
 PROGRESS = "progress.fifo"
 DESCRIBE_TIMEOUT_S = 60.0
@@ -67,6 +69,7 @@ class Runner:
     def _work(self, todo: list[tuple[Launch, list[Point]]]) -> int:
         left = list(todo)
         try:
+            self._read_back()
             if left:
                 self._describe_nodes()
                 calibration = self._calibration()
@@ -74,7 +77,11 @@ class Runner:
                 if enough := self._enough(left[0][0]):
                     self._leave_out(left, enough)
                     break
-                self._launch(*left.pop(0), calibration)
+                launch, points = left.pop(0)
+                if out := self._out(launch):
+                    self._record_without_run(launch, points, "skipped", out)
+                else:
+                    self._launch(launch, points, calibration)
         except Interrupted:
             return STOPPED
         except (CalibrationError, Unusable) as error:
@@ -95,6 +102,14 @@ class Runner:
         log = self.folders.logs / f"{self.plan.study}.{self.plan.platform.mpi}.look.log"
         looked = process.run([*gate.look, str(self.folders.session)], {"PYTHONPATH": str(ROOT)}, log, LOOK_TIMEOUT_S)
         return "not needed: the gate's verdict was known" if looked.status == 0 else ""
+
+    def _out(self, launch: Launch) -> str:
+        """Why a setting of a race is not launched again in this block: it failed. Empty if it is."""
+        name = launch.arm.name if launch.arm else ""
+        if self.plan.gate or not name or name in (DEFAULT, REFERENCE) or name.startswith(CONFIRM):
+            return ""
+        failed = any(one.launch.arm == launch.arm and one.status in ("failed", "timeout") for one in self.outcomes)
+        return f"not needed: {name} failed before" if failed else ""
 
     def _leave_out(self, todo: list[tuple[Launch, list[Point]]], reason: str) -> None:
         """Records of launches that are not needed; in the log one line for all of them."""
@@ -128,6 +143,17 @@ class Runner:
         log = self.folders.logs / f"{self.plan.study}.{self.plan.platform.mpi}.nodes.log"
         process.note([*self.plan.platform.launch_command, *describe], log, DESCRIBE_TIMEOUT_S)
 
+    def _read_back(self) -> None:
+        """Ask the MPI of each variable that is to be tuned whether it takes it: once a session."""
+        here = self.plan.platform
+
+        def launch(identity: str, program: Sequence[str], log: Path) -> process.Exit:
+            watch = Watch(log, None, read_back.LIMIT_S)
+            return execute(self.plan, identity, [*here.launch_command, *program], {}, watch)
+
+        programs = Path(here.progress_run).parent
+        read_back.run(self.plan.probes, launch, programs, self.folders.logs, here.mpi)
+
     def _launch(self, launch: Launch, points: list[Point], calibration: Calibration | None) -> None:
         name = with_settings(launch.variant, launch.engine)
         plan, arm = self.plan.under(launch), launch.arm
@@ -148,7 +174,7 @@ class Runner:
             return
         worked = [calibration.with_work(point) for point in possible] if calibration else possible
         target = records.next_attempt(self.folders.records, launch.identity)
-        how = how.within(arm.environment) if arm else how
+        how = how.within(plan.variables_of(launch))
         if self.trial is None:
             self._done(Attempt(plan, launch, how, worked, self.folders, target, skipped).run())
             return
@@ -192,7 +218,13 @@ class Runner:
             options += self.plan.sampler.options()
         watch = Watch(self.folders.logs / f"{launch.identity}.log", output, self.plan.patience_s())
         self._tell(event="calibrating")
-        ended = execute(self.plan, launch.identity, command(self.plan, Recipe(), options), {}, watch)
+        ended = execute(
+            self.plan,
+            launch.identity,
+            command(self.plan, Recipe().within(self.plan.mpi_environment), options),
+            {},
+            watch,
+        )
         record = records.read(output)
         if ended.status != 0 or record.cut_off:
             how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"

@@ -71,7 +71,7 @@ def _under(text: str) -> tuple[str, dict[str, str]]:
     if not text.startswith(SETTINGS):
         return variants.check(text), {}
     found = settings_file.read(Path(text.removeprefix(SETTINGS)))
-    return found.variant(DEFAULT_VARIANT), found.environment
+    return variants.check(variants.with_settings(found.preset or DEFAULT_VARIANT, found.engine)), found.environment
 
 
 def ready(source: Source, mpi: Mpi | None) -> Ready:

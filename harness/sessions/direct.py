@@ -43,6 +43,7 @@ def request_of(asked: dict[str, Any], jobs: list[dict[str, Any]]) -> Request:
         seed=asked["seed"],
         nodes=asked["nodes"],
         slowdown=asked["slowdown"],
+        mpi_environment=asked["mpi_environment"],
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from harness.base import validate
 from harness.job.plan import Gate
 from harness.job.program import Program
+from harness.job.race import Race
 
 State = Literal["running", "complete", "incomplete", "interrupted"]
 
@@ -19,7 +20,7 @@ class Asked:
 
     `config`: the system's file; `partition`: which of a site's, if it has several; `all_mpis`: every study on all MPIs,
     not only on those that its scale names; `gate`: of a comparison of arms; `program`: of the study that runs somebody
-    else's.
+    else's; `mpi_environment`: variables of the MPI for every launch.
     """
 
     __pydantic_config__ = validate.MODEL
@@ -34,6 +35,8 @@ class Asked:
     slowdown: float = 1.0
     gate: Gate | None = None
     program: Program | None = None
+    mpi_environment: dict[str, str] = field(default_factory=dict)
+    race: Race | None = None
 
 
 @dataclass(frozen=True)

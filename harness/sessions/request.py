@@ -21,6 +21,8 @@ from harness.job.plan import (
     points_of,
 )
 from harness.job.program import Program
+from harness.job.race import Race, last_block
+from harness.job.read_back import PROGRAM
 from harness.sessions.facts import Asked, Facts
 from harness.setup import mpi as mpi_setup
 from harness.sites import systems
@@ -70,6 +72,7 @@ class Request:
 
     `all_mpis`: every study runs on all of `mpis`; else on those of them that its scale names, if it names any.
     `slowdown`: factor on all computation, so that a regression can be seen to be found; 1 in every honest run.
+    `mpi_environment`: variables of the MPI for every launch, bare included. `race`: of settings, whose last block runs.
     """
 
     studies: list[Study]
@@ -83,6 +86,8 @@ class Request:
     all_mpis: bool = True
     slowdown: float = 1.0
     gate: Gate | None = None
+    mpi_environment: dict[str, str] = field(default_factory=dict)
+    race: Race | None = None
 
     def jobs(self) -> list[Job]:
         """The jobs in the order in which they run; raises UsageError for a setting that a study does not know."""
@@ -94,7 +99,9 @@ class Request:
             for mpi in self._mpis_of(scale):
                 stem = f"{study.name}.{self.system.name}.{mpi}"
                 names = self.variants or list(scale.variants)
-                if self.gate:
+                if self.race:
+                    jobs.append(Job(study, mpi, scale, last_block(stem, self.race, self.seed)))
+                elif self.gate:
                     jobs.append(Job(study, mpi, scale, gate_schedule(stem, self.gate, self.seed)))
                 else:
                     jobs.append(Job(study, mpi, scale, study.launches(stem, scale, names, self.seed)))
@@ -105,6 +112,8 @@ class Request:
         found: dict[str, set[str]] = {}
         for job in self.jobs():
             found.setdefault(job.mpi, set()).update(job.study.workload[:1])
+            if self.race:
+                found[job.mpi].add(PROGRAM)
             if self.gate:
                 found[job.mpi].add(self.gate.canary.workload[0])
                 for mpi in (arm.mpi for arm in self.gate.arms if arm.mpi):
@@ -141,6 +150,8 @@ class Request:
                 all_mpis=self.all_mpis,
                 slowdown=self.slowdown,
                 gate=self.gate,
+                mpi_environment=self.mpi_environment,
+                race=self.race,
                 program=self.program,
             ),
             "expected": [launch.identity for job in self.jobs() for launch in job.launches],
@@ -168,6 +179,8 @@ def from_facts(facts: Facts) -> Request:
         all_mpis=asked.all_mpis,
         slowdown=asked.slowdown,
         gate=asked.gate,
+        mpi_environment=asked.mpi_environment,
+        race=asked.race,
     )
 
 

@@ -37,6 +37,7 @@ from spack_env import site_environment as spack
 
 SETTING_SEPARATOR = ";"
 GATE = "gate-plan.json"
+RACE = "race-plan.json"
 STOP_GRACE_S = 15.0
 ANSWER_LIMIT_S = 30.0
 LOG_TAIL = 15
@@ -206,7 +207,9 @@ def reframe_command(request: Request, study: Study, mpis: list[str], session: Pa
         "session_dir": str(session),
         "slowdown": f"{request.slowdown:g}" if request.slowdown != 1 else "",
         "gate": str(session / GATE) if request.gate else "",
+        "race": str(session / RACE) if request.race else "",
         "program": json.dumps(asdict(study.program)) if study.program else "",
+        "mpi_environment": json.dumps(request.mpi_environment) if request.mpi_environment else "",
     }
     return [
         *(str(VENV / "bin" / "reframe"), "--nocolor", "--exec-policy=serial", "--run"),

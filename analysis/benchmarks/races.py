@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a race is worth: hundreds of simulated ones, decided by the code that decides real ones.
+
+    .venv/bin/python -m analysis.benchmarks.races [--races 100] [--search tpe,random] [SESSION...]
+
+The noise is that of real launches, as analysis.benchmarks.gates draws it from recorded sessions. Two kinds: every
+setting is a copy of the default (A/A), where a winner that is confirmed is a false one; and one value of one parameter
+is good, the others are as they are, where the winner should have it. Prints how often each happened and after how many
+blocks. Ends with status 1 where more than one A/A race in a hundred has a winner.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.benchmarks.gates import FOLDER, REFERENCE, noise
+from analysis.text_table import markdown
+from analysis.tuning import step, verdict
+from analysis.tuning.asked import DEFAULT, OLD, TUNED, UNSET, Asked, Axis, Block
+from analysis.tuning.measured import Measured, Score
+
+Array = npt.NDArray[np.float64]
+Gain = Callable[[Mapping[str, str]], float]
+SPACE = tuple(Axis(f"p{number}", (UNSET, "1", "2", "3")) for number in range(6))
+PLANTED = ("p3", "2")
+EFFECT = 0.08  # of the good value: its logarithm
+HARM = 0.05  # of a bad value
+MOST_FALSE = 0.01
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a simulated race ended."""
+
+    confirmed: bool
+    winner: Mapping[str, str]
+    blocks: int
+    launches: int
+
+
+def no_effect(_values: Mapping[str, str]) -> float:
+    """Every setting is a copy of the default."""
+    return 0.0
+
+
+def planted(values: Mapping[str, str]) -> float:
+    """One value is good; each value "3" is bad."""
+    good = EFFECT if values.get(PLANTED[0]) == PLANTED[1] else 0.0
+    return good - HARM * sum(value == "3" for value in values.values())
+
+
+def race(gain: Gain, series: Array, search: str, seed: int, blocks: int = 8) -> Ended:
+    """One race of so many blocks at most, with launches whose noise is drawn from `series`."""
+    rng = np.random.default_rng(seed)
+    asked = Asked("time", SPACE, search=search)
+    scores: dict[str, dict[int, Score]] = {DEFAULT: {}}
+    turn = 0
+
+    def run(arms: Mapping[str, Mapping[str, str]], rounds: int) -> Block:
+        """A block in which each arm has a launch a round; a round's own noise is common to all of them."""
+        nonlocal turn
+        for here in range(turn, turn + rounds):
+            common = float(rng.choice(series))
+            for name, values in arms.items():
+                drawn = float(rng.choice(series)) + float(rng.normal(0, 1e-9))  # real times have no ties
+                scores.setdefault(name, {})[here] = Score(gain(values) - drawn - common)
+        turn += rounds
+        return Block(tuple(arms), rounds, turn - rounds)
+
+    done = 0
+    for done in range(blocks):  # noqa: B007 - how many there were
+        then = step.next_(Measured(asked, scores), seed)
+        if then.over:
+            break
+        fresh = {f"s{len(asked.contenders) + place + 1:03d}": values for place, values in enumerate(then.new)}
+        known = {**asked.contenders, **fresh}
+        block = run({DEFAULT: {}, **{name: known[name] for name in (*then.alive, *fresh)}}, asked.settle)
+        asked = replace(asked, contenders=known, blocks=(*asked.blocks, block))
+    leader = step.next_(Measured(asked, scores), seed).state.leader
+    if leader != DEFAULT:
+        block = run({OLD: {}, TUNED: asked.contenders[leader]}, asked.confirm)
+        asked = replace(asked, blocks=(*asked.blocks, block))
+    plain = {arm: {at: -one.value for at, one in turns.items()} for arm, turns in scores.items()}
+    told = verdict.of(Measured(asked, scores, plain=plain))
+    launches = sum(len(block.arms) * block.rounds for block in asked.blocks)
+    return Ended(told.confirmed, told.values, done, launches)
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--races", type=int, default=100)
+    parser.add_argument("--search", default="tpe,random", help="comma-separated")
+    parser.add_argument("--blocks", type=int, default=8, help="of six rounds each, at most")
+    parser.add_argument("sessions", nargs="*", type=Path)
+    asked = parser.parse_args(arguments)
+    series = np.concatenate(noise(asked.sessions or [FOLDER / name for name in REFERENCE]))
+    rows, worst = [], 0.0
+    for search in asked.search.split(","):
+        false = [race(no_effect, series, search, seed, asked.blocks) for seed in range(asked.races)]
+        real = [race(planted, series, search, seed, asked.blocks) for seed in range(asked.races)]
+        share = sum(one.confirmed for one in false) / asked.races
+        found = sum(one.winner.get(PLANTED[0]) == PLANTED[1] for one in real)
+        worst = max(worst, share)
+        launches = int(np.median([one.launches for one in real]))
+        rows.append([search, f"{100 * share:.1f} %", f"{found} of {asked.races}", launches])
+    head = ["proposals", "A/A races with a winner", "planted optimum found", "launches of a race (median)"]
+    print("\n".join(markdown(head, rows)))
+    return 1 if worst > MOST_FALSE else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

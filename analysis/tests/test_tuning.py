@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A race: who goes on, what is tried next, what is confirmed; on made-up measurements whose truth is known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.benchmarks import gates, races
+from analysis.benchmarks.synthetic import Behaviour, Synthetic, write_lines
+from analysis.errors import UsageError
+from analysis.figures import toolkit
+from analysis.records.load import load
+from analysis.tuning import asked, decide, document, figures, measured, pareto, proposals, step, verdict
+from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block
+from analysis.tuning.measured import Measured, Score
+
+SPACE = (Axis("burst", ("default", "1", "20")), Axis("UCX_RNDV_THRESH", ("default", "8192"), of_mpi=True))
+CONTENDERS = {"s001": {"burst": "20"}, "s002": {"burst": "1", "UCX_RNDV_THRESH": "8192"}}
+ARMS = (DEFAULT, REFERENCE, "s001", "s002")
+
+
+def made(
+    gains: Mapping[str, float], rounds: int = 6, bounds: Mapping[str, float] | None = None, **more: Any
+) -> Measured:
+    """A race of one block in which every round adds some noise of its own to all arms."""
+    rng = np.random.default_rng(1)
+    scores: dict[str, dict[int, Score]] = {}
+    for turn in range(rounds):
+        common = rng.normal(0, 1)
+        for arm, gain in gains.items():
+            inflation = (bounds or {}).get(arm, 1.0) + rng.normal(0, 1e-3)
+            kept = {"inflation": inflation} if bounds else {}
+            scores.setdefault(arm, {})[turn] = Score(gain + common + rng.normal(0, 1e-3), kept)
+    wanted = Asked(
+        "efficiency", SPACE, {"inflation": 1.05} if bounds else {}, contenders=CONTENDERS,
+        blocks=(Block(tuple(gains), rounds, 0),),
+    )  # fmt: skip
+    plain = {arm: {turn: one.value for turn, one in turns.items()} for arm, turns in scores.items()}
+    return Measured(wanted, scores, plain=plain, **more)
+
+
+def test_who_is_shown_to_be_worse_than_the_leader_is_out_with_the_reason() -> None:
+    found = decide.state(made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}))
+    assert (found.leader, found.alive) == ("s001", ["s001"])
+    assert found.standings["s001"].gain.value == pytest.approx(0.2, abs=0.01)
+    assert found.standings["s002"].out.startswith("worse than s001 in 6 rounds")
+
+
+def test_where_nothing_is_better_the_default_leads() -> None:
+    found = decide.state(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1}))
+    assert (found.leader, list(found.alive)) == (DEFAULT, [])
+    told = verdict.of(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1}))
+    assert not told.confirmed and told.sentence.startswith("Nothing beats the default") and not told.values
+
+
+def test_a_bound_that_is_broken_puts_out_though_the_objective_is_best() -> None:
+    bounds = {DEFAULT: 1.0, "s001": 1.2, "s002": 1.04}
+    found = decide.state(made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, bounds=bounds))
+    assert found.leader == "s002"
+    assert found.standings["s001"].out == "inflation is 1.2 and may be 1.05 at most"
+
+
+def test_what_fails_is_out_and_named() -> None:
+    failed = {"s001": "exit status 134; last words: UCX ERROR"}
+    found = decide.state(made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, failures=failed))
+    assert found.leader == "s002" and found.standings["s001"].out == f"failed: {failed['s001']}"
+
+
+def test_who_had_its_rounds_without_leading_makes_room() -> None:
+    one = made({DEFAULT: 0.0, "s001": 0.001, "s002": 0.0009}, rounds=18)
+    noise = np.random.default_rng(2)
+    scores = {
+        arm: {turn: Score(value.value + noise.normal(0, 0.1)) for turn, value in turns.items()}
+        for arm, turns in one.scores.items()
+    }
+    blocks = tuple(Block(ARMS, 6, 6 * number) for number in range(3))
+    found = decide.state(replace(one, scores=scores, asked=replace(one.asked, blocks=blocks)))
+    (tired,) = [standing for standing in found.standings.values() if standing.out]
+    assert "not shown to be better" in tired.out or "worse than" in tired.out
+    assert tired.name != found.leader
+
+
+def confirmed(gain: float, inflation: float = 1.0, failures: Mapping[str, str] | None = None) -> Measured:
+    """The race above with s001 as its winner, measured afresh."""
+    race = made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}, bounds={DEFAULT: 1.0})
+    rng = np.random.default_rng(3)
+    fresh = {OLD: 0.0, TUNED: gain}
+    scores = dict(race.scores) | {
+        arm: {
+            turn: Score(value + rng.normal(0, 0.01), {"inflation": inflation + rng.normal(0, 1e-3)})
+            for turn in range(6, 18)
+        }
+        for arm, value in fresh.items()
+    }
+    plain = {arm: {turn: one.value for turn, one in turns.items()} for arm, turns in scores.items()}
+    blocks = (*race.asked.blocks, Block(tuple(fresh), 12, 6))
+    wanted = replace(race.asked, blocks=blocks)
+    return Measured(wanted, scores, failures or {}, plain, session="made-up")
+
+
+def test_only_fresh_rounds_confirm_a_winner() -> None:
+    told = verdict.of(confirmed(0.2))
+    assert told.confirmed and told.values == {"burst": "20"} and told.rounds == 12
+    assert "s001, the best of 2 settings in 6 rounds, beats the default: efficiency +0.2" in told.sentence
+    again = verdict.of(confirmed(0.0))
+    assert not again.confirmed and not again.values and "its gain was not there again" in again.sentence
+    heavy = verdict.of(confirmed(0.2, inflation=1.1))
+    assert not heavy.confirmed and "inflation is 1.1 there and may be 1.05 at most" in heavy.sentence
+    broken = verdict.of(confirmed(0.2, failures={TUNED: "exit status 1."}))
+    assert not broken.confirmed and "a launch failed: exit status 1" in broken.sentence
+
+
+def test_the_front_has_what_nothing_beats_in_both() -> None:
+    found = made({DEFAULT: 0.0, "s001": 0.3, "s002": -0.2}, bounds={DEFAULT: 1.0, "s001": 1.1, "s002": 1.2})
+    assert [place.name for place in pareto.front(found) if place.front] == [DEFAULT, "s001"]
+    assert pareto.front(made({DEFAULT: 0.0})) == []
+
+
+def test_documents_and_figures_say_what_became_of_every_setting(tmp_path: Path) -> None:
+    found = confirmed(0.2)
+    told, taken = verdict.of(found), {"UCX_RNDV_THRESH": (False, "UCX calls it unused")}
+    text = document.document(found, told, taken)
+    assert "| s002 | burst=1, UCX_RNDV_THRESH=8192 | 6 |" in text and "worse than s001" in text
+    assert "| UCX_RNDV_THRESH | not shown to have taken effect | UCX calls it unused |" in text
+    assert json.loads(document.as_json(found, told, taken))["verdict"]["confirmed"] is True
+    drawn = figures.draw(found)
+    assert [figure.name for figure in drawn] == ["tuning_race", "tuning_pareto", "tuning_coordinates"]
+    for figure in drawn:
+        assert len(figure.points) and toolkit.save(figure, tmp_path)["png"].stat().st_size > 1000
+
+
+@pytest.mark.parametrize("search", proposals.SEARCHES)
+def test_proposals_are_new_and_within_the_space(search: str) -> None:
+    tried = [proposals.Tried({"burst": "20"}, 0.1), proposals.Tried({"burst": "1"}, None)]
+    found = list(proposals.propose(SPACE, tried, search, seed=1))
+    every = [{}, *({"burst": b} for b in ("1", "20")), {"UCX_RNDV_THRESH": "8192"},
+             *({"burst": b, "UCX_RNDV_THRESH": "8192"} for b in ("1", "20"))]  # fmt: skip
+    left = [values for values in every if values and values not in ({"burst": "20"}, {"burst": "1"})]
+    assert sorted(map(sorted, map(dict.items, found))) == sorted(map(sorted, map(dict.items, left)))
+
+
+def test_the_search_learns_from_what_was_tried() -> None:
+    """Of two axes one decides: after some trials it is proposed as it should be more often than by chance."""
+    space = (Axis("a", ("default", "1", "2", "3")), Axis("b", tuple(["default", *map(str, range(40))])))
+    tried = [
+        proposals.Tried({"a": a, "b": str(b)}, 1.0 if a == "2" else 0.0)
+        for b, a in enumerate(["1", "2", "3", "2", "1", "3", "2", "1", "2", "3", "2", "3"])
+    ]
+    found = [values for values, _ in zip(proposals.propose(space, tried, "tpe", 1), range(10), strict=False)]
+    assert sum(values.get("a") == "2" for values in found) >= 5, "by chance it were a quarter"
+
+
+def test_a_planted_optimum_is_found_and_copies_of_the_default_win_nothing() -> None:
+    series = np.random.default_rng(5).normal(0, 0.01, 200)
+    ended = races.race(races.planted, series, "tpe", seed=1)
+    assert ended.confirmed and ended.winner.get("p3") == "2"
+    same = races.race(races.no_effect, series, "random", seed=1, blocks=3)
+    assert not same.confirmed and not same.winner
+
+
+@pytest.mark.full
+def test_ten_of_ten_planted_optima_and_no_false_winner_in_a_hundred() -> None:
+    series = np.concatenate(gates.noise([gates.FOLDER / name for name in gates.REFERENCE]))
+    found = [races.race(races.planted, series, "tpe", seed) for seed in range(10)]
+    assert [one.winner.get("p3") for one in found] == ["2"] * 10
+    assert sum(races.race(races.no_effect, series, "random", seed).confirmed for seed in range(100)) <= 1
+
+
+def race_session(folder: Path, arms: Mapping[str, Behaviour], **race: Any) -> Path:
+    """A session of two rounds of these arms, with records as a launch leaves them."""
+    maker = Synthetic(comp_over_comm=(1.0,), sizes=(1 << 20, 1 << 22))
+    maker.write(folder)
+    for path in (folder / "records").glob("*.jsonl"):
+        path.unlink()
+    facts = json.loads((folder / "session.json").read_text())
+    said = {
+        "variant": "adaptive", "objective": "efficiency", "bounds": {"inflation": 1.05}, "search": "tpe", "seats": 6,
+        "settle": 2, "confirm": 12, "space": [{"name": axis.name, "values": list(axis.values), "of_mpi": axis.of_mpi}
+        for axis in SPACE], "contenders": [{"name": n, "values": v} for n, v in CONTENDERS.items()],
+        "blocks": [{"arms": list(arms), "rounds": 2}],
+    }  # fmt: skip
+    facts["request"] = {"race": {**said, **race}}
+    (folder / "session.json").write_text(json.dumps(facts))
+    rng = np.random.default_rng(1)
+    for turn in range(2):
+        for order, (arm, behaviour) in enumerate(arms.items()):
+            context = {
+                "session": folder.name, "launch": f"x.{turn}.{arm}", "study": "overlap-ratio", "system": "vcluster",
+                "mpi": "mpich", "variant": "bare" if arm == REFERENCE else "adaptive", "repetition": turn,
+                "order": order, "arm": arm, "scale": "test",
+                **({"mpi_environment": {"UCX_RNDV_THRESH": "8192"}} if arm == "s002" else {}),
+            }  # fmt: skip
+            write_lines(folder / "records" / f"x.{turn}.{arm}.jsonl", maker.launch_lines(context, behaviour, rng))
+    return folder
+
+
+BEHAVIOURS = {
+    DEFAULT: Behaviour(0.6, 1.02), REFERENCE: Behaviour(0.05), "s001": Behaviour(0.8, 1.02),
+    "s002": Behaviour(0.4, 1.2),
+}  # fmt: skip
+
+
+def test_records_become_scores_against_the_reference_of_the_round(tmp_path: Path) -> None:
+    found = measured.read(race_session(tmp_path / "s", BEHAVIOURS))
+    assert set(found.scores) == set(ARMS) and not found.failures
+    for arm, behaviour in BEHAVIOURS.items():
+        for turn in (0, 1):
+            assert found.plain[arm][turn] == pytest.approx(behaviour.efficiency, abs=0.05)
+    assert found.scores["s002"][0].bounds["inflation"] == pytest.approx(1.2, abs=0.05)
+    names = set(load([tmp_path / "s"]).launches["variant"])
+    assert names == {"adaptive", "bare", "adaptive (s002)"}, "what ran under another MPI is another variant"
+
+
+def test_a_launch_that_failed_counts_for_nothing_and_says_why(tmp_path: Path) -> None:
+    arms = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
+    found = measured.read(race_session(tmp_path / "s", arms))
+    assert found.failures == {"s001": "made up"} and "s001" not in found.scores
+    then = step.next_(found, seed=1)
+    assert "s001" not in then.alive and then.state.standings["s001"].out == "failed: made up"
+
+
+def test_a_recorded_quantity_can_be_the_objective(tmp_path: Path) -> None:
+    folder = race_session(tmp_path / "s", BEHAVIOURS, objective="time", bounds={})
+    found = measured.read(folder)
+    gains = decide.differences("s001", DEFAULT, found.scores)
+    assert min(gains) > 0, "less time is better"
+    wrong = race_session(tmp_path / "t", BEHAVIOURS, objective="colour", bounds={})
+    with pytest.raises(UsageError, match=r"records no such quantity.*total_s"):
+        measured.read(wrong)
+
+
+def test_words_that_cannot_be_measured(tmp_path: Path) -> None:
+    measured.check_words("efficiency", {"inflation": 1.05}, overlap=True)
+    with pytest.raises(UsageError, match=r"no such metric.*inflation"):
+        measured.check_words("efficiency", {"heat": 1.0}, overlap=True)
+    with pytest.raises(UsageError, match="does not measure: take --objective time"):
+        measured.check_words("efficiency", {}, overlap=False)
+    with pytest.raises(UsageError, match=r"no session of \./bench tune"):
+        asked.of({"session": tmp_path.name, "request": {}})

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a race was asked for and what was planned of it, as its session.json says (harness.job.race)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.errors import UsageError
+
+DEFAULT, REFERENCE, CONFIRM = "default", "reference", "confirm."
+UNSET = "default"  # a parameter's value that leaves it alone
+# The arms of a confirmation: the winner and the default afresh, and the two factors of the winner one by one.
+TUNED = f"{CONFIRM}tuned"
+OLD = f"{CONFIRM}{DEFAULT}"
+ENGINE_ALONE = f"{CONFIRM}tuned-engine"  # under the MPI as it is
+MPI_ALONE = f"{CONFIRM}tuned-mpi"  # bare
+BARE = f"{CONFIRM}{REFERENCE}"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A parameter and its values, the first of which is UNSET."""
+
+    name: str
+    values: tuple[str, ...]
+    of_mpi: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rounds of the same arms; `first` is the number of its first round."""
+
+    arms: tuple[str, ...]
+    rounds: int
+    first: int
+
+    @property
+    def turns(self) -> range:
+        return range(self.first, self.first + self.rounds)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """`contenders`: name -> the parameters that are not left alone. `bounds`: metric -> what it may be at most."""
+
+    objective: str
+    space: tuple[Axis, ...]
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    search: str = "tpe"
+    seats: int = 6
+    settle: int = 6
+    confirm: int = 12
+    contenders: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    blocks: tuple[Block, ...] = ()
+    variant: str = "adaptive"
+
+    @property
+    def raced(self) -> list[Block]:
+        """The blocks of the race itself."""
+        return [block for block in self.blocks if block.rounds and not block.arms[0].startswith(CONFIRM)]
+
+    @property
+    def confirmed(self) -> Block | None:
+        """The block in which the winner was measured afresh."""
+        last = self.blocks[-1] if self.blocks else None
+        return last if last and last.rounds and last.arms[0].startswith(CONFIRM) else None
+
+
+def of(facts: Mapping[str, Any]) -> Asked:
+    """What a session's facts say; UsageError if it is none of a race."""
+    race = (facts.get("request") or {}).get("race")
+    if not race:
+        raise UsageError(f"{facts.get('session', 'this')} is no session of ./bench tune.")
+    blocks, first = [], 0
+    for block in race["blocks"]:
+        blocks.append(Block(tuple(block["arms"]), block["rounds"], first))
+        first += block["rounds"]
+    return Asked(
+        objective=race["objective"],
+        space=tuple(Axis(axis["name"], tuple(axis["values"]), axis["of_mpi"]) for axis in race["space"]),
+        bounds=dict(race["bounds"]),
+        search=race["search"],
+        seats=race["seats"],
+        settle=race["settle"],
+        confirm=race["confirm"],
+        contenders={one["name"]: dict(one["values"]) for one in race["contenders"]},
+        blocks=tuple(blocks),
+        variant=race["variant"],
+    )

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who goes on after each block of a race, and why the others do not.
+
+Every contender is held against the leader over the rounds that both ran, by Wilcoxon's signed-rank test and with Holm's
+correction over all that race: who is shown to be worse is out. So is what fails, what is shown to break a bound, and
+what has had its rounds without leading. The default cannot be put out; where nothing is better, it leads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analysis.compare.judge import holm
+from analysis.statistics.signed_rank import Middle, middle, p_above, p_below
+from analysis.tuning.asked import DEFAULT, Block
+from analysis.tuning.measured import Measured, Score
+
+ERROR = 0.1  # of an elimination, after Holm, at one block's end: a good setting that is lost costs time, nothing more
+INTERVAL = 0.025  # of either side of an interval
+PATIENCE = 3  # blocks after which who does not lead makes room
+Scores = Mapping[str, Mapping[int, Score]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A contender: over how many rounds it was held against the default, by how much it is better, what of it is
+    bounded. `out`: why it does not go on; empty if it does."""
+
+    name: str
+    rounds: int
+    gain: Middle
+    bounds: Mapping[str, Middle] = field(default_factory=dict)
+    out: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """After the last block: every contender that ran, those that go on, and who leads."""
+
+    standings: Mapping[str, Standing]
+    alive: Sequence[str]
+    leader: str
+
+
+def state(found: Measured) -> State:
+    """What is known after all blocks of the race itself."""
+    out: dict[str, str] = {}
+    alive: list[str] = []
+    since: dict[str, int] = {}
+    leader = DEFAULT
+    for number, block in enumerate(found.asked.raced):
+        alive += [name for name in block.arms if name in found.asked.contenders and name not in since]
+        since |= {name: number for name in alive if name not in since}
+        scores = _until(found.scores, block)
+        for name, why in _broken(alive, block, found, scores).items():
+            out[name] = why
+        alive = [name for name in alive if name not in out]
+        leader = _leader(alive, found, scores)
+        out |= _worse(alive, leader, scores)
+        out |= _tired(alive, leader, since, number, out)
+        alive = [name for name in alive if name not in out]
+    seen = [name for name in found.asked.contenders if name in since]
+    return State({name: standing(name, found, out.get(name, "")) for name in seen}, alive, leader)
+
+
+def standing(name: str, found: Measured, out: str = "", against: str = DEFAULT) -> Standing:
+    """Of an arm, over all rounds in which it and `against` were measured."""
+    gains = differences(name, against, found.scores)
+    mine = found.scores.get(name, {})
+    bounds = {word: middle([score.bounds[word] for score in mine.values()], INTERVAL) for word in found.asked.bounds}
+    return Standing(name, len(gains), middle(gains, INTERVAL), bounds if mine else {}, out)
+
+
+def differences(name: str, against: str, scores: Scores) -> list[float]:
+    """By how much an arm is better than another in each round that has both."""
+    mine, theirs = scores.get(name, {}), scores.get(against, {})
+    return [mine[turn].value - theirs[turn].value for turn in sorted(mine) if turn in theirs]
+
+
+def within(bounds: Mapping[str, Middle], wanted: Mapping[str, float]) -> bool:
+    """Whether the middles keep the bounds."""
+    return all(bounds[word].value <= most for word, most in wanted.items() if word in bounds)
+
+
+def _until(scores: Scores, block: Block) -> dict[str, dict[int, Score]]:
+    """What was known when this block was over."""
+    end = block.turns.stop
+    return {arm: {turn: one for turn, one in turns.items() if turn < end} for arm, turns in scores.items()}
+
+
+def _broken(alive: Sequence[str], block: Block, found: Measured, scores: Scores) -> dict[str, str]:
+    """Those that fail, and those that are shown to break a bound."""
+    out = {name: f"failed: {found.failures[name]}" for name in alive if name in found.failures and name in block.arms}
+    for name in (name for name in alive if name not in out):
+        mine = scores.get(name, {})
+        if not mine:
+            out[name] = "failed: nothing was measured"
+            continue
+        for word, most in found.asked.bounds.items():
+            values = [score.bounds[word] for score in mine.values()]
+            if float(p_above(values, most)) <= ERROR / max(1, len(alive)):
+                shown = middle(values, INTERVAL)
+                out[name] = f"{word} is {shown.value:.3g} and may be {most:g} at most"
+    return out
+
+
+def _leader(alive: Sequence[str], found: Measured, scores: Scores) -> str:
+    """Who is best of those that keep the bounds, as far as is known; the default where nobody is better."""
+    best, leader = 0.0, DEFAULT
+    for name in alive:
+        gains = differences(name, DEFAULT, scores)
+        bounds = {
+            word: middle([score.bounds[word] for score in scores[name].values()], INTERVAL)
+            for word in found.asked.bounds
+        }
+        if len(gains) >= found.asked.settle and within(bounds, found.asked.bounds):
+            value = middle(gains, INTERVAL).value
+            best, leader = (value, name) if value > best else (best, leader)
+    return leader
+
+
+def _worse(alive: Sequence[str], leader: str, scores: Scores) -> dict[str, str]:
+    """Those that are shown to be worse than the leader."""
+    rivals = [name for name in alive if name != leader]
+    series = [differences(name, leader, scores) for name in rivals]
+    chances = [float(p_below(np.array(values), 0.0)) if values else 1.0 for values in series]
+    found = {}
+    for name, values, adjusted in zip(rivals, series, holm(chances), strict=True):
+        if adjusted <= ERROR:
+            found[name] = f"worse than {leader} in {len(values)} rounds (p {adjusted:.2g})"
+    return found
+
+
+def _tired(
+    alive: Sequence[str], leader: str, since: Mapping[str, int], number: int, out: Mapping[str, str]
+) -> dict[str, str]:
+    """Those that had their rounds and do not lead: what is not told from the leader is worth no more of them."""
+    return {
+        name: f"not shown to be better than {leader} in {PATIENCE} blocks"
+        for name in alive
+        if name != leader and name not in out and number - since[name] + 1 >= PATIENCE
+    }

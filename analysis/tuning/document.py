@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a race found, as Markdown and as JSON: the verdict, the confirmation, every setting that was tried."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from analysis.statistics.signed_rank import Middle
+from analysis.text_table import markdown
+from analysis.tuning import decide, pareto
+from analysis.tuning.decide import Standing
+from analysis.tuning.measured import Measured
+from analysis.tuning.verdict import Verdict, gain_words
+
+
+def document(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, str]]) -> str:
+    """`taken`: variable of the MPI -> whether it was taken, and what shows that."""
+    state = decide.state(found)
+    lines = ["# What was tuned", "", verdict.sentence, ""]
+    lines += _values(found, verdict, taken)
+    if verdict.cells:
+        lines += ["## Measured afresh", "", *_cells(found, verdict), ""]
+    if found.asked.bounds:
+        lines += [f"## Objective against {pareto.cost_title(found)}", "", *_front(found), ""]
+    lines += ["## Every setting that was tried", "", *_tried(found, state.standings), ""]
+    if taken:
+        lines += ["## Did the MPI take its variables?", "", *_taken(taken), ""]
+    return "\n".join([*lines, *(f"- {note}" for note in found.notes), f"Session {found.session}.", ""])
+
+
+def _values(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, str]]) -> list[str]:
+    if not verdict.confirmed:
+        return ["The default is what is written.", ""]
+    of_mpi = {axis.name for axis in found.asked.space if axis.of_mpi}
+    rows = [
+        [name, value, "MPI" if name in of_mpi else "engine", taken[name][1] if name in taken else "the engine's report"]
+        for name, value in verdict.values.items()
+    ]
+    return [*markdown(["setting", "value", "of", "seen to act by"], rows), ""]
+
+
+def _cells(found: Measured, verdict: Verdict) -> list[str]:
+    words = list(found.asked.bounds)
+    rows = [
+        [
+            cell.words,
+            f"{cell.value:.4g}",
+            gain_words(cell.gain, found) if cell.gain.value else "what the others are held against",
+            *(_interval(cell.bounds[word]) for word in words),
+        ]
+        for cell in verdict.cells
+    ]
+    return markdown(["engine and MPI", found.asked.objective, "against the default", *words], rows)
+
+
+def _front(found: Measured) -> list[str]:
+    word = next(iter(found.asked.bounds))
+    rows = [
+        [place.name, _settings(found, place.name), f"{place.value:.4g}", f"{place.cost:.4g}"]
+        for place in pareto.front(found)
+        if place.front
+    ]
+    return markdown(["on the Pareto front", "settings", found.asked.objective, word], rows)
+
+
+def _tried(found: Measured, standings: Mapping[str, Standing]) -> list[str]:
+    words = list(found.asked.bounds)
+    rows = [
+        [
+            one.name,
+            _settings(found, one.name),
+            one.rounds,
+            gain_words(one.gain, found) if one.rounds else "–",
+            *(_interval(one.bounds[word]) if word in one.bounds else "–" for word in words),
+            one.out or "went on to the end",
+        ]
+        for one in standings.values()
+    ]
+    return markdown(["setting", "changed", "rounds", "against the default", *words, "what became of it"], rows)
+
+
+def _taken(taken: Mapping[str, tuple[bool, str]]) -> list[str]:
+    rows = [[name, "yes" if yes else "not shown to have taken effect", why] for name, (yes, why) in taken.items()]
+    return markdown(["variable", "taken", "because"], rows)
+
+
+def _settings(found: Measured, name: str) -> str:
+    return ", ".join(f"{key}={value}" for key, value in found.asked.contenders.get(name, {}).items()) or "none"
+
+
+def _interval(one: Middle) -> str:
+    return f"{one.value:.3f} ({one.low:.3f} to {one.high:.3f})"
+
+
+def as_json(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, str]]) -> str:
+    """All of it for programs; what is not known is null."""
+    standings = decide.state(found).standings
+    content = {
+        "session": found.session,
+        "verdict": asdict(verdict),
+        "settings": {name: {"values": found.asked.contenders[name], **asdict(one)} for name, one in standings.items()},
+        "taken": {name: {"taken": yes, "because": why} for name, (yes, why) in taken.items()},
+    }
+    return json.dumps(_finite(content), indent=1, ensure_ascii=False) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Middle):
+        return {name: _finite(number) for name, number in value._asdict().items()}
+    if isinstance(value, Mapping):
+        return {name: _finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

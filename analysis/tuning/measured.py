@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the records of a race say: of each arm and round the objective, and what is bounded.
+
+The objective is a metric of overlap, for which each round has a launch of bare under the MPI as it is, whose times of
+communication and computation all arms of the round are held against; or a recorded quantity, or the `time` that the
+study is about. It is turned so that more is better, and logarithms are taken of what is compared by ratio.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.compare.pairs import Measured as Point
+from analysis.compare.pairs import measured
+from analysis.errors import UsageError
+from analysis.metrics.formulas import METRICS, Times
+from analysis.metrics.times import launch_times, rank_samples
+from analysis.records import frames
+from analysis.records.load import Records, load
+from analysis.tuning import asked
+from analysis.tuning.asked import CONFIRM, REFERENCE, Asked
+
+SHORT = {"efficiency": "overlap_efficiency", "inflation": "compute_inflation"}
+TIME = "time"
+BY_DIFFERENCE = ("overlap_efficiency", "hidden_communication", "availability")  # shares, which may be 0 or below
+NO_SEED = 0  # of the bootstrap, whose draws nobody looks at here
+
+
+@dataclass(frozen=True)
+class Score:
+    """A launch: the objective over all its points, of which more is better; bounded metric -> its worst point."""
+
+    value: float
+    bounds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """`scores`: arm -> round -> what was measured; `failures`: arm -> why a launch of it does not count; `plain`: arm
+    -> round -> the objective as it is, for people. `seconds`: how long a launch takes, the median of all."""
+
+    asked: Asked
+    scores: Mapping[str, Mapping[int, Score]]
+    failures: Mapping[str, str] = field(default_factory=dict)
+    plain: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    seconds: float = 0.0
+    session: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+def metric_name(word: str) -> str:
+    """The metric that a word of the command line means, or ""."""
+    name = SHORT.get(word, word)
+    return name if name in METRICS else ""
+
+
+def by_ratio(objective: str) -> bool:
+    """Whether two values of the objective are compared by their ratio."""
+    return metric_name(objective) not in BY_DIFFERENCE
+
+
+def check_words(objective: str, bounds: Mapping[str, float], overlap: bool) -> None:
+    """UsageError unless the objective and what is bounded can be measured. `overlap`: the study measures overlap."""
+    known = ", ".join([*SHORT, *(name for name in METRICS if name not in SHORT.values())])
+    for word in bounds:
+        if not metric_name(word):
+            raise UsageError(f"--subject-to {word}: there is no such metric. There are: {known}.")
+    if not overlap and (metric_name(objective) or bounds):
+        word = objective if metric_name(objective) else next(iter(bounds))
+        raise UsageError(f"{word} is a metric of overlap, which this study does not measure: take --objective {TIME}.")
+
+
+def read(path: Path) -> Measured:
+    """The race in a session's folder; UsageError if there is none, or its objective is none."""
+    records = load([path], use_cache=False)
+    wanted = asked.of(records.sessions[0])
+    launches = records.launches
+    arm_of = dict(zip(launches["launch"], launches["arm"], strict=True)) if len(launches) else {}
+    turn_of = dict(zip(launches["launch"], launches["repetition"], strict=True)) if len(launches) else {}
+    failures = _failures(records, arm_of)
+    good = [name for name in arm_of if name not in failures]
+    plain = _by_metrics(records, wanted, good, arm_of, turn_of) if _overlap(wanted) else _by_quantity(records, wanted)
+    scores: dict[str, dict[int, Score]] = {}
+    shown: dict[str, dict[int, float]] = {}
+    for launch in good:
+        if launch in plain:
+            arm, turn = str(arm_of[launch]), int(turn_of[launch])
+            scores.setdefault(arm, {})[turn], shown.setdefault(arm, {})[turn] = plain[launch]
+    said: dict[str, str] = {}
+    for launch, why in failures.items():
+        said.setdefault(str(arm_of[launch]), why)
+    took: list[float] = launches["launch_s"].dropna().tolist() if len(launches) else []
+    return Measured(
+        asked=wanted,
+        scores=scores,
+        failures=said,
+        plain=shown,
+        seconds=float(np.median(took)) if len(took) else 0.0,
+        session=records.sessions[0]["session"],
+        notes=records.cautions(),
+    )
+
+
+def _overlap(wanted: Asked) -> bool:
+    return bool(metric_name(wanted.objective) or wanted.bounds)
+
+
+def _failures(records: Records, arm_of: Mapping[str, Any]) -> dict[str, str]:
+    """Launch -> why it does not count: a point of it was not measured well, by no run of it. What was left out behind
+    a failure is none itself."""
+    found: dict[str, str] = {}
+    if not len(records.points):
+        return found
+    for (launch, _), rows in records.points.groupby(["launch", "point"], sort=False):
+        bad = rows[~rows["status"].isin(["ok", "skipped"])]
+        if str(launch) in arm_of and len(bad) and not rows["status"].eq("ok").any():
+            found.setdefault(str(launch), str(bad.iloc[0]["reason"] or bad.iloc[0]["status"]))
+    return found
+
+
+Found = dict[str, tuple[Score, float]]
+
+
+def _by_metrics(
+    records: Records, wanted: Asked, good: list[str], arm_of: Mapping[str, Any], turn_of: Mapping[str, Any]
+) -> Found:
+    """Launch -> its score; a launch without a reference in its round has none."""
+    rows = records.points[records.points["launch"].isin(good) & (records.points["status"] == "ok")]
+    samples, rng = rank_samples(records, rows), np.random.default_rng(NO_SEED)
+    medians: dict[str, dict[str, dict[str, float]]] = {}
+    for (launch, point), ranks in frames.groups(rows, ["launch", "point"]):
+        usable = [samples[row] for row in ranks.index if row in samples]
+        medians.setdefault(launch, {})[point] = launch_times(usable, json.loads(point).get("pattern"), rng).medians
+    reference = {
+        (int(turn_of[launch]), str(arm_of[launch]).startswith(CONFIRM)): points
+        for launch, points in medians.items()
+        if str(arm_of[launch]).removeprefix(CONFIRM) == REFERENCE
+    }
+    found: Found = {}
+    for launch, points in medians.items():
+        there = reference.get((int(turn_of[launch]), str(arm_of[launch]).startswith(CONFIRM)), {})
+        times = [
+            Times(comm=there[point]["own_comm"], comp=there[point]["own_comp"], **mine)
+            for point, mine in points.items()
+            if point in there
+        ]
+        if times and len(times) == len(points):
+            found[launch] = _score(wanted, times)
+    return {launch: one for launch, one in found.items() if math.isfinite(one[0].value)}
+
+
+def _score(wanted: Asked, times: list[Times]) -> tuple[Score, float]:
+    name = metric_name(wanted.objective) or "send_time"
+    values = [float(METRICS[name].value(one)) for one in times]
+    bounds = {word: max(float(METRICS[metric_name(word)].value(one)) for one in times) for word in wanted.bounds}
+    if not by_ratio(name):
+        return Score(float(np.mean(values)), bounds), float(np.mean(values))
+    if min(values) <= 0:
+        return Score(math.nan, bounds), math.nan
+    mean = float(np.mean(np.log(values)))
+    return Score(mean if METRICS[name].better == "higher" else -mean, bounds), math.exp(mean)
+
+
+def _by_quantity(records: Records, wanted: Asked) -> Found:
+    """The same of a recorded quantity: the mean of the logarithms over the points of a launch."""
+    if not len(records.points):
+        return {}
+    logs: dict[str, list[float]] = {}
+    signs: dict[str, int] = {}
+    for one in measured(records).values():
+        chosen = _chosen(one, wanted.objective)
+        for launch, values in chosen.launches.items():
+            logs.setdefault(launch, []).append(math.log(float(np.median(values))))
+            signs[launch] = chosen.sign
+    return {
+        launch: (Score(-signs[launch] * float(np.mean(values))), math.exp(float(np.mean(values))))
+        for launch, values in logs.items()
+    }
+
+
+def _chosen(point: Point, objective: str) -> Point:
+    if objective == TIME or not point.choices:
+        return point
+    if objective not in point.choices:
+        raise UsageError(f"--objective {objective}: this study records no such quantity to compare by. There are: "
+                         f"{TIME}, {', '.join(point.choices)}.")  # fmt: skip
+    return point.by(objective)
+
+
+def frame(found: Measured) -> pd.DataFrame:
+    """One row an arm and round: what figures are drawn from."""
+    rows = [
+        {"arm": arm, "round": turn, "value": found.plain[arm][turn], **score.bounds}
+        for arm, turns in found.scores.items()
+        for turn, score in turns.items()
+    ]
+    return pd.DataFrame(rows, columns=None if rows else ["arm", "round", "value"])

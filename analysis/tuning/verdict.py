@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a race found: a setting that is confirmed to be better than the default, or that nothing is.
+
+Many settings were looked at, so the one that leads was perhaps lucky. It is measured afresh beside the default, at
+points at which nothing was tuned; only those rounds decide. Two factors, the engine and the MPI's variables, are
+measured one by one beside both together, so that a gain has its cause.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from analysis.statistics.signed_rank import Middle, middle, p_above
+from analysis.tuning import decide
+from analysis.tuning.asked import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED
+from analysis.tuning.measured import Measured, by_ratio
+
+ERROR = 0.01  # the chance that a setting is confirmed which is no better than the default
+ARMS = (BARE, MPI_ALONE, OLD, ENGINE_ALONE, TUNED)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One arm of the confirmation: the objective as it is, and by how much it is better than the default."""
+
+    arm: str
+    words: str
+    value: float
+    gain: Middle
+    bounds: Mapping[str, Middle] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`confirmed`: `values` are what is written, else the default is. `winner`: the leader of the race."""
+
+    confirmed: bool
+    sentence: str
+    winner: str
+    values: Mapping[str, str]
+    gain: Middle | None = None
+    rounds: int = 0
+    cells: list[Cell] = field(default_factory=list)
+
+
+def of(found: Measured) -> Verdict:
+    """The verdict of a race whose blocks are over."""
+    state = decide.state(found)
+    leader = state.leader
+    raced = f"{len(state.standings)} settings in {sum(block.rounds for block in found.asked.raced)} rounds"
+    if leader == DEFAULT:
+        return Verdict(False, f"Nothing beats the default: of {raced} none led.", leader, {})
+    if found.asked.confirmed is None:
+        return Verdict(False, f"{leader} leads of {raced}; it was not confirmed.", leader, {})
+    gains = decide.differences(TUNED, OLD, found.scores)
+    cells = [_cell(arm, found, leader) for arm in ARMS if found.scores.get(arm)]
+    gain = middle(gains, decide.INTERVAL)
+    why = _why_not(gains, found)
+    told = f"{gain_words(gain, found)} in {len(gains)} fresh rounds at points that were not tuned"
+    if why:
+        sentence = f"Nothing beats the default: {leader}, the best of {raced}, was measured afresh, and {why} ({told})."
+    else:
+        sentence = f"{leader}, the best of {raced}, beats the default: {told}."
+    values = {} if why else found.asked.contenders[leader]
+    return Verdict(not why, sentence, leader, values, gain, len(gains), cells)
+
+
+def _why_not(gains: list[float], found: Measured) -> str:
+    """Why the winner is not confirmed; empty if it is."""
+    if TUNED in found.failures:
+        return f"a launch failed: {found.failures[TUNED].rstrip('.')}"
+    if not gains or float(p_above(gains, 0.0)) > ERROR:
+        return "its gain was not there again"
+    bounds = decide.standing(TUNED, found, against=OLD).bounds
+    for word, most in found.asked.bounds.items():
+        if bounds[word].value > most:
+            return f"{word} is {bounds[word].value:.3g} there and may be {most:g} at most"
+    return ""
+
+
+def _cell(arm: str, found: Measured, winner: str) -> Cell:
+    one = decide.standing(arm, found, against=OLD)
+    shown = [value for turn, value in found.plain[arm].items() if turn in found.scores[arm]]
+    return Cell(arm, _factors(arm, found, winner), middle(shown, decide.INTERVAL).value, one.gain, one.bounds)
+
+
+def _factors(arm: str, found: Measured, winner: str) -> str:
+    """Which engine and which MPI an arm of the confirmation has, in words."""
+    of_engine = any(axis.name in found.asked.contenders[winner] for axis in found.asked.space if not axis.of_mpi)
+    of_mpi = any(axis.name in found.asked.contenders[winner] for axis in found.asked.space if axis.of_mpi)
+    tuned = "tuned" if of_engine and arm in (TUNED, ENGINE_ALONE) else "default"
+    engine = "bare" if arm in (BARE, MPI_ALONE) else f"{found.asked.variant}, {tuned} settings"
+    mpi = "tuned" if of_mpi and arm in (TUNED, MPI_ALONE) else "default"
+    return f"{engine}; {mpi} MPI"
+
+
+def gain_words(gain: Middle, found: Measured) -> str:
+    """A gain for people: a difference, or per cent of a ratio."""
+    if by_ratio(found.asked.objective):
+        value, low, high = (f"{100 * math.expm1(one):+.1f} %" if abs(one) < 50 else "?" for one in gain)
+        return f"{found.asked.objective} better by {value} ({low} to {high})"
+    return f"{found.asked.objective} {gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench tune: which settings of the engine and of the MPI are best here? A race, and a winner that is confirmed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from analysis.text_table import plain
+from harness.base import variants
+from harness.base.errors import Failure, UsageError
+from harness.base.steps import say
+from harness.commands import options, own_program
+from harness.commands.run import usable
+from harness.job.race import DEFAULT, Race
+from harness.sessions import run as runs
+from harness.sessions import session as sessions
+from harness.sessions import space as spaces
+from harness.sessions import tuning
+from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
+from harness.setup import environment
+from harness.setup import mpi as mpi_setup
+from harness.sites import systems
+from reframe_checks.catalogue import by_names
+
+if TYPE_CHECKING:
+    from analysis.tuning.measured import Measured
+
+EXTRA = "tune"
+OF_PROGRAM = "own-program"
+SETTLE, CONFIRM = 6, 12  # rounds of a block, and of the confirmation
+
+
+def tune(
+    command: Annotated[
+        list[str], typer.Argument(metavar="[-- CMD...]", help="A program of one's own, instead of a study.")
+    ] = [],  # noqa: B006 - Typer copies it
+    study: Annotated[str, typer.Option("--study", metavar="STUDY", help="See ./bench list.")] = "",
+    system: own_program.SystemOfProgram = "",
+    mpi: options.OneMpi = "mpich",
+    space: Annotated[
+        str, typer.Option("--space", metavar="engine,mpi|FILE", help="What is tuned; --list shows the tables.")
+    ] = "engine,mpi",
+    variant: options.OneVariant = "adaptive",
+    objective: Annotated[
+        str, typer.Option("--objective", metavar="WORD", help="efficiency, another metric, a quantity, or time.")
+    ] = "",
+    subject_to: Annotated[
+        list[str], typer.Option("--subject-to", metavar="METRIC<=X", help="As in inflation<=1.05.")
+    ] = [],  # noqa: B006 - Typer copies it
+    minutes: Annotated[float, typer.Option("--minutes", min=0.1, max=7 * 24 * 60, help="For race and proof.")] = 20,
+    search: Annotated[str, typer.Option("--search", metavar="tpe|random|grid", help="Who proposes.")] = "tpe",
+    seats: Annotated[int, typer.Option("--seats", min=1, max=40, help="Settings that race at once.")] = 6,
+    scale: options.Scale = "quick",
+    settings: options.Settings = [],  # noqa: B006 - Typer copies it
+    nodes: options.Nodes = 2,
+    seed: options.Seed = 1,
+    ranks: own_program.Ranks = 0,
+    launcher: own_program.Launcher = "",
+    time_from: own_program.TimeFrom = "",
+    check: own_program.Check = "",
+    timeout: own_program.Timeout = 600.0,
+    list_tables: Annotated[bool, typer.Option("--list", help="The variables and settings that are known.")] = False,
+    resume: Annotated[str, typer.Option("--resume", metavar="SESSION", help="Go on with a stopped race.")] = "",
+) -> int:
+    """Look for settings that beat the default, and prove it: a race in rounds, then fresh launches of the winner.
+
+    Every round has the default and all settings that are still in the race, each launch with its data verified. The
+    winner is measured afresh at sizes that were not tuned. The session's folder tuning/ has tuned.conf for the engine,
+    tuned-mpi.env for the MPI, what was tried, and figures. That nothing beats the default is a result, too.
+
+    Example: ./bench tune --mpi mpich --space engine --objective efficiency --subject-to 'inflation<=1.05' --minutes 20
+    """
+    if list_tables:
+        print(_tables())
+        return 0
+    environment.ensure_extra(EXTRA)
+    if resume:
+        session = sessions.load(resume)
+        request = from_facts(session.facts)
+        if request.race is None:
+            raise UsageError(f"Session {session.name} is none of ./bench tune: ./bench run --resume goes on with it.")
+        usable(request.system)
+        runs.set_up(request)
+        with runs.measuring(request.system, session.name):
+            return _run(request, runs.resumed_session(request, session, force=False))
+    if study and command:
+        raise UsageError(f"--study {study} and a program of one's own: one of the two is tuned.")
+    chosen = systems.by_name(own_program.system_name(system, launcher))
+    names = choose_mpis(mpi, chosen)
+    if len(names) != 1:
+        raise UsageError(f"--mpi {mpi}: a race is of one MPI.")
+    (found,) = by_names([study or (OF_PROGRAM if command else "overlap-ratio")])
+    asked = parse_settings(settings)
+    if command:
+        if chosen.own_mpis:
+            mpi_setup.ensure(mpi_setup.by_name(names[0]))  # the launcher may be this MPI's own mpiexec
+        program = own_program.named(command, names[0], chosen, ranks, launcher, time_from, check)
+        found, asked = replace(found, program=program), {"timeout_s": str(timeout), **asked}
+    variant, measured_at = variants.check(variant), tuning.points(found, scale, asked)
+    overlap = tuning.measures_overlap(measured_at.tuned)
+    goal = objective or ("efficiency" if overlap else "time")
+    race = Race(
+        variant=variant,
+        objective=goal,
+        bounds=_bounds(subject_to),
+        minutes=minutes,
+        search=_search(search),
+        seats=seats,
+        settle=SETTLE,
+        confirm=CONFIRM,
+        space=[],
+        points=measured_at.tuned,
+        untuned=measured_at.untuned,
+        reference=overlap,
+    )
+    _check(race, overlap)
+    request = Request([found], chosen, names, [variant], scale, measured_at.settings, seed, nodes)
+    usable(chosen)
+    return _begin(request, race, space)
+
+
+def _begin(request: Request, race: Race, space: str) -> int:
+    """Set up what a race needs, and run it in a new session."""
+    runs.set_up(replace(request, race=race))
+    (mpi,) = request.mpis
+    found = spaces.of(space, mpi, request.system.programs_of(mpi), race.variant)
+    if race.variant.partition(":")[0] in variants.WITHOUT_ENGINE and any(not one.of_mpi for one in found.parameters):
+        raise UsageError(f"--variant {race.variant} runs without the engine, so none of its settings can be tuned.")
+    race = replace(race, space=found.parameters, probes=found.probes)
+    _enough_time(request, race)
+    request = tuning.begin(request, race)
+    with runs.measuring(request.system, "tune"):
+        session = runs.new_session(request, "tune", sys.argv[1:])
+        return _run(request, session)
+
+
+def _run(request: Request, session: sessions.Session) -> int:
+    try:
+        request = _race(request, session)
+    except KeyboardInterrupt:
+        say(f"stopped; ./bench tune --resume {session.name} goes on with it")
+        raise
+    finally:
+        say(f"session: {session.path}")
+    _tell(request, session)
+    session.finish("complete")
+    return 0
+
+
+def _race(request: Request, session: sessions.Session) -> Request:
+    """Block after block, until nothing is left to try or the time is up, then the confirmation."""
+    from analysis.tuning import measured, step  # noqa: PLC0415 - a second of imports
+
+    if _race_of(request).blocks:  # the variables are read back, or a race that was stopped goes on
+        request = tuning.run_block(request, session)
+    if not _race_of(request).contenders:
+        request = _left(request, session)
+        tuning.store(request, session)
+    while not tuning.confirming(_race_of(request)):
+        race, found = _race_of(request), measured.read(session.path)
+        if race.contenders and not found.scores.get(DEFAULT):
+            why = found.failures.get(DEFAULT, "none of its launches was measured with its reference")
+            raise Failure(f"The default itself cannot be measured, so nothing can be held against it: {why}")
+        then = step.next_(found, request.seed)
+        arms = 2 + len(then.alive) + len(then.new)
+        if not then.over and (not race.contenders or tuning.fits(race, _launch_s(request, found), arms)):
+            say(f"{_so_far(found, then.state.leader)}: {len(then.alive)} go on, {len(then.new)} new")
+            race = tuning.with_block(race, then.alive, then.new)
+        elif then.state.leader == DEFAULT:
+            break
+        else:
+            say(f"{then.state.leader} leads: measuring it afresh")
+            race = tuning.with_confirmation(race, then.state.leader)
+        request = tuning.run_block(replace(request, race=race), session)
+    return request
+
+
+def _left(request: Request, session: sessions.Session) -> Request:
+    """The request without those variables that the MPI does not take."""
+    race = _race_of(request)
+    if not race.probes:
+        return request
+    found = tuning.taken(race, session, request.mpis[0])
+    for name, (yes, why) in found.items():
+        if not yes:
+            say(f"left out: {name}, not shown to have taken effect ({why})")
+    return replace(request, race=tuning.without_untaken(race, found))
+
+
+def _race_of(request: Request) -> Race:
+    assert request.race is not None
+    return request.race
+
+
+def _launch_s(request: Request, found: Measured) -> float:
+    """How long a launch takes: measured, else by its estimate."""
+    return found.seconds or request.jobs()[0].launch_estimate_s()
+
+
+def _so_far(found: Measured, leader: str) -> str:
+    rounds = sum(block.rounds for block in found.asked.raced)
+    return f"{rounds} rounds, {len(found.asked.contenders)} settings tried, {leader} leads" if rounds else "first block"
+
+
+def _enough_time(request: Request, race: Race) -> None:
+    """UsageError where not even one block and the confirmation fit; of a program of one's own nothing is known yet."""
+    if request.program:
+        return
+    share = len(race.points) / max(1, len(request.studies[0].scale(request.scale, request.settings).points()))
+    launch_s = share * request.jobs()[0].launch_estimate_s()
+    needed = tuning.block_s(race, launch_s, 2 + race.seats) + tuning.confirmation_s(race, launch_s)
+    if needed > 60 * race.minutes:
+        raise UsageError(
+            f"{race.minutes:g} minutes are too few for a block of {2 + race.seats} settings and the confirmation, which"
+            f" take about {needed / 60:.1f}: give more --minutes, fewer --seats, or fewer points with --set."
+        )
+
+
+def _tell(request: Request, session: sessions.Session) -> None:
+    """The verdict and its files."""
+    from analysis.figures import toolkit  # noqa: PLC0415 - a second of imports
+    from analysis.tuning import document, figures, measured, verdict  # noqa: PLC0415
+
+    race, found = _race_of(request), measured.read(session.path)
+    told, taken = verdict.of(found), tuning.taken(race, session, request.mpis[0])
+    notes = {name: why for name, (yes, why) in taken.items() if yes}
+    files = tuning.write_result(race, session, told.values, told.sentence, notes)
+    folder = session.path / tuning.FOLDER
+    for name, text in {"tuning.md": document.document, "tuning.json": document.as_json}.items():
+        (folder / name).write_text(text(found, told, taken))
+    for drawn in figures.draw(found):
+        toolkit.save(drawn, folder / "figures")
+    print(told.sentence)
+    say(f"what was tried: {folder / 'tuning.md'}")
+    if told.confirmed:
+        preset = race.variant.partition(":")[0]
+        with_engine = "" if preset in variants.WITHOUT_ENGINE else f" --variant {preset}:@{files[0]}"
+        say(f"to run with it: ./bench run STUDY{with_engine} --mpi-env {files[1]}")
+
+
+def _check(race: Race, overlap: bool) -> None:
+    from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
+
+    measured.check_words(race.objective, race.bounds, overlap)
+
+
+def _search(text: str) -> str:
+    from analysis.tuning.proposals import SEARCHES  # noqa: PLC0415 - a second of imports
+
+    if text not in SEARCHES:
+        raise UsageError(f"--search {text}: one of {', '.join(SEARCHES)} is wanted.")
+    return text
+
+
+def _bounds(texts: list[str]) -> dict[str, float]:
+    found = {}
+    for text in texts:
+        said = re.fullmatch(r"\s*(\w+)\s*<=\s*(\d+(?:\.\d+)?)\s*", text)
+        if not said:
+            raise UsageError(f"--subject-to {text}: METRIC<=NUMBER is wanted, as in inflation<=1.05.")
+        found[said[1]] = float(said[2])
+    return found
+
+
+def _tables() -> str:
+    """Every variable and every setting of the engine that is tuned."""
+    parts = []
+    for table in spaces.tables():
+        tried = "" if table.tried else " (as documented, not run here)"
+        rows = [[one.name, one.default, ", ".join(one.values), one.read_back, one.meaning] for one in table.variables]
+        head = f"{table.table}, for {', '.join(table.mpis)}{tried}. Source: {table.source}"
+        parts += [head, plain(["variable", "default", "tried", "read back by", "what it is"], rows), ""]
+    rows = [[name, ", ".join(values)] for name, values in spaces.ENGINE.items()]
+    told = "The engine (what they mean: ./bench exec --mpi mpich -- progress-info)"
+    return "\n".join([*parts, told, plain(["setting", "tried"], rows)])

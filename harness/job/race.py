@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A race of settings: which take part, in which rounds, and the launches that this means.
+
+A race is run a block at a time; a block is some rounds of the same settings, and after it is known who goes on. Each
+round has every setting of its block once, the default among them, in an order drawn anew: what is compared ran side by
+side. The blocks that were planned stand in the session, so a race that was stopped goes on from there.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from harness.base import validate
+from harness.base.variants import with_settings
+from harness.job.plan import Arm, Launch, Point
+from harness.job.read_back import Probe
+
+DEFAULT = "default"  # what every setting is held against
+REFERENCE = "reference"  # bare under the MPI as it is: whose times of communication and computation the metrics take
+CONFIRM = "confirm."  # before the names of the arms that are measured afresh, at points that were not tuned
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One axis of the space: a setting of the engine, or a variable of the MPI (`of_mpi`). The first of `values` is
+    the default, under which it is left alone."""
+
+    __pydantic_config__ = validate.MODEL
+
+    name: str
+    values: list[str]
+    of_mpi: bool
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A setting that takes part: the parameters that are not left at their defaults. `proposed`: by what."""
+
+    __pydantic_config__ = validate.MODEL
+
+    name: str
+    values: dict[str, str]
+    proposed: str = ""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rounds of the same arms, by their names. Without rounds the variables of the MPI are read back, and no more."""
+
+    __pydantic_config__ = validate.MODEL
+
+    arms: list[str]
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Race:
+    """What was asked for and what was planned of it so far.
+
+    `variant`: of the default; `bounds`: metric -> what it may be at most; `points`: those that are tuned, `untuned`
+    those at which the winner is confirmed; `spent_s`: how long the blocks took that are over; `seats`: how many
+    settings race at once; `settle`: rounds of a block.
+    """
+
+    __pydantic_config__ = validate.MODEL
+
+    variant: str
+    objective: str
+    bounds: dict[str, float]
+    minutes: float
+    search: str
+    seats: int
+    settle: int
+    confirm: int
+    space: list[Parameter]
+    points: list[Point]
+    untuned: list[Point]
+    reference: bool
+    probes: list[Probe] = field(default_factory=list)
+    contenders: list[Contender] = field(default_factory=list)
+    arms: list[Arm] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    spent_s: float = 0.0
+
+
+def arm_of(race: Race, name: str, values: dict[str, str], points: Sequence[Point], engine: bool = True) -> Arm:
+    """The arm with which a setting runs: its engine's settings in the variant, the MPI's in the environment."""
+    of_mpi = {parameter.name: parameter.of_mpi for parameter in race.space}
+    settings = [f"{key}={value}" for key, value in values.items() if not of_mpi[key]]
+    variables = {key: value for key, value in values.items() if of_mpi[key]}
+    variant = with_settings(race.variant, settings) if engine else "bare"
+    return Arm(name, variant, points=list(points), environment=variables)
+
+
+def race_schedule(stem: str, race: Race, seed: int) -> list[Launch]:
+    """The launches of all blocks, in rounds that are counted through."""
+    arms = {arm.name: arm for arm in race.arms}
+    schedule: list[Launch] = []
+    turn = 0
+    for block in race.blocks:
+        for _ in range(block.rounds):
+            shuffler = random.Random(f"{stem} {seed} {turn}")
+            for name in shuffler.sample(block.arms, len(block.arms)):
+                order, arm = len(schedule), arms[name]
+                identity = f"{stem}.{order:04d}.{name}"
+                schedule.append(Launch(identity, arm.variant, turn, order, arm=arm))
+            turn += 1
+    return schedule
+
+
+def last_block(stem: str, race: Race, seed: int) -> list[Launch]:
+    """The launches of the block that is to be run: those before are over, however they ended."""
+    schedule = race_schedule(stem, race, seed)
+    block = race.blocks[-1] if race.blocks else Block([], 0)
+    count = block.rounds * len(block.arms)
+    return schedule[len(schedule) - count :]

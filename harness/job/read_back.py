@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Did the MPI take a variable? It is set to another value than its default, and the MPI is asked or made to tell.
+
+A job runs a probe as it runs a launch, on the same nodes and with the same launcher, and leaves its output in a log of
+the session. What the output says is read afterwards. A variable of which nothing shows that it was taken may be
+misspelt or of another release; whatever is measured with it would be the default by another name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from harness.base import process, validate
+
+PROGRAM = "mpi_variables"
+LIMIT_S = 30.0
+Run = Callable[[str, Sequence[str], Path], process.Exit]  # of a launch: its identity, what is launched, its log
+# How a variable is read back -> what makes the libraries tell.
+TELLING: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "mpi_t": {},
+        "ucx": {"UCX_LOG_LEVEL": "info"},
+        "ofi": {"FI_LOG_LEVEL": "info"},
+        "intel": {"I_MPI_DEBUG": "10"},
+        "cray": {"MPICH_ENV_DISPLAY": "1"},
+        "mvapich2": {"MV2_SHOW_ENV_INFO": "2"},
+        "psm2": {"PSM2_VERBOSE_ENV": "1"},
+    }
+)
+_FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+@dataclass(frozen=True)
+class Probe:
+    """`value`: one that is not the default. `how`: of TELLING, or "" where nothing tells. `key`: what the library
+    itself calls the variable."""
+
+    __pydantic_config__ = validate.MODEL
+
+    name: str
+    value: str
+    how: str
+    key: str
+
+
+def log_of(logs: Path, mpi: str, name: str) -> Path:
+    """Where the output of a probe is; of the MPI as it is for an empty name."""
+    return logs / f"read-back.{mpi}.{name or 'default'}.log"
+
+
+def run(probes: Sequence[Probe], launch: Run, programs: Path, logs: Path, mpi: str) -> None:
+    """Run those probes that have not been run: the MPI as it is, then each variable alone."""
+    keys = [probe.key for probe in probes if probe.how == "mpi_t"]
+    if keys:
+        _probe(launch, {}, [str(programs / PROGRAM), *keys], log_of(logs, mpi, ""))
+    for probe in probes:
+        if probe.how:
+            variables = {**TELLING[probe.how], probe.name: probe.value}
+            asked = [probe.key] if probe.how == "mpi_t" else ["none"]
+            _probe(launch, variables, [str(programs / PROGRAM), *asked], log_of(logs, mpi, probe.name))
+
+
+def _probe(launch: Run, variables: Mapping[str, str], program: Sequence[str], log: Path) -> None:
+    if log.exists():
+        return
+    partial = log.with_suffix(".part")
+    partial.unlink(missing_ok=True)
+    set_on_ranks = ["env", *(f"{name}={value}" for name, value in variables.items())]
+    ended = launch(log.stem, [*set_on_ranks, *program], partial)
+    how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"
+    with partial.open("a") as stream:
+        stream.write(f"\nread-back: {how}\n")
+    partial.replace(log)
+
+
+def told(probe: Probe, logs: Path, mpi: str) -> tuple[bool, str]:
+    """Whether the variable was taken, and what shows that it was, or why nothing does."""
+    if not probe.how:
+        return False, "nothing that this MPI prints shows it"
+    try:
+        output = log_of(logs, mpi, probe.name).read_text(errors="replace")
+    except OSError:
+        return False, "it was not asked"
+    end = output.rstrip().rpartition("read-back: ")[2]
+    if end != "ended with status 0":
+        return False, f"the MPI does not run with {probe.name}={probe.value}: it {end}"
+    return READERS[probe.how](probe, output, _default(logs, mpi))
+
+
+def _default(logs: Path, mpi: str) -> str:
+    try:
+        return log_of(logs, mpi, "").read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def _by_mpi_t(probe: Probe, output: str, before: str) -> tuple[bool, str]:
+    now, default = (_line(rf"^{re.escape(probe.key)} = (.*)$", text) for text in (output, before))
+    if now is None:
+        return False, f"the MPI has no control variable {probe.key}"
+    if default is not None and now != default:
+        return True, f"MPI_T: {probe.key} is {now} with it and {default} without"
+    if _same(now, probe.value) and default is None:
+        return True, f"MPI_T: {probe.key} is {now}"
+    return False, f"MPI_T: {probe.key} is {now} with it and without"
+
+
+def _by_ucx(probe: Probe, output: str, _before: str) -> tuple[bool, str]:
+    if _line(rf"(unused environment variables?:.*\b{re.escape(probe.name)}\b)", output):
+        return False, "UCX calls it unused"
+    pair = f"{probe.name}={probe.value}"
+    if _line(rf"(UCX_\* env(?:ironment)? variables?:.*\b{re.escape(pair)}\b)", output):
+        return True, f"UCX prints it among what it uses: {pair}"
+    return False, "UCX does not name it among what it uses"
+
+
+def _by_ofi(probe: Probe, output: str, _before: str) -> tuple[bool, str]:
+    """libfabric tells each parameter that one of its providers looks up."""
+    found = _line(rf"variable {re.escape(probe.key)}=(.*)$", output)
+    if found is None or "not set" in found:
+        return False, "no provider of libfabric looks it up"
+    return _same(found, probe.value), f"libfabric: {probe.key}={found.strip()}"
+
+
+# What a library prints at its start, where it prints every variable that it knows: NAME is what the variable is called.
+PRINTED = {
+    "intel": r"MPI startup\(\):\s*NAME=(.*)$",
+    "cray": r"PE 0:\s*NAME\s*=\s*(.*)$",
+    "mvapich2": r"^\s*NAME\s*:\s*(.*)$",
+    "psm2": r"\bNAME\b.*=>\s*(\S+)",
+}
+
+
+def _printed(probe: Probe, output: str, _before: str) -> tuple[bool, str]:
+    found = _line(PRINTED[probe.how].replace("NAME", re.escape(probe.name)), output)
+    if found is None:
+        return False, "the library does not print it at its start"
+    return _same(found, probe.value), f"the library prints at its start: {probe.name}={found.strip()}"
+
+
+READERS = {"mpi_t": _by_mpi_t, "ucx": _by_ucx, "ofi": _by_ofi, **dict.fromkeys(PRINTED, _printed)}
+
+
+def _line(pattern: str, output: str) -> str | None:
+    found = re.search(pattern, output, re.MULTILINE)
+    return found[1] if found else None
+
+
+def _same(said: str, wanted: str) -> bool:
+    """64k and 65536 are the same."""
+    numbers = _number(said), _number(wanted)
+    return said.strip() == wanted or (None not in numbers and numbers[0] == numbers[1])
+
+
+def _number(text: str) -> float | None:
+    found = re.fullmatch(r"\s*([\d.]+)\s*([kmg]?)b?\s*", text.lower())
+    return float(found[1]) * _FACTORS.get(found[2], 1) if found else None

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The blocks of a race in its session: planned, written down, run. Who goes on the analysis says, in between."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from harness.base import settings_file
+from harness.base.errors import Failure, UsageError
+from harness.job import read_back
+from harness.job.plan import INTENTIONS, Point
+from harness.job.race import CONFIRM, DEFAULT, REFERENCE, Block, Contender, Race, arm_of, race_schedule
+from harness.sessions import run as runs
+from harness.sessions.request import Request
+from harness.sessions.session import Session
+from reframe_checks.study import Study
+
+FOLDER = "tuning"
+SETTINGS, VARIABLES = "tuned.conf", "tuned-mpi.env"
+SIZE = "size_bytes"
+BLOCK_OVERHEAD_S = 8.0  # of a block that is not its launches: ReFrame, the nodes
+CONFIRM_ARMS = 5
+FOR_OVERLAP = {"pattern": "both", SIZE: "262144,2097152,16777216", "comp_over_comm": "1.0"}
+
+
+@dataclass(frozen=True)
+class Points:
+    """`settings`: with which a study has all of them."""
+
+    settings: dict[str, str]
+    tuned: list[Point]
+    untuned: list[Point]
+
+
+def points(study: Study, scale: str, settings: Mapping[str, str]) -> Points:
+    """The points at which is tuned, and those at which the winner is confirmed: sizes between those, where the study
+    has sizes, else the same again. UsageError where the study sweeps what is to be tuned."""
+    asked = {**(FOR_OVERLAP if study.name == "overlap-ratio" else {}), **settings}
+    chosen = study.scale(scale, asked)
+    if study.sweep(chosen).axes:
+        raise UsageError(f"Study {study.name} sweeps settings of the engine: a race has its own, in --space.")
+    tuned = [dict(point) for point in chosen.points()]
+    sizes = sorted({int(point[SIZE]) for point in tuned if SIZE in point})
+    if not sizes:
+        return Points(asked, tuned, tuned)
+    others = between(sizes)
+    both = {**asked, SIZE: ",".join(map(str, sorted({*sizes, *others})))}
+    every = [dict(point) for point in study.scale(scale, both).points()]
+    return Points(both, tuned, [point for point in every if point.get(SIZE) in others])
+
+
+def between(sizes: Sequence[int]) -> list[int]:
+    """A size between each and the next; of one alone the one half and the one twice as large."""
+    if len(sizes) == 1:
+        return [max(1, sizes[0] // 2), 2 * sizes[0]]
+    pairs = itertools.pairwise(sizes)
+    return sorted({round(math.sqrt(low * high)) // 8 * 8 or 1 for low, high in pairs} - set(sizes))
+
+
+def measures_overlap(found: Sequence[Point]) -> bool:
+    """Whether computation is weighed against communication at these points, for which a reference is needed."""
+    return any(name in point for point in found for name in INTENTIONS)
+
+
+def begin(request: Request, race: Race) -> Request:
+    """The request with a race whose first block reads the MPI's variables back."""
+    return replace(request, variants=[race.variant], race=replace(race, blocks=[Block([], 0)] if race.probes else []))
+
+
+def taken(race: Race, session: Session, mpi: str) -> dict[str, tuple[bool, str]]:
+    """Variable -> whether the MPI took it, and what shows that."""
+    return {probe.name: read_back.told(probe, session.folders.logs, mpi) for probe in race.probes}
+
+
+def without_untaken(race: Race, found: Mapping[str, tuple[bool, str]]) -> Race:
+    """The race without the variables that are not shown to act; Failure where nothing is left."""
+    space = [axis for axis in race.space if not axis.of_mpi or found[axis.name][0]]
+    if not space:
+        first = next(iter(found.items()))
+        raise Failure(f"No variable is shown to have taken effect, so none is tuned: of {first[0]}, {first[1][1]}.")
+    return replace(race, space=space)
+
+
+def with_block(race: Race, alive: Sequence[str], new: Sequence[dict[str, str]]) -> Race:
+    """Another block: the default, those that go on, new settings; and the reference, where there is one."""
+    first = len(race.contenders) + 1
+    fresh = [Contender(f"s{first + place:03d}", dict(values), race.search) for place, values in enumerate(new)]
+    arms = list(race.arms)
+    if not arms:
+        arms.append(arm_of(race, DEFAULT, {}, race.points))
+        arms += [arm_of(race, REFERENCE, {}, race.points, engine=False)] if race.reference else []
+    arms += [arm_of(race, one.name, one.values, race.points) for one in fresh]
+    fixed = [DEFAULT, REFERENCE] if race.reference else [DEFAULT]
+    block = Block([*fixed, *alive, *(one.name for one in fresh)], race.settle)
+    return replace(race, contenders=[*race.contenders, *fresh], arms=arms, blocks=[*race.blocks, block])
+
+
+def with_confirmation(race: Race, winner: str) -> Race:
+    """The last block: the winner and the default afresh, at points that were not tuned, and each factor alone."""
+    values = next(one.values for one in race.contenders if one.name == winner)
+    of_mpi = {axis.name: axis.of_mpi for axis in race.space}
+    engine = {name: value for name, value in values.items() if not of_mpi[name]}
+    variables = {name: value for name, value in values.items() if of_mpi[name]}
+    fresh = [
+        arm_of(race, f"{CONFIRM}{DEFAULT}", {}, race.untuned),
+        arm_of(race, f"{CONFIRM}tuned", values, race.untuned),
+        arm_of(race, f"{CONFIRM}{REFERENCE}", {}, race.untuned, engine=False),
+    ]
+    if variables:
+        fresh.append(arm_of(race, f"{CONFIRM}tuned-mpi", variables, race.untuned, engine=False))
+    if variables and engine:
+        fresh.append(arm_of(race, f"{CONFIRM}tuned-engine", engine, race.untuned))
+    block = Block([arm.name for arm in fresh], race.confirm)
+    return replace(race, arms=[*race.arms, *fresh], blocks=[*race.blocks, block])
+
+
+def confirming(race: Race) -> bool:
+    """Whether the last block is the confirmation."""
+    return bool(race.blocks and race.blocks[-1].arms and race.blocks[-1].arms[0].startswith(CONFIRM))
+
+
+def run_block(request: Request, session: Session) -> Request:
+    """Write the race down and run its last block; the request with the time that it took. What fails has its record,
+    and the race goes on. Raises KeyboardInterrupt with what was finished kept."""
+    store(request, session)
+    started = time.monotonic()
+    try:
+        runs.run(request, session)
+    finally:
+        assert request.race is not None
+        spent = request.race.spent_s + time.monotonic() - started
+        request = replace(request, race=replace(request.race, spent_s=spent))
+        state = session.facts.state
+        store(request, session)
+        session.finish(state)
+    return request
+
+
+def store(request: Request, session: Session) -> None:
+    """The race as it is planned now, in the session's facts and in the file that its jobs read."""
+    race = request.race
+    assert race is not None
+    (study,) = request.studies
+    stem = f"{study.name}.{request.system.name}.{request.mpis[0]}"
+    session.facts.request = request.facts()["request"]
+    session.facts.expected = [launch.identity for launch in race_schedule(stem, race, request.seed)]
+    session.facts.state = "running"
+    partial = session.path / f"{runs.RACE}.part"
+    partial.write_text(json.dumps(asdict(race), indent=1) + "\n")
+    partial.replace(session.path / runs.RACE)
+    session.save()
+
+
+def fits(race: Race, launch_s: float, arms: int) -> bool:
+    """Whether another block of so many arms, and the confirmation behind it, still fit into the minutes."""
+    return race.spent_s + block_s(race, launch_s, arms) + confirmation_s(race, launch_s) <= 60 * race.minutes
+
+
+def block_s(race: Race, launch_s: float, arms: int) -> float:
+    return BLOCK_OVERHEAD_S + race.settle * arms * launch_s
+
+
+def confirmation_s(race: Race, launch_s: float) -> float:
+    longer = len(race.untuned) / max(1, len(race.points))
+    return BLOCK_OVERHEAD_S + race.confirm * CONFIRM_ARMS * launch_s * longer
+
+
+def write_result(
+    race: Race, session: Session, values: Mapping[str, str], sentence: str, notes: Mapping[str, str]
+) -> tuple[Path, Path]:
+    """The two files that a person goes on with: the engine's settings, and the MPI's variables."""
+    folder = session.path / FOLDER
+    folder.mkdir(exist_ok=True)
+    of_mpi = {axis.name: axis.of_mpi for axis in race.space}
+    preset = race.variant.partition(":")[0]
+    engine = {settings_file.VARIANT: preset} if preset != "bare" else {}
+    engine |= {name: value for name, value in values.items() if not of_mpi[name]}
+    variables = {name: value for name, value in values.items() if of_mpi[name]}
+    heading = f"Found by ./bench tune, session {session.name}.\n{sentence}"
+    files = (folder / SETTINGS, folder / VARIABLES)
+    for file, pairs in zip(files, (engine, variables), strict=True):
+        partial = file.with_suffix(".part")
+        partial.write_text(settings_file.text(pairs, heading, notes))
+        partial.replace(file)
+    return files

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench tune: its tables, its space, the blocks of a race, what is read back, and calls that cannot be."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.base import settings_file, variants
+from harness.base.errors import Failure, UsageError
+from harness.cli import main
+from harness.job import read_back
+from harness.job.launch import Attempt, Outcome
+from harness.job.plan import Plan
+from harness.job.race import DEFAULT, Block, Parameter, Race, last_block, race_schedule
+from harness.job.read_back import Probe
+from harness.job.runner import Runner
+from harness.sessions import space, tuning
+from harness.sessions.facts import Facts
+from harness.sessions.request import Request, from_facts
+from harness.sessions.session import Session
+from harness.sites.systems import BUILTIN
+from reframe_checks.catalogue import by_names
+
+SPACE = [Parameter("burst", ["default", "1"], False), Parameter("UCX_TLS", ["default", "tcp"], True)]
+POINTS = [{"pattern": "both", "size_bytes": 1024, "comp_over_comm": 1.0}]
+RACE = Race(
+    variant="adaptive", objective="efficiency", bounds={"inflation": 1.05}, minutes=5.0, search="tpe", seats=2,
+    settle=3, confirm=12, space=SPACE, points=POINTS, untuned=[{**POINTS[0], "size_bytes": 2048}], reference=True,
+)  # fmt: skip
+BOTH = {"burst": "1", "UCX_TLS": "tcp"}
+
+
+def test_every_round_has_every_arm_of_its_block_once_in_an_order_drawn_anew() -> None:
+    race = tuning.with_block(RACE, [], [BOTH, {"burst": "1"}])
+    race = tuning.with_block(race, ["s001"], [{"UCX_TLS": "tcp"}])
+    schedule = race_schedule("x", race, 1)
+    rounds = [[one.arm.name for one in schedule if one.arm and one.repetition == turn] for turn in range(6)]
+    assert all(sorted(names) == ["default", "reference", "s001", "s002"] for names in rounds[:3])
+    assert all(sorted(names) == ["default", "reference", "s001", "s003"] for names in rounds[3:])
+    assert len({tuple(names) for names in rounds[:3]}) > 1
+    assert len({one.identity for one in schedule}) == len(schedule)
+    assert last_block("x", race, 1) == schedule[12:]
+    assert race_schedule("x", race, 1)[:12] == race_schedule("x", replace(race, blocks=race.blocks[:1]), 1)
+
+
+def test_a_setting_is_a_variant_and_variables_and_the_default_is_neither() -> None:
+    race = tuning.with_block(RACE, [], [BOTH])
+    arms = {arm.name: arm for arm in race.arms}
+    assert (arms["s001"].variant, arms["s001"].environment) == ("adaptive:burst=1", {"UCX_TLS": "tcp"})
+    assert (arms[DEFAULT].variant, arms[DEFAULT].environment) == ("adaptive", {})
+    assert (arms["reference"].variant, arms["reference"].points) == ("bare", POINTS)
+
+
+def test_the_confirmation_measures_each_factor_alone_at_points_that_were_not_tuned() -> None:
+    race = tuning.with_confirmation(tuning.with_block(RACE, [], [BOTH]), "s001")
+    assert tuning.confirming(race) and race.blocks[-1].rounds == 12
+    arms = {arm.name: (arm.variant, arm.environment) for arm in race.arms if arm.name.startswith("confirm.")}
+    assert arms == {
+        "confirm.default": ("adaptive", {}),
+        "confirm.tuned": ("adaptive:burst=1", {"UCX_TLS": "tcp"}),
+        "confirm.reference": ("bare", {}),
+        "confirm.tuned-mpi": ("bare", {"UCX_TLS": "tcp"}),
+        "confirm.tuned-engine": ("adaptive:burst=1", {}),
+    }
+    assert all(arm.points == RACE.untuned for arm in race.arms if arm.name.startswith("confirm."))
+    alone = tuning.with_confirmation(tuning.with_block(RACE, [], [{"burst": "1"}]), "s001")
+    assert [name.removeprefix("confirm.") for name in alone.blocks[-1].arms] == ["default", "tuned", "reference"]
+
+
+def test_a_race_survives_its_session() -> None:
+    race = tuning.with_block(replace(RACE, probes=[Probe("UCX_TLS", "tcp", "ucx", "UCX_TLS")]), [], [BOTH])
+    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], race=race)
+    facts = Facts("s", "now", "complete", **request.facts())
+    assert from_facts(facts).race == race
+    (job,) = request.jobs()
+    assert len(job.launches) == 9 and request.programs() == {"mpich": ["microbench", "mpi_variables"]}
+
+
+def test_sizes_that_were_not_tuned_lie_between_those_that_were() -> None:
+    (study,) = by_names(["overlap-ratio"])
+    found = tuning.points(study, "quick", {})
+    tuned = {point["size_bytes"] for point in found.tuned}
+    assert tuned == {262144, 2097152, 16777216}
+    assert {point["size_bytes"] for point in found.untuned} == {741448, 5931640}
+    assert len(found.tuned) == 3, "one pattern, comp = comm"
+    every = study.scale("quick", found.settings).points()
+    assert all(point in every for point in [*found.tuned, *found.untuned]), "one calibration for all"
+    assert tuning.between([1000]) == [500, 2000]
+    with pytest.raises(UsageError, match="sweeps settings of the engine"):
+        tuning.points(by_names(["timer-period"])[0], "quick", {})
+
+
+def test_tables_have_names_defaults_values_and_a_way_to_read_each_back() -> None:
+    tables = space.tables()
+    assert {"MPICH", "UCX", "Open MPI", "Intel MPI", "HPE Cray MPICH", "MVAPICH2"} <= {table.table for table in tables}
+    names = [one.name for table in tables for one in table.variables]
+    assert len(set(names)) == len(names)
+    for table in tables:
+        assert table.source and all(one.default and one.values and one.meaning for one in table.variables)
+        assert all(one.default not in one.values for one in table.variables)
+    assert any(one.name == "OMPI_MCA_btl_tcp_links" for one in space.variables_of("openmpi"))
+    assert not any(one.name.startswith("OMPI") for one in space.variables_of("debian-mpich"))
+    assert set(space.ENGINE) <= {*variants.numeric_settings(), *space.ENGINE}
+
+
+def test_the_tables_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", "--list"]) == 0
+    said = capsys.readouterr().out
+    assert "UCX_RNDV_THRESH" in said and "as documented, not run here" in said and "rest_us" in said
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """A progress-info that knows two settings."""
+    info = {
+        "settings": [
+            {"key": "burst", "default": "3", "range": [1, 1000]},
+            {"key": "wait", "default": "epoll"},
+            {"key": "timer_us", "default": "2000", "range": [10, 1000000]},
+        ],
+        "presets": {"timer": {"settings": {"timer_us": 500}}},
+    }
+    tool = tmp_path / "progress-info"
+    tool.write_text(f"#!{sys.executable}\nprint('''{json.dumps(info)}''')\n")
+    tool.chmod(0o755)
+    return tmp_path
+
+
+def test_a_space_of_ones_own(programs: Path, tmp_path: Path) -> None:
+    file = tmp_path / "space.yaml"
+    file.write_text("engine: {burst: [1, 3, 20], timer_us: [500, 700]}\nmpi: {UCX_TLS: [tcp], OMPI_MCA_a_b: [1]}\n")
+    found = space.of(str(file), "mpich", programs, "timer")
+    assert found.parameters == [
+        Parameter("burst", ["default", "1", "20"], False),
+        Parameter("timer_us", ["default", "700"], False),
+        Parameter("UCX_TLS", ["default", "tcp"], True),
+        Parameter("OMPI_MCA_a_b", ["default", "1"], True),
+    ]
+    assert found.probes == [Probe("UCX_TLS", "tcp", "ucx", "UCX_TLS"), Probe("OMPI_MCA_a_b", "1", "mpi_t", "a_b")]
+    of_table = space.of("mpi", "openmpi", programs, "adaptive")
+    assert all(one.of_mpi for one in of_table.parameters) and len(of_table.probes) == len(of_table.parameters)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("engine: {colour: [1]}", "no setting 'colour'. It has: burst, wait"),
+        ("engine: {burst: [2000]}", "burst is a whole number from 1 to 1000, not 2000"),
+        ("engines: {}", "there is no field engines"),
+        ("engine: [", "cannot be read as YAML"),
+        ("", "nothing is left to tune"),
+    ],
+)
+def test_spaces_that_are_none(programs: Path, tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "space.yaml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=said):
+        space.of(str(file), "mpich", programs, "adaptive")
+    with pytest.raises(UsageError, match="engine,mpi or a file is wanted"):
+        space.of("engine,disk", "mpich", programs, "adaptive")
+
+
+OUTPUTS = {
+    ("mpi_t", "btl_tcp_links = 4"): (True, "is 4 with it and 1 without"),
+    ("mpi_t", "btl_tcp_links = 1"): (False, "is 1 with it and without"),
+    ("mpi_t", "btl_tcp_links: unknown"): (False, "has no control variable"),
+    ("ucx", "UCX  INFO  UCX_* env variables: UCX_TLS=tcp X=4"): (True, "among what it uses"),
+    ("ucx", "UCX  WARN  unused environment variable: X (maybe: Y?)"): (False, "unused"),
+    ("ucx", "nothing"): (False, "does not name it"),
+    ("ofi", "libfabric:1::core:core:fi_param_get_():1<info> variable btl_tcp_links=4"): (True, "=4"),
+    ("ofi", "read nothing"): (False, "no provider"),
+    ("intel", "[0] MPI startup(): X=4"): (True, "X=4"),
+    ("cray", "PE 0:   X                = 4"): (True, "X=4"),
+    ("mvapich2", "    X              : 4"): (True, "X=4"),
+    ("psm2", "X   a meaning => 4 (default was 2)"): (True, "X=4"),
+    ("psm2", ""): (False, "does not print it"),
+}
+
+
+@pytest.mark.parametrize("case", OUTPUTS)
+def test_what_an_mpi_prints_shows_whether_it_took_a_variable(case: tuple[str, str], tmp_path: Path) -> None:
+    how, output = case
+    probe = Probe("X", "4", how, "btl_tcp_links")
+    read_back.log_of(tmp_path, "m", "").write_text("btl_tcp_links = 1\nread-back: ended with status 0\n")
+    read_back.log_of(tmp_path, "m", "X").write_text(f"{output}\nread-back: ended with status 0\n")
+    taken, why = read_back.told(probe, tmp_path, "m")
+    assert taken is OUTPUTS[case][0] and OUTPUTS[case][1] in why
+
+
+def test_a_probe_runs_with_its_variable_and_one_that_breaks_the_mpi_is_named(plan: Plan, tmp_path: Path) -> None:
+    tool = tmp_path / "bin" / read_back.PROGRAM
+    tool.parent.mkdir()
+    tool.write_text('#!/bin/sh\n[ "$BAD" = 1 ] && exit 3\nfor name; do echo "$name = ${X:-1}"; done\n')
+    tool.chmod(0o755)
+    probes = [Probe("X", "4", "mpi_t", "x_of_mpi"), Probe("BAD", "1", "mpi_t", "bad"), Probe("Y", "1", "", "Y")]
+    here = replace(plan.platform, launch_command=[], progress_run=str(tool.parent / "progress-run"), reap=["true"])
+    runner = Runner(replace(plan, platform=here, probes=probes, launches=[]), tmp_path / "session")
+    assert runner.run() == 0
+    logs = tmp_path / "session" / "logs"
+    assert read_back.told(probes[0], logs, "mpich") == (True, "MPI_T: x_of_mpi is 4 with it and 1 without")
+    assert read_back.told(probes[1], logs, "mpich") == (
+        False, "the MPI does not run with BAD=1: it ended with status 3"
+    )  # fmt: skip
+    assert not read_back.told(probes[2], logs, "mpich")[0]
+    session = Session(tmp_path / "session", Facts("s", "now", "running"))
+    axes = [*SPACE, Parameter("X", ["default", "4"], True)]
+    race = replace(RACE, space=axes, probes=[*probes, Probe("UCX_TLS", "tcp", "", "UCX_TLS")])
+    left = tuning.without_untaken(race, tuning.taken(race, session, "mpich"))
+    assert [axis.name for axis in left.space] == ["burst", "X"]
+    with pytest.raises(Failure, match="No variable is shown to have taken effect"):
+        only = replace(race, space=[SPACE[1]])
+        tuning.without_untaken(only, tuning.taken(only, session, "mpich"))
+
+
+def test_what_is_found_is_written_as_two_files_that_run_takes(tmp_path: Path) -> None:
+    session = Session(tmp_path, Facts("s", "now", "complete"))
+    conf, env = tuning.write_result(RACE, session, BOTH, "It is better.", {"UCX_TLS": "UCX prints it"})
+    assert variants.check(f"adaptive:@{conf}") == "adaptive:burst=1"
+    assert settings_file.of_mpi(env) == {"UCX_TLS": "tcp"}
+    assert "# UCX prints it\nUCX_TLS = tcp" in env.read_text() and "# It is better." in conf.read_text()
+    conf, env = tuning.write_result(RACE, session, {}, "Nothing beats the default.", {})
+    assert variants.check(f"adaptive:@{conf}") == "adaptive" and settings_file.of_mpi(env) == {}
+
+
+def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
+    assert tuning.fits(RACE, 1.0, 4)
+    assert not tuning.fits(replace(RACE, spent_s=250.0), 1.0, 4)
+    asked = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
+    begun = tuning.begin(asked, replace(RACE, probes=[Probe("X", "1", "", "X")])).race
+    assert begun and begun.blocks == [Block([], 0)], "the variables are read back first"
+
+
+CALLS = {
+    ("--search", "best"): "one of tpe, random, grid",
+    ("--subject-to", "inflation<1"): "METRIC<=NUMBER is wanted",
+    ("--subject-to", "heat<=1"): "no such metric",
+    ("--study", "latency-flavours", "--objective", "efficiency"): "does not measure",
+    ("--mpi", "mpich,openmpi"): "a race is of one MPI",
+    ("--study", "overlap-ratio", "--", "true"): "one of the two is tuned",
+    ("--resume", "nothing"): "no session 'nothing'",
+    ("--variant", "quick"): "no variant called 'quick'",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_calls_that_cannot_be(call: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", "--system", "local", *call]) == 2
+    assert CALLS[call] in capsys.readouterr().err
+
+
+def test_a_setting_that_failed_is_not_launched_again_in_its_block(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that hangs would take the whole time: the race goes on without it, and the default is launched again."""
+
+    def run(attempt: Attempt) -> Outcome:
+        fails = attempt.launch.arm is not None and attempt.launch.arm.name in (DEFAULT, "s001")
+        return Outcome(attempt.launch, "timeout" if fails else "ok", "it hangs" if fails else "", 0.0)
+
+    monkeypatch.setattr(Attempt, "run", run)
+    monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
+    race = tuning.with_block(replace(RACE, points=[]), [], [{"burst": "1"}, {"burst": "1", "UCX_TLS": "tcp"}])
+    points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
+    runner = Runner(replace(plan, points=points, launches=race_schedule("x", race, 1)), tmp_path)
+    assert runner.run() == 1
+    ran = Counter((one.launch.arm.name, one.status) for one in runner.outcomes if one.launch.arm)
+    assert ran == {
+        (DEFAULT, "timeout"): 3, ("reference", "ok"): 3, ("s002", "ok"): 3, ("s001", "timeout"): 1,
+        ("s001", "skipped"): 2,
+    }  # fmt: skip
+    reasons = {one.reason for one in runner.outcomes if one.status == "skipped"}
+    assert reasons == {"not needed: s001 failed before"}
