@@ -33,6 +33,7 @@ PLANTED = ("p3", "2")
 EFFECT = 0.08  # of the good value: its logarithm
 HARM = 0.05  # of a bad value
 MOST_FALSE = 0.01
+SAMPLES = 20  # of a launch
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--blocks", type=int, default=8, help="of six rounds each, at most")
     parser.add_argument("sessions", nargs="*", type=Path)
     asked = parser.parse_args(arguments)
-    series = np.concatenate(noise(asked.sessions or [FOLDER / name for name in REFERENCE]))
+    series = np.concatenate(noise(asked.sessions or [FOLDER / name for name in REFERENCE], SAMPLES))
     rows, worst = [], 0.0
     for search in asked.search.split(","):
         false = [race(no_effect, series, search, seed, asked.blocks) for seed in range(asked.races)]

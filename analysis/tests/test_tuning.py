@@ -167,7 +167,7 @@ def test_a_planted_optimum_is_found_and_copies_of_the_default_win_nothing() -> N
 
 @pytest.mark.full
 def test_ten_of_ten_planted_optima_and_no_false_winner_in_a_hundred() -> None:
-    series = np.concatenate(gates.noise([gates.FOLDER / name for name in gates.REFERENCE]))
+    series = np.concatenate(gates.noise([gates.FOLDER / name for name in gates.REFERENCE], races.SAMPLES))
     found = [races.race(races.planted, series, "tpe", seed) for seed in range(10)]
     assert [one.winner.get("p3") for one in found] == ["2"] * 10
     assert sum(races.race(races.no_effect, series, "random", seed).confirmed for seed in range(100)) <= 1

@@ -3,8 +3,8 @@
 
 `#` begins a comment, as in the engine's own configuration files. A key in small letters is a setting of the engine
 (`variant`: its preset), one that begins with a capital (UCX_TLS, OMPI_MCA_btl) a variable of the environment, by which
-MPIs are set. A run takes the two from two files: the engine's settings belong to one variant, an MPI's variables to every
-launch, bare included. An arm of a gate takes both from one: it is compared as a whole.
+MPIs are set. A run takes the two from two files: the engine's settings belong to one variant, an MPI's variables to
+every launch, bare included. An arm of a gate takes both from one: it is compared as a whole.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _lines(path: Path) -> dict[str, tuple[int, str]]:
         if said and not (equals and key and value):
             raise UsageError(f"The settings file {path}, line {number}: KEY = VALUE is wanted.")
         if key in found:
-            raise UsageError(f"The settings file {path}, line {number}: {key} was set in line {found[key][0]} already.")
+            raise UsageError(f"The settings file {path}, line {number}: {key} was set in an earlier line.")
         if said:
             found[key] = (number, value)
     return found
@@ -82,10 +82,10 @@ def of_mpi(path: Path) -> dict[str, str]:
     found = _lines(path)
     for key, (number, _) in found.items():
         where = f"The file of MPI variables {path}, line {number}:"
+        if key.startswith(OF_ENGINE) or _SETTING.fullmatch(key):
+            raise UsageError(f"{where} {key} is the engine's; its settings go into a file for --variant NAME:@FILE.")
         if not _VARIABLE.fullmatch(key) or key in NOT_OF_AN_MPI:
             raise UsageError(f"{where} {key} is no variable of an MPI.")
-        if key.startswith(OF_ENGINE) or key == VARIANT:
-            raise UsageError(f"{where} {key} is the engine's; its settings go into a file for --variant NAME:@FILE.")
     return {key: value for key, (_, value) in found.items()}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.base import git, settings_file
+from harness.base import git
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.variants import Recipe
@@ -51,7 +51,7 @@ def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "site.conf"
     file.write_text(text)
     with pytest.raises(UsageError, match=said):
-        settings_file.read(file).variant("adaptive")
+        arms.parse(f"settings:{file}")
 
 
 @pytest.mark.parametrize(

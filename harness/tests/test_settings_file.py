@@ -46,7 +46,7 @@ def test_a_variant_takes_settings_of_a_file_and_more(tmp_path: Path) -> None:
     [
         ("slice_us = 50\nUCX_RNDV_THRESH = 64k\n", r"line 2: UCX_RNDV_THRESH is no setting.*for --mpi-env"),
         ("slice_us\n", "line 1: KEY = VALUE"),
-        ("slice_us = 1\nslice_us = 2\n", "line 2: slice_us was set in line 1 already"),
+        ("slice_us = 1\nslice_us = 2\n", "line 2: slice_us was set in an earlier line"),
         ("points = idle,timer\n", "ends at a comma"),
         ("variant = timer\n", "is of variant timer, not of adaptive"),
     ],
