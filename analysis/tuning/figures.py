@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from analysis.figures import style, toolkit
 from analysis.figures.overlap_map import COLORS
+from analysis.figures.plot import Plot
 from analysis.figures.toolkit import Drawn
 from analysis.statistics.signed_rank import middle
 from analysis.tuning import decide, pareto
@@ -66,7 +67,7 @@ def _race(found: Measured, source: str) -> Drawn | None:
         axes.plot(turns, known, color=color, linewidth=1.3, label=name if index < NAMED else None)
         if standings[name].out:
             axes.plot(turns[-1:], known[-1:], marker="x", linestyle="none", color=color)
-        rows += [{"setting": name, "round": turn, "gain": gain} for turn, gain in zip(turns, known, strict=True)]
+        rows += [{"setting": name, "round": turn, "value": gain} for turn, gain in zip(turns, known, strict=True)]
     axes.axhline(0, **style.IDEAL)
     axes.set_xlabel("round")
     axes.set_ylabel(_gain_label(found))
@@ -76,7 +77,8 @@ def _race(found: Measured, source: str) -> Drawn | None:
         f"setting had run; a cross is where it went out, the line at 0 the default. {source}"
     )
     toolkit.footer(figure, caption)
-    return Drawn("tuning_race", "Who led when", caption, figure, pd.DataFrame(rows))
+    plot = Plot("round", "round", _gain_label(found), x_axis="number", series="setting", column="")
+    return Drawn("tuning_race", "Who led when", caption, figure, pd.DataFrame(rows), plot)
 
 
 @toolkit.styled
@@ -102,7 +104,8 @@ def _front(found: Measured, source: str) -> Drawn | None:
     )
     toolkit.footer(figure, caption)
     frame = pd.DataFrame([{"setting": p.name, "value": p.value, word: p.cost, "front": p.front} for p in places])
-    return Drawn("tuning_pareto", "Objective against cost", caption, figure, frame)
+    plot = Plot(word, word, found.asked.objective, x_axis="number", series="front", column="", joined=False)
+    return Drawn("tuning_pareto", "Objective against cost", caption, figure, frame, plot)
 
 
 @toolkit.styled
@@ -125,7 +128,7 @@ def _coordinates(found: Measured, source: str) -> Drawn | None:
             axis.values.index(value) / max(1, len(axis.values) - 1) for axis, value in zip(space, values, strict=True)
         ]
         axes.plot(range(len(space)), heights, color=COLORS(norm(gain)), linewidth=1.2)
-        rows.append({"setting": name, "gain": gain, **dict(zip((a.name for a in space), values, strict=True))})
+        rows.append({"setting": name, "value": gain, **dict(zip((a.name for a in space), values, strict=True))})
     for index, axis in enumerate(space):
         for place, value in enumerate(axis.values):
             axes.annotate(value, (index, place / max(1, len(axis.values) - 1)), fontsize=4, xytext=(2, 1),
@@ -136,4 +139,5 @@ def _coordinates(found: Measured, source: str) -> Drawn | None:
     bar.set_label(_gain_label(found), fontsize=6)
     caption = f"Every setting that was tried, a line each, over the values of its parameters. {source}"
     toolkit.footer(figure, caption)
-    return Drawn("tuning_coordinates", "Values and gains", caption, figure, pd.DataFrame(rows))
+    plot = Plot("setting", "", _gain_label(found), x_axis="words", series="setting", column="")
+    return Drawn("tuning_coordinates", "Values and gains", caption, figure, pd.DataFrame(rows), plot)
