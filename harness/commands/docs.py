@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +19,7 @@ from harness.setup import environment
 
 SOURCE = ROOT / "docs"
 FIRST = "index.html"
+OLDEST = (3, 11)  # of MyST
 
 
 def docs(
@@ -30,6 +33,8 @@ def docs(
     Sphinx and MyST are installed into .venv the first time. Example: ./bench docs --out /tmp/site
     """
     require_clone("./bench docs")
+    if sys.version_info < OLDEST:
+        raise UsageError(f"./bench docs needs Python 3.11 or newer, and this is {platform.python_version()}.")
     out = out or BUILD_DIR / "docs"
     if out.exists() and not (out / FIRST).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"--out {out}: it exists and is no site of pages; name another folder.")
