@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.mpis import MPIS
 from harness.base.paths import MPI_DIR, ROOT, VENV
 from harness.cli import main
+from harness.setup import mpi as mpi_setup
 from harness.tests.pages import DOCS, FENCED, commands, indented
 
 PAGES = (
@@ -57,6 +59,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh clone; Python's packages and the MPIs, which it would fetch, are those of this one."""
     if not (ROOT / ".git").exists():
         pytest.skip("no git history here to clone")
+    mpi_setup.ensure(MPIS["mpich"])
     folder = tmp_path_factory.mktemp("fresh") / "clone"
     subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
     (folder / ".venv").symlink_to(VENV)
