@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -38,4 +39,4 @@ def completion(
 def script(shell: str) -> str:
     """Typer's script for this shell, but that it calls what was typed."""
     text = get_completion_script(prog_name=NAME, complete_var=VARIABLE, shell=shell)
-    return text.replace(f" {NAME})", f" {CALLED[shell]})")
+    return re.sub(rf' {NAME}(?=[)"])', lambda _: f" {CALLED[shell]}", text)
