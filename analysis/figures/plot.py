@@ -59,6 +59,7 @@ class Plot:
     lines: Mapping[str, float] = field(default_factory=dict)
     guides: Mapping[str, Callable[[Array], Array]] = field(default_factory=dict)
     order: tuple[Any, ...] = ()
+    hollow: Callable[[Mapping[str, Any]], bool] = lambda point: point.get("converged") is False  # whose mark is hollow
     joined: bool = True  # whether a line joins the points of a curve
     lowest: float | None = None
     highest: float | None = None

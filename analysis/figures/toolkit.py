@@ -54,14 +54,15 @@ class Drawn:
 
 
 def save(drawn: Drawn, folder: Path) -> dict[str, Path]:
-    """Writes NAME.png, NAME.svg, NAME.csv (the drawn points) into `folder`; returns them by suffix."""
+    """Writes NAME.png, NAME.svg, NAME.pdf, NAME.csv (the drawn points) into `folder`; returns them by suffix."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = {suffix: folder / f"{drawn.name}.{suffix}" for suffix in ("png", "svg", "csv")}
+    paths = {suffix: folder / f"{drawn.name}.{suffix}" for suffix in ("png", "svg", "pdf", "csv")}
     with mpl.rc_context(style.RC):
         drawn.figure.draw_without_rendering()
         drawn.figure.set_layout_engine("none")  # laid out once: that is most of the time of a save
         drawn.figure.savefig(paths["png"], dpi=200, metadata={"Software": None})
         drawn.figure.savefig(paths["svg"], metadata={"Date": None, "Description": drawn.caption, "Creator": None})
+        drawn.figure.savefig(paths["pdf"], metadata={"CreationDate": None, "Subject": drawn.caption, "Creator": None})
     drawn.points.to_csv(paths["csv"], index=False)
     return paths
 

@@ -69,6 +69,10 @@ class Chart:
     legend: list[Entry]
 
 
+def _symbol(marker: str) -> str:
+    return f"m{list(MARKERS).index(marker if marker in MARKERS else 'o')}"
+
+
 @dataclass(frozen=True)
 class _Curve:
     value: Any
@@ -81,7 +85,7 @@ class _Curve:
 
     @property
     def marker(self) -> str:
-        return f"m{list(MARKERS).index(self.look.marker if self.look.marker in MARKERS else 'o')}"
+        return _symbol(self.look.marker)
 
     @property
     def dash(self) -> str:
@@ -254,10 +258,20 @@ class _Panel:
         yield Markup('<g class="c k{}"{}>').format(curve.color, Markup("") if joined else Markup(' data-loose=""'))
         yield Markup('<path class="line"{} d="{}"/>').format(dash, line) if joined else Markup("")
         for index, x, y, bar in marks:
-            shape = MARK.format(bar, curve.marker) if bar else NO_VALUE
-            state = Markup("") if bar else Markup(' class="none"')
+            point = mine.loc[index]
+            shape = MARK.format(bar, self._beyond(float(point["value"])) or curve.marker) if bar else NO_VALUE
+            kind = "hollow" if bar and plot.hollow(point.to_dict()) else "" if bar else "none"
+            state = Markup(' class="{}"').format(kind) if kind else Markup("")
             yield POINT.format(self.painter.rows[index], x, y, state, self.painter.words[index], shape)
         yield Markup("</g>")
+
+    def _beyond(self, value: float) -> str:
+        """The arrow of a value that lies off the axis, at whose edge it is drawn; nothing for others."""
+        plot = self.painter.plot
+        low, high = ("<", ">") if self.painter.flat else ("v", "^")
+        if plot.lowest is not None and value < plot.lowest:
+            return _symbol(low)
+        return _symbol(high) if plot.highest is not None and value > plot.highest else ""
 
     def _place(self, point: dict[str, Any], order: int) -> tuple[float, float, str]:
         """x, y, and the interval as a path; no path where the point has no value."""
@@ -295,7 +309,7 @@ def symbols() -> Markup:
     """The markers, once a page."""
     shapes = [Markup('<symbol id="m{}" overflow="visible"><path d="{}"/></symbol>').format(index, path)
               for index, path in enumerate(MARKERS.values())]  # fmt: skip
-    cross = Markup('<symbol id="mx" overflow="visible"><path class="cross" d="{}"/></symbol>').format(MARKERS["x"])
+    cross = Markup('<symbol id="mx" overflow="visible"><path d="{}"/></symbol>').format(MARKERS["x"])
     return Markup('<svg width="0" height="0" aria-hidden="true" style="position:absolute">{}{}</svg>').format(
         Markup("").join(shapes), cross
     )

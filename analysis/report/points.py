@@ -12,9 +12,10 @@ from typing import Any
 
 from analysis.choice import COLUMN, Choice, values
 from analysis.figures.toolkit import Drawn
+from analysis.metrics.formulas import LEAST_EFFICIENCY
 from analysis.records import frames
 from analysis.records.load import Records
-from analysis.words import bytes_text, mpi_title, point_words, seconds_text, text
+from analysis.words import added_text, bytes_text, mpi_title, point_words, seconds_text, text
 
 FILE_KEYS = ("study", "session", "system", "mpi", "variant")
 SEVERAL = {"statistic": "statistic", "quantity": "quantity", "metric": "metric", "call": "call"}
@@ -130,6 +131,9 @@ def _where(point: Mapping[str, Any]) -> str:
 
 def _remarks(point: Mapping[str, Any]) -> str:
     status, reason, note = (point.get(name) for name in ("status", "reason", "note"))
+    added = [point.get(f"added_{name}") for name in ("value", "low", "high")]
+    small = isinstance(added[0], float) and math.isfinite(added[0]) and point["value"] < LEAST_EFFICIENCY
+    note = added_text(*map(float, added)) if small else note
     said = [str(x) for x in (status if status != "ok" else None, reason, note) if isinstance(x, str) and x]
     return ": ".join(dict.fromkeys(said))
 

@@ -27,6 +27,7 @@ from analysis.report.points import Points, options
 from analysis.report.verdict import Verdict, verdict
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,12 @@ def pictures(drawn: Sequence[Drawn], points: Points) -> list[dict[str, Any]]:
         table = points.table(figure)
         numbers, words = [row.number for row in table.rows], [row.words for row in table.rows]
         made = chart.draw(figure, figure.name, numbers, words)
-        texts = {"title": figure.title, "caption": figure.caption, "name": figure.name, "found": figure.found}
+        texts = {
+            "title": figure.title,
+            "caption": figure.caption.replace("Bands:", "Bars:"),
+            "name": figure.name,
+            "found": figure.found,
+        }
         found.append({**texts, "chart": made, "table": table})
     return found
 
@@ -150,6 +156,8 @@ def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], folder: Path) 
 
 
 def _shown(path: str) -> str:
-    """A session as a command names it: by its name where it stands among the results."""
+    """A session as a command names it: by its name where it stands among the results, from the repository if there."""
     folder = Path(path)
-    return folder.name if folder.parent.name == "results" else path
+    if folder.parent.name == "results":
+        return folder.name
+    return str(folder.relative_to(ROOT)) if folder.is_relative_to(ROOT) else path

@@ -31,7 +31,8 @@ class Scale:
         unit = positive[0] if positive else 1.0
         plain = cls(*((found[0], found[-1]) if found else (1.0, 2.0)), kind, base, unit)
         low, high = plain._of(plain.low), plain._of(plain.high)
-        margin = room * (high - low) or (0.5 if kind == "linear" else math.log(2))
+        narrow = 0.5 if kind == "linear" else (math.log(2) - (high - low)) / 2
+        margin = max(room * (high - low), narrow) if kind != "linear" else room * (high - low) or narrow
         return cls(plain._back(low - margin), plain._back(high + margin), kind, base, unit)
 
     def _of(self, value: float) -> float:

@@ -54,6 +54,22 @@ def test_a_notebook_says_what_its_session_says(path: Path, monkeypatch: pytest.M
 
 @pytest.mark.full
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_jupyter_runs_it_and_shows_its_figures(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jupytext = pytest.importorskip("jupytext", reason="the extra `notebooks` is not installed")
+    client = pytest.importorskip("nbclient", reason="the extra `notebooks` is not installed").NotebookClient
+    monkeypatch.delenv(book.VARIABLE, raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    notebook = jupytext.read(path, fmt="py:percent")
+    assert not [cell for cell in notebook.cells if cell.get("outputs")]
+    client(notebook, timeout=120, kernel_name="python3").execute()
+    shown = [kind for cell in notebook.cells for output in cell.get("outputs", []) for kind in output.get("data", {})]
+    assert "text/markdown" in shown
+    assert "text/html" in shown, "a table"
+    assert path.stem in ("tuning", "regression_to_cause") or "image/png" in shown
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_on_any_session(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

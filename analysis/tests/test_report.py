@@ -26,7 +26,7 @@ def test_the_report_stands_alone_and_says_what_was_found(tmp_path: Path) -> None
     assert "The engine (adaptive) makes it overlap" in report.verdict
     assert "spreads over 2 launches" in report.verdict
     for figure in report.figures:
-        assert {figure.with_suffix(suffix).exists() for suffix in (".png", ".svg", ".csv")} == {True}
+        assert {figure.with_suffix(suffix).exists() for suffix in (".png", ".svg", ".pdf", ".csv")} == {True}
     assert {figure.stem for figure in report.figures} == {"overlap_efficiency-both", "overlap_ratio-4mb"}
 
 

@@ -121,9 +121,12 @@ def _set_up(fast: bool, full: bool) -> None:
         with contextlib.suppress(Failure):  # not every machine has them: their tests say what is missing
             packages.ensure("Debian's MPIs")
     environment.ensure_dev()
+    for extra in FULL_EXTRAS if full else ():
+        environment.ensure_extra(extra)
     mpi_setup.ensure(*(MPIS[name] for name in WHEEL_MPIS))
 
 
+FULL_EXTRAS = ("browser", "notebooks")  # reports are opened in a browser, notebooks run by Jupyter
 ENGINE = ("progress_engine/all",)
 # A test measures the engine's costs, while others wait for their turn: what it needs is built with all else.
 EVERYTHING = ("all", "engine_benchmarks")

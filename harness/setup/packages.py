@@ -43,7 +43,7 @@ NEEDS: dict[str, dict[str, str]] = {
         "openmpi-bin": "mpirun.openmpi",
         "libopenmpi-dev": "mpicc.openmpi",
     },
-    "full tests": {"gfortran": "gfortran"},
+    "full tests": {"gfortran": "gfortran", "chromium": "chromium", "chromium-driver": "chromedriver"},
 }
 
 

@@ -154,7 +154,8 @@ def _draw_efficiency(part: pd.DataFrame, pattern: str, provenance: str, system: 
     plot = Plot(
         x="variant", x_label="", y_label="efficiency, inflation", x_axis="words", series="size_bytes", row="metric",
         look=_size_look,
-        lines={"perfect": 1.0}, order=tuple(style.STYLES), lowest=LOWEST,
+        lines={"perfect": 1.0}, order=(*style.STYLES, "overlap_efficiency", "compute_inflation"), lowest=LOWEST,
+        hollow=lambda point: abs(point["comp_over_comm_measured"] - 1) > COMP_EQUALS_COMM,
     )  # fmt: skip
     return Drawn(toolkit.slug("overlap_efficiency", pattern, system), EFFICIENCY, caption, figure, part, plot)
 

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A real browser on a report: for its tests, for the pictures of the documentation, and for how long it takes to load.
+
+.venv/bin/python -m analysis.report.browser REPORT.html --pictures docs/explanation/pictures
+.venv/bin/python -m analysis.report.browser REPORT.html --load 10
+
+It needs Debian's chromium and chromium-driver, and the extra `browser` (./bench test --full installs both).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import shutil
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from analysis.errors import Failure
+
+PROGRAMS = ("chromium", "chromedriver")
+PATIENCE_S = 60
+WIDE, NARROW = (1200, 900), (420, 900)
+PICTURES = {  # name -> size, dark, the part of the page's address behind #, what is scrolled to
+    "report-filters": (WIDE, False, "variant=bare,adaptive", "filters"),
+    "report-light": (WIDE, False, "variant=bare,mpi-async,adaptive", "fig-overlap_efficiency-both"),
+    "report-dark": (WIDE, True, "", "fig-overlap_efficiency-both"),
+    "report-narrow": (NARROW, False, "", "fig-overlap_efficiency-both"),
+}
+COLOURS = 160  # of a picture: what is drawn has few
+
+
+@contextlib.contextmanager
+def chromium(size: tuple[int, int] = WIDE, dark: bool = False, script: bool = True) -> Iterator[Any]:
+    """A headless Chromium that prefers light or dark pages, with JavaScript or without."""
+    from selenium import webdriver  # noqa: PLC0415 - an extra's
+
+    found = [shutil.which(program) for program in PROGRAMS]
+    if None in found:
+        raise Failure(f"{' and '.join(PROGRAMS)} are needed: apt-get install chromium chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(found[0])
+    flags = ["--headless=new", "--disable-dev-shm-usage", "--hide-scrollbars", f"--window-size={size[0]},{size[1]}"]
+    for flag in [*flags, *(["--no-sandbox"] if os.geteuid() == 0 else [])]:
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=str(found[1])))
+    try:
+        driver.set_page_load_timeout(PATIENCE_S)
+        feature = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not script})
+        yield driver
+    finally:
+        driver.quit()
+
+
+def pictures(page: Path, folder: Path) -> list[Path]:
+    """Small pictures of the page: light, dark, narrow."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for name, (size, dark, state, target) in PICTURES.items():
+        with chromium(size, dark) as driver:
+            driver.get(f"{page.resolve().as_uri()}#{state}")
+            driver.execute_script("document.getElementById(arguments[0]).scrollIntoView()", target)
+            image = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
+        fresh = folder / f".{name}.png"
+        image.quantize(COLOURS).save(fresh, format="PNG", optimize=True)
+        made.append(fresh.replace(folder / f"{name}.png"))
+    return made
+
+
+def load_ms(page: Path, times: int) -> list[float]:
+    """Milliseconds until the page is loaded and its script has run, each in a browser of its own."""
+    found = []
+    for _ in range(times):
+        with chromium() as driver:
+            driver.get(page.resolve().as_uri())
+            found.append(driver.execute_script("return performance.getEntriesByType('navigation')[0].loadEventEnd"))
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="analysis.report.browser", description="A real browser on a report.")
+    parser.add_argument("page", type=Path, help="report.html")
+    parser.add_argument("--pictures", type=Path, metavar="DIR", help="write pictures of it: light, dark, narrow")
+    parser.add_argument("--load", type=int, metavar="N", default=0, help="load it N times and say how long it takes")
+    asked = parser.parse_args(arguments)
+    if not asked.page.is_file():
+        parser.error(f"{asked.page}: no such page; ./bench report writes one")
+    if asked.pictures:
+        for picture in pictures(asked.page, asked.pictures):
+            print(f"{picture}: {picture.stat().st_size / 1000:.0f} kB")
+    if asked.load:
+        times = load_ms(asked.page, asked.load)
+        print(f"{asked.page}: {asked.page.stat().st_size / 1e6:.2f} MB, loaded in {statistics.median(times):.0f} ms "
+              f"({min(times):.0f} to {max(times):.0f}, {len(times)} times)")  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
