@@ -131,9 +131,8 @@ def _where(point: Mapping[str, Any]) -> str:
 
 def _remarks(point: Mapping[str, Any]) -> str:
     status, reason, note = (point.get(name) for name in ("status", "reason", "note"))
-    added = [point.get(f"added_{name}") for name in ("value", "low", "high")]
-    small = isinstance(added[0], float) and math.isfinite(added[0]) and point["value"] < LEAST_EFFICIENCY
-    note = added_text(*map(float, added)) if small else note
+    added = [float(point.get(f"added_{name}", math.nan)) for name in ("value", "low", "high")]
+    note = added_text(*added) if math.isfinite(added[0]) and point["value"] < LEAST_EFFICIENCY else note
     said = [str(x) for x in (status if status != "ok" else None, reason, note) if isinstance(x, str) and x]
     return ": ".join(dict.fromkeys(said))
 
