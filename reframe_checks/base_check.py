@@ -161,7 +161,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         made = foreign_case.program(code, case, found, self.chosen.points(), Path(self.stagedir), environ)
         if isinstance(made, str):
             return made
-        self.env_vars |= foreign_case.environment(case, found)
+        self.env_vars |= foreign_case.environment(case, found, environ["mpi"])
         self.study = replace(self.study, program=made)
         return ""
 

@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.base.mpis import MPIS
 from harness.job.program import Program
+from workloads import apps
 from workloads.apps.find import Found, find
 from workloads.apps.model import Case, Code
 
-APPS = Path(find.__code__.co_filename).resolve().parent
+APPS = Path(apps.__file__).resolve().parent
 IN_ITS_PLACE = "$command"  # what a driver's own tool puts there itself
 
 
@@ -46,11 +48,13 @@ def program(
     )
 
 
-def environment(case: Case, found: Found) -> dict[str, str]:
-    """What it is given, and where its installation is, unless the caller's environment says that."""
+def environment(case: Case, found: Found, mpi: str) -> dict[str, str]:
+    """What it is given, and where its installation is, unless the caller's environment says that; for a driver, which
+    builds, the compilers of this MPI, if they are the harness's own."""
     near = {name: (found.path.parent / folder).resolve() for name, folder in case.folders.items()}
     there = {name: str(folder) for name, folder in near.items() if folder.is_dir() and name not in os.environ}
-    return dict(case.environment) | there
+    compilers = {"PATH": MPIS[mpi].shell_environment()["PATH"]} if case.driver and mpi in MPIS else {}
+    return dict(case.environment) | there | compilers
 
 
 def _fill(case: Case, found: Found, folder: Path) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -71,7 +72,7 @@ def test_a_file_added_is_enough(tmp_path: Path) -> None:
         check=True,
         timeout=120,
     ).stdout
-    assert "O1  reproduced        Colours do not fade [mpich (s)]" in said
+    assert re.search(r"^O1 +reproduced +Colours do not fade \[mpich \(s\)\]$", said, re.MULTILINE)
     assert "<h3>O1: how colours fade</h3>" in said
     assert said.index("<h3>O1") < said.index("<h4>By age")
     assert (session / "figures" / "colours.csv").exists()

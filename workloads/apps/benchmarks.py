@@ -86,7 +86,7 @@ IMB = Code(
 # -c: each size is validated; -m: from the smallest size to the largest; -i, -x: iterations, and those before. Those of
 # a bandwidth are windows of 64 messages, and validating one takes longer than sending it.
 _OSU = ("-c", "-m", f"{SIZES[0]}:{LARGEST}")
-_ITERATIONS, _WINDOWS = ("-i", "20", "-x", "5"), ("-i", "4", "-x", "1")
+_ITERATIONS, _WINDOWS = ("-i", "10", "-x", "2"), ("-i", "4", "-x", "1")
 _OSU_PROGRAMS: tuple[tuple[str, str, Mapping[str, Quantity]], ...] = (
     ("latency", "a ping-pong between two ranks", LATENCY),
     ("bw", "messages one way, a window at a time", RATE_ALONE),

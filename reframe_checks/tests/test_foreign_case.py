@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A case of somebody else's code as a program of a job: its folder is filled, its helpers are found, or why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.base.mpis import MPIS
+from harness.job.program import Program
+from reframe_checks import foreign_case
+from workloads.apps.find import Found
+from workloads.apps.model import Case, Code
+from workloads.apps.table import CASES
+
+ENVIRON = {"mpi": "mpich"}
+Make = Callable[..., Path]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Make:
+    """Makes programs in a folder as that of an installation."""
+
+    def make(*names: str) -> Path:
+        for name in names:
+            program = tmp_path / "usr" / "bin" / name
+            program.parent.mkdir(parents=True, exist_ok=True)
+            program.write_text("#!/bin/sh\n")
+            program.chmod(0o755)
+        return tmp_path / "usr"
+
+    return make
+
+
+def of(code: Code, case: Case, usr: Path, stage: Path) -> Program | str:
+    """As a check makes it, of an installation that a site's file names."""
+    stage.mkdir(exist_ok=True)
+    environ = ENVIRON | {"apps": {code.name: str(usr)}}
+    points = [dict(zip(case.points, values, strict=True)) for values in zip(*case.points.values(), strict=False)]
+    return foreign_case.program(
+        code, case, Found(usr / "bin" / case.program, "the site's file"), points, stage, environ
+    )
+
+
+def test_its_files_are_there_and_its_helpers_are_of_the_same_installation(made: Make, tmp_path: Path) -> None:
+    code, case = CASES["openfoam-cavity"]
+    usr = made("icoFoam", "blockMesh", "decomposePar")
+    program = of(code, case, usr, tmp_path / "stage")
+    assert isinstance(program, Program)
+    assert program.command == [str(usr / "bin" / "icoFoam"), "-parallel"]
+    assert program.prepare == [[str(usr / "bin" / "blockMesh")], [str(usr / "bin" / "decomposePar"), "-force"]]
+    assert "application icoFoam" in (tmp_path / "stage" / "system" / "controlDict").read_text()
+    assert program.name == "openfoam"
+
+
+def test_a_helper_that_is_lacking_is_named(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, case = CASES["openfoam-cavity"]
+    said = of(code, case, made("icoFoam", "blockMesh"), tmp_path / "stage")
+    assert said == f"its decomposePar is not found; install it with: {code.how_to_get()}"
+
+
+def test_a_file_of_its_installation_is_copied_or_named(made: Make, tmp_path: Path) -> None:
+    code, case = CASES["quantum-espresso-silicon"]
+    usr = made("pw.x")
+    said = of(code, case, usr, tmp_path / "stage")
+    assert said == f"it lacks Si.pz-vbc.UPF, which is installed with it ({usr / 'bin' / 'pw.x'})"
+    pseudo = usr / "share" / "espresso" / "pseudo" / "Si.pz-vbc.UPF"
+    pseudo.parent.mkdir(parents=True)
+    pseudo.write_text("silicon")
+    assert isinstance(of(code, case, usr, tmp_path / "stage"), Program)
+    assert (tmp_path / "stage" / "Si.pz-vbc.UPF").read_text() == "silicon"
+
+
+def test_what_it_asks_its_environment_for(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WM_PROJECT_DIR", raising=False)
+    _, case = CASES["openfoam-cavity"]
+    found = Found(made("icoFoam") / "bin" / "icoFoam", "PATH")
+    assert foreign_case.environment(case, found, "mpich") == {}, "there is no such folder"
+    (tmp_path / "usr" / "share" / "openfoam").mkdir(parents=True)
+    here = {"WM_PROJECT_DIR": str(tmp_path / "usr" / "share" / "openfoam")}
+    assert foreign_case.environment(case, found, "mpich") == here
+    monkeypatch.setenv("WM_PROJECT_DIR", "/opt/openfoam")
+    assert foreign_case.environment(case, found, "mpich") == {}, "the caller knows better"
+    driven = foreign_case.environment(replace(case, driver="runspec.py"), found, "mpich")
+    assert driven["PATH"].startswith(str(MPIS["mpich"].build_dir)), "what is built is built with this MPI"
+    assert foreign_case.environment(replace(case, driver="runspec.py"), found, "a site's") == {}
+
+
+def test_an_axis_stands_for_its_values() -> None:
+    case = replace(CASES["lammps-melt"][1], arguments=("-n", "{atoms}", "--steps={steps}", "{none}"))
+    points = [{"atoms": atoms, "steps": 100} for atoms in (1, 2)]
+    assert case.words(points) == ["-n", "1", "2", "--steps=100", "{none}"]
+    assert case.words([]) == list(case.arguments)
+
+
+def test_each_case_has_its_own_name_and_can_be_prepared() -> None:
+    assert len(CASES) == sum(len(code.cases) for code in {code.name: code for code, _ in CASES.values()}.values())
+    for code, case in CASES.values():
+        assert set(case.programs()) <= set(code.names), case.name
+        assert sum(quantity.leading for quantity in case.quantities.values()) <= 1, case.name
+        if case.driver:
+            assert (foreign_case.APPS / case.driver).is_file()
