@@ -86,16 +86,15 @@ IMB = Code(
 # -c: each size is validated; -m: from the smallest size to the largest; -i, -x: iterations, and those before. Those of
 # a bandwidth are windows of 64 messages, and validating one takes longer than sending it.
 _OSU = ("-c", "-m", f"{SIZES[0]}:{LARGEST}")
-_ITERATIONS, _WINDOWS = ("-i", "10", "-x", "2"), ("-i", "4", "-x", "1")
-_OSU_PROGRAMS: tuple[tuple[str, str, Mapping[str, Quantity]], ...] = (
-    ("latency", "a ping-pong between two ranks", LATENCY),
-    ("bw", "messages one way, a window at a time", RATE_ALONE),
-    ("bibw", "messages both ways, a window at a time", RATE_ALONE),
-    ("latency_mt", "a ping-pong of threads", LATENCY),
-    *((name, f"{name} beside a computation", OVERLAP) for name in (
-        "ibcast", "ireduce", "iallreduce", "ialltoall", "ialltoallv", "igather", "iscatter", "iallgather",
-    )),
-)  # fmt: skip
+_FEW, _WINDOWS = ("-i", "10", "-x", "2"), ("-i", "4", "-x", "1")
+_COLLECTIVES = ("ibcast", "ireduce", "iallreduce", "ialltoall", "ialltoallv", "igather", "iscatter", "iallgather")
+_OSU_PROGRAMS: tuple[tuple[str, str, tuple[str, ...], Mapping[str, Quantity]], ...] = (
+    ("latency", "a ping-pong between two ranks", _FEW, LATENCY),
+    ("bw", "messages one way, a window at a time", _WINDOWS, RATE_ALONE),
+    ("bibw", "messages both ways, a window at a time", _WINDOWS, RATE_ALONE),
+    ("latency_mt", "a ping-pong of two threads a rank", (*_FEW, "-t", f"{_THREADS}:{_THREADS}"), LATENCY),
+    *((name, f"{name} beside a computation", _FEW, OVERLAP) for name in _COLLECTIVES),
+)
 
 OSU = Code(
     "osu-micro-benchmarks",
@@ -107,11 +106,11 @@ OSU = Code(
             f"osu-{name.replace('_', '-')}",
             f"OSU: {what}",
             f"osu_{name}",
-            (*_OSU, *(_WINDOWS if quantities is RATE_ALONE else _ITERATIONS)),
+            (*_OSU, *options),
             tables.osu,
             {"size_bytes": SIZES},
             quantities,
         )
-        for name, what, quantities in _OSU_PROGRAMS
+        for name, what, options, quantities in _OSU_PROGRAMS
     ),
 )
