@@ -54,7 +54,9 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Whether they agree once both mean the same."""
+        """Whether they agree once both mean the same; too few launches decide nothing."""
+        if not self.of_same.defensible:
+            return UNKNOWN
         low, high = (-POINTS, POINTS) if self.overlap else (1 - WITHIN, 1 + WITHIN)
         if self.of_same.low > high or self.of_same.high < low:
             return DIFFERS

@@ -34,9 +34,17 @@ class Session:
         facts = {"session": folder.name, "machine": {}, "system": "vcluster"}
         (folder / "session.json").write_text(json.dumps(facts))
 
-    def add(self, study: str, variant: str, point: dict[str, Any], samples: dict[str, float], ranks: int = 1) -> None:
+    def add(
+        self,
+        study: str,
+        variant: str,
+        point: dict[str, Any],
+        samples: dict[str, float],
+        ranks: int = 1,
+        launches: int = LAUNCHES,
+    ) -> None:
         """Launches of a study that measure the same but for noise."""
-        for repetition in range(LAUNCHES):
+        for repetition in range(launches):
             launch = f"{study}.{variant}.{repetition}.{len(list((self.folder / 'records').iterdir()))}"
             context = {"study": study, "system": "s", "mpi": "mpich", "variant": variant, "launch": launch}
             head = header(context | {"session": self.folder.name, "repetition": repetition, "order": repetition})
@@ -106,6 +114,16 @@ def test_the_table_and_the_figure_say_whose_numbers_they_are(
     assert "they say 100 %, our efficiency is" in drawn.found
     assert main([str(session.folder)]) == 0
     assert "| s | s | cross-check-imb-point-to-point |" in capsys.readouterr().out
+
+
+def test_too_few_launches_decide_nothing(tmp_path: Path) -> None:
+    made = Session(tmp_path / "s")
+    for study, latency in (("latency", 50e-6), ("osu-latency", 90e-6)):
+        made.add(f"cross-check-{study}", "bare", {"size_bytes": 1024}, {"latency_s": latency}, launches=2)
+    (found,) = comparisons(made.evidence())
+    assert found.of_same.value == pytest.approx(1.8, abs=0.01)
+    assert found.verdict == "cannot tell"
+    assert "cannot tell, too few launches" in document(made.evidence())
 
 
 def test_one_side_alone_is_no_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
