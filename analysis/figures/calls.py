@@ -60,6 +60,8 @@ class ByCall:
             if "mode" not in first or not first["value"].notna().any():
                 continue
             total = sum((part["value"] for part in found[1:]), start=first["value"])
+            if len(found) > 1:  # of a sum no interval is known
+                first = first.assign(low=float("nan"), high=float("nan"), interval="none: a sum")
             parts.append(first.assign(value=total, call=call)[total.notna()])
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 

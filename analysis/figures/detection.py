@@ -84,7 +84,7 @@ def _draw(spec: Detection, place: str, part: pd.DataFrame, system: str | None, p
     toolkit.footer(figure, caption)
     name = toolkit.slug(spec.study.replace("-", "_"), place, system)
     plot = Plot(
-        x="cpu_share", x_label="share of a CPU taken by the waiting thread", y_label="value", x_axis="number",
+        x="cpu_share", x_label="share of a CPU taken by the waiting thread", y_label="", x_axis="number", log_y=True,
         series="detection", row="quantity", words=lambda value, _: QUANTITIES.get(str(value), mpi_title(str(value))),
         look=lambda method, _: style.curve(ORDER.index(method), method), joined=False, order=ORDER,
     )  # fmt: skip

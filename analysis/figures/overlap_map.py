@@ -89,6 +89,8 @@ def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: s
         row="variant",
         look=lambda value, index: style.curve(index, f"computation {plain_words(value, column)}"),
         lines={"perfect": 1.0, "one after the other": 0.0}, order=SHOWN, lowest=-1.0, highest=1.2,
+        caption=caption.replace("Colours end at -1 and 1; the numbers are in the CSV beside this file.",
+                                "Below -1 stands an arrow at the edge."),
     )  # fmt: skip
     return Drawn(toolkit.slug(NAME, *names), TITLE, caption, figure, part, plot)
 

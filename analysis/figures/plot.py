@@ -60,6 +60,7 @@ class Plot:
     guides: Mapping[str, Callable[[Array], Array]] = field(default_factory=dict)
     order: tuple[Any, ...] = ()
     hollow: Callable[[Mapping[str, Any]], bool] = lambda point: point.get("converged") is False  # whose mark is hollow
+    caption: str = ""  # in place of the figure's own, where what it says is not so here
     joined: bool = True  # whether a line joins the points of a curve
     lowest: float | None = None
     highest: float | None = None

@@ -25,7 +25,7 @@ from PIL import Image
 from analysis.errors import Failure
 
 PROGRAMS = ("chromium", "chromedriver")
-PATIENCE_S = 60
+PATIENCE_S = 300
 WIDE, NARROW = (1200, 900), (420, 900)
 PICTURES = {  # name -> size, dark, the part of the page's address behind #, what is scrolled to
     "report-filters": (WIDE, False, "variant=bare,adaptive", "filters"),
@@ -52,6 +52,7 @@ def chromium(size: tuple[int, int] = WIDE, dark: bool = False, script: bool = Tr
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=str(found[1])))
     try:
         driver.set_page_load_timeout(PATIENCE_S)
+        driver.set_script_timeout(PATIENCE_S)
         feature = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
         metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}

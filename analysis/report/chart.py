@@ -160,7 +160,7 @@ class _Painter:
         present = [curve for curve in self.curves if curve.value in set(here[self.plot.series])]
         height = max(40.0, len(places) * (LINE * len(present) + 6.0)) if self.flat else float(TALL)
         longest = max((len(self.say_place(place)) for place in places), default=0)
-        left = min(max(LEFT, 8 + 5.6 * longest), width * 0.55)
+        left = min(max(LEFT, 8 + 6.3 * longest), width * 0.55)
         found = []
         for index, (title, chosen) in enumerate(columns):
             mine = here[chosen.loc[here.index]]

@@ -25,8 +25,8 @@ from analysis.records import frames
 from analysis.records.load import Records
 from analysis.report import chart, tables
 from analysis.report.points import Points
-from analysis.report.report import environment, folder_of, load_sessions, pictures, write_whole
-from analysis.words import mpi_title, text
+from analysis.report.report import environment, folder_of, load_sessions, named, pictures, write_whole
+from analysis.words import bytes_text, mpi_title, seconds_text, text
 
 THEIRS = "the paper"
 COLUMNS = ["study", "claim", "number", "who", "value", "low", "high", "wanted", "decision", "remarks", "session",
@@ -93,8 +93,11 @@ def _parts(chapters: Sequence[Chapter], decided: ClaimTable, ours: list[Drawn], 
 
 
 def _published(mine: pd.DataFrame) -> list[dict[str, Any]]:
+    """The paper's numbers as rows, with times and sizes as people write them."""
+    plain = "{:g}".format
+    say = {"s": seconds_text, "bytes": bytes_text}
     return [
-        {name: "" if isinstance(value, float) and pd.isna(value) else value for name, value in row.items()}
+        row | {name: "" if pd.isna(row[name]) else say.get(row["unit"], plain)(row[name]) for name in ("value", "high")}
         for row in frames.rows(mine)
     ]
 
@@ -170,7 +173,7 @@ def _render(
             machines=[_machine(facts) for facts in records.sessions],
             files=points.files,
             cautions=records.cautions(),
-            again=f"./bench report --paper {name} {' '.join(facts['session'] for facts in records.sessions)}",
+            again=f"./bench report --paper {name} {' '.join(named(facts['path']) for facts in records.sessions)}",
         )
     )
 

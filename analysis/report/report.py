@@ -115,7 +115,7 @@ def pictures(drawn: Sequence[Drawn], points: Points) -> list[dict[str, Any]]:
         made = chart.draw(figure, figure.name, numbers, words)
         texts = {
             "title": figure.title,
-            "caption": figure.caption.replace("Bands:", "Bars:"),
+            "caption": (figure.plot.caption or figure.caption).replace("Bands:", "Bars:"),
             "name": figure.name,
             "found": figure.found,
         }
@@ -148,14 +148,14 @@ def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], folder: Path) 
             problems=list(map(str, records.problems)),
             files=points.files,
             options=list(options(points.choices)),
-            command=f"./bench report {' '.join(map(_shown, names))}",
+            command=f"./bench report {' '.join(map(named, names))}",
             chosen={option: ",".join(map(str, wanted)) for option, wanted in evidence.choice.named().items()},
             narrowed=evidence.choice.options(),
         )
     )
 
 
-def _shown(path: str) -> str:
+def named(path: str) -> str:
     """A session as a command names it: by its name where it stands among the results, from the repository if there."""
     folder = Path(path)
     if folder.parent.name == "results":

@@ -13,7 +13,7 @@ from analysis.chapter import Cause, Chapter, Claim
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.overlap_map import OverlapMap
-from analysis.figures.plot import Plot
+from analysis.figures.plot import Plot, plain_words
 from analysis.figures.toolkit import Drawn
 from analysis.measures import MetricAt
 from analysis.metrics.formulas import METRICS
@@ -58,6 +58,11 @@ def send_time(evidence: Evidence, provenance: str) -> list[Drawn]:
     ]
 
 
+def _words(value: Any, parameter: str) -> str:
+    said = plain_words(value, parameter)
+    return f"computation {said}" if parameter == "comp_s" else said
+
+
 @toolkit.styled
 def _draw(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Drawn:
     mpis = in_order(part["mpi"], MPI_ORDER)
@@ -83,7 +88,8 @@ def _draw(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Dra
     toolkit.footer(figure, caption)
     plot = Plot(
         x="size_bytes", x_label="message size", y_label="send time", x_axis="bytes", log_y=True, row="comp_s",
-        say=seconds_text, order=tuple(style.STYLES),
+        say=seconds_text,
+        words=_words, order=tuple(style.STYLES),
     )  # fmt: skip
     return Drawn(toolkit.slug("send_time", pattern, system), TITLE, caption, figure, part, plot)
 
