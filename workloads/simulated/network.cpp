@@ -2,7 +2,6 @@
 #include "network.h"
 
 #include <fmt/format.h>
-#include <simgrid/version.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,9 @@
 
 #include "agenda.h"
 #include "common/errors.h"
+
+// behind s4u.hpp, whose macros it needs
+#include <simgrid/version.h>
 
 namespace simulated {
 
