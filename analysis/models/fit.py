@@ -28,6 +28,7 @@ class Fit:
 
     bandwidth: Number
     latency: Number
+    burst: Number
     mpis: dict[str, dict[str, Any]]
 
 
@@ -39,12 +40,27 @@ def fit(records: Records) -> Fit:
     bare = overlap[overlap["variant"] == "bare"]
     large = _need(bare[bare["size_bytes"] >= LARGE], "a bare message of 1 MiB or more (study overlap-ratio)")
     buffers = _buffers(large)
+    bandwidth, burst = _network(large)
+    shaper = {"burst_bytes": _plain(burst), "bytes_per_s": bandwidth.value}
     mpis = {}
     for mpi in sorted(large["mpi"].unique()):
-        mpis[str(mpi)] = _mpi(str(mpi), records, table, overlap[overlap["mpi"] == mpi], buffers)
-    rate = large["size_bytes"] / (large["comm_s"] - large["ack_s"])
-    bandwidth = of_launches(rate.to_numpy(float), "size / comm_s, bare")
-    return Fit(bandwidth, of_launches(bare["ack_s"].to_numpy(float), "half of a round trip, bare"), mpis)
+        one = _mpi(str(mpi), records, table, overlap[overlap["mpi"] == mpi], buffers)
+        mpis[str(mpi)] = one | {"shaper": shaper}
+    return Fit(bandwidth, of_launches(bare["ack_s"].to_numpy(float), "half of a round trip, bare"), burst, mpis)
+
+
+def _network(large: pd.DataFrame) -> tuple[Number, Number]:
+    """Bytes a second, and how many pass at once before: the line through the times of the longest and the shortest."""
+    moving = large["comm_s"] - large["ack_s"]
+    sizes = large["size_bytes"].astype(float)
+    longest, shortest = sizes.max(), sizes.min()
+    if longest == shortest:
+        return of_launches((sizes / moving).to_numpy(float), "size / comm_s, bare"), Number(0, 0, 0, "one size only")
+    above = moving[sizes == longest].to_numpy(float)
+    below = moving[sizes == shortest].median()
+    rates = (longest - shortest) / (above - below)
+    words = f"comm_s of {longest:.0f} and {shortest:.0f} bytes, bare"
+    return of_launches(rates, words), of_launches(np.maximum(0, shortest - rates * below), words)
 
 
 def _need(rows: pd.DataFrame, what: str) -> pd.DataFrame:
@@ -65,7 +81,8 @@ def _buffers(large: pd.DataFrame) -> Number:
     rest = large[~large["mpi"].isin(asks)]
     rest = rest[_hidden(rest) < 1 - HIDES / 2]
     _need(rest, "an MPI that sends without asking, and a message that its buffers do not hold")
-    held = (_hidden(rest).clip(0, 1) * rest["size_bytes"]).to_numpy(float)
+    whole = large[~large["mpi"].isin(asks) & (_hidden(large) >= 1 - HIDES / 2)]["size_bytes"].max()  # nan: none
+    held = np.fmax((_hidden(rest).clip(0, 1) * rest["size_bytes"]).to_numpy(float), whole)
     return of_launches(held, f"hidden bytes of {', '.join(sorted(map(str, rest['mpi'].unique())))}, bare")
 
 
@@ -78,7 +95,7 @@ def _mpi(mpi: str, records: Records, table: pd.DataFrame, overlap: pd.DataFrame,
     large = bare[bare["size_bytes"] >= LARGE]
     own = overlap[overlap["variant"] == "mpi-async"]
     family = "openmpi" if "openmpi" in mpi else "mpich"
-    each = _plain(buffers.scaled(0.5))
+    each = _plain(buffers)  # what the sender's kernel took in one call, and the receiver's had room for
     return {
         "schema": 1,
         "mpi": mpi,

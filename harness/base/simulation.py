@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from harness.base.errors import UsageError
@@ -40,12 +41,26 @@ def mpis(model: Path) -> list[str]:
     return sorted(path.stem for path in model.glob("*.json"))
 
 
-def has_own_thread(model: Path, mpi: str) -> bool:
-    """Whether the MPI has a progress thread of its own, by its model."""
+def _read(model: Path, mpi: str, group: str, name: str) -> Any:
     try:
-        return bool(json.loads((model / f"{mpi}.json").read_text())["async"]["exists"])
+        entry = json.loads((model / f"{mpi}.json").read_text())[group][name]
+        return entry["value"] if isinstance(entry, dict) else entry
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{model / mpi}.json is no model of an MPI: {error!r}.") from None
+
+
+def has_own_thread(model: Path, mpi: str) -> bool:
+    """Whether the MPI has a progress thread of its own, by its model."""
+    return bool(_read(model, mpi, "async", "exists"))
+
+
+def settle_s(model: Path) -> float:
+    """After which pause the network's rate limiters let a burst pass again; 0 where there are none."""
+    pauses = [0.0]
+    for mpi in mpis(model):
+        burst, rate = (float(_read(model, mpi, "shaper", name)) for name in ("burst_bytes", "bytes_per_s"))
+        pauses.append(burst / rate if rate else 0.0)
+    return max(pauses)
 
 
 def hosts(model: Path) -> int:

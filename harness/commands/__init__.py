@@ -27,6 +27,7 @@ from harness.commands.report import report
 from harness.commands.run import run
 from harness.commands.test import test
 from harness.commands.tune import tune
+from harness.commands.validate_model import validate_model
 
 # Under which heading `./bench --help` has a command, in this order.
 BEGIN = "To begin"
@@ -64,6 +65,7 @@ COMMANDS = {
     "nodes": Command(nodes, MEASURE),
     "calibrate-model": Command(calibrate_model, MEASURE),
     "tune": Command(tune, MEASURE, passes_rest=True),
+    "validate-model": Command(validate_model, MEASURE),
     "compare-program": Command(compare_program, PROGRAM, passes_rest=True),
     "mpirun": Command(mpirun, PROGRAM, passes_rest=True),
     "exec": Command(exec_, PROGRAM, passes_rest=True),

@@ -85,12 +85,13 @@ Launched read_command(const Words& all, bool own_thread) {
   parser.add_option("--context", context_file);
   parser.add_option("--output", launched.output);
   parser.add_option("--inject-slowdown", launched.slowdown);
+  parser.add_option("--settle-s", launched.settle);
   parser.add_flag("--calibrate", launched.calibrate);
   parser.add_option("--size", launched.sizes)->delimiter(',');
-  // Of a simulation every repetition is alike, no rate limiter has to settle and no thread level is asked for.
+  // Of a simulation every repetition is alike, and no thread level is asked for.
   std::string unused;
-  for (const char* option : {"--min-samples", "--max-samples", "--warmup", "--time-box-s", "--relative-width",
-                             "--settle-s", "--thread-level"}) {
+  for (const char* option :
+       {"--min-samples", "--max-samples", "--warmup", "--time-box-s", "--relative-width", "--thread-level"}) {
     parser.add_option(option, unused);
   }
   parse(parser, Words(words.begin() + 2, words.end()));

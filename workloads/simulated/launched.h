@@ -22,6 +22,7 @@ struct Launched {
   Json context = Json::object();
   std::string output;
   double slowdown = 1;
+  double settle = 0;  ///< seconds of pause before each timed transfer
 };
 
 /// Reads `words`: `[progress-run --variant V [--set K=V]... --] WORKLOAD BENCHMARK [options]`. `own_thread`: the MPI's

@@ -25,6 +25,7 @@ struct Options {
   std::string platform;
   std::string model;
   int ranks = 2;
+  double unit = 0;
 };
 
 std::string read(const std::string& path) {
@@ -55,11 +56,15 @@ int simulate(const Options& options, const Launched& launched) {
   // Launches of the same repetition have the same draw, whatever their variant: what is compared has one model.
   const auto draw = launched.context.value("repetition", std::uint64_t{0});
   Model model = model_from_json(read(options.model), "--model " + options.model, draw);
-  model.computation.unit *= launched.slowdown;
+  model.computation.unit = (options.unit > 0 ? options.unit : model.computation.unit) * launched.slowdown;
+  model.settle = launched.settle;
   const Pattern* pattern = pattern_of(launched.program, launched.benchmark);
   std::string why = why_not(launched.variant, model);
   if (pattern == nullptr) {
     why = fmt::format("{} {} has no model, so it is not simulated", launched.program, launched.benchmark);
+  }
+  if (launched.context.value("variant", std::string()) == "limit") {
+    why = "variant limit moves its messages without MPI, which is not simulated";
   }
   if (launched.points.empty() && !launched.calibrate) {
     throw workloads::UsageError("no point to simulate: give --points FILE or --point key=value,...");
@@ -96,6 +101,10 @@ int run(std::vector<std::string> words) {
   parser.add_option("-n,--ranks", options.ranks, "How many ranks")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  parser
+      .add_option("--unit-s", options.unit,
+                  "Seconds of a unit of work, instead of the model's: each session measures its own")
+      ->check(CLI::PositiveNumber);
   const auto border = std::ranges::find(words, "--");
   const std::vector<std::string> behind(border == words.end() ? border : border + 1, words.end());
   words.erase(border, words.end());

@@ -64,6 +64,7 @@ Task transfer(Rank& rank, Fence& fence, const Json& point, Work work, Times& tim
   const bool sender = rank.number() < rank.size() / 2;
   const Bytes bytes = size_of(point);
   RequestPtr request;
+  co_await rank.compute(rank.model().settle);
   if (!sender && point.value("receive", std::string("preposted")) == "preposted") {
     request = rank.receive(peer, payload_tag, bytes);
   }
@@ -140,6 +141,7 @@ void check_pairs(const Json& /*point*/, int ranks) {
 // ---- collectives
 
 Task collective_once(Rank& rank, Fence& fence, const Json& point, Work work, Times& times) {
+  co_await rank.compute(rank.model().settle);
   co_await fence.arrive();
   const Seconds begin = rank.now();
   const Collective collective{.name = point["collective"].get<std::string>(),

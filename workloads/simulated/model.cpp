@@ -96,6 +96,8 @@ Model model_from_json(const std::string& text, const std::string& place, std::ui
       (model.protocol.send_buffer_bytes == 0 || model.protocol.receive_buffer_bytes == 0)) {
     throw UsageError(fmt::format("{}: protocol: a socket has buffers of more than 0 bytes", place));
   }
+  model.shaper.burst_bytes = bytes(read.number("shaper", "burst_bytes"));
+  model.shaper.bytes_per_s = read.number("shaper", "bytes_per_s");
   model.costs.call = read.number("costs", "call_s");
   model.costs.wake = read.number("costs", "wake_s");
   model.costs.copy_per_byte = read.number("costs", "copy_s_per_byte");

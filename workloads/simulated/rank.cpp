@@ -29,7 +29,7 @@ RequestPtr Rank::start(Rounds rounds) {
   collective->tag = -(++collective_count_);  // a program's own tags are not negative
   began();
   collectives_.push_back(collective);
-  advance(*collective);
+  next_round(*collective);  // and no more: both MPIs leave the rest to their progress
   busy_until_ = std::max(now(), busy_until_) + cost_;
   return collective;
 }
@@ -39,6 +39,7 @@ RequestPtr Rank::start(Rounds rounds) {
 bool Rank::enter(const RequestPtr& request) {
   where_ = Where::inside;
   awaited_ = request;
+  unvisited_ = true;
   if (now() >= busy_until_) {
     visit();
     busy_until_ = now() + cost_;
@@ -56,7 +57,7 @@ void Rank::serve() {
   if (where_ != Where::inside || !awaited_ || now() < busy_until_) {
     return;  // a later call is on its way
   }
-  if (!awaited_->done && !notices_.empty()) {
+  if (!awaited_->done && (unvisited_ || !notices_.empty())) {
     visit();
     busy_until_ = now() + cost_;
   }
@@ -134,7 +135,7 @@ void Rank::poll() {
 
 void Rank::visit() {
   cost_ = moving_ = 0;
-  late_ = false;
+  late_ = unvisited_ = false;
   bool again = true;
   while (again) {
     again = false;
@@ -156,23 +157,27 @@ bool Rank::advance(Operation& collective) {
   while (!collective.done && std::ranges::all_of(collective.current, done)) {
     collective.current.clear();
     cost_ += static_cast<double>(std::exchange(collective.reduce, 0)) * model_.costs.reduce_per_byte;
-    Round round;
-    if (!collective.rounds(collective.next++, round)) {
-      complete(collective);
-      return true;
-    }
+    next_round(collective);
     moved = true;
-    collective.reduce = round.reduced;
-    for (const bool sending : {false, true}) {  // what is received first is awaited when it comes
-      for (const Step& step : round.steps) {
-        if (step.send == sending) {
-          collective.current.push_back(sending ? post_send(step.peer, collective.tag, step.bytes)
-                                               : post_receive(step.peer, collective.tag, step.bytes));
-        }
+  }
+  return moved;
+}
+
+void Rank::next_round(Operation& collective) {
+  Round round;
+  if (!collective.rounds(collective.next++, round)) {
+    complete(collective);
+    return;
+  }
+  collective.reduce = round.reduced;
+  for (const bool sending : {false, true}) {  // what is received first is awaited when it comes
+    for (const Step& step : round.steps) {
+      if (step.send == sending) {
+        collective.current.push_back(sending ? post_send(step.peer, collective.tag, step.bytes)
+                                             : post_receive(step.peer, collective.tag, step.bytes));
       }
     }
   }
-  return moved;
 }
 
 void Rank::handle(const Notice& notice) {
@@ -251,6 +256,20 @@ RequestPtr Rank::post_receive(int peer, int tag, Bytes /*bytes*/) {
   }
   match(message, request);
   return request;
+}
+
+Bytes Rank::burst(Bytes bytes) {
+  const auto& shaper = model_.shaper;
+  const auto whole = static_cast<double>(shaper.burst_bytes);
+  const double filled = std::max(Seconds{0}, now() - burst_at_) * shaper.bytes_per_s;
+  const double there = burst_at_ < 0 ? whole : std::min(whole, burst_left_ + filled);
+  const Bytes passed = std::min(bytes, static_cast<Bytes>(there));
+  burst_left_ = there - static_cast<double>(passed);
+  burst_at_ = now();
+  if (passed < bytes && shaper.bytes_per_s > 0) {  // what is not passed at once leaves nothing to gather meanwhile
+    burst_at_ += static_cast<double>(bytes - passed) / shaper.bytes_per_s;
+  }
+  return passed;
 }
 
 void Rank::moved(Bytes bytes) {

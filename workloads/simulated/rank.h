@@ -76,6 +76,7 @@ class Rank final : public Endpoint {
   }
 
   void happened(Notice notice) override;
+  Bytes burst(Bytes bytes) override;
   [[nodiscard]] int host() const override { return number_; }
 
  private:
@@ -97,6 +98,7 @@ class Rank final : public Endpoint {
   void poll();
   void visit();
   bool advance(Operation& collective);
+  void next_round(Operation& collective);
   void handle(const Notice& notice);
   void match(const MessagePtr& message, const RequestPtr& request);
   void moved(Bytes bytes);
@@ -129,10 +131,13 @@ class Rank final : public Endpoint {
   Seconds cost_ = 0;        // of the visit that is under way
   Seconds moving_ = 0;      // of it: data
   bool late_ = false;
+  bool unvisited_ = false;   // it waits, and has not looked yet
   Seconds computed_at_ = 0;  // when the computation is over, if nobody takes the core
   Seconds polling_until_ = 0;
   std::uint64_t plan_ = 0;  // the poll of an older plan does not happen
   PollCount polls_;
+  double burst_left_ = 0;  // at the time of the last transfer
+  Seconds burst_at_ = -1;  // never yet
 };
 
 /// All ranks at one place in their programs, at no cost: what begins together is measured from together.

@@ -97,8 +97,9 @@ void write_record(const Launched& launched, const Source& source, const Model& m
                     {"interface_bytes", Json::object()},
                     {"engine", run ? engine_of(launched, *run->ranks()[static_cast<std::size_t>(rank)]) : Json()}});
   }
-  const double elapsed = run ? run->ranks().front()->now() : 0;
-  file.write({{"end", {{"status", "ok"}, {"elapsed_s", elapsed}, {"ranks", ends}}}});
+  const double simulated = run ? run->ranks().front()->now() : 0;
+  file.write(
+      {{"end", {{"status", "ok"}, {"elapsed_s", source.elapsed()}, {"simulated_s", simulated}, {"ranks", ends}}}});
 }
 
 }  // namespace simulated

@@ -2,6 +2,7 @@
 // A launch's record, in the form of every workload's, but that each line of it comes from a simulation and says so.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,12 @@ namespace simulated {
 struct Source {
   std::string platform;
   std::string model_file;
-  std::uint64_t draw;
+  std::uint64_t draw = 0;
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  /// Seconds that the simulation has taken, not those that it simulated.
+  [[nodiscard]] double elapsed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
 };
 
 /// All of it at once, when the simulation is over. `left_out`: points that cannot be simulated, and why.

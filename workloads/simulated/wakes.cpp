@@ -84,6 +84,7 @@ class Adaptive final : public Wakes {
   void pending(Seconds now, bool something) override {
     something_ = something;
     if (something) {
+      first_ = true;
       asleep_since_ = now;
       gathered_ = now + interval_;  // the call that began it has done what could be done
       timeout_ = first_timeout_;
@@ -99,7 +100,7 @@ class Adaptive final : public Wakes {
       return {};  // parked
     }
     traffic_ = traffic;
-    return std::max({now, off_until_, gathered_, traffic ? now : asleep_since_ + timeout_});
+    return std::max({now, off_until_, gathered_, traffic || first_ ? now : asleep_since_ + timeout_});
   }
 
   void polled(const Poll& poll) override {
@@ -109,6 +110,7 @@ class Adaptive final : public Wakes {
       gain_ += poll.moving + (traffic_ ? poll.at - last_poll_ : 0);
     }
     last_poll_ = end;
+    first_ = false;
     price_ += (wake_price + (poll.moved ? 0 : poll.took) - price_) / 8;
     if (poll.late) {
       learnt_ = interval_ = std::max(minimum_, interval_ / 2);
@@ -166,6 +168,7 @@ class Adaptive final : public Wakes {
   Seconds off_until_ = 0;
   bool traffic_ = false;
   bool something_ = false;
+  bool first_ = false;  // of a phase: whatever has arrived
 };
 
 /// What each variant is to the model. The engine's busy threads share the program's core, as an MPI's own does.

@@ -67,6 +67,15 @@ TEST(Message, WithoutAHandshakeTheCardMovesIt) {
   EXPECT_NEAR(exchange.receiver_end, 0.5, tolerance);
 }
 
+TEST(Shaper, LetsABurstPassAfterAPause) {
+  Model model = free_model();
+  model.shaper = {.burst_bytes = 40'000, .bytes_per_s = bytes_per_second};
+  Job job(model, "bare", 2);
+  Exchange exchange;
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  EXPECT_NEAR(exchange.sender_end, (2 * wire_latency) + 0.06, tolerance);
+}
+
 Model with_buffers(Bytes each) {
   Model model = free_model();
   model.protocol = {.eager_bytes = 0,
@@ -178,6 +187,7 @@ constexpr const char* file = R"({
   "schema": 1, "mpi": "mpich", "schedules": "mpich",
   "protocol": {"eager_bytes": 65536, "handshake": true, "zero_copy": false,
                "send_buffer_bytes": 1000000, "receive_buffer_bytes": {"value": 2e6, "low": 1e6, "high": 3e6}},
+  "shaper": {"burst_bytes": 0, "bytes_per_s": 0},
   "costs": {"call_s": 1e-7, "wake_s": 1e-5, "copy_s_per_byte": 1e-10, "reduce_s_per_byte": 1e-10},
   "async": {"exists": true, "slice_s": 0.004},
   "computation": {"unit_s": 1e-6}})";

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Predictions held against measurements: the error of each point, and whether the variants come in the same order."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.errors import UsageError
+from analysis.models.medians import Number, launch_medians, of_launches
+from analysis.records.load import Records
+
+Key = tuple[str, str, int, str, str]  # study, MPI, ranks, point, variant
+QUANTITY = "total_s"
+INTENTION = "work_units"  # follows from the rest of the point
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A point that was predicted and measured."""
+
+    key: Key
+    predicted: Number
+    measured: Number
+
+    @property
+    def error(self) -> float:
+        """Relative to what was measured."""
+        return self.predicted.value / self.measured.value - 1
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`errors`: MPI -> the median of the points' errors without their signs; `pairs`: of variants at a point whose
+    measured intervals do not overlap, and how many of them the prediction has in the same order."""
+
+    points: list[Compared]
+    errors: dict[str, float]
+    error: float
+    pairs: int
+    in_order: int
+    wrong: list[str]
+
+
+def totals(records: Records) -> dict[Key, Number]:
+    """The total time of every point: the median of its launches, with their spread."""
+    table = launch_medians(records)
+    if QUANTITY not in table:
+        raise UsageError("The sessions have no total times.")
+    ranks = dict(zip(records.launches["launch"], records.launches["world_size"], strict=True))
+    axes = [name for name in records.parameters if name != INTENTION]
+    table = table[table[QUANTITY].notna()]
+    found: dict[Key, list[float]] = {}
+    for row in table.to_dict("records"):
+        point = {name: _plain(row[name]) for name in axes if not _absent(row[name])}
+        key = (row["study"], row["mpi"], int(ranks[row["launch"]]), json.dumps(point, sort_keys=True), row["variant"])
+        found.setdefault(key, []).append(row[QUANTITY])
+    return {key: of_launches(np.array(values), QUANTITY) for key, values in found.items()}
+
+
+def _absent(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _plain(value: Any) -> Any:
+    """The same number however pandas keeps it."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def pair(predicted: Mapping[Key, Number], measured: Mapping[Key, Number]) -> list[Compared]:
+    """The points that both have."""
+    return [Compared(key, predicted[key], number) for key, number in sorted(measured.items()) if key in predicted]
+
+
+def judge(points: list[Compared]) -> Verdict:
+    """Over all points; UsageError where there is none."""
+    if not points:
+        raise UsageError("No point was both predicted and measured.")
+    by_mpi: dict[str, list[float]] = {}
+    for point in points:
+        by_mpi.setdefault(point.key[1], []).append(abs(point.error))
+    pairs = list(_decided_pairs(points))
+    wrong = [
+        f"{a.key[1]}, {a.key[3]}: {a.key[4]} and {b.key[4]}"
+        for a, b in pairs
+        if (a.measured.value < b.measured.value) != (a.predicted.value < b.predicted.value)
+    ]
+    return Verdict(
+        points=points,
+        errors={mpi: statistics.median(errors) for mpi, errors in by_mpi.items()},
+        error=statistics.median(abs(point.error) for point in points),
+        pairs=len(pairs),
+        in_order=len(pairs) - len(wrong),
+        wrong=wrong,
+    )
+
+
+def _decided_pairs(points: list[Compared]) -> Iterable[tuple[Compared, Compared]]:
+    """Two variants of one point that the measurement tells apart."""
+    for _, group in itertools.groupby(points, key=lambda point: point.key[:4]):
+        for a, b in itertools.combinations(list(group), 2):
+            if a.measured.high < b.measured.low or b.measured.high < a.measured.low:
+                yield a, b
+
+
+FIELDS = ("study", "mpi", "ranks", "point", "variant")
+
+
+def to_json(predicted: Mapping[Key, Number]) -> list[dict[str, Any]]:
+    """For a file of predictions."""
+    return [dict(zip(FIELDS, key, strict=True)) | asdict(number) for key, number in sorted(predicted.items())]
+
+
+def from_json(entries: Any, place: str) -> dict[Key, Number]:
+    """What such a file holds; UsageError if it is none."""
+    try:
+        return {
+            tuple(entry[name] for name in FIELDS): Number(*(entry[name] for name in ("value", "low", "high", "source")))
+            for entry in entries
+        }
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"{place} is no file of predictions: {error!r}.") from None

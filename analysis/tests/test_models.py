@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The model's numbers are those of the network that was measured; and predictions are judged as they should be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import UsageError
+from analysis.models.fit import fit
+from analysis.models.medians import Number
+from analysis.models.validate import Key, from_json, judge, pair, to_json
+from analysis.records.load import load
+
+REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
+
+
+def test_the_fit_finds_the_network_that_was_set() -> None:
+    """1 Gb/s with a burst of 131,000 bytes, as the sessions' records say of their virtual cluster."""
+    fitted = fit(load([REFERENCE / "demo", REFERENCE / "collectives" / "two-nodes"]))
+    assert fitted.bandwidth.value == pytest.approx(125e6, rel=0.02)
+    assert fitted.burst.value == pytest.approx(131_000, rel=0.1)
+    assert fitted.bandwidth.low <= fitted.bandwidth.value <= fitted.bandwidth.high
+    handshakes = {mpi: model["protocol"]["handshake"] for mpi, model in fitted.mpis.items()}
+    assert handshakes == {"intel-mpi": False, "mpich": True, "openmpi": True}
+    assert fitted.mpis["openmpi"]["async"]["exists"] is False
+
+
+def test_what_no_record_says_is_an_error() -> None:
+    with pytest.raises(UsageError, match="bare message of 1 MiB or more"):
+        fit(load([REFERENCE / "collectives" / "two-nodes"]))
+
+
+def _key(variant: str, size: int = 1) -> Key:
+    return ("overlap-ratio", "mpich", 2, json.dumps({"size_bytes": size}), variant)
+
+
+def _number(value: float, spread: float = 0.05) -> Number:
+    return Number(value, value * (1 - spread), value * (1 + spread), "made up")
+
+
+def test_an_error_is_relative_to_what_was_measured() -> None:
+    verdict = judge(pair({_key("bare"): _number(1.1), _key("adaptive"): _number(0.8)}, {_key("bare"): _number(1.0)}))
+    assert [point.error for point in verdict.points] == [pytest.approx(0.1)]
+    assert verdict.error == pytest.approx(0.1)
+
+
+def test_only_variants_that_differ_have_an_order() -> None:
+    measured = {_key("bare"): _number(1.0), _key("off"): _number(1.02), _key("adaptive"): _number(0.5)}
+    predicted = {_key("bare"): _number(0.4), _key("off"): _number(1.1), _key("adaptive"): _number(0.6)}
+    verdict = judge(pair(predicted, measured))
+    assert (verdict.pairs, verdict.in_order) == (2, 1)  # bare and off overlap; adaptive is not slower than bare
+    assert len(verdict.wrong) == 1
+    assert "adaptive and bare" in verdict.wrong[0]
+
+
+def test_nothing_in_common_is_an_error() -> None:
+    with pytest.raises(UsageError, match="No point was both predicted and measured"):
+        judge(pair({_key("bare", 1): _number(1)}, {_key("bare", 2): _number(1)}))
+
+
+def test_predictions_are_read_as_they_were_written() -> None:
+    predicted = {_key("bare"): _number(1.0)}
+    assert from_json(json.loads(json.dumps(to_json(predicted))), "here") == predicted
+    with pytest.raises(UsageError, match="here is no file of predictions"):
+        from_json([{"study": "overlap-ratio"}], "here")
