@@ -58,7 +58,7 @@ def validate_model(
 def _simulated(measured: object) -> dict[Key, Number]:
     from analysis.models.validate import totals  # noqa: PLC0415
     from analysis.records.load import Records, load  # noqa: PLC0415
-    from harness.sessions.predictions import simulate_like  # noqa: PLC0415
+    from harness.commands.predictions import simulate_like  # noqa: PLC0415
 
     assert isinstance(measured, Records)
     if reason := simulated.supported():
