@@ -13,6 +13,8 @@ from analysis.claims.table import build
 from analysis.evidence import Evidence
 from analysis.records.load import load
 from analysis.report.findings import sections
+from analysis.report.points import Points
+from analysis.report.report import pictures
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 SESSIONS = sorted(str(file.parent.relative_to(REFERENCE)) for file in REFERENCE.rglob("session.json"))
@@ -29,6 +31,11 @@ def test_a_reference_session_loads_is_decided_and_draws(name: str) -> None:
     assert any(row.session or row.reason for row in table.rows), "a claim has a number, or says why not"
     placed = [index for section in sections(table, evidence, drawn) for index in section.drawn]
     assert sorted(placed) == list(range(len(drawn))), "every figure stands under its study"
+    points = Points(records, REFERENCE / name, evidence.choice)
+    for picture in pictures(drawn, points):
+        rows = picture["table"].rows
+        assert picture["chart"].svg.count("<a href=") == len(rows) > 0
+        assert all(row.files >= 0 for row in rows), f"{picture['name']}: every point has its raw records"
     for file in (REFERENCE / name / "figures").glob("*.csv"):
         now = next(figure.points for figure in drawn if figure.name == file.stem)
         assert now.to_csv(index=False).splitlines() == file.read_text().splitlines()

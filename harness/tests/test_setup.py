@@ -16,7 +16,7 @@ import pytest
 from harness.base import mpis, process, steps
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, Where
-from harness.base.paths import BUILD_DIR, DEV_LOCK_FILE, LOCK_FILE, ROOT
+from harness.base.paths import BUILD_DIR, DEV_LOCK_FILE, LOCK_FILE, ROOT, UV_LOCK_FILE
 from harness.setup import bootstrap, environment, mpi, packages
 from harness.sites import systems
 
@@ -87,6 +87,11 @@ def test_the_harness_gets_what_it_needs_and_the_tests_more_of_the_same() -> None
     harness, tests = pins(LOCK_FILE), pins(DEV_LOCK_FILE)
     assert harness < tests
     assert {pin.partition("==")[0] for pin in tests - harness} >= {"clang-tidy", "hypothesis", "mypy", "pytest", "ruff"}
+
+
+@pytest.mark.parametrize("lock", sorted(ROOT.glob("requirements-*.lock")), ids=lambda lock: lock.stem)
+def test_what_is_installed_on_demand_changes_nothing_of_what_is_there(lock: Path) -> None:
+    assert lock == UV_LOCK_FILE or pins(LOCK_FILE) <= pins(lock)
 
 
 @pytest.fixture
