@@ -27,7 +27,7 @@ WIDTH, LEFT, RIGHT, TOP, BOTTOM = 860, 62, 10, 20, 34  # of a figure; of a panel
 TALL, LINE = 150, 11  # of a panel; of a mark within a category
 DASHES = {"-": "", "--": "6 3", "-.": "6 2 1 2", ":": "1 2"}
 TEXT = Markup('<text class="{}" x="{:.1f}" y="{:.1f}">{}</text>')
-FRAME = Markup('<path class="grid" d="{}"/><text class="head" y="-6">{}</text>{}')
+FRAME = Markup('<path class="grid" d="{}"/><text class="head" y="{}">{}</text><text class="sub" y="-6">{}</text>{}')
 MARK = Markup('<path class="bar" d="{}"/><use href="#{}"/>')
 NO_VALUE = Markup('<use href="#mx"/>')
 POINT = Markup('<a href="#r{}" tabindex="-1" transform="translate({:.1f} {:.1f})"{}><title>{}</title>{}</a>')
@@ -112,12 +112,13 @@ def draw(drawn: Drawn, name: str, rows: Sequence[int], words: Sequence[str]) -> 
         row, height = painter.row(here, columns, width, y, plot.words(level, plot.row) if plot.row else "")
         body.append(row)
         y += height
+    least = 0.72 if len(columns) < 4 else 0.95  # how much smaller it may be drawn; else it scrolls
     described = f"{drawn.caption} {drawn.found}".strip()
     svg = Markup(
         '<svg class="chart" viewBox="0 0 {w:.0f} {h:.0f}" style="min-width:{m:.0f}px" role="group" '
         'aria-labelledby="{n}-t" aria-describedby="{n}-d"><title id="{n}-t">{t}</title><desc id="{n}-d">{d}</desc>'
         "{b}</svg>"
-    ).format(w=width * len(columns), h=y, m=0.72 * width * len(columns), n=name, t=drawn.title, d=described,
+    ).format(w=width * len(columns), h=y, m=least * width * len(columns), n=name, t=drawn.title, d=described,
              b=Markup("").join(body))  # fmt: skip
     guides = [Entry(label, dash=GUIDES[index % 3]) for index, label in enumerate((*plot.guides, *plot.lines))]
     return Chart(svg, [Entry(curve.look.label, curve.color, curve.marker, curve.dash) for curve in curves] + guides)
@@ -127,15 +128,15 @@ def _sorted(column: pd.Series[Any]) -> list[Any]:
     return sorted(column.dropna().unique(), key=lambda value: (str(type(value)), value))
 
 
-def _columns(points: pd.DataFrame, plot: Plot) -> Iterator[tuple[str, pd.Series[bool]]]:
-    """Side by side: the MPIs, and within each the sessions where there are several. Title and which points."""
+def _columns(points: pd.DataFrame, plot: Plot) -> Iterator[tuple[tuple[str, str], pd.Series[bool]]]:
+    """Side by side: the MPIs, and within each the sessions where there are several. Titles and which points."""
     sessions = frames.unique(points["session"]) if "session" in points else []
     for value in in_order(points[plot.column], MPI_ORDER):
         mine = points[plot.column] == value
         for session in sessions if len(sessions) > 1 else [None]:
             chosen = mine if session is None else mine & (points["session"] == session)
             if chosen.any():
-                yield plot.words(value, plot.column) + (f", {session}" if session else ""), chosen
+                yield (plot.words(value, plot.column), str(session or "")), chosen
 
 
 @dataclass(frozen=True)
@@ -161,16 +162,17 @@ class _Painter:
         height = max(40.0, len(places) * (LINE * len(present) + 6.0)) if self.flat else float(TALL)
         longest = max((len(self.say_place(place)) for place in places), default=0)
         left = min(max(LEFT, 8 + 6.3 * longest), width * 0.55)
+        above = TOP + (12 if label else 0) + (12 if any(title[1] for title, _ in columns) else 0)
         found = []
         for index, (title, chosen) in enumerate(columns):
             mine = here[chosen.loc[here.index]]
             panel = _Panel(self, mine, present, values, self._x(), places, width - left - RIGHT, height)
             place = Markup('<g transform="translate({:.0f} {:.0f})">{}</g>')
-            found.append(place.format(index * width + left, top + TOP + (12 if label else 0), panel.paint(title)))
+            found.append(place.format(index * width + left, top + above, panel.paint(title)))
         if label or not self.flat:
             words = ": ".join(filter(None, [label, "" if self.flat else self.plot.y_label]))
             found.append(Markup('<text class="row" x="2" y="{:.0f}">{}</text>').format(top + 8, words))
-        return Markup("").join(found), height + TOP + BOTTOM + (12 if label else 0)
+        return Markup("").join(found), height + above + BOTTOM
 
     def _values(self, here: pd.DataFrame) -> Scale:
         plot = self.plot
@@ -201,12 +203,12 @@ class _Panel:
     width: float
     height: float
 
-    def paint(self, title: str) -> Markup:
+    def paint(self, title: tuple[str, str]) -> Markup:
         parts = [self._frame(title), *self._guides()]
         parts += [part for order, curve in enumerate(self.present) for part in self._curve(curve, order)]
         return Markup("").join(parts)
 
-    def _frame(self, title: str) -> Markup:
+    def _frame(self, title: tuple[str, str]) -> Markup:
         plot, flat = self.painter.plot, self.painter.flat
         below, beside = (self.values, self.x) if flat else (self.x, self.values)
         say = plot.say if flat else (bytes_text if plot.x_axis == "bytes" else "{:g}".format)
@@ -223,7 +225,7 @@ class _Panel:
         texts += [TEXT.format("y", -6, y + 3.5, words) for y, words in levels]
         label = plot.y_label if flat else plot.x_label
         texts.append(TEXT.format("x", self.width / 2, self.height + 26, label))
-        return FRAME.format(lines, title, Markup("").join(texts))
+        return FRAME.format(lines, -18 if title[1] else -6, *title, Markup("").join(texts))
 
     def _guides(self) -> Iterator[Markup]:
         plot = self.painter.plot

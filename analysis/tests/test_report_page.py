@@ -175,8 +175,9 @@ def test_a_name_from_a_record_is_text_and_no_markup(tmp_path: Path) -> None:
 @pytest.mark.full
 def test_several_sessions_stand_side_by_side(sessions: list[Path], tmp_path: Path) -> None:
     root = Tree(build_report(sessions, tmp_path).path.read_text()).root
-    heads = {text.text for text in root.all("text") if text.attributes.get("class") == "head"}
-    assert {"MPICH, s1", "MPICH, s2", "Open MPI, s1", "Open MPI, s2"} <= heads
+    panels = list(zip(root.all("text", **{"class": "head"}), root.all("text", **{"class": "sub"}), strict=True))
+    sides = [("MPICH", "s1"), ("MPICH", "s2"), ("Open MPI", "s1"), ("Open MPI", "s2")]
+    assert [(mpi.text, session.text) for mpi, session in panels][:4] == sides
 
 
 def test_what_is_chosen_is_drawn_with_the_values_of_everything(
