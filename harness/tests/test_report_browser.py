@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from analysis.report.browser import PICTURES, chromium, main, pictures
+from analysis.report.paper import write_paper
 from analysis.report.report import build_report
 from harness.base.paths import ROOT
 from harness.cli import main as bench
@@ -73,9 +74,12 @@ def drawn(folder: Path) -> Counter[tuple[str, str, str, str]]:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_nothing(page: Path, dark: bool) -> None:
+@pytest.mark.parametrize("kind", ["report", "paper-pioman"])
+def test_axe_finds_nothing(page: Path, kind: str, dark: bool) -> None:
     from axe_core_python.selenium import Axe  # noqa: PLC0415
 
+    if kind != "report":
+        page = write_paper("pioman", [DEMO], page.parent / kind)
     with chromium(dark=dark) as driver:
         driver.get(page.as_uri())
         driver.execute_script("for (const it of document.querySelectorAll('details')) it.open = true")
@@ -84,14 +88,25 @@ def test_axe_finds_nothing(page: Path, dark: bool) -> None:
         assert len(found["passes"]) > 20
 
 
-def test_the_filtered_pages_command_draws_the_same_points(browser: Any, page: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ticked", "options", "address"),
+    [
+        (("mpi=mpich", "variant=bare", "variant=adaptive"), "--mpi mpich --variant adaptive,bare",
+         "#mpi=mpich&variant=adaptive,bare"),
+        (("size=4194304", "size=65536", "mpi=openmpi"), "--mpi openmpi --size 65536,4194304",
+         "#mpi=openmpi&size=65536,4194304"),
+    ],
+)  # fmt: skip
+def test_the_filtered_pages_command_draws_the_same_points(
+    ticked: tuple[str, ...], options: str, address: str, browser: Any, page: Path, tmp_path: Path
+) -> None:
     everything = shown(browser)
     assert everything == drawn(page.parent / "figures")
-    for query in ("[name=mpi][value=mpich]", "[name=variant][value=bare]", "[name=variant][value=adaptive]"):
-        one(browser, f"input{query}").send_keys(SPACE)
+    for name, _, value in (words.partition("=") for words in ticked):
+        one(browser, f"input[name={name}][value='{value}']").send_keys(SPACE)
     command = one(browser, "#command").text
-    assert command.endswith("--mpi mpich --variant adaptive,bare")
-    assert "#mpi=mpich&variant=adaptive,bare" in browser.current_url
+    assert command.endswith(options)
+    assert address in browser.current_url
     assert 0 < sum(shown(browser).values()) < sum(everything.values())
     words = shlex.split(command)
     assert words[0] == "./bench"
