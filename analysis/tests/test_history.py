@@ -68,6 +68,6 @@ def test_rows_say_when_the_wording_changed_and_whether_after_the_session(tmp_pat
 
 def test_the_report_has_the_dates(tmp_path: Path) -> None:
     page = build_report([Synthetic(launches=2, samples=5).write(tmp_path / "s")]).path.read_text()
-    assert "<th>wording</th>" in page
+    assert ">wording</th>" in page
     assert "written 2026-11-21" in page
     assert "before the first measurement" not in page
