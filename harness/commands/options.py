@@ -76,5 +76,5 @@ Settings = Annotated[
     typer.Option("--set", metavar="p=v", help="A parameter's values or a limit, as in size_bytes=1024,65536."),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the interleaved schedule.")]
-Nodes = Annotated[int, typer.Option("--nodes", min=1, max=64, help="How many nodes.")]
+Nodes = Annotated[int, typer.Option("--nodes", min=1, max=4096, help="How many nodes.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
