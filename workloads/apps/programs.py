@@ -76,16 +76,22 @@ HPCC_VALUES = {
 }
 
 
+def _transformed_back(text: str) -> None:
+    if "Results are incorrect" in text:
+        raise Damaged("it says that its results are incorrect")
+    _says(text, r"^\s*Results are correct\s*$", "that its results are correct")
+
+
 def p3dfft(text: str) -> Output:
     """P3DFFT's test programs: a transform and back, whose largest difference they judge themselves."""
-    _says(text, r"^\s*Results are correct\s*$", "that its results are correct")
+    _transformed_back(text)
     seconds = only(r"cpu time per loop\s+\d+\s+(\S+)", text, "the time of a loop")
     return Output([Row({}, {"time_s": number(seconds, "cpu time per loop")})])
 
 
 def p3dfft3(text: str) -> Output:
     """P3DFFT++'s test programs: the longest time of a transform and back over the ranks."""
-    _says(text, r"^\s*Results are correct\s*$", "that its results are correct")
+    _transformed_back(text)
     seconds = only(r"^Transform time \(avg/min/max\): \S+ \S+ (\S+)", text, "the time of a transform")
     return Output([Row({}, {"time_s": number(seconds, "Transform time")})])
 
