@@ -55,6 +55,7 @@ class Asked:
     contenders: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     blocks: tuple[Block, ...] = ()
     variant: str = "adaptive"
+    elsewhere: bool = True  # the winner is confirmed at other points than those that were tuned
 
     @property
     def raced(self) -> list[Block]:
@@ -88,4 +89,5 @@ def of(facts: Mapping[str, Any]) -> Asked:
         contenders={one["name"]: dict(one["values"]) for one in race["contenders"]},
         blocks=tuple(blocks),
         variant=race["variant"],
+        elsewhere=race["points"] != race["untuned"],
     )

@@ -58,7 +58,8 @@ def of(found: Measured) -> Verdict:
     cells = [_cell(arm, found, leader) for arm in ARMS if found.scores.get(arm)]
     gain = middle(gains, decide.INTERVAL)
     why = _why_not(gains, found)
-    told = f"{gain_words(gain, found)} in {len(gains)} fresh rounds at points that were not tuned"
+    where = " at points that were not tuned" if found.asked.elsewhere else ""
+    told = f"{gain_words(gain, found)} in {len(gains)} fresh rounds{where}"
     if why:
         sentence = f"Nothing beats the default: {leader}, the best of {raced}, was measured afresh, and {why} ({told})."
     else:

@@ -88,10 +88,18 @@ class Race:
 def arm_of(race: Race, name: str, values: dict[str, str], points: Sequence[Point], engine: bool = True) -> Arm:
     """The arm with which a setting runs: its engine's settings in the variant, the MPI's in the environment."""
     of_mpi = {parameter.name: parameter.of_mpi for parameter in race.space}
-    settings = [f"{key}={value}" for key, value in values.items() if not of_mpi[key]]
+    settings = engine_of(race, values)
     variables = {key: value for key, value in values.items() if of_mpi[key]}
-    variant = with_settings(race.variant, settings) if engine else "bare"
+    preset = race.variant.partition(":")[0]
+    variant = with_settings(preset, [f"{key}={value}" for key, value in settings.items()]) if engine else "bare"
     return Arm(name, variant, points=list(points), environment=variables)
+
+
+def engine_of(race: Race, values: dict[str, str]) -> dict[str, str]:
+    """The engine's settings under these values: those of the race's variant, and what differs from them."""
+    of_mpi = {parameter.name: parameter.of_mpi for parameter in race.space}
+    own = dict(pair.split("=", 1) for pair in race.variant.split(":")[1:])
+    return own | {key: value for key, value in values.items() if not of_mpi[key]}
 
 
 def race_schedule(stem: str, race: Race, seed: int) -> list[Launch]:

@@ -145,20 +145,21 @@ def _engine(
     wanted: dict[str, list[Any]] | dict[str, list[str]], text: str, programs: Path, variant: str
 ) -> list[Parameter]:
     """The engine's settings, each held against what progress-info says of it; its default is not tried twice."""
-    preset = variant.partition(":")[0]
+    preset, *own = variant.split(":")
     done = process.answer([str(programs / "progress-info"), "--json"], ANSWER_LIMIT_S)
     try:
         info = json.loads(done.out)
     except ValueError as error:
         raise UsageError(f"progress-info of {programs} does not tell its settings: {done.last_line}.") from error
     known = {entry["key"]: entry for entry in info["settings"]}
+    given = dict(pair.split("=", 1) for pair in own)
     preset_values = info["presets"].get(preset, {}).get("settings", {})
     found = []
     for name, values in wanted.items():
         entry = known.get(name)
         if entry is None:
             raise UsageError(f"--space {text}: the engine has no setting '{name}'. It has: {', '.join(known)}.")
-        here = str(preset_values.get(name, entry["default"]))
+        here = str(given.get(name, preset_values.get(name, entry["default"])))
         tried = [str(value) for value in values if str(value) != here]
         for value in tried:
             if "range" in entry and not _inside(value, entry["range"]):

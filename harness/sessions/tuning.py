@@ -15,7 +15,7 @@ from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
 from harness.job import read_back
 from harness.job.plan import INTENTIONS, Point
-from harness.job.race import CONFIRM, DEFAULT, REFERENCE, Block, Contender, Race, arm_of, race_schedule
+from harness.job.race import CONFIRM, DEFAULT, REFERENCE, Block, Contender, Race, arm_of, engine_of, race_schedule
 from harness.sessions import run as runs
 from harness.sessions.request import Request
 from harness.sessions.session import Session
@@ -26,6 +26,7 @@ SETTINGS, VARIABLES = "tuned.conf", "tuned-mpi.env"
 SIZE = "size_bytes"
 BLOCK_OVERHEAD_S = 8.0  # of a block that is not its launches: ReFrame, the nodes
 CONFIRM_ARMS = 5
+BARE = "bare"
 FOR_OVERLAP = {"pattern": "both", SIZE: "262144,2097152,16777216", "comp_over_comm": "1.0"}
 
 
@@ -110,9 +111,11 @@ def with_confirmation(race: Race, winner: str) -> Race:
     fresh = [
         arm_of(race, f"{CONFIRM}{DEFAULT}", {}, race.untuned),
         arm_of(race, f"{CONFIRM}tuned", values, race.untuned),
-        arm_of(race, f"{CONFIRM}{REFERENCE}", {}, race.untuned, engine=False),
     ]
-    if variables:
+    with_engine = race.variant != BARE
+    if with_engine:
+        fresh.append(arm_of(race, f"{CONFIRM}{REFERENCE}", {}, race.untuned, engine=False))
+    if with_engine and variables:
         fresh.append(arm_of(race, f"{CONFIRM}tuned-mpi", variables, race.untuned, engine=False))
     if variables and engine:
         fresh.append(arm_of(race, f"{CONFIRM}tuned-engine", engine, race.untuned))
@@ -180,7 +183,7 @@ def write_result(
     of_mpi = {axis.name: axis.of_mpi for axis in race.space}
     preset = race.variant.partition(":")[0]
     engine = {settings_file.VARIANT: preset} if preset != "bare" else {}
-    engine |= {name: value for name, value in values.items() if not of_mpi[name]}
+    engine |= engine_of(race, dict(values))
     variables = {name: value for name, value in values.items() if of_mpi[name]}
     heading = f"Found by ./bench tune, session {session.name}.\n{sentence}"
     files = (folder / SETTINGS, folder / VARIABLES)

@@ -54,6 +54,8 @@ def test_a_setting_is_a_variant_and_variables_and_the_default_is_neither() -> No
     arms = {arm.name: arm for arm in race.arms}
     assert (arms["s001"].variant, arms["s001"].environment) == ("adaptive:burst=1", {"UCX_TLS": "tcp"})
     assert (arms[DEFAULT].variant, arms[DEFAULT].environment) == ("adaptive", {})
+    own = tuning.with_block(replace(RACE, variant="timer:burst=7:timer_us=900"), [], [BOTH])
+    assert {arm.name: arm.variant for arm in own.arms}["s001"] == "timer:burst=1:timer_us=900"
     assert (arms["reference"].variant, arms["reference"].points) == ("bare", POINTS)
 
 

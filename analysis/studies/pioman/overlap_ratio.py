@@ -16,6 +16,7 @@ from analysis.figures import style, toolkit
 from analysis.figures.overlap_map import OverlapMap
 from analysis.figures.plot import Plot, plain_words
 from analysis.figures.style import VariantStyle
+from analysis.figures.sweep import Sweep
 from analysis.figures.toolkit import Drawn
 from analysis.measures import MetricAt
 from analysis.metrics.formulas import COMP_EQUALS_COMM, LEAST_EFFICIENCY, METRICS
@@ -330,5 +331,5 @@ CHAPTER = Chapter(
     PAPER,
     "overlap ratio against computation",
     CLAIMS,
-    (efficiency, ratio, OverlapMap(STUDY)),
+    (efficiency, ratio, OverlapMap(STUDY), Sweep(STUDY)),
 )

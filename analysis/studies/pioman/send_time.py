@@ -14,6 +14,7 @@ from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.overlap_map import OverlapMap
 from analysis.figures.plot import Plot, plain_words
+from analysis.figures.sweep import Sweep
 from analysis.figures.toolkit import Drawn
 from analysis.measures import MetricAt
 from analysis.metrics.formulas import METRICS
@@ -113,4 +114,6 @@ def _panel(axes: Axes, part: pd.DataFrame) -> bool:
     return level > 0
 
 
-CHAPTER = Chapter("P2", (STUDY,), PAPER, "send time against message size", CLAIMS, (send_time, OverlapMap(STUDY)))
+CHAPTER = Chapter(
+    "P2", (STUDY,), PAPER, "send time against message size", CLAIMS, (send_time, OverlapMap(STUDY), Sweep(STUDY))
+)

@@ -14,6 +14,7 @@ from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.curves import Curves
 from analysis.figures.plot import Plot
+from analysis.figures.sweep import Sweep
 from analysis.figures.toolkit import Drawn
 from analysis.measures import MetricAt, Ratio
 from analysis.records import frames
@@ -168,4 +169,4 @@ def _panel(axes: Axes, panel: pd.DataFrame) -> None:
     axes.set_ylim(bottom=0)
 
 
-CHAPTER = Chapter("R1", (STUDY,), PAPER, "overlap of nonblocking collectives", CLAIMS, (OVERLAP, gain))
+CHAPTER = Chapter("R1", (STUDY,), PAPER, "overlap of nonblocking collectives", CLAIMS, (OVERLAP, gain, Sweep(STUDY)))

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A sweep of the engine's settings in a study of overlap: a curve a value, and a heat map where two were swept.
+
+A setting that was swept is a parameter that points have and those of bare have not (`./bench run --set burst=1,5,20`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+
+from analysis.evidence import Evidence
+from analysis.figures import style, toolkit
+from analysis.figures.overlap_map import COLORS, NORM
+from analysis.figures.plot import Plot, plain_words
+from analysis.figures.toolkit import Drawn
+from analysis.metrics.evaluate import REFERENCE
+from analysis.metrics.formulas import METRICS
+from analysis.records import frames
+from analysis.words import MPI_ORDER, in_order, mpi_title
+
+ALONG = ("size_bytes", "comp_over_comm", "comp_s")  # what curves run along, the first of them that has two values
+SHOWN = ("overlap_efficiency", "compute_inflation")
+TITLES = {"size_bytes": "message size", "comp_over_comm": "comp / comm (meant)", "comp_s": "computation (s)"}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The figures of one study: one a variant, system and point of what was not swept."""
+
+    study: str
+
+    def __call__(self, evidence: Evidence, provenance: str) -> list[Drawn]:
+        frame = evidence.metrics
+        if not len(frame):
+            return []
+        frame = frame[(frame["study"] == self.study) & frame["metric"].isin(SHOWN)]
+        swept = _swept(frame, evidence.records.parameters)
+        if not swept or len(swept) > 2:
+            return []
+        frame = frame[frame[list(swept)].notna().all(axis=1) & (frame["variant"] != REFERENCE)]
+        drawn: list[Drawn] = []
+        for (variant, system), part in frames.groups(frame, ["variant", "system"]):
+            name = (self.study, variant, system if frame["system"].nunique() > 1 else None)
+            if len(swept) == 1:
+                drawn += _curves(part, swept[0], name, evidence.records.parameters, provenance)
+            else:
+                drawn += _maps(part, swept, name, evidence.records.parameters, provenance)
+        return drawn
+
+
+def _swept(frame: pd.DataFrame, parameters: Sequence[str]) -> list[str]:
+    """The parameters with several values that bare has not: no engine takes them there."""
+    measured = frame[frame["value"].notna()]
+    bare, others = measured[measured["variant"] == REFERENCE], measured[measured["variant"] != REFERENCE]
+    return [
+        name for name in parameters if name in frame and not bare[name].notna().any() and others[name].nunique() > 1
+    ]
+
+
+def _points(
+    part: pd.DataFrame, besides: Sequence[str], parameters: Sequence[str]
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The parts that differ in nothing but `besides`, each with its other parameters in words."""
+    rest = [name for name in parameters if name in part and name not in besides and part[name].nunique() > 1]
+    for values, rows in frames.groups(part, rest) if rest else [((), part)]:
+        yield ", ".join(f"{name} {plain_words(value, name)}" for name, value in zip(rest, values, strict=True)), rows
+
+
+def _curves(
+    part: pd.DataFrame, swept: str, name: tuple[Any, ...], parameters: Sequence[str], provenance: str
+) -> Iterator[Drawn]:
+    along = next((axis for axis in ALONG if axis in part and part[axis].nunique() > 1), swept)
+    for where, rows in _points(part, (along, swept), parameters):
+        if rows["value"].notna().any():
+            yield _draw_curves(rows, along, swept, (*name, where), provenance)
+
+
+@toolkit.styled
+def _draw_curves(part: pd.DataFrame, along: str, swept: str, name: tuple[Any, ...], provenance: str) -> Drawn:
+    mpis, values = in_order(part["mpi"], MPI_ORDER), sorted(part[swept].unique())
+    series = values if along != swept else [None]
+    looks = [style.curve(index, _label(swept, value)) for index, value in enumerate(series)]
+    figure, axes = toolkit.panels(len(SHOWN), len(mpis), 1.8)
+    for row, metric in enumerate(SHOWN):
+        for column, mpi in enumerate(mpis):
+            panel = part[(part["mpi"] == mpi) & (part["metric"] == metric)].sort_values(along)
+            for look, value in zip(looks, series, strict=True):
+                curve = panel if value is None else panel[panel[swept] == value]
+                toolkit.series(axes[row, column], curve[along].to_numpy(float), curve, look)
+            _axis(axes[row, column], along)
+            axes[row, column].set_title(mpi_title(mpi) if row == 0 else "")
+            axes[-1, column].set_xlabel(TITLES.get(along, along))
+        axes[row, 0].set_ylabel(METRICS[metric].title)
+    toolkit.legend_of(figure, looks, {}, crossed=False)
+    title = f"{name[1]} with {swept} swept"
+    caption = f"{title}, {', '.join(filter(None, map(str, name)))}. {toolkit.interval_words(part)} {provenance}"
+    toolkit.footer(figure, caption)
+    plot = Plot(
+        x=along, x_label=TITLES.get(along, along), y_label="value", x_axis="bytes" if along == "size_bytes" else "log",
+        series=swept, row="metric", look=lambda value, index: style.curve(index, _label(swept, value)), order=SHOWN,
+    )  # fmt: skip
+    return Drawn(toolkit.slug("sweep", swept, *name), title, caption, figure, part, plot)
+
+
+def _label(swept: str, value: Any) -> str:
+    return swept if value is None else f"{swept} {value:g}"
+
+
+def _axis(axes: Axes, along: str) -> None:
+    if along == "size_bytes":
+        toolkit.byte_axis(axes)
+    else:
+        toolkit.ratio_axis(axes)
+
+
+def _maps(
+    part: pd.DataFrame, swept: Sequence[str], name: tuple[Any, ...], parameters: Sequence[str], provenance: str
+) -> Iterator[Drawn]:
+    """One map a point: over two settings only one value can be shown."""
+    part = part[part["metric"] == SHOWN[0]]
+    for where, rows in _points(part, swept, parameters):
+        if rows["value"].notna().any():
+            yield _draw_map(rows, swept, (*name, where), provenance)
+
+
+@toolkit.styled
+def _draw_map(part: pd.DataFrame, swept: Sequence[str], name: tuple[Any, ...], provenance: str) -> Drawn:
+    mpis = in_order(part["mpi"], MPI_ORDER)
+    x, y = swept
+    figure, axes = toolkit.panels(1, len(mpis), 2.4)
+    for column, mpi in enumerate(mpis):
+        mine = part[part["mpi"] == mpi]
+        table = mine.pivot_table(index=y, columns=x, values="value", aggfunc="median", dropna=False)
+        panel = axes[0, column]
+        panel.imshow(table.to_numpy(float), origin="lower", aspect="auto", cmap=COLORS, norm=NORM)
+        for (row, place), value in np.ndenumerate(table.to_numpy(float)):
+            panel.annotate(f"{value:.2f}" if np.isfinite(value) else "×", (place, row), ha="center", va="center",
+                           fontsize=6, color="white" if value > 0.7 else "black")  # fmt: skip
+        panel.set_xticks(range(len(table.columns)), [f"{value:g}" for value in table.columns])
+        panel.set_yticks(range(len(table.index)), [f"{value:g}" for value in table.index])
+        panel.set_xlabel(x)
+        panel.set_title(mpi_title(mpi))
+        panel.grid(visible=False)
+    axes[0, 0].set_ylabel(y)
+    bar = figure.colorbar(ScalarMappable(NORM, COLORS), ax=axes.ravel().tolist(), shrink=0.7, extend="both")
+    bar.set_label("overlap efficiency: 1 perfect, 0 serial")
+    title = f"{name[1]} over {x} and {y}"
+    caption = (
+        f"{title}, {', '.join(filter(None, map(str, name)))}: {METRICS[SHOWN[0]].formula}, medians; a cross is a "
+        f"setting without a value. {provenance}"
+    )
+    toolkit.footer(figure, caption)
+    plot = Plot(
+        x=x, x_label=x, y_label="overlap efficiency", series=y,
+        look=lambda value, index: style.curve(index, f"{y} {value:g}"),
+    )  # fmt: skip
+    return Drawn(toolkit.slug("sweep", *swept, *name), title, caption, figure, part, plot)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whole races with a real MPI: a planted optimum of one's own program, wrong results, and a race that was stopped."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.base import settings_file
+from harness.tests.sessions import Running, bench, facts, latest, results
+
+pytestmark = [pytest.mark.mpi, pytest.mark.full, pytest.mark.alone]
+__all__ = ["results"]
+FAST, WRONG = "MPIR_CVAR_ASYNC_PROGRESS", "MPIR_CVAR_BCAST_INTRA_ALGORITHM"
+PROGRAM = f"""
+import os, time
+time.sleep(0.05 if os.environ.get("{FAST}") == "1" else 0.3)
+print("result", 2 if "{WRONG}" in os.environ else 1)
+"""
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> list[str]:
+    """A program that is fast under one variable of MPICH, wrong under another, and one that MPICH does not have."""
+    program, space = tmp_path / "program.py", tmp_path / "space.yaml"
+    program.write_text(PROGRAM)
+    space.write_text(f"mpi: {{{FAST}: [1], {WRONG}: [binomial], MPIR_CVAR_NO_SUCH: [1]}}\n")
+    options = ["--system", "local", "--mpi", "mpich", "--variant", "bare", "--space", str(space), "--search", "grid"]
+    bounded = ["--seats", "3", "--minutes", "1", "-n", "1", "--check", "result.*"]
+    return ["tune", *options, *bounded, "--", sys.executable, str(program)]
+
+
+def told(session: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((session / "tuning" / "tuning.json").read_text())
+    return found
+
+
+def test_what_is_best_is_found_and_what_is_wrong_is_named(call: list[str], results: Path) -> None:
+    done = bench(*call)
+    assert done.returncode == 0, done.stderr
+    assert "beats the default: time better by" in done.stdout
+    assert "left out: MPIR_CVAR_NO_SUCH, not shown to have taken effect" in done.stderr
+    session = latest(results)
+    assert facts(session)["state"] == "complete"
+    assert settings_file.of_mpi(session / "tuning" / "tuned-mpi.env") == {FAST: "1"}
+    outs = {tuple(one["values"]): one["out"] for one in told(session)["settings"].values()}
+    assert all("its result is not that of bare" in why for values, why in outs.items() if WRONG in values)
+    assert (session / "tuning" / "figures" / "tuning_race.png").stat().st_size > 1000
+
+
+def test_a_race_that_was_stopped_goes_on(call: list[str], results: Path) -> None:
+    running = Running(*call)
+    running.wait_for("mpich 4/")
+    running.process.send_signal(signal.SIGINT)
+    assert running.ended() == 1
+    session = latest(results)
+    assert f"./bench tune --resume {session.name} goes on with it" in running.said
+    assert facts(session)["state"] == "interrupted"
+    before = {path.name for path in (session / "records").iterdir()}
+    again = bench("tune", "--resume", session.name)
+    assert again.returncode == 0, again.stderr
+    assert before <= {path.name for path in (session / "records").iterdir()}
+    assert told(session)["verdict"]["confirmed"] is True and facts(session)["state"] == "complete"
