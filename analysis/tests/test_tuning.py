@@ -183,7 +183,8 @@ def race_session(folder: Path, arms: Mapping[str, Behaviour], **race: Any) -> Pa
     said = {
         "variant": "adaptive", "objective": "efficiency", "bounds": {"inflation": 1.05}, "search": "tpe", "seats": 6,
         "settle": 2, "confirm": 12, "points": [], "untuned": [],
-        "space": [{"name": axis.name, "values": list(axis.values), "of_mpi": axis.of_mpi} for axis in SPACE], "contenders": [{"name": n, "values": v} for n, v in CONTENDERS.items()],
+        "space": [{"name": axis.name, "values": list(axis.values), "of_mpi": axis.of_mpi} for axis in SPACE],
+        "contenders": [{"name": name, "values": values} for name, values in CONTENDERS.items()],
         "blocks": [{"arms": list(arms), "rounds": 2}],
     }  # fmt: skip
     facts["request"] = {"race": {**said, **race}}
