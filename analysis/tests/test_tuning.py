@@ -17,6 +17,7 @@ from analysis.benchmarks.synthetic import Behaviour, Synthetic, write_lines
 from analysis.errors import UsageError
 from analysis.figures import toolkit
 from analysis.records.load import load
+from analysis.statistics.signed_rank import Middle
 from analysis.tuning import asked, decide, document, figures, measured, pareto, proposals, step, verdict
 from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block
 from analysis.tuning.measured import Measured, Score
@@ -245,3 +246,11 @@ def test_words_that_cannot_be_measured(tmp_path: Path) -> None:
         measured.check_words("efficiency", {}, overlap=False)
     with pytest.raises(UsageError, match=r"no session of \./bench tune"):
         asked.of({"session": tmp_path.name, "request": {}})
+
+
+def test_a_gain_of_times_is_a_factor() -> None:
+    found = made({DEFAULT: 0.0, "s001": 0.2})
+    by_time = replace(found, asked=replace(found.asked, objective="time"))
+    gain = Middle(np.log(2), np.log(1.5), np.inf)
+    assert verdict.gain_words(gain, by_time) == "time better by a factor of 2.000 (1.500 to inf)"
+    assert verdict.gain_words(Middle(0.25, 0.2, 0.3), found) == "efficiency +0.250 (+0.200 to +0.300)"

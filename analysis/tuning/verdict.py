@@ -98,8 +98,8 @@ def _factors(arm: str, found: Measured, winner: str) -> str:
 
 
 def gain_words(gain: Middle, found: Measured) -> str:
-    """A gain for people: a difference, or per cent of a ratio."""
+    """A gain for people: a difference, or a factor where values are compared by ratio."""
     if by_ratio(found.asked.objective):
-        value, low, high = (f"{100 * math.expm1(one):+.1f} %" if abs(one) < 50 else "?" for one in gain)
-        return f"{found.asked.objective} better by {value} ({low} to {high})"
+        value, low, high = map(math.exp, gain)
+        return f"{found.asked.objective} better by a factor of {value:.3f} ({low:.3f} to {high:.3f})"
     return f"{found.asked.objective} {gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
