@@ -78,13 +78,13 @@ def tune(
     if list_tables:
         print(_tables())
         return 0
-    environment.ensure_extra(EXTRA)
     if resume:
         session = sessions.load(resume)
         request = from_facts(session.facts)
         if request.race is None:
             raise UsageError(f"Session {session.name} is none of ./bench tune: ./bench run --resume goes on with it.")
         usable(request.system)
+        environment.ensure_extra(EXTRA)
         runs.set_up(request)
         with runs.measuring(request.system, session.name):
             return _run(request, runs.resumed_session(request, session, force=False))
@@ -126,6 +126,7 @@ def tune(
 
 def _begin(request: Request, race: Race, space: str) -> int:
     """Set up what a race needs, and run it in a new session."""
+    environment.ensure_extra(EXTRA)
     runs.set_up(replace(request, race=race))
     (mpi,) = request.mpis
     found = spaces.of(space, mpi, request.system.programs_of(mpi), race.variant)
