@@ -13,10 +13,11 @@ from harness.base import validate
 from harness.base.paths import SCHEMA
 from harness.job.plan import Plan
 from harness.sessions.facts import Facts
+from harness.sites.model_file import ModelFile
 from reframe_checks.systems.extras import SiteExtras
 
 FOLDER = SCHEMA.parent
-MODELS: dict[str, type[Any]] = {"session": Facts, "plan": Plan, "site": SiteExtras}
+MODELS: dict[str, type[Any]] = {"session": Facts, "plan": Plan, "site": SiteExtras, "model": ModelFile}
 
 
 def text(model: type[Any]) -> str:

@@ -23,7 +23,7 @@ from harness.rdma_lab.settings import NODES as LAB_NODES
 from harness.rdma_lab.state import bin_dir
 from harness.setup import build, packages
 from harness.setup import mpi as mpi_setup
-from harness.sites import simulated, site_file
+from harness.sites import model_file, simulated, site_file
 from harness.vcluster import cluster as virtual
 from harness.vcluster import slurm
 from reframe_checks.systems.common import LOOPBACK
@@ -169,6 +169,8 @@ class _Simulated(System):
 @contextlib.contextmanager
 def _open_simulated(_nodes: int) -> Iterator[Opened]:
     model = simulation.folder()
+    for mpi in simulation.mpis(model):
+        model_file.read(model / f"{mpi}.json")
     yield Opened(login=list, network=simulated.network(model), note=f"predicted by the model in {model}")
 
 

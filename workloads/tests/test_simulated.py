@@ -15,6 +15,7 @@ from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.base.paths import BUILD_DIR, SCHEMA
 from harness.setup import build, packages
+from harness.sites import model_file
 
 MODEL = simulation.SHIPPED / simulation.DEFAULT
 POINT = "--point=pattern=both,size_bytes=4194304,work_units=30000"
@@ -111,6 +112,19 @@ def test_bad_input_is_a_sentence(simulator: Path, ranks: int, words: tuple[str, 
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "path", sorted(simulation.SHIPPED.glob("*/*.json")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_a_model_that_comes_with_it_is_what_its_schema_says(path: Path, tmp_path: Path) -> None:
+    content = json.loads(path.read_text())
+    jsonschema.validate(content, json.loads((SCHEMA.parent / "model.schema.json").read_text()))
+    assert model_file.read(path).mpi == path.stem
+    del content["costs"]["wake_s"]
+    (tmp_path / "wrong.json").write_text(json.dumps(content))
+    with pytest.raises(UsageError, match=r"wrong\.json: costs\.wake_s is missing"):
+        model_file.read(tmp_path / "wrong.json")
 
 
 def test_a_model_is_found_by_name_or_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The file of an MPI in a model: what ./bench calibrate-model writes and the simulator reads (workloads/simulated)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.base import validate
+
+
+@dataclass(frozen=True)
+class Number:
+    """`low`, `high`: in which 95 % of the launches were; `from`, which is no name in Python: where it comes from."""
+
+    __pydantic_config__ = validate.MODEL | {"extra": "allow"}
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Protocol:
+    __pydantic_config__ = validate.MODEL
+
+    eager_bytes: float | Number
+    handshake: bool
+    zero_copy: bool
+    send_buffer_bytes: float | Number
+    receive_buffer_bytes: float | Number
+
+
+@dataclass(frozen=True)
+class Shaper:
+    __pydantic_config__ = validate.MODEL
+
+    burst_bytes: float | Number
+    bytes_per_s: float | Number
+
+
+@dataclass(frozen=True)
+class Costs:
+    __pydantic_config__ = validate.MODEL
+
+    call_s: float | Number
+    wake_s: float | Number
+    copy_s_per_byte: float | Number
+    reduce_s_per_byte: float | Number
+
+
+@dataclass(frozen=True)
+class OwnThread:
+    __pydantic_config__ = validate.MODEL
+
+    exists: bool
+    slice_s: float | Number
+
+
+@dataclass(frozen=True)
+class Computation:
+    __pydantic_config__ = validate.MODEL
+
+    unit_s: float | Number
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What each number means stands in workloads/simulated/model.h. `async` is a word of Python, and allowed here as
+    every other field beside these."""
+
+    __pydantic_config__ = validate.MODEL | {"extra": "allow"}
+
+    mpi: str
+    schedules: Literal["mpich", "openmpi"]
+    protocol: Protocol
+    shaper: Shaper
+    costs: Costs
+    computation: Computation
+    schema: Literal[1] = 1
+    fitted_to: list[dict[str, Any]] = field(default_factory=list)
+
+
+def read(path: Path) -> ModelFile:
+    """The file at `path`; UsageError with what is wrong in it."""
+    return validate.read(ModelFile, path)
