@@ -267,10 +267,14 @@ def test_full_disk_is_one_sentence_and_status_1(mpich_first: Launcher) -> None:
     assert result.errors.count("microbench: ") == 1
 
 
-def test_sigterm_keeps_what_is_finished(launcher: Launcher) -> None:
+LATER = [{"size_bytes": size, "work_units": 10} for size in range(9, 19)]  # seconds: a launcher may take its time
+
+
+def told_to_stop(launcher: Launcher) -> Result:
+    """What is left of a launch that gets SIGTERM when its first point has ended."""
     output = launcher.folder / "record.jsonl"
-    later = [{"size_bytes": size, "work_units": 10} for size in range(9, 19)]  # seconds: a launcher may take its time
-    points = write(launcher.folder / "points.json", [POINT, *later])
+    output.unlink(missing_ok=True)
+    points = write(launcher.folder / "points.json", [POINT, *LATER])
     endless = ("--time-box-s=1", "--relative-width=0", "--max-samples=1000000")
     command = launcher.command(2, "overlap", f"--points={points}", f"--output={output}", *endless)
     with subprocess.Popen(command, env=launcher.environment(), stderr=subprocess.DEVNULL) as process:
@@ -279,13 +283,22 @@ def test_sigterm_keeps_what_is_finished(launcher: Launcher) -> None:
             time.sleep(0.02)
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) != 0
-    result = Result(process.returncode, "", [json.loads(line) for line in output.read_text().splitlines()])
-    assert_valid(result)
-    assert 2 <= len(result.points) < 2 * (1 + len(later))
-    assert {line["status"] for line in result.points} == {"ok"}
+    return Result(process.returncode, "", [json.loads(line) for line in output.read_text().splitlines()])
+
+
+def test_sigterm_keeps_what_is_finished(launcher: Launcher) -> None:
+    """Open MPI's launcher leaves its ranks a second, which on a busy machine is too short for the last line now and
+    then; what is finished is there every time."""
+    for _ in range(3):
+        result = told_to_stop(launcher)
+        assert_valid(result)
+        assert 2 <= len(result.points) < 2 * (1 + len(LATER))
+        assert {line["status"] for line in result.points} == {"ok"}
+        for rank in result.header["ranks"]:
+            assert_gone(rank["pid"])
+        if "end" in result.lines[-1]:
+            break
     assert result.end["status"] == "interrupted"
-    for rank in result.header["ranks"]:
-        assert_gone(rank["pid"])
 
 
 def assert_gone(pid: int) -> None:
