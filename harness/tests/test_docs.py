@@ -100,7 +100,7 @@ def test_the_page_of_the_settings_has_those_that_progress_info_knows() -> None:
     build.ensure(MPIS["mpich"], "progress-info")
     told = json.loads(process.answer([str(MPIS["mpich"].build_dir / "bin" / "progress-info"), "--json"], 60.0).out)
     assert {one.key: one.initial for one in settings.settings()} == {
-        key: value["default"] for key, value in told["settings"].items()
+        setting["key"]: setting["default"] for setting in told["settings"]
     }
 
 
