@@ -18,6 +18,7 @@ import reframe as rfm
 import reframe.utility.sanity as sn
 from reframe.core.backends import getlauncher
 from reframe.core.builtins import fixture, parameter, run_after, run_before, sanity_function, variable
+from reframe.core.environments import ProgEnvironment
 from reframe.core.exceptions import ReframeError
 from reframe.core.runtime import runtime
 
@@ -222,12 +223,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
 
     def _on_its_mpi(self, arm: Arm) -> Arm:
         """An arm on another MPI than the job's, with that one's launcher, programs and variables."""
-        environ = next((one for one in self.current_partition.environs if one.name == arm.mpi), None)
-        if environ is None or environ.modules:
-            what = "there is no such environment" if environ is None else "its environment loads modules"
-            raise ReframeError(
-                f"An arm of the gate cannot run on {arm.mpi} beside {self.current_environ.name}: {what}."
-            )
+        environ = self._environ_of(arm.mpi)
         extras = extras_of_environment(environ)
         shared = extras.get("shared_memory", {}) if self.study.shared_memory else {}
         variables = {name: str(value) for name, value in environ.env_vars.items()} | shared
@@ -237,6 +233,16 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             workload=self._workload(extras),
             environment=variables | arm.environment,
         )
+
+    def _environ_of(self, mpi: str) -> ProgEnvironment:
+        """Another environment of this partition: ReFrame itself keeps those that are run on alone."""
+        config = runtime().site_config
+        known = config.get(f"systems/0/partitions/@{self.current_partition.name}/environs")
+        what = {name: config.get(f"environments/@{mpi}/{name}") for name in ("modules", "env_vars", "extras")}
+        if mpi not in known or what["modules"]:
+            why = "its environment loads modules" if mpi in known else f"there are {', '.join(known)}"
+            raise ReframeError(f"An arm of a gate cannot run on {mpi} beside {self.current_environ.name}: {why}.")
+        return ProgEnvironment(mpi, **what)
 
     def _workload(self, environ: dict[str, Any]) -> list[str]:
         if not self.study.workload:

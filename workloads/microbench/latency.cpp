@@ -51,6 +51,7 @@ class Latency final : public Experiment {
             .bytes = size_of(preparation.point, parameters()),
             .first = pair_.is_sender(),
             .nonblocking = choice_of(preparation.point, parameters(), "calls") == "nonblocking",
+            .slowdown = preparation.slowdown,
         }),
         trips_(static_cast<int>(integer_of(preparation.point, parameters(), "round_trips"))) {}
 

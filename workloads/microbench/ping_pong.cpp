@@ -25,6 +25,9 @@ std::string PingPong::run(int trips, std::vector<double>& latencies) {
   auto previous = Clock::now();
   for (int trip = -lead_in(trips); trip < trips; ++trip) {
     round_trip();
+    if (settings_.first && settings_.slowdown > 1) {
+      spin_for(seconds_since(previous) * (settings_.slowdown - 1));
+    }
     const auto now = Clock::now();
     if (trip >= 0) {
       latencies.push_back(seconds_between(previous, now) / 2);

@@ -18,6 +18,7 @@ struct PingPongSettings {
   std::size_t bytes = 1;
   bool first = false;        ///< this side sends first
   bool nonblocking = false;  ///< MPI_Isend and MPI_Irecv with MPI_Wait instead of MPI_Send and MPI_Recv
+  double slowdown = 1.0;     ///< factor on every round trip, for testing that a regression is seen
 };
 
 /// One side of it, with its memory. Each object belongs to one thread at a time; several run side by side where MPI is

@@ -114,6 +114,14 @@ def test_injected_slowdown_multiplies_the_work(mpich: Launcher) -> None:
     assert min(slow) / min(usual) == pytest.approx(2, rel=0.3)
 
 
+@pytest.mark.alone
+def test_injected_slowdown_lengthens_every_round_trip(mpich: Launcher) -> None:
+    point = "--point=size_bytes=8,round_trips=500"
+    usual = mpich.run(2, "latency", point, *QUICK).points[0]["samples"]["batch_median_s"]
+    slow = mpich.run(2, "latency", point, *QUICK, "--inject-slowdown=3").points[0]["samples"]["batch_median_s"]
+    assert min(slow) / min(usual) == pytest.approx(3, rel=0.3)
+
+
 def test_four_ranks_make_two_pairs(mpich: Launcher) -> None:
     result = mpich.run(4, "overlap", "--point=size_bytes=1000,work_units=5", *QUICK)
     assert result.status == 0

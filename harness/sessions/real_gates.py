@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What real gates say of arms whose difference is known: `python -m harness.sessions.real_gates FILE`.
+
+Gates of the same engine twice, of a candidate whose computation (or latency) is made 5 or 10 % slower, and of a copy of
+the baseline in another folder with a larger environment, in turns, at most three minutes each. After each the table is
+written to FILE, as Markdown; FILE.jsonl has a line a gate, and a second call goes on behind its last one. A gate that
+ended by itself with another status than a verdict's is told of and tried again by the next call.
+
+Measure on a machine that does nothing else: about three hours in all. `--only WORDS` takes the kinds whose names hold
+these words, `--count N` as many gates of each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.base import git, machine, process
+from harness.base.mpis import MPIS
+from harness.base.paths import ROOT, require_clone
+from harness.base.steps import say
+from harness.setup import build
+
+VARIANT = "adaptive"
+LIMIT_S = 900.0
+VERDICTS = (0, 1, 3)
+LARGER = {f"LARGER_ENVIRONMENT_{n}": "x" * 1000 for n in range(8)}
+OVERLAP = ("overlap-ratio", "--set=size_bytes=1048576,4194304", "--set=comp_over_comm=1.0", "--set=pattern=both")
+LATENCY = ("latency-flavours", "--set=size_bytes=1,1024")
+APPLICATION = ("minighost-nonblocking", "--set=mode=overlapped", "--set=reduction=late", "--set=stencil=27")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`study` with its settings; the candidate's `slowdown`; `copy`: it is another folder's, with more variables."""
+
+    name: str
+    count: int
+    study: Sequence[str]
+    slowdown: float = 1.0
+    copy: bool = False
+
+    def right(self, verdict: str) -> bool:
+        """Whether this is what a gate should say; of what is not slower all but `commit` is."""
+        return (verdict == "commit") == (self.slowdown > 1)
+
+
+KINDS = (
+    Kind("overlap, the same twice", 20, OVERLAP),
+    Kind("overlap, computation 5 % slower", 20, OVERLAP, 1.05),
+    Kind("latency, the same twice", 5, LATENCY),
+    Kind("latency, 5 % longer", 5, LATENCY, 1.05),
+    Kind("miniGhost, the same twice", 5, APPLICATION),
+    Kind("miniGhost, computation 10 % slower", 5, APPLICATION, 1.1),
+    Kind("overlap, a copy in another folder with a larger environment", 5, OVERLAP, copy=True),
+)
+
+
+def planned(kinds: Sequence[Kind], done: Sequence[dict[str, Any]]) -> Iterator[Kind]:
+    """The gates that are still to be run: a gate of each kind in turn."""
+    left = {kind.name: kind.count - sum(one["kind"] == kind.name for one in done) for kind in kinds}
+    for turn in itertools.count():
+        here = [kind for kind in kinds if left[kind.name] > turn]
+        if not here:
+            return
+        yield from here
+
+
+def run(kind: Kind, arguments: argparse.Namespace, folder: Path) -> dict[str, Any] | None:
+    """One gate, its files in `folder`; None if it came to no verdict."""
+    base = new = VARIANT
+    if kind.copy:
+        new = _copy(arguments.mpi, folder)
+    study, *settings = kind.study
+    command = ["gate", f"--base={base}", f"--new={new}", f"--study={study}", *settings]
+    command += [f"--system={arguments.system}", f"--mpi={arguments.mpi}", f"--minutes={arguments.minutes:g}"]
+    command += [f"--inject-slowdown={kind.slowdown:g}"] if kind.slowdown > 1 else []
+    where = [f"--out={folder}", f"--store={folder / 'store'}"]  # each by itself: no history decides
+    done = process.answer([sys.executable, "-m", "harness", *command, *where], LIMIT_S, cwd=ROOT)
+    if done.status not in VERDICTS or not (folder / "gate.json").is_file():
+        say(f"{kind.name}: status {done.status}: {done.last_line}")
+        return None
+    found = json.loads((folder / "gate.json").read_text())
+    kept = ("verdict", "sentence", "rounds", "session", "points")
+    return {"kind": kind.name, "command": " ".join(["./bench", *command])} | {name: found[name] for name in kept}
+
+
+def _copy(mpi: str, folder: Path) -> str:
+    """An arm with the engine in another place, and a larger environment."""
+    prefix = folder / "a-copy-in-a-folder-with-a-longer-name"
+    for part in ("bin", "lib"):
+        shutil.copytree(MPIS[mpi].build_dir / part, prefix / part, symlinks=True)
+    settings = folder / "settings.conf"
+    settings.write_text("".join(f"{name} = {text}\n" for name, text in {"variant": VARIANT, **LARGER}.items()))
+    return f"prefix:{prefix},settings:{settings}"
+
+
+def table(done: Sequence[dict[str, Any]], kinds: Sequence[Kind] = KINDS) -> str:
+    """Of each kind how many gates said what, how many rounds they took, and the command; then every gate."""
+    facts = done[-1] if done else {}
+    lines = ["# Real gates", "", f"{facts.get('machine', '')}, commit {facts.get('commit', '')}.", ""]
+    lines += ["| arms | gates | right | verdicts | rounds (median) | command |", "|---|---|---|---|---|---|"]
+    for kind in kinds:
+        mine = [one for one in done if one["kind"] == kind.name]
+        if mine:
+            verdicts = [one["verdict"] for one in mine]
+            said = ", ".join(f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts))
+            rounds = sorted(one["rounds"] for one in mine)[len(mine) // 2]
+            right = sum(map(kind.right, verdicts))
+            lines.append(f"| {kind.name} | {len(mine)} | {right} | {said} | {rounds} | `{mine[-1]['command']}` |")
+    lines += ["", "`right`: `commit` where the candidate is slower, and anything else where it is not.", ""]
+    for number, one in enumerate(done, 1):
+        lines.append(
+            f"{number}. {one['kind']}: {one['verdict']} ({one['session']}, {one['commit']}). {one['sentence']}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    require_clone("A table of real gates")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--system", default="vcluster")
+    parser.add_argument("--mpi", default="mpich")
+    parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--count", type=int, default=0)
+    arguments = parser.parse_args(words)
+    kinds = [
+        Kind(one.name, arguments.count or one.count, one.study, one.slowdown, one.copy)
+        for one in KINDS
+        if arguments.only in one.name
+    ]
+    kept = arguments.file.with_name(f"{arguments.file.name}.jsonl")
+    done = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    facts = machine.facts()
+    where = f"{facts['cpu_model']}, {facts['cpus']} CPUs, kernel {facts['kernel']}, system {arguments.system}"
+    provenance = {"machine": where, "commit": git.commit_of(ROOT, "HEAD")[:12]}
+    build.ensure(MPIS[arguments.mpi])
+    failed = 0
+    for kind in list(planned(kinds, done)):
+        say(f"{len(done) + 1}: {kind.name} ...")
+        with tempfile.TemporaryDirectory(prefix="bench-gates-") as folder:
+            found = run(kind, arguments, Path(folder))
+        if found is None:
+            failed += 1
+            continue
+        done.append(found | provenance)
+        with kept.open("a") as stream:
+            stream.write(json.dumps(done[-1]) + "\n")
+        arguments.file.write_text(table(done))
+        say(f"{found['verdict']}: {found['sentence']}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

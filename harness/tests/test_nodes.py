@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench nodes: a slow node and one with a slow link are named; virtual nodes are made so from outside."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import main
+from harness.commands.nodes import ODD, _request
+from harness.tests.sessions import bench, results, state
+from harness.vcluster import cluster as virtual
+from harness.vcluster.tests.vcluster_fixtures import run
+
+__all__ = ["results", "state"]  # fixtures
+
+measuring = [pytest.mark.full, pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+def marked(test: Any) -> Any:
+    for mark in measuring:
+        test = mark(test)
+    return test
+
+
+@pytest.mark.parametrize(("number", "rounds"), [(2, 1), (3, 3), (4, 3), (5, 5)])
+def test_every_pair_is_planned_in_enough_launches_to_name_one(number: int, rounds: int) -> None:
+    request = _request("local", number, "mpich", 0, 1)
+    (job,) = request.jobs()
+    points = job.points_of(job.launches[0])
+    assert {point["round"] for point in points} == set(range(rounds)) and len(points) == 2 * rounds
+    assert len(job.launches) >= 12 and {launch.variant for launch in job.launches} == {"bare"}
+
+
+def test_calls_that_cannot_be(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    del results
+    for call, said in {
+        ("--nodes", "1"): "1 is not in the range",
+        ("--table", "none"): "no session 'none'",
+        ("--mpi", "quick"): "quick",
+    }.items():
+        assert main(["nodes", "--system", "local", *call]) == 2
+        assert said in capsys.readouterr().err
+
+
+def odd(folder: Path, number: int) -> tuple[int, list[dict[str, Any]]]:
+    """The status of ./bench nodes, and what it names."""
+    file = folder / "nodes.json"
+    done = bench("nodes", "--nodes", str(number), "--json", "--out", str(file), timeout=500)
+    found: dict[str, Any] = json.loads(file.read_text())
+    assert not found["failed"] and len(found["nodes"]) == number, done.stderr
+    return done.returncode, found["odd"]
+
+
+@marked
+@pytest.mark.usefixtures("results", "state")
+def test_a_node_with_a_slow_link_is_named(tmp_path: Path) -> None:
+    """More than a transfer of a MiB takes is added to the way of each packet that it sends."""
+    assert bench("vcluster", "up", "--nodes", "4").returncode == 0
+    nodes = virtual.load()
+    assert nodes
+    delayed = run(nodes, "vc3", "tc", "qdisc", "replace", "dev", "eth0", "root", "netem", "delay", "30ms")
+    assert delayed.returncode == 0, delayed.stderr
+    status, found = odd(tmp_path, 4)
+    assert status == ODD
+    slow = [one for one in found if one["what"] == "transfer of 1048576 bytes"]
+    assert [one["where"] for one in slow] == ["vc3"], found
+
+
+@marked
+@pytest.mark.usefixtures("results", "state")
+def test_a_node_whose_cpu_is_shared_is_named(tmp_path: Path) -> None:
+    assert bench("vcluster", "up", "--nodes", "2").returncode == 0
+    nodes = virtual.load()
+    assert nodes
+    with subprocess.Popen(nodes.command("vc2", ["sh", "-c", "while :; do :; done"])) as busy:
+        try:
+            status, found = odd(tmp_path, 2)
+        finally:
+            busy.kill()
+    assert status == ODD
+    assert {one["where"] for one in found} == {"vc2"}, found
+    assert all(one["what"].startswith("computation") for one in found)
