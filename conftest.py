@@ -15,14 +15,17 @@ from xdist.scheduler import LoadScopeScheduling
 
 # of harness/tests
 TURN = [
+    "ci_examples",
     "compare_program",
     "engine_costs",
     "every_mpi",
     "faults",
     "faults_rootless",
     "faults_sessions",
+    "gate_on_slurm",
     "guide_on_slurm",
     "harm",
+    "nodes",
     "programs",
     "runs",
     "third_party",

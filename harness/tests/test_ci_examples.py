@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The examples of docs/how-to/ci.md: their YAML is what GitLab and GitHub take, and their lines run as they stand.
+
+They run under a real Slurm on virtual nodes, but for the words that are a cluster's own (OWN).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from check_jsonschema.builtin_schemas import get_builtin_schema
+
+from harness.base.mpis import MPIS
+from harness.base.paths import ROOT
+from harness.setup import build
+from harness.sites.systems import virtual_slurm_supported
+from harness.tests.sessions import BENCH, bench, results, state
+from harness.vcluster import cluster as virtual
+from harness.vcluster.cluster import Cluster
+from harness.vcluster.tests.vcluster_fixtures import eventually, run
+
+__all__ = ["results", "state"]  # fixtures
+
+PAGE = ROOT / "docs" / "how-to" / "ci.md"
+MPICH = MPIS["mpich"]
+slow = [pytest.mark.full, pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slurm, pytest.mark.timeout(900)]
+
+
+def marked(test: Any) -> Any:
+    for mark in slow:
+        test = mark(test)
+    return test
+
+
+def blocks(language: str) -> list[str]:
+    """The page's blocks in this language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def example(word: str) -> dict[str, Any]:
+    """The YAML that has this word."""
+    (found,) = [text for text in blocks("yaml") if word in text]
+    read: dict[str, Any] = yaml.load(found, yaml.BaseLoader)  # by the letter: "on" is a key, and no truth
+    return read
+
+
+def complaints(schema: str, found: dict[str, Any]) -> list[str]:
+    published = get_builtin_schema(schema)
+    validator = jsonschema.validators.validator_for(published)(published)
+    return [error.message for error in validator.iter_errors(found)]
+
+
+GITLAB, GITHUB = ("gitlab-ci", "SCHEDULER_PARAMETERS"), ("github-workflows", "runs-on")
+
+
+@pytest.mark.parametrize(("schema", "word"), [GITLAB, GITHUB])
+def test_the_yaml_is_what_the_services_take(schema: str, word: str) -> None:
+    found = yaml.safe_load(next(text for text in blocks("yaml") if word in text).replace("\non:", '\n"on":'))
+    assert not complaints(schema, found)
+
+
+def test_what_they_do_not_take_is_seen() -> None:
+    wrong = yaml.safe_load("gate: {script: [true], allow_failure: {exit_codes: three}}")
+    assert complaints("gitlab-ci", wrong)
+    assert complaints("github-workflows", {"on": "push", "jobs": {"gate": {"steps": [{"runs": "x"}]}}})
+
+
+def test_a_gate_of_undecided_warns_and_of_slower_fails() -> None:
+    """GitHub's step, with a stand-in for salloc that ends with the gate's status."""
+    for status, ended in {0: 0, 1: 1, 2: 2, 3: 0}.items():
+        script = f"module() {{ :; }}; salloc() {{ return {status}; }}\n{_github()}"
+        done = subprocess.run(["bash", "-e", "-c", script], check=False, capture_output=True, text=True, timeout=20)
+        assert done.returncode == ended and ("::warning::" in done.stdout) == (status == 3)
+
+
+def _github() -> str:
+    (script,) = [step["run"] for step in example("runs-on")["jobs"]["gate"]["steps"] if "salloc" in step.get("run", "")]
+    return str(script)
+
+
+# What is a cluster's own, and how much is measured.
+OWN = {
+    "module load mpich/5.0": f"export PATH={MPICH.bin}:$PATH "
+    + " ".join(f"{name}={shlex.quote(value)}" for name, value in MPICH.environment("tcp").items()),
+    "prefix:/opt/progress-engine": f"prefix:{MPICH.build_dir}",
+    "prefix:$PWD/candidate": f"prefix:{MPICH.build_dir}",
+    "/shared/gates": "$PWD/gates",
+    "--minutes 15": "--minutes 1 --set size_bytes=65536 --set comp_over_comm=1.0 --set pattern=both",
+    "./bench": BENCH,
+    "--exclusive ": "",
+}
+FILES = ("gate.md", "gate.json", "junit.xml", "metrics.txt")
+
+
+def in_its_words(text: str) -> str:
+    for theirs, here in OWN.items():
+        text = text.replace(theirs, here)
+    return text
+
+
+@pytest.fixture
+def slurm(state: Path, results: Path, tmp_path: Path) -> Cluster:
+    """Two nodes with Slurm, the engine that is compared, and a site's file as the page has it made."""
+    del state, results
+    if reason := virtual_slurm_supported():
+        pytest.skip(reason)
+    build.ensure(MPICH, "progress_engine/all", "microbench")
+    assert bench("vcluster", "up", "--nodes", "2", "--slurm").returncode == 0
+    (line,) = [line.strip() for line in PAGE.read_text().splitlines() if line.strip().startswith("./bench site new")]
+    made = f"--bin-dir {MPICH.build_dir.parent}/{{mpi}}/bin"
+    nodes = virtual.load()
+    assert nodes
+    done = run(nodes, "vc1", "bash", "-c", f"cd {tmp_path} && {in_its_words(line)} {made}")
+    assert done.returncode == 0, done.stderr
+    return nodes
+
+
+def verdict(folder: Path) -> dict[str, Any]:
+    """Of the files that the job leaves."""
+    assert all((folder / "gate" / name).is_file() for name in FILES), list(folder.glob("*"))
+    found: dict[str, Any] = json.loads((folder / "gate" / "gate.json").read_text())
+    assert found["rounds"] >= 5 and found["verdict"] != "commit", found["sentence"]
+    assert len(list((folder / "gates").glob("*.gate.json"))) == 1
+    return found
+
+
+def submit(nodes: Cluster, folder: Path, script: str, *options: str) -> str:
+    """The number of a batch job; its output goes to job.out."""
+    (folder / "job.sh").write_text(script)
+    words = ["sbatch", "--parsable", "-o", str(folder / "job.out"), *options, "job.sh"]
+    done = run(nodes, "vc0", *words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def ended(nodes: Cluster, job: str, folder: Path, limit_s: float = 300) -> str:
+    """The state in which a job ended."""
+
+    def over() -> bool:
+        return not run(nodes, "vc0", "squeue", "--noheader", "--job", job).stdout.strip()
+
+    assert eventually(over, limit_s), (folder / "job.out").read_text()
+    return run(nodes, "vc0", "sacct", "-n", "-P", "-j", job, "-o", "state").stdout.strip()
+
+
+@marked
+def test_gitlab_with_jacamar(slurm: Cluster, tmp_path: Path) -> None:
+    """Its runner makes one batch job of a job's lines, with the scheduler's parameters of its variables."""
+    job = example("SCHEDULER_PARAMETERS")["gate"]
+    script = "\n".join(["#!/bin/bash", "set -e", *job["script"]])
+    options = shlex.split(in_its_words(f"{job['variables']['SCHEDULER_PARAMETERS']} "))
+    number = submit(slurm, tmp_path, in_its_words(script) + "\n", *options)
+    state = ended(slurm, number, tmp_path)
+    found = verdict(tmp_path)
+    assert (state == "COMPLETED") == (found["status"] == 0), (tmp_path / "job.out").read_text()
+
+
+@marked
+def test_github_on_a_login_node(slurm: Cluster, tmp_path: Path) -> None:
+    command = slurm.command("vc0", ["bash", "-e", "-c", f"cd {tmp_path}\n{in_its_words(_github())}"])
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    verdict(tmp_path)
+    summary = next(s["run"] for s in example("runs-on")["jobs"]["gate"]["steps"] if "SUMMARY" in s.get("run", ""))
+    environment = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "PATH": "/usr/bin:/bin"}
+    subprocess.run(["bash", "-e", "-c", summary], check=True, cwd=tmp_path, env=environment, timeout=20)
+    assert (tmp_path / "summary.md").read_text().startswith("## Gate")
+
+
+@marked
+def test_a_batch_job_that_is_preempted_goes_on_with_what_it_has(slurm: Cluster, tmp_path: Path) -> None:
+    (script,) = blocks("bash")
+    number = submit(slurm, tmp_path, in_its_words(script))
+    records = tmp_path / f"gate-{number}" / "latest" / "records"
+    assert eventually(lambda: len(list(records.glob("*.jsonl"))) > 8, 180), (tmp_path / "job.out").read_text()
+    before = {path.name for path in records.glob("*.jsonl")}
+    assert run(slurm, "vc0", "scontrol", "requeue", number).returncode == 0
+    assert ended(slurm, number, tmp_path, 400), (tmp_path / "job.out").read_text()
+    found = verdict(tmp_path)
+    assert before <= {path.name for path in records.glob("*.jsonl")}
+    assert len(list((tmp_path / f"gate-{number}").glob("2*"))) == 1, "one session, resumed"
+    assert found["rounds"] > 2
