@@ -46,7 +46,7 @@ def test_a_second_call_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(real_gates, "KINDS", KINDS)
     monkeypatch.setattr(real_gates, "run", run)
-    monkeypatch.setattr(real_gates.build, "ensure", lambda _mpi: None)
+    monkeypatch.setattr("harness.setup.build.ensure", lambda _mpi: None)
     file = tmp_path / "gates.md"
     assert real_gates.main([str(file)]) == 1
     assert len(asked) == 5 and len(file.with_name("gates.md.jsonl").read_text().splitlines()) == 4
