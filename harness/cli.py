@@ -34,6 +34,9 @@ from harness.commands import (
 from harness.commands.completion import NAME, VARIABLE
 
 
+LONGEST_HELP = 200  # characters: a command's first sentence whole, in as many lines as it takes
+
+
 class Grouped(TyperGroup):
     """Lists its commands under headings, in plain text: Typer has headings only in boxes that Rich draws."""
 
@@ -42,7 +45,7 @@ class Grouped(TyperGroup):
         longest = max(map(len, commands))
         for heading in HEADINGS:
             rows = [
-                (name.ljust(longest), command.get_short_help_str(formatter.width - longest - 6))
+                (name.ljust(longest), command.get_short_help_str(LONGEST_HELP))
                 for name, command in commands.items()
                 if getattr(command, "rich_help_panel", "") == heading
             ]
