@@ -33,7 +33,6 @@ from harness.commands import (
 )
 from harness.commands.completion import NAME, VARIABLE
 
-
 LONGEST_HELP = 200  # characters: a command's first sentence whole, in as many lines as it takes
 
 
