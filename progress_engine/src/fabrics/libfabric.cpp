@@ -6,11 +6,10 @@
 // an object that the MPI opens gets a table of its own: a copy of the provider's with some functions of ours.
 #include "fabrics/libfabric.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <string>
 
 #include "fabrics/libfabric_abi.hpp"
 #include "platform/platform.hpp"
@@ -93,7 +92,7 @@ Armed arm(Object* cq) {
   const int result = before<TryWait>(fabric, trywait)(fabric, objects.data(), 1);
   if (result == 0) return Armed::yes;
   if (result == again) return Armed::busy;
-  fabrics_of_process().refuse(Fabric::libfabric, fmt::format("libfabric's fi_trywait failed ({})", result));
+  fabrics_of_process().refuse(Fabric::libfabric, "libfabric's fi_trywait failed (" + std::to_string(result) + ")");
   return Armed::failed;
 }
 
@@ -115,7 +114,7 @@ void announce(Object* cq, Object* fabric) {
   const auto ask = reinterpret_cast<Control>(cq->fid.functions->functions[control]);
   if (const int result = ask(&cq->fid, get_wait, &descriptor); result != 0 || descriptor < 0) {
     fabrics_of_process().refuse(Fabric::libfabric,
-                                fmt::format("a completion queue of libfabric's has no descriptor ({})", result));
+                                "a completion queue of libfabric's has no descriptor (" + std::to_string(result) + ")");
     return;
   }
   Interposed* made = interpose(cq, fabric, readfrom + 1);
@@ -136,8 +135,8 @@ int open_cq(Object* owner, CqAttributes* attributes, Object** cq, void* context)
     announce(*cq, interposed(owner).fabric);
     return result;
   }
-  fabrics_of_process().refuse(
-      Fabric::libfabric, fmt::format("libfabric's provider opens no completion queue with FI_WAIT_FD ({})", result));
+  fabrics_of_process().refuse(Fabric::libfabric, "libfabric's provider opens no completion queue with FI_WAIT_FD (" +
+                                                     std::to_string(result) + ")");
   return next(owner, attributes, cq, context);
 }
 

@@ -2,7 +2,6 @@
 // UCX announces: functions of libucp that stand before its own. Its feature WAKEUP is added to what the MPI asks for,
 // which gives each worker a descriptor; the worker is armed where the MPI polls it (wait/fabrics.hpp). None of UCX's
 // headers is needed: what is declared here is the same in all its versions 1.x, whose ABI is stable.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include <cstdint>
 #include <mutex>
 #include <set>
+#include <string>
 
 #include "platform/platform.hpp"
 #include "wait/fabrics.hpp"
@@ -87,7 +87,7 @@ Status init(unsigned major, unsigned minor, const Parameters* asked, const void*
   more.fields[0] |= feature_wakeup;
   const Status status = next(major, minor, &more, config, context);
   if (status != ok) {
-    refuse(fmt::format("UCX cannot be had with its feature WAKEUP (status {})", status));
+    refuse("UCX cannot be had with its feature WAKEUP (status " + std::to_string(status) + ")");
     return as_asked();
   }
   note(*context, true);
@@ -103,7 +103,7 @@ Status create_worker(void* context, const void* parameters, void** worker) {
   if (got == ok)
     fabrics_of_process().opened(Fabric::ucx, *worker, descriptor);
   else
-    refuse(fmt::format("a worker of UCX's has no descriptor (status {})", got));
+    refuse("a worker of UCX's has no descriptor (status " + std::to_string(got) + ")");
   return status;
 }
 
@@ -114,7 +114,7 @@ Status create_worker(void* context, const void* parameters, void** worker) {
     const Status status = arm.get()(worker);
     if (status == ok) return Armed::yes;
     if (status == busy) return Armed::busy;
-    refuse(fmt::format("a worker of UCX's could not be armed (status {})", status));
+    refuse("a worker of UCX's could not be armed (status " + std::to_string(status) + ")");
     return Armed::failed;
   });
   return moved;

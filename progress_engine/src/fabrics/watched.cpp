@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabrics/watched.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
+#include <string>
 #include <system_error>
 
 namespace progress_engine {
@@ -14,7 +12,7 @@ namespace {
 // Of the kernel's classes of devices. Omni-Path's, EFA's and iWARP's are verbs devices, too.
 constexpr std::array<const char*, 2> classes = {"/sys/class/infiniband", "/sys/class/cxi"};
 
-std::string_view why_nothing_was_opened(Fabric fabric) {
+std::string why_nothing_was_opened(Fabric fabric) {
   if (fabric == Fabric::ucx)
     return "the MPI made no worker of UCX's that the engine saw: it does not use UCX, or has it linked statically";
   return "the MPI opened no completion queue of libfabric's that the engine saw: it does not use libfabric, or has it "
@@ -43,8 +41,8 @@ std::string what_lacks(Announcements events, const Fabrics& fabrics) {
   const Fabric fabric = events == Announcements::ucx ? Fabric::ucx : Fabric::libfabric;
   if (fabrics.opened(fabric) > 0) return "";
   const auto refusal = fabrics.refusal(fabric);
-  return fmt::format("events={}: {}", fabric_names[index(fabric)],
-                     refusal.empty() ? why_nothing_was_opened(fabric) : refusal);
+  const auto why = refusal.empty() ? why_nothing_was_opened(fabric) : refusal;
+  return std::string("events=") + fabric_names[index(fabric)] + ": " + why;
 }
 
 std::vector<std::string> sources_in_use(const EventSource& events) {

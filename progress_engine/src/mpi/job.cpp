@@ -2,7 +2,6 @@
 #include "mpi/job.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ std::string in_environment(const char* name) {
 }
 
 std::string command_line_of(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/cmdline", process), std::ios::binary);
+  std::ifstream file("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -60,12 +59,11 @@ std::string control_port_in(const std::string& command_line) {
 std::string job_name() {
   const auto spawned = in_environment("PMI_SPAWNED");
   if (const auto space = in_environment("PMIX_NAMESPACE"); !space.empty()) return "pmix " + space;
-  if (const auto run = in_environment("I_MPI_HYDRA_UUID"); !run.empty())
-    return fmt::format("intel {} {}", run, spawned);
+  if (const auto run = in_environment("I_MPI_HYDRA_UUID"); !run.empty()) return "intel " + run + " " + spawned;
   if (const auto port = control_port_in(command_line_of(getppid())); !port.empty())
-    return fmt::format("hydra {} {}", port, spawned);
+    return "hydra " + port + " " + spawned;
   if (const auto step = in_environment("SLURM_STEP_ID"); !step.empty())
-    return fmt::format("slurm {} {} {}", in_environment("SLURM_JOB_ID"), step, spawned);
+    return "slurm " + in_environment("SLURM_JOB_ID") + " " + step + " " + spawned;
   return "";
 }
 

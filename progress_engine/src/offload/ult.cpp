@@ -2,7 +2,6 @@
 #include "offload/ult.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <link.h>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "telemetry/thread_usage.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <ctime>
@@ -12,7 +11,7 @@
 namespace progress_engine {
 namespace {
 
-std::string task_file(int tid, const char* name) { return fmt::format("/proc/self/task/{}/{}", tid, name); }
+std::string task_file(int tid, const char* name) { return "/proc/self/task/" + std::to_string(tid) + "/" + name; }
 
 // The kernel's clock id of another thread's CPU time (clock_getcpuclockid(3), for a thread).
 clockid_t cpu_clock(int tid) { return static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | 6); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "wakeup/bell.hpp"
 
-#include <fmt/format.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,6 +12,8 @@
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+
+#include "wakeup/hexadecimal.hpp"
 
 namespace progress_engine {
 namespace {
@@ -127,7 +128,7 @@ void Bell::start() {
   try {
     key_ = key_of_job(read_or_make_key(plan_.key_file), plan_.job);
     port_ = static_cast<in_port_t>(plan_.port > 0 ? plan_.port : first_port + siphash(key_, "port") % ports);
-    job_word_ = fmt::format("{:016x}", siphash(key_, "hosts"));
+    job_word_ = hexadecimal(siphash(key_, "hosts"));
     const int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0) throw std::system_error(errno, std::generic_category(), "socket");
     socket_ = descriptor;

@@ -2,7 +2,6 @@
 #include "wakeup/doorbell.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,6 +18,8 @@
 #include <new>
 #include <system_error>
 #include <utility>
+
+#include "wakeup/hexadecimal.hpp"
 
 namespace progress_engine {
 namespace {
@@ -43,7 +44,7 @@ int checked(int result, const char* what) {
 std::string prefix_of(const std::string& program) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : program) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format("progress-engine/{}/{:016x}/", getuid(), hash);
+  return "progress-engine/" + std::to_string(getuid()) + "/" + hexadecimal(hash) + "/";
 }
 
 // The three numbers of "rank/process/descriptor"; -1 for what is none.
@@ -107,7 +108,7 @@ WakeupLine& MappedLine::line() const { return as_page(page_).doorbell; }
 
 PublishedLine::PublishedLine(const std::string& program, int rank)
     : file_(make_file()),
-      name_(fmt::format("{}{}/{}/{}", prefix_of(program), rank, getpid(), file_)),
+      name_(prefix_of(program) + std::to_string(rank) + "/" + std::to_string(getpid()) + "/" + std::to_string(file_)),
       page_(file_, true) {
   try {
     if (!page_) throw std::system_error(errno, std::generic_category(), "mmap");
@@ -157,7 +158,8 @@ MappedLine map_line(const std::string& name) {
   if (place == std::string::npos) return {};
   const auto [rank, process, descriptor] = numbers_in(name.substr(place + 1));
   if (process < 0 || descriptor < 0) return {};
-  const int file = open(fmt::format("/proc/{}/fd/{}", process, descriptor).c_str(), O_RDWR | O_CLOEXEC);
+  const auto path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return {};
   MappedLine doorbell(file, false);
   close(file);
