@@ -33,11 +33,11 @@ struct Call : Command {
 
 class Awake {
  public:
-  Awake() : agent({.sleeps = false}, std::make_unique<NoEvents>()) { agent.start(); }
-  ~Awake() { agent.stop(seconds(10)); }
+  Awake() : thread({.sleeps = false}, std::make_unique<NoEvents>()) { thread.start(); }
+  ~Awake() { thread.stop(seconds(10)); }
   Awake(const Awake&) = delete;
   Awake& operator=(const Awake&) = delete;
-  CommunicationThread agent;
+  CommunicationThread thread;
 };
 
 void complete(Command& command) { static_cast<Call&>(command).completion.complete(); }
@@ -49,7 +49,7 @@ void offload_enqueue(benchmark::State& state) {
   Awake awake;
   for (auto& call : calls) call.execute = complete;
   while (state.KeepRunningBatch(batch)) {
-    for (auto& call : calls) awake.agent.submit(call);
+    for (auto& call : calls) awake.thread.submit(call);
     state.PauseTiming();
     for (auto& call : calls) {
       call.completion.wait();
@@ -66,7 +66,7 @@ void offload_round_trip(benchmark::State& state) {
   call.execute = complete;
   for (auto _ : state) {
     call.completion.reset();
-    awake.agent.submit(call);
+    awake.thread.submit(call);
     call.completion.wait();
   }
 }

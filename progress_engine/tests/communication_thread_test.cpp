@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "no_traffic.hpp"
-#include "offload/manners.hpp"
+#include "offload/adaptive_spin.hpp"
 #include "offload/pool.hpp"
 #include "offload/waiter.hpp"
 
@@ -63,20 +63,20 @@ class Loopback : public Progress {
   std::vector<Transfer*> pending_;
 };
 
-class AgentTest : public testing::Test {
+class CommunicationThreadTest : public testing::Test {
  protected:
   void SetUp() override {
-    agent_ = std::make_unique<CommunicationThread>(
+    thread_ = std::make_unique<CommunicationThread>(
         CommunicationThreadPolicy{.queue = 64, .spin = microseconds(5), .awaited_spin = seconds(100)},
         std::make_unique<NoTraffic>());
-    agent_->start();
-    run([this] { agent_->advances(&loopback_); });
+    thread_->start();
+    run([this] { thread_->advances(&loopback_); });
   }
   void TearDown() override { stop(); }
 
   void stop() {
-    EXPECT_TRUE(!agent_ || agent_->stop(seconds(30)));
-    agent_.reset();
+    EXPECT_TRUE(!thread_ || thread_->stop(seconds(30)));
+    thread_.reset();
   }
 
   // Executes on the communication thread and waits.
@@ -91,7 +91,7 @@ class AgentTest : public testing::Test {
       self.body();
       self.completion.complete();
     };
-    agent_->submit(once);
+    thread_->submit(once);
     once.completion.wait();
   }
 
@@ -106,33 +106,33 @@ class AgentTest : public testing::Test {
       auto& self = static_cast<Transfer&>(command);
       self.loopback->start(self);
     };
-    agent_->submit(transfer);
+    thread_->submit(transfer);
   }
   static bool arrived(const Transfer& transfer) { return transfer.to == transfer.from; }
 
   Loopback loopback_;
-  std::unique_ptr<CommunicationThread> agent_;
+  std::unique_ptr<CommunicationThread> thread_;
   Pool<Transfer> pool_;
 };
 
-TEST_F(AgentTest, ExecutesOnAThreadOfItsOwn) {
+TEST_F(CommunicationThreadTest, ExecutesOnAThreadOfItsOwn) {
   EXPECT_FALSE(on_communication_thread());
   bool there = false;
   run([&] { there = on_communication_thread(); });
   EXPECT_TRUE(there);
 }
 
-TEST_F(AgentTest, SleepsWhenThereIsNothingToDoAndWakesForACommand) {
+TEST_F(CommunicationThreadTest, SleepsWhenThereIsNothingToDoAndWakesForACommand) {
   const Nanoseconds begin = now();
-  while (agent_->counters().naps == 0 && now() - begin < seconds(20)) std::this_thread::yield();
-  EXPECT_GT(agent_->counters().naps, 0U);
+  while (thread_->counters().naps == 0 && now() - begin < seconds(20)) std::this_thread::yield();
+  EXPECT_GT(thread_->counters().naps, 0U);
   Transfer transfer;
   start(transfer, 1, 0);
   transfer.completion.wait();
   EXPECT_TRUE(arrived(transfer));
 }
 
-TEST_F(AgentTest, ExecutesWhatIsInTheRingBeforeItEnds) {
+TEST_F(CommunicationThreadTest, ExecutesWhatIsInTheQueueBeforeItEnds) {
   std::vector<std::unique_ptr<Transfer>> transfers;
   for (int i = 0; i < 50; ++i) {
     transfers.push_back(std::make_unique<Transfer>());
@@ -143,29 +143,29 @@ TEST_F(AgentTest, ExecutesWhatIsInTheRingBeforeItEnds) {
 }
 
 // Napping between three passes each it would take thousands of naps.
-TEST_F(AgentTest, DoesNotSleepWhileAThreadWaits) {
+TEST_F(CommunicationThreadTest, DoesNotSleepWhileAThreadWaits) {
   Transfer transfer;
   start(transfer, 1, 50000);
-  const auto before = agent_->counters().naps.load();
+  const auto before = thread_->counters().naps.load();
   transfer.completion.wait();
-  EXPECT_LT(agent_->counters().naps - before, 100U);
+  EXPECT_LT(thread_->counters().naps - before, 100U);
 }
 
-TEST_F(AgentTest, ALocalCallIsMadeByItsCallerAfterWhatWasHandedOver) {
+TEST_F(CommunicationThreadTest, ALocalCallIsMadeByItsCallerAfterWhatWasHandedOver) {
   for (int i = 0; i < 1000; ++i) {
     Transfer transfer;
     start(transfer, 1, 0);
     bool handed_over_first = false;
-    const bool made = agent_->take_turn(
+    const bool made = thread_->take_turn(
         [&] { handed_over_first = on_communication_thread() && (transfer.completion.done() || loopback_.pending()); });
     EXPECT_EQ(made, handed_over_first);
     transfer.completion.wait();
   }
   EXPECT_FALSE(on_communication_thread());
-  EXPECT_GT(agent_->counters().turns, 0U);
+  EXPECT_GT(thread_->counters().turns, 0U);
 }
 
-TEST_F(AgentTest, ALocalCallIsNotMadeBesideACallThatBlocks) {
+TEST_F(CommunicationThreadTest, ALocalCallIsNotMadeBesideACallThatBlocks) {
   std::atomic<bool> inside{false};
   std::atomic<bool> over{false};
   const std::jthread caller([&] {
@@ -175,13 +175,13 @@ TEST_F(AgentTest, ALocalCallIsNotMadeBesideACallThatBlocks) {
     });
   });
   while (!inside) std::this_thread::yield();
-  EXPECT_FALSE(agent_->take_turn([] { FAIL(); }));
+  EXPECT_FALSE(thread_->take_turn([] { FAIL(); }));
   over = true;
 }
 
-TEST(Manners, NobodySpinsBesideAThreadThatComputesUntilASleepFindsTheCpuIdle) {
-  Manners manners;
-  EXPECT_TRUE(manners.may_spin());
+TEST(AdaptiveSpin, NobodySpinsBesideAThreadThatComputesUntilASleepFindsTheCpuIdle) {
+  AdaptiveSpin spin;
+  EXPECT_TRUE(spin.may_spin());
   std::jthread([&] {
     cpu_set_t own;
     CPU_ZERO(&own);
@@ -192,13 +192,13 @@ TEST(Manners, NobodySpinsBesideAThreadThatComputesUntilASleepFindsTheCpuIdle) {
       }
     });
     const Nanoseconds begin = now();
-    while (manners.may_spin() && now() - begin < seconds(20)) manners.let_others_run([] { return false; });
+    while (spin.may_spin() && now() - begin < seconds(20)) spin.let_others_run([] { return false; });
   }).join();
-  EXPECT_FALSE(manners.may_spin());
-  manners.slept(microseconds(100), microseconds(90));
-  EXPECT_FALSE(manners.may_spin());
-  manners.slept(microseconds(100), microseconds(10));
-  EXPECT_TRUE(manners.may_spin());
+  EXPECT_FALSE(spin.may_spin());
+  spin.slept(microseconds(100), microseconds(90));
+  EXPECT_FALSE(spin.may_spin());
+  spin.slept(microseconds(100), microseconds(10));
+  EXPECT_TRUE(spin.may_spin());
 }
 
 // One thread of a storm: starts transfers, waits for one, for all, or tests, at random.
@@ -263,10 +263,10 @@ int operations_a_thread() {
   return asked ? std::atoi(asked) : 1000;
 }
 
-TEST_F(AgentTest, SixtyFourThreadsOfRandomOperations) {
+TEST_F(CommunicationThreadTest, SixtyFourThreadsOfRandomOperations) {
   std::atomic<int> wrong{0};
   long in_turn = 0;  // by whoever has the turn, unprotected otherwise
-  const auto turn = [&] { agent_->take_turn([&] { ++in_turn; }); };
+  const auto turn = [&] { thread_->take_turn([&] { ++in_turn; }); };
   {
     std::vector<std::jthread> threads;
     for (unsigned t = 0; t < 64; ++t)
@@ -276,7 +276,7 @@ TEST_F(AgentTest, SixtyFourThreadsOfRandomOperations) {
       });
   }
   EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(static_cast<std::uint64_t>(in_turn), agent_->counters().turns);
+  EXPECT_EQ(static_cast<std::uint64_t>(in_turn), thread_->counters().turns);
   EXPECT_LE(pool_.made(), 64U * 8U);
 }
 

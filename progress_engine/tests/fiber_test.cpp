@@ -125,7 +125,7 @@ class Echo : public Progress {
   void nudge() override { const ExclusiveSection section(inside_, together); }
   bool exposed() const override { return false; }
 
-  void exchange(CommunicationThread& agent, int passes) {
+  void exchange(CommunicationThread& thread, int passes) {
     Message message;
     message.echo = this;
     message.passes = passes;
@@ -136,7 +136,7 @@ class Echo : public Progress {
       if (!self.brief) ++self.echo->by_the_thread;
       self.echo->pending_.push_back(&self);
     };
-    agent.submit(message);
+    thread.submit(message);
     message.completion.wait();
   }
 
@@ -161,42 +161,42 @@ TEST(Fibers, StandInForACommunicationThreadOnTheirCpu) {
   constexpr int count = 20;
   constexpr int waits = 2000;
   Echo echo;
-  CommunicationThread agent({.shares_cpu = true}, std::make_unique<NoTraffic>());
-  agent.start();
+  CommunicationThread thread({.shares_cpu = true}, std::make_unique<NoTraffic>());
+  thread.start();
   struct Begin : Command {
-    CommunicationThread* agent;
+    CommunicationThread* thread;
     Echo* echo;
     Completion completion;
   } begin;
-  begin.agent = &agent;
+  begin.thread = &thread;
   begin.echo = &echo;
   begin.execute = [](Command& command) {
     auto& self = static_cast<Begin&>(command);
-    self.agent->advances(self.echo);
+    self.thread->advances(self.echo);
     self.completion.complete();
   };
-  agent.submit(begin);
+  thread.submit(begin);
   begin.completion.wait();
-  wait_policy().stand_in_for = &agent;
+  wait_policy().stand_in_for = &thread;
   int ended = 0;
   int rounds = 0;
   // Nobody stands in for 10 ms after a turn in which others computed, and a busy machine can make all turns look so.
-  while (agent.counters().stand_ins == 0 && rounds < 10) {
+  while (thread.counters().stand_ins == 0 && rounds < 10) {
     ++rounds;
     std::jthread([&] {
       std::vector<fibers::fiber> all;
       for (int i = 0; i < count; ++i)
         all.emplace_back([&, i] {
-          for (int wait = 0; wait < waits; ++wait) echo.exchange(agent, (i + wait) % 23);
+          for (int wait = 0; wait < waits; ++wait) echo.exchange(thread, (i + wait) % 23);
           ++ended;
         });
       for (auto& fiber : all) fiber.join();
     }).join();
   }
   wait_policy().stand_in_for = nullptr;
-  EXPECT_TRUE(agent.stop(seconds(30)));
+  EXPECT_TRUE(thread.stop(seconds(30)));
   EXPECT_EQ(ended, rounds * count);
-  EXPECT_GT(agent.counters().stand_ins, 0U);
+  EXPECT_GT(thread.counters().stand_ins, 0U);
   EXPECT_GT(echo.by_the_thread, 0);
   EXPECT_EQ(echo.together, 0);
 }

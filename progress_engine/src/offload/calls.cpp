@@ -50,7 +50,7 @@ int execute(int (*call)(void*), void* closure) {
   execution.execute = run_execution;
   execution.call = call;
   execution.closure = closure;
-  process().agent.submit(execution);
+  process().communication_thread.submit(execution);
   execution.completion.wait();
   return execution.code;
 }
@@ -77,7 +77,7 @@ int borrow(int (*call)(void*), void* closure) {
   if (!process().lends) return execute(call, closure);
   Loan loan;
   loan.execute = run_loan;
-  process().agent.submit(loan);
+  process().communication_thread.submit(loan);
   loan.granted.wait();
   int code = MPI_SUCCESS;
   {
@@ -93,7 +93,7 @@ int local(int (*call)(void*), void* closure) {
   if (on_communication_thread()) return call(closure);
   int code = MPI_SUCCESS;
   Process& here = process();
-  if (here.lends && here.agent.take_turn([&] { code = call(closure); })) return code;
+  if (here.lends && here.communication_thread.take_turn([&] { code = call(closure); })) return code;
   return borrow(call, closure);
 }
 
@@ -104,7 +104,7 @@ void submit(Operation& operation, Start start, void* closure) {
   operation.start = start;
   operation.closure = closure;
   operation.brief = true;
-  process().agent.submit(operation);
+  process().communication_thread.submit(operation);
 }
 
 // In a callback: others wait meanwhile, and so the wait must end.
@@ -171,7 +171,7 @@ void launch(Proxy& proxy, MPI_Request* request) {
   proxy.brief = true;
   proxy.completion.reset();
   if (request) *request = handle_of(proxy);
-  process().agent.submit(proxy);
+  process().communication_thread.submit(proxy);
 }
 
 int start_now(Start start, void* closure, MPI_Request* request, bool persistent, int partitions) {
@@ -232,7 +232,7 @@ int attempt(bool (*try_once)(void*, int*), void* closure) {
   command.attempt = try_once;
   command.closure = closure;
   command.brief = true;
-  process().agent.submit(command);
+  process().communication_thread.submit(command);
   command.completion.wait();
   return command.code;
 }

@@ -16,11 +16,11 @@ namespace progress_engine::offload {
 // Exists from MPI_Init to MPI_Finalize; all members may be used by any thread unless they say otherwise.
 struct Process {
   Process(CommunicationThreadPolicy policy, std::unique_ptr<EventSource> events)
-      : agent(policy, std::move(events)), table(handles, proxies) {}
+      : communication_thread(policy, std::move(events)), table(handles, proxies) {}
 
   MpiHandles handles;
   Pool<Proxy> proxies;
-  CommunicationThread agent;
+  CommunicationThread communication_thread;
   Table table;  // the communication thread's
   std::size_t inline_bytes = Proxy::inline_room;
   bool lends = false;  // the MPI permits that threads call in turn
@@ -124,7 +124,7 @@ int ready(MPI_Request request, int partitions, Call call) {
     if (result == MPI_SUCCESS) made_ready(request, partitions);
     return result;
   });
-  active_process.load(std::memory_order_acquire)->agent.rouse();
+  active_process.load(std::memory_order_acquire)->communication_thread.rouse();
   return code;
 }
 // A receive that is complete here: the program has not waited for it yet, but to the MPI its request is inactive, which

@@ -46,14 +46,14 @@ void CommunicationThread::start() {
 }
 
 void* CommunicationThread::enter(void* self) {
-  auto& agent = *static_cast<CommunicationThread*>(self);
+  auto& thread = *static_cast<CommunicationThread*>(self);
   pthread_setname_np(pthread_self(), "pe-offload");
   is_communication_thread = true;
-  agent.tid_ = gettid();
-  agent.slice_ = schedule_this_thread(agent.policy_.scheduling).value_or(0);
-  agent.run();
-  agent.final_usage_ = usage_of_thread(gettid());
-  agent.ended_.store(true, std::memory_order_release);
+  thread.tid_ = gettid();
+  thread.slice_ = schedule_this_thread(thread.policy_.scheduling).value_or(0);
+  thread.run();
+  thread.final_usage_ = usage_of_thread(gettid());
+  thread.ended_.store(true, std::memory_order_release);
   return nullptr;
 }
 
@@ -218,14 +218,14 @@ void CommunicationThread::rest() {
   }
   if (policy_.sleeps && fruitless_ >= policy_.burst && !spins(time))
     nap();
-  else if (policy_.shares_cpu && (manners_.may_spin() || !policy_.sleeps))
-    manners_.let_others_run([this] { return !queue_.empty(); });
+  else if (policy_.shares_cpu && (adaptive_spin_.may_spin() || !policy_.sleeps))
+    adaptive_spin_.let_others_run([this] { return !queue_.empty(); });
   else if (time - fruitless_since_ >= policy_.spin)
     sched_yield();
 }
 
 bool CommunicationThread::spins(Nanoseconds time) const {
-  if (policy_.shares_cpu && !manners_.may_spin()) return false;
+  if (policy_.shares_cpu && !adaptive_spin_.may_spin()) return false;
   const Nanoseconds fruitless = time - fruitless_since_;
   return fruitless < policy_.spin || (fruitless < policy_.awaited_spin && somebody_waits());
 }
@@ -257,7 +257,7 @@ void CommunicationThread::sleep(bool beside) {
   }
   if (beside)
     counters_.beside.store(counters_.beside.load(std::memory_order_relaxed) + now() - begin, std::memory_order_relaxed);
-  if (policy_.shares_cpu) manners_.slept(now() - begin, cpu_time_of_this_process() - used);
+  if (policy_.shares_cpu) adaptive_spin_.slept(now() - begin, cpu_time_of_this_process() - used);
 }
 
 // Connections come and go. Looking costs more than a message does.

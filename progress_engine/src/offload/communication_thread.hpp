@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "core/progress.hpp"
+#include "offload/adaptive_spin.hpp"
 #include "offload/command_queue.hpp"
-#include "offload/manners.hpp"
 #include "platform/platform.hpp"
 #include "platform/scheduling.hpp"
 #include "telemetry/thread_usage.hpp"
@@ -86,7 +86,7 @@ class CommunicationThread {
   // Starts the thread. Throws std::system_error.
   void start();
   // Ends the thread after the commands that are in the queue. False if it did not end within `limit`: it sits in a
-  // call, and the agent must not be destroyed.
+  // call, and this must not be destroyed.
   bool stop(Nanoseconds limit);
 
   // The thread calls nothing of the MPI until the next command. Returns once that holds, after `limit` at the latest.
@@ -173,7 +173,7 @@ class CommunicationThread {
   CommandQueue<Command> queue_;
   Progress* progress_ = nullptr;
   PollJudge judge_;
-  Manners manners_;
+  AdaptiveSpin adaptive_spin_;
   CommunicationThreadCounters counters_;
   alignas(128) std::atomic<std::uint32_t> asleep_{0};
   std::atomic<bool> driving_{false};            // held by who takes commands, or touches what they started

@@ -29,16 +29,16 @@ int cpus_of_this_process() {
 }
 
 CommunicationThreadPolicy thread_policy(const Policy& policy) {
-  CommunicationThreadPolicy agent;
-  agent.queue = static_cast<std::size_t>(policy.queue);
-  agent.spin = microseconds(policy.spin_us);
-  agent.shares_cpu = cpus_of_this_process() == 1;
-  agent.sleeps = policy.wait != Wait::spin;
-  agent.awaited_spin = microseconds(policy.awaited_spin_us);
-  agent.longest_nap = microseconds(policy.nap_us);
-  agent.burst = policy.burst;
-  agent.scheduling = {.slice_us = policy.slice_us, .nice = policy.nice};
-  return agent;
+  CommunicationThreadPolicy found;
+  found.queue = static_cast<std::size_t>(policy.queue);
+  found.spin = microseconds(policy.spin_us);
+  found.shares_cpu = cpus_of_this_process() == 1;
+  found.sleeps = policy.wait != Wait::spin;
+  found.awaited_spin = microseconds(policy.awaited_spin_us);
+  found.longest_nap = microseconds(policy.nap_us);
+  found.burst = policy.burst;
+  found.scheduling = {.slice_us = policy.slice_us, .nice = policy.nice};
+  return found;
 }
 
 // Where all threads share one CPU, who spins only keeps from running who would end the wait.
@@ -64,13 +64,13 @@ int initialise_here(const Policy& policy, const Begin& begin) {
   const int code = begin(&host().status.level_provided);
   if (code != MPI_SUCCESS) return code;
   here.lends = host().status.level_provided >= MPI_THREAD_SERIALIZED;
-  if (here.lends && cpus_of_this_process() == 1) wait_policy().stand_in_for = &here.agent;
+  if (here.lends && cpus_of_this_process() == 1) wait_policy().stand_in_for = &here.communication_thread;
   here.table.learn_empty_status();
   known_types().learn();
   here.table.use_progress_function(
       std::move(make_progress_functions(policy.driver, here.handles, Origin::world).front()));
   PE_PMPI(MPI_Comm_rank)(here.handles.comm_world, &host().status.rank);
-  here.agent.advances(&here.table);
+  here.communication_thread.advances(&here.table);
   return code;
 }
 
@@ -81,14 +81,14 @@ int drain_here() {
             " of this process' threads still wait in MPI calls");
   while (table.detached() > 0) table.advance();
   table.release_progress_function();
-  the_process->agent.advances(nullptr);
+  the_process->communication_thread.advances(nullptr);
   return MPI_SUCCESS;
 }
 
 void deactivate(Nanoseconds limit) {
   wait_policy().stand_in_for = nullptr;
   host().in_use.store(nullptr);
-  if (Process* process = active_process.exchange(nullptr)) process->agent.stop(limit);
+  if (Process* process = active_process.exchange(nullptr)) process->communication_thread.stop(limit);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ int initialise(const Policy& policy, const Begin& begin) {
   prepare_waiting(policy);
   set_end_of_all_ranks(abort_all_ranks);
   try {
-    the_process->agent.start();
+    the_process->communication_thread.start();
   } catch (const std::exception& error) {
     give_up(error.what());
   }
@@ -132,7 +132,7 @@ int finalise(const End& end) {
 }
 
 void pause(Nanoseconds limit) {
-  if (Process* process = active_process.load()) process->agent.pause(limit);
+  if (Process* process = active_process.load()) process->communication_thread.pause(limit);
 }
 
 void after_fork_in_child() {
@@ -144,9 +144,9 @@ bool is_main_thread() { return pthread_equal(main_thread, pthread_self()) != 0; 
 
 std::optional<OffloadReport> describe() {
   if (!the_process) return std::nullopt;
-  const auto& counters = the_process->agent.counters();
+  const auto& counters = the_process->communication_thread.counters();
   const pe_ult_adapter* adapter = ult_adapter();
-  const Nanoseconds slice = the_process->agent.slice();
+  const Nanoseconds slice = the_process->communication_thread.slice();
   return OffloadReport{.commands = counters.commands,
                        .passes = counters.passes,
                        .naps = counters.naps,
@@ -161,7 +161,7 @@ std::optional<OffloadReport> describe() {
                        .requests_at_once = the_process->proxies.made(),
                        .suspensions = suspensions(),
                        .ult_adapter = adapter ? std::make_optional<std::string>(adapter->name) : std::nullopt,
-                       .thread = the_process->agent.usage(),
+                       .thread = the_process->communication_thread.usage(),
                        .slice = slice > 0 ? std::make_optional(slice) : std::nullopt};
 }
 

@@ -38,7 +38,7 @@ void start(Proxy& proxy) {
   proxy.active = true;
   proxy.execute = run_start;
   proxy.brief = true;
-  process().agent.submit(proxy);
+  process().communication_thread.submit(proxy);
 }
 
 int dispose(Proxy& proxy) {

@@ -109,14 +109,14 @@ bool Waiter::lead() const {
   constexpr Nanoseconds pause = microseconds(10000);
   static std::atomic<bool> somebody_leads{false};
   static std::atomic<Nanoseconds> not_before{0};
-  CommunicationThread* const agent = wait_policy().stand_in_for.load(std::memory_order_acquire);
-  if (!agent) return ready();
+  CommunicationThread* const thread = wait_policy().stand_in_for.load(std::memory_order_acquire);
+  if (!thread) return ready();
   Nanoseconds time = now();
   if (time < not_before.load(std::memory_order_relaxed) || somebody_leads.exchange(true, std::memory_order_acquire))
     return ready();
   auto pass = CommunicationThread::Pass::idle;
   for (Nanoseconds moved = time; !ready() && pass != CommunicationThread::Pass::refused && time - moved < timeout;) {
-    pass = agent->stand_in(time);
+    pass = thread->stand_in(time);
     if (pass == CommunicationThread::Pass::moved) moved = time;
     if (ready()) break;
     ult_adapter()->yield();
@@ -127,7 +127,7 @@ bool Waiter::lead() const {
     break;
   }
   somebody_leads.store(false, std::memory_order_release);
-  if (!ready()) agent->end_stand_in();
+  if (!ready()) thread->end_stand_in();
   return ready();
 }
 

@@ -11,7 +11,7 @@ namespace progress_engine::offload {
 // Spinning is worth it while the others only wait for messages: they get their turn at each pass, and come back soon. A
 // thread that computes does not: it keeps the CPU for a whole slice of the scheduler. Beside one it is better to sleep
 // and to be woken by traffic, which the scheduler answers at once, until a sleep finds the CPU idle.
-class Manners {
+class AdaptiveSpin {
  public:
   bool may_spin() const { return !somebody_computes_; }
 
