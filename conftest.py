@@ -29,6 +29,7 @@ TURN = [
     "programs",
     "runs",
     "third_party",
+    "tune_whole",
 ]
 
 
