@@ -112,13 +112,13 @@ class NodePairs final : public Experiment {
     work_->run(units_);
     values[0] = seconds_since(begin);
     timed_barrier();
-    if (!partner_) {
+    if (!partner_ || !ping_pong_) {  // there are both, or neither
       return {};
     }
+    values[2] = *partner_;
     trip_s_.clear();
     auto problem = ping_pong_->run(trips_, trip_s_);
     values[1] = median_of_last(trip_s_, trip_s_.size());
-    values[2] = *partner_;
     return problem;
   }
 

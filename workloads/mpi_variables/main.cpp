@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <span>
 #include <string>
@@ -30,7 +31,8 @@ std::string read_as(MPI_T_cvar_handle handle, int count) {
 std::string read_text(MPI_T_cvar_handle handle, int count) {
   std::string text(static_cast<std::size_t>(count) + 1, '\0');
   require(MPI_T_cvar_read(handle, text.data()), "MPI_T_cvar_read");
-  return text.c_str();
+  text.resize(std::strlen(text.data()));
+  return text;
 }
 
 std::string read_typed(MPI_T_cvar_handle handle, int count, MPI_Datatype type) {
@@ -62,7 +64,8 @@ Variable variable_of(int index) {
   require(MPI_T_cvar_get_info(index, name.data(), &length, &verbosity, &found.type, &items, nullptr, &nothing, &bind,
                               &scope),
           "MPI_T_cvar_get_info");
-  found.name = name.c_str();
+  name.resize(std::strlen(name.data()));
+  found.name = name;
   found.bound = bind != MPI_T_BIND_NO_OBJECT;
   return found;
 }

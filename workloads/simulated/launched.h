@@ -25,8 +25,8 @@ struct Launched {
   double settle = 0;  ///< seconds of pause before each timed transfer
 };
 
-/// Reads `words`: `[progress-run --variant V [--set K=V]... --] WORKLOAD BENCHMARK [options]`. `own_thread`: the MPI's
+/// Reads `[progress-run --variant V [--set K=V]... --] WORKLOAD BENCHMARK [options]`. `own_thread`: the MPI's
 /// own progress thread is on. UsageError where it is no workload's command.
-Launched read_command(const std::vector<std::string>& words, bool own_thread);
+Launched read_command(const std::vector<std::string>& all, bool own_thread);
 
 }  // namespace simulated

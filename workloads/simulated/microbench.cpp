@@ -34,8 +34,10 @@ Task compute_beside(Rank& rank, Seconds work, Seconds part, RequestPtr request) 
   }
   const auto nothing = std::make_shared<Request>();
   nothing->done = true;
-  for (Seconds done = 0; done < work; done += part) {
-    co_await rank.compute(std::min(part, work - done));
+  Seconds left = work;
+  while (left > 0) {
+    co_await rank.compute(std::min(part, left));
+    left -= part;
     if (!request->done) {
       co_await rank.wait(nothing);  // MPI_Test: a visit, and no wait
     }

@@ -29,7 +29,7 @@ class Parts {
   [[nodiscard]] int surplus() const { return surplus_; }
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] int rank_of(int part) const { return part < surplus_ ? (2 * part) + 1 : part + surplus_; }
-  [[nodiscard]] int rounds() const { return own_ < 0 ? 0 : std::bit_width(static_cast<unsigned>(count_)) - 1; }
+  [[nodiscard]] int rounds() const { return own_ < 0 ? 0 : std::countr_zero(static_cast<unsigned>(count_)); }
 
   /// Both ways with the part that differs in this bit.
   [[nodiscard]] Round exchange(int bit, Bytes bytes, Bytes reduced) const {

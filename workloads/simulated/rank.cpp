@@ -144,8 +144,8 @@ void Rank::visit() {
       notices_.pop_front();
       handle(notice);
     }
-    for (std::size_t i = 0; i < collectives_.size(); ++i) {
-      again = advance(*collectives_[i]) || again;
+    for (const auto& collective : collectives_) {
+      again = advance(*collective) || again;
     }
     std::erase_if(collectives_, [](const auto& collective) { return collective->done; });
   }
@@ -295,7 +295,7 @@ void Rank::complete(Request& request) {
 
 void Fence::add(std::coroutine_handle<> program) {
   arrived_.push_back(program);
-  if (static_cast<int>(arrived_.size()) == ranks_) {
+  if (std::cmp_equal(arrived_.size(), ranks_)) {
     world_.at(world_.now(), [all = std::exchange(arrived_, {})] {
       for (const auto& one : all) {
         one.resume();

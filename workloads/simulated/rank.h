@@ -147,6 +147,7 @@ class Fence {
   auto arrive() {
     struct Arriving {
       Fence& fence;
+      // NOLINTNEXTLINE(readability-convert-member-functions-to-static): co_await calls it on an object
       bool await_ready() const { return false; }
       void await_suspend(std::coroutine_handle<> program) { fence.add(program); }
       void await_resume() {}

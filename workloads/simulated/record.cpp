@@ -76,7 +76,7 @@ void write_record(const Launched& launched, const Source& source, const Model& m
                   const std::vector<std::pair<Json, std::string>>& left_out) {
   Quantities declared;
   for (const auto& [pattern, point] : points) {
-    declared = declared.empty() ? pattern->quantities() : workloads::joined(std::move(declared), pattern->quantities());
+    declared = declared.empty() ? pattern->quantities() : workloads::joined(declared, pattern->quantities());
   }
   workloads::RecordFile file(launched.output);
   file.write(header(launched, source, model, ranks, declared));

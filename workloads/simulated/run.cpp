@@ -54,6 +54,7 @@ Results Run::points(const Points& points) {
   Results results(points.size(), std::vector<Measured>(ranks_.size()));
   Fence fence(network_, static_cast<int>(ranks_.size()));
   std::vector<Task> programs;
+  programs.reserve(ranks_.size());
   for (const auto& rank : ranks_) {
     programs.push_back(program(*rank, fence, points, results));
   }

@@ -26,7 +26,7 @@ struct Measured {
 
 /// One point of a benchmark as every rank runs it.
 struct Pattern {
-  std::string name;                   ///< as the workload calls it: overlap
+  std::string_view name;              ///< as the workload calls it: overlap
   const Quantities& (*quantities)();  ///< that its points record
   /// UsageError where the point cannot be run by so many ranks.
   void (*check)(const Json& point, int ranks);

@@ -189,7 +189,7 @@ const std::map<std::string, Rule>& rules() {
 Variant variant_of(const std::string& preset, const std::map<std::string, std::string>& settings) {
   Variant variant{.name = preset, .preset = preset, .settings = settings};
   for (const auto& [name, text] : settings) {
-    variant.name += ":" + name + "=" + text;
+    variant.name += fmt::format(":{}={}", name, text);
     if (!std::ranges::any_of(known_settings, [&](const auto& known) { return known.first == name; })) {
       continue;  // why_not says so
     }

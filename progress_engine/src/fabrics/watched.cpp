@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace progress_engine {
@@ -12,7 +13,7 @@ namespace {
 // Of the kernel's classes of devices. Omni-Path's, EFA's and iWARP's are verbs devices, too.
 constexpr std::array<const char*, 2> classes = {"/sys/class/infiniband", "/sys/class/cxi"};
 
-std::string why_nothing_was_opened(Fabric fabric) {
+std::string_view why_nothing_was_opened(Fabric fabric) {
   if (fabric == Fabric::ucx)
     return "the MPI made no worker of UCX's that the engine saw: it does not use UCX, or has it linked statically";
   return "the MPI opened no completion queue of libfabric's that the engine saw: it does not use libfabric, or has it "
@@ -41,8 +42,8 @@ std::string what_lacks(Announcements events, const Fabrics& fabrics) {
   const Fabric fabric = events == Announcements::ucx ? Fabric::ucx : Fabric::libfabric;
   if (fabrics.opened(fabric) > 0) return "";
   const auto refusal = fabrics.refusal(fabric);
-  const auto why = refusal.empty() ? why_nothing_was_opened(fabric) : refusal;
-  return std::string("events=") + fabric_names[index(fabric)] + ": " + why;
+  const std::string_view why = refusal.empty() ? why_nothing_was_opened(fabric) : refusal;
+  return std::string("events=").append(fabric_names[index(fabric)]).append(": ").append(why);
 }
 
 std::vector<std::string> sources_in_use(const EventSource& events) {

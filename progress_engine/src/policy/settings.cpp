@@ -57,7 +57,7 @@ std::string known_keys() {
 
 // Of a name that no setting has: what to write.
 std::string instead_of(std::string_view key) {
-  const auto found = std::ranges::find(renamed, key, &Renamed::before);
+  const auto* const found = std::ranges::find(renamed, key, &Renamed::before);
   return found == renamed.end() ? "the settings are " + known_keys() : fmt::format("it is called {} now", found->now);
 }
 

@@ -49,7 +49,7 @@ inline Model free_model() {
 
 class Job {
  public:
-  Job(Model model, const std::string& variant, int ranks, std::map<std::string, std::string> settings = {})
+  Job(Model model, const std::string& variant, int ranks, const std::map<std::string, std::string>& settings = {})
       : model_(std::move(model)), fence(line, ranks) {
     for (int number = 0; number < ranks; ++number) {
       this->ranks.push_back(
@@ -59,6 +59,7 @@ class Job {
   /// Runs `program` on every rank; true if all came to their end.
   bool run(const std::function<Task(Rank&)>& program) {
     std::vector<Task> tasks;
+    tasks.reserve(ranks.size());
     for (const auto& rank : ranks) {
       tasks.push_back(program(*rank));
     }
