@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The virtual cluster on real namespaces: life and death, commands, network, MPIs, as root and without."""
+"""The virtual cluster on real namespaces: up and down, commands, network, as root and without."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import UsageError
-from harness.vcluster import cluster, cpus, launch, state
+from harness.vcluster import cluster, cpus, state
 from harness.vcluster.client import split_ssh_arguments
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.tests.vcluster_fixtures import (
     eventually,
     leftovers,
-    namespaces,
     namespaces_of,
     processes,
     run,
@@ -31,17 +30,6 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 
 pytestmark = pytest.mark.vcluster
-
-
-@pytest.fixture
-def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A directory for a cluster of the test's own, which is checked to be empty afterwards."""
-    with tempfile.TemporaryDirectory(prefix="obt-", dir="/tmp") as parent:
-        path = Path(parent, "vc")
-        monkeypatch.setenv(state.VARIABLE, str(path))
-        yield path
-        cluster.down()
-        assert leftovers(path, set()) == []
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +43,6 @@ def shared() -> Iterator[Cluster]:
         yield brought_up
         brought_up.down()
         assert leftovers(Path(parent, "vc"), set()) == []
-
-
-@pytest.fixture
-def virtual(place: Path) -> Cluster:
-    """Two nodes of the test's own. Where the machine forbids them the test is left out, and says why."""
-    del place
-    if reason := cluster.supported():
-        pytest.skip(reason)
-    return cluster.up(nodes=2, tied=True)
 
 
 def test_up_is_fast_and_down_leaves_nothing(place: Path) -> None:
@@ -291,69 +270,6 @@ def test_description_states_what_the_kernel_says(shared: Cluster) -> None:
     for fact in ("2 virtual nodes", "tbf to 1Gbit/s", "MTU 65000", "TCP reno", "vc1: "):
         assert fact in words
     assert ("share CPUs" in words) == shared.settings.shared_cpus
-
-
-UP_AND_WAIT = """
-from harness.vcluster import cluster
-virtual = cluster.up(tied={})
-print(virtual.node_pid("vc1"), flush=True)
-input()
-"""
-
-
-def owner(tied: bool) -> subprocess.Popen[str]:
-    """Another process, which brings a cluster up and then waits."""
-    return subprocess.Popen(
-        [sys.executable, "-c", UP_AND_WAIT.format(tied)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def test_a_tied_cluster_goes_with_its_killed_owner(virtual: Cluster, place: Path) -> None:
-    virtual.down()
-    with owner(tied=True) as process:
-        assert process.stdout
-        process.stdout.readline()
-        running = Cluster.load()
-        assert running
-        spaces = namespaces_of(running)
-        process.kill()
-    assert eventually(lambda: leftovers(place, spaces) == [])
-
-
-def test_an_untied_cluster_outlives_its_killed_owner(virtual: Cluster) -> None:
-    virtual.down()
-    with owner(tied=False) as process:
-        assert process.stdout
-        pid = int(process.stdout.readline())
-        process.kill()
-    running = Cluster.load()
-    assert running
-    assert running.node_pid("vc1") == pid
-
-
-@pytest.mark.parametrize("delay_s", [0.06, 0.09, 0.12, 0.15, 0.18, 0.25])
-def test_up_killed_at_any_moment_leaves_nothing_or_a_cluster(virtual: Cluster, place: Path, delay_s: float) -> None:
-    virtual.down()
-    with owner(tied=True) as process:
-        time.sleep(delay_s)
-        process.kill()
-    assert cluster.up(nodes=1, tied=True).healthy()
-    cluster.down()
-    assert leftovers(place, set()) == []
-
-
-def test_killing_every_process_of_it_leaves_only_files_which_up_replaces(virtual: Cluster, place: Path) -> None:
-    spaces = namespaces_of(virtual)
-    for process in Path("/proc").glob("[0-9]*"):
-        if namespaces(process.name) & spaces:
-            os.kill(int(process.name), signal.SIGKILL)
-    launch.kill_and_wait(launch.listener_pid(place / "switch.sock") or 2**30)
-    assert Cluster.load() is None
-    assert cluster.up(tied=True).healthy()
 
 
 @pytest.mark.parametrize(

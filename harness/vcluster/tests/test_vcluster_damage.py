@@ -10,10 +10,8 @@ import pytest
 
 from harness.vcluster import cluster, launch
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.tests.test_vcluster import owner, place, virtual
-from harness.vcluster.tests.vcluster_fixtures import eventually, namespaces, namespaces_of, run
+from harness.vcluster.tests.vcluster_fixtures import eventually, namespaces, namespaces_of, owner, run
 
-__all__ = ["place", "virtual"]  # fixtures
 pytestmark = pytest.mark.vcluster
 
 

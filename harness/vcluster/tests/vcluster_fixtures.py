@@ -7,6 +7,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -94,3 +95,22 @@ def as_unprivileged() -> Iterator[tuple[Path, list[str]]]:
         if subprocess.run(probe, check=False, capture_output=True, cwd="/").returncode != 0:
             pytest.skip("somebody without rights can read neither this checkout nor a Python")
         yield Path(name), command
+
+
+UP_AND_WAIT = """
+from harness.vcluster import cluster
+virtual = cluster.up(tied={})
+print(virtual.node_pid("vc1"), flush=True)
+input()
+"""
+
+
+def owner(tied: bool) -> subprocess.Popen[str]:
+    """Another process, which brings a cluster up and then waits."""
+    return subprocess.Popen(
+        [sys.executable, "-c", UP_AND_WAIT.format(tied)],
+        cwd=HERE.parents[2],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
