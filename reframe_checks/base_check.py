@@ -152,6 +152,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     def _find_case(self) -> str:
         """Look for the code of this case, and give it the files that it reads; why it cannot be run, or empty."""
         code, case = CASES[self.study.case]
+        case = replace(case, ranks=self.study.tasks(self.nodes))
         environ = self._environ_extras
         found = find(code, case.programs(), environ.get("apps"))
         if found is None:

@@ -140,11 +140,12 @@ class Study:
     of_a_paper: bool = True  # else `./bench run all` leaves it out
     program: Program | None = None
     case: str = ""  # of workloads.apps: somebody else's program that is looked for where the study runs
+    ranks: int = 0  # of a case: not its own number
 
     def tasks(self, nodes: int) -> int:
         """Ranks of a launch in a run that is given `nodes`; 1 where a launcher of the user's own decides."""
         if self.case:
-            return CASES[self.case][1].ranks
+            return self.ranks or CASES[self.case][1].ranks
         if not self.workload:
             return self.named().ranks or 1
         return self.tasks_per_node * (self.nodes or nodes)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FFTW's plans of many one-dimensional transforms in place, not scaled.
+// FFTW's plans of transforms in place, not scaled: of many in one dimension, and of one in three.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <memory>
 
@@ -31,14 +32,19 @@ class Plan {
  public:
   /// Measures what is fastest, and overwrites what a batch from `values` on covers.
   Plan(Kind kind, const Batch& batch, Complex* values);
+  /// The same for a field of points along x, y, z, along all three axes at once: [z][y][x], a real one's rows with room
+  /// for the complex values that they become.
+  Plan(Kind kind, const std::array<int, 3>& points, Complex* values);
 
-  /// Transforms the batch from `values` on.
+  /// Transforms the batch or the field from `values` on.
   void operator()(Complex* values) const;
 
  private:
   struct Destroy {
     void operator()(fftw_plan_s* plan) const noexcept;
   };
+
+  Plan(Kind kind, fftw_plan_s* made);
 
   Kind kind_;
   std::unique_ptr<fftw_plan_s, Destroy> plan_;

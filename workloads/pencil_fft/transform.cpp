@@ -9,6 +9,7 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <optional>
 
 #include "common/errors.h"
 #include "common/kernel.h"
@@ -23,6 +24,7 @@ constexpr int most_points_of_an_axis = 32768;
 constexpr int most_fields = 64;
 constexpr int most_chunks = 1024;
 constexpr double tolerance = 1e-12;
+constexpr const char* whole_fields = "fftw";
 
 Parameter integer(const char* name, IntegerRange range, const char* unit, const char* meaning, int default_value) {
   return {.name = name, .domain = range, .unit = unit, .meaning = meaning, .default_value = default_value};
@@ -48,10 +50,11 @@ const Parameters& parameters() {
               "ranks of a row of the process grid, which share x and y; those of a column share y and z; 0: chosen", 0),
       {
           .name = "mode",
-          .domain = Choices{"blocking", "pipelined", "chunked"},
+          .domain = Choices{"blocking", "pipelined", "chunked", whole_fields},
           .unit = "",
-          .meaning = "MPI_Alltoallv; a field's MPI_Ialltoallv beside the transforms of the others; or each field in "
-                     "chunks, whose messages travel beside the transforms of the other chunks",
+          .meaning = "MPI_Alltoallv; a field's MPI_Ialltoallv beside the transforms of the others; each field in "
+                     "chunks, whose messages travel beside the transforms of the other chunks; or on one rank FFTW's "
+                     "own plan of a whole field, to compare with",
           .default_value = "blocking",
       },
       integer("chunks", {.minimum = 1, .maximum = most_chunks}, "chunks", "of a field in mode chunked", 4),
@@ -68,7 +71,8 @@ Field field_of(const Json& point) {
 
 Cut cut_of(const Json& point) {
   const auto mode = choice_of(point, parameters(), "mode");
-  return {.chunks = mode == "chunked" ? number(point, "chunks") : 1, .nonblocking = mode != "blocking"};
+  const bool chunked = mode == "chunked";
+  return {.chunks = chunked ? number(point, "chunks") : 1, .nonblocking = chunked || mode == "pipelined"};
 }
 
 /// UsageError where the ranks cannot be this grid.
@@ -93,7 +97,12 @@ ProcessGrid grid_of(const Json& point, int ranks) {
   return *grid;
 }
 
+bool of_whole_fields(const Json& point) { return choice_of(point, parameters(), "mode") == whole_fields; }
+
 void check(const Json& point, int ranks) {
+  if (of_whole_fields(point) && ranks > 1) {
+    throw UsageError(fmt::format("mode {} transforms whole fields: start 1 rank instead of {}", whole_fields, ranks));
+  }
   const Field field = field_of(point);
   const auto& [nx, ny, nz] = field.points;
   const auto grid = grid_of(point, ranks);
@@ -124,7 +133,11 @@ class PencilFft final : public Kernel {
         numbers_(pencils_.field),
         groups_(pencils_.grid, preparation.mpi.rank()),
         fields_(make_fields(number(preparation.point, "fields"))),
-        transforms_(pencils_, cut_.chunks, fields_.front().x_pencils()) {}
+        transforms_(pencils_, cut_.chunks, fields_.front().x_pencils()) {
+    if (of_whole_fields(preparation.point)) {
+      whole_.emplace(pencils_.field, fields_.front().x_pencils());
+    }
+  }
 
   void restart() override {
     for (std::size_t f = 0; f < fields_.size(); ++f) {
@@ -185,6 +198,15 @@ class PencilFft final : public Kernel {
   void travel(int stages, Phases& phases) {
     const auto fields = static_cast<int>(fields_.size());
     const bool forward_only = stages == TravellingField::forward_stages;
+    if (whole_) {
+      for (auto& field : fields_) {
+        (*whole_)(Direction::forward, field.x_pencils());
+        if (!forward_only) {
+          (*whole_)(Direction::backward, field.x_pencils());
+        }
+      }
+      return;
+    }
     const auto go = [&](int field, int stage) {
       fields_[static_cast<std::size_t>(field)].stage(stage, transforms_, phases, forward_only);
     };
@@ -270,6 +292,7 @@ class PencilFft final : public Kernel {
   Groups groups_;
   std::deque<TravellingField> fields_;  // a deque: they stay where they are
   Transforms transforms_;
+  std::optional<WholeTransform> whole_;
   bool spectrum_is_verified_ = false;
 };
 

@@ -86,6 +86,12 @@ void Transforms::along_x_and_y(Direction direction, Complex* pencils) const {
   }
 }
 
+WholeTransform::WholeTransform(const Field& field, Complex* values)
+    : plans_{Plan(field.real ? Kind::from_real : Kind::forward, field.points, values),
+             Plan(field.real ? Kind::to_real : Kind::backward, field.points, values)} {}
+
+void WholeTransform::operator()(Direction direction, Complex* values) const { of(plans_, direction)(values); }
+
 void RandomField::row(int y, int z, Complex* values) const {
   const auto [nx, ny, nz] = field_.points;
   const std::size_t numbers = std::size_t{1} * nx * (field_.real ? 1 : 2);

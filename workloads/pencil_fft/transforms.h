@@ -35,6 +35,18 @@ class Transforms {
   std::map<int, Both> z_;
 };
 
+/// All three axes of a field at once by FFTW's own plan, in place, not scaled. For one rank, which has a whole field.
+class WholeTransform {
+ public:
+  /// Plans on `values`, a field's, and overwrites them.
+  WholeTransform(const Field& field, Complex* values);
+
+  void operator()(Direction direction, Complex* values) const;
+
+ private:
+  std::array<fft::Plan, 2> plans_;
+};
+
 /// Random numbers around 0, the same for a point however the field is cut.
 class RandomField {
  public:

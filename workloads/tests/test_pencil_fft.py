@@ -46,6 +46,11 @@ def test_under_the_engine(mpich: Launcher, variant: str) -> None:
     assert {rank["engine"]["preset"] for rank in result.end["ranks"]} == {variant}
 
 
+def test_fftws_own_plan_of_whole_fields_is_the_serial_transform(mpich: Launcher) -> None:
+    whole = [f"{size},field={field},mode=fftw" for size in SIZES for field in ("complex", "real")]
+    measure(mpich.of("pencil_fft"), 1, "transform", *whole)
+
+
 def test_further_repetitions_are_verified_like_the_first(mpich: Launcher) -> None:
     thrice = ("--min-samples=3", "--max-samples=3", "--warmup=0", "--time-box-s=60")
     result = mpich.of("pencil_fft").run(2, "transform", *(f"--point={mode}" for mode in MODES), *thrice)
@@ -78,10 +83,11 @@ def test_a_spectrum_that_the_way_back_undoes_is_seen(mpich: Launcher) -> None:
 
 
 REFUSED = {
-    "no such mode": (2, "mode=fast", 'mode = "fast": one of blocking, pipelined, chunked'),
+    "no such mode": (2, "mode=fast", 'mode = "fast": one of blocking, pipelined, chunked, fftw'),
     "no such field": (2, "field=quaternion", "one of complex, real"),
     "no points": (2, "nx=0", "nx = 0: an integer from 1 to 32768"),
     "no chunks": (2, "chunks=0", "chunks = 0: an integer from 1"),
+    "whole fields in parts": (2, "mode=fftw", "mode fftw transforms whole fields: start 1 rank instead of 2"),
     "rows of three": (4, "row_ranks=3", "row_ranks = 3: 4 ranks are no rows of 3: take a divisor"),
     "more in a row than ranks": (2, "row_ranks=4", "row_ranks = 4: 2 ranks are no rows of 4"),
     "too small": (

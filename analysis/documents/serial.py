@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our applications on one rank beside the codes that they repeat: operations a second, of one session."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from typing import Any
+
+import pandas as pd
+
+from analysis.evidence import SETTING, Array, Evidence
+from analysis.records import frames
+from analysis.statistics.bootstrap import of_medians, ratio_of_medians
+from analysis.statistics.interval import Interval
+from analysis.text_table import markdown
+from analysis.words import mpi_title
+
+WITHIN = 0.10
+AS_FAST, SLOWER, UNKNOWN = "as fast, or within 10 %", "slower", "cannot tell"
+Point = Mapping[str, Any]
+
+
+def _kernel(point: Point) -> str:
+    return f"NPB {str(point['kernel']).upper()}, class {point['class']}"
+
+
+def _their_kernel(point: Point) -> str:
+    return f"NPB {point['benchmark']}, class {point['class']}"
+
+
+def _field(point: Point) -> str:
+    return f"FFT of {point['nx']} x {point['ny']} x {point['nz']}, {point['field']}"
+
+
+# Whose the studies are, and what a point of theirs is called in both.
+OURS: Mapping[str, Callable[[Point], str]] = {"serial-npb": _kernel, "serial-fft": _field}
+THEIRS: Mapping[str, Callable[[Point], str]] = {"serial-npb-original-*": _their_kernel, "serial-fftw": _field}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Millions of operations a second of ours and of theirs; `ratio`: ours over theirs."""
+
+    session: str
+    system: str
+    mpi: str
+    what: str
+    ours: Interval
+    theirs: Interval
+    ratio: Interval
+
+    @property
+    def verdict(self) -> str:
+        """Too few launches decide nothing."""
+        if not self.ratio.defensible:
+            return UNKNOWN
+        if self.ratio.high < 1 - WITHIN:
+            return SLOWER
+        return AS_FAST if self.ratio.low >= 1 - WITHIN else UNKNOWN
+
+
+def pairs(evidence: Evidence) -> list[Pair]:
+    """All that a session has both sides of."""
+    points = evidence.records.points
+    if not len(points):
+        return []
+    good = points[(points["status"] == "ok") & (points["variant"] == "bare")]
+    found = []
+    for keys, part in frames.groups(good, SETTING):
+        ours, theirs = dict(_rates(evidence, part, OURS)), dict(_rates(evidence, part, THEIRS))
+        setting = dict(zip(SETTING, map(str, keys), strict=True))
+        found += [_pair(setting, what, ours[what], theirs[what]) for what in ours if what in theirs]
+    return found
+
+
+def _rates(
+    evidence: Evidence, part: pd.DataFrame, names: Mapping[str, Callable[[Point], str]]
+) -> Iterator[tuple[str, list[Array]]]:
+    """What was measured, and its rate in each launch."""
+    for (study, point), rows in frames.groups(part, ["study", "point"]):
+        for pattern, name in names.items():
+            if fnmatch(str(study), pattern) and (launches := evidence.launches(rows, "mops", "median")):
+                yield name(json.loads(point)), launches
+
+
+def _pair(setting: Mapping[str, str], what: str, ours: list[Array], theirs: list[Array]) -> Pair:
+    middle = [of_medians(lambda value: value, {"value": launches}) for launches in (ours, theirs)]
+    return Pair(**setting, what=what, ours=middle[0], theirs=middle[1], ratio=ratio_of_medians(ours, theirs))
+
+
+def serial_rates(evidence: Evidence) -> list[str]:
+    """The table as lines of Markdown; none where nothing can be compared."""
+    rows = [
+        [pair.what, mpi_title(pair.mpi), pair.system, f"{pair.ours.value:.0f}", f"{pair.theirs.value:.0f}",
+         f"{pair.ratio.value:.2f} [{pair.ratio.low:.2f}, {pair.ratio.high:.2f}]", pair.verdict]
+        for pair in pairs(evidence)
+    ]  # fmt: skip
+    columns = ["what", "MPI", "system", "ours, Mop/s", "theirs, Mop/s", "ours / theirs", "verdict"]
+    return ["## One rank beside the originals", "", *markdown(columns, rows), ""] if rows else []

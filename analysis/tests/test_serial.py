@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our rates beside the originals', on made-up records of a session that has both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.catalogue import draw_all
+from analysis.documents.serial import AS_FAST, SLOWER, UNKNOWN, Pair, pairs, serial_rates
+from analysis.tests.test_cross_check import Session
+
+FIELD: dict[str, Any] = {"nx": 64, "ny": 64, "nz": 64, "field": "complex", "fields": 1}
+
+
+def of_kernel(made: Session, kernel: str, ours: float, theirs: float, launches: int = 6) -> None:
+    point = {"kernel": kernel, "class": "A", "mode": "blocking"}
+    made.add("serial-npb", "bare", point, {"mops": ours}, launches=launches)
+    their_point = {"benchmark": kernel.upper(), "class": "A"}
+    made.add(f"serial-npb-original-{kernel}", "bare", their_point, {"mops": theirs}, launches=launches)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    made = Session(tmp_path / "s")
+    of_kernel(made, "cg", 1000.0, 1050.0)
+    of_kernel(made, "mg", 850.0, 1000.0)
+    of_kernel(made, "is", 500.0, 100.0, launches=2)
+    made.add("serial-fft", "bare", {**FIELD, "mode": "blocking"}, {"mops": 9000.0})
+    made.add("serial-fftw", "bare", {**FIELD, "mode": "fftw"}, {"mops": 6000.0})
+    made.add("serial-fftw", "bare", {**FIELD, "field": "real", "mode": "fftw"}, {"mops": 6000.0})
+    return made
+
+
+def of(found: list[Pair], what: str) -> Pair:
+    (one,) = [one for one in found if one.what == what]
+    return one
+
+
+def test_a_rate_is_held_against_the_same_kernel_and_class_of_theirs(session: Session) -> None:
+    found = pairs(session.evidence())
+    assert len(found) == 4, "a real field has our side missing"
+    assert of(found, "NPB CG, class A").ratio.value == pytest.approx(1000 / 1050, rel=0.01)
+    assert of(found, "NPB CG, class A").verdict == AS_FAST
+    assert of(found, "NPB MG, class A").verdict == SLOWER
+    assert of(found, "NPB IS, class A").verdict == UNKNOWN, "two launches decide nothing"
+    assert of(found, "FFT of 64 x 64 x 64, complex").verdict == AS_FAST, "more is no fault"
+
+
+def test_the_table_and_the_figure_have_a_row_each(session: Session) -> None:
+    (line,) = [line for line in serial_rates(session.evidence()) if line.startswith("| NPB MG")]
+    what, mpi, system, ours, theirs, ratio, verdict = line.strip("| ").split(" | ")
+    assert (what, mpi, system, verdict) == ("NPB MG, class A", "MPICH", "s", "slower")
+    assert [float(ours), float(theirs)] == pytest.approx([850, 1000], rel=0.01)
+    assert ratio.startswith("0.85 [0.8")
+    (drawn,) = [drawn for drawn in draw_all(session.evidence(), "") if drawn.name == "serial"]
+    assert len(drawn.points) == 4
