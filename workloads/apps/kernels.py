@@ -29,15 +29,17 @@ def _npb(name: str, size: str = CLASS) -> Case:
     )
 
 
+_NPB_CASES = (
+    *map(_npb, ("cg", "ft", "is", "lu", "mg", "ep", "bt", "sp")),
+    _npb("lu", "W"),  # that of A takes a minute on one rank
+)
+
 NPB = Code(
     "npb",
     "NAS Parallel Benchmarks",
-    tuple(f"{name}.{CLASS}.x" for name in ("cg", "ft", "is", "lu", "mg", "ep", "bt", "sp")),
+    tuple(case.program for case in _NPB_CASES),
     spack="npb implementation=mpi",
-    cases=(
-        *map(_npb, ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")),
-        _npb("lu", "W"),  # that of A takes a minute on one rank
-    ),
+    cases=_NPB_CASES,
 )
 
 _GRID = (64, 64, 64)
