@@ -113,6 +113,28 @@ MEEP = Code(
     ),
 )
 
+NWCHEM = Code(
+    "nwchem",
+    "NWChem (of Debian: for its MPICH)",
+    ("nwchem.mpich", "nwchem"),
+    debian=("nwchem-mpich",),
+    spack="nwchem",
+    cases=(
+        Case(
+            name="nwchem-water",
+            title="NWChem: water, one self-consistent energy",
+            program="nwchem.mpich",
+            others=("nwchem",),
+            arguments=("water.nw",),
+            parser=solvers.nwchem,
+            quantities={"time_s": LEADING_TIME},
+            result=r"-76\.027107\d* hartree",
+            files={"water.nw": inputs.WATER},
+            environment={"ARMCI_USE_WIN_ALLOCATE": "0"},  # with MPICH its energies are wrong else: README.Debian
+        ),
+    ),
+)
+
 TACHYON = Code(
     "tachyon",
     "Tachyon (for SPEC MPI2007's 122.tachyon)",

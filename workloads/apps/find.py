@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a code's programs are: in a folder that is named, in an MPI's own, on PATH, in Spack's store."""
+"""Where a code's programs are: in a folder that is named, an MPI's own, on PATH, a package's, in Spack's store."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ def find(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | Non
         ),
         *([(str(MPIS[code.wheel].bin), f"the wheels of {MPIS[code.wheel].title}")] if code.wheel else []),
         (os.environ.get("PATH", os.defpath), "PATH"),
+        *(
+            (folder, "the distribution")
+            for pattern in code.places
+            for folder in sorted(map(str, Path("/").glob(pattern)))
+        ),
     ]
     for path, where in places:
         for name in wanted:

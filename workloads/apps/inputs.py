@@ -173,3 +173,48 @@ HPL.out      output file name (if any)
 0            number of additional blocking sizes for PTRANS
 40 9 8 13 13 20 16 32 64 values of NB
 """
+
+
+def _scalapack(title: str, own: str, values: str, threshold: float) -> str:
+    """What ScaLAPACK's test programs read, line by line: the first word counts, in apostrophes a string."""
+    head = f"'{title}'\n'for two ranks'\n'out' file name (if any)\n6 device out (6: stdout)\n"
+    grids = "2 number of process grids\n1 2 values of P\n2 1 values of Q\n"
+    return f"{head}{own}{values}{grids}{threshold} threshold\n"
+
+
+_SIZES = "2 number of problem sizes\n"
+_BLOCKS = "2 number of NB's\n5 32 values of NB\n"
+_RIGHT_SIDES = "1 number of NRHS's\n9 values of NRHS\n1 number of NBRHS's\n5 values of NBRHS\n"
+# Whether the condition is estimated and the solution refined: with T, Debian's xdlu 2.2.1 is ended by an illegal value
+# of its own in PDGETRS, on any grid of two, without the engine.
+_NO_REFINEMENT = "F\n"
+
+SCALAPACK = {
+    "LU": _scalapack(
+        "LU factorization",
+        "",
+        f"{_SIZES}57 600 values of M\n50 600 values of N\n{_BLOCKS}{_RIGHT_SIDES}",
+        1.0,
+    )
+    + _NO_REFINEMENT,
+    "LLT": _scalapack("Cholesky factorization", "'U'\n", f"{_SIZES}57 500 values of N\n{_BLOCKS}{_RIGHT_SIDES}", 3.0)
+    + _NO_REFINEMENT,
+    "QR": _scalapack(
+        "orthogonal factorizations",
+        "3 number of factorizations\n'QR' 'LQ' 'QP' factorizations\n",
+        f"{_SIZES}57 300 values of M\n50 300 values of N\n1 number of blocks\n32 values of MB\n32 values of NB\n",
+        5.0,
+    ),
+}
+
+WATER = """start water
+geometry units angstroms
+  O 0.000  0.000  0.117
+  H 0.000  0.757 -0.470
+  H 0.000 -0.757 -0.470
+end
+basis
+  * library cc-pvdz
+end
+task scf energy
+"""

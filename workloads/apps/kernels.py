@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from workloads.apps import programs
 from workloads.apps.inputs import HPCC_INPUT
+from workloads.apps.inputs import SCALAPACK as SCALAPACK_INPUTS
 from workloads.apps.model import LEADING_TIME, RATE, TIME, Case, Code, Quantity
 
 LEADING_FLOPS = Quantity("flop/s", "higher", leading=True)
@@ -185,5 +186,28 @@ HPCC = Code(
             files={"hpccinf.txt": HPCC_INPUT},
             written="hpccoutf.txt",
         ),
+    ),
+)
+
+SCALAPACK = Code(
+    "scalapack",
+    "ScaLAPACK's tests (of Debian: for its MPICH)",
+    ("xdlu", "xdllt", "xdqr"),
+    debian=("scalapack-mpi-test",),
+    places=("usr/lib/*/scalapack/mpich-tests",),
+    cases=tuple(
+        Case(
+            name=f"scalapack-{name}",
+            title=f"ScaLAPACK: {what}, all residuals checked",
+            program=program,
+            arguments=(),
+            parser=programs.scalapack,
+            files={f"{data}.dat": SCALAPACK_INPUTS[data]},
+        )
+        for name, what, program, data in (
+            ("lu", "LU factorization", "xdlu", "LU"),
+            ("cholesky", "Cholesky factorization", "xdllt", "LLT"),
+            ("qr", "orthogonal factorizations", "xdqr", "QR"),
+        )
     ),
 )

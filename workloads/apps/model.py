@@ -84,14 +84,16 @@ def _filled(argument: str, points: Sequence[Mapping[str, Any]]) -> Iterable[str]
 @dataclass(frozen=True)
 class Code:
     """`names`: its programs, any of which shows that it is there; `wheel`: the MPI of harness.base.mpis whose wheels
-    have it; `debian`: packages, linked to Debian's default MPI; `spack`: its package there; `variable`: of the
-    environment, names its folder; `note`: what else to know.
+    have it; `debian`: packages, linked to Debian's default MPI unless the title names another; `places`: folders of
+    theirs that are not on PATH, as patterns from /; `spack`: its package there; `variable`: of the environment, names
+    its folder; `note`: what else to know.
     """
 
     name: str
     title: str
     names: tuple[str, ...]
     debian: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
     spack: str = ""
     wheel: str = ""
     variable: str = ""

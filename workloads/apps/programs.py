@@ -128,6 +128,31 @@ def hpcg(text: str) -> Output:
     return Output([Row({}, {"flops": 1e9 * number(rate, "GFLOP/s rating"), "time_s": number(seconds, "Total")})])
 
 
+def scalapack(text: str) -> Output:
+    """ScaLAPACK's test programs: how many of their checks of residuals passed, and the residuals where it prints them.
+
+    A skipped test is one that it could not run with the sizes that it was given.
+    """
+    counts = {
+        word: int(only(rf"^\s*(\d+) tests {what}\.$", text, f"how many tests it {word}"))
+        for word, what in _SCALAPACK_COUNTS.items()
+    }
+    if "END OF TESTS." not in text:
+        raise Damaged("it ends before its tests did")
+    if counts["failed"] or counts["skipped"] or not counts["passed"]:
+        raise Damaged("its tests: " + ", ".join(f"{count} {word}" for word, count in counts.items()))
+    residuals = re.findall(r"^WALL .* PASSED +(\S+)\s*$", text, re.MULTILINE)
+    said = f"{counts['passed']} tests passed"
+    return Output([], f"{said}, residuals {' '.join(residuals)}" if residuals else said)
+
+
+_SCALAPACK_COUNTS = {
+    "passed": "completed and passed residual checks",
+    "failed": "completed and failed residual checks",
+    "skipped": "skipped because of illegal input values",
+}
+
+
 def himeno(text: str) -> Output:
     """Himeno's original, in C or Fortran: it loops for about a minute, so only the residual of its first three loops is
     a result."""

@@ -82,3 +82,11 @@ def meep(text: str) -> Output:
     for at, value in fields:
         number(value, f"field at {at}")
     return Output([Row({}, {"time_s": number(seconds, "Elapsed run time")})], ", ".join(f"{t}: {v}" for t, v in fields))
+
+
+def nwchem(text: str) -> Output:
+    """NWChem: its wall time; the energy is the result, without its last digits: integrals go to whichever rank asks
+    first, so that the order in which they are added is another in every run."""
+    energy = number(only(r"^\s*Total SCF energy =\s+(\S+)", text, "the total energy"), "total energy")
+    seconds = only(r"^ Total times\s+cpu:.*wall:\s+(\S+)s", text, "its time")
+    return Output([Row({}, {"time_s": number(seconds, "Total times")})], f"{energy:.8f} hartree")

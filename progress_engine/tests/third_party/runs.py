@@ -80,8 +80,18 @@ def _save(run: Run) -> None:
     runs = [other for other in load() if other.cell != run.cell] + [run]
     runs.sort(key=lambda one: (one.suite, list(MPIS).index(one.mpi), one.ranks, VARIANTS.index(one.variant)))
     DATA.write_text("".join(json.dumps(asdict(one)) + "\n" for one in runs))
-    head, _, rest = DOCUMENT.read_text().partition(BEGIN)
-    DOCUMENT.write_text(head + BEGIN + tables(runs) + END + rest.partition(END)[2])
+    put_between(DOCUMENT, tables(runs))
+
+
+def put_between(document: Path, text: str) -> None:
+    """Write the generated part of a document anew."""
+    head, _, rest = document.read_text().partition(BEGIN)
+    document.write_text(head + BEGIN + text + END + rest.partition(END)[2])
+
+
+def between(document: Path) -> str:
+    """The generated part of a document."""
+    return document.read_text().partition(BEGIN)[2].partition(END)[0]
 
 
 def tables(runs: Iterable[Run]) -> str:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from progress_engine.tests.third_party.runs import BEGIN, DOCUMENT, END, Run, load, tables
+from progress_engine.tests.third_party.runs import DOCUMENT, Run, between, load, tables
 
 
 def test_the_document_is_of_the_data() -> None:
-    text = DOCUMENT.read_text()
-    assert text.partition(BEGIN)[2].partition(END)[0] == tables(load())
+    assert between(DOCUMENT) == tables(load())
 
 
 def test_what_was_not_run_and_what_differed_is_said() -> None:

@@ -38,7 +38,10 @@ PARSERS: dict[str, Parser] = {
     "openfoam": solvers.openfoam,
     "espresso": solvers.quantum_espresso,
     "meep": solvers.meep,
+    "nwchem": solvers.nwchem,
+    "scalapack": programs.scalapack,
 }
+WITHOUT_TIME = {"minighost-1.0", "scalapack-2.2-lu", "scalapack-2.2-qr"}
 SAMPLES = {path.stem: path for path in sorted(OUTPUTS.glob("*.txt"))}
 
 
@@ -56,6 +59,7 @@ EXPECTED = {
     "espresso-6.7-silicon": (1, 0, {}, "cpu_s", 0.5),
     "hpcc-1.5": (1, 0, {"processes": 2}, "ptrans_bytes_per_s", 0.122777e9),
     "meep-1.25-bend": (1, 0, {}, "time_s", 21.1792),
+    "nwchem-7.0-water": (1, 0, {}, "time_s", 2.2),
     "openfoam-1912-cavity": (1, 0, {}, "cpu_s", 7.11),
     "hpcg-3.1": (1, 0, {}, "flops", 0.580688e9),
     "minife-2.0": (1, 0, {}, "time_s", 0.263533),
@@ -87,7 +91,7 @@ EXPECTED = {
 
 
 def test_every_output_is_expected_to_hold_something() -> None:
-    assert set(SAMPLES) == {*EXPECTED, "minighost-1.0"}
+    assert set(SAMPLES) == {*EXPECTED, *WITHOUT_TIME}
 
 
 def test_minighost_says_that_it_is_right_and_prints_no_time() -> None:
@@ -154,6 +158,18 @@ def test_an_output_as_it_came(name: str) -> None:
         ("openfoam-1912-cavity", "Final residual = 9.10592e-07", "Final residual = nan", "of p: 'nan' is no number"),
         ("hpcc-1.5", "Success=1", "Success=0", "its summary says Success=0"),
         ("hpcc-1.5", "MPIFFT_Gflops=", "FFT=", "its summary lacks MPIFFT_Gflops"),
+        (
+            "scalapack-2.2-lu",
+            "    8 tests completed and p",
+            "    0 tests completed and p",
+            "0 passed, 0 failed, 0 skipped",
+        ),
+        ("scalapack-2.2-qr", "    0 tests completed and f", "    1 tests completed and f", "12 passed, 1 failed"),
+        ("scalapack-2.2-qr", "    0 tests skipped", "    2 tests skipped", "12 passed, 0 failed, 2 skipped"),
+        ("scalapack-2.2-qr", "END OF TESTS.", "", "it ends before its tests did"),
+        ("nwchem-7.0-water", "Total SCF energy =", "Energy =", "it lacks the total energy"),
+        ("nwchem-7.0-water", "=    -76.0", "=    NaN-76.0", "is no number"),
+        ("nwchem-7.0-water", " Total times", " Times", "it lacks its time"),
         ("meep-1.25-bend", "run 0 finished", "run 0 went on", "it ends before its run did"),
         ("meep-1.25-bend", "field: 25.0 1.2712885711768007e-5", "field: 25.0 nan", "field at 25.0: 'nan' is no number"),
         ("npb-3.4-cg.S", "0.22\n", "**********\n", "'**********' is no number"),
@@ -171,6 +187,16 @@ def test_the_energies_of_lammps_are_its_result() -> None:
     found = lammps(text_of("lammps-20210929-melt"))
     assert found.result == "0: -4.6134356, 100: -4.6223613"
     assert re.fullmatch(CASES["lammps-melt"][1].result, found.result)
+
+
+def test_what_scalapack_and_nwchem_are_compared_by() -> None:
+    assert programs.scalapack(text_of("scalapack-2.2-lu")).result == "8 tests passed"
+    found = programs.scalapack(text_of("scalapack-2.2-qr")).result
+    assert found.startswith("12 tests passed, residuals 0.2 0.")
+    assert len(found.split()) == 4 + 12
+    energy = solvers.nwchem(text_of("nwchem-7.0-water")).result
+    assert energy == "-76.02710701 hartree"
+    assert re.fullmatch(CASES["nwchem-water"][1].result, energy)
 
 
 def test_himenos_loops_are_as_many_as_a_minute_takes_so_its_rehearsal_is_the_result() -> None:
