@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,9 +32,11 @@ def of_launches(values: npt.NDArray[np.float64], source: str) -> Number:
     return Number(middle, low, high, f"{source}; {len(values)} launches")
 
 
-def launch_medians(records: Records) -> pd.DataFrame:
-    """One row a launch and point, a column a quantity: the median of its repetitions on rank 0."""
+def launch_medians(records: Records, only: Collection[str] = ()) -> pd.DataFrame:
+    """One row a launch and point, a column a quantity: the median of its repetitions on rank 0. `only`: these, where a
+    parameter of the points is called as another quantity."""
     samples = records.samples[records.samples["rank"] == 0]
+    samples = samples[samples["quantity"].isin(only)] if only else samples
     keys = [name for name in samples.columns if name not in {"rank", "role", "quantity", "index", "value", "order"}]
     medians = samples.groupby([*keys, "quantity"], observed=True, dropna=False)["value"].median()
     table = medians.unstack("quantity").reset_index()

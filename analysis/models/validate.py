@@ -18,7 +18,7 @@ from analysis.models.medians import Number, launch_medians, of_launches
 from analysis.records.load import Records
 
 Key = tuple[str, str, int, str, str]  # study, MPI, ranks, point, variant
-QUANTITY = "total_s"
+QUANTITIES = ("total_s", "elapsed_s")  # of the benchmarks of overlap, of the applications
 INTENTION = "work_units"  # follows from the rest of the point
 
 
@@ -38,8 +38,8 @@ class Compared:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`errors`: MPI -> the median of the points' errors without their signs; `pairs`: of variants at a point whose
-    measured intervals do not overlap, and how many of them the prediction has in the same order."""
+    """`errors`: of an MPI, a study, so many ranks the median of the points' errors without their signs; `pairs`: of
+    variants at a point whose measured intervals do not overlap, and how many the prediction has in the same order."""
 
     points: list[Compared]
     errors: dict[str, float]
@@ -51,18 +51,20 @@ class Verdict:
 
 def totals(records: Records) -> dict[Key, Number]:
     """The total time of every point: the median of its launches, with their spread."""
-    table = launch_medians(records)
-    if QUANTITY not in table:
+    table = launch_medians(records, QUANTITIES)
+    there = [name for name in QUANTITIES if name in table]
+    if not there:
         raise UsageError("The sessions have no total times.")
+    table = table.assign(whole=table[there].bfill(axis="columns").iloc[:, 0])
     ranks = dict(zip(records.launches["launch"], records.launches["world_size"], strict=True))
     axes = [name for name in records.parameters if name != INTENTION]
-    table = table[table[QUANTITY].notna()]
+    table = table[table["whole"].notna()]
     found: dict[Key, list[float]] = {}
     for row in table.to_dict("records"):
         point = {name: _plain(row[name]) for name in axes if not _absent(row[name])}
         key = (row["study"], row["mpi"], int(ranks[row["launch"]]), json.dumps(point, sort_keys=True), row["variant"])
-        found.setdefault(key, []).append(row[QUANTITY])
-    return {key: of_launches(np.array(values), QUANTITY) for key, values in found.items()}
+        found.setdefault(key, []).append(row["whole"])
+    return {key: of_launches(np.array(values), "whole time") for key, values in found.items()}
 
 
 def _absent(value: Any) -> bool:
@@ -83,18 +85,19 @@ def judge(points: list[Compared]) -> Verdict:
     """Over all points; UsageError where there is none."""
     if not points:
         raise UsageError("No point was both predicted and measured.")
-    by_mpi: dict[str, list[float]] = {}
+    parts: dict[str, list[float]] = {}
     for point in points:
-        by_mpi.setdefault(point.key[1], []).append(abs(point.error))
+        for part in (point.key[1], point.key[0], f"{point.key[2]} ranks"):
+            parts.setdefault(part, []).append(abs(point.error))
     pairs = list(_decided_pairs(points))
     wrong = [
-        f"{a.key[1]}, {a.key[3]}: {a.key[4]} and {b.key[4]}"
+        f"{a.key[0]}, {a.key[1]}, {a.key[2]} ranks, {a.key[3]}: {a.key[4]} and {b.key[4]}"
         for a, b in pairs
         if (a.measured.value < b.measured.value) != (a.predicted.value < b.predicted.value)
     ]
     return Verdict(
         points=points,
-        errors={mpi: statistics.median(errors) for mpi, errors in by_mpi.items()},
+        errors={mpi: statistics.median(errors) for mpi, errors in sorted(parts.items())},
         error=statistics.median(abs(point.error) for point in points),
         pairs=len(pairs),
         in_order=len(pairs) - len(wrong),

@@ -54,6 +54,11 @@ def has_own_thread(model: Path, mpi: str) -> bool:
     return bool(_read(model, mpi, "async", "exists"))
 
 
+def unit_s(model: Path, mpi: str) -> float:
+    """What a unit of the benchmarks' work takes, by its model."""
+    return float(_read(model, mpi, "computation", "unit_s"))
+
+
 def settle_s(model: Path) -> float:
     """After which pause the network's rate limiters let a burst pass again; 0 where there are none."""
     pauses = [0.0]

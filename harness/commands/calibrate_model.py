@@ -12,7 +12,9 @@ import typer
 
 from harness.base import simulation
 from harness.base.errors import UsageError
+from harness.commands import model_parts, options
 from harness.sessions import session as sessions
+from harness.sessions.model_points import FIT
 
 if TYPE_CHECKING:
     from analysis.models.fit import Fit
@@ -29,12 +31,19 @@ CLUSTER = """<?xml version='1.0'?>
 
 
 def calibrate_model(
-    sessions_given: Annotated[list[str], typer.Argument(metavar="SESSION...", help="Records to fit to, or latest.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The model's folder, which is made.")],
+    sessions_given: Annotated[
+        list[str], typer.Argument(metavar="[SESSION...]", help="Records to fit to, or latest.")
+    ] = [],  # noqa: B006 - Typer copies it
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The model's folder, which is made.")] = Path(
+        "model"
+    ),
+    measure: Annotated[bool, typer.Option("--measure", help="Measure the points first to which it is fitted.")] = False,
+    settings: options.Settings = [],  # noqa: B006
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that is there.")] = False,
 ) -> int:
     """Fit a model of MPIs and network to sessions of two ranks: overlap-ratio and collective-overlap.
 
+    With --measure on the virtual cluster, at points which ./bench validate-model has none of.
     Each number stands in the files with its interval and where it comes from. What no record says is an error.
     Example: ./bench calibrate-model SESSION OTHER --out my-model; OVERLAP_BENCH_MODEL=my-model ./bench run ...
     """
@@ -43,12 +52,15 @@ def calibrate_model(
 
     if out.exists() and not force:
         raise UsageError(f"--out {out}: there is something already; name another folder, or add --force.")
-    found = [sessions.load(name) for name in sessions_given]
+    if measure == bool(sessions_given):
+        raise UsageError("One of two is wanted: the sessions to fit to, or --measure.")
+    measured, status = model_parts.measure(FIT, settings, "fit") if measure else (sessions_given, 0)
+    found = [sessions.load(name) for name in measured]
     fitted = fit(load([session.path for session in found]))
     origin = [{"session": s.name, "commit": s.facts.git.commit if s.facts.git else ""} for s in found]
     _write(out, fitted, origin)
     print(f"{out}: {simulation.PLATFORM} and {', '.join(f'{mpi}.json' for mpi in fitted.mpis)}")
-    return 0
+    return status
 
 
 def _write(out: Path, fitted: Fit, origin: list[dict[str, Any]]) -> None:

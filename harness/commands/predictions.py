@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A model's answer to what a session measured: the same points, with the same work, on as many ranks."""
+"""A model's answers: to what a session measured, with the same work on as many ranks; and to what will be measured."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from harness.base import process, simulation
 from harness.base.errors import Failure
 from harness.base.variants import recipe
+from harness.job.calibrate import Calibration
+from harness.sessions.model_points import SCALE, Part
 from reframe_checks.catalogue import by_names
 
 if TYPE_CHECKING:
@@ -35,11 +37,27 @@ def simulate_like(records: Records, folder: Path, launches: int) -> None:
             continue
         ranks = int(sizes[group["launch"].iloc[0]])
         unique = [json.loads(text) for text in dict.fromkeys(map(_point, group.to_dict("records")))]
+        what = (str(study), str(mpi), str(variant))
+        settle = [word for word in arguments[group["launch"].iloc[0]] if word.startswith("--settle-s")]
+        options = [f"--ranks={ranks}", *units.get(what[:2], [])]
         for draw in range(launches):
-            what = (str(study), str(mpi), str(variant))
-            options = [f"--ranks={ranks}", *units.get(what[:2], [])]
-            settle = [word for word in arguments[group["launch"].iloc[0]] if word.startswith("--settle-s")]
             _simulate(folder, model, what, (options, settle), unique, draw)
+
+
+def simulate_part(part: Part, folder: Path, launches: int) -> None:
+    """Write a session of what `part` will measure into `folder`: the computations as long as they are meant to be."""
+    (folder / "records").mkdir(parents=True)
+    model = simulation.folder()
+    settle = [f"--settle-s={simulation.settle_s(model):g}"]
+    for study in by_names(list(part.studies)):
+        scale = study.scale(SCALE, part.settings)
+        for mpi in simulation.mpis(model):
+            work = Calibration(simulation.unit_s(model, mpi), {}, mpi)
+            points = [work.with_work(dict(point)) for point in scale.points()]
+            for variant in part.variants or scale.variants:
+                for draw in range(launches):
+                    options = [f"--ranks={study.tasks(part.nodes)}"]
+                    _simulate(folder, model, (study.name, mpi, variant), (options, settle), points, draw)
 
 
 def units_of(records: Records) -> dict[tuple[str, str], list[str]]:

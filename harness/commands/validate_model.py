@@ -12,86 +12,104 @@ import typer
 
 from harness.base import simulation
 from harness.base.errors import UsageError
+from harness.commands import model_parts, options, prediction_file
 from harness.sessions import session as sessions
+from harness.sessions.model_points import VALIDATION
 from harness.sites import simulated
 
 if TYPE_CHECKING:
     from analysis.models.medians import Number
     from analysis.models.validate import Compared, Key, Verdict
+    from analysis.records.load import Records
 
 LAUNCHES = 6
-SCHEMA = 1
 
 
 def validate_model(
-    names: Annotated[list[str], typer.Argument(metavar="SESSION...", help="Measured; with --predict: simulated.")],
+    names: Annotated[list[str], typer.Argument(metavar="[SESSION...]", help="Measured.")] = [],  # noqa: B006
     predict: Annotated[
-        Path | None, typer.Option("--predict", metavar="FILE", help="Write down what SESSION predicts, and end.")
+        Path | None, typer.Option("--predict", metavar="FILE", help="Write what the model says of the points, and end.")
     ] = None,
+    measure: Annotated[bool, typer.Option("--measure", help="Measure these points, as sessions, and end.")] = False,
     against: Annotated[
         Path | None, typer.Option("--against", metavar="FILE", help="Such a file, from before SESSION was measured.")
     ] = None,
+    settings: options.Settings = [],  # noqa: B006 - Typer copies it
 ) -> int:
     """Hold predictions against measurements: the error of each point, and the order of the variants.
 
-    Without --against the model predicts the points of SESSION now, with the work that was done at them.
-    To predict before: ./bench run STUDY --system simulated, --predict FILE of that session, measure, --against FILE.
+    First --predict FILE, which is committed; then --measure; then the sessions with --against FILE, which must be older
+    than they. The points are those of group validation, to none of which a model is fitted: 2 ranks, and 4 and 8 whose
+    computation is slept. Without --against the model predicts the points of SESSION now, with the work done at them.
     Example: ./bench validate-model latest
     """
+    if sum(map(bool, (predict, measure, names))) != 1:
+        raise UsageError("One of three is wanted: --predict FILE, --measure, or the sessions that were measured.")
+    if predict:
+        return _predict(predict)
+    if measure:
+        measured, status = model_parts.measure(VALIDATION, settings, "validation")
+        print(f"measured: {' '.join(measured)}")
+        return status
+    return _compare([sessions.load(name) for name in names], prediction_file.read(against) if against else None)
+
+
+def _compare(found: list[sessions.Session], earlier: prediction_file.Predictions | None) -> int:
     from analysis.models.validate import judge, pair, totals  # noqa: PLC0415 - a second of imports
     from analysis.records.load import load  # noqa: PLC0415
 
-    found = [sessions.load(name) for name in names]
-    if predict:
-        _write(predict, [session.name for session in found], totals(load([session.path for session in found])))
-        return 0
     points: list[Compared] = []
     for session in found:
         measured = load([session.path])
         if measured.simulated(session.name):
             raise UsageError(f"Session {session.name} is simulated: a measured one is wanted, or --predict FILE.")
-        points += pair(_read(against) if against else _simulated(measured), totals(measured))
+        if earlier:
+            earlier.must_be_older(session.name, measured)
+        points += pair(earlier.points if earlier else _simulated(measured), totals(measured))
+    if earlier:
+        print(earlier.words())
     _print(judge(points))
     return 0
 
 
-def _simulated(measured: object) -> dict[Key, Number]:
-    from analysis.models.validate import totals  # noqa: PLC0415
-    from analysis.records.load import Records, load  # noqa: PLC0415
-    from harness.commands.predictions import simulate_like  # noqa: PLC0415
-
-    assert isinstance(measured, Records)
+def _ready() -> None:
     if reason := simulated.supported():
         raise UsageError(reason)
     simulated.set_up([])
+
+
+def _simulated(measured: Records) -> dict[Key, Number]:
+    from analysis.models.validate import totals  # noqa: PLC0415
+    from analysis.records.load import load  # noqa: PLC0415
+    from harness.commands.predictions import simulate_like  # noqa: PLC0415
+
+    _ready()
     with tempfile.TemporaryDirectory(prefix="overlap-bench-") as temporary:
         folder = Path(temporary) / "predicted"
         simulate_like(measured, folder, LAUNCHES)
         return totals(load([folder]))
 
 
-def _write(path: Path, names: list[str], predicted: dict[Key, Number]) -> None:
-    from analysis.models.validate import to_json  # noqa: PLC0415
+def _predict(path: Path) -> int:
+    from analysis.models.validate import totals  # noqa: PLC0415
+    from analysis.records.load import load  # noqa: PLC0415
+    from harness.commands.predictions import simulate_part  # noqa: PLC0415
 
-    model = simulation.folder()
-    content = {"schema": SCHEMA, "model": model.name, "files": simulation.files(model), "sessions": names}
-    partial = path.with_name(f".{path.name}.part")
-    try:
-        partial.write_text(json.dumps(content | {"predictions": to_json(predicted)}, indent=1) + "\n")
-        partial.replace(path)
-    except OSError as error:
-        raise UsageError(f"--predict {path} cannot be written ({error.strerror}).") from error
+    _ready()
+    predicted: dict[Key, Number] = {}
+    left_out: dict[str, None] = {}
+    with tempfile.TemporaryDirectory(prefix="overlap-bench-") as temporary:
+        for part in VALIDATION:
+            folder = Path(temporary) / f"{part.nodes}-nodes"
+            simulate_part(part, folder, LAUNCHES)
+            records = load([folder])  # one by one: their launches have the same names
+            predicted |= totals(records)
+            left_out |= dict.fromkeys(records.points["reason"].dropna())
+    prediction_file.write(path, simulation.folder(), predicted, list(left_out))
     print(f"{path}: {len(predicted)} points")
-
-
-def _read(path: Path) -> dict[Key, Number]:
-    from analysis.models.validate import from_json  # noqa: PLC0415
-
-    try:
-        content = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise UsageError(f"--against {path} cannot be read: {error}.") from None
-    return from_json(content.get("predictions") if isinstance(content, dict) else None, f"--against {path}")
+    for reason in left_out:
+        print(f"  left out: {reason}")
+    return 0
 
 
 def _print(verdict: Verdict) -> None:
@@ -99,8 +117,8 @@ def _print(verdict: Verdict) -> None:
 
     columns = ["study", "MPI", "ranks", "point", "variant", "predicted ms", "measured ms", "95 % of launches", "error"]
     print(plain(columns, [_row(point) for point in verdict.points]))
-    for mpi, error in verdict.errors.items():
-        print(f"{mpi}: median error {100 * error:.1f} %")
+    for part, error in verdict.errors.items():
+        print(f"{part}: median error {100 * error:.1f} %")
     print(f"all {len(verdict.points)} points: median error {100 * verdict.error:.1f} %")
     share = f" ({100 * verdict.in_order / verdict.pairs:.0f} %)" if verdict.pairs else ""
     print(

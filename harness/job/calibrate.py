@@ -23,6 +23,8 @@ from harness.job import records
 from harness.job.plan import INTENTIONS, Point
 from harness.job.records import RecordFile
 
+SLEPT_UNIT_S = 1e-6  # of workloads/common/sleeping.h
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -45,7 +47,9 @@ class Calibration:
             seconds = point["comp_s"]
         else:
             return point
-        return point | {"work_units": round(seconds / self.unit_s)}
+        return point | {
+            "work_units": round(seconds / (SLEPT_UNIT_S if point.get("compute") == "sleep" else self.unit_s))
+        }
 
     def publish(self, path: Path) -> Calibration:
         """Put this at `path` unless another job has been faster; the one that is there, for all jobs alike.

@@ -4,14 +4,15 @@
 // done its part is not done with the collective.
 //
 // Point: collective, size_bytes (the vector of ibcast, ireduce, iallreduce; else the block from one rank to another),
-// work_units, work (register), test_every (0; manual progression). Samples, one a repetition, on every rank: total_s,
-// comm_s, comp_s, comp_in_s (tests included), post_s, wait_s, test_s, ack_s (the closing barrier alone), cpu_s and the
-// context switches of the application's and of other threads.
+// work_units, work (register), compute (real), test_every (0; manual progression). Samples, one a repetition, on every
+// rank: total_s, comm_s, comp_s, comp_in_s (tests included), post_s, wait_s, test_s, ack_s (the closing barrier alone),
+// cpu_s and the context switches of the application's and of other threads.
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include "common/clock.h"
 #include "common/errors.h"
+#include "common/sleeping.h"
 #include "common/thread_usage.h"
 #include "microbench/benchmarks.h"
 #include "microbench/collective.h"
@@ -32,6 +33,7 @@ const Parameters& parameters() {
       size_parameter(nullptr),
       work_units_parameter(nullptr),
       work_parameter(),
+      compute_parameter(),
       test_every_parameter(),
   };
   return table;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/clock.h"
+#include "common/sleeping.h"
 #include "microbench/benchmarks.h"
 
 namespace workloads {
@@ -21,16 +22,25 @@ double test(MPI_Request& request) {
 }  // namespace
 
 Computation::Computation(const Preparation& preparation, const Parameters& parameters)
-    : work_(make_fixed_work(work_of(preparation.point, parameters))),
+    : work_(is_slept(preparation.point, parameters) ? nullptr
+                                                    : make_fixed_work(work_of(preparation.point, parameters))),
       units_(units_of(preparation, parameters)),
       test_every_(static_cast<std::uint64_t>(integer_of(preparation.point, parameters, "test_every"))) {}
+
+void Computation::compute(std::uint64_t units) noexcept {
+  if (work_) {
+    work_->run(units);
+  } else {
+    sleep_units(units);
+  }
+}
 
 double Computation::alone() {
   if (units_ == 0) {
     return 0;
   }
   const auto begin = Clock::now();
-  work_->run(units_);
+  compute(units_);
   return seconds_since(begin);
 }
 
@@ -41,7 +51,7 @@ ComputationTimes Computation::beside(MPI_Request& request) {
   ComputationTimes times;
   const auto begin = Clock::now();
   for (std::uint64_t done = 0; done < units_; done += test_every_) {
-    work_->run(std::min(test_every_, units_ - done));
+    compute(std::min(test_every_, units_ - done));
     if (request != MPI_REQUEST_NULL) {
       times.test_s += test(request);
     }

@@ -16,7 +16,7 @@ namespace workloads {
 
 class Computation {
  public:
-  /// The point's work_units (times the slowdown), work and test_every, which `parameters` must have.
+  /// The point's work_units (times the slowdown), work, compute and test_every, which `parameters` must have.
   Computation(const Preparation& preparation, const Parameters& parameters);
 
   /// This rank computes nothing.
@@ -29,7 +29,9 @@ class Computation {
   ComputationTimes beside(MPI_Request& request);
 
  private:
-  std::unique_ptr<FixedWork> work_;
+  void compute(std::uint64_t units) noexcept;
+
+  std::unique_ptr<FixedWork> work_;  ///< null where it is slept
   std::uint64_t units_;
   std::uint64_t test_every_;
 };

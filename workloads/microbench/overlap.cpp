@@ -2,14 +2,15 @@
 // Does a message progress while both sides, or one of them, compute? (Denis, PDP 2015: figures 7, 8 and 9;
 // studies overlap-ratio and send-time.)
 //
-// Point: pattern (both), size_bytes, work_units, work (register), test_every (0; manual progression), receive
-// (preposted). Samples, one a repetition: total_s, comm_s, comp_s, comp_in_s (tests included), post_s, wait_s, test_s,
-// ack_s, cpu_s and the context switches of the application's and of other threads.
+// Point: pattern (both), size_bytes, work_units, work (register), compute (real), test_every (0; manual progression),
+// receive (preposted). Samples, one a repetition: total_s, comm_s, comp_s, comp_in_s (tests included), post_s, wait_s,
+// test_s, ack_s, cpu_s and the context switches of the application's and of other threads.
 #include <mpi.h>
 
 #include <chrono>
 
 #include "common/errors.h"
+#include "common/sleeping.h"
 #include "microbench/benchmarks.h"
 #include "microbench/computation.h"
 #include "microbench/transfer.h"
@@ -31,6 +32,7 @@ const Parameters& parameters() {
       size_parameter(nullptr),
       work_units_parameter(nullptr),
       work_parameter(),
+      compute_parameter(),
       test_every_parameter(),
       receive_parameter(),
       {

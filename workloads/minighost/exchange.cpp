@@ -4,10 +4,10 @@
 // halo. As `overlap`, with a fixed amount of work; a barrier closes the total.
 //
 // Point: size_bytes (of a halo), work_units, edge (64, of the block that the computation sweeps over), posting,
-// test_every (0; manual progression). Samples, one a repetition, on every rank: those of every benchmark of overlap;
-// and unless the receives come last, both of the rank where they are least: arrived_early, the share of a rank's halos
-// that were there completely when the wait began, and changed_early, the share of their places looked at that had
-// changed.
+// test_every (0; manual progression), compute (real). Samples, one a repetition, on every rank: those of every
+// benchmark of overlap; and unless the receives come last, both of the rank where they are least: arrived_early, the
+// share of a rank's halos that were there completely when the wait began, and changed_early, the share of their places
+// looked at that had changed.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -19,6 +19,7 @@
 #include "common/errors.h"
 #include "common/overlap_sample.h"
 #include "common/program.h"
+#include "common/sleeping.h"
 #include "grid/decomposition.h"
 #include "minighost/benchmarks.h"
 #include "minighost/halo_probe.h"
@@ -69,6 +70,7 @@ const Parameters& parameters() {
           .meaning = "manual progression: MPI_Testall after every so many units of the computation; 0: never",
           .default_value = 0,
       },
+      compute_parameter(),
   };
   return table;
 }
@@ -111,6 +113,7 @@ class Exchange final : public Experiment {
         posting_(choice_of(preparation.point, parameters(), "posting")),
         settle_s_(preparation.settle_s),
         test_every_(static_cast<std::uint64_t>(integer_of(preparation.point, parameters(), "test_every"))),
+        slept_(is_slept(preparation.point, parameters())),
         work_(static_cast<int>(integer_of(preparation.point, parameters(), "edge"))) {
     const auto units = static_cast<double>(integer_of(preparation.point, parameters(), "work_units"));
     units_ = static_cast<std::uint64_t>(std::llround(units * preparation.slowdown));
@@ -205,7 +208,11 @@ class Exchange final : public Experiment {
     const bool manual = test_every_ > 0 && !requests_.empty();
     const std::uint64_t step = manual ? test_every_ : std::max<std::uint64_t>(units, 1);
     for (std::uint64_t done = 0; done < units; done += step) {
-      work_.run(std::min(step, units - done));
+      if (slept_) {
+        sleep_units(std::min(step, units - done));
+      } else {
+        work_.run(std::min(step, units - done));
+      }
       times.test_s += manual ? test() : 0;
     }
     times.elapsed_s = units == 0 ? 0 : seconds_since(begin);
@@ -281,6 +288,7 @@ class Exchange final : public Experiment {
   std::string posting_;
   double settle_s_;
   std::uint64_t test_every_;
+  bool slept_;
   Inflation work_;
   std::uint64_t units_ = 0;
   std::vector<Halo> halos_;

@@ -8,6 +8,7 @@
 
 #include "common/errors.h"
 #include "common/overlap_sample.h"
+#include "common/sleeping.h"
 #include "run.h"
 
 namespace simulated {
@@ -26,18 +27,24 @@ bool computes(const Json& point, bool sender) {
   return pattern == "both" || pattern == (sender ? "sender" : "receiver");
 }
 
-/// Computes `work` seconds, with a test of `request` after each part of them, if so is wished.
-Task compute_beside(Rank& rank, Seconds work, Seconds part, RequestPtr request) {
-  if (part <= 0) {
-    co_await rank.compute(work);
+struct Work {
+  Seconds all = 0;
+  Seconds part = 0;
+  bool asleep = false;
+};
+
+/// Computes all of `work`, with a test of `request` after each part of it, if so is wished.
+Task compute_beside(Rank& rank, Work work, RequestPtr request) {
+  if (work.part <= 0) {
+    co_await rank.compute(work.all, work.asleep);
     co_return;
   }
   const auto nothing = std::make_shared<Request>();
   nothing->done = true;
-  Seconds left = work;
+  Seconds left = work.all;
   while (left > 0) {
-    co_await rank.compute(std::min(part, left));
-    left -= part;
+    co_await rank.compute(std::min(work.part, left), work.asleep);
+    left -= work.part;
     if (!request->done) {
       co_await rank.wait(nothing);  // MPI_Test: a visit, and no wait
     }
@@ -50,14 +57,11 @@ struct Times {
   Seconds wait = 0;
 };
 
-struct Work {
-  Seconds all = 0;
-  Seconds part = 0;
-};
-
 Work work_of(const Json& point, const Model& model) {
-  return {.all = point.value("work_units", 0.0) * model.computation.unit,
-          .part = point.value("test_every", 0.0) * model.computation.unit};
+  const bool asleep = point.value("compute", std::string("real")) == "sleep";
+  const Seconds unit = asleep ? workloads::slept_unit_s : model.computation.unit;
+  return {
+      .all = point.value("work_units", 0.0) * unit, .part = point.value("test_every", 0.0) * unit, .asleep = asleep};
 }
 
 /// One message from `rank` to its partner or from it, and the acknowledgement that closes the sender's time.
@@ -76,7 +80,7 @@ Task transfer(Rank& rank, Fence& fence, const Json& point, Work work, Times& tim
     request = sender ? rank.send(peer, payload_tag, bytes) : rank.receive(peer, payload_tag, bytes);
   }
   if (work.all > 0) {
-    co_await compute_beside(rank, work.all, work.part, request);
+    co_await compute_beside(rank, work, request);
   }
   times.inside = rank.now() - begin;
   co_await rank.wait(request);
@@ -124,7 +128,7 @@ Task run_overlap(Rank& rank, Fence& fence, const Json& point, Measured& measured
   co_await transfer(rank, fence, point, {}, alone);
   co_await fence.arrive();
   const Seconds begin = rank.now();
-  co_await rank.compute(work.all);
+  co_await rank.compute(work.all, work.asleep);
   const Seconds computation = rank.now() - begin;
   co_await transfer(rank, fence, point, work, beside);
   if (work.all <= 0) {
@@ -153,7 +157,7 @@ Task collective_once(Rank& rank, Fence& fence, const Json& point, Work work, Tim
   const auto request = rank.start(schedule_of(rank.model().schedules, collective));
   if (work.all > 0) {
     const Seconds computing = rank.now();
-    co_await compute_beside(rank, work.all, work.part, request);
+    co_await compute_beside(rank, work, request);
     times.inside = rank.now() - computing;
   }
   const Seconds waiting = rank.now();
@@ -171,7 +175,7 @@ Task run_collective(Rank& rank, Fence& fence, const Json& point, Measured& measu
   co_await collective_once(rank, fence, point, {}, alone);
   co_await fence.arrive();
   const Seconds begin = rank.now();
-  co_await rank.compute(work.all);
+  co_await rank.compute(work.all, work.asleep);
   const Seconds computation = rank.now() - begin;
   co_await collective_once(rank, fence, point, work, beside);
   co_await fence.arrive();

@@ -78,7 +78,7 @@ void Rank::happened(Notice notice) {
   } else if (where_ == Where::computing && now() < polling_until_) {
     visit();                                               // somebody is polling, and goes on
     const Seconds more = wakes_->stays() > 0 ? 0 : cost_;  // a busy thread's time is paid already
-    computed_at_ += more;
+    computed_at_ += asleep_ ? 0 : more;
     polling_until_ += more;
     polls_.cpu += more;
   } else if (where_ == Where::computing) {
@@ -88,8 +88,9 @@ void Rank::happened(Notice notice) {
 
 // ---- computing
 
-void Rank::begin_computing(std::coroutine_handle<> program, Seconds work) {
+void Rank::begin_computing(std::coroutine_handle<> program, Seconds work, bool asleep) {
   where_ = Where::computing;
+  asleep_ = asleep;
   program_ = program;
   computed_at_ = std::max(now(), busy_until_) + work;
   world_.at(computed_at_, [this] { end_computing(); });
@@ -122,7 +123,7 @@ void Rank::poll() {
   const bool traffic = !notices_.empty();
   visit();
   const Seconds took = std::max(model_.costs.wake + cost_, wakes_->stays());
-  computed_at_ += took;
+  computed_at_ += asleep_ ? 0 : took;
   polling_until_ = now() + took;
   ++polls_.wakes;
   polls_.productive += traffic ? 1 : 0;

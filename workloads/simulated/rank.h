@@ -63,16 +63,17 @@ class Rank final : public Endpoint {
     return Waiting{*this, std::move(request)};
   }
 
-  /// co_await: the program computes for so long, and whoever polls meanwhile takes its core.
-  auto compute(Seconds work) {
+  /// co_await: the program computes for so long, and whoever polls meanwhile takes its core; unless it is `asleep`.
+  auto compute(Seconds work, bool asleep = false) {
     struct Computing {
       Rank& rank;
       Seconds work;
+      bool asleep;
       bool await_ready() const { return work <= 0; }
-      void await_suspend(std::coroutine_handle<> program) { rank.begin_computing(program, work); }
+      void await_suspend(std::coroutine_handle<> program) { rank.begin_computing(program, work, asleep); }
       void await_resume() {}
     };
-    return Computing{*this, work};
+    return Computing{*this, work, asleep};
   }
 
   void happened(Notice notice) override;
@@ -92,7 +93,7 @@ class Rank final : public Endpoint {
   bool enter(const RequestPtr& request);
   void leave() { where_ = Where::outside; }
   void serve();
-  void begin_computing(std::coroutine_handle<> program, Seconds work);
+  void begin_computing(std::coroutine_handle<> program, Seconds work, bool asleep);
   void end_computing();
   void plan_poll();
   void poll();
@@ -132,6 +133,7 @@ class Rank final : public Endpoint {
   Seconds moving_ = 0;      // of it: data
   bool late_ = false;
   bool unvisited_ = false;   // it waits, and has not looked yet
+  bool asleep_ = false;      // the program sleeps instead of computing: its core is whoever's
   Seconds computed_at_ = 0;  // when the computation is over, if nobody takes the core
   Seconds polling_until_ = 0;
   std::uint64_t plan_ = 0;  // the poll of an older plan does not happen

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/fixed_work.h"
+#include "common/sleeping.h"
 
 namespace workloads {
 namespace {
@@ -54,6 +55,15 @@ TEST(MemoryWork, AdvancesEveryWordOfTheRingInTurn) {
     known = known || advanced == jump(1, rounds);
   }
   EXPECT_TRUE(known) << advanced;
+}
+
+TEST(Sleeping, LastsAsLongAsItsUnitsAndTakesNoCore) {
+  constexpr std::uint64_t units = 200'000;
+  const auto begin = Clock::now();
+  const double cpu_s = thread_cpu_s();
+  sleep_units(units);
+  EXPECT_GE(seconds_since(begin), units * slept_unit_s);
+  EXPECT_LT(thread_cpu_s() - cpu_s, units * slept_unit_s / 10);
 }
 
 TEST(FixedWork, SplitWorkIsTheSameWork) {

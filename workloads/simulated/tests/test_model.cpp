@@ -16,13 +16,14 @@ struct Exchange {
   Bytes bytes = large;
   Seconds sender_work = 0;
   Seconds receiver_work = 0;
+  bool asleep = false;
   Seconds sender_end = 0;
   Seconds receiver_end = 0;
 
   Task operator()(Rank& rank) {
     const bool sender = rank.number() == 0;
     auto request = sender ? rank.send(1, 0, bytes) : rank.receive(0, 0, bytes);
-    co_await rank.compute(sender ? sender_work : receiver_work);
+    co_await rank.compute(sender ? sender_work : receiver_work, asleep);
     co_await rank.wait(request);
     (sender ? sender_end : receiver_end) = rank.now();
   }
@@ -123,6 +124,18 @@ TEST(Timer, WakesAtItsPeriodAndTakesTheCore) {
   // at 0, 0.1, ..., 0.5: the fifth comes before 0.505 and takes its millisecond, too
   EXPECT_EQ(job.ranks[0]->polls().wakes, 6);
   EXPECT_NEAR(end, 0.5 + (6 * 0.001), tolerance);
+}
+
+TEST(Timer, WhoSleepsGivesTheCoreAway) {
+  for (const bool asleep : {false, true}) {
+    Model model = free_model();
+    model.costs.wake = 0.01;
+    Job job(model, "timer", 2, {{"timer_us", "100000"}});
+    Exchange exchange{.bytes = 500, .receiver_work = 0.5, .asleep = asleep};
+    ASSERT_TRUE(job.run(std::ref(exchange)));
+    EXPECT_GT(job.ranks[1]->polls().cpu, 0);
+    EXPECT_NEAR(exchange.receiver_end, asleep ? 0.5 : 0.5 + job.ranks[1]->polls().cpu, tolerance);
+  }
 }
 
 TEST(Timer, AWakeMovesTheHandshake) {

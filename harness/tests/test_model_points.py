@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A model is held against points to which it is not fitted, and against what was measured after it had predicted."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from analysis.benchmarks.synthetic import USUAL, Synthetic
+from analysis.models.medians import Number
+from analysis.models.validate import judge, pair, totals
+from analysis.records.load import load
+from harness.base import simulation
+from harness.base.errors import UsageError
+from harness.base.mpis import WHEEL_MPIS
+from harness.commands import prediction_file
+from harness.job.calibrate import Calibration
+from harness.sessions.model_points import FIT, VALIDATION, without_computation
+from harness.sites import systems
+
+MODEL = simulation.SHIPPED / simulation.DEFAULT
+MEASURED = datetime.datetime(2026, 11, 21, 9, tzinfo=datetime.timezone.utc)  # as analysis.benchmarks.synthetic says
+BEFORE, AFTER = (MEASURED + datetime.timedelta(hours=hours) for hours in (-1, 1))
+
+
+def test_no_point_is_in_both_tables() -> None:
+    fitted, held = ([point for part in table for point in part.points()] for table in (FIT, VALIDATION))
+    assert fitted and held
+    assert [point for point in held if point in fitted] == []
+    assert without_computation({"size_bytes": 1, "comp_s": 0.1}) == without_computation({"size_bytes": 1})
+
+
+def test_every_part_is_a_run_of_all_three_mpis_and_more_ranks_than_cores_sleep() -> None:
+    system = systems.by_name("vcluster")
+    for part in FIT + VALIDATION:
+        jobs = part.request(system, {"launches": "1"}).jobs()
+        assert {job.mpi for job in jobs} == set(WHEEL_MPIS)
+        asleep = {point.get("compute") for job in jobs for point in job.scale.points()}
+        assert asleep == {"sleep"} if part.nodes > 2 else "sleep" not in asleep
+    assert {part.nodes for part in VALIDATION} == {2, 4, 8}
+
+
+def test_what_is_slept_needs_no_calibration() -> None:
+    found = Calibration(unit_s=3e-6, comm_s={})
+    assert found.with_work({"comp_s": 0.03})["work_units"] == 10_000
+    assert found.with_work({"comp_s": 0.03, "compute": "sleep"})["work_units"] == 30_000
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Path:
+    variants = {name: USUAL[name] for name in ("bare", "adaptive")}
+    return Synthetic(mpis={"mpich": variants}, comp_over_comm=(1.0,), comp_s=(0.03,)).write(tmp_path / "measured")
+
+
+def _written(path: Path, when: datetime.datetime, monkeypatch: pytest.MonkeyPatch, factor: float = 1.0) -> Path:
+    """What the session's own times, by `factor`, would be as predictions."""
+    times = totals(load([path.parent / "measured"]))
+    monkeypatch.setattr(prediction_file, "utc_now", lambda: when)
+    prediction_file.write(path, MODEL, {key: number.scaled(factor) for key, number in times.items()}, [])
+    return path
+
+
+def test_the_errors_are_those_of_the_file(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _written(tmp_path / "predicted.json", BEFORE, monkeypatch, 1.1)
+    content = json.loads(file.read_text())
+    assert content["files"] == simulation.files(MODEL)
+    assert len(content["model_sha256"]) == 64
+    found = prediction_file.read(file)
+    records = load([measured])
+    found.must_be_older("measured", records)
+    verdict = judge(pair(found.points, totals(records)))
+    assert len(verdict.points) == 2
+    assert verdict.error == pytest.approx(0.1)
+    assert (verdict.pairs, verdict.in_order) == (1, 1)
+    assert set(verdict.errors) == {"mpich", "overlap-ratio", "2 ranks"}
+
+
+def test_a_wrong_order_is_named(measured: Path) -> None:
+    times = totals(load([measured]))
+    turned = {key: Number(1 / number.value, 0, 0, "") for key, number in times.items()}
+    verdict = judge(pair(turned, times))
+    assert (verdict.pairs, verdict.in_order) == (1, 0)
+    assert "2 ranks" in verdict.wrong[0] and "adaptive and bare" in verdict.wrong[0]
+
+
+def test_a_younger_prediction_is_refused(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = prediction_file.read(_written(tmp_path / "predicted.json", AFTER, monkeypatch))
+    with pytest.raises(UsageError, match=r"was written 2026-11-21 10:00:00 UTC, and session measured was measured"):
+        found.must_be_older("measured", load([measured]))
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not here")
+def test_a_prediction_committed_later_is_refused(
+    measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = _written(tmp_path / "predicted.json", BEFORE, monkeypatch)
+    assert "not committed" in prediction_file.read(file).words()
+
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=A", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
+        subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True, capture_output=True, timeout=60)
+
+    def commit(when: datetime.datetime) -> None:
+        monkeypatch.setenv("GIT_COMMITTER_DATE", when.isoformat())
+        git("add", file.name)
+        git("commit", "-m", "as predicted")
+
+    git("init")
+    commit(BEFORE)
+    found = prediction_file.read(file)
+    assert "committed as" in found.words()
+    found.must_be_older("measured", load([measured]))
+    file.write_text(file.read_text() + "\n")
+    commit(AFTER)
+    with pytest.raises(UsageError, match=r"was changed by commit \w+ at 2026-11-21 10:00:00 UTC"):
+        prediction_file.read(file).must_be_older("measured", load([measured]))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}', '{"schema": 2, "model": "m", "written": "soon"}'])
+def test_what_is_no_file_of_predictions_is_a_sentence(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "predicted.json"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=r"--against .*predicted\.json"):
+        prediction_file.read(file)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Computation replaced by sleep, on a machine with fewer cores than ranks: what is left is communication, its progress,
+// and when the program calls MPI. Nothing measured so says what computation and progress take from each other.
+#pragma once
+
+#include <cstdint>
+
+#include "common/parameters.h"
+
+namespace workloads {
+
+/// A unit of work that is slept, of whatever it is a unit.
+inline constexpr double slept_unit_s = 1e-6;
+
+/// "compute": real or sleep. It stands in the point, so that each record says it.
+Parameter compute_parameter();
+
+bool is_slept(const Json& point, const Parameters& parameters);
+
+/// This thread sleeps `units` times slept_unit_s, from now on.
+void sleep_units(std::uint64_t units) noexcept;
+
+}  // namespace workloads
