@@ -23,11 +23,10 @@ def pages() -> dict[str, str]:
 
 
 def described(chapter: Chapter) -> list[str]:
-    source = f"{chapter.paper}; studies: {', '.join(chapter.studies)}."
+    source = "; ".join(filter(None, [chapter.paper, f"studies: {', '.join(chapter.studies)}."]))
     return [
         f"## {chapter.id}: {chapter.title}",
-        plain(source),
-        plain(chapter.note),
+        plain(f"{source} {chapter.note}".strip()),
         table(("claim", "number", "bound", "margin", "against", "source"), map(row, chapter.claims)),
     ]
 
