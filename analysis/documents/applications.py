@@ -79,7 +79,7 @@ def _parts(evidence: Evidence, study: str, quantity: str, *parameters: str) -> I
     names = [*SETTING, *(name for name in parameters if name in frame)]
     for keys, part in frames.groups(frame, names):
         here = dict(zip(names, keys, strict=True))
-        words = [mpi_title(str(here["mpi"])), str(here["system"]), f"{_ranks(evidence, study, here)} ranks"]
+        words = [mpi_title(str(here["mpi"])), str(here["system"]), f"ranks {_ranks(evidence, study, here)}"]
         words += [f"{name} {here[name]:g}" for name in names[3:]]
         yield ", ".join(words), here, part
 
@@ -193,7 +193,7 @@ def fft_transposes(evidence: Evidence) -> Lines:
         best, rival = _least(hiding), _least(_rivals(evidence, study, here))
         whose = f"{mpi_title(rival['mpi'])}, {rival['variant']}: {seconds_text(rival['value'])}"
         rows.append([
-            title, time_text(whole), f"{comp / comm:.2f}", f"{best['mode']}: {time_text(best)}",
+            title, time_text(whole), f"{comp / comm:.2f}" if comm else NONE, f"{best['mode']}: {time_text(best)}",
             f"{best['value'] / whole['value']:.2f}", f"{max(comp, comm) / whole['value']:.2f}", whose,
             f"{best['value'] / rival['value']:.2f}",
         ])  # fmt: skip

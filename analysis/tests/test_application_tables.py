@@ -47,7 +47,7 @@ def test_f4_has_a_row_an_mpi(tmp_path: Path) -> None:
     text = printed(tmp_path / "s")
     assert "| MPI | kernel, bare-multiple | ult, offload |" in text
     for mpi, kernel, ult in (("MPICH", "500", "250"), ("Open MPI", "1", "500"), ("Intel MPI", "1.5", "750")):
-        (row,) = [line for line in text.splitlines() if line.startswith(f"| {mpi}, s, 2 ranks, nx 8 |")]
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| {mpi}, s, ranks 2, nx 8 |")]
         assert f"| {kernel} " in row and f"| {ult} ms" in row and row.count(" of 10 s") == 2
 
 
@@ -73,10 +73,16 @@ def test_r3_is_held_against_blocking_and_bare_of_the_same_mpi(tmp_path: Path) ->
     session = study_session(tmp_path / "s", "fft", measured)
     study_session(tmp_path / "s", "fft", {"bare": fields(1.4, 1, 1), "mpi-async": fields(0.875, 1, 1)}, mpi="openmpi")
     row = (
-        "| MPICH, s, 2 ranks, nx 8 | 1 s [1 s, 1 s] | 1.50 | pipelined: 700 ms [700 ms, 700 ms] | 0.70 | 0.60 "
+        "| MPICH, s, ranks 2, nx 8 | 1 s [1 s, 1 s] | 1.50 | pipelined: 700 ms [700 ms, 700 ms] | 0.70 | 0.60 "
         "| Open MPI, mpi-async: 875 ms | 0.80 |"
     )
     assert row in printed(session)
+
+
+def test_one_rank_has_nothing_to_hide(tmp_path: Path) -> None:
+    fields = [point({"mode": mode}, elapsed_s=1.0, comp_s=1.0, comm_s=0.0) for mode in ("blocking", "pipelined")]
+    text = printed(study_session(tmp_path / "s", "fft", {"bare": fields, "adaptive": fields}))
+    assert "| 1 s [1 s, 1 s] | – | pipelined: 1 s [1 s, 1 s] | 1.00 | 1.00 |" in text
 
 
 def test_a_session_without_applications_has_no_tables(tmp_path: Path, capsys: Any) -> None:

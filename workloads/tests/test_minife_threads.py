@@ -54,3 +54,11 @@ def test_one_wrong_value_of_a_halo_fails_the_point(mpich: Launcher, threading: s
 def test_a_mistake_is_one_sentence_and_status_2(mpich: Launcher) -> None:
     result = of_threads(mpich).run(10, "solve", "--point=nx=2,ny=2,nz=2")
     assert_refused(result, "minife_threads", "10 ranks cannot share 3 x 3 x 3 nodes cut in halves: start 9 or")
+
+
+def test_what_memory_does_not_hold_is_refused_before_it_is_touched(mpich: Launcher) -> None:
+    """Also where it is the second point: nothing is measured before all is known to fit."""
+    arguments = ("--point=nx=12,ny=12,nz=12", "--point=nx=400,ny=400,nz=400")
+    result = of_threads(mpich).run(2, "solve", *arguments, preload="little_memory")
+    assert_refused(result, "minife_threads", "400 x 400 x 400 elements takes ")
+    assert "GB of memory a rank, and 4.0 GB are there for each" in result.errors

@@ -215,8 +215,9 @@ REFUSED = {
 
 
 def test_what_memory_does_not_hold_is_refused_before_it_is_touched(mpich: Launcher) -> None:
-    point = "--point=nx=1000,ny=1000,nz=1000,variables=40"
-    result = mpich.of("minighost").run(2, "solve", point, preload="little_memory")
+    """Also where it is the second point: nothing is measured before all is known to fit."""
+    arguments = ("--point=nx=9,ny=9,nz=9", "--point=nx=1000,ny=1000,nz=1000,variables=40")
+    result = mpich.of("minighost").run(2, "solve", *arguments, preload="little_memory")
     assert_refused(result, "minighost", "a grid of 1000 x 1000 x 1000 points takes ")
 
 
