@@ -25,7 +25,8 @@ from PIL import Image
 from analysis.errors import Failure
 
 PROGRAMS = ("chromium", "chromedriver")
-PATIENCE_S = 300
+INSTALL = ".venv/bin/python -m pip install --require-hashes -r requirements-browser.lock"
+PATIENCE_S = 300  # until a page is loaded or a script has ended: several browsers may share the CPU
 WIDE, NARROW = (1200, 900), (420, 900)
 PICTURES = {  # name -> size, dark, the part of the page's address behind #, what is scrolled to
     "report-filters": (WIDE, False, "variant=bare,adaptive", "filters"),
@@ -39,8 +40,10 @@ COLOURS = 160  # of a picture: what is drawn has few
 @contextlib.contextmanager
 def chromium(size: tuple[int, int] = WIDE, dark: bool = False, script: bool = True) -> Iterator[Any]:
     """A headless Chromium that prefers light or dark pages, with JavaScript or without."""
-    from selenium import webdriver  # noqa: PLC0415 - an extra's
-
+    try:
+        from selenium import webdriver  # noqa: PLC0415 - an extra's
+    except ImportError as error:
+        raise Failure(f"the extra `browser` is not installed: {INSTALL}") from error
     found = [shutil.which(program) for program in PROGRAMS]
     if None in found:
         raise Failure(f"{' and '.join(PROGRAMS)} are needed: apt-get install chromium chromium-driver")
@@ -107,4 +110,7 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Failure as failure:
+        sys.exit(f"browser: {failure}")
