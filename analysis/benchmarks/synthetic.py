@@ -59,6 +59,7 @@ class Synthetic:
     seed: int = 1
     machine: str = "Example CPU"
     nodes: dict[str, dict[str, Any]] | None = None  # what the compute nodes say; None: what the login node says
+    ranks: int = 2  # a node each; the second half of them receives
     wakes: dict[int, float] = field(default_factory=lambda: {500: 0.1, 2000: 0.0})  # of limit: what each costs it
 
     def write(self, session: Path) -> Path:
@@ -67,7 +68,8 @@ class Synthetic:
         records = session / "records"
         records.mkdir(parents=True, exist_ok=True)
         (session / "session.json").write_text(json.dumps(provenance(session.name, self), indent=1))
-        login = {host: provenance(session.name, self)["machine"] for host in ("vc1", "vc2")}
+        here = provenance(session.name, self)["machine"]
+        login = {host: here for host in map(host_of, range(self.ranks))}
         for host, facts in (login if self.nodes is None else self.nodes).items():
             (session / "nodes").mkdir(exist_ok=True)
             (session / "nodes" / f"{host}.json").write_text(json.dumps({"host": host, **facts}))
@@ -115,7 +117,7 @@ class Synthetic:
     def launch_lines(
         self, context: dict[str, Any], behaviour: Behaviour, rng: np.random.Generator
     ) -> list[dict[str, Any]]:
-        lines: list[dict[str, Any]] = [header(context)]
+        lines: list[dict[str, Any]] = [header(context, self.ranks)]
         shift = float(np.exp(rng.normal(0, self.launch_spread)))
         points = self.points()
         if context["variant"] == LIMIT:
@@ -125,14 +127,14 @@ class Synthetic:
             if behaviour.fails:
                 lines.append({"point": point, "rank": 0, "status": behaviour.fails, "reason": "made up", "samples": {}})
                 continue
-            lines += [self._rank(point, rank, behaviour, shift, rng) for rank in (0, 1)]
-        return [*lines, end(context["variant"])]
+            lines += [self._rank(point, rank, behaviour, shift, rng) for rank in range(self.ranks)]
+        return [*lines, end(context["variant"], ranks=self.ranks)]
 
     def _rank(
         self, point: dict[str, Any], rank: int, behaviour: Behaviour, shift: float, rng: np.random.Generator
     ) -> dict[str, Any]:
         comm, comp, total = self.truth(point, behaviour)
-        role = ("sender", "receiver")[rank]
+        role = "sender" if 2 * rank < self.ranks else "receiver"
         computes = point["pattern"] in ("both", role)
 
         def draw(value: float) -> list[float]:
@@ -163,9 +165,14 @@ class Synthetic:
         }
 
 
-def header(context: dict[str, Any]) -> dict[str, Any]:
-    ranks = [
-        {"rank": rank, "host": f"vc{rank + 1}", "cpus_allowed": [rank], "clock_resolution_s": 1e-9} for rank in (0, 1)
+def host_of(rank: int) -> str:
+    return f"vc{rank + 1}"
+
+
+def header(context: dict[str, Any], ranks: int = 2) -> dict[str, Any]:
+    places = [
+        {"rank": rank, "host": host_of(rank), "cpus_allowed": [rank], "clock_resolution_s": 1e-9}
+        for rank in range(ranks)
     ]
     return {
         "header": {
@@ -176,27 +183,27 @@ def header(context: dict[str, Any]) -> dict[str, Any]:
             "arguments": [],
             "mpi_library": f"{context.get('mpi', 'none')} 0.0 (made up)",
             "thread_level": {"asked": "single", "provided": "single"},
-            "world_size": 2,
-            "ranks": ranks,
+            "world_size": ranks,
+            "ranks": places,
             "start_time": "2026-11-21T09:00:00Z",
         }
     }
 
 
-def end(variant: str, status: str = "ok") -> dict[str, Any]:
+def end(variant: str, status: str = "ok", ranks: int = 2) -> dict[str, Any]:
     engine = None
     if variant not in WITHOUT_ENGINE:
         engine = {"version": "0.1.0", "preset": variant, "active": variant != "off", "reason": "", "settings": {}}
-    ranks = [
+    places = [
         {
             "rank": rank,
             "cpus_observed": [rank],
             "interface_bytes": {"eth0": {"received": 10**8, "sent": 10**8}},
             "engine": engine,
         }
-        for rank in (0, 1)
+        for rank in range(ranks)
     ]
-    return {"end": {"status": status, "elapsed_s": 1.5, "ranks": ranks}}
+    return {"end": {"status": status, "elapsed_s": 1.5, "ranks": places}}
 
 
 def provenance(name: str, session: Synthetic) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 Facts = Mapping[str, Any]
+SHOWN = 8  # nodes that are named in a sentence
 
 # What makes two machines different ones, and what a reader should know of two alike: field -> its plural in words.
 DECISIVE = {
@@ -79,13 +80,18 @@ def cautions(session: Facts) -> list[str]:
             f"Session {name} does not describe its compute nodes: what is said of the machine is of the login node."
         )
     elif session.get("nodes") and session.get("undescribed"):
-        said.append(f"Session {name} does not describe all of its nodes: not {', '.join(session['undescribed'])}.")
+        said.append(f"Session {name} does not describe all of its nodes: not {_some(session['undescribed'])}.")
     for field, words in {**DECISIVE, **TOLD}.items():
         differing = values(session, field)
         if len(differing) > 1:
-            each = "; ".join(f"{value} on {', '.join(names)}" for value, names in differing.items())
+            each = "; ".join(f"{value} on {_some(names)}" for value, names in differing.items())
             said.append(f"The nodes of session {name} have different {words}: {each}.")
     return said
+
+
+def _some(names: Sequence[str]) -> str:
+    """All of a few names, the first of many."""
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def alike(described: Sequence[Facts]) -> dict[str, Facts]:
