@@ -61,12 +61,13 @@ class Tally:
 def tally(pairs: Sequence[Pair], margin: float = MARGIN) -> Tally:
     """What `compare` says of every pair: an alarm is a session or a point called slower or faster.
 
-    A session is called so where one of its points is. Pairs of which nothing can be compared are no decisions.
+    A session is called so where one of its points is. Pairs of which nothing can be compared are no decisions, be it
+    that all of it was disturbed.
     """
     decided = alarms = points = point_alarms = 0
     for base, new in pairs:
         judged, session = judge_points(base.points, new.points, margin, FALSE_ALARMS)
-        compared = [point for point in judged if not math.isnan(point.p)]
+        compared = [point for point in judged if not math.isnan(point.p) and point.undisturbed is None]
         decided += bool(compared)
         alarms += session.verdict in CHANGED
         points += len(compared)
@@ -78,7 +79,7 @@ def alike(kept: Sequence[Kept]) -> list[list[Kept]]:
     """The sessions of one program on one MPI and machine together, in order of time."""
     found: dict[tuple[object, ...], list[Kept]] = {}
     for one in kept:
-        found.setdefault((one.about, one.mpi, frozenset(one.points)), []).append(one)
+        found.setdefault((one.machine, one.about, one.mpi, frozenset(one.points)), []).append(one)
     return list(found.values())
 
 
@@ -95,6 +96,12 @@ def disjoint_pairs(kept: Sequence[Kept]) -> list[Pair]:
 def halves(kept: Sequence[Kept]) -> list[Pair]:
     """Every second launch of each session against the others of it."""
     return [(_every_second(one, 0), _every_second(one, 1)) for one in kept]
+
+
+def alone(kept: Sequence[Kept]) -> list[Kept]:
+    """Those that are in no pair to be tested on: of them nothing but halves can be compared."""
+    paired = {(one.name, one.mpi) for pair in disjoint_pairs(used(kept, "tested")) for one in pair}
+    return [one for one in kept if one.slowdown == 1 and (one.name, one.mpi) not in paired]
 
 
 def _every_second(one: Kept, first: int) -> Kept:
@@ -139,8 +146,7 @@ def split(fresh: Sequence[Kept]) -> list[Kept]:
 def tables(kept: Sequence[Kept], alarms: Mapping[float, int]) -> str:
     """The tables as Markdown; `alarms` as alarms_chosen_on() counts them."""
     parts = [_choice(kept, alarms), _test(used(kept, "tested"), disjoint_pairs, "independent pairs")]
-    every = [one for one in kept if one.slowdown == 1]
-    parts += [_test(every, halves, "sessions halved"), _found(kept)]
+    parts += [_test(alone(kept), halves, "sessions halved"), _found(kept)]
     return "\n\n".join("\n".join(part) for part in parts)
 
 
@@ -157,18 +163,21 @@ def _choice(kept: Sequence[Kept], alarms: Mapping[float, int]) -> list[str]:
 
 def _test(kept: Sequence[Kept], pairing: Callable[[Sequence[Kept]], list[Pair]], words: str) -> list[str]:
     rows: list[Sequence[object]] = []
-    places = dict.fromkeys((one.machine, one.mpi) for one in kept)
-    for machine, mpi in places:
-        mine = [one for one in kept if (one.machine, one.mpi) == (machine, mpi)]
-        found = tally(pairing(mine))
-        counts = (len(mine), found.pairs, found.alarms, _percent(found), found.points, found.point_alarms)
-        rows.append([machine, mpi, *counts])
+    for machine in dict.fromkeys(one.machine for one in kept):
+        here = [one for one in kept if one.machine == machine]
+        mpis = {mpi: [one for one in here if one.mpi == mpi] for mpi in dict.fromkeys(one.mpi for one in here)}
+        for mpi, mine in (mpis | {"all of them": here}).items() if len(mpis) > 1 else mpis.items():
+            found = tally(pairing(mine))
+            counts = (len(mine), found.pairs, found.alarms, _percent(found), found.points, found.point_alarms)
+            rows.append([machine, mpi, *counts])
     columns = ["machine", "MPI", "sessions", words, "alarms", "rate at most (95 %)", "points", "alarms of points"]
     return markdown(columns, rows or [["none yet", "", 0, 0, "", "", "", ""]])
 
 
 def _percent(found: Tally) -> str:
-    return f"{100 * found.bound:.0f} %" if found.pairs else "unknown"
+    if not found.pairs:
+        return "unknown"
+    return f"{100 * found.bound:.{0 if found.bound > 0.1 else 2}f} %"
 
 
 def _found(kept: Sequence[Kept]) -> list[str]:

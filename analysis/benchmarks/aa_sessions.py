@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import io
+import re
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
@@ -18,24 +20,15 @@ from analysis.records.load import load
 from analysis.records.quantities import SIGNS
 
 FILE = Path(__file__).parent / "aa_sessions.csv"
+T = TypeVar("T", bound=Hashable)
 USES = ("chosen", "tested")  # the margin was chosen on it, or is tested on it: never both
-FIELDS = [
-    "session",
-    "set",
-    "use",
-    "machine",
-    "slowdown",
-    "study",
-    "system",
-    "mpi",
-    "variant",
-    "point",
-    "quantity",
-    "better",
-    "work",
-]
-# What `medians` holds: one a launch, in the quantity's unit, in the order that the launches ran.
-FIELDS += ["medians"]
+# A session's row a point. `set` and `point` are numbers of the comments above the rows: what was run where, and the
+# POINT; `disturbed`: the share of the measured time that a hypervisor took, empty where it is not known; `medians`: one
+# a launch, in the quantity's unit, in the order that the launches ran.
+FIELDS = ["session", "set", "use", "slowdown", "point", "disturbed", "medians"]
+POINT = ["study", "system", "mpi", "variant", "point", "quantity", "better", "work"]
+SET_LINE = re.compile(r"# set (\d+), on (.*?): (.*)")
+POINT_LINE = re.compile(r"# point (\d+): (.*)")
 
 
 @dataclass
@@ -56,23 +49,27 @@ class Kept:
 
 def read(file: Path = FILE) -> list[Kept]:
     """The sessions in order of name, which begins with the time; one for each MPI that a session ran."""
+    lines = file.read_text().splitlines()
+    comments = [line for line in lines if line.startswith("#")]
+    sets = {match[1]: (match[2], match[3]) for match in map(SET_LINE.fullmatch, comments) if match}
+    written = [match for match in map(POINT_LINE.fullmatch, comments) if match]
+    points = dict(zip((match[1] for match in written), csv.reader(match[2] for match in written), strict=True))
     found: dict[tuple[str, str], Kept] = {}
-    sets = {number: about for number, _, about in (line[2:].partition(": ") for line in _comments(file))}
-    with file.open() as lines:
-        for row in csv.DictReader(line for line in lines if not line.startswith("#")):
-            about = sets[row["set"]]
-            new = Kept(row["session"], about, row["use"], row["machine"], row["mpi"], float(row["slowdown"]))
-            kept = found.setdefault((new.name, new.mpi), new)
-            launches = {str(i): np.array([float(x)]) for i, x in enumerate(row["medians"].split())}
-            key = (row["study"], row["system"], row["mpi"], row["variant"], row["point"])
-            work = float(row["work"]) if row["work"] else None
-            kept.points[key] = Measured(row["quantity"], launches, work, sign=SIGNS[row["better"]])
+    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+        machine, about = sets[row["set"]]
+        *key, quantity, better, work = points[row["point"]]
+        study, system, mpi, variant, point = key
+        kept = Kept(row["session"], about, row["use"], machine, mpi, float(row["slowdown"]))
+        kept = found.setdefault((kept.name, mpi), kept)
+        launches = {str(i): np.array([float(x)]) for i, x in enumerate(row["medians"].split())}
+        kept.points[study, system, mpi, variant, point] = Measured(
+            quantity, launches, _number(work), sign=SIGNS[better], disturbance=_number(row["disturbed"])
+        )
     return sorted(found.values(), key=lambda kept: (kept.name, kept.mpi))
 
 
-def _comments(file: Path) -> list[str]:
-    """`# 1: what was run and where`, a line for each set of sessions that were run alike."""
-    return [line.rstrip("\n") for line in file.read_text().splitlines() if line.startswith("#")]
+def _number(text: str) -> float | None:
+    return float(text) if text else None
 
 
 def reduce(paths: Sequence[Path], use: str) -> list[Kept]:
@@ -91,7 +88,7 @@ def reduce(paths: Sequence[Path], use: str) -> list[Kept]:
         per_mpi: dict[str, Kept] = {}
         for key, entry in measured(records).items():
             if entry.launches:
-                new = Kept(str(facts["session"]), _about(facts, machine), use, machine, key[2], _slowdown(facts))
+                new = Kept(str(facts["session"]), _about(facts), use, machine, key[2], _slowdown(facts))
                 per_mpi.setdefault(key[2], new).points[key] = entry
         if not per_mpi:
             raise UsageError(f"{path}: no points to keep")
@@ -104,30 +101,40 @@ def _slowdown(facts: dict[str, Any]) -> float:
     return float(command[command.index("--inject-slowdown") + 1]) if "--inject-slowdown" in command else 1.0
 
 
-def _about(facts: dict[str, Any], machine: str) -> str:
-    """The program and the place: studies, settings, machine, network, MPIs, commit."""
+def _about(facts: dict[str, Any]) -> str:
+    """The program and the place, but for the machine: studies, settings, network, MPIs, commit."""
     request = facts.get("request") or {}
     settings = " ".join(f"{name}={value}" for name, value in (request.get("settings") or {}).items())
     versions = ", ".join(str((mpi or {}).get("version")) for mpi in (facts.get("mpis") or {}).values())
     commit = (facts.get("git") or {}).get("commit")
     run = f"{' '.join(facts.get('studies') or [])} {settings}".strip()
-    return f"{run}; {machine}; {facts.get('network')}; {versions}; commit {commit}"
+    return f"{run}; {facts.get('network')}; {versions}; commit {commit}"
 
 
 def write(kept: Sequence[Kept], stream: TextIO) -> None:
     """The whole file."""
-    sets = {about: number for number, about in enumerate(dict.fromkeys(one.about for one in kept), start=1)}
-    stream.writelines(f"# {number}: {about}\n" for about, number in sets.items())
-    writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
-    writer.writeheader()
+    sets = _numbered((one.machine, one.about) for one in kept)
+    points = _numbered(_point(key, entry) for one in kept for key, entry in one.points.items())
+    stream.writelines(f"# set {number}, on {machine}: {about}\n" for (machine, about), number in sets.items())
+    stream.writelines(f"# point {number}: {text}\n" for text, number in points.items())
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(FIELDS)
     for one in kept:
-        for (study, system, mpi, variant, point), entry in one.points.items():
-            place = {"study": study, "system": system, "mpi": mpi, "variant": variant, "point": point}
-            numbers = {
-                "quantity": entry.quantity,
-                "better": next(word for word, sign in SIGNS.items() if sign == entry.sign),
-                "work": "" if entry.work is None else f"{entry.work:g}",
-                "medians": " ".join(f"{value:.5g}" for value in entry.medians),
-            }
-            head = {"session": one.name, "set": sets[one.about], "use": one.use, "machine": one.machine}
-            writer.writerow({**head, "slowdown": f"{one.slowdown:g}", **place, **numbers})
+        head = (one.name, sets[one.machine, one.about], one.use, f"{one.slowdown:g}")
+        for key, entry in one.points.items():
+            disturbed = "" if entry.disturbance is None else f"{entry.disturbance:.3g}"
+            medians = " ".join(f"{value:.5g}" for value in entry.medians)
+            writer.writerow([*head, points[_point(key, entry)], disturbed, medians])
+
+
+def _numbered(items: Iterable[T]) -> dict[T, int]:
+    return {item: number for number, item in enumerate(dict.fromkeys(items), start=1)}
+
+
+def _point(key: Key, entry: Measured) -> str:
+    """A line of POINT."""
+    better = next(word for word, sign in SIGNS.items() if sign == entry.sign)
+    line = io.StringIO()
+    work = "" if entry.work is None else f"{entry.work:g}"
+    csv.writer(line, lineterminator="").writerow([*key, entry.quantity, better, work])
+    return line.getvalue()

@@ -12,7 +12,8 @@ from analysis.benchmarks import aa, aa_sessions
 from analysis.benchmarks.aa import Tally
 from analysis.benchmarks.aa_sessions import Kept
 from analysis.benchmarks.synthetic import USUAL, Synthetic
-from analysis.compare.judge import MARGIN
+from analysis.compare.comparison import Judgement
+from analysis.compare.judge import FALSE_ALARMS, MARGIN, compare, judge_points
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "measured" / "false-alarms.md"
 
@@ -86,7 +87,7 @@ def test_sessions_are_kept_split_and_evaluated(
     assert "pairs with an alarm, of 6 chosen on" in said.out, "3 pairs of 3 sessions on each of 2 MPIs"
     for mpi in ("mpich", "openmpi"):
         assert f"| Example CPU, 2 cores | {mpi} | 4 | 2 | 0 | 78 % | 6 | 0 |" in said.out
-        assert f"| Example CPU, 2 cores | {mpi} | 7 | 7 | 0 | 35 % | 21 | 0 |" in said.out
+        assert f"| Example CPU, 2 cores | {mpi} | 3 | 3 | 0 | 63 % | 9 | 0 |" in said.out, "those in no pair, halved"
     assert "the margin chosen is 0.0, and compare uses 0.02" in said.err
     again = aa_sessions.read(data)
     assert [one.slowdown for one in again if one.slowdown != 1] == [1.1]
@@ -113,3 +114,33 @@ def test_five_percent_slower_is_found_against_the_first_session(kept: list[Kept]
     slowed = [new for base, new in aa.slowed_pairs(kept) if base is kept[0]]
     assert len(slowed) == 2
     assert aa.tally([(kept[0], new) for new in slowed]).alarms == 2
+
+
+def test_what_is_kept_gives_the_verdict_of_the_whole_sessions(tmp_path: Path) -> None:
+    """Also of a slower session, and of one that was disturbed, of which nothing is told."""
+    made = [
+        Synthetic(mpis={"mpich": {"bare": USUAL["bare"]}}, samples=3, launch_spread=0.002, seed=seed, slowdown=slowdown)
+        .write(tmp_path / f"2026010{seed}-000000-again")
+        for seed, slowdown in enumerate((1.0, 1.1, 1.1), start=1)
+    ]  # fmt: skip
+    for record in made[2].glob("records/*.jsonl"):
+        record.write_text(record.read_text().replace('"steal_s": 0.0', '"steal_s": 1.0'))
+    data = tmp_path / "aa.csv"
+    with data.open("w") as stream:
+        aa_sessions.write(aa_sessions.reduce(made, "tested"), stream)
+    base, *others = aa_sessions.read(data)
+    said = []
+    for path, other in zip(made[1:], others, strict=True):
+        points, session = judge_points(base.points, other.points, MARGIN, FALSE_ALARMS)
+        whole = compare(made[0], path)
+        assert [point.verdict for point in points] == [point.verdict for point in whole.points]
+        assert session.verdict == whole.session.verdict
+        said.append(session.verdict)
+    assert said == [Judgement.SLOWER, Judgement.CANNOT_TELL]
+    assert aa.tally([(base, others[1])]) == Tally(), "a pair of which nothing can be told is no decision"
+
+
+def test_a_session_in_a_pair_is_not_halved(kept: list[Kept]) -> None:
+    paired = {(one.name, one.mpi) for pair in aa.disjoint_pairs(aa.used(kept, "tested")) for one in pair}
+    assert not paired & {(one.name, one.mpi) for one in aa.alone(kept)}
+    assert len(aa.alone(kept)) + len(paired) == sum(one.slowdown == 1 for one in kept)
