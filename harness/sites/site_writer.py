@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,28 +21,65 @@ SCHEDULERS = ("slurm", "squeue", "pbs", "torque", "flux", "local")
 MODULES_SYSTEMS = ("nomod", "lmod", "envmod")
 NODE_FEATURES = ("smt", "mwait", "two-sockets")  # those of reframe_checks.features that the rest does not tell
 PMIS = ("pmi2", "pmix")
+COMMENT_WIDTH = 94
 COUNTED = "its bytes are seen on the nodes' network interfaces"
 BYPASSED = "it bypasses the counters of the network interfaces"
 
 
 @dataclass(frozen=True)
 class Fabric:
+    """`moves_itself`: how the network moves messages without the engine; `switch`: the variables that turn it the other
+    way. A site's file has both as comments."""
+
     title: str
     rdma: bool
+    moves_itself: str = ""
+    switch: tuple[tuple[str, str], ...] = ()
 
     @property
     def on_interfaces(self) -> bool:
         return not self.rdma
 
     @property
+    def comment(self) -> list[str]:
+        return textwrap.wrap(self.moves_itself, COMMENT_WIDTH)
+
+    @property
     def counters(self) -> str:
         return BYPASSED if self.rdma else COUNTED
 
 
+# As progress_engine/src/fabrics/own_progress.cpp finds it; docs/explanation/events.md has the table.
 FABRICS = {
-    "infiniband": Fabric("InfiniBand", rdma=True),
-    "omnipath": Fabric("Omni-Path", rdma=True),
-    "slingshot": Fabric("Slingshot", rdma=True),
+    "infiniband": Fabric(
+        "InfiniBand",
+        rdma=True,
+        moves_itself=(
+            "Adapters from ConnectX-5 on can match messages by themselves, which is off by default. With these "
+            "two lines UCX lets them; the engine then stays off, unless its setting events is another than auto:"
+        ),
+        switch=(("UCX_RC_MLX5_TM_ENABLE", "y"), ("UCX_DC_MLX5_TM_ENABLE", "y")),
+    ),
+    "omnipath": Fabric(
+        "Omni-Path",
+        rdma=True,
+        moves_itself=(
+            "A thread of PSM2 receives beside the program, so bare may overlap, and the engine stays off, unless "
+            "its setting events is another than auto. Without that thread the engine has its work, and the core "
+            "is free:"
+        ),
+        switch=(("PSM2_RCVTHREAD", "0"),),
+    ),
+    "slingshot": Fabric(
+        "Slingshot",
+        rdma=True,
+        moves_itself=(
+            "The adapter matches and fetches messages by itself (hardware, the default), so bare may overlap, and"
+            " the engine stays off, unless its setting events is another than auto. Software leaves both to the "
+            "MPI's calls:"
+        ),
+        switch=(("FI_CXI_RX_MATCH_MODE", "software"),),
+    ),
     "ethernet": Fabric("Ethernet", rdma=False),
 }
 

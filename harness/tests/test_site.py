@@ -342,6 +342,23 @@ def test_an_example_is_in_order_where_its_cluster_is(name: str, host: Path) -> N
     assert set(site.spack) == (set(site.programs) if name == "infiniband" else set())
 
 
+def test_files_and_templates_say_how_a_network_moves_messages_itself(tmp_path: Path) -> None:
+    """With the variables that the engine looks at, switched the other way, as comments: they are the user's choice."""
+    known = (ROOT / "progress_engine" / "src" / "fabrics" / "own_progress.cpp").read_text()
+    for name, fabric in FABRICS.items():
+        assert bool(fabric.switch) is fabric.rdma
+        written = Answers("c", "slurm", "srun", name, [SiteMpi.parse("openmpi")], "^login").text()
+        (tmp_path / "site.py").write_text(written)
+        made = runpy.run_path(str(tmp_path / "site.py"))["site_configuration"]["systems"][0]["partitions"][0]
+        assert made.get("env_vars", []) == []
+        for variable, value in fabric.switch:
+            assert variable in known
+            for text in (written, (EXAMPLES / f"{name}.py").read_text()):
+                assert f'# ["{variable}", "{value}"],' in text
+                assert all(f"# {line}\n" in text for line in fabric.comment)
+            assert f"#   export {variable}={value}\n" in (make_site.TEMPLATES / f"{name}.yaml").read_text()
+
+
 def test_the_examples_are_what_their_commands_write() -> None:
     """The options of the command in each example's own words lead to its configuration."""
     for path in EXAMPLES.glob("[a-z]*.py"):

@@ -27,6 +27,14 @@ site_configuration = {
                     # what every job is submitted with; add "--exclusive" where nodes are shared with other users
                     "access": ["--partition=batch", "--account=abc123"],
                     "environs": ["openmpi", "mpich", "mvapich2"],
+                    # the environment of every job
+                    "env_vars": [
+                        # Adapters from ConnectX-5 on can match messages by themselves, which is off by default. With
+                        # these two lines UCX lets them; the engine then stays off, unless its setting events is another
+                        # than auto:
+                        # ["UCX_RC_MLX5_TM_ENABLE", "y"],
+                        # ["UCX_DC_MLX5_TM_ENABLE", "y"],
+                    ],
                     # jobs on shared switches disturb each other: one at a time
                     "max_jobs": 1,
                     "features": ["remote", "rdma"],

@@ -32,6 +32,13 @@ site_configuration = {
                     # what every job is submitted with
                     "access": ["-q workq"],
                     "environs": ["intel-oneapi-mpi", "mvapich2"],
+                    # the environment of every job
+                    "env_vars": [
+                        # A thread of PSM2 receives beside the program, so bare may overlap, and the engine stays off,
+                        # unless its setting events is another than auto. Without that thread the engine has its work,
+                        # and the core is free:
+                        # ["PSM2_RCVTHREAD", "0"],
+                    ],
                     # jobs on shared switches disturb each other: one at a time
                     "max_jobs": 1,
                     "features": ["remote", "rdma"],

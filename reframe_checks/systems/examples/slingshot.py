@@ -32,6 +32,13 @@ site_configuration = {
                     # what every job is submitted with
                     "access": ["--partition=standard", "--account=proj"],
                     "environs": ["cray-mpich"],
+                    # the environment of every job
+                    "env_vars": [
+                        # The adapter matches and fetches messages by itself (hardware, the default), so bare may
+                        # overlap, and the engine stays off, unless its setting events is another than auto. Software
+                        # leaves both to the MPI's calls:
+                        # ["FI_CXI_RX_MATCH_MODE", "software"],
+                    ],
                     # jobs on shared switches disturb each other: one at a time
                     "max_jobs": 1,
                     "features": ["remote", "rdma"],
