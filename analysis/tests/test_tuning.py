@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,7 +20,7 @@ from analysis.figures import toolkit
 from analysis.records.load import load
 from analysis.statistics.signed_rank import Middle
 from analysis.tuning import asked, decide, document, figures, measured, pareto, proposals, step, verdict
-from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block
+from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block, Tried
 from analysis.tuning.measured import Measured, Score
 
 SPACE = (Axis("burst", ("default", "1", "20")), Axis("UCX_RNDV_THRESH", ("default", "8192"), of_mpi=True))
@@ -139,7 +140,7 @@ def test_documents_and_figures_say_what_became_of_every_setting(tmp_path: Path) 
 
 @pytest.mark.parametrize("search", proposals.SEARCHES)
 def test_proposals_are_new_and_within_the_space(search: str) -> None:
-    tried = [proposals.Tried({"burst": "20"}, 0.1), proposals.Tried({"burst": "1"}, None)]
+    tried = [Tried({"burst": "20"}, 0.1), Tried({"burst": "1"}, None)]
     found = list(proposals.propose(SPACE, tried, search, seed=1))
     every = [{}, *({"burst": b} for b in ("1", "20")), {"UCX_RNDV_THRESH": "8192"},
              *({"burst": b, "UCX_RNDV_THRESH": "8192"} for b in ("1", "20"))]  # fmt: skip
@@ -147,31 +148,58 @@ def test_proposals_are_new_and_within_the_space(search: str) -> None:
     assert sorted(map(sorted, map(dict.items, found))) == sorted(map(sorted, map(dict.items, left)))
 
 
-def test_the_search_learns_from_what_was_tried() -> None:
+@pytest.mark.parametrize("search", ["effects", "tpe"])
+def test_the_search_learns_from_what_was_tried(search: str) -> None:
     """Of two axes one decides: after some trials it is proposed as it should be more often than by chance."""
-    space = (Axis("a", ("default", "1", "2", "3")), Axis("b", tuple(["default", *map(str, range(40))])))
+    space = (Axis("a", ("default", "1", "2", "3")), Axis("b", tuple(["default", *map(str, range(12))])))
     tried = [
-        proposals.Tried({"a": a, "b": str(b)}, 1.0 if a == "2" else 0.0)
+        Tried({"a": a, "b": str(b)}, 1.0 if a == "2" else 0.0)
         for b, a in enumerate(["1", "2", "3", "2", "1", "3", "2", "1", "2", "3", "2", "3"])
     ]
-    found = [values for values, _ in zip(proposals.propose(space, tried, "tpe", 1), range(10), strict=False)]
+    found = [values for values, _ in zip(proposals.propose(space, tried, search, 1), range(10), strict=False)]
     assert sum(values.get("a") == "2" for values in found) >= 5, "by chance it were a quarter"
 
 
 def test_a_planted_optimum_is_found_and_copies_of_the_default_win_nothing() -> None:
     series = np.random.default_rng(5).normal(0, 0.01, 200)
-    ended = races.race(races.planted, series, "tpe", seed=1)
+    ended = races.race(races.planted, series, "effects", seed=1)
     assert ended.confirmed and ended.winner.get("p3") == "2"
     same = races.race(races.no_effect, series, "random", seed=1, blocks=3)
     assert not same.confirmed and not same.winner
 
 
 @pytest.mark.full
-def test_ten_of_ten_planted_optima_and_no_false_winner_in_a_hundred() -> None:
+def test_ten_of_ten_planted_optima_and_no_more_false_winners_than_the_level_allows() -> None:
     series = np.concatenate(gates.noise([gates.FOLDER / name for name in gates.REFERENCE], races.SAMPLES))
-    found = [races.race(races.planted, series, "tpe", seed) for seed in range(10)]
+    found = [races.race(races.planted, series, "effects", seed) for seed in range(10)]
     assert [one.winner.get("p3") for one in found] == ["2"] * 10
-    assert sum(races.race(races.no_effect, series, "random", seed).confirmed for seed in range(100)) <= 1
+    false = sum(races.race(races.no_effect, series, "effects", seed).confirmed for seed in range(200))
+    assert false <= races.most_false(200)
+
+
+def test_first_every_value_is_tried_once_and_a_value_that_fails_is_left() -> None:
+    first = list(itertools.islice(proposals.propose(races.SPACE, [], "effects", 1), 6))
+    pairs = [pair for one in first for pair in one.items()]
+    assert sorted(pairs) == sorted((axis.name, value) for axis in races.SPACE for value in axis.values[1:])
+    tried = [Tried(one, None if one.get("p0") == "1" else 0.1) for one in first]
+    then = list(itertools.islice(proposals.propose(races.SPACE, tried, "effects", 1), 20))
+    assert sum(one.get("p0") == "1" for one in then) <= 5, "by chance of four values it were as many"
+    assert sum(one.get("p0") in ("2", "3") for one in then) > sum(one.get("p0") == "1" for one in then)
+
+
+def test_a_confirmation_that_leaves_it_open_goes_on_and_one_that_decides_does_not() -> None:
+    race = confirmed(0.2)
+    assert not verdict.undecided(race), "it is confirmed"
+    assert not verdict.undecided(confirmed(-0.2)), "nothing speaks for it"
+    assert not verdict.undecided(confirmed(0.2, failures={TUNED: "exit status 1."}))
+    weak = confirmed(0.2)
+    turns = {turn: Score(0.1 + turn / 100 if turn % 3 else -0.1, {"inflation": 1.0}) for turn in range(6, 18)}
+    scores = {**weak.scores, TUNED: turns, OLD: {turn: Score(0.0, {"inflation": 1.0}) for turn in turns}}
+    open_ = replace(weak, scores=scores)
+    assert not verdict.of(open_).confirmed and verdict.undecided(open_)
+    assert not verdict.undecided(replace(open_, asked=replace(open_.asked, looks=1)))
+    heavy = {turn: replace(one, bounds={"inflation": 1.2}) for turn, one in turns.items()}
+    assert not verdict.undecided(replace(open_, scores={**scores, TUNED: heavy})), "a bound is broken"
 
 
 def race_session(folder: Path, arms: Mapping[str, Behaviour], **race: Any) -> Path:

@@ -11,6 +11,7 @@ from analysis.errors import UsageError
 
 DEFAULT, REFERENCE, CONFIRM = "default", "reference", "confirm."
 UNSET = "default"  # a parameter's value that leaves it alone
+CHANGED = 3  # parameters that a first setting changes: a bad value of one of many would hide the others
 # The arms of a confirmation: the winner and the default afresh, and the two factors of the winner one by one.
 TUNED = f"{CONFIRM}tuned"
 OLD = f"{CONFIRM}{DEFAULT}"
@@ -29,6 +30,16 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Tried:
+    """A setting that ran: by how much it was better than the default, None where it failed; `beyond`: by how much a
+    bound was broken, below zero where none was."""
+
+    values: Mapping[str, str]
+    gain: float | None
+    beyond: float = -1.0
+
+
+@dataclass(frozen=True)
 class Block:
     """Rounds of the same arms; `first` is the number of its first round."""
 
@@ -43,15 +54,17 @@ class Block:
 
 @dataclass(frozen=True)
 class Asked:
-    """`contenders`: name -> the parameters that are not left alone. `bounds`: metric -> what it may be at most."""
+    """`contenders`: name -> the parameters that are not left alone. `bounds`: metric -> what it may be at most.
+    `confirm`: rounds of a confirmation, which may be looked at and go on `looks` times."""
 
     objective: str
     space: tuple[Axis, ...]
     bounds: Mapping[str, float] = field(default_factory=dict)
-    search: str = "tpe"
+    search: str = "effects"
     seats: int = 6
     settle: int = 6
     confirm: int = 12
+    looks: int = 3
     contenders: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     blocks: tuple[Block, ...] = ()
     variant: str = "adaptive"
@@ -63,10 +76,9 @@ class Asked:
         return [block for block in self.blocks if block.rounds and not block.arms[0].startswith(CONFIRM)]
 
     @property
-    def confirmed(self) -> Block | None:
-        """The block in which the winner was measured afresh."""
-        last = self.blocks[-1] if self.blocks else None
-        return last if last and last.rounds and last.arms[0].startswith(CONFIRM) else None
+    def confirmed(self) -> list[Block]:
+        """The blocks in which the winner was measured afresh."""
+        return [block for block in self.blocks if block.rounds and block.arms[0].startswith(CONFIRM)]
 
 
 def of(facts: Mapping[str, Any]) -> Asked:
@@ -86,6 +98,7 @@ def of(facts: Mapping[str, Any]) -> Asked:
         seats=race["seats"],
         settle=race["settle"],
         confirm=race["confirm"],
+        looks=race.get("looks", 1),
         contenders={one["name"]: dict(one["values"]) for one in race["contenders"]},
         blocks=tuple(blocks),
         variant=race["variant"],

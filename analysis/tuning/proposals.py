@@ -1,37 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is tried next. Optuna proposes from what was tried so far; whether that is any good the race alone decides.
+"""What is tried next. It is proposed from what was tried so far; whether that is any good the race alone decides.
 
-The study of Optuna is made anew each time from what the session holds, so nothing has to be kept of it.
+By the effects of single values (analysis.tuning.effects), or by Optuna. Everything is made anew each time from what the
+session holds, so nothing has to be kept.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from analysis.tuning.asked import UNSET, Axis
+from analysis.tuning import effects
+from analysis.tuning.asked import CHANGED, UNSET, Axis, Tried
 
 if TYPE_CHECKING:
     import optuna
 
 Values = Mapping[str, str]
-SEARCHES = ("tpe", "random", "grid")
+SEARCHES = ("effects", "tpe", "random", "grid")
 ATTEMPTS = 200  # at a setting that was not tried yet, after which there is perhaps none
 STARTUP = 10  # settings that are drawn by chance before anything can be learnt from them
-CHANGED = 3  # parameters that such a one changes on average: a bad value of one of many would hide the others
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A setting that ran: by how much it was better than the default, None where it failed; `beyond`: by how much a
-    bound was broken, below zero where none was."""
-
-    values: Values
-    gain: float | None
-    beyond: float = -1.0
 
 
 def propose(space: Sequence[Axis], tried: Sequence[Tried], search: str, seed: int) -> Iterator[dict[str, str]]:
@@ -57,7 +48,10 @@ def _changed(values: Iterable[tuple[str, str]]) -> dict[str, str]:
 def _source(space: Sequence[Axis], tried: Sequence[Tried], search: str, seed: int) -> Iterator[dict[str, str]]:
     if search == "grid":
         return _grid(space)
-    return _random(space, seed + len(tried)) if search == "random" else _tpe(space, tried, seed + len(tried))
+    seed += len(tried)
+    if search == "effects":
+        return itertools.chain(effects.propose(space, tried, seed), _random(space, seed))
+    return _random(space, seed) if search == "random" else _tpe(space, tried, seed)
 
 
 def _grid(space: Sequence[Axis]) -> Iterator[dict[str, str]]:

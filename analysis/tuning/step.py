@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.tuning import decide
+from analysis.tuning.asked import Tried
 from analysis.tuning.decide import State
 from analysis.tuning.measured import Measured
-from analysis.tuning.proposals import Tried, propose
+from analysis.tuning.proposals import propose
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 """What a race found: a setting that is confirmed to be better than the default, or that nothing is.
 
 Many settings were looked at, so the one that leads was perhaps lucky. It is measured afresh beside the default, at
-points at which nothing was tuned; only those rounds decide. Two factors, the engine and the MPI's variables, are
-measured one by one beside both together, so that a gain has its cause.
+points at which nothing was tuned; only those rounds decide. Where they leave it open, more are run: each look has its
+share of the error (Bonferroni). Two factors, the engine and the MPI's variables, are measured one by one beside both
+together, so that a gain has its cause.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from analysis.tuning import decide
 from analysis.tuning.asked import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED
 from analysis.tuning.measured import Measured, by_ratio
 
-ERROR = 0.01  # the chance that a setting is confirmed which is no better than the default
+ERROR = 0.01  # the chance that a setting is confirmed which is no better than the default, over all looks
 ARMS = (BARE, MPI_ALONE, OLD, ENGINE_ALONE, TUNED)
 
 
@@ -52,7 +53,7 @@ def of(found: Measured) -> Verdict:
     raced = f"{len(state.standings)} settings in {sum(block.rounds for block in found.asked.raced)} rounds"
     if leader == DEFAULT:
         return Verdict(False, f"Nothing beats the default: of {raced} none led.", leader, {})
-    if found.asked.confirmed is None:
+    if not found.asked.confirmed:
         return Verdict(False, f"{leader} leads of {raced}; it was not confirmed.", leader, {})
     gains = decide.differences(TUNED, OLD, found.scores)
     cells = [_cell(arm, found, leader) for arm in ARMS if found.scores.get(arm)]
@@ -68,12 +69,25 @@ def of(found: Measured) -> Verdict:
     return Verdict(not why, sentence, leader, values, gain, len(gains), cells)
 
 
+def undecided(found: Measured) -> bool:
+    """Whether the rounds so far speak for the winner, but do not show it, and more may be looked at."""
+    told = of(found)
+    looks = len(found.asked.confirmed)
+    if told.confirmed or told.gain is None or TUNED in found.failures or not 0 < looks < found.asked.looks:
+        return False
+    return told.gain.value > 0 and not _broken_bound(found)
+
+
 def _why_not(gains: list[float], found: Measured) -> str:
     """Why the winner is not confirmed; empty if it is."""
     if TUNED in found.failures:
         return f"a launch failed: {found.failures[TUNED].rstrip('.')}"
-    if not gains or float(p_above(gains, 0.0)) > ERROR:
+    if not gains or float(p_above(gains, 0.0)) > ERROR / found.asked.looks:
         return "its gain was not there again"
+    return _broken_bound(found)
+
+
+def _broken_bound(found: Measured) -> str:
     bounds = decide.standing(TUNED, found, against=OLD).bounds
     for word, most in found.asked.bounds.items():
         if bounds[word].value > most:

@@ -53,7 +53,9 @@ def tune(
         list[str], typer.Option("--subject-to", metavar="METRIC<=X", help="As in inflation<=1.05.")
     ] = [],  # noqa: B006 - Typer copies it
     minutes: Annotated[float, typer.Option("--minutes", min=0.1, max=7 * 24 * 60, help="For race and proof.")] = 20,
-    search: Annotated[str, typer.Option("--search", metavar="tpe|random|grid", help="Who proposes.")] = "tpe",
+    search: Annotated[
+        str, typer.Option("--search", metavar="effects|tpe|random|grid", help="Who proposes.")
+    ] = "effects",
     seats: Annotated[int, typer.Option("--seats", min=1, max=40, help="Settings that race at once.")] = 6,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
@@ -155,7 +157,7 @@ def _run(request: Request, session: sessions.Session) -> int:
 
 def _race(request: Request, session: sessions.Session) -> Request:
     """Block after block, until nothing is left to try or the time is up, then the confirmation."""
-    from analysis.tuning import measured, step  # noqa: PLC0415 - a second of imports
+    from analysis.tuning import measured, step, verdict  # noqa: PLC0415 - a second of imports
 
     if _race_of(request).blocks:  # the variables are read back, or a race that was stopped goes on
         request = tuning.run_block(request, session)
@@ -178,6 +180,12 @@ def _race(request: Request, session: sessions.Session) -> Request:
             say(f"{then.state.leader} leads: measuring it afresh")
             race = tuning.with_confirmation(race, then.state.leader)
         request = tuning.run_block(replace(request, race=race), session)
+    while tuning.confirming(race := _race_of(request)):
+        found = measured.read(session.path)
+        if not (verdict.undecided(found) and tuning.more_rounds_fit(race, _launch_s(request, found))):
+            break
+        say("its gain is not shown yet: more rounds")
+        request = tuning.run_block(replace(request, race=tuning.with_more_rounds(race)), session)
     return request
 
 

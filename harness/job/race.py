@@ -61,7 +61,8 @@ class Race:
 
     `variant`: of the default; `bounds`: metric -> what it may be at most; `points`: those that are tuned, `untuned`
     those at which the winner is confirmed; `spent_s`: how long the blocks took that are over; `seats`: how many
-    settings race at once; `settle`: rounds of a block.
+    settings race at once; `settle`: rounds of a block; `confirm`: those of the confirmation, to which as many are added
+    where they leave it open, until they were looked at `looks` times.
     """
 
     __pydantic_config__ = validate.MODEL
@@ -83,6 +84,7 @@ class Race:
     arms: list[Arm] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     spent_s: float = 0.0
+    looks: int = 3
 
 
 def arm_of(race: Race, name: str, values: dict[str, str], points: Sequence[Point], engine: bool = True) -> Arm:

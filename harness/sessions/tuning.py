@@ -26,6 +26,7 @@ SETTINGS, VARIABLES = "tuned.conf", "tuned-mpi.env"
 SIZE = "size_bytes"
 BLOCK_OVERHEAD_S = 8.0  # of a block that is not its launches: ReFrame, the nodes
 CONFIRM_ARMS = 5
+DECIDING = (f"{CONFIRM}{DEFAULT}", f"{CONFIRM}tuned", f"{CONFIRM}{REFERENCE}")  # of them those by which it is decided
 BARE = "bare"
 FOR_OVERLAP = {"pattern": "both", SIZE: "262144,2097152,16777216", "comp_over_comm": "1.0"}
 
@@ -123,6 +124,12 @@ def with_confirmation(race: Race, winner: str) -> Race:
     return replace(race, arms=[*race.arms, *fresh], blocks=[*race.blocks, block])
 
 
+def with_more_rounds(race: Race) -> Race:
+    """The confirmation goes on, with those arms that decide it."""
+    arms = [name for name in race.blocks[-1].arms if name in DECIDING]
+    return replace(race, blocks=[*race.blocks, Block(arms, race.confirm)])
+
+
 def confirming(race: Race) -> bool:
     """Whether the last block is the confirmation."""
     return bool(race.blocks and race.blocks[-1].arms and race.blocks[-1].arms[0].startswith(CONFIRM))
@@ -162,16 +169,26 @@ def store(request: Request, session: Session) -> None:
 
 def fits(race: Race, launch_s: float, arms: int) -> bool:
     """Whether another block of so many arms, and the confirmation behind it, still fit into the minutes."""
-    return race.spent_s + block_s(race, launch_s, arms) + confirmation_s(race, launch_s) <= 60 * race.minutes
+    return (
+        race.spent_s + block_s(race, launch_s, arms) + confirmation_s(race, launch_s, race.looks) <= 60 * race.minutes
+    )
+
+
+def more_rounds_fit(race: Race, launch_s: float) -> bool:
+    """Whether the confirmation may go on."""
+    needed = confirmation_s(race, launch_s, 2) - confirmation_s(race, launch_s, 1)
+    return race.spent_s + needed <= 60 * race.minutes
 
 
 def block_s(race: Race, launch_s: float, arms: int) -> float:
     return BLOCK_OVERHEAD_S + race.settle * arms * launch_s
 
 
-def confirmation_s(race: Race, launch_s: float) -> float:
+def confirmation_s(race: Race, launch_s: float, looks: int = 1) -> float:
+    """How long it takes if it is looked at so many times."""
     longer = len(race.untuned) / max(1, len(race.points))
-    return BLOCK_OVERHEAD_S + race.confirm * CONFIRM_ARMS * launch_s * longer
+    arms = CONFIRM_ARMS + (looks - 1) * len(DECIDING)
+    return looks * BLOCK_OVERHEAD_S + race.confirm * arms * launch_s * longer
 
 
 def write_result(

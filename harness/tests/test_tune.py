@@ -75,6 +75,16 @@ def test_the_confirmation_measures_each_factor_alone_at_points_that_were_not_tun
     assert [name.removeprefix("confirm.") for name in alone.blocks[-1].arms] == ["default", "tuned", "reference"]
 
 
+def test_a_confirmation_goes_on_with_the_arms_that_decide_it_while_there_is_time() -> None:
+    race = tuning.with_confirmation(tuning.with_block(RACE, [], [BOTH]), "s001")
+    more = tuning.with_more_rounds(race)
+    assert tuning.confirming(more) and more.blocks[-1].rounds == 12
+    assert more.blocks[-1].arms == ["confirm.default", "confirm.tuned", "confirm.reference"]
+    assert tuning.more_rounds_fit(race, 1.0) and not tuning.more_rounds_fit(replace(race, spent_s=280.0), 1.0)
+    alone = tuning.fits(replace(RACE, looks=1), 1.0, 60) and not tuning.fits(RACE, 1.0, 60)
+    assert alone, "a race leaves time for all looks"
+
+
 def test_a_race_survives_its_session() -> None:
     race = tuning.with_block(replace(RACE, probes=[Probe("UCX_TLS", "tcp", "ucx", "UCX_TLS")]), [], [BOTH])
     request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], race=race)
@@ -239,7 +249,7 @@ def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
 
 
 CALLS = {
-    ("--search", "best"): "one of tpe, random, grid",
+    ("--search", "best"): "one of effects, tpe, random, grid",
     ("--subject-to", "inflation<1"): "METRIC<=NUMBER is wanted",
     ("--subject-to", "heat<=1"): "no such metric",
     ("--study", "latency-flavours", "--objective", "efficiency"): "does not measure",
