@@ -25,6 +25,15 @@ const Quantities& overlap_quantities() {
   return table;
 }
 
+const Quantities& halo_quantities() {
+  static const Quantities early{
+      {.name = "arrived_early", .unit = "1", .better = Better::higher},
+      {.name = "changed_early", .unit = "1", .better = Better::higher},
+  };
+  static const Quantities table = joined(overlap_quantities(), early);
+  return table;
+}
+
 std::string write_overlap(const OverlapRun& alone, double comp_s, const OverlapRun& beside, double ack_s,
                           std::span<double> values) {
   const Usage& usage = beside.usage;

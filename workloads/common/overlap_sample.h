@@ -29,6 +29,9 @@ struct OverlapRun {
 
 constexpr std::size_t overlap_quantities_count = 13;
 const Quantities& overlap_quantities();
+/// Those, and of halos arrived_early and changed_early: the share of them, and of all places looked at in them, that
+/// was there before the wait.
+const Quantities& halo_quantities();
 
 /// Writes, in the order of overlap_quantities(), the sample that a communication `alone`, the computation alone (its
 /// `comp_s`) and both together make; `ack_s` is what closes total_s, alone. Returns what is wrong, or nothing.

@@ -93,4 +93,17 @@ Span Decomposition::block(int axis, int points) const noexcept {
   return block_of(points, grid_[a], place_[a]);
 }
 
+std::vector<Face> faces_of(int rank, int ranks) {
+  const Decomposition place(rank, require_process_grid(ranks, {ranks, ranks, ranks}, 3), false);
+  std::vector<Face> faces;
+  for (int direction = 0; direction < 6; ++direction) {
+    Triple offset{};
+    offset[static_cast<std::size_t>(direction / 2)] = direction % 2 == 0 ? -1 : 1;
+    if (const int neighbour = place.neighbour(offset); neighbour >= 0) {
+      faces.push_back({.neighbour = neighbour, .direction = direction});
+    }
+  }
+  return faces;
+}
+
 }  // namespace workloads

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace workloads {
 
@@ -46,5 +47,15 @@ class Decomposition {
   Triple place_;
   bool periodic_;
 };
+
+/// A neighbour across a face. Directions 2 m and 2 m + 1 are opposite.
+struct Face {
+  int neighbour;
+  int direction;
+  [[nodiscard]] int arriving() const noexcept { return direction ^ 1; }
+};
+
+/// Those of `rank` among `ranks`, six at most: each axis is cut, none is periodic, and all blocks are alike.
+std::vector<Face> faces_of(int rank, int ranks);
 
 }  // namespace workloads

@@ -75,30 +75,16 @@ const Parameters& parameters() {
   return table;
 }
 
-const Quantities& quantity_table() {
-  static const Quantities early{
-      {.name = "arrived_early", .unit = "1", .better = Better::higher},
-      {.name = "changed_early", .unit = "1", .better = Better::higher},
-  };
-  static const Quantities table = joined(overlap_quantities(), early);
-  return table;
-}
-
-Triple process_grid_of(int ranks) { return require_process_grid(ranks, {ranks, ranks, ranks}, 3); }
-
 void check(const Json& /*point*/, int ranks) {
   if (ranks < 2) {
     throw UsageError("an exchange needs 2 ranks at least, and there is 1");
   }
 }
 
-/// One neighbour and what goes both ways. Directions 2 m and 2 m + 1 are opposite.
-struct Halo {
-  int neighbour;
-  int direction;
+/// One neighbour and what goes both ways.
+struct Halo : Face {
   Payload out;
   Payload in;
-  [[nodiscard]] int arriving() const { return direction ^ 1; }
 };
 
 struct Run : OverlapRun {
@@ -117,14 +103,9 @@ class Exchange final : public Experiment {
         work_(static_cast<int>(integer_of(preparation.point, parameters(), "edge"))) {
     const auto units = static_cast<double>(integer_of(preparation.point, parameters(), "work_units"));
     units_ = static_cast<std::uint64_t>(std::llround(units * preparation.slowdown));
-    const Decomposition ranks(preparation.mpi.rank(), process_grid_of(preparation.mpi.size()), false);
     const auto bytes = static_cast<std::size_t>(integer_of(preparation.point, parameters(), "size_bytes"));
-    for (int direction = 0; direction < directions; ++direction) {
-      Triple offset{};
-      offset[static_cast<std::size_t>(direction / 2)] = direction % 2 == 0 ? -1 : 1;
-      if (const int neighbour = ranks.neighbour(offset); neighbour >= 0) {
-        halos_.push_back({.neighbour = neighbour, .direction = direction, .out = Payload(bytes), .in = Payload(bytes)});
-      }
+    for (const Face& face : faces_of(preparation.mpi.rank(), preparation.mpi.size())) {
+      halos_.push_back({face, Payload(bytes), Payload(bytes)});
     }
     requests_.reserve(2 * halos_.size());
   }
@@ -132,7 +113,7 @@ class Exchange final : public Experiment {
   [[nodiscard]] std::string role() const override { return "rank"; }
 
   [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static const auto names = names_of(quantity_table());
+    static const auto names = names_of(halo_quantities());
     return std::span(names).first(names.size() - (looks() ? 0 : 2));
   }
 
@@ -308,7 +289,7 @@ const Benchmark& minighost_exchange_benchmark() {
       .name = "exchange",
       .question = "Do halos move while an inflated computation runs, and are they there before the wait?",
       .parameters = minighost::exchange::parameters(),
-      .quantities = minighost::exchange::quantity_table(),
+      .quantities = halo_quantities(),
       .check = minighost::exchange::check,
       .prepare = minighost::exchange::prepare,
       .calibration = &minighost_calibration_benchmark(),

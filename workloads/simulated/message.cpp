@@ -59,6 +59,11 @@ Bytes Message::drain() {
 
 bool Message::sent() const { return (protocol_.zero_copy && asks() ? left_ : handed_) == bytes_; }
 
+double Message::in_memory() const {
+  const Bytes here = protocol_.zero_copy ? arrived_ : drained_;
+  return bytes_ == 0 ? 1 : static_cast<double>(here) / static_cast<double>(bytes_);
+}
+
 bool Message::stalled() const {
   return !protocol_.zero_copy && left_ < bytes_ && left_ - drained_ >= protocol_.receive_buffer_bytes;
 }

@@ -58,6 +58,8 @@ class Message : public std::enable_shared_from_this<Message> {
 
   [[nodiscard]] bool sent() const;
   [[nodiscard]] bool received() const { return drained_ == bytes_; }
+  /// How much of it the receiver could read in its memory, 0 to 1. A card that moves the data asks no visit.
+  [[nodiscard]] double in_memory() const;
   /// Traffic stands still until somebody visits: the receiver's kernel is full.
   [[nodiscard]] bool stalled() const;
 

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <array>
 
+#include "beside.h"
 #include "common/errors.h"
 #include "common/overlap_sample.h"
-#include "common/sleeping.h"
-#include "run.h"
 
 namespace simulated {
 namespace {
@@ -25,43 +24,6 @@ Bytes size_of(const Json& point) { return point.value("size_bytes", Bytes{0}); }
 bool computes(const Json& point, bool sender) {
   const auto pattern = point.value("pattern", std::string("both"));
   return pattern == "both" || pattern == (sender ? "sender" : "receiver");
-}
-
-struct Work {
-  Seconds all = 0;
-  Seconds part = 0;
-  bool asleep = false;
-};
-
-/// Computes all of `work`, with a test of `request` after each part of it, if so is wished.
-Task compute_beside(Rank& rank, Work work, RequestPtr request) {
-  if (work.part <= 0) {
-    co_await rank.compute(work.all, work.asleep);
-    co_return;
-  }
-  const auto nothing = std::make_shared<Request>();
-  nothing->done = true;
-  Seconds left = work.all;
-  while (left > 0) {
-    co_await rank.compute(std::min(work.part, left), work.asleep);
-    left -= work.part;
-    if (!request->done) {
-      co_await rank.wait(nothing);  // MPI_Test: a visit, and no wait
-    }
-  }
-}
-
-struct Times {
-  Seconds total = 0;
-  Seconds inside = 0;
-  Seconds wait = 0;
-};
-
-Work work_of(const Json& point, const Model& model) {
-  const bool asleep = point.value("compute", std::string("real")) == "sleep";
-  const Seconds unit = asleep ? workloads::slept_unit_s : model.computation.unit;
-  return {
-      .all = point.value("work_units", 0.0) * unit, .part = point.value("test_every", 0.0) * unit, .asleep = asleep};
 }
 
 /// One message from `rank` to its partner or from it, and the acknowledgement that closes the sender's time.
@@ -80,7 +42,7 @@ Task transfer(Rank& rank, Fence& fence, const Json& point, Work work, Times& tim
     request = sender ? rank.send(peer, payload_tag, bytes) : rank.receive(peer, payload_tag, bytes);
   }
   if (work.all > 0) {
-    co_await compute_beside(rank, work, request);
+    co_await compute_beside(rank, work, std::vector(1, request));
   }
   times.inside = rank.now() - begin;
   co_await rank.wait(request);
@@ -108,11 +70,6 @@ Task latency(Rank& rank, Fence& fence, Seconds& half) {
     co_await rank.wait(rank.send(peer, pong_tag, 0));
   }
   half = (rank.now() - begin) / 2;
-}
-
-void record(Measured& measured, const Times& alone, Seconds computation, const Times& beside, Seconds closing) {
-  measured.values = {{"total_s", beside.total},    {"comm_s", alone.total}, {"comp_s", computation},
-                     {"comp_in_s", beside.inside}, {"wait_s", beside.wait}, {"ack_s", closing}};
 }
 
 Task run_overlap(Rank& rank, Fence& fence, const Json& point, Measured& measured) {
@@ -157,7 +114,7 @@ Task collective_once(Rank& rank, Fence& fence, const Json& point, Work work, Tim
   const auto request = rank.start(schedule_of(rank.model().schedules, collective));
   if (work.all > 0) {
     const Seconds computing = rank.now();
-    co_await compute_beside(rank, work, request);
+    co_await compute_beside(rank, work, std::vector(1, request));
     times.inside = rank.now() - computing;
   }
   const Seconds waiting = rank.now();

@@ -2,6 +2,7 @@
 #include "rank.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace simulated {
@@ -214,6 +215,7 @@ void Rank::handle(const Notice& notice) {
 
 void Rank::match(const MessagePtr& message, const RequestPtr& request) {
   cost_ += model_.costs.call;
+  request->incoming = message;
   if (message->asks()) {
     message->answer();
   } else {
@@ -294,9 +296,11 @@ void Rank::complete(Request& request) {
   }
 }
 
-void Fence::add(std::coroutine_handle<> program) {
+void Fence::add(std::coroutine_handle<> program, double value) {
   arrived_.push_back(program);
+  least_so_far_ = std::min(least_so_far_, value);
   if (std::cmp_equal(arrived_.size(), ranks_)) {
+    least_ = std::exchange(least_so_far_, std::numeric_limits<double>::infinity());
     world_.at(world_.now(), [all = std::exchange(arrived_, {})] {
       for (const auto& one : all) {
         one.resume();

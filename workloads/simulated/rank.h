@@ -3,10 +3,12 @@
 // engine polls; and its core, which the program's computation shares with the polls.
 #pragma once
 
+#include <algorithm>
 #include <coroutine>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -24,6 +26,9 @@ namespace simulated {
 /// What a completing call waits for.
 struct Request {
   bool done = false;
+  MessagePtr incoming;  ///< of a receive that has met its message
+  /// Of a receive: how much is in the program's memory, 0 to 1.
+  [[nodiscard]] double in_memory() const { return incoming ? incoming->in_memory() : 0; }
 };
 using RequestPtr = std::shared_ptr<Request>;
 
@@ -43,6 +48,8 @@ class Rank final : public Endpoint {
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] int size() const { return static_cast<int>(ranks_.size()); }
   [[nodiscard]] Seconds now() const { return world_.now(); }
+  /// When the calls that the program has made return: what comes next begins then.
+  [[nodiscard]] Seconds free_at() const { return std::max(now(), busy_until_); }
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] const PollCount& polls() const { return polls_; }
 
@@ -146,22 +153,26 @@ class Rank final : public Endpoint {
 class Fence {
  public:
   Fence(World& world, int ranks) : world_(world), ranks_(ranks) {}
-  auto arrive() {
+  /// co_await: the least of the values that the ranks brought.
+  auto arrive(double value = 0) {
     struct Arriving {
       Fence& fence;
+      double value;
       // NOLINTNEXTLINE(readability-convert-member-functions-to-static): co_await calls it on an object
       bool await_ready() const { return false; }
-      void await_suspend(std::coroutine_handle<> program) { fence.add(program); }
-      void await_resume() {}
+      void await_suspend(std::coroutine_handle<> program) { fence.add(program, value); }
+      double await_resume() const { return fence.least_; }
     };
-    return Arriving{*this};
+    return Arriving{*this, value};
   }
 
  private:
-  void add(std::coroutine_handle<> program);
+  void add(std::coroutine_handle<> program, double value);
   World& world_;
   int ranks_;
   std::vector<std::coroutine_handle<>> arrived_;
+  double least_so_far_ = std::numeric_limits<double>::infinity();
+  double least_ = 0;  // of the last time that all were there
 };
 
 }  // namespace simulated

@@ -31,6 +31,7 @@ Task program(Rank& rank, Fence& fence, const Points& points, Results& results) {
 const Pattern* pattern_of(const std::string& program, const std::string& benchmark) {
   static const std::map<std::string, std::vector<const Pattern*>> table{
       {"microbench", {&overlap, &collective_overlap}},
+      {"minighost", {&halo_exchange}},
   };
   const auto found = table.find(program);
   if (found == table.end()) {

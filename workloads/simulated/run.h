@@ -40,6 +40,7 @@ const Pattern* pattern_of(const std::string& program, const std::string& benchma
 extern const Pattern overlap;
 extern const Pattern collective_overlap;
 extern const Pattern calibration;
+extern const Pattern halo_exchange;
 
 /// Ranks that are made anew for each launch; a point begins when the one before has ended on all of them.
 class Run {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -74,6 +75,19 @@ TEST(Decomposition, NeighboursAreMutual) {
   }
   EXPECT_EQ(Decomposition(0, grid, false).neighbour({-1, 0, 0}), -1);
   EXPECT_EQ(Decomposition(0, grid, true).neighbour({-1, -1, -1}), 23);
+}
+
+TEST(Faces, TwoRanksMeetInOppositeDirections) {
+  for (const int ranks : {2, 7, 24}) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      for (const Face& face : faces_of(rank, ranks)) {
+        const auto back = faces_of(face.neighbour, ranks);
+        EXPECT_TRUE(std::ranges::any_of(
+            back, [&](const Face& other) { return other.neighbour == rank && other.direction == face.arriving(); }));
+      }
+    }
+  }
+  EXPECT_EQ(faces_of(0, 8).size(), 3);
 }
 
 TEST(Decomposition, OtherRanksPointsAreNextToABlockWhereItIsCut) {

@@ -88,6 +88,17 @@ def test_hundreds_of_ranks_share_the_root(simulator: Path) -> None:
 
 
 @pytest.mark.full
+def test_halos_are_there_before_the_wait_where_somebody_polls(simulator: Path) -> None:
+    point = "--point=size_bytes=1048576,work_units=60000"
+    engine = ("progress-run", "--variant", "adaptive", "--")
+    for before, share in (((), 0.0), (engine, 1.0)):
+        lines = _lines(_run(simulator, 8, *before, "minighost", "exchange", point))
+        assert [line["samples"]["arrived_early"][0] for line in lines[1:-1]] == [share] * 8
+    last = _lines(_run(simulator, 8, "minighost", "exchange", f"{point},posting=receives-last"))
+    assert "arrived_early" not in last[1]["samples"]
+
+
+@pytest.mark.full
 def test_what_has_no_model_is_left_out_with_a_reason(simulator: Path) -> None:
     for words in (("progress-run", "--variant", "offload", "--", "microbench", "overlap"), ("npb", "cg")):
         (_, line, _) = _lines(_run(simulator, 2, *words, POINT))
@@ -104,6 +115,7 @@ def test_what_has_no_model_is_left_out_with_a_reason(simulator: Path) -> None:
         (5000, ("microbench", "overlap", POINT), "the platform has 4096 hosts"),
         (2, ("microbench", "overlap"), "no point to simulate"),
         (2, ("microbench", "collective-overlap", "--point=collective=igossip"), "one of ireduce"),
+        (2, ("minighost", "exchange", "--point=size_bytes=8,posting=later"), "one of receives-first"),
         (2, ("progress-run", "--variant", "timer", "--set", "timer_us=x", "--", "microbench", "overlap"), "a number"),
     ],
 )
