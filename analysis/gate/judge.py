@@ -25,8 +25,14 @@ Array = npt.NDArray[np.float64]
 NAMES = {BASE: "the baseline", CONTROL: "the second copy of the baseline", NEW: "the candidate"}
 
 
-def judge(found: Measurement, earlier: Sequence[Mapping[str, float]] = (), ended: bool = True) -> GateFound:
-    """The verdict. `ended`: no further round is to come; else only what a look has decided counts."""
+def judge(
+    found: Measurement,
+    earlier: Sequence[Mapping[str, float]] = (),
+    ended: bool = True,
+    untaken: Sequence[str] = (),
+) -> GateFound:
+    """The verdict. `ended`: no further round is to come; else only what a look has decided counts. `untaken`: variables
+    of an arm which its MPI is not shown to take, in words."""
     rule = Rule(margin=found.plan.margin)
     rounds = found.complete_rounds()
     slow, canary = odd.odd(found.canary), _canary(found.canary)
@@ -34,7 +40,10 @@ def judge(found: Measurement, earlier: Sequence[Mapping[str, float]] = (), ended
     points = [_point(series, rounds[:used], rule, levels) for series in found.series] if used else []
     verdict, sentence = _verdict(state, points, rule, used, found)
     left = history.left(history.values_of(points, canary, found.baseline), earlier)
-    if verdict is not Verdict.COMMIT and slow:
+    if verdict is not Verdict.COMMIT and untaken:
+        verdict = Verdict.UNDECIDED
+        sentence = f"Not told, since an arm may not have been what was asked for: {'; '.join(untaken)}. {sentence}"
+    elif verdict is not Verdict.COMMIT and slow:
         verdict, sentence = Verdict.NODE, f"Node trouble: {'; '.join(map(odd.words, slow))}. {sentence}"
     elif verdict in (Verdict.SAME, Verdict.FASTER, Verdict.UNDECIDED) and left:
         verdict, sentence = Verdict.SYSTEM, f"The system is not as it was: {'; '.join(left)}. {sentence}"

@@ -70,6 +70,13 @@ def test_the_same_program_is_the_same_and_ends_early() -> None:
     assert 1 / 1.02 < found.points[0].low <= found.points[0].high < 1.02
 
 
+def test_an_arm_that_may_not_be_what_was_asked_for_does_not_pass() -> None:
+    found = judge(gate(), untaken=["UCX_TSL=tcp: UCX calls it unused"])
+    assert (found.verdict, found.status) == (Verdict.UNDECIDED, 3)
+    assert "UCX_TSL=tcp: UCX calls it unused" in found.sentence
+    assert judge(gate({NEW: 1.05}), untaken=["x"]).verdict is Verdict.COMMIT
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_slower_candidate_is_the_commit(sign: int) -> None:
     found = judge(gate({NEW: 1.05}, sign=sign))

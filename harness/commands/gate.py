@@ -16,6 +16,7 @@ from harness.base.steps import say
 from harness.commands import options
 from harness.commands.history import default_store
 from harness.commands.run import usable
+from harness.job import read_back
 from harness.job.plan import Gate
 from harness.sessions import gates
 from harness.sessions import run as runs
@@ -150,10 +151,21 @@ def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> in
     kept = store or default_store()
     what = measured.read(session.path)
     earlier = stores.before(stores.read(kept), session.name, what.where)
-    found = judge.judge(what, [entry.values for entry in earlier])
+    found = judge.judge(what, [entry.values for entry in earlier], untaken=_untaken(session))
     values = history.values_of(found.points, found.canary, what.baseline)
     for place in filter(None, (session.path / FOLDER, out)):
         outputs.write(found, place)
     print(f"{found.verdict.value}: {found.sentence}")
     stores.add(kept, stores.entry_of(found, what.time, what.where, values))
     return found.status
+
+
+def _untaken(session: sessions.Session) -> list[str]:
+    """The variables of arms that their MPI is not shown to have taken, in words; none where it was not asked."""
+    request = from_facts(session.facts)
+    found: list[str] = []
+    for arm in request.gate.arms if request.gate else []:
+        mpi = arm.mpi or request.mpis[0]
+        asked = [probe for probe in arm.probes if read_back.log_of(session.folders.logs, mpi, probe).exists()]
+        found += read_back.doubts(asked, session.folders.logs, mpi)
+    return list(dict.fromkeys(found))

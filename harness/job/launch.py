@@ -57,7 +57,7 @@ def context(plan: Plan, launch: Launch) -> dict[str, Any]:
         **({"emulated": True} if plan.platform.emulated else {}),
         **({"simulated": {"files": plan.platform.simulated}} if plan.platform.simulated else {}),
         **({"calibrated_on": plan.calibrated_on} if plan.calibrated_on else {}),
-        **({"mpi_environment": plan.variables_of(launch)} if not plan.gate and plan.variables_of(launch) else {}),
+        **({"mpi_environment": plan.variables_of(launch)} if plan.variables_of(launch) else {}),
         **({"injected_slowdown": plan.slowdown} if plan.slowdown != 1 else {}),
         **({"spack": plan.platform.spack} if plan.platform.spack else {}),
     }

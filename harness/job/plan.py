@@ -37,7 +37,7 @@ class Arm:
     under `variant`. `workload` and `points`: of an arm that measures something else than the study, the canary;
     `options`: more of the workload's. `environment`: variables of its ranks. `mpi`: which it runs on, if not the job's
     (`platform`: the same with its launcher and programs, known once the job is made). `samples`: of each point, if not
-    as many as the plan's sampler takes."""
+    as many as the plan's sampler takes. `probes`: what its MPI is asked first, of variables that somebody chose."""
 
     __pydantic_config__ = validate.MODEL
 
@@ -51,6 +51,7 @@ class Arm:
     mpi: str = ""
     platform: Platform | None = None
     samples: int = 0
+    probes: list[Probe] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -216,6 +217,15 @@ class Plan:
     def variables_of(self, launch: Launch) -> dict[str, str]:
         """The variables with which a launch runs, beside those that every run has: the run's, and its arm's."""
         return self.mpi_environment | (launch.arm.environment if launch.arm else {})
+
+    def probes_by_platform(self) -> list[tuple[Platform, list[Probe]]]:
+        """What is asked of an MPI before anything is measured: of the job's, and of those of a gate's arms."""
+        found = {self.platform.mpi: (self.platform, list(self.probes))}
+        for arm in self.gate.arms if self.gate else []:
+            here = arm.platform or self.platform
+            known = found.setdefault(here.mpi, (here, []))[1]
+            known += [probe for probe in arm.probes if probe not in known]
+        return list(found.values())
 
     def points_of(self, launch: Launch) -> list[Point]:
         """The points that this launch measures, or says why it cannot."""

@@ -18,6 +18,7 @@ from harness.base import process, validate
 
 PROGRAM = "mpi_variables"
 LIMIT_S = 30.0
+LONGEST = 100  # characters of a file's name
 Run = Callable[[str, Sequence[str], Path], process.Exit]  # of a launch: its identity, what is launched, its log
 # How a variable is read back -> what makes the libraries tell.
 TELLING: Mapping[str, Mapping[str, str]] = MappingProxyType(
@@ -47,21 +48,22 @@ class Probe:
     key: str
 
 
-def log_of(logs: Path, mpi: str, name: str) -> Path:
-    """Where the output of a probe is; of the MPI as it is for an empty name."""
-    return logs / f"read-back.{mpi}.{name or 'default'}.log"
+def log_of(logs: Path, mpi: str, probe: Probe | None) -> Path:
+    """Where the output of a probe is; without one that of the MPI as it is."""
+    name = re.sub(r"[^\w,=-]", "_", f"{probe.name}={probe.value}")[:LONGEST] if probe else "default"
+    return logs / f"read-back.{mpi}.{name}.log"
 
 
 def run(probes: Sequence[Probe], launch: Run, programs: Path, logs: Path, mpi: str) -> None:
     """Run those probes that have not been run: the MPI as it is, then each variable alone."""
     keys = [probe.key for probe in probes if probe.how == "mpi_t"]
     if keys:
-        _probe(launch, {}, [str(programs / PROGRAM), *keys], log_of(logs, mpi, ""))
+        _probe(launch, {}, [str(programs / PROGRAM), *keys], log_of(logs, mpi, None))
     for probe in probes:
         if probe.how:
             variables = {**TELLING[probe.how], probe.name: probe.value}
             asked = [probe.key] if probe.how == "mpi_t" else ["none"]
-            _probe(launch, variables, [str(programs / PROGRAM), *asked], log_of(logs, mpi, probe.name))
+            _probe(launch, variables, [str(programs / PROGRAM), *asked], log_of(logs, mpi, probe))
 
 
 def _probe(launch: Run, variables: Mapping[str, str], program: Sequence[str], log: Path) -> None:
@@ -82,7 +84,7 @@ def told(probe: Probe, logs: Path, mpi: str) -> tuple[bool, str]:
     if not probe.how:
         return False, "nothing that this MPI prints shows it"
     try:
-        output = log_of(logs, mpi, probe.name).read_text(errors="replace")
+        output = log_of(logs, mpi, probe).read_text(errors="replace")
     except OSError:
         return False, "it was not asked"
     end = output.rstrip().rpartition("read-back: ")[2]
@@ -91,9 +93,15 @@ def told(probe: Probe, logs: Path, mpi: str) -> tuple[bool, str]:
     return READERS[probe.how](probe, output, _default(logs, mpi))
 
 
+def doubts(probes: Sequence[Probe], logs: Path, mpi: str) -> list[str]:
+    """Of each variable that is not shown to have been taken, why."""
+    answers = ((probe, *told(probe, logs, mpi)) for probe in probes)
+    return [f"{probe.name}={probe.value}: {why}" for probe, taken, why in answers if not taken]
+
+
 def _default(logs: Path, mpi: str) -> str:
     try:
-        return log_of(logs, mpi, "").read_text(errors="replace")
+        return log_of(logs, mpi, None).read_text(errors="replace")
     except OSError:
         return ""
 
@@ -104,7 +112,7 @@ def _by_mpi_t(probe: Probe, output: str, before: str) -> tuple[bool, str]:
         return False, f"the MPI has no control variable {probe.key}"
     if default is not None and now != default:
         return True, f"MPI_T: {probe.key} is {now} with it and {default} without"
-    if _same(now, probe.value) and default is None:
+    if _same(now, probe.value):  # without it too, where that is its default
         return True, f"MPI_T: {probe.key} is {now}"
     return False, f"MPI_T: {probe.key} is {now} with it and without"
 

@@ -29,7 +29,7 @@ from harness.job.calibrate import Calibration
 from harness.job.folders import Folders
 from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, trial
 from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
-from harness.job.plan import Launch, Plan, Point
+from harness.job.plan import Launch, Plan, Platform, Point
 from harness.job.program import Unusable
 from harness.job.race import CONFIRM, DEFAULT, REFERENCE
 
@@ -69,7 +69,10 @@ class Runner:
     def _work(self, todo: list[tuple[Launch, list[Point]]]) -> int:
         left = list(todo)
         try:
-            self._read_back()
+            untaken = self._read_back()
+            if left and untaken and self.plan.gate:
+                self._leave_out(left, f"the MPI is not shown to take {'; '.join(untaken)}")
+                return 0
             if left:
                 self._describe_nodes()
                 calibration = self._calibration()
@@ -143,16 +146,20 @@ class Runner:
         log = self.folders.logs / f"{self.plan.study}.{self.plan.platform.mpi}.nodes.log"
         process.note([*self.plan.platform.launch_command, *describe], log, DESCRIBE_TIMEOUT_S)
 
-    def _read_back(self) -> None:
-        """Ask the MPI of each variable that is to be tuned whether it takes it: once a session."""
-        here = self.plan.platform
+    def _read_back(self) -> list[str]:
+        """Ask each MPI of the variables that are to be tuned, or that somebody chose for an arm, whether it takes them:
+        once a session. What was not taken, in words."""
+        found = []
+        for here, probes in self.plan.probes_by_platform():
 
-        def launch(identity: str, program: Sequence[str], log: Path) -> process.Exit:
-            watch = Watch(log, None, read_back.LIMIT_S)
-            return execute(self.plan, identity, [*here.launch_command, *program], {}, watch)
+            def launch(identity: str, program: Sequence[str], log: Path, here: Platform = here) -> process.Exit:
+                watch = Watch(log, None, read_back.LIMIT_S)
+                on = replace(self.plan, platform=here)
+                return execute(on, identity, [*here.launch_command, *program], {}, watch)
 
-        programs = Path(here.progress_run).parent
-        read_back.run(self.plan.probes, launch, programs, self.folders.logs, here.mpi)
+            read_back.run(probes, launch, Path(here.progress_run).parent, self.folders.logs, here.mpi)
+            found += read_back.doubts(probes, self.folders.logs, here.mpi)
+        return found
 
     def _launch(self, launch: Launch, points: list[Point], calibration: Calibration | None) -> None:
         name = with_settings(launch.variant, launch.engine)

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.base.variants import WITHOUT_ENGINE
+from harness.base.variants import WITHOUT_ENGINE, with_settings
 from harness.job.plan import Launch, Plan
 from harness.job.records import RecordFile
 
+PRELOAD = "LD_PRELOAD"  # progress-run puts its library before what is there
 Check = Callable[[Plan, Launch, RecordFile], str | None]
 
 
@@ -83,16 +84,31 @@ def interfaces(plan: Plan, _launch: Launch, record: RecordFile) -> str | None:
     return None if crossed >= least else f"only {crossed} bytes crossed the interfaces, of messages of {least} bytes"
 
 
+def variables(plan: Plan, launch: Launch, record: RecordFile) -> str | None:
+    """Every variable that was set for the launch is what its processes saw."""
+    asked = {} if plan.platform.simulated else plan.variables_of(launch)
+    for rank in _header(record).get("ranks", []) if asked else ():
+        seen = rank.get("environment")
+        if seen is None:
+            return f"the program does not tell which variables rank {rank['rank']} had: build it anew"
+        for name, value in asked.items():
+            if not (seen.get(name) == value or (name == PRELOAD and value in (seen.get(name) or "").split(":", 1))):
+                here = "without it" if seen.get(name) is None else f"with {seen[name]}"
+                return f"rank {rank['rank']} ran {here} instead of with {name}={value}"
+    return None
+
+
 def engine(_plan: Plan, launch: Launch, record: RecordFile) -> str | None:
-    """The variant that ran is the one that was asked for."""
+    """The variant that ran, with its settings, is the one that was asked for."""
     ranks = (record.end or {}).get("ranks", [])
-    wrong = (engine_of(rank["rank"], launch.variant, rank["engine"]) for rank in ranks)
+    asked = with_settings(launch.variant, launch.engine)
+    wrong = (engine_of(rank["rank"], asked, rank["engine"]) for rank in ranks)
     return next(filter(None, wrong), None)
 
 
 def engine_of(rank: int, variant: str, report: dict[str, Any] | None) -> str | None:
     """The same of one rank, by its engine's report."""
-    preset = variant.partition(":")[0]
+    preset, *settings = variant.split(":")
     if preset in WITHOUT_ENGINE:
         return None if report is None else f"rank {rank} had the engine loaded though the variant is {preset}"
     if report is None:
@@ -101,10 +117,23 @@ def engine_of(rank: int, variant: str, report: dict[str, Any] | None) -> str | N
         return f"rank {rank} ran the engine's preset {report['preset']} instead of {preset}"
     if preset != "off" and not report["active"]:
         return f"the engine did not run on rank {rank}: {report.get('reason') or 'no reason given'}"
-    return None
+    had = {name: _as_set(value) for name, value in report.get("settings", {}).items()}
+    asked = dict(setting.split("=", 1) for setting in settings)  # the last of several counts, as in the engine
+    wrong = (name for name, value in asked.items() if not _same(had.get(name, ""), value))
+    return next((f"rank {rank} ran with {n}={had.get(n, '')} instead of {n}={asked[n]}" for n in wrong), None)
 
 
-CHECKS: tuple[Check, ...] = (world_size, nodes, library, binding, interfaces, engine)
+def _as_set(value: Any) -> str:
+    """A setting of the engine's report in the words in which it is set."""
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _same(had: str, asked: str) -> bool:
+    """007 and 7 are the same number."""
+    return had == asked or (had.lstrip("-").isdigit() and asked.lstrip("-").isdigit() and int(had) == int(asked))
+
+
+CHECKS: tuple[Check, ...] = (world_size, nodes, library, binding, interfaces, variables, engine)
 
 
 def problems(plan: Plan, launch: Launch, record: RecordFile) -> list[str]:

@@ -14,13 +14,15 @@ from harness.base.mpis import MPIS
 from harness.base.variants import LIMIT, WITHOUT_ENGINE
 from harness.job.plan import Arm, Gate, launch_estimate_s
 from harness.job.program import another_mpi
-from harness.sessions import arms, run
+from harness.job.read_back import Probe
+from harness.sessions import arms, run, space
 from harness.sessions.request import Request, choose_mpis
 
 MOST_ROUNDS = 200
 FASTER = 2  # than estimated a launch may be: the minutes end a gate, and not the rounds
 HELP_LIMIT_S = 30.0
 SAYS = "progress-run: "
+TOLD_BY_NAME = ("mpi_t", "ucx", "intel")  # ways in which each variable of a library is told, also one in no table
 # The canary: some milliseconds of computation alone and a message alone, under no engine.
 CANARY = Arm(
     "canary",
@@ -72,7 +74,14 @@ def _ready(text: str, name: str, request: Request) -> Arm:
     found = arms.ready(source, MPIS[mpi] if request.system.own_mpis else None)
     (other,) = choose_mpis(source.where, request.system) if source.kind == "mpi" else (mpi,)
     on = other if other != mpi else ""
-    return Arm(name, source.variant, found.progress_run, environment=found.environment, mpi=on)
+    return Arm(
+        name, source.variant, found.progress_run, environment=found.environment, mpi=on, probes=_probes(source, other)
+    )
+
+
+def _probes(source: arms.Source, mpi: str) -> list[Probe]:
+    """Those of the variables that somebody wrote down for the MPI: what modules set besides need not be its own."""
+    return [probe for probe in space.probes_of(source.environment, mpi) if probe.how in TOLD_BY_NAME]
 
 
 def _fits(text: str, arm: Arm, request: Request, mpi: str) -> None:

@@ -116,8 +116,9 @@ class Request:
                 found[job.mpi].add(PROGRAM)
             if self.gate:
                 found[job.mpi].add(self.gate.canary.workload[0])
-                for mpi in (arm.mpi for arm in self.gate.arms if arm.mpi):
-                    found.setdefault(mpi, set()).update(job.study.workload[:1])
+                for arm in self.gate.arms:
+                    needed = found.setdefault(arm.mpi or job.mpi, set())
+                    needed.update(job.study.workload[:1], [PROGRAM] if arm.probes else [])
         return {mpi: sorted(programs) for mpi, programs in found.items()}
 
     @property

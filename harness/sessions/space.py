@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,9 +53,6 @@ class Variable:
     read_back: str
     meaning: str
     key: str = ""
-
-    def probe(self) -> Probe:
-        return Probe(self.name, self.values[0], self.read_back, self.key or self.name)
 
 
 @dataclass(frozen=True)
@@ -118,21 +115,27 @@ def of(text: str, mpi: str, programs: Path, variant: str) -> Space:
             raise UsageError(f"--space {text}: engine, mpi, engine,mpi or a file is wanted; there is no such file.")
         own = _model(OwnSpace, Path(parts[0]))
         parts = [part for part in PARTS if getattr(own, part)]
-    known = {one.name: one for one in variables_of(mpi)}
     found: list[Parameter] = []
     if "engine" in parts:
         found += _engine(own.engine or ENGINE, text, programs, variant)
     wanted = {name: list(map(str, values)) for name, values in own.mpi.items()}
     if "mpi" in parts:
-        wanted = wanted or {name: one.values for name, one in known.items()}
+        wanted = wanted or {one.name: one.values for one in variables_of(mpi)}
         found += [Parameter(name, [UNSET, *values], of_mpi=True) for name, values in wanted.items() if values]
     if not found:
         raise UsageError(f"--space {text}: nothing is left to tune for {mpi}: ./bench tune --list shows the tables.")
-    probes = [
-        known[name].probe() if name in known else Probe(name, values[0], _guess(name), name.removeprefix("OMPI_MCA_"))
-        for name, values in wanted.items()
-    ]
+    probes = probes_of({name: values[0] for name, values in wanted.items() if values}, mpi)
     return Space(found, probes if "mpi" in parts else [])
+
+
+def probes_of(values: Mapping[str, str], mpi: str) -> list[Probe]:
+    """What shows that this MPI took each variable."""
+    known = {one.name: one for one in variables_of(mpi)}
+    found = []
+    for name, value in values.items():
+        how, key = (known[name].read_back, known[name].key) if name in known else (_guess(name), "")
+        found.append(Probe(name, value, how, key or name.removeprefix("OMPI_MCA_")))
+    return found
 
 
 def _guess(name: str) -> str:

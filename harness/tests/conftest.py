@@ -42,7 +42,8 @@ def plan() -> Plan:
 
 def good_record(launch: Launch) -> RecordFile:
     """What a launch on two virtual nodes leaves when all is well."""
-    report = None if launch.variant == "bare" else {"preset": launch.variant, "active": True}
+    preset, *settings = launch.variant.split(":")
+    report = None if preset == "bare" else {"preset": preset, "active": True, "settings": _as_told(settings)}
     ranks = [{"rank": r, "host": f"vc{r + 1}", "cpus_allowed": [r], "clock_resolution_s": 1e-9} for r in (0, 1)]
     ends = [
         {
@@ -60,6 +61,10 @@ def good_record(launch: Launch) -> RecordFile:
         for rank in (0, 1)
     ]
     return RecordFile(header, points, {"status": "ok", "ranks": ends, "elapsed_s": 1.0})
+
+
+def _as_told(settings: list[str]) -> dict[str, int]:
+    return {name: int(value) for name, _, value in (setting.partition("=") for setting in settings)}
 
 
 def on_another_platform(plan: Plan, **changes: Any) -> Plan:

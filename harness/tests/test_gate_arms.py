@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +15,11 @@ from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.variants import Recipe
 from harness.job.launch import Attempt, Outcome
-from harness.job.plan import Arm, Launch, Plan
+from harness.job.plan import Arm, Gate, Launch, Plan, gate_schedule
+from harness.job.read_back import PROGRAM
 from harness.job.runner import Runner
-from harness.sessions import arms, commit_builds, loaded_modules
+from harness.sessions import arms, commit_builds, gates, loaded_modules
+from harness.sessions.arms import Source
 
 MPICH = MPIS["mpich"]
 
@@ -101,7 +104,8 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "bin" / "progress-run").write_text("#!/bin/sh\n")
     (tmp_path / "bin" / "progress-run").chmod(0o755)
     (tmp_path / ".bash_profile").write_text(
-        f"""module() {{
+        f"""unset BASH_ENV  # which brings the machine's own modules, where it has any
+            module() {{
               case $2 in
                 engine/1) export PATH={tmp_path}/bin:$PATH LOADEDMODULES=$2 ;;
                 tuned) export UCX_TLS=tcp ;;
@@ -127,7 +131,7 @@ def test_modules_bring_variables_and_an_engine(modules: Path) -> None:
 def test_modules_that_are_not_there(modules: Path) -> None:
     with pytest.raises(UsageError, match="unknown module: none/2"):
         loaded_modules.load(["tuned", "none/2"])
-    (modules / ".bash_profile").write_text("unset -f module ml\n")
+    (modules / ".bash_profile").write_text("unset BASH_ENV\nunset -f module ml\n")
     with pytest.raises(UsageError, match="no command `module`"):
         loaded_modules.load(["tuned"])
 
@@ -172,3 +176,23 @@ def test_a_commit_that_does_not_build_is_a_sentence(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(git, "commit_of", lambda _repository, _revision: "0" * 40)
     with pytest.raises(UsageError, match=r"'commit:HEAD' does not build for MPICH.*see .*log"):
         arms.ready(arms.parse("commit:HEAD"), MPICH)
+
+
+def test_a_gate_one_of_whose_variables_the_mpi_does_not_take_measures_nothing(plan: Plan, tmp_path: Path) -> None:
+    """Misspelt, say: it would compare the baseline with itself, and pass."""
+    tool = tmp_path / "bin" / PROGRAM
+    tool.parent.mkdir()
+    tool.write_text('#!/bin/sh\necho "UCX WARN unused environment variable: UCX_TSL"\n')
+    tool.chmod(0o755)
+    probes = gates._probes(Source("", "", "bare", {"UCX_TSL": "tcp", "LARGER": "1"}), "mpich")
+    assert [(probe.name, probe.how) for probe in probes] == [("UCX_TSL", "ucx")]
+    new = Arm("new", "bare", environment={"UCX_TSL": "tcp"}, probes=probes)
+    every = [Arm("base", "bare"), Arm("control", "bare"), new]
+    asked = Gate(every, gates.CANARY, 12, 1.0, [12], ["false"], 0.02, "bare", "settings:x")
+    here = replace(plan.platform, launch_command=[], progress_run=str(tool.parent / "progress-run"), reap=["true"])
+    own = replace(plan, platform=here, gate=asked, launches=gate_schedule("s", asked, 1))
+    session = tmp_path / "session"
+    assert Runner(own, session).run() == 0
+    ends = [json.loads(path.read_text().splitlines()[-1])["end"] for path in (session / "records").glob("*.jsonl")]
+    assert len(ends) == len(own.launches)
+    assert {end["reason"] for end in ends} == {"the MPI is not shown to take UCX_TSL=tcp: UCX calls it unused"}

@@ -199,8 +199,8 @@ OUTPUTS = {
 def test_what_an_mpi_prints_shows_whether_it_took_a_variable(case: tuple[str, str], tmp_path: Path) -> None:
     how, output = case
     probe = Probe("X", "4", how, "btl_tcp_links")
-    read_back.log_of(tmp_path, "m", "").write_text("btl_tcp_links = 1\nread-back: ended with status 0\n")
-    read_back.log_of(tmp_path, "m", "X").write_text(f"{output}\nread-back: ended with status 0\n")
+    read_back.log_of(tmp_path, "m", None).write_text("btl_tcp_links = 1\nread-back: ended with status 0\n")
+    read_back.log_of(tmp_path, "m", probe).write_text(f"{output}\nread-back: ended with status 0\n")
     taken, why = read_back.told(probe, tmp_path, "m")
     assert taken is OUTPUTS[case][0] and OUTPUTS[case][1] in why
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from harness.job.plan import Launch, Plan
+from harness.job.plan import Arm, Launch, Plan
 from harness.job.records import RecordFile
-from harness.job.verify import problems
+from harness.job.verify import engine_of, problems
 from harness.tests.conftest import good_record, on_another_platform
 
 BARE = Launch("l.bare", "bare", 0, 0)
@@ -18,7 +19,7 @@ OFF = Launch("l.off", "off", 0, 1)
 
 
 def _record(change: Callable[[RecordFile], object], launch: Launch = BARE) -> RecordFile:
-    record = good_record(Launch(launch.identity, launch.variant.partition(":")[0], 0, 0))
+    record = good_record(launch)
     change(record)
     return record
 
@@ -54,6 +55,8 @@ WRONG: list[tuple[str, Launch, Callable[[RecordFile], object], str]] = [
         lambda r: _end_rank(r).update(engine={"preset": "adaptive", "active": False, "reason": "level refused"}),
         "level refused",
     ),
+    ("setting", ADAPTIVE, lambda r: _end_rank(r)["engine"]["settings"].update(burst=5), "burst=5 instead of burst=4"),  # type: ignore[index]
+    ("no settings", ADAPTIVE, lambda r: _end_rank(r)["engine"].pop("settings"), "burst= instead of burst=4"),  # type: ignore[attr-defined]
     ("nothing written", BARE, lambda r: setattr(r, "header", None), "wrote nothing"),
 ]
 
@@ -81,3 +84,26 @@ def test_binding_counts_cpus_a_host_unless_the_nodes_share_a_kernel(plan: Plan) 
 def test_unbound_ranks_may_share_a_set_that_is_large_enough(plan: Plan) -> None:
     record = _record(lambda r: [rank.update(cpus_allowed=[0, 1]) for rank in _header(r)["ranks"]])  # type: ignore[attr-defined]
     assert problems(plan, BARE, record) == []
+
+
+def test_a_setting_is_the_same_in_other_words() -> None:
+    told = {"preset": "adaptive", "active": True, "settings": {"burst": 4, "pcontrol": True, "wait": "futex"}}
+    assert engine_of(0, "adaptive:burst=7:burst=004:pcontrol=1:wait=futex", told) is None
+    assert engine_of(0, "adaptive:wait=epoll", told) == "rank 0 ran with wait=futex instead of wait=epoll"
+
+
+def test_a_variable_that_a_process_did_not_see_is_found(plan: Plan) -> None:
+    launch = replace(BARE, arm=Arm("new", "bare", environment={"UCX_TLS": "tcp", "LD_PRELOAD": "libx.so"}))
+
+    def seen(*environments: dict[str, str | None] | None) -> list[str]:
+        record = good_record(launch)
+        for rank, environment in zip(_header(record)["ranks"], environments, strict=True):  # type: ignore[call-overload]
+            rank.update({} if environment is None else {"environment": environment})
+        return problems(plan, launch, record)
+
+    good: dict[str, str | None] = {"UCX_TLS": "tcp", "LD_PRELOAD": "/opt/engine.so:libx.so"}
+    assert seen(good, good) == []
+    assert seen(good, good | {"UCX_TLS": None}) == ["rank 1 ran without it instead of with UCX_TLS=tcp"]
+    assert seen(good | {"UCX_TLS": "sm"}, good) == ["rank 0 ran with sm instead of with UCX_TLS=tcp"]
+    assert "build it anew" in seen(good, None)[0]
+    assert problems(on_another_platform(plan, simulated={"model": "1"}), launch, good_record(launch)) == []

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <utility>
 
 #include "common/engine_report.h"
@@ -16,6 +17,16 @@ namespace workloads {
 namespace {
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now())); }
+
+// What this process has of the variables that the harness has set for the launch; null where one did not arrive.
+Json environment_of_process(const Json& context) {
+  Json found = Json::object();
+  for (const auto& [name, value] : context.value("mpi_environment", Json::object()).items()) {
+    const char* here = std::getenv(name.c_str());
+    found[name] = here == nullptr ? Json(nullptr) : Json(here);
+  }
+  return found;
+}
 
 void add_samples(Json& line, const Quantities& declared, Experiment& experiment, const Samples& samples) {
   line["samples"] = Json::object();
@@ -42,6 +53,7 @@ void Recorder::header(const RecordHeader& header) {
       {"pid", getpid()},
       {"cpus_allowed", allowed_cpus_},
       {"clock_resolution_s", measured_clock_resolution_s()},
+      {"environment", environment_of_process(header.context)},
   });
   const Json body = {
       {"schema", 4},
