@@ -21,7 +21,8 @@ std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(
 // What this process has of the variables that the harness has set for the launch; null where one did not arrive.
 Json environment_of_process(const Json& context) {
   Json found = Json::object();
-  for (const auto& [name, value] : context.value("mpi_environment", Json::object()).items()) {
+  const Json asked = context.value("mpi_environment", Json::object());  // items() refers to it
+  for (const auto& [name, value] : asked.items()) {
     const char* here = std::getenv(name.c_str());
     found[name] = here == nullptr ? Json(nullptr) : Json(here);
   }

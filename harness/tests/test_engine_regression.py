@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A real regression of this project's own engine, found from its history by ./bench bisect and the gate.
+
+The history is HEAD with a few commits on it that change nothing but a comment, and one that makes the distance between
+wakes bad. They are made beside the repository: its objects, branches and files stay as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.base import git as base_git
+from harness.base.paths import ROOT, STATE_DIR
+from harness.sessions import bisect
+from harness.tests.sessions import BENCH, results, state
+
+__all__ = ["results", "state"]  # fixtures
+measuring = [
+    pytest.mark.full,
+    pytest.mark.mpi,
+    pytest.mark.vcluster,
+    pytest.mark.slow,
+    pytest.mark.alone,
+    pytest.mark.timeout(3600),
+]
+
+SETTINGS = "progress_engine/src/policy/settings.cpp"
+DISTANCES = re.compile(r'(number<&Policy::(?:min|start|max)_distance_us>\([^"]*"[^"]*", "us", \d+, \d+,\s*)"\d+"')
+GUILTY = "Wakes as far apart as can be"
+# Far below the slow-down and far above noise, so that each commit is told good or bad in little time.
+HOW = ["--margin=15%", "--minutes=3", "--study=overlap-ratio", "--mpi=mpich"]
+HOW += [f"--set={setting}" for setting in ("size_bytes=4194304", "comp_over_comm=1.0", "pattern=both")]
+Change = Callable[[str], str]
+
+
+def slower(text: str) -> str:
+    changed, count = DISTANCES.subn(r'\1"50000"', text)
+    assert count == 3
+    return changed
+
+
+def harmless(number: int) -> Change:
+    return lambda text: f"{text}// {number}\n"
+
+
+CHANGES = {f"A comment, the {number}th": harmless(number) for number in (1, 2)}
+CHANGES |= {GUILTY: slower} | {f"A comment, the {number}th": harmless(number) for number in (4, 5)}
+
+
+def git(*words: str, text: str = "", **variables: str) -> str:
+    command = ["git", "-C", str(ROOT), "-c", f"safe.directory={ROOT}", *words]
+    done = subprocess.run(
+        command, input=text, env=os.environ | variables, check=True, capture_output=True, text=True, timeout=60
+    )
+    return done.stdout
+
+
+@pytest.fixture
+def history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """HEAD and the commits on it, whose objects lie in a folder of this test's own."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone")
+    objects = Path(git("rev-parse", "--path-format=absolute", "--git-path", "objects").strip())
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(tmp_path / "objects"))
+    monkeypatch.setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", str(objects))
+    (tmp_path / "objects").mkdir()
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "test")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "test@localhost")
+    commits = [git("rev-parse", "HEAD").strip()]
+    for subject, change in CHANGES.items():
+        commits.append(_commit(commits[-1], subject, change, tmp_path / "index"))
+    yield commits
+    for commit in commits[1:]:
+        shutil.rmtree(STATE_DIR / "gate" / commit[:16], ignore_errors=True)
+
+
+def _commit(parent: str, subject: str, change: Change, index: Path) -> str:
+    text = change(git("show", f"{parent}:{SETTINGS}"))
+    blob = git("hash-object", "-w", "--stdin", text=text).strip()
+    own = {"GIT_INDEX_FILE": str(index)}
+    git("read-tree", parent, **own)
+    git("update-index", "--cacheinfo", f"100644,{blob},{SETTINGS}", **own)
+    tree = git("write-tree", **own).strip()
+    return git("commit-tree", tree, "-p", parent, "-m", subject).strip()
+
+
+def marked(test: Any) -> Any:
+    for mark in measuring:
+        test = mark(test)
+    return test
+
+
+def test_the_history_has_one_guilty_commit_and_leaves_the_repository_alone(history: list[str]) -> None:
+    """What a gate that is always right leads git bisect to; the engine's sources are looked at in its place."""
+
+    def gate(_base: str, new: str) -> int:
+        return int('"50000"' in git("show", f"{new}:{SETTINGS}"))
+
+    before = git("for-each-ref") + git("worktree", "list")
+    found = bisect.run(ROOT, history[0], history[-1], gate)
+    assert found.first == history[1 + list(CHANGES).index(GUILTY)]
+    assert git("for-each-ref") + git("worktree", "list") == before
+    assert base_git.subject(ROOT, found.first).endswith(GUILTY)
+
+
+@marked
+def test_the_commit_that_made_wakes_bad_is_named(
+    history: list[str], results: Path, state: Path, tmp_path: Path
+) -> None:
+    del results, state
+    command = [BENCH, "bisect", f"--good={history[0]}", f"--bad={history[-1]}", *HOW, f"--store={tmp_path / 'store'}"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=3400)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = re.findall(r"^\w+ +\(status (\d)\)  \w+ \S+ (.*)$", done.stdout, re.MULTILINE)
+    steps = {subject: status for status, subject in told}
+    named = [line for line in done.stdout.splitlines() if line.startswith("The first slower commit: ")]
+    assert len(named) == 1 and named[0].endswith(GUILTY), done.stdout
+    assert steps[list(CHANGES)[-1]] == "1", "the gate of the last commit against the first"
+    assert steps[GUILTY] == "1"
