@@ -61,6 +61,7 @@ class Launcher:
     folder: Path
     program: str = "microbench"
     variant: str = "bare"
+    limit_s: float = TIMEOUT_S
 
     def of(self, program: str, variant: str = "bare") -> Launcher:
         """The same for another workload, or under the engine."""
@@ -97,7 +98,7 @@ class Launcher:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=TIMEOUT_S,
+            timeout=self.limit_s,
             check=False,
         )
         lines = output.read_text().splitlines() if output.exists() else []
