@@ -20,6 +20,7 @@ from analysis.words import point_words
 Array = npt.NDArray[np.float64]
 BASE, CONTROL, NEW, CANARY = "base", "control", "new", "canary"
 ARMS = (BASE, CONTROL, NEW)
+NOT_RUN = "not run: "  # with which the reason of a launch begins that a job never came to
 
 
 @dataclass(frozen=True)
@@ -127,12 +128,13 @@ def _series(records: Records) -> list[Series]:
 
 def _trouble(records: Records) -> dict[str, str]:
     """What went wrong under an arm, the first of it, and was not measured by a later run of the same launch. What was
-    not needed is no trouble."""
+    not needed is no trouble, nor what a job that ended early never began, if its next one found it not needed."""
     arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
     found: dict[str, str] = {}
     for (launch, _), rows in records.points.groupby(["launch", "point"], sort=False):
         bad = rows[~rows["status"].isin(["ok", "skipped"])]
-        if arm_of[launch] in ARMS and len(bad) and not rows["status"].eq("ok").any():
+        never_begun = bad["reason"].astype(str).str.startswith(NOT_RUN).all() and rows["status"].eq("skipped").any()
+        if arm_of[launch] in ARMS and len(bad) and not rows["status"].eq("ok").any() and not never_begun:
             found.setdefault(arm_of[launch], str(bad.iloc[0]["reason"] or bad.iloc[0]["status"]))
     return found
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The store of gates: a folder with a file a gate, which is put there whole and never changed.
+"""The store of gates: a folder with a file a gate, which is put there whole.
 
 So two writers at once need no lock, on a network's file system neither, and what one of them breaks is one file: it is
-named and left as it is. Nothing here removes or rewrites anything.
+named and left as it is. Nothing is written over but a gate that could not tell, by the same gate when it went on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from analysis.errors import Failure, UsageError
-from analysis.gate.verdict import GateFound
+from analysis.gate.verdict import NOT_TOLD, STATUS, GateFound, Verdict
 
 SUFFIX = ".gate.json"
 
@@ -47,7 +47,8 @@ def entry_of(found: GateFound, time: str, where: str, values: dict[str, float]) 
 
 
 def add(folder: Path, entry: Entry) -> Path:
-    """Put a gate into the store; Failure if it cannot be, UsageError if there is another gate of this name."""
+    """Put a gate into the store; Failure if it cannot be, UsageError if there is another gate of this name. One that
+    could not tell gives way to what the same gate says after it went on."""
     target = folder / f"{entry.session}{SUFFIX}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +59,10 @@ def add(folder: Path, entry: Entry) -> Path:
                 stream.flush()
                 os.fsync(stream.fileno())
             Path(partial).chmod(0o644)
-            os.link(partial, target)  # whole or not at all, and never over another
+            if _went_on(target, entry):
+                Path(partial).replace(target)
+            else:
+                os.link(partial, target)  # whole or not at all, and never over another
         finally:
             Path(partial).unlink(missing_ok=True)
     except FileExistsError as error:
@@ -70,6 +74,16 @@ def add(folder: Path, entry: Entry) -> Path:
     except OSError as error:
         raise Failure(f"The store {folder} cannot be written: {error.strerror}.") from error
     return target
+
+
+def _went_on(target: Path, entry: Entry) -> bool:
+    """Whether the store has an earlier part of this very gate, which could not tell. Its nodes may have been others."""
+    try:
+        kept = _read(target)
+    except UsageError:  # there is none, or a damaged one, which is left alone
+        return False
+    same = all(getattr(kept, name) == getattr(entry, name) for name in ("session", "time", "base", "new"))
+    return same and kept != entry and kept.verdict in {one.value for one in Verdict if STATUS[one] == NOT_TOLD}
 
 
 def read(folder: Path) -> list[Entry]:

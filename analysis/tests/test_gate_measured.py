@@ -16,7 +16,15 @@ POINT = {"pattern": "both", "size_bytes": 1024}
 CANARY = {"pattern": "both", "size_bytes": 262144}
 
 
-def record(folder: Path, arm: str, turn: int, status: str = "ok", attempt: str = "", base_s: float = 1.0) -> None:
+def record(
+    folder: Path,
+    arm: str,
+    turn: int,
+    status: str = "ok",
+    attempt: str = "",
+    base_s: float = 1.0,
+    reason: str = "exit status 11",
+) -> None:
     launch = f"s.{turn}.{arm}"
     context = {
         "launch": launch, "study": "overlap-ratio", "system": "vcluster", "mpi": "mpich", "variant": "bare",
@@ -31,7 +39,7 @@ def record(folder: Path, arm: str, turn: int, status: str = "ok", attempt: str =
     lines: list[dict[str, Any]] = [{"header": header}]
     for rank in (0, 1):
         good = {"point": CANARY if arm == "canary" else POINT, "rank": rank, "status": status, "samples": samples}
-        lines.append(good if status == "ok" else {**good, "samples": {}, "reason": "exit status 11"})
+        lines.append(good if status == "ok" else {**good, "samples": {}, "reason": reason})
     lines.append({"end": {"status": status, "reason": "x", "elapsed_s": 1.0, "ranks": []}})
     (folder / f"{launch}{attempt}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
@@ -73,6 +81,18 @@ def test_what_failed_is_trouble_until_it_is_run_again(session: Path) -> None:
     record(session / "records", "new", 1, attempt=".r1")
     (series,) = measured.read(session).series
     assert not series.trouble and 1 in series.values["new"]
+
+
+def test_what_never_began_is_no_trouble_if_it_was_not_needed_later(session: Path) -> None:
+    """A crash stays one, also where a later run does not repeat it."""
+    record(session / "records", "new", 1, status="failed", reason="not run: the batch job was cancelled")
+    assert measured.read(session).series[0].trouble
+    record(session / "records", "new", 1, status="skipped", attempt=".r1", reason="not needed: the time was up")
+    (series,) = measured.read(session).series
+    assert not series.trouble and 1 not in series.values["new"]
+    record(session / "records", "new", 2, status="failed")
+    record(session / "records", "new", 2, status="skipped", attempt=".r1", reason="not needed: the time was up")
+    assert measured.read(session).series[0].trouble == {"new": "exit status 11"}
 
 
 def test_another_session_is_none_of_a_gate(session: Path) -> None:

@@ -31,13 +31,26 @@ def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*"))
 
 
-def test_nothing_is_ever_written_over(tmp_path: Path) -> None:
+def test_a_gate_that_told_is_never_written_over(tmp_path: Path) -> None:
     path = store.add(tmp_path, ENTRY)
     before = path.read_bytes()
     store.add(tmp_path, ENTRY)
     with pytest.raises(UsageError, match="another gate of session"):
         store.add(tmp_path, replace(ENTRY, verdict="commit"))
     assert path.read_bytes() == before
+
+
+def test_a_gate_that_went_on_takes_the_place_of_what_could_not_tell(tmp_path: Path) -> None:
+    store.add(tmp_path, replace(ENTRY, verdict="undecided"))
+    store.add(tmp_path, replace(ENTRY, verdict="node", where="vcluster (other nodes), mpich"))
+    for other in (replace(ENTRY, time="2026-11-22T10:00:01"), replace(ENTRY, new="idle")):
+        with pytest.raises(UsageError, match="another gate of session"):
+            store.add(tmp_path, other)
+    store.add(tmp_path, ENTRY)
+    assert store.read(tmp_path) == [ENTRY]
+    with pytest.raises(UsageError, match="another gate of session"):
+        store.add(tmp_path, replace(ENTRY, verdict="undecided"))
+    assert [path.name for path in tmp_path.iterdir()] == ["20261122-gate.gate.json"]
 
 
 @pytest.mark.parametrize("damage", [b"", b'{"session": "x"}', b"\xff\x00", b"[1"])

@@ -19,6 +19,10 @@ from harness.vcluster.tests.vcluster_fixtures import run
 __all__ = ["results", "state"]  # fixtures
 
 measuring = [pytest.mark.full, pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.timeout(600)]
+measuring.append(pytest.mark.alone)  # what else runs slows nodes down, too
+
+
+SLOW = ("tbf", "rate", "100mbit", "burst", "128kb", "latency", "400ms")
 
 
 def marked(test: Any) -> Any:
@@ -59,16 +63,16 @@ def odd(folder: Path, number: int) -> tuple[int, list[dict[str, Any]]]:
 @marked
 @pytest.mark.usefixtures("results", "state")
 def test_a_node_with_a_slow_link_is_named(tmp_path: Path) -> None:
-    """More than a transfer of a MiB takes is added to the way of each packet that it sends."""
+    """What it sends passes a tenth of the others' rate. Nodes that share a CPU may be named for that, but by less."""
     assert bench("vcluster", "up", "--nodes", "4").returncode == 0
     nodes = virtual.load()
     assert nodes
-    delayed = run(nodes, "vc3", "tc", "qdisc", "replace", "dev", "eth0", "root", "netem", "delay", "30ms")
+    delayed = run(nodes, "vc3", "tc", "qdisc", "replace", "dev", "eth0", "root", *SLOW)
     assert delayed.returncode == 0, delayed.stderr
     status, found = odd(tmp_path, 4)
     assert status == ODD
     slow = [one for one in found if one["what"] == "transfer of 1048576 bytes"]
-    assert [one["where"] for one in slow] == ["vc3"], found
+    assert max(slow, key=lambda one: float(one["ratio"]))["where"] == "vc3", found
 
 
 @marked
