@@ -193,7 +193,7 @@ def test_a_run_that_ignores_ctrl_c_is_stopped_with_its_job(results: Path, number
     running.wait_for("1/")
     session = latest(results)
     ranks = ["pkill", "-STOP", "-f", f"^[^ ]*/microbench .*{session.name}"]  # so that the job does not end by itself
-    assert eventually(lambda: subprocess.run(ranks, check=False, timeout=10).returncode == 0, 20)
+    assert eventually(lambda: subprocess.run(ranks, check=False, timeout=10).returncode == 0, 120)
     os.kill(running.process.pid, number)
     assert running.ended(60) in (1, -signal.SIGKILL)
     assert "Traceback" not in running.said
@@ -247,7 +247,8 @@ def _at_random_moments(seed: int, count: int, results: Path, state: Path, stop: 
         stop(running)
         running.ended(60)
         where = f"number {number} of seed {seed}, after {moment:.2f} s:\n{running.said}"
-        assert "Traceback" not in running.said, where
+        # before the first line of our own, Python itself says "Fatal Python error: init_import_site" and its stack
+        assert "Traceback" not in running.said or running.said.startswith("Fatal Python error: init_"), where
         assert running.nothing_left(state), where
         assert not (results / "latest").exists() or not list(latest(results).glob("records/*.part")), where
         if (results / "latest").exists():

@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.mpi,
     pytest.mark.vcluster,
     pytest.mark.slurm,
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(2400),
 ]
 
 MPICH = MPIS["mpich"]
@@ -84,7 +84,7 @@ def modules(tmp_path: Path) -> Path:
 def on_login_node(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """What a person types there, in a login shell."""
     words = ["vcluster", "exec", "vc0", "--", "bash", "-lc", f"cd {shlex.quote(str(folder))} && {script}"]
-    return bench(*words, timeout=600)
+    return bench(*words, timeout=1800)  # a build, beside other tests
 
 
 @pytest.mark.usefixtures("state")

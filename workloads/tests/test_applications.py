@@ -60,6 +60,7 @@ def test_himeno_agrees_with_the_plain_loop(launcher: Launcher, ranks: int, varia
 
 
 @pytest.mark.full
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 @pytest.mark.parametrize("size", ["M", "L", "XL"])
 def test_large_grids_agree_with_the_plain_loop(mpich: Launcher, size: str, ranks: int, plain_himeno: Path) -> None:
@@ -67,7 +68,7 @@ def test_large_grids_agree_with_the_plain_loop(mpich: Launcher, size: str, ranks
     if psutil.virtual_memory().available < 1.2 * points * BYTES_A_POINT:
         pytest.skip(f"size {size} takes {points * BYTES_A_POINT / 1e9:.0f} GB")
     iterations = 1 if size == "XL" else ITERATIONS
-    result = measure(mpich.of("himeno"), ranks, "solve", f"grid={size},iterations={iterations}")
+    result = measure(mpich.of("himeno").within(300), ranks, "solve", f"grid={size},iterations={iterations}")
     # single precision: a residual of 1 / (3 imax^2) is a difference of numbers near 1
     assert values(result, "gosa") == pytest.approx([plain_gosa(plain_himeno, size, iterations)] * ranks, rel=1e-2)
 

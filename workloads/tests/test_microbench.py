@@ -150,10 +150,11 @@ def relative_width(samples: list[float]) -> float:
 
 
 @pytest.mark.full
+@pytest.mark.timeout(400)
 def test_many_samples_become_a_histogram(mpich: Launcher) -> None:
     count = 20_001
-    options = (f"--max-samples={count}", f"--min-samples={count}", "--time-box-s=30")
-    result = mpich.run(2, "overlap", "--point=size_bytes=1,work_units=0", *options)
+    options = (f"--max-samples={count}", f"--min-samples={count}", "--time-box-s=240")
+    result = mpich.within(300).run(2, "overlap", "--point=size_bytes=1,work_units=0", *options)
     assert_valid(result)
     assert result.points[0]["samples"] == {}
     histogram = result.points[0]["histograms"]["total_s"]
