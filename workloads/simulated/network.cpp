@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <filesystem>
+#include <map>
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
 #include <utility>
@@ -24,12 +26,14 @@ namespace resource = simgrid::kernel::resource;
 
 namespace {
 
-constexpr Seconds same_time = 1e-9;  // SimGrid tells no times apart that are nearer
+constexpr Seconds same_time = 1e-12;  // SimGrid tells no times apart that are nearer
 
+/// By default SimGrid lets no wait be shorter than 10 us, which a round of a collective on a fast network is.
 /// SimGrid's own corrections are of networks that others measured; what was measured here stands in the platform file.
 constexpr std::array options{
     "--cfg=network/model:CM02",       "--cfg=network/crosstraffic:0", "--cfg=network/bandwidth-factor:1",
-    "--cfg=network/latency-factor:1", "--cfg=network/TCP-gamma:0",    "--log=root.thres:critical",
+    "--cfg=network/latency-factor:1", "--cfg=network/TCP-gamma:0",    "--cfg=surf/precision:1e-12",
+    "--log=root.thres:critical",
 };
 
 }  // namespace
@@ -71,13 +75,14 @@ class Network::Implementation {
 
   void at(Seconds time, Action action) { agenda_.add(time, std::move(action)); }
 
+  /// One behind the other from host to host, as on a connection. If all of a batch shared the bandwidth, the first
+  /// would arrive with the last, and every hop of a ring would wait for whole batches.
   void move(int from, int to, Bytes bytes, Action left) {
-    const auto transfer = s4u::Comm::sendto_init();
-    transfer->set_payload_size(bytes);
-    transfer->detach();
-    transfer->set_source(host(from));
-    transfer->set_destination(host(to));  // now it begins
-    under_way_[transfer->get_impl()] = std::move(left);
+    auto& waiting = connections_[{from, to}];
+    waiting.push_back({.bytes = bytes, .left = std::move(left)});
+    if (waiting.size() == 1) {
+      begin_first(from, to, bytes);
+    }
   }
 
   [[nodiscard]] Seconds latency(int from, int to) const {
@@ -92,6 +97,33 @@ class Network::Implementation {
   }
 
  private:
+  struct Transfer {
+    Bytes bytes;
+    Action left;
+  };
+
+  void begin_first(int from, int to, Bytes bytes) {
+    const auto transfer = s4u::Comm::sendto_init();
+    transfer->set_payload_size(bytes);
+    transfer->detach();
+    transfer->set_source(host(from));
+    transfer->set_destination(host(to));  // now it begins
+    under_way_[transfer->get_impl()] = [this, from, to] { end_first(from, to); };
+  }
+
+  void end_first(int from, int to) {
+    const auto found = connections_.find({from, to});
+    auto& waiting = found->second;
+    const Action left = std::move(waiting.front().left);
+    waiting.pop_front();
+    if (waiting.empty()) {
+      connections_.erase(found);
+    } else {
+      begin_first(from, to, waiting.front().bytes);
+    }
+    left();
+  }
+
   static s4u::Engine* make_engine() {
     std::vector<std::string> words{"simulate"};
     words.insert(words.end(), options.begin(), options.end());
@@ -152,6 +184,7 @@ class Network::Implementation {
   std::vector<s4u::Host*> hosts_;
   std::unordered_map<s4u::Link*, Seconds> latencies_;
   std::unordered_map<const simgrid::kernel::activity::ActivityImpl*, Action> under_way_;
+  std::map<std::pair<int, int>, std::deque<Transfer>> connections_;  ///< by source and destination; the first moves
   std::vector<Action> happened_;
   s4u::SemaphorePtr something_;
   Agenda agenda_;

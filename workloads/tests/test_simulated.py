@@ -29,8 +29,10 @@ def simulator() -> Path:
     return simulation.PROGRAM
 
 
-def _run(simulator: Path, ranks: int, *words: str, mpi: str = "mpich") -> subprocess.CompletedProcess[str]:
-    model = [f"--platform={MODEL / simulation.PLATFORM}", f"--model={MODEL / mpi}.json"]
+def _run(
+    simulator: Path, ranks: int, *words: str, mpi: str = "mpich", folder: Path = MODEL
+) -> subprocess.CompletedProcess[str]:
+    model = [f"--platform={folder / simulation.PLATFORM}", f"--model={folder / mpi}.json"]
     command = [str(simulator), *model, f"--ranks={ranks}", "--", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
@@ -85,6 +87,18 @@ def test_hundreds_of_ranks_share_the_root(simulator: Path) -> None:
         for n in (16, 256)
     )
     assert many > 10 * few
+
+
+@pytest.mark.full
+def test_a_ring_in_which_ranks_poll_by_turns_moves_message_by_message(simulator: Path) -> None:
+    point = "--point=collective=ibcast,size_bytes=1048576,work_units=1515"
+    fast = simulation.SHIPPED / "hdr-fat-tree"
+    engine = ("progress-run", "--variant", "adaptive", "--")
+    bare, adaptive = (
+        _total(_lines(_run(simulator, 256, *before, "microbench", "collective-overlap", point, folder=fast)))
+        for before in ((), engine)
+    )
+    assert adaptive < 1.2 * bare  # whole batches from rank to rank: 1.8
 
 
 @pytest.mark.full
