@@ -1,25 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What real gates say of arms whose difference is known: `python -m harness.sessions.real_gates FILE`.
 
-Gates of the same engine twice, of a candidate whose computation (or latency) is made 5 or 10 % slower, and of a copy of
-the baseline in another folder with a larger environment, in turns, at most three minutes each. After each the table is
-written to FILE, as Markdown; FILE.jsonl has a line a gate, and a second call goes on behind its last one. A gate that
-ended by itself with another status than a verdict's is told of and tried again by the next call.
+Gates of the same engine twice, of a candidate whose computation (or latency) is made 5 or 10 % slower, of a copy of the
+baseline in another folder with a larger environment, and of nodes that something else keeps busy: one of them, also
+with a slower candidate, and all of them. They run in turns, at most three minutes each, and half of that where the
+candidate is not slower: such a gate goes on to its end, and its false alarms are promised for any length. After each
+the table is written to FILE, as Markdown; FILE.jsonl has a line a gate, and a second call goes on behind its last. A
+gate that ended by itself with another status than a verdict's is told of and tried again by the next call.
 
-Measure on a machine that does nothing else: about three hours in all. `--only WORDS` takes the kinds whose names hold
-these words, `--count N` as many gates of each.
+Only the gates on quiet nodes go into a store, FILE.store, which the gates on nodes that are all busy are held against:
+they come once it has enough.
+
+Measure on a machine that does nothing else: two to three hours in all. `--only WORDS` takes the kinds whose names hold
+these words, `--count N` as many gates of each; `--minutes-in-all N` begins no gate later.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
+import math
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +36,14 @@ from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, require_clone
 from harness.base.steps import say
 from harness.setup import build
+from harness.vcluster import cpus
 
 VARIANT = "adaptive"
 LIMIT_S = 900.0
 VERDICTS = (0, 1, 3)
+ENOUGH = 5  # earlier gates, without which a gate says nothing of the system
+RIGHT = """`right`: `node` where one node is busy and the candidate is not slower, `system` where all nodes are; else
+`commit` where the candidate is slower, and anything else where it is not."""
 LARGER = {f"LARGER_ENVIRONMENT_{n}": "x" * 1000 for n in range(8)}
 OVERLAP = ("overlap-ratio", "--set=size_bytes=1048576,4194304", "--set=comp_over_comm=1.0", "--set=pattern=both")
 LATENCY = ("latency-flavours", "--set=size_bytes=1,1024")
@@ -40,17 +52,33 @@ APPLICATION = ("minighost-nonblocking", "--set=mode=overlapped", "--set=reductio
 
 @dataclass(frozen=True)
 class Kind:
-    """`study` with its settings; the candidate's `slowdown`; `copy`: it is another folder's, with more variables."""
+    """`study` with its settings; the candidate's `slowdown`; `copy`: it is another folder's, with more variables;
+    `busy`: the nodes that something else computes on. `told`: the verdict, if only one is right."""
 
     name: str
     count: int
     study: Sequence[str]
     slowdown: float = 1.0
     copy: bool = False
+    busy: Sequence[str] = ()
+    told: str = ""
+
+    def minutes(self, most: float) -> float:
+        """How long a gate may take: it ends early only where there is something to find."""
+        return most if self.slowdown > 1 else most / 2
+
+    @property
+    def remembered(self) -> bool:
+        """Whether its gates are those of a quiet system."""
+        return self.study == OVERLAP and not self.busy
+
+    @property
+    def needs_history(self) -> bool:
+        return self.told == "system"
 
     def right(self, verdict: str) -> bool:
         """Whether this is what a gate should say; of what is not slower all but `commit` is."""
-        return (verdict == "commit") == (self.slowdown > 1)
+        return verdict == self.told if self.told else (verdict == "commit") == (self.slowdown > 1)
 
 
 KINDS = (
@@ -61,6 +89,9 @@ KINDS = (
     Kind("miniGhost, the same twice", 5, APPLICATION),
     Kind("miniGhost, computation 10 % slower", 5, APPLICATION, 1.1),
     Kind("overlap, a copy in another folder with a larger environment", 5, OVERLAP, copy=True),
+    Kind("overlap, the same twice, a busy node", 5, OVERLAP, busy=("vc2",), told="node"),
+    Kind("overlap, computation 50 % slower, a busy node", 5, OVERLAP, 1.5, busy=("vc2",), told="commit"),
+    Kind("overlap, the same twice, all nodes busy", 5, OVERLAP, busy=("vc1", "vc2"), told="system"),
 )
 
 
@@ -74,20 +105,40 @@ def planned(kinds: Sequence[Kind], done: Sequence[dict[str, Any]]) -> Iterator[K
         yield from here
 
 
-def run(kind: Kind, arguments: argparse.Namespace, folder: Path) -> dict[str, Any] | None:
-    """One gate, its files in `folder`; None if it came to no verdict."""
+@contextlib.contextmanager
+def _kept_busy(nodes: Sequence[str]) -> Iterator[None]:
+    """A program that computes without end on every CPU of these virtual nodes, of which there are two."""
+    of_node = cpus.split(2)
+    with contextlib.ExitStack() as stack:
+        for cpu in (cpu for node in nodes for cpu in of_node[node]):
+            stack.enter_context(process.group(["taskset", "--cpu-list", str(cpu), "sh", "-c", "while :; do :; done"]))
+        yield
+
+
+def run(kind: Kind, arguments: argparse.Namespace, folder: Path, store: Path) -> dict[str, Any] | None:
+    """One gate, its files in `folder`; None if it came to no verdict. `store`: of the gates on quiet nodes."""
     base = new = VARIANT
     if kind.copy:
         new = _copy(arguments.mpi, folder)
     study, *settings = kind.study
     command = ["gate", f"--base={base}", f"--new={new}", f"--study={study}", *settings]
-    command += [f"--system={arguments.system}", f"--mpi={arguments.mpi}", f"--minutes={arguments.minutes:g}"]
+    command += [
+        f"--system={arguments.system}",
+        f"--mpi={arguments.mpi}",
+        f"--minutes={kind.minutes(arguments.minutes):g}",
+    ]
     command += [f"--inject-slowdown={kind.slowdown:g}"] if kind.slowdown > 1 else []
-    where = [f"--out={folder}", f"--store={folder / 'store'}"]  # each by itself: no history decides
-    done = process.answer([sys.executable, "-m", "harness", *command, *where], LIMIT_S, cwd=ROOT)
+    own = folder / "store"  # no history decides, where none is needed
+    if kind.needs_history:
+        shutil.copytree(store, own)
+    with _kept_busy(kind.busy):
+        whole = [sys.executable, "-m", "harness", *command, f"--out={folder}", f"--store={own}"]
+        done = process.answer(whole, LIMIT_S, cwd=ROOT)
     if done.status not in VERDICTS or not (folder / "gate.json").is_file():
         say(f"{kind.name}: status {done.status}: {done.last_line}")
         return None
+    if kind.remembered and not kind.needs_history:
+        shutil.copytree(own, store, dirs_exist_ok=True)
     found = json.loads((folder / "gate.json").read_text())
     kept = ("verdict", "sentence", "rounds", "session", "points")
     return {"kind": kind.name, "command": " ".join(["./bench", *command])} | {name: found[name] for name in kept}
@@ -116,7 +167,7 @@ def table(done: Sequence[dict[str, Any]], kinds: Sequence[Kind] = KINDS) -> str:
             rounds = sorted(one["rounds"] for one in mine)[len(mine) // 2]
             right = sum(map(kind.right, verdicts))
             lines.append(f"| {kind.name} | {len(mine)} | {right} | {said} | {rounds} | `{mine[-1]['command']}` |")
-    lines += ["", "`right`: `commit` where the candidate is slower, and anything else where it is not.", ""]
+    lines += ["", RIGHT, ""]
     for number, one in enumerate(done, 1):
         lines.append(
             f"{number}. {one['kind']}: {one['verdict']} ({one['session']}, {one['commit']}). {one['sentence']}"
@@ -133,12 +184,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--only", default="")
     parser.add_argument("--count", type=int, default=0)
+    parser.add_argument("--minutes-in-all", type=float, default=math.inf)
     arguments = parser.parse_args(words)
-    kinds = [
-        Kind(one.name, arguments.count or one.count, one.study, one.slowdown, one.copy)
-        for one in KINDS
-        if arguments.only in one.name
-    ]
+    kinds = [replace(one, count=arguments.count or one.count) for one in KINDS if arguments.only in one.name]
+    started = time.monotonic()
+    store = arguments.file.with_name(f"{arguments.file.name}.store")
     kept = arguments.file.with_name(f"{arguments.file.name}.jsonl")
     done = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
     facts = machine.facts()
@@ -146,10 +196,15 @@ def main(words: Sequence[str] | None = None) -> int:
     provenance = {"machine": where, "commit": git.commit_of(ROOT, "HEAD")[:12]}
     build.ensure(MPIS[arguments.mpi])
     failed = 0
-    for kind in list(planned(kinds, done)):
+    for kind in sorted(planned(kinds, done), key=lambda kind: kind.needs_history):
+        if time.monotonic() - started > 60 * arguments.minutes_in_all:
+            break
+        if kind.needs_history and len(list(store.glob("*.gate.json"))) < ENOUGH:
+            say(f"{kind.name}: {ENOUGH} gates on quiet nodes are wanted first")
+            continue
         say(f"{len(done) + 1}: {kind.name} ...")
         with tempfile.TemporaryDirectory(prefix="bench-gates-") as folder:
-            found = run(kind, arguments, Path(folder))
+            found = run(kind, arguments, Path(folder), store)
         if found is None:
             failed += 1
             continue

@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.base import process
 from harness.sessions import real_gates
 from harness.sessions.real_gates import Kind
+from harness.vcluster import cpus
 
 KINDS = (Kind("same", 2, ("s",)), Kind("slower", 3, ("s",), 1.05))
 
@@ -40,7 +44,7 @@ def test_a_second_call_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """One gate fails: it is told of, and tried by the next call."""
     asked: list[str] = []
 
-    def run(kind: Kind, _arguments: argparse.Namespace, _folder: Path) -> dict[str, Any] | None:
+    def run(kind: Kind, _arguments: argparse.Namespace, _folder: Path, _store: Path) -> dict[str, Any] | None:
         asked.append(kind.name)
         return None if len(asked) == 2 else done(kind.name, "same")
 
@@ -54,3 +58,52 @@ def test_a_second_call_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert asked[5:] == ["slower"]
     kept = [json.loads(line) for line in file.with_name("gates.md.jsonl").read_text().splitlines()]
     assert len(kept) == 5 and kept[0]["commit"] != "12ab", "each gate has the commit that it ran with"
+
+
+def test_where_nodes_are_busy_one_verdict_alone_is_right() -> None:
+    kinds = {kind.name: kind for kind in real_gates.KINDS if kind.busy}
+    assert {kind.told for kind in kinds.values()} == {"node", "commit", "system"}
+    for kind in kinds.values():
+        assert kind.right(kind.told) and not any(map(kind.right, {"node", "commit", "system", "same"} - {kind.told}))
+
+
+def test_busy_nodes_are_so_for_as_long_as_a_gate_runs() -> None:
+    def running() -> list[str]:
+        found = process.answer(["pgrep", "--parent", str(os.getpid()), "--full", "while :; do :; done"], 20)
+        return found.out.split()
+
+    assert not running()
+    with real_gates._kept_busy(["vc2"]):
+        (first,) = running()
+        affinity = os.sched_getaffinity(int(first))
+        assert affinity == set(cpus.split(2)["vc2"])
+    assert not running()
+
+
+def test_gates_on_busy_nodes_wait_for_gates_on_quiet_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are held against what those left in the store, and leave nothing there themselves."""
+    kinds = (Kind("all busy", 1, ("s",), busy=("vc1",), told="system"), Kind("quiet", 5, real_gates.OVERLAP))
+    held: list[int] = []
+
+    def answer(command: list[str], *_: object, **__: object) -> process.Answer:
+        options = dict(word.removeprefix("--").split("=", 1) for word in command if word.startswith("--"))
+        own = Path(options["store"])
+        held.append(len(list(own.glob("*.gate.json"))))
+        own.mkdir(exist_ok=True)
+        (own / f"{len(held)}.gate.json").write_text("{}")
+        found = done("", "same") | {"points": []}
+        (Path(options["out"]) / "gate.json").write_text(json.dumps(found))
+        return process.Answer(0, "", "")
+
+    monkeypatch.setattr(real_gates, "KINDS", kinds)
+    monkeypatch.setattr(real_gates, "_kept_busy", lambda _: contextlib.nullcontext())
+    monkeypatch.setattr(process, "answer", answer)
+    monkeypatch.setattr("harness.setup.build.ensure", lambda _mpi: None)
+    monkeypatch.setattr("harness.base.machine.facts", lambda: {"cpu_model": "x", "cpus": 2, "kernel": "6"})
+    monkeypatch.setattr("harness.base.git.commit_of", lambda *_: "12ab")
+    file = tmp_path / "gates.md"
+    assert real_gates.main([str(file), "--only=busy"]) == 0 and not held
+    assert real_gates.main([str(file), "--minutes-in-all=0"]) == 0 and not held
+    assert real_gates.main([str(file)]) == 0
+    assert held == [0] * 5 + [5]
+    assert len(list((tmp_path / "gates.md.store").iterdir())) == 5
