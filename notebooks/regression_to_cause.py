@@ -8,9 +8,12 @@
 #
 #     ./bench run --like BASE
 #     ./bench notebook regression-to-cause --session "BASE latest"
+#
+# Behind the two may stand gates, of `./bench gate` or each one of a `./bench bisect`: they are shown where the question
+# is, which commit it was.
 
 # %% tags=["parameters"]
-SESSION = ""  # BASE and NEW, with a blank between; empty: the reference sessions
+SESSION = ""  # BASE, NEW and any gates, with blanks between; empty: the reference sessions
 
 # %%
 import pandas as pd
@@ -20,11 +23,11 @@ from analysis.compare.judge import compare
 from analysis.compare.machines import differences
 from analysis.measures import MetricAt
 from analysis.metrics.places import STUDY
-from analysis.notebook.book import Book
+from analysis.notebook.book import Book, Sentence, show
 
-book = Book("results/reference/overlap-mtu-9000 results/reference/overlap-mtu-1500", SESSION)
-base, new = book.sessions[-2:]
-BASE, NEW = (facts["session"] for facts in book.records.sessions[-2:])
+book = Book("results/reference/overlap-mtu-9000 results/reference/overlap-mtu-1500", SESSION, least=2)
+base, new = book.sessions[:2]
+BASE, NEW = (facts["session"] for facts in book.records.sessions[:2])
 
 # %% [markdown]
 # ## Is it real?
@@ -121,17 +124,33 @@ book.states(
 # ## What is different?
 
 # %%
-decisive, told = differences(*book.records.sessions[-2:])
+decisive, told = differences(*book.records.sessions[:2])
 for sentence in (*decisive, *told):
     print(sentence)
 
 # %%
-versions = [facts.get("identity", {}).get("mpich engine", "") for facts in book.records.sessions[-2:]]
-networks = [str(facts.get("network")) for facts in book.records.sessions[-2:]]
+versions = [facts.get("identity", {}).get("mpich engine", "") for facts in book.records.sessions[:2]]
+networks = [str(facts.get("network")) for facts in book.records.sessions[:2]]
 book.states(
     "The engine is the same and the network is not: its packets are smaller, so that there are more headers to send.",
     holds=versions[0] == versions[1] and "MTU 9000" in networks[0] and "MTU 1500" in networks[1],
 )
+
+# %% [markdown]
+# ## Which commit?
+#
+# A gate holds an engine against another one by turns, in one allocation, and `./bench bisect` makes one for each commit
+# that it has to look at. Where the sessions named above have gates, this is what they told: a candidate is slower where
+# the verdict is `commit`.
+
+# %%
+gates = book.gates()
+gates
+
+# %%
+slower = sorted(set(gates.loc[gates["verdict"] == "commit", "candidate"])) if len(gates) else []
+for candidate in slower:
+    show(Sentence(f"Shown to be slower: `{candidate}`."))
 
 # %% [markdown]
 # ## What then

@@ -3,11 +3,15 @@
 # # Tuning: which settings of the engine?
 #
 # A preset of the engine takes settings, and which are best depends on what the program does. A session with a variant
-# for each setting answers that by measurement. As it stands this notebook reads a session on MPICH's `MPI_Iallreduce`,
-# of which the preset gains less than of other collectives. For one's own:
+# for each setting answers that by measurement, and so does a race of `./bench tune`. As it stands this notebook reads a
+# session on MPICH's `MPI_Iallreduce`, of which the preset gains less than of other collectives. For one's own:
+#
+#     ./bench tune --mpi mpich --minutes 20
+#     ./bench notebook tuning --session latest
+#
+# or, with settings of one's own choice:
 #
 #     ./bench run collective-overlap --variant bare,adaptive,timer:timer_us=500 --set launches=6
-#     ./bench notebook tuning --session latest
 
 # %% tags=["parameters"]
 SESSION = ""  # a session's name or folder; empty: the reference session
@@ -16,11 +20,25 @@ SESSION = ""  # a session's name or folder; empty: the reference session
 import pandas as pd
 
 from analysis.measures import Median, Ratio
-from analysis.notebook.book import Book
+from analysis.notebook.book import Book, Picture, Sentence, show
+from analysis.tuning import figures, measured, verdict
 from analysis.words import point_words
 
 book = Book("results/reference/collectives/iallreduce", SESSION)
 STUDY = book.records.launches["study"].iloc[0]
+
+# %% [markdown]
+# ## A race
+#
+# A race tries many settings, so the one that leads was perhaps lucky. It is measured afresh, at points at which nothing
+# was tuned, and those launches alone decide. Its whole account is `tuning/tuning.md` in the session.
+
+# %%
+races = [measured.read(session) for session in book.sessions if (session / "tuning").is_dir()]
+for race in races:
+    show(Sentence(verdict.of(race).sentence))
+    for drawn in figures.draw(race):
+        show(Picture(drawn))
 
 # %% [markdown]
 # ## All settings

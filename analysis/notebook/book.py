@@ -34,15 +34,18 @@ from analysis.statistics.interval import Interval
 from analysis.words import mpi_title, text
 
 ROOT = Path(__file__).resolve().parents[2]
+GATE = Path("gate") / "gate.json"
 VARIABLE = "OVERLAP_BENCH_SESSION"  # what ./bench notebook --session sets
 
 
 class Book:
     """`reference`: the sessions that the prose was written on. `session`: others, names or folders with blanks between;
-    empty: those of the environment variable OVERLAP_BENCH_SESSION, or the reference."""
+    empty: those of the environment variable OVERLAP_BENCH_SESSION, or the reference. `least`: how many it takes."""
 
-    def __init__(self, reference: str, session: str = "") -> None:
+    def __init__(self, reference: str, session: str = "", least: int = 1) -> None:
         asked = shlex.split(session or os.environ.get(VARIABLE, "") or reference)
+        if len(asked) < least:
+            raise UsageError(f"{' '.join(asked)}: {least} sessions are needed here, with a blank between them")
         self.sessions = [folder(name) for name in asked]
         self.records = load(self.sessions)
         self.evidence = Evidence(self.records)
@@ -102,6 +105,18 @@ class Book:
             for row in self._decided.rows
             if row.study in chapters
         ]
+        return pd.DataFrame(rows)
+
+    def gates(self) -> pd.DataFrame:
+        """What the sessions among these that are gates have told: a row a gate and point."""
+        told = [json.loads((it / GATE).read_text()) for it in self.sessions if (it / GATE).is_file()]
+        rows = [
+            {"baseline": gate["base"], "candidate": gate["new"], "verdict": gate["verdict"], "rounds": gate["rounds"],
+             "point": point["name"], "candidate / baseline": point["ratio"], "from": point["low"], "to": point["high"],
+             "its copy / baseline": point["control"]}
+            for gate in told
+            for point in gate["points"]
+        ]  # fmt: skip
         return pd.DataFrame(rows)
 
     def decided(self, paper: str, decision: str) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.errors import UsageError
 from analysis.notebook import book
 from analysis.notebook.book import Book
 from analysis.notebook.prose import Mismatch, fill, like
@@ -53,6 +54,7 @@ def test_a_notebook_says_what_its_session_says(path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.full
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_jupyter_runs_it_and_shows_its_figures(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jupytext = pytest.importorskip("jupytext", reason="the extra `notebooks` is not installed")
@@ -61,7 +63,7 @@ def test_jupyter_runs_it_and_shows_its_figures(path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     notebook = jupytext.read(path, fmt="py:percent")
     assert not [cell for cell in notebook.cells if cell.get("outputs")]
-    client(notebook, timeout=120, kernel_name="python3").execute()
+    client(notebook, timeout=600, kernel_name="python3").execute()
     shown = [kind for cell in notebook.cells for output in cell.get("outputs", []) for kind in output.get("data", {})]
     assert "text/markdown" in shown
     assert "text/html" in shown, "a table"
@@ -80,6 +82,28 @@ def test_a_notebook_runs_on_any_session(
     assert not runpy.run_path(str(path))["book"].is_reference
     if path.stem in ("ruhela", "fukuoka", "miwa", "gemini"):
         assert "*Not measured in this session:*" in capsys.readouterr().out
+
+
+def test_gates_behind_two_sessions_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reference = ROOT / "results" / "reference"
+    gate = tmp_path / "gate-session"
+    shutil.copytree(reference / "overlap-mtu-1500", gate)
+    point = {"name": "overlap-ratio: both, 4 MB", "ratio": 1.08, "low": 1.05, "high": 1.11, "control": 1.0}
+    told = {"base": "commit:aaa", "new": "commit:bbb", "verdict": "commit", "rounds": 24, "points": [point]}
+    (gate / "gate").mkdir()
+    (gate / "gate" / "gate.json").write_text(json.dumps(told))
+    facts = json.loads((gate / "session.json").read_text())
+    (gate / "session.json").write_text(json.dumps(facts | {"session": "gate-session"}))
+    pair = f"{reference / 'overlap-mtu-9000'} {reference / 'overlap-mtu-1500'}"
+    monkeypatch.setenv(book.VARIABLE, f"{pair} {gate}")
+    cells = runpy.run_path(str(ROOT / "notebooks" / "regression_to_cause.py"))
+    assert list(cells["gates"]["candidate / baseline"]) == [1.08]
+    assert "Shown to be slower: `commit:bbb`." in capsys.readouterr().out
+    monkeypatch.setenv(book.VARIABLE, str(gate))
+    with pytest.raises(UsageError, match="2 sessions are needed here"):
+        runpy.run_path(str(ROOT / "notebooks" / "regression_to_cause.py"))
 
 
 def changed_copy(source: Path, into: Path, factor: float) -> Path:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import signal
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from harness.base import settings_file
+from harness.base.paths import ROOT
 from harness.tests.sessions import Running, bench, facts, latest, results
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full, pytest.mark.alone]
@@ -40,7 +42,9 @@ def told(session: Path) -> dict[str, Any]:
     return found
 
 
-def test_what_is_best_is_found_and_what_is_wrong_is_named(call: list[str], results: Path) -> None:
+def test_what_is_best_is_found_and_what_is_wrong_is_named(
+    call: list[str], results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     done = bench(*call)
     assert done.returncode == 0, done.stderr
     assert "beats the default: time better by" in done.stdout
@@ -51,6 +55,9 @@ def test_what_is_best_is_found_and_what_is_wrong_is_named(call: list[str], resul
     outs = {tuple(one["values"]): one["out"] for one in told(session)["settings"].values()}
     assert all("its result is not that of bare" in why for values, why in outs.items() if WRONG in values)
     assert (session / "tuning" / "figures" / "tuning_race.png").stat().st_size > 1000
+    monkeypatch.setenv("OVERLAP_BENCH_SESSION", str(session))
+    runpy.run_path(str(ROOT / "notebooks" / "tuning.py"))
+    assert "beats the default: time better by" in capsys.readouterr().out, "the notebook tells it as well"
 
 
 def test_a_race_that_was_stopped_goes_on(call: list[str], results: Path) -> None:
