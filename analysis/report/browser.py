@@ -26,7 +26,7 @@ from analysis.errors import Failure
 
 PROGRAMS = ("chromium", "chromedriver")
 INSTALL = ".venv/bin/python -m pip install --require-hashes -r requirements-browser.lock"
-PATIENCE_S = 300  # until a page is loaded or a script has ended: several browsers may share the CPU
+PATIENCE_S = 900  # until a page is loaded or a script has ended: several browsers may share the CPU
 WIDE, NARROW = (1200, 900), (420, 900)
 PICTURES = {  # name -> size, dark, the part of the page's address behind #, what is scrolled to
     "report-filters": (WIDE, False, "variant=bare,adaptive", "filters"),
@@ -54,6 +54,7 @@ def chromium(size: tuple[int, int] = WIDE, dark: bool = False, script: bool = Tr
         options.add_argument(flag)
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=str(found[1])))
     try:
+        driver.command_executor.client_config.timeout = PATIENCE_S + 60  # else Selenium gives up first, after 120 s
         driver.set_page_load_timeout(PATIENCE_S)
         driver.set_script_timeout(PATIENCE_S)
         feature = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}

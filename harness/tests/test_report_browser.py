@@ -21,7 +21,7 @@ from harness.cli import main as bench
 pytest.importorskip("selenium", reason="the extra `browser` is not installed")
 pytest.importorskip("axe_core_python", reason="the extra `browser` is not installed")
 
-pytestmark = [pytest.mark.full, pytest.mark.slow]
+pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 DEMO = ROOT / "results" / "reference" / "demo"
 TAB, ENTER, SPACE, RIGHT, END = "\ue004", "\ue007", " ", "\ue014", "\ue010"
