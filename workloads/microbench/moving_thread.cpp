@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -88,6 +89,7 @@ void MovingThread::finish() {
 }
 
 void MovingThread::run() {
+  pthread_setname_np(pthread_self(), "tcp-moving");
   schedule_in_short_slices();
   std::unique_lock lock(mutex_);
   while (!ending_) {
