@@ -22,11 +22,12 @@ class Computation {
   /// This rank computes nothing.
   void skip() noexcept { units_ = 0; }
 
+  // Not inlined: harness.sessions.traced has probes where they begin and end.
   /// The work alone, no test. Seconds; exactly 0 where there is nothing to do.
-  double alone();
+  [[gnu::noinline]] double alone();
 
   /// The same work; tests `request` as asked until it is complete (then it is MPI_REQUEST_NULL).
-  ComputationTimes beside(MPI_Request& request);
+  [[gnu::noinline]] ComputationTimes beside(MPI_Request& request);
 
  private:
   void compute(std::uint64_t units) noexcept;
