@@ -136,11 +136,18 @@ def launch(case: str, variants: Sequence[str], number: int) -> list[Launch]:
     try:
         process.run([*bench, *settings], {"OVERLAP_BENCH_RESULTS": str(results)}, results / "log", limit_s)
     finally:
-        found += [one for path in sorted(results.glob("*/records/*.jsonl")) if (one := from_record(case, path))]
+        found += collect(case, results)
         save(found)
     if not found:
         raise SystemExit(f"codes: {case}: nothing was launched: {process.last_line(results / 'log')}; see {results}")
     return found
+
+
+def collect(case: str, results: Path) -> list[Launch]:
+    """The launches of all sessions in a results folder, each once: `latest` there is a link to one of them."""
+    sessions = [path for path in sorted(results.iterdir()) if path.is_dir() and not path.is_symlink()]
+    files = [path for session in sessions for path in sorted((session / "records").glob("*.jsonl"))]
+    return [one for path in files if (one := from_record(case, path))]
 
 
 def from_record(case: str, path: Path) -> Launch | None:

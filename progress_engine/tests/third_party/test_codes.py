@@ -12,7 +12,7 @@ from harness.base.mpis import MPIS
 from harness.job import records
 from harness.job.records import RecordFile
 from progress_engine.tests.third_party import codes
-from progress_engine.tests.third_party.codes import DOCUMENT, ON, Launch, from_record, load, missing, table
+from progress_engine.tests.third_party.codes import DOCUMENT, ON, Launch, collect, from_record, load, missing, table
 from progress_engine.tests.third_party.runs import VARIANTS, between
 from workloads.apps.table import CASES
 
@@ -64,9 +64,13 @@ def test_a_launch_is_what_its_record_says(
     header = records.empty_header({"variant": "idle", "mpi": "debian-mpich"}, [], "2026-01-01")
     line: dict[str, Any] = {"point": {}, "rank": 0, "status": "ok", "samples": {"whole_s": [2.0]}}
     points = [line] if status == "ok" else [records.unmeasured({}, status, reason)]
-    records.write(tmp_path / "r.jsonl", RecordFile(header, points, {"status": status, "elapsed_s": 2.345, "ranks": []}))
-    found = from_record("scalapack-lu", tmp_path / "r.jsonl")
+    folder = tmp_path / "20260101-session" / "records"
+    folder.mkdir(parents=True)
+    (tmp_path / "latest").symlink_to(folder.parent.name)
+    records.write(folder / "r.jsonl", RecordFile(header, points, {"status": status, "elapsed_s": 2.345, "ranks": []}))
+    found = from_record("scalapack-lu", folder / "r.jsonl")
+    assert collect("scalapack-lu", tmp_path) == ([found] if found else []), "each once"
     assert (found and (found.status, found.reason)) == said
     assert found is None or (found.variant, found.mpi, found.seconds) == ("idle", "debian-mpich", 2.35)
-    (tmp_path / "cut.jsonl").write_text((tmp_path / "r.jsonl").read_text().splitlines()[0])
-    assert from_record("scalapack-lu", tmp_path / "cut.jsonl") is None
+    (folder / "cut.jsonl").write_text((folder / "r.jsonl").read_text().splitlines()[0])
+    assert from_record("scalapack-lu", folder / "cut.jsonl") is None
