@@ -8,6 +8,7 @@ wait for them.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib
 from collections.abc import Iterator
@@ -71,7 +72,9 @@ def by_names(names: list[str]) -> list[model.Study]:
     chosen: dict[str, model.Study] = {}
     for name in names:
         if name not in known and name not in members:
-            there = f"{', '.join(known)}; groups: {', '.join(sorted(members))}"
-            raise UsageError(f"There is no study or group called '{name}'. Studies: {there}.")
+            near = difflib.get_close_matches(name, [*members, *known])
+            meant = f"Is {' or '.join(near)} meant? " if near else ""
+            there = f"groups: {', '.join(sorted(members))}; ./bench list names all studies."
+            raise UsageError(f"There is no study or group called '{name}'. {meant}There are {there}")
         chosen |= {n: known[n] for n in members.get(name, [name])}
     return list(chosen.values())

@@ -20,7 +20,7 @@ from harness.sessions import run as runs
 
 WRONG = {
     "command": (["measure"], "No such command"),
-    "study": (["run", "overlap"], "no study or group called 'overlap'"),
+    "study": (["run", "overlap-rati"], "called 'overlap-rati'. Is overlap-ratio or"),
     "no study": (["run"], "Which study?"),
     "mpi": (["run", "overlap-ratio", "--mpi", "lam"], "no MPI called 'lam'"),
     "variant": (["run", "overlap-ratio", "--variant", "fast"], "no variant called 'fast'"),

@@ -15,7 +15,7 @@ import pytest
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.tests.login_node import host
-from harness.tests.pages import DOCS, README, blocks, commands, every_option, take
+from harness.tests.pages import DOCS, README, blocks, commands, every_option, indented, take
 from spack_env import make_site
 
 __all__ = ["host"]  # a fixture
@@ -73,3 +73,12 @@ def test_the_guide_can_be_followed_up_to_the_first_job(mycluster: Path, capsys: 
             assert status == 0, f"{words}: {error}"
     assert (make_site.SITES / "mycluster" / "packages.yaml").is_file()
     assert (mycluster / "mycluster.py").is_file() and (mycluster / "modules.py").is_file()
+
+
+def test_the_page_on_a_site_can_be_followed_up_to_its_job(mycluster: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made, *_ = commands(indented(DOCS / "how-to" / "add-a-site.md"))
+    assert made[:2] == ["site", "new"]
+    assert main(made) == 0, capsys.readouterr().err
+    site = (mycluster / made[2]).read_text()
+    assert "mvapich2" in site and "batch" in site
+    assert main(["list"]) == 0
