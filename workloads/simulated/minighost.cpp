@@ -60,9 +60,11 @@ class Halos {
     times.arrived = times.changed = 0;
     for (const auto& request : receives_) {
       const double share = request->in_memory();
-      times.changed += share / static_cast<double>(faces_.size());
-      times.arrived += share < 1 ? 0 : 1 / static_cast<double>(faces_.size());
+      times.changed += share;
+      times.arrived += share < 1 ? 0 : 1;
     }
+    times.arrived /= static_cast<double>(receives_.size());
+    times.changed /= static_cast<double>(receives_.size());
   }
 
  private:
