@@ -169,6 +169,15 @@ def test_without_output_the_record_is_on_stdout(mpich: Launcher) -> None:
     assert [next(iter(line)) for line in lines] == ["header", "point", "point", "end"]
 
 
+def test_each_process_tells_what_it_has_of_the_variables_that_were_set(mpich_first: Launcher) -> None:
+    context = write(mpich_first.folder / "context.json", {"mpi_environment": {"LARGER": "1", "NEVER_SET": "x"}})
+    arguments = (2, "overlap", "--point=size_bytes=1,work_units=1", f"--context={context}", *QUICK)
+    result = mpich_first.run(*arguments, LARGER="two words")
+    assert_valid(result)
+    seen = {"LARGER": "two words", "NEVER_SET": None}
+    assert [rank["environment"] for rank in result.header["ranks"]] == [seen, seen]
+
+
 def test_engine_report_is_copied(mpich_first: Launcher) -> None:
     report = {"version": "9", "preset": "adaptive", "polls": 12}
     arguments = (2, "overlap", "--point=size_bytes=1,work_units=1", *QUICK)
