@@ -157,6 +157,19 @@ MENDS = (
         "debian-mpich",
     ),
     Mend(
+        "a partitioned receive before its start",
+        (
+            Edit(
+                "src/mpi/call.cpp",
+                "  if (counts() && code == MPI_SUCCESS && runtime_->partitioned.add(*request, partitions))\n"
+                "    runtime_->engine->begin_exclusive();\n",
+                "  if (counts() && code == MPI_SUCCESS) runtime_->partitioned.add(*request, partitions);\n",
+            ),
+        ),
+        "test_hazards.py -k 'openmpi and unstarted-thread'",
+        "openmpi",
+    ),
+    Mend(
         "for how long something was pending while the program computed",
         (
             Edit(

@@ -77,6 +77,7 @@ HAZARDS = (
 # CALLERS of "" alone in src/mpi/generate_interposer.py. Of `partitioned`: Open MPI hangs in it without the
 # ExclusiveSection in MPI_Start.
 PARTITIONED = Hazard("", "partitioned", lambda rank: 40 * (4 * PARTS - 1 + 1 - rank), preset="thread", limit=90)
+UNSTARTED = Hazard("", "unstarted", lambda rank: (4 * PARTS - 1 + 1) * (1 - rank), preset="thread")
 FILES = Hazard("", "files", lambda rank: sum(range(150)) + 150 * rank, preset="thread")
 LASTING = Hazard("", "lasting", last, preset="thread")
 MORE = (
@@ -85,6 +86,8 @@ MORE = (
     Hazard("", "quiet", last, preset="idle"),
     PARTITIONED,
     replace(PARTITIONED, preset="offload"),
+    UNSTARTED,
+    replace(UNSTARTED, preset="offload"),
     replace(MESSAGES, breaks="", tool="above"),
 )
 # Of the unit tests: the handling that is left out, and the test that must then fail.

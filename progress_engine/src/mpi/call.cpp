@@ -129,7 +129,8 @@ void Call::prepared(int code, const MPI_Request* request) {
 
 void Call::prepared_partitioned(int code, const MPI_Request* request, int partitions) {
   prepared(code, request);
-  if (counts() && code == MPI_SUCCESS) runtime_->partitioned.add(*request, partitions);
+  if (counts() && code == MPI_SUCCESS && runtime_->partitioned.add(*request, partitions))
+    runtime_->engine->begin_exclusive();
 }
 
 void Call::readied(int code, MPI_Request request, int partitions) {
@@ -142,8 +143,9 @@ void Call::restarted(int code, int count, const MPI_Request* requests) {
   std::uint64_t news = 0;
   for (int i = 0; i < count; ++i) {
     news += runtime_->persistent.activate(requests[i]) ? 1 : 0;
-    if (!runtime_->partitioned.empty() && runtime_->partitioned.started(requests[i]))
-      runtime_->engine->begin_exclusive();
+    const int more = runtime_->partitioned.empty() ? 0 : runtime_->partitioned.started(requests[i]);
+    if (more > 0) runtime_->engine->begin_exclusive();
+    if (more < 0) runtime_->engine->end_exclusive();
   }
   add(slot().started, news);
   sent_to_partners(code);

@@ -173,7 +173,8 @@ def counting_hooks_of(function: Function, table: Table) -> tuple[list[str], list
     elif spec := table["readies"].get(function.name):
         hooks = [], [f"call.readied(code, {fill(spec['request'])}, {fill(spec['count'])});"]
     elif partitions := table["partitioned"].get(function.name):
-        hooks = [], [f"call.prepared_partitioned(code, {request_argument(function)}, {fill(partitions)});"]
+        after = f"call.prepared_partitioned(code, {request_argument(function)}, {fill(partitions)});"
+        hooks = ["const ExclusiveSection section(call);"], [after]
     elif function.name in table["frees"]:
         request = function.typed_arguments[0]
         before = [f"const ExclusiveSection section(call, 1, {request});", f"Freeing freeing(call, {request});"]

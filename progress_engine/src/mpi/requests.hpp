@@ -87,27 +87,38 @@ class ExclusiveRequests {
   std::atomic<std::size_t> size_{0};
 };
 
-// Partitioned requests, and which of the sends among them wait for partitions: beside those nobody may poll.
+// Partitioned requests, and which of them wait: sends for partitions, new receives for their first start. While one
+// waits nobody may poll.
 //
 // Open MPI 5.0.11 takes a partition of a send that was started again for sent at the first poll, whoever polls, until
 // MPI_Pready starts it (mca_part_persist_progress): the send completes before its data has gone, and what comes then
 // may never complete. A poll beside MPI_Start can complete the request before that marks it pending. And a request that
-// was freed leaves the list of them in a later poll, without the lock: so that poll is made beside no other.
+// was freed leaves the list of them in a later poll, without the lock: so that poll is made beside no other. And a new
+// receive is posted by the first poll that knows of its partner, started or not: data would come while the program
+// still fills the buffer.
 //
 // Few at a time. Any thread.
 template <typename Handle>
 class PartitionedRequests {
  public:
-  // `partitions` of a send; 0 of a receive, which waits for none of ours.
-  void add(Handle handle, int partitions) {
+  // `partitions` of a send; 0 of a receive, which waits for none of ours. True if it waits from now on.
+  bool add(Handle handle, int partitions) {
     const std::scoped_lock lock(mutex_);
     std::erase_if(entries_, [&](const Entry& entry) { return entry.handle == handle; });
-    entries_.push_back({handle, partitions, 0});
+    const bool receives = partitions == 0;
+    entries_.push_back({handle, partitions, receives ? 1 : 0});
     size_ = entries_.size();
+    return receives;
   }
-  // True if it waits for partitions from now on.
-  bool started(Handle handle) {
-    return with(handle, [](Entry& entry) { return (entry.lacking = entry.partitions) > 0; });
+  // How many more wait from now on: 1 (a send), -1 (a receive's first start) or 0.
+  int started(Handle handle) {
+    int more = 0;
+    with(handle, [&more](Entry& entry) {
+      more = (entry.partitions > 0 ? 1 : 0) - (entry.lacking > 0 ? 1 : 0);
+      entry.lacking = entry.partitions;
+      return true;
+    });
+    return more;
   }
   // True if it waited for these, and does not any more.
   bool ready(Handle handle, int partitions) {
@@ -137,7 +148,7 @@ class PartitionedRequests {
   struct Entry {
     Handle handle;
     int partitions;
-    int lacking;
+    int lacking;  // of a receive: 1 until it was started
   };
 
   template <typename Use>

@@ -183,7 +183,9 @@ int start_now(Start start, void* closure, MPI_Request* request, bool persistent,
   const int code = execute([&] {
     proxy.real = here.handles.request_null;
     const int result = start(closure, &proxy.real);
-    if (!persistent && result == MPI_SUCCESS) here.table.adopt(proxy, result);
+    if (result != MPI_SUCCESS) return result;
+    if (!persistent) here.table.adopt(proxy, result);
+    if (partitions == Proxy::partitioned_receive) here.table.lacks(proxy, 1);
     return result;
   });
   if (code == MPI_SUCCESS)

@@ -42,8 +42,9 @@ struct Proxy : Operation {
 
   std::atomic<std::uint32_t> next_free{0};
   std::uint32_t number = 0;
-  int partitions = 0;  // of a partitioned send
-  int lacking = 0;     // of these, not ready since it was started
+  static constexpr int partitioned_receive = -1;
+  int partitions = 0;  // of a partitioned send; partitioned_receive; 0
+  int lacking = 0;     // of these, not ready since it was started; of a receive 1 until its first start
   alignas(8) std::array<std::byte, room> arguments;
   alignas(8) std::array<std::byte, inline_room> payload;  // of a small send
 };

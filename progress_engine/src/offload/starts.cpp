@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "offload/starts.hpp"
 
-#include <algorithm>
-
 #include "mpi/mpi_header.hpp"
 #include "offload/known.hpp"
 #include "offload/routes.hpp"
@@ -14,16 +12,8 @@ void run_start(Command& command) {
   static constinit Next<decltype(&::MPI_Start)> next("MPI_Start");
   auto& proxy = static_cast<Proxy&>(command);
   const int code = next.get()(&proxy.real);
-  if (code == MPI_SUCCESS && proxy.partitions > 0) {
-    proxy.lacking = proxy.partitions;
-    process().table.begin_exclusive();
-  }
+  if (code == MPI_SUCCESS) process().table.lacks(proxy, proxy.partitions);
   process().table.adopt(proxy, code);
-}
-
-void lacks(Proxy& proxy, int partitions) {
-  if (proxy.lacking > 0 && partitions <= 0) process().table.end_exclusive();
-  proxy.lacking = std::max(0, partitions);
 }
 
 // Null for what MPI_Start has no use for.
@@ -44,7 +34,7 @@ void start(Proxy& proxy) {
 int dispose(Proxy& proxy) {
   static constinit Next<decltype(&::MPI_Request_free)> next("MPI_Request_free");
   process().table.remove(proxy);
-  lacks(proxy, 0);
+  process().table.lacks(proxy, 0);
   if (proxy.real == process().handles.request_null) return MPI_SUCCESS;
   return next.get()(&proxy.real);
 }
@@ -66,7 +56,7 @@ void learn(MPI_Comm comm) { known_communicators().learn(comm); }
 void made_ready(MPI_Request request, int partitions) {
   Process& here = process();
   if (Proxy* proxy = is_none(request) ? nullptr : proxy_of(here.proxies, request))
-    lacks(*proxy, proxy->lacking - partitions);
+    here.table.lacks(*proxy, proxy->lacking - partitions);
 }
 
 namespace routed {

@@ -49,8 +49,14 @@ void Table::complete(Operation& operation, const MPI_Status& status, int code) {
   }
 }
 
+void Table::lacks(Proxy& proxy, int lacking) {
+  lacking = std::max(0, lacking);
+  waiting_for_the_program_ += (lacking > 0 ? 1 : 0) - (proxy.lacking > 0 ? 1 : 0);
+  proxy.lacking = lacking;
+}
+
 bool Table::advance() {
-  if (exclusive_sections_ > 0 && awaited() == 0 && !take_test_in_vain()) return false;
+  if (waiting_for_the_program_ > 0 && awaited() == 0 && !take_test_in_vain()) return false;
   const bool moved = requests_.size() == 1 ? test_one() : !requests_.empty() && test_some();
   return try_attempts() || moved;
 }

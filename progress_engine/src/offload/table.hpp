@@ -36,10 +36,9 @@ class Table : public Progress {
   void nudge() override;
   bool exposed() const override { return windows_ > 0; }
 
-  // Between these nothing is polled unless a thread waits for an operation or tests: a partitioned send lacks
-  // partitions, see mpi/requests.hpp.
-  void begin_exclusive() { ++exclusive_sections_; }
-  void end_exclusive() { --exclusive_sections_; }
+  // How many partitions a partitioned send waits for from now on (of a receive: 1 for its first start). While one waits
+  // nothing is polled unless a thread waits for an operation or tests, see mpi/requests.hpp.
+  void lacks(Proxy& proxy, int lacking);
 
   void window_made() { ++windows_; }
   void window_freed() { --windows_; }
@@ -72,7 +71,7 @@ class Table : public Progress {
   MPI_Status empty_{};
   std::atomic<std::size_t> detached_{0};  // written by the communication thread alone
   int windows_ = 0;
-  int exclusive_sections_ = 0;
+  int waiting_for_the_program_ = 0;
 };
 
 }  // namespace progress_engine::offload

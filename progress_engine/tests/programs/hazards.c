@@ -172,8 +172,32 @@ static long partitioned(void) {
   }
   return total;
 }
+
+/* Rank 1 sends at once; rank 0 clears its buffer before it starts the receive: nothing may have come before. What is
+ * pending beside it gives the engine a reason to poll. */
+static long unstarted(void) {
+  MPI_Request requests[2], other;
+  MPI_Irecv(in + COUNT / 2, 1, MPI_INT, peer, 4, MPI_COMM_WORLD, &other);
+  if (rank == 0) {
+    MPI_Precv_init(in, PARTS, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    usleep(300000);
+    memset(in, 0, 4 * PARTS * sizeof *in);
+    MPI_Start(&requests[0]);
+  } else {
+    MPI_Psend_init(out, PARTS, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    MPI_Start(&requests[0]);
+    for (int part = 0; part < PARTS; ++part) MPI_Pready(part, requests[0]);
+  }
+  MPI_Isend(out, 1, MPI_INT, peer, 4, MPI_COMM_WORLD, &requests[1]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+  MPI_Wait(&other, MPI_STATUS_IGNORE);
+  MPI_Request_free(&requests[0]);
+  return rank == 0 ? in[4 * PARTS - 1] : 0;
+}
 #else
 static long partitioned(void) { return 40L * (4 * PARTS - 1 + peer); }
+static long unstarted(void) { return rank == 0 ? 4 * PARTS - 1 + peer : 0; }
 #endif
 
 /* Rank 0 watches its window's memory and makes no call: only progress there lets rank 1's update arrive. */
@@ -315,10 +339,10 @@ int run_hazard(int argc, char** argv) {
   static const struct {
     const char* name;
     long (*run)(void);
-  } hazards[] = {{"forked", forked},   {"executed", executed}, {"files", files},          {"persistent", persistent},
-                 {"freed", freed},     {"messages", messages}, {"quiet", quiet},          {"partitioned", partitioned},
-                 {"window", window},   {"leave", leave},       {"give-up", give_up},      {"racy", racy},
-                 {"lasting", lasting}, {"jumped", jumped},     {"file-freed", file_freed}};
+  } hazards[] = {{"forked", forked},   {"executed", executed}, {"files", files},           {"persistent", persistent},
+                 {"freed", freed},     {"messages", messages}, {"quiet", quiet},           {"partitioned", partitioned},
+                 {"window", window},   {"leave", leave},       {"give-up", give_up},       {"racy", racy},
+                 {"lasting", lasting}, {"jumped", jumped},     {"file-freed", file_freed}, {"unstarted", unstarted}};
   int provided;
   const int with_second = argc > 2 && !strcmp(argv[2], "second");
   pthread_t second_thread;
