@@ -21,8 +21,10 @@ Task compute_beside(Rank& rank, Work work, std::vector<RequestPtr> requests) {
   }
   const auto nothing = std::make_shared<Request>();
   nothing->done = true;
-  for (Seconds left = work.all; left > 0; left -= work.part) {
+  Seconds left = work.all;
+  while (left > 0) {
     co_await rank.compute(std::min(work.part, left), work.asleep);
+    left -= work.part;
     if (std::ranges::any_of(requests, [](const auto& request) { return !request->done; })) {
       co_await rank.wait(nothing);  // MPI_Test: a visit, and no wait
     }

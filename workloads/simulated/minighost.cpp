@@ -19,7 +19,7 @@ enum class Posting : std::uint8_t { receives_first, sends_first, receives_last }
 Posting posting_of(const Json& point) {
   static const std::array<std::string, 3> names{"receives-first", "sends-first", "receives-last"};
   const auto name = point.value("posting", names.front());
-  const auto found = std::ranges::find(names, name);
+  const auto* const found = std::ranges::find(names, name);
   if (found == names.end()) {
     throw UsageError("posting=" + name + ": one of receives-first, sends-first, receives-last is wanted");
   }
