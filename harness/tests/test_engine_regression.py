@@ -33,18 +33,20 @@ measuring = [
 ]
 
 SETTINGS = "progress_engine/src/policy/settings.cpp"
-DISTANCES = re.compile(r'(number<&Policy::(?:min|start|max)_distance_us>\([^"]*"[^"]*", "us", \d+, \d+,\s*)"\d+"')
+PRESETS = "progress_engine/presets.json"
+VARIANT, DISTANCE, BAD = "timer", '"timer_us": 2000', '"timer_us": 100000'
 GUILTY = "Wakes as far apart as can be"
 # Far below the slow-down and far above noise, so that each commit is told good or bad in little time.
-HOW = ["--margin=15%", "--minutes=3", "--study=overlap-ratio", "--mpi=mpich"]
+HOW = [f"--variant={VARIANT}", "--margin=15%", "--minutes=3", "--study=overlap-ratio", "--mpi=mpich"]
 HOW += [f"--set={setting}" for setting in ("size_bytes=4194304", "comp_over_comm=1.0", "pattern=both")]
 Change = Callable[[str], str]
 
 
 def slower(text: str) -> str:
-    changed, count = DISTANCES.subn(r'\1"50000"', text)
-    assert count == 3
-    return changed
+    """The preset's own distance between wakes; the first place that has it is this one."""
+    before, mine, behind = text.partition(f'"{VARIANT}": {{')
+    assert DISTANCE in behind.partition("}")[0]
+    return before + mine + behind.replace(DISTANCE, BAD, 1)
 
 
 def harmless(number: int) -> Change:
@@ -84,11 +86,12 @@ def history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[st
 
 
 def _commit(parent: str, subject: str, change: Change, index: Path) -> str:
-    text = change(git("show", f"{parent}:{SETTINGS}"))
+    file = PRESETS if change is slower else SETTINGS
+    text = change(git("show", f"{parent}:{file}"))
     blob = git("hash-object", "-w", "--stdin", text=text).strip()
     own = {"GIT_INDEX_FILE": str(index)}
     git("read-tree", parent, **own)
-    git("update-index", "--cacheinfo", f"100644,{blob},{SETTINGS}", **own)
+    git("update-index", "--cacheinfo", f"100644,{blob},{file}", **own)
     tree = git("write-tree", **own).strip()
     return git("commit-tree", tree, "-p", parent, "-m", subject).strip()
 
@@ -103,7 +106,7 @@ def test_the_history_has_one_guilty_commit_and_leaves_the_repository_alone(histo
     """What a gate that is always right leads git bisect to; the engine's sources are looked at in its place."""
 
     def gate(_base: str, new: str) -> int:
-        return int('"50000"' in git("show", f"{new}:{SETTINGS}"))
+        return int(BAD in git("show", f"{new}:{PRESETS}"))
 
     before = git("for-each-ref") + git("worktree", "list")
     found = bisect.run(ROOT, history[0], history[-1], gate)
