@@ -342,7 +342,16 @@ def test_lists_need_no_mpi(mpich: Launcher) -> None:
     assert "--relative-width" in output("overlap", "--help")
     tables = json.loads(output("overlap", "--list-parameters"))
     parameters = {parameter["name"]: parameter for parameter in tables["parameters"]}
-    assert set(parameters) == {"pattern", "size_bytes", "work_units", "work", "test_every", "receive", "wake_us"}
+    assert set(parameters) == {
+        "pattern",
+        "size_bytes",
+        "work_units",
+        "work",
+        "compute",
+        "test_every",
+        "receive",
+        "wake_us",
+    }
     assert parameters["pattern"]["default"] == "both"
     assert parameters["size_bytes"]["unit"] == "bytes"
     assert tables["quantities"][0] == {"name": "total_s", "unit": "s", "better": "lower", "leading": True}

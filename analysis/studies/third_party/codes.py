@@ -15,6 +15,7 @@ from analysis.figures.toolkit import Drawn
 STUDIES = (
     "imb-*", "osu-*", "npb-original-*", "p3dfft-*", "p3dfft3-*", "minife-original", "minighost-original", "hpcg-*",
     "himeno-original", "hpcc-*", "lammps-*", "dolfinx-*", "openfoam-*", "quantum-espresso-*", "meep-*",
+    "scalapack-*", "nwchem-*",
 )  # fmt: skip
 
 
