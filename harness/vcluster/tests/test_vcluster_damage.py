@@ -10,7 +10,7 @@ import pytest
 
 from harness.vcluster import cluster, launch
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.tests.vcluster_fixtures import eventually, namespaces, namespaces_of, owner, run
+from harness.vcluster.tests.vcluster_fixtures import eventually, namespaces, namespaces_of, owned, run
 
 pytestmark = pytest.mark.vcluster
 
@@ -52,11 +52,7 @@ def test_down_ends_a_cluster_whose_directory_is_gone(virtual: Cluster, place: Pa
 
 def test_a_tied_cluster_goes_with_its_owner_though_its_place_is_gone(virtual: Cluster, place: Path) -> None:
     virtual.down()
-    with owner(tied=True) as process:
-        assert process.stdout
-        process.stdout.readline()
-        running = Cluster.load()
-        assert running
+    with owned() as (process, running):
         before = processes_of(running)
         shutil.rmtree(place.parent)
         process.kill()

@@ -12,18 +12,14 @@ import pytest
 
 from harness.vcluster import cluster, launch
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.tests.vcluster_fixtures import eventually, leftovers, namespaces, namespaces_of, owner
+from harness.vcluster.tests.vcluster_fixtures import eventually, leftovers, namespaces, namespaces_of, owned, owner
 
 pytestmark = pytest.mark.vcluster
 
 
 def test_a_tied_cluster_goes_with_its_killed_owner(virtual: Cluster, place: Path) -> None:
     virtual.down()
-    with owner(tied=True) as process:
-        assert process.stdout
-        process.stdout.readline()
-        running = Cluster.load()
-        assert running
+    with owned() as (process, running):
         spaces = namespaces_of(running)
         process.kill()
     assert eventually(lambda: leftovers(place, spaces) == [])

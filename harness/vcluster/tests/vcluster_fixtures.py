@@ -114,3 +114,14 @@ def owner(tied: bool) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         text=True,
     )
+
+
+@contextlib.contextmanager
+def owned() -> Iterator[tuple[subprocess.Popen[str], Cluster]]:
+    """A cluster that is tied to another process, and that process."""
+    with owner(tied=True) as process:
+        assert process.stdout
+        process.stdout.readline()
+        running = Cluster.load()
+        assert running
+        yield process, running
