@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -94,7 +95,8 @@ class Ratio:
                 unlike = _different_work([rows for rows in groups if not same_work(part, rows)], mpi)
                 interval = NO_VALUE if unlike else ratio_of_medians(mine, other)
                 caveat, said = evidence.state(pd.concat([part, *groups]))
-                caveat = unlike or self._alone(groups, mpi) or caveat
+                nothing = "" if math.isfinite(interval.value) else "what it is divided by took no time"
+                caveat = unlike or nothing or self._alone(groups, mpi) or caveat
                 values.append(Value(system, mpi, session, point_words(point), interval, self.variant, caveat, said))
         return values
 

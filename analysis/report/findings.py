@@ -4,6 +4,7 @@ cause where a claim is not reproduced."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -95,7 +96,7 @@ def _cause(cause: Cause, chapter: Chapter, evidence: Evidence, mpis: Sequence[st
         f"{mpi_title(value.mpi)} {_short(value.interval.value)} "
         f"({_short(value.interval.low)} to {_short(value.interval.high)}){f' at {value.point}' if value.point else ''}"
         for value in values
-        if value.mpi in mpis
+        if value.mpi in mpis and math.isfinite(value.interval.value)
     ]
     if not shown:
         return f"{said}; what would show it ({cause.number}) was not measured in this session."

@@ -198,8 +198,14 @@ def _draws(launches: Sequence[npt.ArrayLike], resamples: int, rng: np.random.Gen
 
 
 def ratio_of_medians(above: Sequence[npt.ArrayLike], below: Sequence[npt.ArrayLike], seed: int = 0) -> Interval:
-    """median(above) / median(below), each a list of launches."""
-    return of_medians(lambda above, below: above / below, {"above": above, "below": below}, seed=seed)
+    """median(above) / median(below), each a list of launches; without a value where the latter is zero."""
+
+    def ratio(above: float | Array, below: float | Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            quotient = np.divide(above, below)
+        return np.where(np.isfinite(quotient), quotient, np.nan)
+
+    return of_medians(ratio, {"above": above, "below": below}, seed=seed)
 
 
 def difference_of_medians(left: Sequence[npt.ArrayLike], right: Sequence[npt.ArrayLike], seed: int = 0) -> Interval:

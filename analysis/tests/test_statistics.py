@@ -100,6 +100,12 @@ def test_one_sample_in_every_launch_is_enough_to_resample_launches() -> None:
     assert 1.0 <= found.low < found.high <= 1.2
 
 
+def test_a_ratio_to_no_time_has_no_value() -> None:
+    """One rank spends nothing in communication."""
+    found = ratio_of_medians([[0.0], [0.0]], [[0.0], [0.0]])
+    assert np.isnan(found.value) and np.isnan(found.low) and not found.defensible
+
+
 def test_empty_groups_are_refused() -> None:
     with pytest.raises(ValueError, match="sample"):
         ratio_of_medians([[1.0], []], [[1.0]])

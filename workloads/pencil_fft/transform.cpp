@@ -218,8 +218,9 @@ class PencilFft final : public Kernel {
       }
       return;
     }
+    // The last field first: its transpose is on its way before the first field waits for its own and computes.
     for (int step = 0; step < fields + stages - 1; ++step) {
-      for (int field = std::max(0, step - stages + 1); field <= std::min(step, fields - 1); ++field) {
+      for (int field = std::min(step, fields - 1); field >= std::max(0, step - stages + 1); --field) {
         go(field, step - field);
       }
     }

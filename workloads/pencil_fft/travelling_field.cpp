@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pencil_fft/travelling_field.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "common/mpi_process.h"
 
 namespace workloads::pencil_fft {
@@ -29,17 +32,29 @@ TravellingField::TravellingField(const Pencils& pencils, const Groups& groups, c
       groups_(groups),
       cut_(cut),
       early_(cut.chunks / 2),
-      in_row_(static_cast<std::size_t>(cut.chunks)),
-      in_column_(static_cast<std::size_t>(cut.chunks)),
       x_pencils_(pencils.points()),
       y_pencils_(turns_rows() ? pencils.points() : 0),
       sent_(turns_rows() || turns_columns() ? pencils.points() : 0),
       arrived_(sent_.size()) {
   for (int chunk = 0; chunk < cut.chunks; ++chunk) {
-    const auto c = static_cast<std::size_t>(chunk);
-    in_row_[c] = {.before = x_part(pencils, planes(chunk)), .after = y_part_in_row(pencils, planes(chunk))};
-    in_column_[c] = {.before = y_part_in_column(pencils, columns(chunk)), .after = z_part(pencils, columns(chunk))};
+    in_row_.emplace_back(x_part(pencils, planes(chunk)), y_part_in_row(pencils, planes(chunk)), groups.row());
+    in_column_.emplace_back(y_part_in_column(pencils, columns(chunk)), z_part(pencils, columns(chunk)),
+                            groups.column());
   }
+}
+
+// Were the own block sent, MPICH 5.0.2 would send nothing of a large MPI_Ialltoallv beside a computation, though
+// somebody calls MPI_Test every half millisecond.
+TravellingField::Exchange::Exchange(Part before_it, Part after_it, MPI_Comm group)
+    : before(std::move(before_it)), after(std::move(after_it)) {
+  int rank = 0;
+  require(MPI_Comm_rank(group, &rank), "MPI_Comm_rank");
+  const auto self = static_cast<std::size_t>(rank);
+  own = static_cast<std::size_t>(before.counts[self]);
+  own_before = before.first + static_cast<std::size_t>(before.begins[self]);
+  own_after = after.first + static_cast<std::size_t>(after.begins[self]);
+  before.counts[self] = 0;
+  after.counts[self] = 0;
 }
 
 Span TravellingField::planes(int chunk) const noexcept { return block_of(pencils_.z.size(), cut_.chunks, chunk); }
@@ -179,6 +194,9 @@ void TravellingField::start(Exchange& exchange, MPI_Comm group, bool back, const
               "MPI_Alltoallv");
     }
   });
+  const auto [own_from, own_to] =
+      back ? std::pair(exchange.own_after, exchange.own_before) : std::pair(exchange.own_before, exchange.own_after);
+  std::copy_n(from + own_from, exchange.own, to + own_to);
 }
 
 void TravellingField::finish(Exchange& exchange, Phases& phases) {

@@ -59,10 +59,16 @@ class TravellingField {
   void stage(int number, const Transforms& transforms, Phases& phases, bool forward_only = false);
 
  private:
-  /// A chunk's message on both sides of a transpose: what is before it, and what is after.
+  /// A chunk's message on both sides of a transpose: what is before it, and what is after. The rank's own block is no
+  /// part of it: `own` values are copied from place `own_before` to `own_after`, or back.
   struct Exchange {
+    Exchange(Part before_it, Part after_it, MPI_Comm group);
+
     Part before;
     Part after;
+    std::size_t own_before;
+    std::size_t own_after;
+    std::size_t own;
     MPI_Request request = MPI_REQUEST_NULL;
   };
 

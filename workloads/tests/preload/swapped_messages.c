@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded into two ranks: an MPI_Alltoallv that turns the first two values of what rank 0 gets from itself around,
-// and of what it sends to itself: what goes there and back is right again, but not on the way.
+// Preloaded into two ranks: an MPI_Alltoallv that turns the first two values of what rank 0 gets from rank 1 around,
+// and of what it sends to it: what goes there and back is right again, but not on the way.
 #include <complex.h>
 #include <mpi.h>
 
@@ -17,12 +17,12 @@ int MPI_Alltoallv(const void* sent, const int counts[], const int begins[], MPI_
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int back = calls++ % 2;
   if (rank == 0 && back) {
-    turn((double complex*)sent);
+    turn((double complex*)sent + begins[1]);
   }
   const int result =
       PMPI_Alltoallv(sent, counts, begins, type, received, received_counts, received_begins, received_type, comm);
   if (rank == 0 && !back) {
-    turn(received);
+    turn((double complex*)received + received_begins[1]);
   }
   return result;
 }
