@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from analysis.evidence import SETTING, Array, Evidence
@@ -31,13 +32,31 @@ def _their_kernel(point: Point) -> str:
     return f"NPB {point['benchmark']}, class {point['class']}"
 
 
-def _field(point: Point) -> str:
-    return f"FFT of {point['nx']} x {point['ny']} x {point['nz']}, {point['field']}"
+def _field(*modes: str) -> Callable[[Point], str]:
+    def name(point: Point) -> str:
+        words = f"FFT of {point['nx']} x {point['ny']} x {point['nz']}, {point['field']}"
+        return words if point["mode"] in modes else ""
+
+    return name
 
 
-# Whose the studies are, and what a point of theirs is called in both.
-OURS: Mapping[str, Callable[[Point], str]] = {"serial-npb": _kernel, "serial-fft": _field}
-THEIRS: Mapping[str, Callable[[Point], str]] = {"serial-npb-original-*": _their_kernel, "serial-fftw": _field}
+# Whose the studies are, and what a point of theirs is called in both; empty: it is the other side's.
+OURS: Mapping[str, Callable[[Point], str]] = {
+    "serial-kernel-*": _kernel,
+    "serial-fft": _field("blocking"),
+}
+THEIRS: Mapping[str, Callable[[Point], str]] = {
+    "serial-npb-original-*": _their_kernel,
+    "serial-fft": _field("fftw"),
+}
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Of one thing: the names of its launches, and their samples in the same order."""
+
+    launches: tuple[str, ...]
+    samples: list[Array]
 
 
 @dataclass(frozen=True)
@@ -78,17 +97,30 @@ def pairs(evidence: Evidence) -> list[Pair]:
 
 def _rates(
     evidence: Evidence, part: pd.DataFrame, names: Mapping[str, Callable[[Point], str]]
-) -> Iterator[tuple[str, list[Array]]]:
+) -> Iterator[tuple[str, Rates]]:
     """What was measured, and its rate in each launch."""
     for (study, point), rows in frames.groups(part, ["study", "point"]):
         for pattern, name in names.items():
-            if fnmatch(str(study), pattern) and (launches := evidence.launches(rows, "mops", "median")):
-                yield name(json.loads(point)), launches
+            what = name(json.loads(point)) if fnmatch(str(study), pattern) else ""
+            if what and (samples := evidence.launches(rows, "mops", "median")):
+                yield what, Rates(tuple(sorted(set(rows["launch"]))), samples)
 
 
-def _pair(setting: Mapping[str, str], what: str, ours: list[Array], theirs: list[Array]) -> Pair:
-    middle = [of_medians(lambda value: value, {"value": launches}) for launches in (ours, theirs)]
-    return Pair(**setting, what=what, ours=middle[0], theirs=middle[1], ratio=ratio_of_medians(ours, theirs))
+def _pair(setting: Mapping[str, str], what: str, ours: Rates, theirs: Rates) -> Pair:
+    middle = [_middle(side.samples) for side in (ours, theirs)]
+    return Pair(**setting, what=what, ours=middle[0], theirs=middle[1], ratio=_ratio(ours, theirs))
+
+
+def _ratio(ours: Rates, theirs: Rates) -> Interval:
+    """Launch by launch where the same launches measured both: a slow minute of the machine is in both of them."""
+    if ours.launches != theirs.launches or len(ours.samples) != len(theirs.samples):
+        return ratio_of_medians(ours.samples, theirs.samples)
+    both = zip(ours.samples, theirs.samples, strict=True)
+    return _middle([np.array([np.median(mine) / np.median(other)]) for mine, other in both])
+
+
+def _middle(launches: list[Array]) -> Interval:
+    return of_medians(lambda value: value, {"value": launches})
 
 
 def serial_rates(evidence: Evidence) -> list[str]:

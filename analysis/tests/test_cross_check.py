@@ -44,14 +44,27 @@ class Session:
         launches: int = LAUNCHES,
     ) -> None:
         """Launches of a study that measure the same but for noise."""
+        self.add_all(study, variant, [(point, samples)], ranks, launches)
+
+    def add_all(
+        self,
+        study: str,
+        variant: str,
+        measured: list[tuple[dict[str, Any], dict[str, float]]],
+        ranks: int = 1,
+        launches: int = LAUNCHES,
+        noise: float = 0.001,
+    ) -> None:
+        """Launches that measure several points each; the noise is a launch's."""
         for repetition in range(launches):
             launch = f"{study}.{variant}.{repetition}.{len(list((self.folder / 'records').iterdir()))}"
             context = {"study": study, "system": "s", "mpi": "mpich", "variant": variant, "launch": launch}
             head = header(context | {"session": self.folder.name, "repetition": repetition, "order": repetition})
-            shift = 1 + 0.001 * self.rng.normal()
+            shift = 1 + noise * self.rng.normal()
             lines = [
                 {"point": point, "rank": rank, "status": "ok",
                  "samples": {name: [value * shift] * 5 for name, value in samples.items()}}
+                for point, samples in measured
                 for rank in range(ranks)
             ]  # fmt: skip
             write_lines(self.folder / "records" / f"{launch}.jsonl", [head, *lines, end(variant)])
