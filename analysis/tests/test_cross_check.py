@@ -63,7 +63,8 @@ class Session:
             shift = 1 + noise * self.rng.normal()
             lines = [
                 {"point": point, "rank": rank, "status": "ok",
-                 "samples": {name: [value * shift] * 5 for name, value in samples.items()}}
+                 "samples": {name: [value * shift * (1 + 0.001 * self.rng.normal())] * 5
+                             for name, value in samples.items()}}
                 for point, samples in measured
                 for rank in range(ranks)
             ]  # fmt: skip

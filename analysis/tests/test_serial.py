@@ -53,7 +53,7 @@ def test_what_the_same_launches_measured_is_compared_launch_by_launch(session: S
     """A launch may be half as fast as another: theirs is so, too."""
     field = of(pairs(session.evidence()), "FFT of 64 x 64 x 64, complex")
     assert field.ours.high / field.ours.low > 1.2
-    assert field.ratio.value == pytest.approx(0.95, rel=1e-6)
+    assert field.ratio.value == pytest.approx(0.95, rel=0.01)
     assert field.verdict == AS_FAST
 
 
