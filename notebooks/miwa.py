@@ -17,7 +17,7 @@ from analysis.catalogue import of_paper
 from analysis.measures import Ratio
 from analysis.notebook.book import Book
 
-book = Book("results/reference/miwa-gemini", SESSION)
+book = Book("results/reference/miwa", SESSION)
 SAME = {"placement": "same-core"}
 
 
