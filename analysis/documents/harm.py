@@ -3,7 +3,7 @@
 
 Each value is a workload's whole time (or else its leading quantity) under a variant over the same under bare, of the
 slowest rank, of a rate the time that a unit takes: more than 1 is slower. What failed, or was not what it says it is
-(an engine that stood down), is a failure here, whatever its time.
+(an engine that was inactive), is a failure here, whatever its time.
 """
 
 from __future__ import annotations

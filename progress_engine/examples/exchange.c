@@ -12,7 +12,7 @@
 
 #include "messages.h"
 
-enum { bytes = 8 << 20, patience_s = 20 };
+enum { bytes = 8 << 20, limit_s = 20 };
 
 static char pattern(int side, size_t i) { return (char)(31 * i + (size_t)side + i / 4096); }
 
@@ -22,11 +22,12 @@ static double seconds(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Computes, without a call into the library that could progress, until both messages are done or patience ends. */
+/* Computes, without a call into the library that could progress, until both messages are done or the limit is reached.
+ */
 static double compute(const message* out, const message* in) {
   const double begin = seconds();
   volatile double sum = 0;
-  while (!(message_done(out) && message_done(in)) && seconds() - begin < patience_s)
+  while (!(message_done(out) && message_done(in)) && seconds() - begin < limit_s)
     for (int i = 1; i < 100000; ++i) sum = sum + 1.0 / i;
   return seconds() - begin;
 }

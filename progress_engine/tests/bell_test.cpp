@@ -130,14 +130,14 @@ TEST_F(Job, AnotherProcessTakesOverWhenTheKeeperEnds) {
 
 TEST_F(Job, NeverRingsAnotherJobOnTheSameNodes) {
   const auto one = bell(0, 1, rung1_, "job");
-  const auto stranger = bell(5, 2, rung2_, "another job");
+  const auto other_job = bell(5, 2, rung2_, "another job");
   for (int i = 0; i < 50; ++i) {
     one->ring(5);
     one->turn();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_TRUE(eventually([&] { return stranger->counts().refused > 0; }));
-  EXPECT_EQ(stranger->counts().taken, 0U);
+  EXPECT_TRUE(eventually([&] { return other_job->counts().refused > 0; }));
+  EXPECT_EQ(other_job->counts().taken, 0U);
   EXPECT_EQ(rung2_, 0);
 }
 

@@ -34,7 +34,7 @@ TEST(Datagram, EveryOtherBitIsAForgery) {
   }
 }
 
-TEST(Datagram, OtherJobsAndUsersAreStrangers) {
+TEST(Datagram, OtherJobsAndUsersAreRefused) {
   const auto datagram = seal(message, key);
   EXPECT_FALSE(unseal(datagram, key_of_job(of_user, "job 2")));
   EXPECT_FALSE(unseal(datagram, key_of_job({1, 3}, "job 1")));

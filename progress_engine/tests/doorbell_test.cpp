@@ -17,7 +17,7 @@ namespace {
 // A program of this test's own; tests may run side by side.
 std::string program(const char* name) { return fmt::format("{} {}", name, getpid()); }
 
-// A ring to a sleeper, at random moments of its way to bed: a lost one would cost the whole bound.
+// A ring to a sleeper, at random moments of its way to sleep: a lost one would cost the whole bound.
 void ring_many_times(const std::string& name, const std::function<void(Doorbell&)>& sleep) {
   constexpr int rounds = 3000;
   Doorbell owner(name, 0, 2);

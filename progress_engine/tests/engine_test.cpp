@@ -92,7 +92,7 @@ TEST(Engine, AdaptiveWakesForAPendingOperationAndParksAfterIt) {
   EXPECT_TRUE(engine->stop(seconds(10)));
 }
 
-TEST(Engine, AdaptiveStandsDownWhileAThreadIsInside) {
+TEST(Engine, AdaptiveSuspendsPollingWhileAThreadIsInside) {
   std::atomic<int> polls{0};
   auto engine = make_engine("adaptive", polls);
   ThreadSlot& slot = engine->activity().acquire();

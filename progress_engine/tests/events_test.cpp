@@ -128,7 +128,7 @@ struct OnAFabric {
   }
 };
 
-// No poll is long, and nothing announces anything: 200 busy periods must not make it stand down.
+// No poll is long, and nothing announces anything: 200 busy periods must not disarm it.
 TEST(Events, GoByTimeWhereNothingAnnouncesAnything) {
   OnAFabric fabric;
   fabric.engine.start();
@@ -159,11 +159,11 @@ TEST(Events, NeverLeaveManagedWaitersAlone) {
   engine.start();
   for (int i = 0; i < 100; ++i) {
     const int before = moves;
-    engine.activity().add_standing();
+    engine.activity().add_progress_user();
     engine.after_call();
     const Nanoseconds begin = now();
     while (moves == before && now() - begin < seconds(10)) wait(microseconds(100));
-    engine.activity().remove_standing();
+    engine.activity().remove_progress_user();
     const Nanoseconds waited = now() - begin;
     ASSERT_LT(waited, microseconds(900'000)) << "wait " << i;
     wait(microseconds(5000));  // the busy period ends: what moved last was nobody's gain

@@ -65,7 +65,7 @@ MENDS = (
     ),
     Mend(
         "MPI_Finalize at exit",
-        (Edit(RUNTIME, "  if (limit != patient) return;\n", "  runtime->ended = true;\n"),),
+        (Edit(RUNTIME, "  if (limit != join_timeout) return;\n", "  runtime->ended = true;\n"),),
         "test_lifecycle.py -k end_at_exit",
     ),
     Mend(

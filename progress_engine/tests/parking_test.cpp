@@ -22,7 +22,7 @@ TEST(Parking, EverySleepEnds) {
   EXPECT_GE(now() - before, microseconds(2000));
 }
 
-// Publishes work and rings at random moments of the sleeper's way to bed: a lost ring would cost the whole bound.
+// Publishes work and rings at random moments of the sleeper's way to sleep: a lost ring would cost the whole bound.
 TEST(Parking, NoRingIsLost) {
   prepare_fences();
   Parking parking;

@@ -50,7 +50,7 @@ Report report_of_two_threads() {
                                    .remote_rings = 5};
   report.tracked = 10;
   report.pending = -1;
-  report.standing = 2;
+  report.progress_users = 2;
   report.transport = {
       .component = "ob1", .libraries = {"libucp.so", "mca_pml_ob1.so"}, .devices = {"/dev/knem"}, .tcp = true};
   report.managed_sleeps = 6;
@@ -77,7 +77,7 @@ TEST(Report, TellsEveryValueInJson) {
       R"("hint":"set X"},)"
       R"("doorbell":{"neighbours":1,"rings":2,"wakes":3,"answers":4,"bell":{"state":"rings","keeps":true,"sent":6,)"
       R"("taken":7,"refused":8},"remote_rings":5},)"
-      R"("tracked":10,"pending":-1,"standing":2,)"
+      R"("tracked":10,"pending":-1,"progress_users":2,)"
       R"("transport":{"component":"ob1","libraries":["libucp.so","mca_pml_ob1.so"],"devices":["/dev/knem"],)"
       R"("tcp":true,"udp":false},"advice":"measured, it helped: keep it","managed_sleeps":6})");
 }

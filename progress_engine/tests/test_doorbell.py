@@ -74,7 +74,7 @@ def test_without_it_the_message_waits_for_the_computation(mpi: Mpi, program: Pat
 
 
 # To programs of different names a rank is no neighbour, though it runs here.
-def test_strangers_are_rung_by_put(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+def test_other_programs_are_rung_by_put(mpi: Mpi, program: Path, tmp_path: Path) -> None:
     open_on_intel(mpi)
     if mpi.family == "openmpi":
         pytest.skip("Open MPI's launcher names its jobs itself: two ranks of one node are neighbours there")

@@ -92,7 +92,7 @@ MORE = (
 )
 # Of the unit tests: the handling that is left out, and the test that must then fail.
 UNIT_TESTS = {
-    "standing-down": "Engine.AdaptiveStandsDownWhileAThreadIsInside",
+    "suspending": "Engine.AdaptiveSuspendsPollingWhileAThreadIsInside",
     "file-calls-alone": "Engine.NobodyPollsWhileACallHoldsIt",
     "signals": "Engine.ThreadsBlockSignalsAndInheritTheFloatingPointMode",
     "crash-signals": "Engine.ThreadsBlockSignalsAndInheritTheFloatingPointMode",

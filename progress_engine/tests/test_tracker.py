@@ -74,7 +74,7 @@ def test_every_operation_counts_once(
         started = [int(number) for number in re.findall(r"rank \d: operations (\d+)", result.stdout)]
         for report in reports(tmp_path):
             assert [report["tracked"]] * 2 == started
-            assert (report["pending"], report["standing"]) == (0, 0)
+            assert (report["pending"], report["progress_users"]) == (0, 0)
             sleeps += report["managed_sleeps"]
     assert (sleeps > 0) is (preset == "idle")
 

@@ -27,7 +27,7 @@ extern "C" {
  *   transport {component (of Open MPI's point-to-point layer, "" in others), libraries (that carry messages and are
  *     loaded), devices (that are open), tcp, udp (whether there are such sockets)}, advice (a sentence),
  *   polls, productive_polls, wakes, parks, tracked (operations seen so far), pending (operations now),
- *   standing (windows now, and threads asleep in managed waits: they call for progress, too),
+ *   progress_users (windows now, and threads asleep in managed waits: they need progress, too),
  *   managed_sleeps (how often a blocking call slept until the engine had completed it),
  *   offload (null but under the preset `offload`) {commands (calls handed over), passes (over what is pending), naps,
  *   rings (wake-ups by a caller), queue_full, stand_ins, turns, collectives ("blocking" or "nonblocking"), traffic

@@ -80,11 +80,12 @@ class BasicActivity {
     if (several_.load(std::memory_order_relaxed)) Atomics::full_fence();
   }
 
-  // What calls for progress though no operation of this process is pending: a window that others reach into, a thread
-  // that sleeps until the engine moves its message. Rare, so that one counter does.
-  void add_standing() { standing_.fetch_add(1, std::memory_order_release); }
-  void remove_standing() { standing_.fetch_sub(1, std::memory_order_release); }
-  std::int64_t standing() const { return standing_.load(std::memory_order_acquire); }
+  // What needs progress though no operation of this process is pending: a window that others reach into, a thread that
+  // sleeps until the engine moves its message. (Open MPI counts them so: opal_progress_event_users_increment.) Rare, so
+  // that one counter does.
+  void add_progress_user() { progress_users_.fetch_add(1, std::memory_order_release); }
+  void remove_progress_user() { progress_users_.fetch_sub(1, std::memory_order_release); }
+  std::int64_t progress_users() const { return progress_users_.load(std::memory_order_acquire); }
 
  private:
   template <typename T>
@@ -99,7 +100,7 @@ class BasicActivity {
   }
 
   Atomic<Slot*> first_{nullptr};
-  Atomic<std::int64_t> standing_{0};
+  Atomic<std::int64_t> progress_users_{0};
   Atomic<int> threads_{0};       // of the program's that ever had a slot
   Atomic<bool> several_{false};  // more than one of them
 };

@@ -158,8 +158,8 @@ bool Engine::may_poll() const {
   if (paused() || (exclusive_sections_.load(std::memory_order_seq_cst) > 0 && !broken("file-calls-alone")))
     return false;
   if (policy_.trigger == Trigger::always) return true;
-  if (policy_.trigger == Trigger::outside && activity_.anyone_inside() && !broken("standing-down")) return false;
-  return activity_.pending() > 0 || activity_.standing() > 0;
+  if (policy_.trigger == Trigger::outside && activity_.anyone_inside() && !broken("suspending")) return false;
+  return activity_.pending() > 0 || activity_.progress_users() > 0;
 }
 
 void Engine::account(Worker& worker, const BurstResult& result) {

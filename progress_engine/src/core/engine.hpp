@@ -27,8 +27,8 @@ namespace progress_engine {
 class Engine;
 
 // How long an engine thread may take to end: MPI goes on after us, or the process ends anyhow.
-constexpr Nanoseconds patient = seconds(10);
-constexpr Nanoseconds hasty = seconds(1) / 5;
+constexpr Nanoseconds join_timeout = seconds(10);
+constexpr Nanoseconds exit_timeout = seconds(1) / 5;
 
 // One engine thread. The counters have a single writer, the thread itself.
 struct Worker {

@@ -127,12 +127,12 @@ class Call {
   void window_made(int code) {
     if (!counts() || code != MPI_SUCCESS) return;
     ++runtime_->windows;
-    if (!broken("windows")) runtime_->engine->activity().add_standing();
+    if (!broken("windows")) runtime_->engine->activity().add_progress_user();
   }
   // One that came to be while the engine was inactive was not counted.
   void window_freed(int code) {
     if (!counts() || code != MPI_SUCCESS || runtime_->windows.fetch_sub(1) <= 0) return;
-    if (!broken("windows")) runtime_->engine->activity().remove_standing();
+    if (!broken("windows")) runtime_->engine->activity().remove_progress_user();
   }
   // Null: wait as the MPI does. Nobody polls for sleepers while something holds the engine off.
   PE_ALWAYS_INLINE ManagedWaits* managed_waits() const {
@@ -141,13 +141,13 @@ class Call {
   }
   // The thread sleeps in this call until the engine has completed what it waits for, and is in nobody's way.
   void sleeps() {
-    runtime_->engine->activity().add_standing();
+    runtime_->engine->activity().add_progress_user();
     slot_->change_depth(ThreadSlot::outside);
     runtime_->engine->after_call();
   }
   void awakes() {
     slot_->change_depth(-ThreadSlot::outside);
-    runtime_->engine->activity().remove_standing();
+    runtime_->engine->activity().remove_progress_user();
   }
   // ---- the doorbell
   // The call sent `count` elements of `type` to a rank: its engine may sleep.

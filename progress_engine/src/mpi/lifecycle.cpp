@@ -77,7 +77,7 @@ void end_user(bool world) {
   const Runtime* runtime = active_runtime.load();
   const bool last = --users() == 0;
   if (last || (world && runtime && runtime->origin == Origin::world)) {
-    deactivate(patient);
+    deactivate(join_timeout);
     if (!reported) write_report();
     if (!last) status().reason = "MPI_Finalize was called, and the engine came with MPI_Init";
     reported = !last;
@@ -217,7 +217,7 @@ int pcontrol(Next<decltype(&MPI_Pcontrol)>& next, int level) {
 }
 
 int abort_program(Next<int (*)(Word, Word)>& next, Word comm, Word code) {
-  if (!broken("abort")) deactivate(hasty);
+  if (!broken("abort")) deactivate(exit_timeout);
   return next.get()(comm, code);
 }
 

@@ -93,7 +93,7 @@ void add_engine(const Engine& engine, Report& report) {
   report.verdict = engine.verdict();
   report.tracked = engine.activity().started();
   report.pending = engine.activity().pending();
-  report.standing = engine.activity().standing();
+  report.progress_users = engine.activity().progress_users();
 }
 
 // The same of the communication thread.

@@ -62,8 +62,8 @@ pthread_key_t slot_key() {
 // MPI holds of ours stays until then, and so does the communication thread.
 void at_exit() {
   if (broken("exit")) return;
-  if (const OffloadLibrary* offload = loaded_offload()) offload->pause(hasty);
-  deactivate(hasty);
+  if (const OffloadLibrary* offload = loaded_offload()) offload->pause(exit_timeout);
+  deactivate(exit_timeout);
 }
 
 // Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.
@@ -144,7 +144,7 @@ std::unique_ptr<Doorbell> make_doorbell(const Policy& policy, const MpiHandles& 
 
 std::unique_ptr<RmaWakeup> make_rma_wakeup(const Policy& policy, const MpiHandles& handles, Doorbell* doorbell) {
   if (!policy.doorbell.rma || !doorbell) return nullptr;
-  doorbell->strangers_ring();
+  doorbell->expect_remote_rings();
   return std::make_unique<RmaWakeup>(handles, doorbell->own(), doorbell->size(), policy.bell_bytes,
                                      microseconds(policy.min_distance_us));
 }
@@ -243,7 +243,7 @@ void deactivate(Nanoseconds limit) {
   status().driver = runtime->driver->name();
   status().driver_switches = runtime->driver->switches();
   runtime->stopped = runtime->stopped || runtime->engine->stop(limit);
-  if (limit != patient) return;
+  if (limit != join_timeout) return;
   runtime->left_behind = !runtime->stopped;
   if (runtime->left_behind) return;
   if (runtime->remote) runtime->remote_rings = runtime->remote->rings();

@@ -25,8 +25,8 @@ void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin 
 // The exit status of a program that may not run without the engine.
 constexpr int refused = 2;
 
-// Stops the threads and, if `limit` is `patient`, frees what the MPI holds of the engine's; may be called for the one
-// and later for the other.
+// Stops the threads and, if `limit` is `join_timeout`, frees what the MPI holds of the engine's; may be called for the
+// one limit and later for the other.
 void deactivate(Nanoseconds limit);
 // From now on, an exit without MPI_Finalize and a fork are seen. May be called again.
 void register_ends();

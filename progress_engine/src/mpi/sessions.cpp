@@ -43,7 +43,7 @@ int open_session(InitFunction& next, Word info, Word errhandler, Word session) {
   const int code = next.get()(info, errhandler, session);
   if (code == MPI_SUCCESS) ++users();
   if (code == MPI_SUCCESS && foreign.empty() && status().rank < 0) learn_rank(*as<MPI_Session*>(session));
-  if (users() == 0) deactivate(patient);
+  if (users() == 0) deactivate(join_timeout);
   return code;
 }
 

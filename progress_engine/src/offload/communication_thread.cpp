@@ -275,7 +275,7 @@ void CommunicationThread::wake() {
 }
 
 // A user-level thread lets others run: the one that must run may be on the same kernel thread.
-void CommunicationThread::push_patiently(Command& command) {
+void CommunicationThread::push_until_taken(Command& command) {
   counters_.full.fetch_add(1, std::memory_order_relaxed);
   do {
     if (asleep_.load()) wake();

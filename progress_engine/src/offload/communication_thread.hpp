@@ -95,7 +95,7 @@ class CommunicationThread {
   // Any thread but the communication thread. Waits while the queue is full.
   void submit(Command& command) {
     if (!queue_.push(&command)) [[unlikely]]
-      push_patiently(command);
+      push_until_taken(command);
     light_fence();
     if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
       wake();
@@ -166,7 +166,7 @@ class CommunicationThread {
   void nap();
   void look_for_connections();
   void wake();
-  void push_patiently(Command& command);
+  void push_until_taken(Command& command);
 
   const CommunicationThreadPolicy policy_;
   std::unique_ptr<EventSource> events_;

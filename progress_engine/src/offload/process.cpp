@@ -119,7 +119,7 @@ int initialise(const Policy& policy, const Begin& begin) {
     }
   });
   if (!failure.empty()) give_up(failure);
-  if (code != MPI_SUCCESS) deactivate(patient);
+  if (code != MPI_SUCCESS) deactivate(join_timeout);
   return code;
 }
 
@@ -127,7 +127,7 @@ int finalise(const End& end) {
   execute(drain_here);
   host().write_report();
   const int code = execute([&] { return end(); });
-  deactivate(patient);
+  deactivate(join_timeout);
   return code;
 }
 

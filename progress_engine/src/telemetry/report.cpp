@@ -231,7 +231,7 @@ std::string to_json(const Report& report) {
   object["doorbell"] = report.doorbell ? doorbell_json(*report.doorbell) : Json(nullptr);
   object["tracked"] = report.tracked;
   object["pending"] = report.pending;
-  object["standing"] = report.standing;
+  object["progress_users"] = report.progress_users;
   object["transport"] = transport_json(report.transport);
   object["advice"] = advice_of(report);
   object["managed_sleeps"] = report.managed_sleeps;

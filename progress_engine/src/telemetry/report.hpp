@@ -108,7 +108,7 @@ struct Report {
   std::optional<DoorbellReport> doorbell;
   std::uint64_t tracked = 0;
   std::int64_t pending = 0;
-  std::int64_t standing = 0;
+  std::int64_t progress_users = 0;
   Transport transport;
   std::uint64_t managed_sleeps = 0;
 };

@@ -52,19 +52,19 @@ class alignas(128) BasicWakeupLine {
 
   // Sleeps on the line until rung, at most for `bound`.
   void sleep(Nanoseconds bound) {
-    lie_down(here, [&] { Atomics::wait(asleep_, here, bound); });
+    sleep_until_rung(here, [&] { Atomics::wait(asleep_, here, bound); });
   }
   // The same in `wait()`, which whoever rings ends by its `wake_elsewhere`, even before it has begun.
   template <typename Wait>
   void sleep_elsewhere(Wait&& wait) {
-    lie_down(elsewhere, wait);
+    sleep_until_rung(elsewhere, wait);
   }
   // For waits in user mode: differs from 0 once rung.
   const Atomics::Word& word() const { return rung_; }
 
  private:
   template <typename Wait>
-  void lie_down(std::uint32_t where, Wait&& wait) {
+  void sleep_until_rung(std::uint32_t where, Wait&& wait) {
     asleep_.store(where, std::memory_order_relaxed);
     Atomics::heavy_fence();
     if (!rung()) wait();
@@ -87,7 +87,8 @@ static_assert(sizeof(WakeupLine) == 128 && std::atomic<std::uint32_t>::is_always
 //
 // Each one's doorbell lies in an anonymous file (memfd_create(2)), and a socket with an abstract name (unix(7)) tells
 // the others where: the kernel forgets both with the process. Abstract names belong to a network namespace, so that
-// virtual nodes on one kernel do not see each other. Nothing here is secret, and a ring from a stranger costs one wake.
+// virtual nodes on one kernel do not see each other. Nothing here is secret, and a ring from another program costs one
+// wake.
 
 // A mapped page that holds a doorbell; unmapped with the object.
 class MappedLine {
@@ -206,7 +207,7 @@ class Doorbell {
     return peer != nullptr;
   }
   // Before the engine starts: processes on other nodes reach the doorbell as well (mpi/rma_wakeup.hpp).
-  void strangers_ring() { strangers_ring_ = true; }
+  void expect_remote_rings() { remote_rings_ = true; }
   // The same by datagrams, once the bell was started.
   void add_bell(BellPlan plan);
   Bell* bell() const { return bell_.get(); }  // null: there is none
@@ -225,10 +226,10 @@ class Doorbell {
   void ring_own();
 
   // ---- the engine thread
-  // False: sleeping on the own doorbell would be in vain. True forever after the first neighbour, strangers_ring(), or
-  // the bell's start.
+  // False: sleeping on the own doorbell would be in vain. True forever after the first neighbour,
+  // expect_remote_rings(), or the bell's start.
   bool anyone_rings() const {
-    return strangers_ring_ || first_.load(std::memory_order_acquire) != nullptr || (bell_ && bell_->rings());
+    return remote_rings_ || first_.load(std::memory_order_acquire) != nullptr || (bell_ && bell_->rings());
   }
   WakeupLine& own() const { return published_.line(); }
   const PublishedLine& published() const { return published_; }
@@ -271,7 +272,7 @@ class Doorbell {
   std::atomic<Peer*> first_{nullptr};
   std::atomic<std::uint64_t> neighbours_{0};
   std::atomic<bool> all_{false};
-  bool strangers_ring_ = false;
+  bool remote_rings_ = false;
   std::atomic<std::uint64_t> rings_{0};
   std::atomic<std::uint64_t> wakes_{0};
   std::atomic<std::uint64_t> misses_{0};  // of pass_on()

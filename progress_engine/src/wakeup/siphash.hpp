@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SipHash-2-4 (Aumasson and Bernstein, INDOCRYPT 2012), a keyed hash made for authenticating short messages. By hand,
-// since what is preloaded into strangers' programs should bring no libraries into them: libcrypto's symbols would meet
+// since what is preloaded into others' programs should bring no libraries into them: libcrypto's symbols would meet
 // the program's own version of it, and the kernel's hashes (AF_ALG) cost four system calls a datagram and are switched
 // off on many clusters. Tested against the authors' vectors.
 #pragma once
