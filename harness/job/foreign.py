@@ -179,7 +179,7 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
     for left in _written(program):
         left.unlink()
     try:
-        ended = execute(plan, launch.identity, arguments, _environment(recipe), watch)
+        ended = execute(plan, arguments, _environment(recipe), watch)
         reports = _reports(scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -73,19 +73,19 @@ class Watch:
     folder: Path | None = None  # where it runs, if not in the job's own
 
 
-def execute(plan: Plan, identity: str, arguments: list[str], environment: dict[str, str], watch: Watch) -> process.Exit:
+def execute(plan: Plan, arguments: list[str], environment: dict[str, str], watch: Watch) -> process.Exit:
     """Run a launch's command; what does not end well is reaped on its nodes before anything else is measured.
 
     The status alone does not say so: Open MPI's mpirun may lose a node and end with 0. The record's end line does.
     """
-    clean = False
+    clean, name = False, reap.name_of(watch.log)
     try:
-        ended = process.run(arguments, environment | {MARK: identity}, watch.log, watch.timeout_s, watch.folder)
+        ended = process.run(arguments, environment | {MARK: name}, watch.log, watch.timeout_s, watch.folder)
         clean = ended.status == 0 and not (watch.output and records.read(watch.output).cut_off)
     finally:
         if not clean:
-            reap.kill(identity)
-            everywhere = [*plan.platform.launch_command, sys.executable, "-m", reap.__name__, identity]
+            reap.kill(name)
+            everywhere = [*plan.platform.launch_command, sys.executable, "-m", reap.__name__, name]
             process.note(plan.platform.reap or everywhere, watch.log)
     return ended
 
@@ -114,7 +114,7 @@ class Attempt:
         output = self._write_input()
         try:
             watch = Watch(self.folders.logs / f"{self.launch.identity}.log", output, self.plan.timeout_s())
-            ended = execute(self.plan, self.launch.identity, self._arguments(), self.recipe.environment, watch)
+            ended = execute(self.plan, self._arguments(), self.recipe.environment, watch)
         except Interrupted:
             left = records.read(output)
             if left.points:

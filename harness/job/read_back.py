@@ -19,7 +19,7 @@ from harness.base import process, validate
 PROGRAM = "mpi_variables"
 LIMIT_S = 30.0
 LONGEST = 100  # characters of a file's name
-Run = Callable[[str, Sequence[str], Path], process.Exit]  # of a launch: its identity, what is launched, its log
+Run = Callable[[Sequence[str], Path], process.Exit]  # of a launch: what is launched, its log
 # How a variable is read back -> what makes the libraries tell.
 TELLING: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -72,7 +72,7 @@ def _probe(launch: Run, variables: Mapping[str, str], program: Sequence[str], lo
     partial = log.with_suffix(".part")
     partial.unlink(missing_ok=True)
     set_on_ranks = ["env", *(f"{name}={value}" for name, value in variables.items())]
-    ended = launch(log.stem, [*set_on_ranks, *program], partial)
+    ended = launch([*set_on_ranks, *program], partial)
     how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"
     with partial.open("a") as stream:
         stream.write(f"\nread-back: {how}\n")

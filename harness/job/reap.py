@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kills what a dead launch left: `python -m harness.job.reap IDENTITY`, on each of its nodes.
+"""Kills what a dead launch left: `python -m harness.job.reap NAME`, on each of its nodes.
 
-Every process of a launch has its identity in its environment (MARK), which no process loses by leaving its parent, its
-group or its session. Where the site has no `reap` of its own, this one runs through the launcher.
+Every process of a launch has its name in its environment (MARK), which no process loses by leaving its parent, its
+group or its session. The name tells launches of all sessions apart: those of one study are called the same in each, and
+sessions of one user may share a node. Where the site has no `reap` of its own, this one runs through the launcher.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import signal
 import sys
@@ -17,9 +19,14 @@ from pathlib import Path
 MARK = "OVERLAP_BENCH_LAUNCH"
 
 
-def marked(identity: str) -> Iterator[int]:
+def name_of(log: Path) -> str:
+    """The launch's whose output goes to this file, in a session's folder: no other launch on any node has it."""
+    return f"{log.stem}@{hashlib.sha256(os.fsencode(log.resolve())).hexdigest()[:16]}"
+
+
+def marked(name: str) -> Iterator[int]:
     """The processes of this user on this node that belong to the launch, but not the caller and its ancestors."""
-    mark = f"{MARK}={identity}".encode()
+    mark = f"{MARK}={name}".encode()
     ours = _with_ancestors()
     for process in Path("/proc").glob("[0-9]*"):
         pid = int(process.name)
@@ -37,10 +44,10 @@ def _with_ancestors() -> set[int]:
     return found
 
 
-def kill(identity: str) -> int:
+def kill(name: str) -> int:
     """Kill them; how many. A stopped process dies of SIGKILL, too."""
     killed = 0
-    for pid in list(marked(identity)):
+    for pid in list(marked(name)):
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)
             killed += 1

@@ -152,10 +152,10 @@ class Runner:
         found = []
         for here, probes in self.plan.probes_by_platform():
 
-            def launch(identity: str, program: Sequence[str], log: Path, here: Platform = here) -> process.Exit:
+            def launch(program: Sequence[str], log: Path, here: Platform = here) -> process.Exit:
                 watch = Watch(log, None, read_back.LIMIT_S)
                 on = replace(self.plan, platform=here)
-                return execute(on, identity, [*here.launch_command, *program], {}, watch)
+                return execute(on, [*here.launch_command, *program], {}, watch)
 
             read_back.run(probes, launch, Path(here.progress_run).parent, self.folders.logs, here.mpi)
             found += read_back.doubts(probes, self.folders.logs, here.mpi)
@@ -225,13 +225,8 @@ class Runner:
             options += self.plan.sampler.options()
         watch = Watch(self.folders.logs / f"{launch.identity}.log", output, self.plan.patience_s())
         self._tell(event="calibrating")
-        ended = execute(
-            self.plan,
-            launch.identity,
-            command(self.plan, Recipe().within(self.plan.mpi_environment), options),
-            {},
-            watch,
-        )
+        arguments = command(self.plan, Recipe().within(self.plan.mpi_environment), options)
+        ended = execute(self.plan, arguments, {}, watch)
         record = records.read(output)
         if ended.status != 0 or record.cut_off:
             how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"

@@ -25,7 +25,7 @@ from harness.job.folders import Folders
 from harness.job.foreign import Trial, trial
 from harness.job.plan import Plan, Point, interleave
 from harness.job.program import CALLERS_PYTHONPATH, Program, Unusable, read
-from harness.job.reap import marked
+from harness.job.reap import marked, name_of
 from harness.job.runner import Runner
 
 # Leaves a rank's report for each of RANKS and becomes the program; ENGINE tells that what it runs under.
@@ -143,7 +143,7 @@ def test_what_cannot_be_used_is_tried_once_and_said(run: Run, tmp_path: Path, sc
     assert status == 1
     assert points(plan, session) == dict.fromkeys(("bare", "adaptive"), [("failed", reason, [])] * 2)
     assert (tmp_path / "runs").read_text().count("\n") == 1
-    assert not list(marked("own-program.vcluster.mpich.trial")), "nothing is left running"
+    assert not list(marked(name_of(session / "logs" / "own-program.vcluster.mpich.trial.log"))), "nothing left running"
     assert not list((session / "scratch").iterdir())
 
 

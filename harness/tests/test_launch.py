@@ -14,7 +14,7 @@ from harness.job import records
 from harness.job.folders import Folders
 from harness.job.launch import Attempt, context
 from harness.job.plan import Plan
-from harness.job.reap import kill, marked
+from harness.job.reap import kill, marked, name_of
 from harness.tests.conftest import good_record
 from harness.vcluster.tests.vcluster_fixtures import eventually
 
@@ -30,6 +30,7 @@ print("last words")
 
 def _attempt(plan: Plan, tmp_path: Path, whole: bool) -> Attempt:
     launch = plan.launches[0]
+    tmp_path.mkdir(exist_ok=True)
     given = tmp_path / "given.jsonl"
     records.write(given, good_record(launch))
     if not whole:
@@ -41,20 +42,38 @@ def _attempt(plan: Plan, tmp_path: Path, whole: bool) -> Attempt:
     return Attempt(own, launch, Recipe(), [], folders, folders.records / f"{launch.identity}.jsonl")
 
 
+def _left(attempt: Attempt) -> list[int]:
+    return list(marked(_name(attempt)))
+
+
+def _name(attempt: Attempt) -> str:
+    return name_of(attempt.folders.logs / f"{attempt.launch.identity}.log")
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_success_without_an_end_is_a_failure_and_reaped(plan: Plan, tmp_path: Path, whole: bool) -> None:
     attempt = _attempt(plan, tmp_path, whole)
     outcome = attempt.run()
-    left = list(marked(attempt.launch.identity))
     if whole:
         assert outcome.status == "ok", outcome
-        assert len(left) == 1, "what a good launch leaves in the background is not reaped"
-        kill(attempt.launch.identity)
+        assert len(_left(attempt)) == 1, "what a good launch leaves in the background is not reaped"
+        kill(_name(attempt))
     else:
         assert outcome.status == "failed"
         assert outcome.reason == "the record is cut off; last words: last words"
-        assert eventually(lambda: not list(marked(attempt.launch.identity)), 5)
+        assert eventually(lambda: not _left(attempt), 5)
     assert records.read(attempt.target).end is not None
+
+
+def test_a_launch_of_the_same_name_in_another_session_is_not_reaped(plan: Plan, tmp_path: Path) -> None:
+    here, there = (_attempt(plan, tmp_path / name, name == "here") for name in ("here", "there"))
+    assert here.launch.identity == there.launch.identity
+    assert (here.run().status, there.run().status) == ("ok", "failed")
+    try:
+        assert len(_left(here)) == 1, "only what its own session left"
+        assert eventually(lambda: not _left(there), 5)
+    finally:
+        kill(_name(here))
 
 
 def test_a_record_says_that_its_processors_are_emulated_and_only_then(plan: Plan) -> None:
