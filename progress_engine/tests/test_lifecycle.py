@@ -49,6 +49,37 @@ def test_sessions(sessions: Launcher, arguments: str, tmp_path: Path) -> None:
         assert report["pending"] == 0
 
 
+# Of which the preset offload makes the calls: it comes with MPI_Init, as the first in the MPI.
+HANDED_OVER = {"alone": False, "world": True, "world-late": True, "world-before": False}
+
+
+@pytest.mark.parametrize("arguments", HANDED_OVER)
+def test_sessions_under_offload(sessions: Launcher, arguments: str, tmp_path: Path) -> None:
+    """As good as with MPI_Init, or as bare, without a word."""
+    bare = sessions.run(*arguments.split("-"), limit=20)
+    if bare.returncode:
+        pytest.skip(f"{sessions.mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
+    result = sessions.run(*arguments.split("-"), variant="offload", settings=(f"report_file={tmp_path}/report.%r",))
+    assert (result.returncode, result.stderr) == (0, bare.stderr)
+    assert lines(result.stdout) == lines(bare.stdout) != []
+    for report in reports(tmp_path):
+        assert report["active"] is HANDED_OVER[arguments], report["reason"]
+        if report["active"]:
+            assert report["offload"]["commands"] > 0
+        else:
+            assert (report["reason"], report["offload"]) == (NO_SESSION, None)
+
+
+NO_SESSION = "safety=offload comes with MPI_Init where no session is open"
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_sessions_may_be_refused_under_offload(sessions: Launcher) -> None:
+    result = sessions.run("alone", variant="offload", settings=("strict=1",), limit=20)
+    assert result.returncode != 0
+    assert f"progress engine: {NO_SESSION}; the program is not run without it (strict=1)." in result.stderr
+
+
 GROWTH = re.compile(r"rank 0: cycles (\d+) threads (-?\d+) descriptors (-?\d+) bytes (-?\d+)")
 BALANCE = "balance: {0} sessions, {0} communicators; left: sessions 0 communicators 0 groups 0 infos 0 requests 0"
 WARM_UP = 10  # lives before the count begins, of cycles.c

@@ -42,10 +42,18 @@ void say_why_inactive(const char* consequence) {
 
 }  // namespace
 
-std::optional<Policy> policy_for(const std::string& foreign) {
+std::optional<Policy> policy_for(const std::string& foreign, Begins begins) {
   auto policy = read_policy();
+  status().quiet = false;
   if (policy && !foreign.empty()) {
     status().reason = "the program uses " + foreign + ", and this engine was built for " PE_BUILT_FOR;
+    policy.reset();
+  }
+  // The communication thread must be the first in the MPI: what it provides to threads the first beginning decides.
+  // Such a program runs as it does without the engine, and only who asks is told.
+  if (policy && policy->offload && (begins == Begins::session || users() > 0)) {
+    status().reason = "safety=offload comes with MPI_Init where no session is open";
+    status().quiet = true;
     policy.reset();
   }
   if (policy && policy->offload && !load_offload(status().reason)) policy.reset();
@@ -57,7 +65,7 @@ std::optional<Policy> policy_for(const std::string& foreign) {
 void account_for(const std::optional<Policy>& policy) {
   if (!status().wanted || active_runtime.load()) return;
   if (!policy || !status().strict) {
-    say_why_inactive("the program runs without it");
+    if (!status().quiet) say_why_inactive("the program runs without it");
     return;
   }
   say_why_inactive("the program is not run without it (strict=1)");
@@ -72,15 +80,25 @@ int& users() {
   return number;
 }
 
+namespace {
+
+bool reported = false;  // and sessions are left
+
+void engine_went_with_the_world() {
+  status().reason = "MPI_Finalize was called, and the engine came with MPI_Init";
+  reported = true;
+}
+
+}  // namespace
+
 void end_user(bool world) {
-  static bool reported = false;
   const Runtime* runtime = active_runtime.load();
   const bool last = --users() == 0;
   if (last || (world && runtime && runtime->origin == Origin::world)) {
     deactivate(join_timeout);
     if (!reported) write_report();
-    if (!last) status().reason = "MPI_Finalize was called, and the engine came with MPI_Init";
-    reported = !last;
+    reported = false;
+    if (!last) engine_went_with_the_world();
   }
 }
 
@@ -151,7 +169,7 @@ int initialise_world(InitFunctions& below, int* argc, char*** argv, int asked, i
     status().level_raised = true;
     return below.init_thread.get()(argc, argv, MPI_THREAD_MULTIPLE, provided);
   }
-  const auto policy = policy_for(foreign_library());
+  const auto policy = policy_for(foreign_library(), Begins::world);
   if (policy && policy->offload) return init_offload(below, argc, argv, asked, provided, *policy);
   const int code = policy ? init_with_engine(below, argc, argv, asked, provided, plain, *policy)
                           : init_as_asked(below, argc, argv, asked, provided, plain);
@@ -181,8 +199,9 @@ int finalize(Next<decltype(&MPI_Finalize)>& next) {
   if (!outermost) return next.get()();
   const std::scoped_lock lock(lifecycle_mutex());
   if (const OffloadLibrary* offload = offload_in_use.load()) {
-    --users();
-    return offload->finalise([&] { return end_together(true, next.get()); });
+    const int code = offload->finalise([&] { return end_together(true, next.get()); });
+    if (--users() > 0) engine_went_with_the_world();
+    return code;
   }
   const bool was_there = status().runtime != nullptr && foreign_library().empty();
   end_user(true);

@@ -34,9 +34,11 @@ std::mutex& lifecycle_mutex();
 // mean nothing here; the wrappers pass them on as they came.
 std::string foreign_library();
 
+enum class Begins { world, session };
+
 // What is to be started, or none: the engine is switched off, or status().reason says why it cannot be. Ends the
 // process if it may not run without.
-std::optional<Policy> policy_for(const std::string& foreign);
+std::optional<Policy> policy_for(const std::string& foreign, Begins begins);
 
 // After the first begin: if there is an engine that is wanted and not there, says so in one line on stderr, or ends all
 // ranks if they may not run without. `policy` as policy_for() gave it.

@@ -41,6 +41,8 @@ struct OffloadLibrary {
   // The program's MPI_Finalize. Ends the program with a sentence if other threads still wait in MPI calls. `end` is the
   // MPI's own.
   int (*finalise)(const std::function<int()>& end);
+  // A call that the interposer makes for the program, on the communication thread; the caller waits. The call's code.
+  int (*execute)(const std::function<int()>& call);
   // Calls nothing of the MPI from here on, unless the program does: see CommunicationThread::pause().
   void (*pause)(Nanoseconds limit);
   void (*after_fork_in_child)();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Session_init and MPI_Session_finalize, by hand. A program that has no world yet brings the engine with its first
-// session; the engine's own session is opened before, since the first one decides how MPI treats threads.
+// session; the engine's own session is opened before, since the first one decides how MPI treats threads. Under
+// `offload` it brings none, and one that is opened beside the world is opened and closed by the communication thread.
+#include <functional>
+
 #include "mpi/absent.hpp"
 #include "mpi/call.hpp"
 #include "mpi/finalize_barrier.hpp"
@@ -15,14 +18,16 @@ using InitFunction = Next<int (*)(Word, Word, Word)>;
 using FinalizeFunction = Next<int (*)(Word)>;
 
 void bring_engine(const std::string& foreign) {
-  auto policy = policy_for(foreign);
-  if (policy && policy->offload) {
-    status().reason = "safety=offload comes with MPI_Init, not with a session";
-    policy.reset();
-  }
+  const auto policy = policy_for(foreign, Begins::session);
   if (policy) activate(*policy, make_event_source(*policy), Origin::session);
   status().level_provided = active_runtime.load() ? MPI_THREAD_MULTIPLE : -1;
   account_for(policy);
+}
+
+// No other thread may be in an MPI that offers less than MPI_THREAD_MULTIPLE.
+int in_turn(const std::function<int()>& call) {
+  const OffloadLibrary* offload = offload_in_use.load();
+  return offload ? offload->execute(call) : call();
 }
 
 void learn_rank(MPI_Session session) {
@@ -40,7 +45,7 @@ int open_session(InitFunction& next, Word info, Word errhandler, Word session) {
   status().began = true;
   const auto foreign = foreign_library();
   if (users() == 0) bring_engine(foreign);
-  const int code = next.get()(info, errhandler, session);
+  const int code = in_turn([&] { return next.get()(info, errhandler, session); });
   if (code == MPI_SUCCESS) ++users();
   if (code == MPI_SUCCESS && foreign.empty() && status().rank < 0) learn_rank(*as<MPI_Session*>(session));
   if (users() == 0) deactivate(join_timeout);
@@ -51,6 +56,10 @@ int close_session(FinalizeFunction& next, Word session) {
   const Outermost outermost;
   if (!outermost) return next.get()(session);
   const std::scoped_lock lock(lifecycle_mutex());
+  if (offload_in_use.load()) {
+    --users();
+    return in_turn([&] { return next.get()(session); });
+  }
   const bool was_there = status().runtime != nullptr && foreign_library().empty();
   end_user(false);
   return was_there ? end_together(false, [&] { return next.get()(session); }) : next.get()(session);

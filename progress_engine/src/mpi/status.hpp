@@ -17,6 +17,7 @@ struct Status {
   bool wanted = false;                            // the settings ask for an engine, or are wrong
   bool began = false;                             // the program has called MPI_Init or opened a session
   bool strict = false;                            // nothing may run without the engine that was wanted
+  bool quiet = false;                             // why inactive says the report alone
   Values settings;
   std::string driver;  // the last one's name
   std::size_t driver_switches = 0;

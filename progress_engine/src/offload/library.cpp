@@ -2,6 +2,7 @@
 // What this library exports to the interposer that loads it, see mpi/offload.hpp.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -30,6 +31,10 @@ bool is_of_the_mpi(const void* caller) {
 }
 
 bool takes(const void* caller) { return !on_communication_thread() || (caller && !is_of_the_mpi(caller)); }
+
+int execute_for_interposer(const std::function<int()>& call) {
+  return execute([&] { return call(); });
+}
 
 bool set_waiting(std::string_view method) {
   const auto waiting = ult_waiting_of(method);
@@ -70,6 +75,7 @@ constexpr OffloadLibrary the_library{
     .request_to_c = to_c<>,
     .initialise = initialise,
     .finalise = finalise,
+    .execute = execute_for_interposer,
     .pause = pause,
     .after_fork_in_child = after_fork_in_child,
     .is_main_thread = is_main_thread,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI sessions, two ranks: `sessions alone` opens and closes three without MPI_Init, one inside the other's life;
- * `sessions world` opens one beside MPI_COMM_WORLD, and closes it after MPI_Finalize where `late` follows. */
+/* MPI sessions, two ranks: `sessions alone` opens and closes two without MPI_Init, one inside the other's life;
+ * `sessions world` opens one beside MPI_COMM_WORLD, before MPI_Init where `before` follows, and closes it after
+ * MPI_Finalize where `late` follows. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,10 +53,12 @@ static void alone(void) {
   printf("rank %d: alone %ld %ld %ld\n", rank, first, second, third);
 }
 
-static void beside_world(int late) {
+static void beside_world(int before, int late) {
   int rank = -1, provided;
+  MPI_Session session;
+  if (before) session = open_session();
   MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-  MPI_Session session = open_session();
+  if (!before) session = open_session();
   const long first = exchange(session, "first", &rank);
   if (late) MPI_Finalize();
   const long second = late ? first : exchange(session, "second", &rank);
@@ -68,7 +71,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && !strcmp(argv[1], "alone"))
     alone();
   else
-    beside_world(argc > 2);
+    beside_world(argc > 2 && !strcmp(argv[2], "before"), argc > 2 && !strcmp(argv[2], "late"));
   fflush(stdout);
   return 0;
 }
