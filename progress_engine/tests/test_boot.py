@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The wait functions with umwait and with mwaitx, on two emulated processors that have them: see boot/bochs.py."""
+"""The wait functions with umwait and with mwaitx, on emulated processors that have them: see boot/bochs.py."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ A_FEW = 100  # turns of the wait loop; who does not sleep makes thousands
 
 @pytest.mark.full
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("model", "instruction"), [("sapphire_rapids", "umwait-c0.2"), ("ryzen", "mwaitx-c1")])
+@pytest.mark.parametrize(
+    ("model", "instruction"),
+    [("sapphire_rapids", "umwait-c0.2"), ("arrow_lake", "umwait-c0.2"), ("ryzen", "mwaitx-c1")],
+)
 def test_a_store_wakes_a_deadline_expires_and_no_wait_is_lost(model: str, instruction: str, tmp_path: Path) -> None:
     root = bochs.emulator(STATE_DIR / "emulator")
     if root is None:
