@@ -116,6 +116,11 @@ MENDS = (
         "test_offload.py -k statuses",
     ),
     Mend(
+        "sessions under offload: without a word",
+        (Edit(LIFECYCLE, "    status().quiet = true;\n"),),
+        "test_lifecycle.py -k sessions_under_offload",
+    ),
+    Mend(
         "programs with the address sanitizer",
         (Edit("tools/target_program.cpp", 'if (name.starts_with("libasan.so")) result.before = file;'),),
         "test_tools.py -k sanitizer",

@@ -89,3 +89,21 @@ def test_the_page_names_the_files_of_a_send() -> None:
 def test_epoll_has_one_owner() -> None:
     users = {file for file in includes() if re.search(r"\bepoll_\w+\(|SYS_epoll", (SOURCES / file).read_text())}
     assert users == {"wait/event_source.cpp"}
+
+
+# Made by the build.
+GENERATED = {"interposed.cpp", "mpi_handles.hpp", "routes.hpp", "routes.cpp", "presets_json.hpp"}
+PAGES = ("explanation/engine", "explanation/doorbell", "explanation/events", "explanation/offload", "reference/hazards")
+SOURCE_FILE = r"\b((?:\w+/)*\w+\.(?:[ch]pp|py))\b"
+
+
+def test_files_that_pages_and_comments_name_are_there() -> None:
+    there = {f"/{path.relative_to(ROOT)}" for folder in ("progress_engine", "harness", "analysis")
+             for path in (ROOT / folder).rglob("*.*p*")}  # fmt: skip
+    texts = {page: re.findall(r"`(.*?)`", (ROOT / "docs" / f"{page}.md").read_text()) for page in PAGES}
+    for path in (ROOT / "progress_engine").rglob("*.?pp"):
+        texts[str(path)] = re.findall(r"//(.*)", path.read_text())
+    for where, parts in texts.items():
+        named = {name for part in parts for name in re.findall(SOURCE_FILE, part) if Path(name).name not in GENERATED}
+        gone = {name for name in named if not any(file.endswith(f"/{name}") for file in there)}
+        assert not gone, f"{where} names {sorted(gone)}"

@@ -175,7 +175,7 @@ class Call {
 
   // The call made a persistent request; nothing is pending yet.
   void prepared(int code, const MPI_Request* request);
-  // The same of a partitioned one: `partitions` of a send, 0 of a receive. See mpi/partitioned.hpp.
+  // The same of a partitioned one: `partitions` of a send, 0 of a receive. See PartitionedRequests.
   void prepared_partitioned(int code, const MPI_Request* request, int partitions);
   // These partitions of a send may go.
   void readied(int code, MPI_Request request, int partitions);

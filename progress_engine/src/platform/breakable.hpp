@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For tests of the tests. Builds with unit tests can leave out how the engine handles one hazard, the one that
-// PROGRESS_ENGINE_BREAK names: that hazard's test must then fail (tests/hazards.py). In all other builds this is false
-// at compile time, and the variable is refused as any unknown setting is.
+// PROGRESS_ENGINE_BREAK names: that hazard's test must then fail (tests/test_hazards.py). In all other builds this is
+// false at compile time, and the variable is refused as any unknown setting is.
 #pragma once
 
 #include <string_view>
