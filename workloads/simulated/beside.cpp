@@ -37,9 +37,59 @@ Task wait_all(Rank& rank, std::vector<RequestPtr> requests) {
   }
 }
 
-void record(Measured& measured, const Times& alone, Seconds computation, const Times& beside, Seconds closing) {
+namespace {
+
+/// The closing is a barrier.
+Task whole(Rank& rank, Fence& fence, Operation& operation, Work work, Times& times) {
+  co_await rank.compute(rank.model().settle);
+  co_await fence.arrive();
+  const Seconds begin = rank.now();
+  operation.start();
+  if (work.all > 0) {
+    const Seconds started = rank.free_at();
+    co_await compute_beside(rank, work, operation.requests());
+    times.inside = rank.now() - started;
+  }
+  operation.before_the_wait();
+  const Seconds waiting = rank.now();
+  co_await wait_all(rank, operation.requests());
+  times.wait = rank.now() - waiting;
+  co_await real_barrier(rank);
+  times.total = rank.now() - begin;
+}
+
+Task barrier_alone(Rank& rank, Fence& fence, Seconds& closing) {
+  co_await fence.arrive();
+  const Seconds begin = rank.now();
+  co_await real_barrier(rank);
+  closing = rank.now() - begin;
+}
+
+}  // namespace
+
+Task measure(Rank& rank, Fence& fence, const Json& point, Work work, const Communicate& communicate, const Close& close,
+             Measured& measured) {
+  Times alone;
+  Seconds computation = 0;
+  Seconds closing = 0;
+  co_await communicate({}, alone);
+  Times beside = alone;
+  if (point.value("work_units", 0.0) > 0) {
+    co_await fence.arrive();
+    const Seconds begin = rank.now();
+    co_await rank.compute(work.all, work.asleep);
+    computation = rank.now() - begin;
+    co_await communicate(work, beside);
+  }
+  co_await close(closing);
   measured.values = {{"total_s", beside.total},    {"comm_s", alone.total}, {"comp_s", computation},
                      {"comp_in_s", beside.inside}, {"wait_s", beside.wait}, {"ack_s", closing}};
+}
+
+Task measure(Rank& rank, Fence& fence, const Json& point, Operation& operation, Measured& measured) {
+  const Communicate communicate = [&](Work work, Times& times) { return whole(rank, fence, operation, work, times); };
+  const Close close = [&](Seconds& closing) { return barrier_alone(rank, fence, closing); };
+  co_await measure(rank, fence, point, work_of(point, rank.model()), communicate, close, measured);
 }
 
 }  // namespace simulated

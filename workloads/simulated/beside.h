@@ -2,6 +2,7 @@
 // What the benchmarks of overlap share: a communication alone, a computation alone, and both at the same time.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "run.h"
@@ -27,7 +28,34 @@ Task compute_beside(Rank& rank, Work work, std::vector<RequestPtr> requests);
 /// co_await: until all of them are complete.
 Task wait_all(Rank& rank, std::vector<RequestPtr> requests);
 
-/// As every benchmark of overlap records it. `closing`: what the closing of the total takes by itself.
-void record(Measured& measured, const Times& alone, Seconds computation, const Times& beside, Seconds closing);
+/// One rank's part of a communication, begun and awaited anew for each of its repetitions.
+class Operation {
+ public:
+  Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+  Operation(Operation&&) = delete;
+  Operation& operator=(Operation&&) = delete;
+  virtual ~Operation() = default;
+
+  /// Starts what travels beside the computation.
+  virtual void start() = 0;
+  /// The computation, if there is one, is over, and the wait begins.
+  virtual void before_the_wait() {}
+  /// What has been started: the tests beside the computation, and the wait, are for these.
+  [[nodiscard]] virtual std::vector<RequestPtr> requests() const = 0;
+};
+
+/// A communication as a whole, with this work in it, and what closes its time, by itself.
+using Communicate = std::function<Task(Work work, Times& times)>;
+using Close = std::function<Task(Seconds& closing)>;
+
+/// co_await: a communication alone, the computation alone, both at the same time; recorded as every benchmark of
+/// overlap does it. A point without work has nothing but the first. `work`: this rank's, which may be none where others
+/// have some.
+Task measure(Rank& rank, Fence& fence, const Json& point, Work work, const Communicate& communicate, const Close& close,
+             Measured& measured);
+/// The same of an operation which is over when it is over on all ranks.
+Task measure(Rank& rank, Fence& fence, const Json& point, Operation& operation, Measured& measured);
 
 }  // namespace simulated

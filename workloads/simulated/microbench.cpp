@@ -43,8 +43,8 @@ Task transfer(Rank& rank, Fence& fence, const Json& point, Work work, Times& tim
   }
   if (work.all > 0) {
     co_await compute_beside(rank, work, std::vector(1, request));
+    times.inside = rank.now() - begin;
   }
-  times.inside = rank.now() - begin;
   co_await rank.wait(request);
   times.total = rank.now() - begin;
   times.wait = times.total - times.inside;
@@ -79,20 +79,9 @@ Task run_overlap(Rank& rank, Fence& fence, const Json& point, Measured& measured
   if (!computes(point, sender)) {
     work = {};
   }
-  Times alone;
-  Times beside;
-  Seconds closing = 0;
-  co_await transfer(rank, fence, point, {}, alone);
-  co_await fence.arrive();
-  const Seconds begin = rank.now();
-  co_await rank.compute(work.all, work.asleep);
-  const Seconds computation = rank.now() - begin;
-  co_await transfer(rank, fence, point, work, beside);
-  if (work.all <= 0) {
-    beside.inside = 0;
-  }
-  co_await latency(rank, fence, closing);
-  record(measured, alone, computation, beside, closing);
+  const Communicate communicate = [&](Work mine, Times& times) { return transfer(rank, fence, point, mine, times); };
+  const Close close = [&](Seconds& closing) { return latency(rank, fence, closing); };
+  co_await measure(rank, fence, point, work, communicate, close, measured);
 }
 
 void check_pairs(const Json& /*point*/, int ranks) {
@@ -103,42 +92,28 @@ void check_pairs(const Json& /*point*/, int ranks) {
 
 // ---- collectives
 
-Task collective_once(Rank& rank, Fence& fence, const Json& point, Work work, Times& times) {
-  co_await rank.compute(rank.model().settle);
-  co_await fence.arrive();
-  const Seconds begin = rank.now();
-  const Collective collective{.name = point["collective"].get<std::string>(),
-                              .rank = rank.number(),
-                              .ranks = rank.size(),
-                              .bytes = size_of(point)};
-  const auto request = rank.start(schedule_of(rank.model().schedules, collective));
-  if (work.all > 0) {
-    const Seconds computing = rank.now();
-    co_await compute_beside(rank, work, std::vector(1, request));
-    times.inside = rank.now() - computing;
-  }
-  const Seconds waiting = rank.now();
-  co_await rank.wait(request);
-  times.wait = rank.now() - waiting;
-  co_await real_barrier(rank);
-  times.total = rank.now() - begin;
-}
+class OneCollective final : public Operation {
+ public:
+  OneCollective(Rank& rank, const Json& point)
+      : rank_(rank),
+        what_{.name = point["collective"].get<std::string>(),
+              .rank = rank.number(),
+              .ranks = rank.size(),
+              .bytes = size_of(point)} {}
+
+  void start() override { request_ = rank_.start(schedule_of(rank_.model().schedules, what_)); }
+  [[nodiscard]] std::vector<RequestPtr> requests() const override { return {request_}; }
+
+ private:
+  Rank& rank_;
+  Collective what_;
+  RequestPtr request_;
+};
 
 Task run_collective(Rank& rank, Fence& fence, const Json& point, Measured& measured) {
   measured.role = rank.number() == 0 ? "root" : "other";
-  const Work work = work_of(point, rank.model());
-  Times alone;
-  Times beside;
-  co_await collective_once(rank, fence, point, {}, alone);
-  co_await fence.arrive();
-  const Seconds begin = rank.now();
-  co_await rank.compute(work.all, work.asleep);
-  const Seconds computation = rank.now() - begin;
-  co_await collective_once(rank, fence, point, work, beside);
-  co_await fence.arrive();
-  const Seconds closing = rank.now();
-  co_await real_barrier(rank);
-  record(measured, alone, computation, beside, rank.now() - closing);
+  OneCollective collective(rank, point);
+  co_await measure(rank, fence, point, collective, measured);
 }
 
 void check_collective(const Json& point, int ranks) {

@@ -26,103 +26,79 @@ Posting posting_of(const Json& point) {
   return static_cast<Posting>(found - names.begin());
 }
 
-struct Exchanged : Times {
-  double arrived = 1;  ///< the share of the halos that were there before the wait, and of all their bytes
-  double changed = 1;
-};
-
-class Halos {
+class Halos final : public Operation {
  public:
   Halos(Rank& rank, const Json& point)
       : rank_(rank),
         bytes_(point.value("size_bytes", Bytes{0})),
+        posting_(posting_of(point)),
         faces_(workloads::faces_of(rank.number(), rank.size())) {}
 
+  void start() override {
+    receives_.clear();
+    sends_.clear();
+    if (posting_ == Posting::receives_first) {
+      receive();
+    }
+    for (const Face& face : faces_) {
+      sends_.push_back(rank_.send(face.neighbour, face.direction, bytes_));
+    }
+    if (posting_ == Posting::sends_first) {
+      receive();
+    }
+  }
+
+  void before_the_wait() override {
+    if (posting_ == Posting::receives_last) {
+      receive();
+      return;
+    }
+    arrived_ = changed_ = 0;
+    for (const auto& request : receives_) {
+      const double share = request->in_memory();
+      changed_ += share;
+      arrived_ += share < 1 ? 0 : 1;
+    }
+    arrived_ /= static_cast<double>(receives_.size());
+    changed_ /= static_cast<double>(receives_.size());
+  }
+
+  [[nodiscard]] std::vector<RequestPtr> requests() const override {
+    auto requests = receives_;
+    requests.insert(requests.end(), sends_.begin(), sends_.end());
+    return requests;
+  }
+
+  /// Those that are posted last cannot have brought anything before the wait.
+  [[nodiscard]] bool can_be_early() const { return posting_ != Posting::receives_last; }
+  /// The share of the halos that were there before the wait, and of all their bytes.
+  [[nodiscard]] double arrived() const { return arrived_; }
+  [[nodiscard]] double changed() const { return changed_; }
+
+ private:
   void receive() {
     for (const Face& face : faces_) {
       receives_.push_back(rank_.receive(face.neighbour, face.arriving(), bytes_));
     }
   }
 
-  void send() {
-    for (const Face& face : faces_) {
-      sends_.push_back(rank_.send(face.neighbour, face.direction, bytes_));
-    }
-  }
-
-  [[nodiscard]] std::vector<RequestPtr> all() const {
-    auto requests = receives_;
-    requests.insert(requests.end(), sends_.begin(), sends_.end());
-    return requests;
-  }
-
-  void look(Exchanged& times) const {
-    times.arrived = times.changed = 0;
-    for (const auto& request : receives_) {
-      const double share = request->in_memory();
-      times.changed += share;
-      times.arrived += share < 1 ? 0 : 1;
-    }
-    times.arrived /= static_cast<double>(receives_.size());
-    times.changed /= static_cast<double>(receives_.size());
-  }
-
- private:
   Rank& rank_;
   Bytes bytes_;
+  Posting posting_;
   std::vector<Face> faces_;
   std::vector<RequestPtr> receives_;
   std::vector<RequestPtr> sends_;
+  double arrived_ = 1;
+  double changed_ = 1;
 };
-
-Task exchange(Rank& rank, Fence& fence, const Json& point, Work work, Exchanged& times) {
-  const Posting posting = posting_of(point);
-  Halos halos(rank, point);
-  co_await rank.compute(rank.model().settle);
-  co_await fence.arrive();
-  const Seconds begin = rank.now();
-  if (posting == Posting::receives_first) {
-    halos.receive();
-  }
-  halos.send();
-  if (posting == Posting::sends_first) {
-    halos.receive();
-  }
-  if (work.all > 0) {
-    const Seconds started = rank.free_at();
-    co_await compute_beside(rank, work, halos.all());
-    times.inside = rank.now() - started;
-  }
-  if (posting == Posting::receives_last) {
-    halos.receive();
-  } else {
-    halos.look(times);
-  }
-  const Seconds waiting = rank.now();
-  co_await wait_all(rank, halos.all());
-  times.wait = rank.now() - waiting;
-  co_await real_barrier(rank);
-  times.total = rank.now() - begin;
-}
 
 Task run_exchange(Rank& rank, Fence& fence, const Json& point, Measured& measured) {
   measured.role = "rank";
-  const Work work = work_of(point, rank.model());
-  Exchanged alone;
-  Exchanged beside;
-  co_await exchange(rank, fence, point, {}, alone);
-  co_await fence.arrive();
-  const Seconds begin = rank.now();
-  co_await rank.compute(work.all, work.asleep);
-  const Seconds computation = rank.now() - begin;
-  co_await exchange(rank, fence, point, work, beside);
-  co_await fence.arrive();
-  const Seconds closing = rank.now();
-  co_await real_barrier(rank);
-  record(measured, alone, computation, beside, rank.now() - closing);
-  if (posting_of(point) != Posting::receives_last) {  // which cannot have brought anything before the wait
-    const double arrived = co_await fence.arrive(beside.arrived);
-    const double changed = co_await fence.arrive(beside.changed);
+  Halos halos(rank, point);
+  co_await measure(rank, fence, point, halos, measured);
+  if (halos.can_be_early()) {
+    const double arrived = co_await fence.arrive(halos.arrived());
+    const double changed = co_await fence.arrive(halos.changed());
     measured.values.emplace_back("arrived_early", arrived);
     measured.values.emplace_back("changed_early", changed);
   }
