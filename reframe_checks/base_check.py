@@ -26,7 +26,7 @@ from harness.base import validate
 from harness.base.mpis import MPIS, Where, passed_on
 from harness.base.paths import ROOT
 from harness.job import records
-from harness.job.plan import Arm, Gate, Launch, Plan, Platform, Point, Sampler, gate_schedule
+from harness.job.plan import Arm, Gate, Launch, Plan, Platform, Point, Sampler, gate_schedule, simulated_point_s
 from harness.job.program import Program, another_mpi
 from harness.job.race import Race, last_block
 from harness.job.reap import MARK
@@ -194,7 +194,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             test_case=f"{self.short_name} /{self.hashcode}",
             given_timeout_s=chosen.timeout_s,
             slowdown=self.slowdown,
-            point_s=chosen.point_s,
+            point_s=simulated_point_s(platform.tasks) if platform.simulated else chosen.point_s,
             calibrate_points=study.calibrate_points,
             swept=study.sweep(chosen).axes,
             impossible=[(point, why) for point in points if (why := absent or self._why_not(point))],

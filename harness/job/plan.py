@@ -29,6 +29,8 @@ ASSUMED_BYTES_PER_S = 125e6
 LAUNCH_OVERHEAD_S = 0.5  # 0.1 to 0.4 on two virtual nodes, as every run prints it
 # A launch may take this many times its estimate, plus the grace: the slowest variants are twice as slow as bare.
 TIMEOUT_FACTOR, TIMEOUT_GRACE_S = 6.0, 45.0
+# A simulation takes its time by its ranks, however long what it simulates is: of the slowest collective at 1,024 ranks.
+SIMULATED_RANK_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -265,6 +267,11 @@ def job_estimate_s(
 def launch_estimate_s(points: Sequence[Point], sampler: Sampler, point_s: float) -> float:
     """About how long a launch of these points takes."""
     return LAUNCH_OVERHEAD_S + sum(point_s or point_estimate_s(point, sampler) for point in points)
+
+
+def simulated_point_s(tasks: int) -> float:
+    """About how long a point takes that is simulated."""
+    return SIMULATED_RANK_S * tasks
 
 
 def point_estimate_s(point: Point, sampler: Sampler) -> float:

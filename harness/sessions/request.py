@@ -19,6 +19,7 @@ from harness.job.plan import (
     job_estimate_s,
     launch_estimate_s,
     points_of,
+    simulated_point_s,
 )
 from harness.job.program import Program
 from harness.job.race import Race, last_block
@@ -94,6 +95,8 @@ class Request:
         jobs = []
         for study in self.studies:
             scale = study.scale(self.scale, self.settings)
+            if self.system.model():
+                scale = replace(scale, point_s=simulated_point_s(study.tasks(self.nodes)))
             if not study.workload and not study.case:
                 study.named()
             for mpi in self._mpis_of(scale):

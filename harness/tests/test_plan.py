@@ -11,6 +11,9 @@ from harness.job import calibrate
 from harness.job.calibrate import Calibration
 from harness.job.plan import Plan, interleave
 from harness.job.records import RecordFile
+from harness.sessions.request import Request
+from harness.sites import systems
+from reframe_checks.catalogue import by_names
 
 
 def test_a_plan_survives_its_file(plan: Plan, tmp_path: Path) -> None:
@@ -95,3 +98,12 @@ def test_calibration_by_the_studys_own_points(tmp_path: Path) -> None:
 def test_estimates_grow_with_the_work(plan: Plan) -> None:
     assert plan.estimate_s() > plan.launch_estimate_s() > 0
     assert plan.timeout_s() > plan.launch_estimate_s()
+
+
+def test_of_a_simulation_the_ranks_are_what_takes_time() -> None:
+    def estimate(nodes: int) -> float:
+        request = Request(by_names(["collective-overlap"]), systems.by_name("simulated"), ["mpich"], [], nodes=nodes)
+        return request.jobs()[0].launch_estimate_s()
+
+    assert estimate(1024) > 100 * estimate(2) / 2
+    assert estimate(1024) > 7 * 60, "an Ialltoall or Iallgather takes a minute or two, and it is no hang"

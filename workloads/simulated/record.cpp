@@ -46,13 +46,13 @@ Json header(const Launched& launched, const Source& source, const Model& model, 
            }}};
 }
 
-Json point_line(const Json& point, int rank, const Measured& measured) {
+Json point_line(const Json& point, int rank, const Measured& measured, int warmup) {
   Json samples = Json::object();
   for (const auto& [name, value] : measured.values) {
     samples[std::string(name)] = Json::array({value});
   }
-  return {{"point", point},     {"rank", rank}, {"role", measured.role}, {"status", "ok"},
-          {"samples", samples}, {"warmup", 1},  {"converged", true}};
+  return {{"point", point},     {"rank", rank},     {"role", measured.role}, {"status", "ok"},
+          {"samples", samples}, {"warmup", warmup}, {"converged", true}};
 }
 
 Json engine_of(const Launched& launched, const Rank& rank) {
@@ -83,7 +83,7 @@ void write_record(const Launched& launched, const Source& source, const Model& m
   for (std::size_t i = 0; i < points.size(); ++i) {
     int rank = 0;
     for (const auto& measured : results[i]) {
-      file.write(point_line(points[i].second, rank++, measured));
+      file.write(point_line(points[i].second, rank++, measured, run->warmup()));
     }
   }
   for (const auto& [point, reason] : left_out) {

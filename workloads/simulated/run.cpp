@@ -11,12 +11,11 @@
 namespace simulated {
 namespace {
 
-constexpr int repetitions = 2;  // the first one is not kept
-
 using Points = std::vector<std::pair<const Pattern*, Json>>;
 using Results = std::vector<std::vector<Measured>>;
 
-Task program(Rank& rank, Fence& fence, const Points& points, Results& results) {
+/// Of `repetitions` the last is kept.
+Task program(Rank& rank, Fence& fence, const Points& points, int repetitions, Results& results) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (int repetition = 0; repetition < repetitions; ++repetition) {
       auto& measured = results[i][static_cast<std::size_t>(rank.number())];
@@ -41,7 +40,8 @@ const Pattern* pattern_of(const std::string& program, const std::string& benchma
   return one == found->second.end() ? nullptr : *one;
 }
 
-Run::Run(Network& network, const Model& model, const Variant& variant, int ranks) : network_(network) {
+Run::Run(Network& network, const Model& model, const Variant& variant, int ranks)
+    : network_(network), warmup_(polls(variant) || (model.shaper.burst_bytes > 0 && model.settle <= 0) ? 1 : 0) {
   if (ranks > network.hosts()) {
     throw workloads::UsageError(
         fmt::format("--ranks {}: the platform has {} hosts, and a rank takes one", ranks, network.hosts()));
@@ -57,7 +57,7 @@ Results Run::points(const Points& points) {
   std::vector<Task> programs;
   programs.reserve(ranks_.size());
   for (const auto& rank : ranks_) {
-    programs.push_back(program(*rank, fence, points, results));
+    programs.push_back(program(*rank, fence, points, warmup_ + 1, results));
   }
   network_.run([&] {
     for (auto& one : programs) {

@@ -47,14 +47,17 @@ class Run {
  public:
   /// UsageError where the platform has too few hosts.
   Run(Network& network, const Model& model, const Variant& variant, int ranks);
-  /// What every rank measured at each point, in the order of the ranks. The repetition before is a warm-up: what an
-  /// engine learns in it, it has learnt.
+  /// What every rank measured at each point, in the order of the ranks.
   std::vector<std::vector<Measured>> points(const std::vector<std::pair<const Pattern*, Json>>& points);
   [[nodiscard]] const std::vector<std::unique_ptr<Rank>>& ranks() const { return ranks_; }
+  /// Repetitions of each point that are not kept: one where something is not the same again, because an engine has
+  /// learnt in it, or a rate limiter has not gathered what it let pass.
+  [[nodiscard]] int warmup() const { return warmup_; }
 
  private:
   Network& network_;
   std::vector<std::unique_ptr<Rank>> ranks_;
+  int warmup_;
 };
 
 /// co_await: everybody's dissemination barrier, which is a real one with its messages.

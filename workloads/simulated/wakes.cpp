@@ -218,6 +218,8 @@ std::string why_not(const Variant& variant, const Model& model) {
   return {};
 }
 
+bool polls(const Variant& variant) { return rules().at(variant.preset) != Rule::nobody; }
+
 std::unique_ptr<Wakes> make_wakes(const Variant& variant, const Model& model) {
   switch (rules().at(variant.preset)) {
     case Rule::timer:

@@ -53,6 +53,9 @@ Variant variant_of(const std::string& preset, const std::map<std::string, std::s
 /// Why this variant cannot be simulated, a sentence; empty if it can.
 std::string why_not(const Variant& variant, const Model& model);
 
+/// Whether under this variant, one that can be simulated, somebody polls beside the computation.
+bool polls(const Variant& variant);
+
 /// The rule of this variant. It must be one that can be simulated.
 std::unique_ptr<Wakes> make_wakes(const Variant& variant, const Model& model);
 
