@@ -52,19 +52,6 @@ class Repetition final : public Experiment {
 
 }  // namespace
 
-const Quantities& kernel_quantities() {
-  static const Quantities table{
-      leading(seconds("elapsed_s")),
-      seconds("comp_s"),
-      seconds("comm_s"),
-      {.name = "mops", .unit = "Mop/s", .better = Better::higher},
-      seconds("cpu_s"),
-      count("application_involuntary_switches"),
-      count("other_voluntary_switches"),
-  };
-  return table;
-}
-
 std::unique_ptr<Experiment> experiment_of(const Preparation& preparation, std::unique_ptr<Kernel> kernel) {
   return std::make_unique<Repetition>(preparation.slowdown, std::move(kernel));
 }

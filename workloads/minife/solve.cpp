@@ -6,47 +6,15 @@
 // the sockets in each call and outside of all.
 #include "common/errors.h"
 #include "minife/benchmarks.h"
+#include "minife/problem.h"
 #include "minife/solver.h"
 
 namespace workloads::minife {
 namespace {
 
-const Parameters& parameters() {
-  static const Parameters table = [] {
-    auto parameters = problem_parameters();
-    parameters.push_back({
-        .name = "mode",
-        .domain = Choices{"blocking", "overlapped", "pipelined"},
-        .unit = "",
-        .meaning = "MPI_Send and MPI_Allreduce; the halo beside the rows that do not need it; or both, with one "
-                   "MPI_Iallreduce an iteration beside the product",
-        .default_value = "blocking",
-    });
-    parameters.push_back({
-        .name = "barrier",
-        .domain = Flag{},
-        .unit = "",
-        .meaning = "MPI_Barrier before each MPI_Allreduce, so that waiting for those who come late is timed apart from "
-                   "the reduction (not in mode pipelined)",
-        .default_value = false,
-    });
-    parameters.push_back({
-        .name = "packets",
-        .domain = Flag{},
-        .unit = "",
-        .meaning =
-            "count the packets of each call, by TCP_INFO of all connections, which takes some microseconds a call",
-        .default_value = false,
-    });
-    return parameters;
-  }();
-  return table;
-}
-
-std::string mode_of(const Json& point) { return choice_of(point, parameters(), "mode"); }
-
 Reductions reductions_of(const Json& point) {
-  return {.pipelined = mode_of(point) == "pipelined", .barrier_first = flag_of(point, parameters(), "barrier")};
+  return {.pipelined = mode_of(point) == Mode::pipelined,
+          .barrier_first = flag_of(point, solve_parameters(), "barrier")};
 }
 
 void check(const Json& point, int ranks) {
@@ -54,7 +22,7 @@ void check(const Json& point, int ranks) {
   if (reductions.pipelined && reductions.barrier_first) {
     throw UsageError("barrier = true: mode pipelined has no blocking reduction that a barrier could stand before");
   }
-  check_problem(point, parameters(), ranks, reductions);
+  check_problem(point, solve_parameters(), ranks, reductions);
 }
 
 std::vector<Call> calls_of(Reductions reductions) {
@@ -70,11 +38,11 @@ std::vector<Call> calls_of(Reductions reductions) {
 
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
   const auto reductions = reductions_of(preparation.point);
-  return solver(preparation, parameters(),
-                {.product = mode_of(preparation.point) == "blocking" ? blocking_product : overlapped_product,
+  return solver(preparation, solve_parameters(),
+                {.product = mode_of(preparation.point) == Mode::blocking ? blocking_product : overlapped_product,
                  .reductions = reductions,
                  .calls = calls_of(reductions),
-                 .packets = flag_of(preparation.point, parameters(), "packets"),
+                 .packets = flag_of(preparation.point, solve_parameters(), "packets"),
                  .inside = nullptr});
 }
 
@@ -87,7 +55,7 @@ const Benchmark& minife_benchmark() {
   static const Benchmark benchmark{
       .name = "solve",
       .question = "How long do conjugate gradients take whose halo and sums travel before or beside the computation?",
-      .parameters = minife::parameters(),
+      .parameters = minife::solve_parameters(),
       .quantities = minife::solver_quantities(),
       .check = minife::check,
       .prepare = minife::prepare,

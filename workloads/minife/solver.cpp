@@ -12,31 +12,16 @@
 #include "common/memory.h"
 #include "common/thread_usage.h"
 #include "minife/partition.h"
+#include "minife/problem.h"
 
 namespace workloads::minife {
 namespace {
 
-constexpr std::size_t traffic_kinds = 4;
-constexpr std::array<const char*, traffic_kinds> traffic_names{"packets_in", "packets_out", "bytes_in", "bytes_out"};
-constexpr int default_edge = 32;
 constexpr std::size_t of_every_way = 5;  // quantities, before those of the calls
 
 std::string_view name_of(Call call) { return call_names[static_cast<std::size_t>(call)]; }
 
-Triple nodes_of(const Json& point, const Parameters& parameters) {
-  const auto nodes = [&](std::string_view name) { return static_cast<int>(integer_of(point, parameters, name)) + 1; };
-  return {nodes("nz"), nodes("ny"), nodes("nx")};
-}
-
-void add_traffic(Quantities& table, std::string_view of) {
-  for (const char* kind : traffic_names) {
-    table.push_back({.name = fmt::format("{}_{}", of, kind),
-                     .unit = std::string_view(kind).starts_with("packets") ? "packets" : "bytes",
-                     .better = Better::neither});
-  }
-}
-
-std::array<double, traffic_kinds> numbers(const Traffic& traffic) {
+std::array<double, traffic_names.size()> numbers(const Traffic& traffic) {
   return {static_cast<double>(traffic.packets_in), static_cast<double>(traffic.packets_out),
           static_cast<double>(traffic.bytes_in), static_cast<double>(traffic.bytes_out)};
 }
@@ -98,7 +83,7 @@ class Solver final : public Experiment {
  private:
   void choose_quantities() {
     const auto all = names_of(solver_quantities());
-    const auto add = [&](std::string_view of, const char* kind) {
+    const auto add = [&](std::string_view of, std::string_view kind) {
       names_.push_back(*std::ranges::find(all, fmt::format("{}_{}", of, kind)));
     };
     names_.assign(all.begin(), all.begin() + of_every_way);
@@ -111,7 +96,7 @@ class Solver final : public Experiment {
       counted.emplace_back("outside");
     }
     for (const auto of : counted) {
-      std::ranges::for_each(traffic_names, [&](const char* kind) { add(of, kind); });
+      std::ranges::for_each(traffic_names, [&](std::string_view kind) { add(of, kind); });
     }
   }
 
@@ -165,52 +150,6 @@ class Solver final : public Experiment {
 };
 
 }  // namespace
-
-Parameters problem_parameters() {
-  constexpr int most_edge = 4096;
-  constexpr int most_iterations = 10'000;
-  constexpr int iterations_of_minife = 200;
-  const auto elements = [](const char* name, const char* meaning) {
-    return Parameter{.name = name,
-                     .domain = IntegerRange{.minimum = 2, .maximum = most_edge},
-                     .unit = "elements",
-                     .meaning = meaning,
-                     .default_value = default_edge};
-  };
-  return {
-      elements("nx", "elements along x, the axis that is contiguous in memory"),
-      elements("ny", "elements along y"),
-      elements("nz", "elements along z, which is halved first"),
-      {
-          .name = "iterations",
-          .domain = IntegerRange{.minimum = 1, .maximum = most_iterations},
-          .unit = "iterations",
-          .meaning = "at most; fewer if the residual is 1e-10 of the first one before",
-          .default_value = iterations_of_minife,
-      },
-  };
-}
-
-const Quantities& solver_quantities() {
-  static const Quantities table = [] {
-    Quantities quantities{
-        leading(seconds("elapsed_s")),
-        seconds("comp_s"),
-        seconds("comm_s"),
-        seconds("cpu_s"),
-        {.name = "iterations", .unit = "iterations", .better = Better::neither},
-    };
-    for (const auto name : call_names) {
-      quantities.push_back(seconds(fmt::format("{}_s", name)));
-    }
-    for (const auto name : call_names) {
-      add_traffic(quantities, name);
-    }
-    add_traffic(quantities, "outside");
-    return quantities;
-  }();
-  return table;
-}
 
 void check_problem(const Json& point, const Parameters& parameters, int ranks, Reductions reductions) {
   const Triple nodes = nodes_of(point, parameters);

@@ -12,11 +12,6 @@
 
 namespace workloads::minife {
 
-/// nx, ny, nz, iterations.
-Parameters problem_parameters();
-/// elapsed_s, comp_s, comm_s, cpu_s, iterations, the seconds of every call, and its packets.
-const Quantities& solver_quantities();
-
 /// UsageError where the ranks cannot share the grid, or their memory does not hold it. Collective.
 void check_problem(const Json& point, const Parameters& parameters, int ranks, Reductions reductions);
 

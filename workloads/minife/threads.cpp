@@ -9,6 +9,7 @@
 #include <array>
 
 #include "minife/benchmarks.h"
+#include "minife/problem.h"
 #include "minife/solver.h"
 #include "ult/engine.h"
 #include "ult/parameters.h"

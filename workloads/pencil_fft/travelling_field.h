@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/phases.h"
+#include "pencil_fft/problem.h"
 #include "pencil_fft/transforms.h"
 
 namespace workloads::pencil_fft {
@@ -28,11 +29,6 @@ class Groups {
  private:
   MPI_Comm row_ = MPI_COMM_NULL;
   MPI_Comm column_ = MPI_COMM_NULL;
-};
-
-struct Cut {
-  int chunks = 1;
-  bool nonblocking = false;  ///< a chunk's messages are on their way beside what follows, until the next stage
 };
 
 /// All functions that are not const are collective: all ranks call the same stages of the same fields in one order.

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a point of miniFE asks for, and what a solve records. No MPI here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "common/parameters.h"
+#include "common/quantities.h"
+#include "grid/decomposition.h"
+
+namespace workloads::minife {
+
+/// nx, ny, nz, iterations: of both programs.
+Parameters problem_parameters();
+/// Those, and mode, barrier, packets.
+const Parameters& solve_parameters();
+
+/// How halo and sums travel.
+enum class Mode : std::uint8_t { blocking, overlapped, pipelined };
+inline constexpr std::array<std::string_view, 3> mode_names{"blocking", "overlapped", "pipelined"};
+
+// Of a point that obeys the parameters.
+Mode mode_of(const Json& point);
+/// In the order z, y, x: one more an axis than elements.
+Triple nodes_of(const Json& point, const Parameters& parameters);
+
+/// What is counted of the packets of a call.
+inline constexpr std::array<std::string_view, 4> traffic_names{"packets_in", "packets_out", "bytes_in", "bytes_out"};
+
+/// elapsed_s, comp_s, comm_s, cpu_s, iterations, the seconds of every call, and its packets.
+const Quantities& solver_quantities();
+
+}  // namespace workloads::minife
