@@ -53,16 +53,18 @@ THEIRS: Mapping[str, Callable[[Point], str]] = {
 
 @dataclass(frozen=True)
 class Rates:
-    """Of one thing: the names of its launches, and their samples in the same order."""
+    """Of one thing: its study, the names of its launches, and their samples in the same order."""
 
+    study: str
     launches: tuple[str, ...]
     samples: list[Array]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Millions of operations a second of ours and of theirs; `ratio`: ours over theirs."""
+    """Millions of operations a second of ours, measured by `study`, and of theirs; `ratio`: ours over theirs."""
 
+    study: str
     session: str
     system: str
     mpi: str
@@ -103,12 +105,12 @@ def _rates(
         for pattern, name in names.items():
             what = name(json.loads(point)) if fnmatch(str(study), pattern) else ""
             if what and (samples := evidence.launches(rows, "mops", "median")):
-                yield what, Rates(tuple(sorted(set(rows["launch"]))), samples)
+                yield what, Rates(str(study), tuple(sorted(set(rows["launch"]))), samples)
 
 
 def _pair(setting: Mapping[str, str], what: str, ours: Rates, theirs: Rates) -> Pair:
     middle = [_middle(side.samples) for side in (ours, theirs)]
-    return Pair(**setting, what=what, ours=middle[0], theirs=middle[1], ratio=_ratio(ours, theirs))
+    return Pair(study=ours.study, **setting, what=what, ours=middle[0], theirs=middle[1], ratio=_ratio(ours, theirs))
 
 
 def _ratio(ours: Rates, theirs: Rates) -> Interval:

@@ -19,7 +19,7 @@ REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 
 def test_the_fit_finds_the_network_that_was_set() -> None:
     """1 Gb/s with a burst of 131,000 bytes, as the sessions' records say of their virtual cluster."""
-    fitted = fit(load([REFERENCE / "demo", REFERENCE / "collectives" / "two-nodes"]))
+    fitted = fit(load([REFERENCE / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
     assert fitted.bandwidth.value == pytest.approx(125e6, rel=0.02)
     assert fitted.burst.value == pytest.approx(131_000, rel=0.1)
     assert fitted.bandwidth.low <= fitted.bandwidth.value <= fitted.bandwidth.high

@@ -6,6 +6,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
+#define WORKLOADS_SEVERAL_INSTRUCTION_SETS
 #define WORKLOADS_VECTORISED __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define WORKLOADS_VECTORISED

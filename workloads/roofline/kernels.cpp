@@ -11,58 +11,112 @@ namespace {
 
 // Enough vectors to hide an instruction's latency behind the others, few enough for the registers.
 constexpr std::size_t vectors = 8;
-constexpr std::size_t vector_bytes = 64;
 
-template <class Number>
-struct Wide {
-  using Vector [[gnu::vector_size(vector_bytes)]] = Number;
+struct FmaSingle {
+  using Number = float;
+  [[gnu::always_inline]] static void step(auto& x) noexcept { x = (x * 0.999F) + 0.001F; }
 };
 
-/// `step` on each vector, `rounds` times; the sum of all lanes.
-template <class Number, class Step>
-[[gnu::always_inline]] inline double repeat(std::uint64_t rounds, Step step) noexcept {
-  using Vector = Wide<Number>::Vector;
-  std::array<Vector, vectors> all;
+struct FmaDouble {
+  using Number = double;
+  [[gnu::always_inline]] static void step(auto& x) noexcept { x = (x * 0.999) + 0.001; }
+};
+
+struct Divide {
+  using Number = double;
+  [[gnu::always_inline]] static void step(auto& x) noexcept { x = 2.5 / x; }
+};
+
+struct SquareRoot {
+  using Number = double;
+  [[gnu::always_inline]] static void step(auto& x) noexcept {
+    for (std::size_t lane = 0; lane < sizeof(x) / sizeof(Number); ++lane) {
+      x[lane] = std::sqrt(x[lane]);
+    }
+  }
+};
+
+struct MultiplyInteger {
+  using Number = std::uint64_t;
+  [[gnu::always_inline]] static void step(auto& x) noexcept { x *= 6364136223846793005U; }
+};
+
+/// A step on each vector of so many bytes, `rounds` times; the sum of all lanes.
+template <class Step, std::size_t bytes>
+[[gnu::always_inline]] inline double repeat(std::uint64_t rounds) noexcept {
+  using Number = Step::Number;
+  using Vector [[gnu::vector_size(bytes)]] = Number;
+  struct Held {  // a template's argument would lose the attribute
+    Vector vector;
+  };
+  std::array<Held, vectors> all;
   for (std::size_t n = 0; n < vectors; ++n) {
-    all[n] = Vector{} + static_cast<Number>(n + 3);
+    all[n].vector = Vector{} + static_cast<Number>(n + 3);
   }
   for (std::uint64_t round = 0; round < rounds; ++round) {
 #pragma GCC unroll 8
     for (std::size_t n = 0; n < vectors; ++n) {
-      step(all[n]);
+      Step::step(all[n].vector);
     }
   }
   double sum = 0;
-  for (const auto& vector : all) {
-    for (std::size_t lane = 0; lane < vector_bytes / sizeof(Number); ++lane) {
+  for (const auto& [vector] : all) {
+    for (std::size_t lane = 0; lane < bytes / sizeof(Number); ++lane) {
       sum += static_cast<double>(vector[lane]);
     }
   }
   return sum;
 }
 
-WORKLOADS_VECTORISED double fma_single(std::uint64_t rounds) noexcept {
-  return repeat<float>(rounds, [](auto& x) { x = (x * 0.999F) + 0.001F; });
+using Run = double (*)(std::uint64_t rounds) noexcept;
+
+/// The vectors of this CPU. One that is wider than the registers would go through memory: GCC then takes it apart.
+struct Width {
+  std::size_t bytes;
+  Run run;
+};
+
+template <class Step>
+double with_16_bytes(std::uint64_t rounds) noexcept {
+  return repeat<Step, 16>(rounds);
 }
 
-WORKLOADS_VECTORISED double fma_double(std::uint64_t rounds) noexcept {
-  return repeat<double>(rounds, [](auto& x) { x = (x * 0.999) + 0.001; });
+#ifdef WORKLOADS_SEVERAL_INSTRUCTION_SETS
+template <class Step>
+[[gnu::target("avx2,fma")]] double with_32_bytes(std::uint64_t rounds) noexcept {
+  return repeat<Step, 32>(rounds);
 }
 
-WORKLOADS_VECTORISED double divide(std::uint64_t rounds) noexcept {
-  return repeat<double>(rounds, [](auto& x) { x = 2.5 / x; });
+template <class Step>
+[[gnu::target("avx512f,avx512dq")]] double with_64_bytes(std::uint64_t rounds) noexcept {
+  return repeat<Step, 64>(rounds);
 }
 
-WORKLOADS_VECTORISED double square_root(std::uint64_t rounds) noexcept {
-  return repeat<double>(rounds, [](auto& x) {
-    for (std::size_t lane = 0; lane < vector_bytes / sizeof(double); ++lane) {
-      x[lane] = std::sqrt(x[lane]);
-    }
-  });
+template <class Step>
+Width widest() noexcept {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+    return {.bytes = 64, .run = with_64_bytes<Step>};
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    return {.bytes = 32, .run = with_32_bytes<Step>};
+  }
+  return {.bytes = 16, .run = with_16_bytes<Step>};
 }
+#else
+template <class Step>
+Width widest() noexcept {
+  return {.bytes = 16, .run = with_16_bytes<Step>};
+}
+#endif
 
-WORKLOADS_VECTORISED double multiply_integer(std::uint64_t rounds) noexcept {
-  return repeat<std::uint64_t>(rounds, [](auto& x) { x *= 6364136223846793005U; });
+template <class Step>
+Operation operation(std::string_view name, std::string_view meaning, double flops) noexcept {
+  const auto [bytes, run] = widest<Step>();
+  return {.name = name,
+          .meaning = meaning,
+          .flops = flops,
+          .a_round = vectors * bytes / sizeof(typename Step::Number),
+          .run = run};
 }
 
 WORKLOADS_VECTORISED void triad_row(float* __restrict a, const float* __restrict b, const float* __restrict c,
@@ -79,15 +133,13 @@ void triad(std::span<float> a, std::span<const float> b, std::span<const float> 
 }
 
 std::span<const Operation> operations() noexcept {
-  constexpr std::uint64_t singles = vectors * vector_bytes / sizeof(float);
-  constexpr std::uint64_t doubles = vectors * vector_bytes / sizeof(double);
-  static constexpr std::array<Operation, 5> table{{
-      {"fma-single", "multiply and add, single precision", 2, singles, fma_single},
-      {"fma-double", "multiply and add, double precision", 2, doubles, fma_double},
-      {"divide", "divide, double precision", 1, doubles, divide},
-      {"sqrt", "square root, double precision", 1, doubles, square_root},
-      {"multiply-integer", "multiply 64-bit integers", 0, doubles, multiply_integer},
-  }};
+  static const std::array<Operation, 5> table{
+      operation<FmaSingle>("fma-single", "multiply and add, single precision", 2),
+      operation<FmaDouble>("fma-double", "multiply and add, double precision", 2),
+      operation<Divide>("divide", "divide, double precision", 1),
+      operation<SquareRoot>("sqrt", "square root, double precision", 1),
+      operation<MultiplyInteger>("multiply-integer", "multiply 64-bit integers", 0),
+  };
   return table;
 }
 

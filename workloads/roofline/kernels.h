@@ -13,7 +13,7 @@ namespace workloads::roofline {
 /// a = b + scalar c. The spans have the same length.
 void triad(std::span<float> a, std::span<const float> b, std::span<const float> c, float scalar) noexcept;
 
-/// A loop of independent operations in registers, in vectors of 64 bytes.
+/// A loop of independent operations in registers, in vectors as wide as this CPU's.
 struct Operation {
   std::string_view name;
   std::string_view meaning;

@@ -16,7 +16,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     """Our rate over theirs, kernel by kernel."""
     found = [
         {"label": pair.what, "mpi": pair.mpi, "variant": "bare", "session": pair.session, "system": pair.system}
-        | {"study": CHAPTER.studies[0], "value": pair.ratio.value, "low": pair.ratio.low, "high": pair.ratio.high}
+        | {"study": pair.study, "value": pair.ratio.value, "low": pair.ratio.low, "high": pair.ratio.high}
         | {"interval": pair.ratio.kind, "status": "ok", "reason": "", "verdict": pair.verdict}
         for pair in pairs(evidence)
     ]
