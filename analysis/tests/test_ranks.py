@@ -14,10 +14,14 @@ from typing import Any
 import pytest
 
 from analysis.benchmarks.ranks import make
+from analysis.catalogue import draw_all
 from analysis.evidence import Evidence
+from analysis.figures import toolkit
 from analysis.records import nodes
-from analysis.records.load import load
+from analysis.records.load import Records, load
 from analysis.records.schema import BadLine, Shapes, sample_of
+from analysis.report.report import render
+from analysis.report.verdict import verdict
 
 RANKS = (16, 32, 64, 128)
 LINEAR, QUADRATIC = 2.0, 4.0  # how the growth of the count grows with each doubling
@@ -57,7 +61,8 @@ def test_the_measure_knows_a_quadratic_step() -> None:
 
 
 def test_twice_the_ranks_are_twice_the_work(tmp_path: Path) -> None:
-    loaded, summarised = [], []
+    loaded, summarised, drawn = [], [], []
+    _draw(load([make(tmp_path / "first", RANKS[0])], use_cache=False), tmp_path / "first")  # what is remembered
     for ranks in RANKS:
         session = make(tmp_path / str(ranks), ranks)
         assert len(list((session / "records").iterdir())) == 12, "a file a launch, not a rank"
@@ -66,11 +71,21 @@ def test_twice_the_ranks_are_twice_the_work(tmp_path: Path) -> None:
         loaded.append(calls_of(lambda: found.append(load([session], use_cache=False))))  # noqa: B023
         records = found[0]
         assert not records.problems
+        assert set(records.launches["world_size"]) == {ranks}
         assert len(records.points) == 12 * ranks
         Evidence(records).metrics  # noqa: B018
         summarised.append(calls_of(lambda: (Evidence(records).metrics, records.cautions())))  # noqa: B023
-    for steps in (loaded, summarised):
+        drawn.append(calls_of(lambda: _draw(records, session)))  # noqa: B023
+    for steps in (loaded, summarised, drawn):
         assert growth(steps) == pytest.approx([LINEAR] * 2, rel=0.15)
+
+
+def _draw(records: Records, session: Path) -> None:
+    """Every figure, and the page."""
+    evidence = Evidence(records)
+    figures = draw_all(evidence, toolkit.provenance(records))
+    assert figures
+    render(evidence, verdict(evidence.metrics), figures, session)
 
 
 def test_one_rank_of_many_that_does_not_obey_the_schema_is_found(tmp_path: Path) -> None:
