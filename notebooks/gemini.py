@@ -3,8 +3,8 @@
 # # Strohbeen, Cray's Gemini interconnect (Sandia, 2011)
 #
 # The slides ask whether halos travel while miniGhost and miniFE compute, on a network that can read memory by itself.
-# As it stands this notebook reads a session over TCP, where nothing does that. Another program took one of two cores
-# beside it: its numbers show how this notebook works and are no result. Others:
+# As it stands this notebook reads a session over TCP, where nothing does that: two virtual nodes of one machine, on
+# which nothing else ran. Others:
 #
 #     ./bench run gemini --scale quick
 #     ./bench notebook gemini --session latest

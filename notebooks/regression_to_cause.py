@@ -4,13 +4,19 @@
 #
 # Two sessions measured the same points, and the later one looks slower. Is that real, whom does it concern, which part
 # of the time is it, and what is different? As it stands this notebook reads two sessions of the same command, the same
-# engine and the same machine. For others:
+# engine and the same machine. **They hold no proven regression**: the answer to the first question is "cannot tell", and
+# the rest shows where to look. No session of the repository holds a proven one. For others:
 #
 #     ./bench run --like BASE
 #     ./bench notebook regression-to-cause --session "BASE latest"
 #
 # Behind the two may stand gates, of `./bench gate` or each one of a `./bench bisect`: they are shown where the question
-# is, which commit it was.
+# is, which commit it was. A gate that finds a slower engine can be had on any machine, as this engine is made so slow
+# that it wakes once a second:
+#
+#     ./bench gate --base timer --new timer:timer_us=1000000 --minutes 3 \
+#       --set pattern=both --set size_bytes=4194304 --set comp_over_comm=1
+#     ./bench notebook regression-to-cause --session "BASE NEW latest"
 
 # %% tags=["parameters"]
 SESSION = ""  # BASE, NEW and any gates, with blanks between; empty: the reference sessions
@@ -141,7 +147,7 @@ book.states(
 #
 # A gate holds an engine against another one by turns, in one allocation, and `./bench bisect` makes one for each commit
 # that it has to look at. Where the sessions named above have gates, this is what they told: a candidate is slower where
-# the verdict is `commit`.
+# the verdict is `commit`. The reference sessions have none.
 
 # %%
 gates = book.gates()

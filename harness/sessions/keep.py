@@ -3,8 +3,9 @@
 
     .venv/bin/python -m harness.sessions.keep results/latest results/reference/fft-two-nodes [--drawn] [STUDY ...]
 
-Copied are its facts, calibration, nodes and records, of the named studies if any are named; with --drawn its figures
-and report, too. Paths in this checkout become relative, so that nothing tells where it was.
+Copied are its facts, calibration, nodes and records, of the named studies if any are named, and what a gate, a race of
+./bench tune or ./bench engine-costs left there; with --drawn its figures and report, too. Paths in this checkout become
+relative, so that nothing tells where it was.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from pathlib import Path
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 
-KEPT = ("session.json", "lock", "calibration", "nodes", "records")
+KEPT = ("session.json", "lock", "calibration", "nodes", "records", "gate", "tuning", "costs")
 DRAWN = ("figures", "report.html")
-TEXTS = (".json", ".jsonl", ".html", ".csv", ".svg", "")
+TEXTS = (".json", ".jsonl", ".html", ".csv", ".svg", ".md", ".txt", ".xml", ".conf", ".env", "")
 
 
 def keep(session: Path, folder: Path, drawn: bool = False, studies: tuple[str, ...] = ()) -> None:

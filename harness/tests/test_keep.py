@@ -38,6 +38,16 @@ def test_samples_stay_and_paths_become_relative(session: Path, tmp_path: Path) -
     assert not any(str(ROOT) in file.read_text() for file in (tmp_path / "kept").rglob("*.json*"))
 
 
+@pytest.mark.parametrize(
+    ("folder", "file"), [("gate", "gate.md"), ("gate", "gate.json"), ("tuning", "tuned-mpi.env"), ("costs", "core.json")]
+)
+def test_what_a_gate_a_race_or_the_costs_left_stays(session: Path, tmp_path: Path, folder: str, file: str) -> None:
+    (session / folder).mkdir()
+    (session / folder / file).write_text(f"of {ROOT}/build")
+    assert main([str(session), str(tmp_path / "kept")]) == 0
+    assert (tmp_path / "kept" / folder / file).read_text() == "of build"
+
+
 def test_some_studies_and_what_was_drawn(session: Path, tmp_path: Path) -> None:
     assert main([str(session), str(tmp_path / "kept"), "nas", "--drawn"]) == 0
     assert kept(tmp_path / "kept") == ["records/nas.vcluster.mpich.000.bare.jsonl", "report.html", "session.json"]

@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
+import re
 from pathlib import Path
 
 import pytest
+import typer
 
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.setup import environment
+from harness.tests.pages import commands, take
 
 command = importlib.import_module("harness.commands.notebook")  # the package has the function by this name
 DEMO = ROOT / "results" / "reference" / "demo"
@@ -30,6 +34,16 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[
 
     monkeypatch.setattr(command, "run_step", convert)
     return calls
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.py")), ids=lambda path: path.stem)
+def test_the_commands_of_its_prose_are_commands_with_these_options(path: Path) -> None:
+    text = path.read_text().replace("\\\n#      ", "")
+    named = re.findall(r"^#     (\./bench .*)$", text, re.MULTILINE) + re.findall(r"`(\./bench [^`]+)`", text)
+    assert named
+    for arguments in commands(named):
+        with contextlib.suppress(typer.Exit):  # of --help: what is spoken of may lack arguments
+            take([*arguments, "--help"])
 
 
 def test_without_a_name_they_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
