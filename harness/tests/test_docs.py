@@ -153,12 +153,14 @@ def test_every_page_named_in_the_sources_is_there() -> None:
 
 
 @pytest.mark.parametrize("page", sorted(MEASURED.glob("*.md")), ids=name)
-def test_what_was_measured_names_commit_and_machine(page: Path) -> None:
+def test_what_was_measured_names_commit_machine_command_and_samples(page: Path) -> None:
     text = page.read_text()
     if "**not measured** yet" in text or page.stem.endswith("-predictions"):
         return
     assert COMMIT.search(text), f"{name(page)}: of which commit?"
     assert re.search(r"\d-core|\d cores|\d CPUs|by simulation", text, re.IGNORECASE), f"{name(page)}: on which machine?"
+    assert re.search(r"\./bench \w|python -m \w", text), f"{name(page)}: by which command?"
+    assert re.search(r"\blaunch|\bsamples|\bonce\b", text), f"{name(page)}: how often?"
 
 
 def test_every_commit_that_was_measured_is_in_the_history() -> None:

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pages are followed, command by command, on a fresh clone: what stands in their indented blocks can be done here.
 
-In fenced blocks is what takes a cluster, hours, or something of the reader's. The pages on clusters, sites, continuous
-integration, plain ReFrame and adding a study have tests of their own (test_guide*.py, test_ci_examples.py,
-test_plain_reframe.py, reframe_checks/tests).
+In fenced blocks is what takes a cluster, hours, or something of the reader's. Some pages have tests of their own.
 """
 
 from __future__ import annotations
@@ -31,8 +29,17 @@ PAGES = (  # in the order in which a reader comes to them: a later one may use w
     "how-to/gate.md",
     "how-to/add-an-mpi.md",
     "how-to/add-a-wait-strategy.md",
+    "how-to/validating-a-model.md",
     "how-to/rdma-lab.md",
 )
+ELSEWHERE = {  # page: the test that follows it
+    "how-to/cluster.md": "harness/tests/test_guide.py",
+    "how-to/add-a-site.md": "harness/tests/test_guide.py",
+    "how-to/ci.md": "harness/tests/test_ci_examples.py",
+    "how-to/reframe.md": "harness/tests/test_plain_reframe.py",
+    "how-to/adding-a-study.md": "reframe_checks/tests/test_adding_a_study.py",
+    "how-to/troubleshooting.md": "harness/tests/test_troubleshooting.py",
+}
 CHEAP = re.compile(r"doctor$|list$|run .*--dry-run$|tune --list$|notebook$")  # takes no build and no launch
 ANSWERS = {  # what a measurement may say: statuses beside 0
     "./bench compare ": {1},
@@ -47,6 +54,13 @@ def files(page: Path) -> dict[str, str]:
     names = re.findall(r"Save it as `([^`]+)`", text)
     blocks = [body for _, _, body in FENCED.findall(text) if "#include" in body]
     return dict(zip(names, blocks, strict=True))
+
+
+def test_a_test_follows_every_tutorial_and_how_to() -> None:
+    there = {str(page.relative_to(DOCS)) for kind in ("tutorial", "how-to") for page in (DOCS / kind).glob("*.md")}
+    assert there == {*PAGES, *ELSEWHERE}
+    for page, test in ELSEWHERE.items():
+        assert Path(page).name in (ROOT / test).read_text(), f"{test} does not name {page}"
 
 
 @pytest.mark.parametrize("page", PAGES)
