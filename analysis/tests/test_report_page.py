@@ -164,6 +164,25 @@ def test_filters_have_labels_and_no_effect_without_a_script(tree: Element) -> No
     assert command.text.startswith("./bench report ")
 
 
+@pytest.mark.full
+def test_studies_and_systems_can_be_chosen_where_there_are_several(sessions: list[Path], tmp_path: Path) -> None:
+    few = {name: USUAL[name] for name in ("bare", "adaptive")}
+    other = Synthetic(study="send-time", comp_s=(0.01,), mpis={"mpich": few}, launches=1, samples=2).write(tmp_path / "b")
+    for file in (other / "records").iterdir():
+        file.write_text(file.read_text().replace("vcluster:compute", "site:batch"))
+    root = Tree(build_report([sessions[0], other], tmp_path / "page").path.read_text()).root
+    (form,) = root.all("form")
+    boxes = [(box.attributes["name"], box.attributes["value"]) for box in form.all("input")]
+    studies = [value for name, value in boxes if name == "study"]
+    systems = [value for name, value in boxes if name == "system"]
+    assert (studies, systems) == (["overlap-ratio", "send-time"], ["vcluster:compute", "site:batch"])
+    rows = [row.attributes["data-f"].split() for row in root.all("tr") if row.attributes.get("id", "").startswith("r")]
+    assert {(study, system) for study, system, *_ in rows} == {("0", "0"), ("1", "1")}
+    choice = Choice.of_words(study="send-time", system="site:batch")
+    narrow = Tree(build_report([sessions[0], other], tmp_path / "narrow", choice).path.read_text()).root
+    assert {figure.attributes["data-name"].partition("-")[0] for figure in narrow.all("figure")} == {"send_time"}
+
+
 def test_a_name_from_a_record_is_text_and_no_markup(tmp_path: Path) -> None:
     variants = {"bare": Behaviour(0.1), "adaptive:x=<img src=y>": Behaviour(0.9)}
     session = Synthetic(mpis={"mpich": variants}, launches=1, samples=2, comp_over_comm=(1.0,)).write(tmp_path / "s")
