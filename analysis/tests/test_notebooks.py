@@ -19,7 +19,7 @@ from analysis.statistics.interval import Interval
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
-CHEAP = "tuning"  # the one that is run by default
+CHEAP = ("tuning", "miwa", "regression_to_cause")  # these are run by default
 # In prose these are names: of a paper's figures and sections, of studies, of units of what was asked for.
 NAMES = re.compile(
     r"`[^`]*`|\b(?:figures?|sections?) [\w-]+(?: and \w+)?|\b[PMRFG]\d\b|\(\w+,? \d{4}\)|\(Sandia, \d{4}\)"
@@ -45,7 +45,7 @@ def test_prose_has_no_number_that_nobody_checks(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [path if path.stem == CHEAP else pytest.param(path, marks=pytest.mark.full) for path in NOTEBOOKS],
+    "path", [path if path.stem in CHEAP else pytest.param(path, marks=pytest.mark.full) for path in NOTEBOOKS],
     ids=lambda path: path.stem,
 )  # fmt: skip
 def test_a_notebook_says_what_its_session_says(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +123,7 @@ def changed_copy(source: Path, into: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "path", [path if path.stem == CHEAP else pytest.param(path, marks=pytest.mark.full) for path in NOTEBOOKS],
+    "path", [path if path.stem in CHEAP else pytest.param(path, marks=pytest.mark.full) for path in NOTEBOOKS],
     ids=lambda path: path.stem,
 )  # fmt: skip
 def test_a_number_changed_in_the_session_fails_the_notebook(

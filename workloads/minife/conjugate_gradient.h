@@ -29,6 +29,8 @@ class ConjugateGradient {
   /// What is wrong with the solution, the same on all ranks; empty if nothing. b - A x, computed anew, must be the
   /// residual that the iterations followed, and the solution near `exact`.
   std::string verify(const Triple& nodes, const Exact& exact);
+  /// |b - A x| as verify() computed it anew, over the first residual.
+  [[nodiscard]] double true_residual() const noexcept { return true_residual_; }
 
  private:
   void start();
@@ -41,7 +43,7 @@ class ConjugateGradient {
   double sum(double mine, Calls& calls) const;
   [[nodiscard]] double dot(const Vector& a, const Vector& b) const;
   /// out = b - A x
-  void true_residual(Vector& out, Calls& calls);
+  void compute_residual(Vector& out, Calls& calls);
 
   const Matrix& matrix_;
   Product& product_;
@@ -50,6 +52,7 @@ class ConjugateGradient {
   int iterations_ = 0;
   double first_square_ = 0;  ///< of the residual's norm, of all ranks
   double gap_ = 0;           ///< squared differences between residuals followed and computed anew, of this rank
+  double true_residual_ = 0;
   double alpha_ = 0;
   double gamma_ = 0;
   Vector x_;

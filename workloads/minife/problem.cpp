@@ -97,6 +97,7 @@ const Quantities& solver_quantities() {
         seconds("comm_s"),
         seconds("cpu_s"),
         {.name = "iterations", .unit = "iterations", .better = Better::neither},
+        {.name = "true_residual", .unit = "1", .better = Better::neither},
     };
     for (const auto name : call_names) {
       quantities.push_back(seconds(fmt::format("{}_s", name)));

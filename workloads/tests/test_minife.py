@@ -21,7 +21,7 @@ CALLS = {
     "overlapped": {"irecv", "send", "wait", "allreduce"},
     "pipelined": {"irecv", "send", "wait", "allreduce", "allreduce_wait"},
 }
-ALWAYS = {"elapsed_s", "comp_s", "comm_s", "cpu_s", "iterations"}
+ALWAYS = {"elapsed_s", "comp_s", "comm_s", "cpu_s", "iterations", "true_residual"}
 TRAFFIC = ("packets_in", "packets_out", "bytes_in", "bytes_out")
 
 
@@ -45,6 +45,7 @@ def test_every_mode_solves_on_any_cut(mpich: Launcher, ranks: int) -> None:
         )
         assert blocking == overlapped, "the same sums, in the same order"
         assert abs(pipelined - blocking) <= 2
+    assert all(0 < line["samples"]["true_residual"][0] < 1.01e-10 for line in result.points), "and 1e-10 is the goal"
 
 
 def test_as_many_iterations_as_asked_are_verified_too(mpich: Launcher) -> None:
@@ -53,6 +54,9 @@ def test_as_many_iterations_as_asked_are_verified_too(mpich: Launcher) -> None:
         mpich.of("minife"), 2, "solve", *(f"{point},iterations=9" for point in points("nx=20,ny=20,nz=20"))
     )
     assert [value(result, number, 0, "iterations") for number in range(len(MODES))] == [9, 9, 9]
+    blocking, overlapped, pipelined = (value(result, number, 0, "true_residual") for number in range(len(MODES)))
+    assert overlapped == blocking
+    assert pipelined == pytest.approx(blocking, rel=1e-9)
 
 
 def test_residuals_are_replaced_on_the_way(mpich: Launcher) -> None:
