@@ -4,8 +4,8 @@
 #
 # Two sessions measured the same points, and the later one looks slower. Is that real, whom does it concern, which part
 # of the time is it, and what is different? As it stands this notebook reads two sessions of the same command, the same
-# engine and the same machine. **They hold no proven regression**: the answer to the first question is "cannot tell", and
-# the rest shows where to look. No session of the repository holds a proven one. For others:
+# engine and the same machine. **They hold no proven regression**: the answer to the first question is "cannot tell",
+# and the rest shows where to look. No session of the repository holds a proven one. For others:
 #
 #     ./bench run --like BASE
 #     ./bench notebook regression-to-cause --session "BASE latest"

@@ -167,7 +167,9 @@ def test_filters_have_labels_and_no_effect_without_a_script(tree: Element) -> No
 @pytest.mark.full
 def test_studies_and_systems_can_be_chosen_where_there_are_several(sessions: list[Path], tmp_path: Path) -> None:
     few = {name: USUAL[name] for name in ("bare", "adaptive")}
-    other = Synthetic(study="send-time", comp_s=(0.01,), mpis={"mpich": few}, launches=1, samples=2).write(tmp_path / "b")
+    other = Synthetic(study="send-time", comp_s=(0.01,), mpis={"mpich": few}, launches=1, samples=2).write(
+        tmp_path / "b"
+    )
     for file in (other / "records").iterdir():
         file.write_text(file.read_text().replace("vcluster:compute", "site:batch"))
     root = Tree(build_report([sessions[0], other], tmp_path / "page").path.read_text()).root

@@ -39,7 +39,8 @@ def test_samples_stay_and_paths_become_relative(session: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("folder", "file"), [("gate", "gate.md"), ("gate", "gate.json"), ("tuning", "tuned-mpi.env"), ("costs", "core.json")]
+    ("folder", "file"),
+    [("gate", "gate.md"), ("gate", "gate.json"), ("tuning", "tuned-mpi.env"), ("costs", "core.json")],
 )
 def test_what_a_gate_a_race_or_the_costs_left_stays(session: Path, tmp_path: Path, folder: str, file: str) -> None:
     (session / folder).mkdir()

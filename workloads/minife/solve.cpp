@@ -2,8 +2,8 @@
 // Conjugate gradients of miniFE, with the halo and the sums beside the computation or before it (study minife-packets).
 //
 // Point: nx, ny, nz, iterations, mode, barrier, packets. Samples, one a repetition: elapsed_s (a solve), comp_s, comm_s
-// (in MPI calls), cpu_s, iterations, true_residual (b - A x computed anew, over the first residual), the seconds in each
-// call that the mode makes, and with packets what went through the sockets in each call and outside of all.
+// (in MPI calls), cpu_s, iterations, true_residual (b - A x computed anew, over the first residual), the seconds in
+// each call that the mode makes, and with packets what went through the sockets in each call and outside of all.
 #include "common/errors.h"
 #include "minife/benchmarks.h"
 #include "minife/problem.h"

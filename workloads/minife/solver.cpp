@@ -66,8 +66,12 @@ class Solver final : public Experiment {
     const double elapsed_s = seconds_since(begin);
     const double cpu_s = (read_usage() - before).cpu_s;
     std::string problem = verify();
-    std::vector<double> measured{elapsed_s, elapsed_s - calls.seconds(), calls.seconds(), cpu_s,
-                                 static_cast<double>(solver_.iterations()), solver_.true_residual()};
+    std::vector<double> measured{elapsed_s,
+                                 elapsed_s - calls.seconds(),
+                                 calls.seconds(),
+                                 cpu_s,
+                                 static_cast<double>(solver_.iterations()),
+                                 solver_.true_residual()};
     for (const Call call : way_.calls) {
       measured.push_back(calls.seconds(call));
     }

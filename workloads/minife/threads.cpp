@@ -4,8 +4,8 @@
 // MPI_THREAD_MULTIPLE and asks for it.
 //
 // Point: nx, ny, nz, iterations, threading (kernel, ult), cores. Samples, one a repetition: elapsed_s (a solve),
-// comp_s, comm_s (exchange_s + allreduce_s), cpu_s, iterations, true_residual, exchange_s (from the making of the threads
-// until the last has ended), allreduce_s. The role says how the threads wait.
+// comp_s, comm_s (exchange_s + allreduce_s), cpu_s, iterations, true_residual, exchange_s (from the making of the
+// threads until the last has ended), allreduce_s. The role says how the threads wait.
 #include <array>
 
 #include "minife/benchmarks.h"
