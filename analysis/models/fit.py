@@ -16,9 +16,12 @@ import pandas as pd
 
 from analysis.errors import UsageError
 from analysis.models.medians import Number, launch_medians, of_launches
+from analysis.models.rates import rates
 from analysis.records.load import Records
 
 LARGE = 1 << 20  # bytes: from here on a message's time is the network's
+MEASURED = ("total_s", "comm_s", "comp_s", "comp_in_s", "post_s", "ack_s")  # of the benchmarks of overlap
+STUDIES = ("overlap-ratio", "collective-overlap")
 HIDES = 0.5  # of a message beside a computation: then nobody had to be asked first
 
 
@@ -33,8 +36,12 @@ class Fit:
 
 
 def fit(records: Records) -> Fit:
-    """Of sessions with `overlap-ratio` and `collective-overlap` of two ranks. UsageError where they lack something."""
-    table = launch_medians(records)
+    """Of sessions with `overlap-ratio` and `collective-overlap` of two ranks. UsageError where they lack something.
+
+    Sessions of `fft` and `minife-packets` give the rates of these applications' computation, too.
+    """
+    table = launch_medians(records, MEASURED)
+    of_applications = {name: _plain(number) for name, number in rates(records).items()}
     table = table[table["total_s"].notna()] if "total_s" in table else table.iloc[:0]
     overlap = table[(table["study"] == "overlap-ratio") & (table["pattern"] == "both")]
     bare = overlap[overlap["variant"] == "bare"]
@@ -45,6 +52,7 @@ def fit(records: Records) -> Fit:
     mpis = {}
     for mpi in sorted(large["mpi"].unique()):
         one = _mpi(str(mpi), records, table, overlap[overlap["mpi"] == mpi], buffers)
+        one["computation"] |= of_applications
         mpis[str(mpi)] = one | {"shaper": shaper}
     return Fit(bandwidth, of_launches(bare["ack_s"].to_numpy(float), "half of a round trip, bare"), burst, mpis)
 
@@ -142,7 +150,7 @@ def _call(bare: pd.DataFrame) -> Number:
 
 def _wake(records: Records, mpi: str) -> Number:
     """CPU time of a turn of the engine's timer thread."""
-    launches = records.launches[records.launches["mpi"] == mpi]
+    launches = records.launches[(records.launches["mpi"] == mpi) & records.launches["study"].isin(STUDIES)]
     costs = []
     for report in launches["engine"].dropna():
         for thread in report.get("threads", []):

@@ -43,6 +43,7 @@ def calibrate_model(
 ) -> int:
     """Fit a model of MPIs and network to sessions of two ranks: overlap-ratio and collective-overlap.
 
+    Sessions of fft on one node and on two, and of minife-packets, give what these applications compute.
     With --measure on the virtual cluster, at points which ./bench validate-model has none of.
     Each number stands in the files with its interval and where it comes from. What no record says is an error.
     Example: ./bench calibrate-model SESSION OTHER --out my-model; OVERLAP_BENCH_MODEL=my-model ./bench run ...

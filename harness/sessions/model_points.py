@@ -50,6 +50,7 @@ def without_computation(point: Point) -> Point:
 
 
 EQUAL = {"comp_over_comm": "1", "launches": "4", "max_samples": "3"}
+_CUBE = {"nx": "48", "ny": "48", "nz": "48", "launches": "4", "max_samples": "3"}
 FIT = (
     Part(
         ("overlap-ratio",),
@@ -63,6 +64,10 @@ FIT = (
         EQUAL | {"size_bytes": f"{4 * MIB}"},
         ("bare", "adaptive"),
     ),
+    # what the applications compute: one rank copies nothing
+    Part(("fft",), 1, _CUBE | {"mode": "blocking"}, ("bare",)),
+    Part(("fft",), 2, _CUBE | {"mode": "blocking"}, ("bare",)),
+    Part(("minife-packets",), 2, _CUBE | {"mode": "blocking", "barrier": "false", "packets": "false"}, ("bare",)),
 )
 _SLEEPING = ("validation-overlap", "validation-collectives", "validation-halo")
 VALIDATION = (

@@ -60,9 +60,14 @@ class OwnThread:
 
 @dataclass(frozen=True)
 class Computation:
+    """Of an application, None where the sessions had no record of it."""
+
     __pydantic_config__ = validate.MODEL
 
     unit_s: float | Number
+    fft_s_per_operation: float | Number | None = None
+    copied_s_per_byte: float | Number | None = None
+    streamed_s_per_byte: float | Number | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "common/errors.h"
@@ -87,8 +89,33 @@ ProcessGrid grid_of(const Json& point, int ranks) {
   return *grid;
 }
 
+ProcessGrid require_grid(const Json& point, int ranks) {
+  if (of_whole_fields(point) && ranks > 1) {
+    throw UsageError(fmt::format("mode {} transforms whole fields: start 1 rank instead of {}", whole_fields, ranks));
+  }
+  const Field field = field_of(point);
+  const auto& [nx, ny, nz] = field.points;
+  const auto grid = grid_of(point, ranks);
+  const double most = most_points(field, grid);
+  if (most > std::numeric_limits<int>::max()) {
+    throw UsageError(
+        fmt::format("{} x {} x {} points are {:.0f} on a rank, more than MPI counts in a message: start "
+                    "more ranks",
+                    nx, ny, nz, most));
+  }
+  return grid;
+}
+
 bool of_whole_fields(const Json& point) { return choice_of(point, parameters(), "mode") == whole_fields; }
 
 bool is_pipelined(const Json& point) { return choice_of(point, parameters(), "mode") == "pipelined"; }
+
+double operations_of(const Json& point) {
+  constexpr double of_a_point = 5;
+  constexpr double ways = 2;
+  const Field field = field_of(point);
+  const double of_a_transform = of_a_point * field.total() * std::log2(field.total()) * (field.real ? 0.5 : 1);
+  return ways * of_a_transform * number(point, "fields");
+}
 
 }  // namespace workloads::pencil_fft

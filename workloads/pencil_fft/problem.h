@@ -6,16 +6,11 @@
 #include <string_view>
 
 #include "common/parameters.h"
-#include "pencil_fft/pencils.h"
+#include "pencil_fft/stages.h"
 
 namespace workloads::pencil_fft {
 
 inline constexpr const char* whole_fields = "fftw";  ///< the mode of one rank
-
-struct Cut {
-  int chunks = 1;
-  bool nonblocking = false;  ///< a chunk's messages are on their way beside what follows, until the next stage
-};
 
 const Parameters& parameters();
 
@@ -25,8 +20,13 @@ Field field_of(const Json& point);
 Cut cut_of(const Json& point);
 /// UsageError where the ranks cannot be the grid that the point asks for.
 ProcessGrid grid_of(const Json& point, int ranks);
+/// grid_of(), and UsageError where the point cannot be run by so many ranks.
+ProcessGrid require_grid(const Json& point, int ranks);
 bool of_whole_fields(const Json& point);
 /// Each field a stage behind the one before it; else one after another.
 bool is_pipelined(const Json& point);
+/// Forward and backward, of all fields and ranks: 5 N log2 N for a complex transform of N points, half of it for a real
+/// one.
+double operations_of(const Json& point);
 
 }  // namespace workloads::pencil_fft

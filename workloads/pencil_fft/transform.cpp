@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <deque>
-#include <limits>
 #include <optional>
 
 #include "common/errors.h"
@@ -24,21 +23,11 @@ namespace {
 constexpr double tolerance = 1e-12;
 
 void check(const Json& point, int ranks) {
-  if (of_whole_fields(point) && ranks > 1) {
-    throw UsageError(fmt::format("mode {} transforms whole fields: start 1 rank instead of {}", whole_fields, ranks));
-  }
+  const auto grid = require_grid(point, ranks);
   const Field field = field_of(point);
   const auto& [nx, ny, nz] = field.points;
-  const auto grid = grid_of(point, ranks);
-  const double most = most_points(field, grid);
-  if (most > std::numeric_limits<int>::max()) {
-    throw UsageError(
-        fmt::format("{} x {} x {} points are {:.0f} on a rank, more than MPI counts in a message: start "
-                    "more ranks",
-                    nx, ny, nz, most));
-  }
   const int fields = number(point, "fields");
-  const double expected = most + (1.0 * ny * field.width());
+  const double expected = most_points(field, grid) + (1.0 * ny * field.width());
   require_memory(fmt::format("{} field{} of {} x {} x {} points", fields, fields == 1 ? "" : "s", nx, ny, nz),
                  sizeof(Complex) * ((fields * values_of_a_field(field, grid)) + expected));
 }
@@ -54,6 +43,7 @@ class PencilFft final : public Kernel {
         pipelined_(is_pipelined(preparation.point)),
         pencils_(field_of(preparation.point), grid_of(preparation.point, preparation.mpi.size()),
                  preparation.mpi.rank()),
+        operations_(operations_of(preparation.point)),
         numbers_(pencils_.field),
         groups_(pencils_.grid, preparation.mpi.rank()),
         fields_(make_fields(number(preparation.point, "fields"))),
@@ -74,7 +64,7 @@ class PencilFft final : public Kernel {
     }
   }
 
-  void run(Phases& phases) override { travel(TravellingField::stages, phases); }
+  void run(Phases& phases) override { travel(Route::stages, phases); }
 
   std::string verify() override {
     std::string problem;
@@ -88,13 +78,7 @@ class PencilFft final : public Kernel {
     return problem.empty() ? problem_there : problem;
   }
 
-  [[nodiscard]] double operations() const override {
-    constexpr double of_a_point = 5;
-    constexpr double ways = 2;
-    const double points = pencils_.field.total();
-    const double of_a_transform = of_a_point * points * std::log2(points) * (pencils_.field.real ? 0.5 : 1);
-    return ways * of_a_transform * static_cast<double>(fields_.size());
-  }
+  [[nodiscard]] double operations() const override { return operations_; }
 
  private:
   static double* as_reals(Complex* values) { return reinterpret_cast<double*>(values); }
@@ -104,7 +88,7 @@ class PencilFft final : public Kernel {
   std::deque<TravellingField> make_fields(int count) const {
     std::deque<TravellingField> fields;
     for (int f = 0; f < count; ++f) {
-      fields.emplace_back(pencils_, groups_, cut_);
+      fields.emplace_back(Route(pencils_, cut_), groups_);
     }
     return fields;
   }
@@ -121,7 +105,7 @@ class PencilFft final : public Kernel {
   /// The first `stages` of all fields: one after another or, pipelined, each a stage behind the one before it.
   void travel(int stages, Phases& phases) {
     const auto fields = static_cast<int>(fields_.size());
-    const bool forward_only = stages == TravellingField::forward_stages;
+    const bool forward_only = stages == Route::forward_stages;
     if (whole_) {
       for (auto& field : fields_) {
         (*whole_)(Direction::forward, field.x_pencils());
@@ -131,22 +115,8 @@ class PencilFft final : public Kernel {
       }
       return;
     }
-    const auto go = [&](int field, int stage) {
+    for (const auto& [field, stage] : order_of_stages(fields, stages, pipelined_)) {
       fields_[static_cast<std::size_t>(field)].stage(stage, transforms_, phases, forward_only);
-    };
-    if (!pipelined_) {
-      for (int field = 0; field < fields; ++field) {
-        for (int stage = 0; stage < stages; ++stage) {
-          go(field, stage);
-        }
-      }
-      return;
-    }
-    // The last field first: its transpose is on its way before the first field waits for its own and computes.
-    for (int step = 0; step < fields + stages - 1; ++step) {
-      for (int field = std::min(step, fields - 1); field >= std::max(0, step - stages + 1); --field) {
-        go(field, step - field);
-      }
     }
   }
 
@@ -177,7 +147,7 @@ class PencilFft final : public Kernel {
   std::string verify_spectrum() {
     restart();
     Phases untimed(1);
-    travel(TravellingField::forward_stages, untimed);
+    travel(Route::forward_stages, untimed);
     spectrum_is_verified_ = true;
     const auto right = serial_spectrum(pencils_);
     for (std::size_t f = 0; f < fields_.size(); ++f) {
@@ -213,6 +183,7 @@ class PencilFft final : public Kernel {
   Cut cut_;
   bool pipelined_;
   Pencils pencils_;
+  double operations_;
   RandomField numbers_;
   Groups groups_;
   std::deque<TravellingField> fields_;  // a deque: they stay where they are

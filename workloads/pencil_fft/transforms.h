@@ -6,11 +6,9 @@
 #include <map>
 #include <vector>
 
-#include "pencil_fft/pencils.h"
+#include "pencil_fft/stages.h"
 
 namespace workloads::pencil_fft {
-
-enum class Direction : unsigned char { forward, backward };
 
 /// Transforms of a chunk at a time, in place. Not scaled: forward and backward multiply a field by its points.
 class Transforms {

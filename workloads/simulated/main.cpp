@@ -57,7 +57,8 @@ int simulate(const Options& options, const Launched& launched) {
   // Launches of the same repetition have the same draw, whatever their variant: what is compared has one model.
   const auto draw = launched.context.value("repetition", std::uint64_t{0});
   Model model = model_from_json(read(options.model), "--model " + options.model, draw);
-  model.computation.unit = (options.unit > 0 ? options.unit : model.computation.unit) * launched.slowdown;
+  model.computation.unit = options.unit > 0 ? options.unit : model.computation.unit;
+  model.computation.slow_down(launched.slowdown);
   model.settle = launched.settle;
   const Pattern* pattern = pattern_of(launched.program, launched.benchmark);
   std::string why = why_not(launched.variant, model);

@@ -29,23 +29,14 @@ class Reader {
 
   double number(const char* group, const char* name) {
     const Json& entry = of(group, name);
-    // a standard normal, cut at two: the interval is one of 95 %
-    const double deviation = std::clamp(std::normal_distribution<>()(generator_), -2.0, 2.0) / 2.0;
-    double value = 0;
-    if (entry.is_number()) {
-      value = entry.get<double>();
-    } else if (entry.is_object() && entry.contains("value") && entry["value"].is_number()) {
-      value = entry["value"].get<double>();
-      if (drawn_) {
-        value += deviation * (deviation < 0 ? value - entry.value("low", value) : entry.value("high", value) - value);
-      }
-    } else {
-      fail(group, name, "must be a number, or an object with value, low and high");
-    }
-    if (!std::isfinite(value) || value < 0) {
-      fail(group, name, "must be finite and not negative");
-    }
-    return value;
+    return number(entry, group, name, deviation());
+  }
+
+  /// Nothing where the file has none; the others' draws are the same.
+  std::optional<double> number_if_there(const char* group, const char* name) {
+    const double drawn = deviation();
+    const bool there = file_.contains(group) && file_[group].is_object() && file_[group].contains(name);
+    return there ? std::optional(number(file_[group][name], group, name, drawn)) : std::nullopt;
   }
 
   [[nodiscard]] bool flag(const char* group, const char* name) const {
@@ -64,6 +55,27 @@ class Reader {
   }
 
  private:
+  /// A standard normal, cut at two and halved: the interval is one of 95 %.
+  double deviation() { return std::clamp(std::normal_distribution<>()(generator_), -2.0, 2.0) / 2.0; }
+
+  [[nodiscard]] double number(const Json& entry, const char* group, const char* name, double deviation) const {
+    double value = 0;
+    if (entry.is_number()) {
+      value = entry.get<double>();
+    } else if (entry.is_object() && entry.contains("value") && entry["value"].is_number()) {
+      value = entry["value"].get<double>();
+      if (drawn_) {
+        value += deviation * (deviation < 0 ? value - entry.value("low", value) : entry.value("high", value) - value);
+      }
+    } else {
+      fail(group, name, "must be a number, or an object with value, low and high");
+    }
+    if (!std::isfinite(value) || value < 0) {
+      fail(group, name, "must be finite and not negative");
+    }
+    return value;
+  }
+
   [[noreturn]] void fail(const char* group, const char* name, const char* what) const {
     throw UsageError(fmt::format("{}: {}.{} {}", place_, group, name, what));
   }
@@ -77,6 +89,25 @@ class Reader {
 Bytes bytes(double value) { return static_cast<Bytes>(std::llround(value)); }
 
 }  // namespace
+
+void Computation::slow_down(double factor) {
+  unit *= factor;
+  for (auto* rate : {&fft_operation, &copied_byte, &streamed_byte}) {
+    if (*rate) {
+      **rate *= factor;
+    }
+  }
+}
+
+Seconds rate_of(const std::optional<Seconds>& rate, const char* name, const char* study) {
+  if (!rate) {
+    throw UsageError(
+        fmt::format("--model: it has no computation.{}: give ./bench calibrate-model a session of study {}, "
+                    "too",
+                    name, study));
+  }
+  return *rate;
+}
 
 Model model_from_json(const std::string& text, const std::string& place, std::uint64_t draw) {
   const Json file = workloads::object_from_json(text, place);
@@ -105,6 +136,9 @@ Model model_from_json(const std::string& text, const std::string& place, std::ui
   model.async.exists = read.flag("async", "exists");
   model.async.slice = read.number("async", "slice_s");
   model.computation.unit = read.number("computation", "unit_s");
+  model.computation.fft_operation = read.number_if_there("computation", "fft_s_per_operation");
+  model.computation.copied_byte = read.number_if_there("computation", "copied_s_per_byte");
+  model.computation.streamed_byte = read.number_if_there("computation", "streamed_s_per_byte");
   return model;
 }
 

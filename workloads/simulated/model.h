@@ -44,9 +44,20 @@ struct AsyncThread {
   Seconds slice = 0;  ///< computes so long, polls so long, by turns
 };
 
+/// What the program computes, seconds. An application's is not known where the file has none.
 struct Computation {
-  Seconds unit = 0;  ///< a unit of the benchmarks' work
+  Seconds unit = 0;                      ///< a unit of the benchmarks' work
+  std::optional<Seconds> fft_operation;  ///< of the 5 n log2 n of a transform of n complex points
+  std::optional<Seconds> copied_byte;    ///< into a message, out of one, or to its own place
+  std::optional<Seconds> streamed_byte;  ///< of a sparse matrix or a vector, read or written in the order of memory
+
+  /// All of it by this factor.
+  void slow_down(double factor);
 };
+
+/// UsageError, which says how to get it, where the model lacks this rate of its `computation` group, which is fitted to
+/// records of `study`.
+Seconds rate_of(const std::optional<Seconds>& rate, const char* name, const char* study);
 
 struct Model {
   Seconds settle = 0;  ///< of the launch, not the MPI: a pause before each timed transfer

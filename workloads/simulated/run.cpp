@@ -31,6 +31,7 @@ const Pattern* pattern_of(const std::string& program, const std::string& benchma
   static const std::map<std::string, std::vector<const Pattern*>> table{
       {"microbench", {&overlap, &collective_overlap}},
       {"minighost", {&halo_exchange}},
+      {"pencil_fft", {&fourier_transform}},
   };
   const auto found = table.find(program);
   if (found == table.end()) {

@@ -41,6 +41,7 @@ extern const Pattern overlap;
 extern const Pattern collective_overlap;
 extern const Pattern calibration;
 extern const Pattern halo_exchange;
+extern const Pattern fourier_transform;
 
 /// Ranks that are made anew for each launch; a point begins when the one before has ended on all of them.
 class Run {

@@ -43,6 +43,15 @@ struct Collective {
 /// table maint/tuning/coll/mpir/generic.json) or "openmpi" (5.0's coll/libnbc). Built-in operations on 8-byte numbers.
 Rounds schedule_of(const std::string& whose, const Collective& collective);
 
+/// A rank's part of MPI_Alltoallv or MPI_Ialltoallv in a group. What it has for itself is copied, and 0 here.
+struct Exchanged {
+  std::vector<int> ranks;  ///< of the group
+  int place;               ///< among them, of this rank
+  std::vector<Bytes> out;  ///< to each
+  std::vector<Bytes> in;   ///< from each
+};
+Rounds alltoallv(const std::string& whose, Exchanged exchanged);
+
 /// Dissemination: MPI_Barrier.
 Rounds barrier(int rank, int ranks);
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from analysis.models.rates import rates
+from analysis.records.load import load
 from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.base.paths import BUILD_DIR, SCHEMA
@@ -19,6 +22,9 @@ from harness.sites import model_file
 
 MODEL = simulation.SHIPPED / simulation.DEFAULT
 POINT = "--point=pattern=both,size_bytes=4194304,work_units=30000"
+
+_FFT = ("pencil_fft", "transform", "--point=nx=32,ny=32,nz=32,fields=2,mode=blocking")
+APPLICATIONS = (("fft", 1, _FFT), ("fft", 2, _FFT))
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +116,53 @@ def test_halos_are_there_before_the_wait_where_somebody_polls(simulator: Path) -
         assert [line["samples"]["arrived_early"][0] for line in lines[1:-1]] == [share] * 8
     last = _lines(_run(simulator, 8, "minighost", "exchange", f"{point},posting=receives-last"))
     assert "arrived_early" not in last[1]["samples"]
+
+
+FFT = "nx=32,ny=32,nz=32,fields=2,mode="
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mode", ["blocking", "pipelined", "chunked"])
+def test_transforms_take_their_computation_and_their_messages(simulator: Path, mode: str) -> None:
+    lines = _lines(_run(simulator, 6, "pencil_fft", "transform", f"--point={FFT}{mode}"))
+    assert lines[0]["header"]["quantities"]["elapsed_s"]["leading"] is True
+    for line in lines[1:-1]:
+        elapsed, computed, inside, rate = (
+            line["samples"][name][0] for name in ("elapsed_s", "comp_s", "comm_s", "mops")
+        )
+        assert elapsed == pytest.approx(computed + inside)
+        assert min(computed, inside) > 0
+        assert rate == pytest.approx(2 * 2 * 5 * 32**3 * 15 / elapsed / 1e6)
+
+
+@pytest.mark.full
+def test_a_model_without_an_applications_rate_says_how_to_get_it(simulator: Path, tmp_path: Path) -> None:
+    shutil.copytree(MODEL, tmp_path / "old")
+    content = json.loads((MODEL / "mpich.json").read_text())
+    content["computation"] = {"unit_s": content["computation"]["unit_s"]}
+    (tmp_path / "old" / "mpich.json").write_text(json.dumps(content))
+    done = _run(simulator, 2, "pencil_fft", "transform", f"--point={FFT}blocking", folder=tmp_path / "old")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no computation.fft_s_per_operation: give ./bench calibrate-model a session of study fft" in done.stderr
+    assert _lines(_run(simulator, 2, "microbench", "overlap", POINT, folder=tmp_path / "old"))
+
+
+@pytest.mark.full
+def test_the_rates_are_found_again_in_what_they_predict(simulator: Path, tmp_path: Path) -> None:
+    records = tmp_path / "made" / "records"
+    records.mkdir(parents=True)
+    for study, ranks, words in APPLICATIONS:
+        name = f"{study}.{ranks}"
+        context: dict[str, Any] = {"session": "made", "launch": name, "study": study, "mpi": "mpich", "variant": "bare"}
+        context |= {"repetition": 0, "system": "simulated:model", "scale": "test"}
+        (tmp_path / "context.json").write_text(json.dumps(context))
+        more = (f"--context={tmp_path / 'context.json'}", f"--output={records / name}.jsonl")
+        assert _run(simulator, ranks, *words, *more).stderr == ""
+    file = json.loads((MODEL / "mpich.json").read_text())["computation"]
+    found = rates(load([tmp_path / "made"]))
+    assert set(found) == {"fft_s_per_operation", "copied_s_per_byte"}
+    for rate, number in found.items():
+        assert number.value == pytest.approx(file[rate]["value"], rel=0.02), rate
 
 
 @pytest.mark.full
