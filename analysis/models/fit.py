@@ -8,7 +8,7 @@ assumed silently. docs/explanation/simulation.md explains them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import pandas as pd
 
 from analysis.errors import UsageError
 from analysis.models.medians import Number, launch_medians, of_launches
+from analysis.models.own_thread import busy_threads
 from analysis.models.rates import rates
 from analysis.records.load import Records
 
@@ -41,20 +42,27 @@ def fit(records: Records) -> Fit:
     Sessions of `fft` and `minife-packets` give the rates of these applications' computation, too.
     """
     table = launch_medians(records, MEASURED)
-    of_applications = {name: _plain(number) for name, number in rates(records).items()}
+    of_applications = {name: number.entry() for name, number in rates(records).items()}
     table = table[table["total_s"].notna()] if "total_s" in table else table.iloc[:0]
-    overlap = table[(table["study"] == "overlap-ratio") & (table["pattern"] == "both")]
+    overlap = _messages(table)
+    peers = _messages(launch_medians(records, MEASURED, rank=1))
     bare = overlap[overlap["variant"] == "bare"]
     large = _need(bare[bare["size_bytes"] >= LARGE], "a bare message of 1 MiB or more (study overlap-ratio)")
     buffers = _buffers(large)
     bandwidth, burst = _network(large)
-    shaper = {"burst_bytes": _plain(burst), "bytes_per_s": bandwidth.value}
+    shaper = {"burst_bytes": burst.entry(), "bytes_per_s": bandwidth.value}
     mpis = {}
-    for mpi in sorted(large["mpi"].unique()):
-        one = _mpi(str(mpi), records, table, overlap[overlap["mpi"] == mpi], buffers)
+    threads = busy_threads(overlap, peers)
+    for mpi in sorted(map(str, large["mpi"].unique())):
+        pair = (overlap[overlap["mpi"] == mpi], peers[peers["mpi"] == mpi])
+        one = _mpi(mpi, records, table, pair, buffers)
         one["computation"] |= of_applications
-        mpis[str(mpi)] = one | {"shaper": shaper}
+        mpis[mpi] = one | {"async": threads[mpi], "shaper": shaper}
     return Fit(bandwidth, of_launches(bare["ack_s"].to_numpy(float), "half of a round trip, bare"), burst, mpis)
+
+
+def _messages(table: pd.DataFrame) -> pd.DataFrame:
+    return table[(table["study"] == "overlap-ratio") & (table["pattern"] == "both")]
 
 
 def _network(large: pd.DataFrame) -> tuple[Number, Number]:
@@ -98,54 +106,56 @@ def _asks_nobody(large: pd.DataFrame) -> bool:
     return bool((_hidden(large).groupby(large["size_bytes"], observed=True).median() > HIDES).any())
 
 
-def _mpi(mpi: str, records: Records, table: pd.DataFrame, overlap: pd.DataFrame, buffers: Number) -> dict[str, Any]:
+def _mpi(
+    mpi: str, records: Records, table: pd.DataFrame, sides: tuple[pd.DataFrame, pd.DataFrame], buffers: Number
+) -> dict[str, Any]:
+    """`sides`: the messages on the sender and on the receiver."""
+    overlap, receiver = sides
     bare = overlap[overlap["variant"] == "bare"]
     large = bare[bare["size_bytes"] >= LARGE]
-    own = overlap[overlap["variant"] == "mpi-async"]
     family = "openmpi" if "openmpi" in mpi else "mpich"
-    each = _plain(buffers)  # what the sender's kernel took in one call, and the receiver's had room for
+    each = buffers.entry()  # what the sender's kernel took in one call, and the receiver's had room for
     return {
         "schema": 1,
         "mpi": mpi,
         "schedules": family,
         "protocol": {
-            "eager_bytes": _plain(_eager(bare)),
+            "eager_bytes": _eager(bare).entry() if not _asks_nobody(large) else 0,
             "handshake": not _asks_nobody(large),
             "zero_copy": False,
             "send_buffer_bytes": each,
             "receive_buffer_bytes": each,
         },
         "costs": {
-            "call_s": _plain(_call(bare)),
-            "wake_s": _plain(_wake(records, mpi)),
-            "copy_s_per_byte": _plain(_copy(overlap)),
-            "reduce_s_per_byte": _plain(_reduction(table[table["mpi"] == mpi], family)),
+            "call_s": _call(receiver[receiver["variant"] == "bare"]).entry(),
+            "wake_s": _wake(records, mpi).entry(),
+            "managed_s": _managed(overlap).entry(),
+            "copy_s_per_byte": _copy(overlap).entry(),
+            "reduce_s_per_byte": _reduction(table[table["mpi"] == mpi], family).entry(),
         },
-        "async": {"exists": not own.empty, "slice_s": _plain(_slice(own))},
-        "computation": {"unit_s": _plain(_unit(large))},
+        "computation": {"unit_s": _unit(large).entry()},
     }
 
 
-def _plain(number: Number) -> dict[str, float | str]:
-    entry = asdict(number)
-    return {"value": entry["value"], "low": entry["low"], "high": entry["high"], "from": entry["source"]}
-
-
 def _eager(bare: pd.DataFrame) -> Number:
-    """Between the longest message that hides without help and the shortest that does not; of such as fit no buffer."""
-    hidden = _hidden(bare).groupby(bare["size_bytes"], observed=True).median()
-    not_hidden = hidden[hidden <= HIDES]
-    if not_hidden.empty:
+    """The longest message of which next to nothing is left when the computation beside it is over: nobody was asked.
+    What the call itself takes cannot be hidden, so that it is left out."""
+    left = (bare["total_s"] - bare["comp_in_s"] - bare["post_s"]) / bare["comm_s"]
+    middle = left.groupby(bare["size_bytes"], observed=True).median()
+    asked = middle[middle > HIDES]
+    if asked.empty:
         raise UsageError("Every bare message of the sessions hides behind its computation: longer ones are wanted.")
-    above = float(not_hidden.index.min())
-    below = float(max((size for size in hidden.index if size < above), default=0))
-    return Number((above + below) / 2, below, above, "bare: the shorter hides, the longer does not")
+    above = float(asked.index.min())
+    below = float(max((size for size in middle.index if size < above), default=0))
+    if below > 0:
+        return Number(below, below, below, f"bare: the longest that hides; the next, of {above:.0f} bytes, does not")
+    return Number(above / 2, 0, above - 1, "bare: the shortest does not hide")
 
 
-def _call(bare: pd.DataFrame) -> Number:
-    """Of a short message: what is long and asks nobody is copied in the call."""
-    shortest = bare[bare["size_bytes"] == bare["size_bytes"].min()]
-    return of_launches(shortest["post_s"].to_numpy(float), "post_s of the shortest message, bare")
+def _call(receiver: pd.DataFrame) -> Number:
+    """Of a receive: the call of a send may copy the message, and writes into the socket, which the latency has."""
+    shortest = receiver[receiver["size_bytes"] == receiver["size_bytes"].min()]
+    return of_launches(shortest["post_s"].to_numpy(float), "post_s of the receive of the shortest message, bare")
 
 
 def _wake(records: Records, mpi: str) -> Number:
@@ -161,6 +171,14 @@ def _wake(records: Records, mpi: str) -> Number:
             f"The sessions have no record of a timer thread on {mpi} (variant timer or idle): a wake's cost."
         )
     return of_launches(np.array(costs), "CPU time of the engine's timer thread / its turns")
+
+
+def _managed(overlap: pd.DataFrame) -> Number:
+    """How much later a program learns of an empty message that sleeps inside MPI until a thread has polled."""
+    managed = _need(overlap[overlap["variant"] == "idle"], "a program that sleeps inside MPI (variant idle)")
+    bare = overlap[overlap["variant"] == "bare"]["ack_s"].median()
+    later = (managed["ack_s"] - bare).clip(lower=0)
+    return of_launches(later.to_numpy(float), "half of a round trip, idle above bare")
 
 
 def _per_byte(rows: pd.DataFrame, extra: Callable[[pd.DataFrame], pd.Series[float]], source: str) -> Number:
@@ -183,16 +201,6 @@ def _reduction(table: pd.DataFrame, family: str) -> Number:
     sums = _need(rows[rows["collective"] == name], f"a bare {name}")
     source = f"comm_s of {name} above that of ibcast, bare"
     return _per_byte(sums, lambda x: (x["comm_s"] - messages * plain) / parts, source)
-
-
-def _slice(own: pd.DataFrame) -> Number:
-    """For how long the MPI's own thread and the program have the core by turns, from a short message's waiting."""
-    if own.empty:
-        return Number(0.0, 0.0, 0.0, "it has none")
-    shortest = own[own["size_bytes"] == own["size_bytes"].min()]
-    if shortest["size_bytes"].iloc[0] < LARGE:
-        return of_launches(shortest["comm_s"].to_numpy(float), "comm_s of a short message, mpi-async")
-    return Number(0.003, 0.001, 0.01, "no short message was recorded: Linux's slices, 1 to 10 ms")
 
 
 def _unit(large: pd.DataFrame) -> Number:

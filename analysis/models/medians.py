@@ -22,6 +22,10 @@ class Number:
     high: float
     source: str
 
+    def entry(self) -> dict[str, float | str]:
+        """As a model's file has it."""
+        return {"value": self.value, "low": self.low, "high": self.high, "from": self.source}
+
     def scaled(self, factor: float) -> Number:
         return Number(self.value * factor, self.low * factor, self.high * factor, self.source)
 
@@ -32,10 +36,10 @@ def of_launches(values: npt.NDArray[np.float64], source: str) -> Number:
     return Number(middle, low, high, f"{source}; {len(values)} launches")
 
 
-def launch_medians(records: Records, only: Collection[str] = ()) -> pd.DataFrame:
-    """One row a launch and point, a column a quantity: the median of its repetitions on rank 0. `only`: these, where a
-    parameter of the points is called as another quantity."""
-    samples = records.samples[records.samples["rank"] == 0]
+def launch_medians(records: Records, only: Collection[str] = (), rank: int = 0) -> pd.DataFrame:
+    """One row a launch and point, a column a quantity: the median of its repetitions on this rank. `only`: these, where
+    a parameter of the points is called as another quantity."""
+    samples = records.samples[records.samples["rank"] == rank]
     samples = samples[samples["quantity"].isin(only)] if only else samples
     keys = [name for name in samples.columns if name not in {"rank", "role", "quantity", "index", "value", "order"}]
     medians = samples.groupby([*keys, "quantity"], observed=True, dropna=False)["value"].median()

@@ -28,6 +28,30 @@ def test_the_fit_finds_the_network_that_was_set() -> None:
     assert fitted.mpis["openmpi"]["async"]["exists"] is False
 
 
+def test_the_fit_finds_whose_core_an_own_thread_takes() -> None:
+    """Linux's tick there is 4 ms. MPICH's threads are on the cores of their ranks. Intel MPI's are both on the second
+    rank's: the first process had 1.3 CPUs in these records, and its one core is CPU 0."""
+    fitted = fit(load([REFERENCE / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
+    threads = {mpi: model["async"] for mpi, model in fitted.mpis.items()}
+    assert {mpi: [one["value"] for one in own["beside"]] for mpi, own in threads.items()} == {
+        "intel-mpi": [0, 2],
+        "mpich": [1, 1],
+        "openmpi": [],
+    }
+    assert {mpi: own["hands_over"] for mpi, own in threads.items()} == {
+        "intel-mpi": True,
+        "mpich": False,
+        "openmpi": False,
+    }
+    assert [own["slice_s"]["value"] for own in threads.values()] == [pytest.approx(0.004, rel=0.02)] * 3
+
+
+def test_the_fit_tells_who_is_asked_before_a_message_travels() -> None:
+    fitted = fit(load([REFERENCE / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
+    assert fitted.mpis["mpich"]["protocol"]["eager_bytes"]["value"] == 65536  # its call copies it, and nothing is left
+    assert fitted.mpis["openmpi"]["protocol"]["eager_bytes"]["high"] < 65536
+
+
 def test_what_no_record_says_is_an_error() -> None:
     with pytest.raises(UsageError, match="bare message of 1 MiB or more"):
         fit(load([REFERENCE / "collectives" / "two-nodes"]))

@@ -56,7 +56,7 @@ FIT = (
         ("overlap-ratio",),
         2,
         EQUAL | {"pattern": "both", "size_bytes": f"65536,{MIB},{4 * MIB},{16 * MIB}"},
-        ("bare", "mpi-async", "timer", "adaptive"),
+        ("bare", "mpi-async", "timer", "idle", "adaptive"),
     ),
     Part(
         ("collective-overlap",),

@@ -46,6 +46,7 @@ class Costs:
 
     call_s: float | Number
     wake_s: float | Number
+    managed_s: float | Number
     copy_s_per_byte: float | Number
     reduce_s_per_byte: float | Number
 
@@ -56,6 +57,8 @@ class OwnThread:
 
     exists: bool
     slice_s: float | Number
+    hands_over: bool
+    beside: list[float | Number]
 
 
 @dataclass(frozen=True)

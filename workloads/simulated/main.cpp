@@ -132,7 +132,7 @@ int stand_in(const std::string& name, const std::vector<std::string>& words) {
   std::string sentence = "this is a name of the simulator: ./bench run STUDY --system simulated predicts";
   if (name == "progress-run") {
     Model any;
-    any.async.exists = true;
+    any.async = {.exists = true, .slice = 1};
     try {
       std::vector<std::string> command{name};
       command.insert(command.end(), words.begin(), words.end());

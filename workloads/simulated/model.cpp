@@ -32,6 +32,18 @@ class Reader {
     return number(entry, group, name, deviation());
   }
 
+  std::vector<double> numbers(const char* group, const char* name) {
+    const Json& entries = of(group, name);
+    if (!entries.is_array()) {
+      fail(group, name, "must be a list of numbers");
+    }
+    std::vector<double> all;
+    for (const Json& entry : entries) {
+      all.push_back(number(entry, group, name, deviation()));
+    }
+    return all;
+  }
+
   /// Nothing where the file has none; the others' draws are the same.
   std::optional<double> number_if_there(const char* group, const char* name) {
     const double drawn = deviation();
@@ -139,6 +151,11 @@ Model model_from_json(const std::string& text, const std::string& place, std::ui
   model.computation.fft_operation = read.number_if_there("computation", "fft_s_per_operation");
   model.computation.copied_byte = read.number_if_there("computation", "copied_s_per_byte");
   model.computation.streamed_byte = read.number_if_there("computation", "streamed_s_per_byte");
+  model.costs.managed = read.number("costs", "managed_s");
+  model.async.hands_over = read.flag("async", "hands_over");
+  for (const double threads : read.numbers("async", "beside")) {
+    model.async.beside.push_back(static_cast<int>(std::lround(threads)));
+  }
   return model;
 }
 

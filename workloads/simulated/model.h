@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "common/json.h"
 #include "network.h"
@@ -34,14 +35,18 @@ struct Shaper {
 struct Costs {
   Seconds call = 0;           ///< an MPI call, or a step of a collective
   Seconds wake = 0;           ///< of the engine's thread, beside what it moves
+  Seconds managed = 0;        ///< a program that sleeps inside MPI learns so much later of what has arrived
   Seconds copy_per_byte = 0;  ///< a byte through the kernel, at each end
   Seconds reduce_per_byte = 0;
 };
 
-/// The MPI's own progress thread, which shares its core with the program.
+/// The MPI's own progress thread, which polls all the time and shares a core with a program, or with several.
 struct AsyncThread {
   bool exists = false;
-  Seconds slice = 0;  ///< computes so long, polls so long, by turns
+  Seconds slice = 0;        ///< for which the scheduler gives a core to each of those that want it, by turns
+  bool hands_over = false;  ///< the thread alone moves messages; else the program does, too, where it has its core
+  /// How many such threads are on the core of each rank. Another number of ranks: one each, its own.
+  std::vector<int> beside;
 };
 
 /// What the program computes, seconds. An application's is not known where the file has none.

@@ -2,6 +2,7 @@
 #include "rank.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -10,6 +11,11 @@ namespace simulated {
 // ---- what the program calls
 
 RequestPtr Rank::send(int peer, int tag, Bytes bytes) {
+  if (wakes_->turns() != nullptr) {
+    auto request = std::make_shared<Request>();
+    hand_over([this, peer, tag, bytes, request] { post_send(peer, tag, bytes, request); });
+    return request;
+  }
   cost_ = moving_ = 0;
   auto request = post_send(peer, tag, bytes);
   busy_until_ = std::max(now(), busy_until_) + cost_;
@@ -17,6 +23,11 @@ RequestPtr Rank::send(int peer, int tag, Bytes bytes) {
 }
 
 RequestPtr Rank::receive(int peer, int tag, Bytes bytes) {
+  if (wakes_->turns() != nullptr) {
+    auto request = std::make_shared<Request>();
+    hand_over([this, peer, tag, bytes, request] { post_receive(peer, tag, bytes, request); });
+    return request;
+  }
   cost_ = moving_ = 0;
   auto request = post_receive(peer, tag, bytes);
   busy_until_ = std::max(now(), busy_until_) + cost_;
@@ -24,13 +35,20 @@ RequestPtr Rank::receive(int peer, int tag, Bytes bytes) {
 }
 
 RequestPtr Rank::start(Rounds rounds) {
-  cost_ = moving_ = 0;
   auto collective = std::make_shared<Operation>();
   collective->rounds = std::move(rounds);
   collective->tag = -(++collective_count_);  // a program's own tags are not negative
-  began();
-  collectives_.push_back(collective);
-  next_round(*collective);  // and no more: both MPIs leave the rest to their progress
+  const auto begin = [this, collective] {
+    began();
+    collectives_.push_back(collective);
+    next_round(*collective);  // and no more: both MPIs leave the rest to their progress
+  };
+  if (wakes_->turns() != nullptr) {
+    hand_over(begin);
+    return collective;
+  }
+  cost_ = moving_ = 0;
+  begin();
   busy_until_ = std::max(now(), busy_until_) + cost_;
   return collective;
 }
@@ -40,6 +58,12 @@ RequestPtr Rank::start(Rounds rounds) {
 bool Rank::enter(const RequestPtr& request) {
   where_ = Where::inside;
   awaited_ = request;
+  if (wakes_->turns() != nullptr) {
+    if (request->done) {
+      awaited_ = nullptr;
+    }
+    return request->done;  // else its thread sees to it
+  }
   unvisited_ = true;
   if (now() >= busy_until_) {
     visit();
@@ -49,6 +73,7 @@ bool Rank::enter(const RequestPtr& request) {
     awaited_ = nullptr;
     return true;
   }
+  entered_ = busy_until_;
   world_.at(busy_until_, [this] { serve(); });
   return false;
 }
@@ -59,8 +84,10 @@ void Rank::serve() {
     return;  // a later call is on its way
   }
   if (!awaited_->done && (unvisited_ || !notices_.empty())) {
+    const bool first = unvisited_;
     visit();
     busy_until_ = now() + cost_;
+    entered_ = first ? busy_until_ : entered_;
   }
   if (!awaited_->done) {
     if (cost_ > 0 && busy_until_ > now()) {
@@ -68,14 +95,52 @@ void Rank::serve() {
     }
     return;
   }
+  // Who shares its core with a busy thread looks where its turns begin, and no sooner.
+  const Seconds turn = wakes_->looks();
+  const Seconds waited = std::max(Seconds{0}, busy_until_ - entered_);
+  resume_at(turn > 0 ? entered_ + (std::ceil(waited / turn) * turn) : busy_until_);
+}
+
+void Rank::resume_at(Seconds time) {
   awaited_ = nullptr;
-  world_.at(busy_until_, [this] { program_.resume(); });
+  world_.at(time, [this] { program_.resume(); });
+}
+
+// ---- where the MPI's own thread makes every call
+
+void Rank::hand_over(Action call) {
+  handed_over_.push_back(std::move(call));
+  plan_move();
+}
+
+void Rank::plan_move() {
+  world_.at(wakes_->turns()->thread_at(std::max(now(), moving_until_)), [this] { move(); });
+}
+
+void Rank::move() {
+  if (now() < moving_until_) {
+    plan_move();
+    return;
+  }
+  visit();
+  moving_until_ = now() + cost_;
+  if (awaited_ && awaited_->done) {
+    resume_at(wakes_->turns()->program_at(moving_until_));
+  }
 }
 
 void Rank::happened(Notice notice) {
   notices_.push_back(std::move(notice));
-  if (where_ == Where::inside && awaited_) {
-    world_.at(std::max(now(), busy_until_), [this] { serve(); });
+  if (wakes_->turns() != nullptr) {
+    plan_move();
+  } else if (where_ == Where::inside && awaited_) {
+    world_.at(std::max(now() + wakes_->sleeps(), busy_until_), [this] { serve(); });
+  } else if (where_ == Where::computing && asleep_ && wakes_->sleeps() > 0) {
+    world_.at(now() + wakes_->sleeps(), [this] {  // the core is free for the same thread
+      if (where_ == Where::computing) {
+        visit();
+      }
+    });
   } else if (where_ == Where::computing && now() < polling_until_) {
     visit();                                               // somebody is polling, and goes on
     const Seconds more = wakes_->stays() > 0 ? 0 : cost_;  // a busy thread's time is paid already
@@ -93,8 +158,13 @@ void Rank::begin_computing(std::coroutine_handle<> program, Seconds work, bool a
   where_ = Where::computing;
   asleep_ = asleep;
   program_ = program;
-  computed_at_ = std::max(now(), busy_until_) + work;
+  const Seconds begin = std::max(now(), busy_until_);
+  const Turns* turns = wakes_->turns();
+  computed_at_ = turns == nullptr ? begin + work
+                 : asleep         ? turns->program_at(begin + work)
+                                  : turns->computed(begin, work);
   world_.at(computed_at_, [this] { end_computing(); });
+  wakes_->computes(begin);
   plan_poll();
 }
 
@@ -138,6 +208,9 @@ void Rank::poll() {
 void Rank::visit() {
   cost_ = moving_ = 0;
   late_ = unvisited_ = false;
+  for (const auto& call : std::exchange(handed_over_, {})) {
+    call();
+  }
   bool again = true;
   while (again) {
     again = false;
@@ -228,10 +301,9 @@ void Rank::match(const MessagePtr& message, const RequestPtr& request) {
   }
 }
 
-RequestPtr Rank::post_send(int peer, int tag, Bytes bytes) {
+RequestPtr Rank::post_send(int peer, int tag, Bytes bytes, RequestPtr request) {
   began();
   cost_ += model_.costs.call;
-  auto request = std::make_shared<Request>();
   auto& receiver = *ranks_[static_cast<std::size_t>(peer)];
   const auto message = std::make_shared<Message>(world_, model_.protocol, *this, receiver, number_, tag, bytes);
   moved(message->begin());
@@ -243,10 +315,9 @@ RequestPtr Rank::post_send(int peer, int tag, Bytes bytes) {
   return request;
 }
 
-RequestPtr Rank::post_receive(int peer, int tag, Bytes /*bytes*/) {
+RequestPtr Rank::post_receive(int peer, int tag, Bytes /*bytes*/, RequestPtr request) {
   began();
   cost_ += model_.costs.call;
-  auto request = std::make_shared<Request>();
   const auto found = unexpected_.find({peer, tag});
   if (found == unexpected_.end()) {
     posted_[{peer, tag}].push_back(request);

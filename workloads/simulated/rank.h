@@ -112,8 +112,12 @@ class Rank final : public Endpoint {
   void moved(Bytes bytes);
   void complete(Request& request);
   void began();
-  RequestPtr post_send(int peer, int tag, Bytes bytes);
-  RequestPtr post_receive(int peer, int tag, Bytes bytes);
+  RequestPtr post_send(int peer, int tag, Bytes bytes, RequestPtr request = std::make_shared<Request>());
+  RequestPtr post_receive(int peer, int tag, Bytes bytes, RequestPtr request = std::make_shared<Request>());
+  void hand_over(Action call);
+  void plan_move();
+  void move();
+  void resume_at(Seconds time);
 
   enum class Where { outside, inside, computing };
 
@@ -145,8 +149,11 @@ class Rank final : public Endpoint {
   Seconds polling_until_ = 0;
   std::uint64_t plan_ = 0;  // the poll of an older plan does not happen
   PollCount polls_;
-  double burst_left_ = 0;  // at the time of the last transfer
-  Seconds burst_at_ = -1;  // never yet
+  Seconds entered_ = 0;              // when it began to wait
+  std::vector<Action> handed_over_;  // calls that the MPI's own thread has not made yet
+  Seconds moving_until_ = 0;         // that thread
+  double burst_left_ = 0;            // at the time of the last transfer
+  Seconds burst_at_ = -1;            // never yet
 };
 
 /// All ranks at one place in their programs, at no cost: what begins together is measured from together.

@@ -48,7 +48,7 @@ Run::Run(Network& network, const Model& model, const Variant& variant, int ranks
         fmt::format("--ranks {}: the platform has {} hosts, and a rank takes one", ranks, network.hosts()));
   }
   for (int number = 0; number < ranks; ++number) {
-    ranks_.push_back(std::make_unique<Rank>(network, model, ranks_, number, make_wakes(variant, model)));
+    ranks_.push_back(std::make_unique<Rank>(network, model, ranks_, number, make_wakes(variant, model, number, ranks)));
   }
 }
 

@@ -41,7 +41,7 @@ class Nobody final : public Wakes {
 };
 
 /// A thread that polls at a fixed period, whatever happens.
-class Timer final : public Wakes {
+class Timer : public Wakes {
  public:
   explicit Timer(Seconds period) : period_(period) {}
   std::optional<Seconds> next(Seconds now, bool /*traffic*/) override { return std::max(now, due_); }
@@ -52,17 +52,42 @@ class Timer final : public Wakes {
   Seconds due_ = 0;
 };
 
-/// A thread that polls all the time and shares the core with the program: the scheduler gives it to both by turns.
+/// The timer, and behind it a thread of the idle class, which has the core while the program does not compute: inside
+/// MPI the program sleeps until a poll of that thread has completed what it waits for.
+class Idle final : public Timer {
+ public:
+  Idle(Seconds period, Seconds later) : Timer(period), later_(later) {}
+  [[nodiscard]] Seconds sleeps() const override { return later_; }
+
+ private:
+  Seconds later_;
+};
+
+/// A thread that polls all the time and shares the core with the program: the scheduler gives it to both by turns. A
+/// program that waits finds the MPI's lock taken, and gives its turn away.
 class BusyThread final : public Wakes {
  public:
   explicit BusyThread(Seconds slice) : slice_(slice) {}
   std::optional<Seconds> next(Seconds now, bool /*traffic*/) override { return std::max(now, due_); }
   void polled(const Poll& poll) override { due_ = poll.at + (2 * slice_); }
   [[nodiscard]] Seconds stays() const override { return slice_; }
+  void computes(Seconds now) override { due_ = due_ > now ? due_ : now + slice_; }
+  [[nodiscard]] Seconds looks() const override { return slice_; }
 
  private:
   Seconds slice_;
   Seconds due_ = 0;
+};
+
+/// The MPI's own thread where it alone moves the messages, by turns with whoever is on its core.
+class HandedOver final : public Wakes {
+ public:
+  explicit HandedOver(const Turns& turns) : turns_(turns) {}
+  std::optional<Seconds> next(Seconds /*now*/, bool /*traffic*/) override { return {}; }
+  [[nodiscard]] const Turns* turns() const override { return &turns_; }
+
+ private:
+  Turns turns_;
 };
 
 /// The preset adaptive (progress_engine/src/core/event_loop.hpp): after a poll that moved something it lets more gather
@@ -172,13 +197,13 @@ class Adaptive final : public Wakes {
 };
 
 /// What each variant is to the model. The engine's busy threads share the program's core, as an MPI's own does.
-enum class Rule { nobody, timer, adaptive, busy_thread };
+enum class Rule { nobody, timer, idle, adaptive, busy_thread };
 
 const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> table{
       {"bare", Rule::nobody},        {"off", Rule::nobody},
       {"explicit", Rule::nobody},    {"timer", Rule::timer},
-      {"idle", Rule::timer},         {"adaptive", Rule::adaptive},
+      {"idle", Rule::idle},          {"adaptive", Rule::adaptive},
       {"thread", Rule::busy_thread}, {"mpi-async", Rule::busy_thread},
   };
   return table;
@@ -215,18 +240,26 @@ std::string why_not(const Variant& variant, const Model& model) {
   if (variant.preset == "mpi-async" && !model.async.exists) {
     return "this MPI has no progress thread of its own";
   }
+  if (rule->second == Rule::busy_thread && model.async.slice <= 0) {
+    return "the model does not say for how long the scheduler gives a core to a busy thread, so it is not simulated";
+  }
   return {};
 }
 
 bool polls(const Variant& variant) { return rules().at(variant.preset) != Rule::nobody; }
 
-std::unique_ptr<Wakes> make_wakes(const Variant& variant, const Model& model) {
+std::unique_ptr<Wakes> make_wakes(const Variant& variant, const Model& model, int rank, int ranks) {
   switch (rules().at(variant.preset)) {
     case Rule::timer:
       return std::make_unique<Timer>(setting(variant, "timer_us"));
+    case Rule::idle:
+      return std::make_unique<Idle>(setting(variant, "timer_us"), model.costs.managed);
     case Rule::adaptive:
       return std::make_unique<Adaptive>(variant, model.costs.wake);
     case Rule::busy_thread:
+      if (variant.preset == "mpi-async" && model.async.hands_over) {
+        return std::make_unique<HandedOver>(Turns(model.async, rank, ranks));
+      }
       return std::make_unique<BusyThread>(model.async.slice);
     case Rule::nobody:
       break;

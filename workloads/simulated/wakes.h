@@ -10,6 +10,7 @@
 
 #include "model.h"
 #include "network.h"
+#include "turns.h"
 
 namespace simulated {
 
@@ -39,6 +40,15 @@ class Wakes {
   virtual void polled(const Poll& /*poll*/) {}
   /// How long it goes on polling once it is awake, on the program's core.
   [[nodiscard]] virtual Seconds stays() const { return 0; }
+  /// A computation begins, when the program has just had its core.
+  virtual void computes(Seconds /*now*/) {}
+  /// The program sleeps inside MPI, and learns so much later of what has arrived; 0: it polls there itself.
+  [[nodiscard]] virtual Seconds sleeps() const { return 0; }
+  /// A program that waits leaves its core to a thread that polls, and looks each time that so long has passed; 0: at
+  /// once.
+  [[nodiscard]] virtual Seconds looks() const { return 0; }
+  /// Of a thread that alone moves the messages; null: the program does, too.
+  [[nodiscard]] virtual const Turns* turns() const { return nullptr; }
 };
 
 struct Variant {
@@ -56,7 +66,7 @@ std::string why_not(const Variant& variant, const Model& model);
 /// Whether under this variant, one that can be simulated, somebody polls beside the computation.
 bool polls(const Variant& variant);
 
-/// The rule of this variant. It must be one that can be simulated.
-std::unique_ptr<Wakes> make_wakes(const Variant& variant, const Model& model);
+/// The rule of this variant, which must be one that can be simulated, for `rank` among `ranks`.
+std::unique_ptr<Wakes> make_wakes(const Variant& variant, const Model& model, int rank, int ranks);
 
 }  // namespace simulated

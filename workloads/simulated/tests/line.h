@@ -52,8 +52,8 @@ class Job {
   Job(Model model, const std::string& variant, int ranks, const std::map<std::string, std::string>& settings = {})
       : model_(std::move(model)), fence(line, ranks) {
     for (int number = 0; number < ranks; ++number) {
-      this->ranks.push_back(
-          std::make_unique<Rank>(line, model_, this->ranks, number, make_wakes(variant_of(variant, settings), model_)));
+      this->ranks.push_back(std::make_unique<Rank>(line, model_, this->ranks, number,
+                                                   make_wakes(variant_of(variant, settings), model_, number, ranks)));
     }
   }
   /// Runs `program` on every rank; true if all came to their end.

@@ -2,6 +2,8 @@
 // The model against times worked out by hand: 1 MB/s, 1 ms latency, one wire a message.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "common/errors.h"
 #include "line.h"
 
@@ -176,9 +178,78 @@ TEST(Adaptive, ItsTimerWakesItWhereNothingArrives) {
   EXPECT_EQ(job.ranks[1]->polls().wakes, 1);  // after 2 ms, then after 4 more
 }
 
-TEST(OwnThread, SharesTheCore) {
+TEST(Idle, AProgramThatWaitsIsWokenLater) {
   Model model = free_model();
-  model.async = {.exists = true, .slice = 0.004};
+  model.costs.managed = 0.002;
+  for (const auto& [variant, hops] : {std::pair{"bare", 0}, std::pair{"timer", 0}, std::pair{"idle", 1}}) {
+    Job job(model, variant, 2);
+    Exchange exchange{.bytes = 500};
+    ASSERT_TRUE(job.run(std::ref(exchange)));
+    EXPECT_NEAR(exchange.receiver_end, 0.0005 + wire_latency + (hops * 0.002), tolerance) << variant;
+  }
+}
+
+TEST(Idle, ItsThreadAnswersWhileTheProgramSleepsInsteadOfComputing) {
+  Model model = free_model();
+  model.costs.managed = 0.002;
+  Job job(model, "idle", 2, {{"timer_us", "1000000"}});
+  Exchange exchange{.receiver_work = 0.5, .asleep = true};
+  ASSERT_TRUE(job.run(std::ref(exchange)));
+  EXPECT_NEAR(exchange.receiver_end, 0.5, tolerance);  // the envelope was answered beside the sleep
+  EXPECT_NEAR(exchange.sender_end, (2 * wire_latency) + 0.1 + (3 * 0.002), 0.002 + tolerance);
+}
+
+constexpr Seconds slice = 0.004;
+
+Model with_own_thread() {
+  Model model = free_model();
+  model.async = {.exists = true, .slice = slice};
+  return model;
+}
+
+TEST(OwnThread, AProgramThatWaitsLooksWhenItsTurnBegins) {
+  for (const char* variant : {"mpi-async", "thread"}) {
+    Job job(with_own_thread(), variant, 2);
+    Exchange exchange{.bytes = 500};  // there after 1.5 ms
+    ASSERT_TRUE(job.run(std::ref(exchange)));
+    EXPECT_NEAR(exchange.sender_end, 0, tolerance) << variant;  // nothing to wait for
+    EXPECT_NEAR(exchange.receiver_end, slice, tolerance) << variant;
+  }
+}
+
+TEST(OwnThread, TheProgramHasTheFirstTurn) {
+  Job job(with_own_thread(), "mpi-async", 1);
+  Seconds end = 0;
+  ASSERT_TRUE(job.run([&](Rank& rank) -> Task {
+    co_await rank.compute(slice / 2);
+    end = rank.now();
+  }));
+  EXPECT_NEAR(end, slice / 2, tolerance);
+}
+
+TEST(OwnThread, WhereItTakesEveryCallAnothersCoreIsShared) {
+  Model model = with_own_thread();
+  model.async.hands_over = true;
+  model.async.beside = {0, 2};  // both threads on the second rank's core
+  Job job(model, "mpi-async", 2);
+  std::array<Seconds, 2> ends{};
+  ASSERT_TRUE(job.run([&](Rank& rank) -> Task {
+    co_await rank.compute(9.5 * slice);
+    ends.at(static_cast<std::size_t>(rank.number())) = rank.now();
+  }));
+  EXPECT_NEAR(ends[0], 9.5 * slice, tolerance);
+  EXPECT_NEAR(ends[1], 27.5 * slice, tolerance);  // nine rounds of three, and half of its own tenth
+
+  Job transfer(model, "mpi-async", 2);
+  Exchange exchange{.bytes = 500};
+  ASSERT_TRUE(transfer.run(std::ref(exchange)));
+  // The threads' turns begin after one slice and after two, the program's after three.
+  EXPECT_NEAR(exchange.sender_end, slice, tolerance);
+  EXPECT_NEAR(exchange.receiver_end, 3 * slice, tolerance);
+}
+
+TEST(OwnThread, SharesTheCore) {
+  Model model = with_own_thread();
   Job job(model, "mpi-async", 1);
   Seconds end = 0;
   ASSERT_TRUE(job.run([&](Rank& rank) -> Task {
@@ -192,6 +263,8 @@ TEST(Variants, WhatHasNoModelIsSaid) {
   EXPECT_NE(why_not(variant_of("offload", {}), free_model()), "");
   EXPECT_NE(why_not(variant_of("adaptive", {{"burst", "5"}}), free_model()), "");
   EXPECT_NE(why_not(variant_of("mpi-async", {}), free_model()), "");
+  EXPECT_NE(why_not(variant_of("thread", {}), free_model()), "");  // no slice is known
+  EXPECT_EQ(why_not(variant_of("thread", {}), with_own_thread()), "");
   EXPECT_EQ(why_not(variant_of("adaptive", {{"max_distance_us", "500"}}), free_model()), "");
   EXPECT_THROW(variant_of("timer", {{"timer_us", "often"}}), workloads::UsageError);
 }
@@ -201,8 +274,8 @@ constexpr const char* file = R"({
   "protocol": {"eager_bytes": 65536, "handshake": true, "zero_copy": false,
                "send_buffer_bytes": 1000000, "receive_buffer_bytes": {"value": 2e6, "low": 1e6, "high": 3e6}},
   "shaper": {"burst_bytes": 0, "bytes_per_s": 0},
-  "costs": {"call_s": 1e-7, "wake_s": 1e-5, "copy_s_per_byte": 1e-10, "reduce_s_per_byte": 1e-10},
-  "async": {"exists": true, "slice_s": 0.004},
+  "costs": {"call_s": 1e-7, "wake_s": 1e-5, "managed_s": 2e-5, "copy_s_per_byte": 1e-10, "reduce_s_per_byte": 1e-10},
+  "async": {"exists": true, "slice_s": 0.004, "hands_over": false, "beside": [0, {"value": 2, "low": 2, "high": 2}]},
   "computation": {"unit_s": 1e-6}})";
 
 TEST(ModelFile, ADrawStaysWithinTheIntervals) {
@@ -212,6 +285,13 @@ TEST(ModelFile, ADrawStaysWithinTheIntervals) {
   EXPECT_GE(drawn, 1'000'000);
   EXPECT_LE(drawn, 3'000'000);
   EXPECT_EQ(drawn, model_from_json(file, "here", 3).protocol.receive_buffer_bytes);
+}
+
+TEST(ModelFile, SaysWhereTheBusyThreadsAre) {
+  const Model model = model_from_json(file, "here", 3);
+  EXPECT_EQ(model.async.beside, (std::vector{0, 2}));
+  EXPECT_EQ(threads_beside(model.async, 1, 2), 2);
+  EXPECT_EQ(threads_beside(model.async, 1, 8), 1);  // of another number of ranks nothing is known
 }
 
 TEST(ModelFile, WhatIsMissingIsNamed) {
