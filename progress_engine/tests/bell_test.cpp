@@ -98,6 +98,7 @@ TEST_F(Job, RingsBackWithoutAsking) {
   const auto two = bell(3, 2, rung2_);
   const auto three = bell(5, 3, rung3_);
   ASSERT_TRUE(reaches(*one, 3, rung2_));
+  ASSERT_TRUE(reaches(*one, 5, rung3_)) << "then node 3 has read the questions of before, too";
   const auto before = three->counts().refused;
   ASSERT_TRUE(eventually([&] {
     two->ring_partners();
