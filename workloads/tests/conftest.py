@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from harness.base import process
 from harness.base.mpis import MPIS, WHEEL_MPIS, Mpi
 from harness.base.paths import SCHEMA
 
@@ -96,17 +97,13 @@ class Launcher:
         own_output = any(argument.startswith("--output") for argument in arguments)
         if not own_output:
             arguments = (*arguments, f"--output={output}")
-        ended = subprocess.run(
-            self.command(ranks, *arguments, preload=preload),
-            env=self.environment() | environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=self.timeout_s,
-            check=False,
-        )
+        command = self.command(ranks, *arguments, preload=preload)
+        # not subprocess.run: given up, it kills mpiexec alone, and Open MPI's ranks would compute on
+        said = process.answer(command, self.timeout_s, self.environment() | environment)
+        if said.status is None:
+            raise subprocess.TimeoutExpired(command, self.timeout_s, said.out, said.err)
         lines = output.read_text().splitlines() if output.exists() else []
-        return Result(ended.returncode, ended.stderr, [json.loads(line) for line in lines])
+        return Result(said.status, said.err, [json.loads(line) for line in lines])
 
 
 def full(*values: object) -> object:
