@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the studies of applications measured, as the tables that their papers print: R3, F4, G1 and G5; and one rank
-beside the originals.
+"""What the studies of applications measured, as the tables that their papers print: P7, R3, F4, G1 and G5; NPB with
+overlap; and one rank beside the originals.
 
 .venv/bin/python -m analysis.documents.applications results/latest
 """
@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.documents.kernels import nas, npb_overlap
 from analysis.documents.serial import serial_rates
 from analysis.documents.sources import source
 from analysis.evidence import SETTING, Evidence, Where, matching
@@ -213,7 +214,7 @@ def _least(frame: pd.DataFrame) -> pd.Series:
     return frame.iloc[int(frame["value"].argmin())]
 
 
-TABLES = (serial_rates, fft_transposes, minife_threads, minife_calls, minighost_ways)
+TABLES = (serial_rates, nas, npb_overlap, fft_transposes, minife_threads, minife_calls, minighost_ways)
 
 
 def document(evidence: Evidence) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of R3, F4, G1 and G5 on records whose truth is known."""
+"""The tables of P7, R3, F4, G1, G5 and of NPB with overlap on records whose truth is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from analysis.documents.applications import document, main
 from analysis.evidence import Evidence
 from analysis.records.load import load
-from analysis.tests.test_applications import ghosts
+from analysis.tests.test_applications import ghosts, kernels
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_gemini import solves
 
@@ -83,6 +83,28 @@ def test_one_rank_has_nothing_to_hide(tmp_path: Path) -> None:
     fields = [point({"mode": mode}, elapsed_s=1.0, comp_s=1.0, comm_s=0.0) for mode in ("blocking", "pipelined")]
     text = printed(study_session(tmp_path / "s", "fft", {"bare": fields, "adaptive": fields}))
     assert "| 1 s [1 s, 1 s] | – | pipelined: 1 s [1 s, 1 s] | 1.00 | 1.00 |" in text
+
+
+def test_p7_has_each_variant_as_a_share_of_bare(tmp_path: Path) -> None:
+    measured = {"bare": kernels(2.0), "idle": kernels(2.5), "adaptive": kernels(1.9)}
+    session = study_session(tmp_path / "s", "nas", measured)
+    study_session(tmp_path / "s", "nas", {"bare": kernels(1.0), "adaptive": kernels(1.0)}, mpi="openmpi")
+    text = printed(session)
+    assert "| MPI | kernel | as published, bare | of that in MPI calls | adaptive / that | idle / that |" in text
+    rows = [line for line in text.splitlines() if line.startswith("| MPICH, s, ranks 1, class S |")]
+    assert [row.split(" | ")[1] for row in rows] == ["IS", "EP", "CG", "MG", "FT", "LU"]
+    assert rows[1].endswith("| EP | 4 s [4 s, 4 s] | 50 % | 0.95 [0.95, 0.95] | 1.25 [1.25, 1.25] |")
+    assert "| Open MPI, s, ranks 1, class S | LU | 6 s [6 s, 6 s] | 17 % | 1.00 [1.00, 1.00] | – |" in text
+
+
+def test_overlap_of_npb_is_held_against_the_published_order_and_bare(tmp_path: Path) -> None:
+    few = ("is", "cg")
+    bare = kernels(1.0, of=few) + kernels(0.9, "overlapped", few)
+    adaptive = kernels(1.1, of=few) + kernels(0.6, "overlapped", few)
+    text = printed(study_session(tmp_path / "s", "npb-overlap", {"bare": bare, "adaptive": adaptive}))
+    assert "| blocking, adaptive / that | overlapped, bare / that | overlapped, adaptive / that |" in text
+    row = "| CG | 2 s [2 s, 2 s] | 50 % | 1.10 [1.10, 1.10] | 0.90 [0.90, 0.90] | 0.60 [0.60, 0.60] |"
+    assert f"| MPICH, s, ranks 1, class S {row}" in text
 
 
 def test_a_session_without_applications_has_no_tables(tmp_path: Path, capsys: Any) -> None:
