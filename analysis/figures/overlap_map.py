@@ -19,12 +19,13 @@ from analysis.figures import style, toolkit
 from analysis.figures.plot import Plot, plain_words
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import METRICS
+from analysis.metrics.limit import LIMIT
 from analysis.records import frames
 from analysis.words import MPI_ORDER, bytes_text, in_order, mpi_title, seconds_text
 
 NAME = "overlap_map"
 TITLE = "Overlap efficiency over message size and computation"
-SHOWN = ("bare", "mpi-async", "adaptive")
+SHOWN = ("bare", "mpi-async", "adaptive", LIMIT)
 UNSURE = 0.5  # half-width of an interval beyond which a cell's colour says little
 BOX = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
 SIZES, COMPUTATIONS = 4, 3  # a map of fewer is a table
@@ -50,10 +51,15 @@ class OverlapMap:
         for (system, pattern), group in frames.groups(part, ["system", "pattern"]) if len(part) else ():
             column = "comp_s" if "comp_s" in group and group["comp_s"].notna().any() else "comp_over_comm"
             group = group[group[column].astype(float) > 0]  # noqa: PLW2901 - without computation there is no overlap
-            swept = group["size_bytes"].nunique() >= SIZES and group[column].nunique() >= COMPUTATIONS
-            if swept and group["value"].notna().any():
+            if not _swept(group[group["variant"] == LIMIT], column):
+                group = group[group["variant"] != LIMIT]  # noqa: PLW2901 - it is swept in a few places only
+            if _swept(group, column) and group["value"].notna().any():
                 found.append(_draw(group, column, (self.study, pattern, system if several else None), provenance))
         return found
+
+
+def _swept(part: pd.DataFrame, column: str) -> bool:
+    return bool(part["size_bytes"].nunique() >= SIZES and part[column].nunique() >= COMPUTATIONS)
 
 
 @toolkit.styled

@@ -6,10 +6,12 @@ OVERLAP_BENCH_BASELINE=write .venv/bin/python -m pytest analysis/tests/test_figu
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.testing.compare import compare_images
@@ -19,6 +21,7 @@ from analysis.benchmarks.synthetic import LIMITED, MB, USUAL, Behaviour, Synthet
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.toolkit import Drawn
+from analysis.metrics.limit import LIMIT
 from analysis.records.load import load
 from analysis.words import bytes_text, plain, seconds_text
 
@@ -93,6 +96,36 @@ def test_the_csv_holds_exactly_the_drawn_points(drawn: dict[str, Drawn], tmp_pat
     assert set(table["variant"]) == set(LIMITED)
     assert set(table.loc[table["value"].isna(), "status"]) == {"skipped", "timeout"}
     assert paths["svg"].read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize("name", ["overlap_ratio-4mb", "send_time-both", "overlap_efficiency-both"])
+def test_the_limit_is_a_line_where_it_was_measured(drawn: dict[str, Drawn], name: str) -> None:
+    """Too thin a line for the comparison of pictures to miss."""
+    figure = drawn[name]
+    measured = figure.points.loc[figure.points["variant"] == LIMIT, "value"].dropna()
+    lines = [line for axes in figure.figure.axes for line in axes.lines]
+    curves = [y for line in lines if line.get_marker() == style.LIMIT["marker"] for y in np.asarray(line.get_ydata())]
+    places = [np.asarray(line.get_xdata()) for line in lines]
+    upright = {float(x[0]) for x in places if len(set(x)) == 1}
+    assert len(measured) > 0
+    assert sorted(measured) == sorted(curves) if curves else set(measured) <= upright
+
+
+def test_a_map_has_the_limit_where_it_was_swept_as_the_others(tmp_path: Path) -> None:
+    def rows(comp_s: tuple[float, ...], folder: Path) -> set[str]:
+        sizes = (1, 16 << 10, MB, 8 * MB)
+        made = Synthetic(mpis={"mpich": LIMITED}, study="send-time", sizes=sizes, comp_s=(1e-4, 1e-3, 2e-2), launches=2)
+        session = made.write(folder)
+        for file in (folder / "records").glob("*.limit.jsonl"):
+            lines = file.read_text().splitlines(keepends=True)
+            kept = [line for line in lines if json.loads(line).get("point", {}).get("comp_s", comp_s[0]) in comp_s]
+            file.write_text("".join(kept))
+        found = catalogue.draw_all(Evidence(load([session])), "")
+        (drawn_map,) = [figure for figure in found if figure.name.startswith("overlap_map")]
+        return set(drawn_map.points["variant"])
+
+    assert LIMIT in rows((1e-4, 1e-3, 2e-2), tmp_path / "whole")
+    assert LIMIT not in rows((1e-3,), tmp_path / "once"), "a row of crosses says nothing"
 
 
 def test_variants_differ_in_more_than_colour() -> None:
