@@ -128,7 +128,7 @@ def assert_refused(result: Result, program: str, sentence: str) -> None:
     assert result.lines == []
 
 
-def _launcher(name: str, folder: Path) -> Launcher:
+def built_launcher(name: str, folder: Path) -> Launcher:
     mpi = MPIS[name]
     if not mpi.installed():
         pytest.skip(f"{name} is not installed")
@@ -141,16 +141,16 @@ def _launcher(name: str, folder: Path) -> Launcher:
 @pytest.fixture(params=WHEEL_MPIS)
 def launcher(request: pytest.FixtureRequest, tmp_path: Path) -> Launcher:
     """On each MPI in turn."""
-    return _launcher(request.param, tmp_path)
+    return built_launcher(request.param, tmp_path)
 
 
 @pytest.fixture(params=["mpich", *(full(name) for name in WHEEL_MPIS if name != "mpich")])
 def mpich_first(request: pytest.FixtureRequest, tmp_path: Path) -> Launcher:
     """On MPICH, and with --full on each MPI: for what is the workload's more than the MPI's."""
-    return _launcher(request.param, tmp_path)
+    return built_launcher(request.param, tmp_path)
 
 
 @pytest.fixture
 def mpich(tmp_path: Path) -> Launcher:
     """On MPICH alone, whose launcher is the quickest: for what no MPI changes."""
-    return _launcher("mpich", tmp_path)
+    return built_launcher("mpich", tmp_path)
