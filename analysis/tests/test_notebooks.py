@@ -19,7 +19,7 @@ from analysis.statistics.interval import Interval
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
-CHEAP = ("tuning", "miwa", "regression_to_cause")  # these are run by default
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 # In prose these are names: of a paper's figures and sections, of studies, of units of what was asked for.
 NAMES = re.compile(
     r"`[^`]*`|\b(?:figures?|sections?) [\w-]+(?: and \w+)?|\b[PMRFG]\d\b|\(\w+,? \d{4}\)|\(Sandia, \d{4}\)"
@@ -32,7 +32,7 @@ def cells(path: Path) -> list[tuple[str, str]]:
     return list(zip(parts[::2], parts[1::2], strict=True))
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@each_notebook
 def test_prose_has_no_number_that_nobody_checks(path: Path) -> None:
     assert path.read_text().startswith("# SPDX-License-Identifier: BSD-3-Clause\n# %% [markdown]\n# # ")
     prose = [text for head, text in cells(path) if "[markdown]" in head]
@@ -44,10 +44,7 @@ def test_prose_has_no_number_that_nobody_checks(path: Path) -> None:
         assert not re.search(r"\d", NAMES.sub("", words)), f"a number in prose: {words}"
 
 
-@pytest.mark.parametrize(
-    "path", [path if path.stem in CHEAP else pytest.param(path, marks=pytest.mark.full) for path in NOTEBOOKS],
-    ids=lambda path: path.stem,
-)  # fmt: skip
+@each_notebook
 def test_a_notebook_says_what_its_session_says(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(book.VARIABLE, raising=False)
     assert runpy.run_path(str(path))["book"].is_reference
@@ -55,7 +52,7 @@ def test_a_notebook_says_what_its_session_says(path: Path, monkeypatch: pytest.M
 
 @pytest.mark.full
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@each_notebook
 def test_jupyter_runs_it_and_shows_its_figures(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jupytext = pytest.importorskip("jupytext", reason="the extra `notebooks` is not installed")
     client = pytest.importorskip("nbclient", reason="the extra `notebooks` is not installed").NotebookClient
@@ -70,8 +67,7 @@ def test_jupyter_runs_it_and_shows_its_figures(path: Path, monkeypatch: pytest.M
     assert path.stem in ("tuning", "regression_to_cause") or "image/png" in shown
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@each_notebook
 def test_a_notebook_runs_on_any_session(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -82,6 +78,20 @@ def test_a_notebook_runs_on_any_session(
     assert not runpy.run_path(str(path))["book"].is_reference
     if path.stem in ("ruhela", "fukuoka", "miwa", "gemini"):
         assert "*Not measured in this session:*" in capsys.readouterr().out
+
+
+def test_the_parameter_names_the_newest_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "latest").symlink_to(ROOT / "results" / "reference" / "overlap-10gbit")
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
+    monkeypatch.delenv(book.VARIABLE, raising=False)
+    copy = tmp_path / "copy.py"
+    source = (ROOT / "notebooks" / "does_mpi_progress.py").read_text()
+    copy.write_text(source.replace('SESSION = ""', 'SESSION = "latest"'))
+    read = runpy.run_path(str(copy))["book"]
+    assert read.sessions == [tmp_path / "latest"] and not read.is_reference
+    assert "in this session:* " in capsys.readouterr().out
 
 
 def test_gates_behind_two_sessions_are_shown(
@@ -122,10 +132,7 @@ def changed_copy(source: Path, into: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize(
-    "path", [path if path.stem in CHEAP else pytest.param(path, marks=pytest.mark.full) for path in NOTEBOOKS],
-    ids=lambda path: path.stem,
-)  # fmt: skip
+@each_notebook
 def test_a_number_changed_in_the_session_fails_the_notebook(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
