@@ -154,7 +154,7 @@ gates = book.gates()
 gates
 
 # %%
-slower = sorted(set(gates.loc[gates["verdict"] == "commit", "candidate"])) if len(gates) else []
+slower = sorted(set(gates.loc[gates["verdict"] == "commit", "candidate"]))
 for candidate in slower:
     show(Sentence(f"Shown to be slower: `{candidate}`."))
 

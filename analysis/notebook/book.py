@@ -35,6 +35,10 @@ from analysis.words import mpi_title, text
 
 ROOT = Path(__file__).resolve().parents[2]
 GATE = Path("gate") / "gate.json"
+OF_GATES = [
+    "session", "baseline", "candidate", "verdict", "rounds", "point", "candidate / baseline", "from", "to",
+    "its copy / baseline",
+]  # fmt: skip
 VARIABLE = "OVERLAP_BENCH_SESSION"  # what ./bench notebook --session sets
 
 
@@ -111,13 +115,12 @@ class Book:
         """What the sessions among these that are gates have told: a row a gate and point."""
         told = [json.loads((it / GATE).read_text()) for it in self.sessions if (it / GATE).is_file()]
         rows = [
-            {"baseline": gate["base"], "candidate": gate["new"], "verdict": gate["verdict"], "rounds": gate["rounds"],
-             "point": point["name"], "candidate / baseline": point["ratio"], "from": point["low"], "to": point["high"],
-             "its copy / baseline": point["control"]}
+            [gate["session"], gate["base"], gate["new"], gate["verdict"], gate["rounds"], point["name"],
+             *(point[of] for of in ("ratio", "low", "high", "control"))]
             for gate in told
             for point in gate["points"]
         ]  # fmt: skip
-        return pd.DataFrame(rows)
+        return pd.DataFrame(rows, columns=OF_GATES)
 
     def decided(self, paper: str, decision: str) -> int:
         """How often a decision was reached."""
