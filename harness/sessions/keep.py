@@ -20,7 +20,7 @@ from pathlib import Path
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 
-KEPT = ("session.json", "lock", "calibration", "nodes", "records", "gate", "tuning", "costs")
+KEPT = ("session.json", "calibration", "nodes", "records", "gate", "tuning", "costs")
 DRAWN = ("figures", "report.html")
 TEXTS = (".json", ".jsonl", ".html", ".csv", ".svg", ".md", ".txt", ".xml", ".conf", ".env", "")
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.base import git
 from harness.base.paths import ROOT
+from harness.sessions import session as sessions
 from harness.sessions.keep import main
 
 
@@ -80,3 +82,15 @@ def test_mistakes_are_a_sentence_and_leave_nothing(
     assert main([str(session), str(tmp_path / "kept"), *arguments]) == 2
     assert sentence in capsys.readouterr().err
     assert set(tmp_path.iterdir()) == {session, *before}
+
+
+def test_a_kept_session_that_is_read_leaves_the_checkout_as_it_was() -> None:
+    """Else every session that follows would say that it was measured with changes."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone")
+    kept_one = sessions.load("results/reference/demo")
+    kept_one.tidy()
+    assert (kept_one.path / "lock").exists()
+    told = git.ask(ROOT, "status", "--porcelain", "--", str(kept_one.path))
+    assert told.status == 0 and "lock" not in told.out
+    assert not git.ask(ROOT, "ls-files", "results/reference/**/lock").out
