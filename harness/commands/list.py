@@ -67,6 +67,11 @@ def _print_quick_table(rows: list[dict[str, Any]]) -> None:
     print(f"in all about {sum(row['seconds'] for row in rows) / 60:.1f} min, beside the set-up")
 
 
+def _sentences(*parts: str) -> str:
+    """Each with its full stop, unless it ends with a sign of its own."""
+    return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts)
+
+
 def list_(
     as_json: options.Json = False,
     quick: Annotated[
@@ -89,7 +94,7 @@ def list_(
         print(json.dumps(found, indent=1))
         return 0
     described = {
-        "study": {name: f"{study['title']} {study['source']}." for name, study in found["studies"].items()},
+        "study": {name: _sentences(study["title"], study["source"]) for name, study in found["studies"].items()},
         "group": {name: ", ".join(members) for name, members in found["groups"].items()},
         "system": {name: f"{s['summary']}; MPIs: {', '.join(s['mpis'])}" for name, s in found["systems"].items()},
         "variant": found["variants"],

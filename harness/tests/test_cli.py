@@ -17,6 +17,7 @@ from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.sessions import run as runs
+from reframe_checks.catalogue import studies
 
 WRONG = {
     "command": (["measure"], "No such command"),
@@ -146,6 +147,18 @@ def test_starting_again_takes_less_than_a_second_or_two() -> None:
     )
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+def test_a_listed_study_has_its_title_and_its_source_as_sentences(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    assert main(["list"]) == 0
+    told = capsys.readouterr().out
+    for study in studies().values():
+        title = study.title if study.title.endswith("?") else f"{study.title}."
+        assert f"{title} {study.source}." in told
+    assert ".." not in told and "?." not in told
 
 
 def test_the_quick_table_says_what_a_run_would_be(capsys: pytest.CaptureFixture[str], results: Path) -> None:
