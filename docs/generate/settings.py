@@ -70,9 +70,15 @@ def _row(kind: str, text: str) -> Setting:
     return Setting(kind=kind, **dict(zip(TAKES[kind], values, strict=True)))
 
 
+def _begun(meaning: str) -> str:
+    """With a capital, unless it begins with a setting's value (safety=offload: ...), which is written as it is."""
+    first = meaning.partition(" ")[0]
+    return meaning if "=" in first else meaning[:1].upper() + meaning[1:]
+
+
 def pages() -> dict[str, str]:
     rows = [
-        (code(one.key), one.values, code(one.initial), plain(one.meaning[:1].upper() + one.meaning[1:]))
+        (code(one.key), one.values, code(one.initial), plain(_begun(one.meaning)))
         for one in settings()
     ]
     presets = json.loads(PRESETS.read_text())

@@ -95,6 +95,13 @@ def test_an_old_generated_page_would_be_found(page: str, tmp_path: Path, monkeyp
     assert differing() == [page]
 
 
+def test_a_settings_value_is_written_as_it_is_set() -> None:
+    rows = [line.split(" | ") for line in everything()["settings.md"].splitlines() if line.startswith("| `")]
+    values = re.compile(r"^(\w+)=")
+    named = [found[1] for row in rows if (found := values.match(row[-1]))]
+    assert named and set(named) <= {one.key for one in settings.settings()}
+
+
 @pytest.mark.mpi
 def test_the_page_of_the_settings_has_those_that_progress_info_knows() -> None:
     build.ensure(MPIS["mpich"], "progress-info")
