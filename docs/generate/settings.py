@@ -77,10 +77,7 @@ def _begun(meaning: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    rows = [
-        (code(one.key), one.values, code(one.initial), plain(_begun(one.meaning)))
-        for one in settings()
-    ]
+    rows = [(code(one.key), one.values, code(one.initial), plain(_begun(one.meaning))) for one in settings()]
     presets = json.loads(PRESETS.read_text())
     chosen = [
         (
