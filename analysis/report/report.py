@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,8 +157,8 @@ def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], folder: Path) 
 
 
 def named(path: str) -> str:
-    """A session as a command names it: by its name where it stands among the results, from the repository if there."""
+    """A session as a shell's command names it: by its name among the results, from the repository if it is there."""
     folder = Path(path)
     if folder.parent.name == "results":
-        return folder.name
-    return str(folder.relative_to(ROOT)) if folder.is_relative_to(ROOT) else path
+        return shlex.quote(folder.name)
+    return shlex.quote(str(folder.relative_to(ROOT)) if folder.is_relative_to(ROOT) else path)

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import html.parser
+import json
 import re
+import shlex
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -209,6 +212,17 @@ def test_several_sessions_stand_side_by_side(sessions: list[Path], tmp_path: Pat
     panels = list(zip(root.all("text", **{"class": "head"}), root.all("text", **{"class": "sub"}), strict=True))
     sides = [("MPICH", "s1"), ("MPICH", "s2"), ("Open MPI", "s1"), ("Open MPI", "s2")]
     assert [(mpi.text, session.text) for mpi, session in panels][:4] == sides
+
+
+def test_the_command_names_every_session_as_a_shell_takes_it(sessions: list[Path], tmp_path: Path) -> None:
+    other = tmp_path / "a session's folder"
+    shutil.copytree(sessions[0], other)
+    facts = json.loads((other / "session.json").read_text())
+    (other / "session.json").write_text(json.dumps(facts | {"session": "other"}))
+    (command,) = Tree(build_report([sessions[1], other], tmp_path / "out").path.read_text()).root.all(
+        "code", id="command"
+    )
+    assert shlex.split(command.text) == ["./bench", "report", str(sessions[1]), str(other)]
 
 
 def test_what_is_chosen_is_drawn_with_the_values_of_everything(
