@@ -66,9 +66,9 @@ Scale = Annotated[
     str,
     typer.Option(
         "--scale",
-        metavar="quick|paper",
-        help="How much: seconds, or the paper's own.",
-        autocompletion=lambda: ["quick", "paper"],
+        metavar="quick|paper|test",
+        help="How much: seconds, the paper's own, or so little that it only shows that it runs.",
+        autocompletion=lambda: ["quick", "paper", "test"],
     ),
 ]
 Settings = Annotated[

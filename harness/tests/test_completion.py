@@ -47,6 +47,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         "bench run x --variant bare,adap": {"bare,adaptive"},
         "bench run x --system vcluster-": {"vcluster-slurm", "vcluster-spack"},
         "bench run x --scale q": {"quick"},
+        "bench run x --scale t": {"test"},
         "bench run --resume 2026": {"20260102-030405-some"},
         "bench completion ": {"bash", "fish", "zsh"},
     }.items(),
