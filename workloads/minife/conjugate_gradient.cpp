@@ -7,16 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
 #include "common/mpi_process.h"
+#include "minife/spectrum.h"
 
 namespace workloads::minife {
 namespace {
 
-constexpr double relative_residual = 1e-10;
 constexpr double relative_gap = 1e-9;  // rounding leaves some 1e-13
-constexpr int iterations_between_replacements = 50;
 
 /// Calls action(place) for each of the rank's own.
 template <class Action>
@@ -26,19 +24,6 @@ void for_each_place(const Layout& layout, Action action) {
       action(place);
     }
   });
-}
-
-/// The smallest eigenvalue of the matrix inside: the products of the three axes' own, which are known.
-double smallest_eigenvalue(const Triple& nodes) {
-  std::array<double, 3> stiffness{};
-  std::array<double, 3> mass{};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const double edge = 1.0 / (nodes[axis] - 1);
-    const double cosine = std::cos(std::numbers::pi * edge);
-    stiffness[axis] = 2 * (1 - cosine) / edge;
-    mass[axis] = edge * (2 + cosine) / 3;
-  }
-  return (stiffness[0] * mass[1] * mass[2]) + (mass[0] * stiffness[1] * mass[2]) + (mass[0] * mass[1] * stiffness[2]);
 }
 
 }  // namespace
@@ -61,14 +46,29 @@ void ConjugateGradient::start() {
     std::ranges::fill(*vector, 0);
   }
   for_each_place(matrix_.layout(), [&](std::size_t i) { r_[i] = matrix_.right_hand_side()[i] - x_[i]; });
+  if (!reductions_.pipelined) {
+    p_ = r_;
+  }
 }
 
 void ConjugateGradient::solve(Calls& calls) {
   start();
-  if (reductions_.pipelined) {
-    solve_pipelined(calls);
-  } else {
-    solve_plain(calls);
+  calls_ = &calls;
+  const Method method(reductions_.pipelined);
+  method.begin(*this);
+  for (;;) {
+    method.to_the_test(*this);
+    if (iterations_ == 0) {
+      first_square_ = gamma_ = sums_[0];
+    }
+    if (is_small(sums_[0]) || iterations_ == most_iterations_) {
+      break;
+    }
+    method.behind_it(*this);
+    ++iterations_;
+    if (method.replaces(iterations_)) {
+      Method::replace(*this);
+    }
   }
   calls.end();
 }
@@ -83,63 +83,75 @@ double ConjugateGradient::dot(const Vector& a, const Vector& b) const {
   return sum;
 }
 
-double ConjugateGradient::sum(double mine, Calls& calls) const {
+Vector& ConjugateGradient::vector(Name name) {
+  const std::array all{&x_, &r_, &p_, &q_, &w_, &s_, &z_};
+  return *all[static_cast<std::size_t>(name)];
+}
+
+void ConjugateGradient::multiply(Name in, Name out) { product_.multiply(vector(in), vector(out), *calls_); }
+
+void ConjugateGradient::multiply_all(std::span<const Names> pairs) {
+  auto mine = mine_.begin();
+  for (const auto& [a, b] : pairs) {
+    *mine++ = dot(vector(a), vector(b));
+  }
+}
+
+void ConjugateGradient::sum(std::span<const Names> pairs) {
+  multiply_all(pairs);
   if (reductions_.barrier_first) {
-    calls.make(Call::barrier, [] { require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); });
+    calls_->make(Call::barrier, [] { require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); });
   }
-  double all = 0;
-  calls.make(Call::allreduce,
-             [&] { require(MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce"); });
-  return all;
+  calls_->make(Call::allreduce, [&] {
+    require(
+        MPI_Allreduce(mine_.data(), sums_.data(), static_cast<int>(pairs.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD),
+        "MPI_Allreduce");
+  });
 }
 
-void ConjugateGradient::solve_plain(Calls& calls) {
-  p_ = r_;
-  first_square_ = gamma_ = sum(dot(r_, r_), calls);
-  while (!is_small(gamma_) && iterations_ < most_iterations_) {
-    product_.multiply(p_, q_, calls);
-    alpha_ = gamma_ / sum(dot(p_, q_), calls);
-    for_each_place(matrix_.layout(), [&](std::size_t i) {
-      x_[i] += alpha_ * p_[i];
-      r_[i] -= alpha_ * q_[i];
-    });
-    const double before = gamma_;
-    gamma_ = sum(dot(r_, r_), calls);
-    const double beta = gamma_ / before;
-    for_each_place(matrix_.layout(), [&](std::size_t i) { p_[i] = r_[i] + (beta * p_[i]); });
-    ++iterations_;
-  }
-}
-
-// P. Ghysels, W. Vanroose, "Hiding global synchronization latency in the preconditioned conjugate gradient algorithm",
-// Parallel Computing 40 (2014): one reduction an iteration, beside the product that does not need it.
-void ConjugateGradient::solve_pipelined(Calls& calls) {
-  product_.multiply(r_, w_, calls);
-  while (pipelined_step(calls)) {
-    ++iterations_;
-    if (iterations_ % iterations_between_replacements == 0) {
-      replace_residuals(calls);
-    }
-  }
-}
-
-bool ConjugateGradient::pipelined_step(Calls& calls) {
-  const std::array<double, 2> mine{dot(r_, r_), dot(w_, r_)};
-  std::array<double, 2> all{};
-  MPI_Request request = MPI_REQUEST_NULL;
-  calls.make(Call::allreduce, [&] {
-    require(MPI_Iallreduce(mine.data(), all.data(), 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request),
+void ConjugateGradient::start_sums(std::span<const Names> pairs) {
+  multiply_all(pairs);
+  calls_->make(Call::allreduce, [&] {
+    require(MPI_Iallreduce(mine_.data(), sums_.data(), static_cast<int>(pairs.size()), MPI_DOUBLE, MPI_SUM,
+                           MPI_COMM_WORLD, &sums_request_),
             "MPI_Iallreduce");
   });
-  product_.multiply(w_, q_, calls);
-  calls.make(Call::allreduce_wait, [&] { require(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait"); });
-  const auto [gamma, delta] = all;
-  const bool first = iterations_ == 0;
-  first_square_ = first ? gamma : first_square_;
-  if (is_small(gamma) || iterations_ == most_iterations_) {
-    gamma_ = gamma;
-    return false;
+}
+
+void ConjugateGradient::finish_sums() {
+  calls_->make(Call::allreduce_wait, [&] { require(MPI_Wait(&sums_request_, MPI_STATUS_IGNORE), "MPI_Wait"); });
+}
+
+void ConjugateGradient::update(Update what) {
+  switch (what) {
+    case Update::advance:
+      return advance();
+    case Update::turn:
+      return turn();
+    case Update::pipeline:
+      return pipeline();
+    case Update::replace:
+      return replace();
   }
+}
+
+void ConjugateGradient::advance() {
+  alpha_ = gamma_ / sums_[0];
+  for_each_place(matrix_.layout(), [&](std::size_t i) {
+    x_[i] += alpha_ * p_[i];
+    r_[i] -= alpha_ * q_[i];
+  });
+}
+
+void ConjugateGradient::turn() {
+  const double beta = sums_[0] / gamma_;
+  gamma_ = sums_[0];
+  for_each_place(matrix_.layout(), [&](std::size_t i) { p_[i] = r_[i] + (beta * p_[i]); });
+}
+
+void ConjugateGradient::pipeline() {
+  const auto [gamma, delta] = sums_;
+  const bool first = iterations_ == 0;
   const double beta = first ? 0 : gamma / gamma_;
   alpha_ = gamma / (first ? delta : delta - (beta * gamma / alpha_));
   gamma_ = gamma;
@@ -151,30 +163,25 @@ bool ConjugateGradient::pipelined_step(Calls& calls) {
     r_[i] -= alpha_ * s_[i];
     w_[i] -= alpha_ * z_[i];
   });
-  return true;
 }
 
-// What is followed through all those sums drifts away from the truth. A drift that is more than rounding is an error
-// that the replacement would hide: it is kept for verify().
-void ConjugateGradient::replace_residuals(Calls& calls) {
-  compute_residual(q_, calls);
+// A drift that is more than rounding is an error that the replacement would hide: it is kept for verify().
+void ConjugateGradient::replace() {
+  subtract_from_right_hand_side();
   for_each_place(matrix_.layout(), [&](std::size_t i) {
     gap_ += std::pow(q_[i] - r_[i], 2);
     r_[i] = q_[i];
   });
-  product_.multiply(r_, w_, calls);
-  product_.multiply(p_, s_, calls);
-  product_.multiply(s_, z_, calls);
 }
 
-void ConjugateGradient::compute_residual(Vector& out, Calls& calls) {
-  product_.multiply(x_, out, calls);
-  for_each_place(matrix_.layout(), [&](std::size_t i) { out[i] = matrix_.right_hand_side()[i] - out[i]; });
+void ConjugateGradient::subtract_from_right_hand_side() {
+  for_each_place(matrix_.layout(), [&](std::size_t i) { q_[i] = matrix_.right_hand_side()[i] - q_[i]; });
 }
 
 std::string ConjugateGradient::verify(const Triple& nodes, const Exact& exact) {
   Calls untimed(nullptr, 1);
-  compute_residual(q_, untimed);
+  product_.multiply(x_, q_, untimed);
+  subtract_from_right_hand_side();
   double gap = gap_;
   for_each_place(matrix_.layout(), [&](std::size_t i) { gap += std::pow(q_[i] - r_[i], 2); });
   const auto error = exact.compare(x_);
@@ -190,7 +197,7 @@ std::string ConjugateGradient::verify(const Triple& nodes, const Exact& exact) {
   }
   // Where the iterations ended before the residual was small, their rest is allowed for: no more than it can be.
   const double root_nodes = std::sqrt(sums[3]);
-  const double rest = std::sqrt(sums[1]) / smallest_eigenvalue(nodes) / root_nodes;
+  const double rest = std::sqrt(sums[1]) / eigenvalue(nodes, {1, 1, 1}) / root_nodes;
   const double deviation = std::sqrt(sums[2]) / root_nodes;
   const double allowed = Exact::tolerance(nodes) + rest;
   return deviation <= allowed ? std::string()

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <mpi.h>
+
+#include <array>
 #include <span>
 #include <string>
 
 #include "minife/exact.h"
+#include "minife/method.h"
 #include "minife/product.h"
 
 namespace workloads::minife {
 
-/// How sums over all ranks are formed.
-struct Reductions {
-  bool pipelined = false;      ///< one MPI_Iallreduce an iteration, beside the product; else two MPI_Allreduce
-  bool barrier_first = false;  ///< MPI_Barrier before each: who comes late is waited for there, not in the reduction
-};
-
 /// Solves A x = b on all ranks. All functions that are not const are collective.
-class ConjugateGradient {
+class ConjugateGradient final : private SolveSteps {
  public:
   ConjugateGradient(const Matrix& matrix, Product& product, Reductions reductions, int most_iterations);
 
@@ -33,21 +31,31 @@ class ConjugateGradient {
   [[nodiscard]] double true_residual() const noexcept { return true_residual_; }
 
  private:
+  void multiply(Name in, Name out) override;
+  void sum(std::span<const Names> pairs) override;
+  void start_sums(std::span<const Names> pairs) override;
+  void finish_sums() override;
+  void update(Update what) override;
+
   void start();
-  void solve_plain(Calls& calls);
-  void solve_pipelined(Calls& calls);
-  /// One iteration of the pipelined method; false when the residual is small enough.
-  bool pipelined_step(Calls& calls);
-  void replace_residuals(Calls& calls);
+  void advance();
+  void turn();
+  void pipeline();
+  void replace();
+  Vector& vector(Name name);
+  void multiply_all(std::span<const Names> pairs);
   [[nodiscard]] bool is_small(double square) const noexcept;
-  double sum(double mine, Calls& calls) const;
   [[nodiscard]] double dot(const Vector& a, const Vector& b) const;
-  /// out = b - A x
-  void compute_residual(Vector& out, Calls& calls);
+  /// q = b - q, where q is A x.
+  void subtract_from_right_hand_side();
 
   const Matrix& matrix_;
   Product& product_;
   Reductions reductions_;
+  Calls* calls_ = nullptr;        ///< of the solve that is under way
+  std::array<double, 2> mine_{};  ///< scalar products on this rank
+  std::array<double, 2> sums_{};  ///< and on all
+  MPI_Request sums_request_ = MPI_REQUEST_NULL;
   int most_iterations_;
   int iterations_ = 0;
   double first_square_ = 0;  ///< of the residual's norm, of all ranks

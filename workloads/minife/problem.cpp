@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "minife/calls.h"
+#include "common/errors.h"
 
 namespace workloads::minife {
 namespace {
@@ -84,6 +84,26 @@ Mode mode_of(const Json& point) {
   return static_cast<Mode>(std::ranges::find(mode_names, name) - mode_names.begin());
 }
 
+Reductions reductions_of(const Json& point) {
+  const Reductions reductions{.pipelined = mode_of(point) == Mode::pipelined,
+                              .barrier_first = flag_of(point, solve_parameters(), "barrier")};
+  if (reductions.pipelined && reductions.barrier_first) {
+    throw UsageError("barrier = true: mode pipelined has no blocking reduction that a barrier could stand before");
+  }
+  return reductions;
+}
+
+std::vector<Call> calls_of(Reductions reductions) {
+  std::vector<Call> calls{Call::irecv, Call::send, Call::wait, Call::allreduce};
+  if (reductions.pipelined) {
+    calls.push_back(Call::allreduce_wait);
+  }
+  if (reductions.barrier_first) {
+    calls.push_back(Call::barrier);
+  }
+  return calls;
+}
+
 Triple nodes_of(const Json& point, const Parameters& parameters) {
   const auto nodes = [&](std::string_view name) { return static_cast<int>(integer_of(point, parameters, name)) + 1; };
   return {nodes("nz"), nodes("ny"), nodes("nx")};
@@ -109,6 +129,11 @@ const Quantities& solver_quantities() {
     return quantities;
   }();
   return table;
+}
+
+std::string_view seconds_of(Call call) {
+  const auto name = fmt::format("{}_s", call_names[static_cast<std::size_t>(call)]);
+  return std::ranges::find(solver_quantities(), name, &Quantity::name)->name;
 }
 
 }  // namespace workloads::minife

@@ -5,10 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "common/parameters.h"
 #include "common/quantities.h"
 #include "grid/decomposition.h"
+#include "minife/calls.h"
+#include "minife/method.h"
 
 namespace workloads::minife {
 
@@ -23,6 +26,10 @@ inline constexpr std::array<std::string_view, 3> mode_names{"blocking", "overlap
 
 // Of a point that obeys the parameters.
 Mode mode_of(const Json& point);
+/// UsageError where the mode has none that the point asks for.
+Reductions reductions_of(const Json& point);
+/// The calls that a solve makes with them.
+std::vector<Call> calls_of(Reductions reductions);
 /// In the order z, y, x: one more an axis than elements.
 Triple nodes_of(const Json& point, const Parameters& parameters);
 
@@ -31,5 +38,7 @@ inline constexpr std::array<std::string_view, 4> traffic_names{"packets_in", "pa
 
 /// elapsed_s, comp_s, comm_s, cpu_s, iterations, the seconds of every call, and its packets.
 const Quantities& solver_quantities();
+/// The quantity among them that has the seconds of this call.
+std::string_view seconds_of(Call call);
 
 }  // namespace workloads::minife

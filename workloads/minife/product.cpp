@@ -3,61 +3,66 @@
 
 #include <array>
 
+#include "minife/method.h"
+
 namespace workloads::minife {
 namespace {
 
-class Blocking final : public Product {
+class HaloProduct final : public Product, private ProductSteps {
  public:
-  explicit Blocking(const Block& block)
-      : matrix_(block.matrix), halo_(block.rank, block.neighbours, block.matrix.layout(), 1) {}
+  HaloProduct(const Block& block, bool overlapped)
+      : matrix_(block.matrix),
+        halo_(block.rank, block.neighbours, block.matrix.layout(), 1),
+        overlapped_(overlapped),
+        inner_(block.without_neighbours),
+        outer_(shell(block.matrix.layout().inside(0), inner_)) {}
 
   void multiply(Vector& in, Vector& out, Calls& calls) override {
-    const std::array field{in.data()};
-    calls.make(Call::irecv, [&] { halo_.post_receives(); });
-    halo_.pack(field);
-    calls.make(Call::send, [&] { halo_.send(); });
-    calls.make(Call::wait, [&] { halo_.wait(); });
-    halo_.unpack(field);
-    matrix_.multiply(matrix_.layout().inside(0), in.data(), out.data());
+    in_ = in.data();
+    out_ = out.data();
+    calls_ = &calls;
+    multiply_by(*this, overlapped_);
   }
 
  private:
-  const Matrix& matrix_;
-  HaloExchange<double> halo_;
-};
-
-class Overlapped final : public Product {
- public:
-  explicit Overlapped(const Block& block)
-      : matrix_(block.matrix),
-        halo_(block.rank, block.neighbours, block.matrix.layout(), 1),
-        first_(block.without_neighbours),
-        then_(shell(block.matrix.layout().inside(0), first_)) {}
-
-  void multiply(Vector& in, Vector& out, Calls& calls) override {
-    const std::array field{in.data()};
-    calls.make(Call::irecv, [&] { halo_.post_receives(); });
-    halo_.pack(field);
-    calls.make(Call::send, [&] { halo_.start_sends(); });
-    matrix_.multiply(first_, in.data(), out.data());
-    calls.make(Call::wait, [&] { halo_.wait(); });
-    halo_.unpack(field);
-    for (const Box& rows : then_) {
-      matrix_.multiply(rows, in.data(), out.data());
+  void post_receives() override {
+    calls_->make(Call::irecv, [&] { halo_.post_receives(); });
+  }
+  void pack() override { halo_.pack(std::array{in_}); }
+  void send() override {
+    calls_->make(Call::send, [&] { halo_.send(); });
+  }
+  void start_sends() override {
+    calls_->make(Call::send, [&] { halo_.start_sends(); });
+  }
+  void wait() override {
+    calls_->make(Call::wait, [&] { halo_.wait(); });
+  }
+  void unpack() override { halo_.unpack(std::array{in_}); }
+  void multiply_rows(Rows rows) override {
+    if (rows == Rows::outer) {
+      for (const Box& box : outer_) {
+        matrix_.multiply(box, in_, out_);
+      }
+    } else {
+      matrix_.multiply(rows == Rows::all ? matrix_.layout().inside(0) : inner_, in_, out_);
     }
   }
 
- private:
   const Matrix& matrix_;
   HaloExchange<double> halo_;
-  Box first_;
-  std::vector<Box> then_;
+  bool overlapped_;
+  Box inner_;
+  std::vector<Box> outer_;
+  double* in_ = nullptr;
+  double* out_ = nullptr;
+  Calls* calls_ = nullptr;
 };
 
 }  // namespace
 
-std::unique_ptr<Product> blocking_product(const Block& block) { return std::make_unique<Blocking>(block); }
+std::unique_ptr<Product> blocking_product(const Block& block) { return std::make_unique<HaloProduct>(block, false); }
 
-std::unique_ptr<Product> overlapped_product(const Block& block) { return std::make_unique<Overlapped>(block); }
+std::unique_ptr<Product> overlapped_product(const Block& block) { return std::make_unique<HaloProduct>(block, true); }
 
 }  // namespace workloads::minife

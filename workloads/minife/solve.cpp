@@ -4,7 +4,6 @@
 // Point: nx, ny, nz, iterations, mode, barrier, packets. Samples, one a repetition: elapsed_s (a solve), comp_s, comm_s
 // (in MPI calls), cpu_s, iterations, true_residual (b - A x computed anew, over the first residual), the seconds in
 // each call that the mode makes, and with packets what went through the sockets in each call and outside of all.
-#include "common/errors.h"
 #include "minife/benchmarks.h"
 #include "minife/problem.h"
 #include "minife/solver.h"
@@ -12,29 +11,7 @@
 namespace workloads::minife {
 namespace {
 
-Reductions reductions_of(const Json& point) {
-  return {.pipelined = mode_of(point) == Mode::pipelined,
-          .barrier_first = flag_of(point, solve_parameters(), "barrier")};
-}
-
-void check(const Json& point, int ranks) {
-  const auto reductions = reductions_of(point);
-  if (reductions.pipelined && reductions.barrier_first) {
-    throw UsageError("barrier = true: mode pipelined has no blocking reduction that a barrier could stand before");
-  }
-  check_problem(point, solve_parameters(), ranks, reductions);
-}
-
-std::vector<Call> calls_of(Reductions reductions) {
-  std::vector<Call> calls{Call::irecv, Call::send, Call::wait, Call::allreduce};
-  if (reductions.pipelined) {
-    calls.push_back(Call::allreduce_wait);
-  }
-  if (reductions.barrier_first) {
-    calls.push_back(Call::barrier);
-  }
-  return calls;
-}
+void check(const Json& point, int ranks) { check_problem(point, solve_parameters(), ranks, reductions_of(point)); }
 
 std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
   const auto reductions = reductions_of(preparation.point);

@@ -93,7 +93,7 @@ class Solver final : public Experiment {
     };
     names_.assign(all.begin(), all.begin() + of_every_way);
     for (const Call call : way_.calls) {
-      add(name_of(call), "s");
+      names_.push_back(seconds_of(call));
     }
     std::vector<std::string_view> counted;
     if (way_.packets) {

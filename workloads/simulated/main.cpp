@@ -39,7 +39,9 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
-std::vector<std::pair<const Pattern*, Json>> plan(const Launched& launched, const Pattern* pattern) {
+/// `left_out`: those that have no model, and why.
+std::vector<std::pair<const Pattern*, Json>> plan(const Launched& launched, const Pattern* pattern,
+                                                  std::vector<std::pair<Json, std::string>>& left_out) {
   std::vector<std::pair<const Pattern*, Json>> points;
   if (launched.calibrate) {
     points.emplace_back(&calibration, Json{{"calibration", "unit"}});
@@ -48,7 +50,11 @@ std::vector<std::pair<const Pattern*, Json>> plan(const Launched& launched, cons
     }
   }
   for (const auto& point : launched.points) {
-    points.emplace_back(pattern, point);
+    if (auto why = pattern->why_not == nullptr ? std::string() : pattern->why_not(point); !why.empty()) {
+      left_out.emplace_back(point, std::move(why));
+    } else {
+      points.emplace_back(pattern, point);
+    }
   }
   return points;
 }
@@ -72,21 +78,21 @@ int simulate(const Options& options, const Launched& launched) {
     throw workloads::UsageError("no point to simulate: give --points FILE or --point key=value,...");
   }
   const Source source{.platform = options.platform, .model_file = options.model, .draw = draw};
+  std::vector<std::pair<Json, std::string>> left_out;
   if (!why.empty()) {
-    std::vector<std::pair<Json, std::string>> left_out;
     std::ranges::transform(launched.points, std::back_inserter(left_out),
                            [&](const Json& point) { return std::pair(point, why); });
     write_record(launched, source, model, nullptr, options.ranks, {}, {}, left_out);
     return EXIT_SUCCESS;
   }
-  const auto points = plan(launched, pattern);
+  const auto points = plan(launched, pattern, left_out);
   for (const auto& [one, point] : points) {
     one->check(point, options.ranks);
   }
   Network network(options.platform);
   Run run(network, model, launched.variant, options.ranks);
   const auto results = run.points(points);
-  write_record(launched, source, model, &run, options.ranks, points, results, {});
+  write_record(launched, source, model, &run, options.ranks, points, results, left_out);
   return EXIT_SUCCESS;
 }
 

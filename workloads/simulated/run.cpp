@@ -32,6 +32,7 @@ const Pattern* pattern_of(const std::string& program, const std::string& benchma
       {"microbench", {&overlap, &collective_overlap}},
       {"minighost", {&halo_exchange}},
       {"pencil_fft", {&fourier_transform}},
+      {"minife", {&conjugate_gradients}},
   };
   const auto found = table.find(program);
   if (found == table.end()) {

@@ -31,6 +31,8 @@ struct Pattern {
   /// UsageError where the point cannot be run by so many ranks.
   void (*check)(const Json& point, int ranks);
   Task (*run)(Rank& rank, Fence& fence, const Json& point, Measured& measured);
+  /// Why a point that the workload could run has no model; empty if it has one. Null: all have.
+  std::string (*why_not)(const Json& point) = nullptr;
 };
 
 /// The benchmark of this program, null where it has no model.
@@ -42,6 +44,7 @@ extern const Pattern collective_overlap;
 extern const Pattern calibration;
 extern const Pattern halo_exchange;
 extern const Pattern fourier_transform;
+extern const Pattern conjugate_gradients;
 
 /// Ranks that are made anew for each launch; a point begins when the one before has ended on all of them.
 class Run {

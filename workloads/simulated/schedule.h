@@ -43,6 +43,10 @@ struct Collective {
 /// table maint/tuning/coll/mpir/generic.json) or "openmpi" (5.0's coll/libnbc). Built-in operations on 8-byte numbers.
 Rounds schedule_of(const std::string& whose, const Collective& collective);
 
+/// MPI_Allreduce of a few numbers, which has algorithms of its own: MPICH's doubles, coll/tuned of Open MPI sums at one
+/// rank from 128 ranks on.
+Rounds allreduce(const std::string& whose, const Collective& collective);
+
 /// A rank's part of MPI_Alltoallv or MPI_Ialltoallv in a group. What it has for itself is copied, and 0 here.
 struct Exchanged {
   std::vector<int> ranks;  ///< of the group

@@ -33,6 +33,15 @@ Rounds schedule_of(const std::string& whose, const Collective& collective) {
   return whose == "openmpi" ? openmpi_schedule(collective) : mpich_schedule(collective);
 }
 
+Rounds allreduce(const std::string& whose, const Collective& collective) {
+  constexpr int many = 128;
+  if (whose == "openmpi" && collective.ranks >= many) {
+    return openmpi_schedule(
+        {.name = "iallreduce", .rank = collective.rank, .ranks = collective.ranks, .bytes = collective.bytes});
+  }
+  return exchange_all(collective);
+}
+
 Rounds barrier(int rank, int ranks) {
   return [=](std::size_t k, Round& round) {
     const auto distance = 1L << k;
