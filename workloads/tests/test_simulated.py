@@ -16,7 +16,7 @@ from analysis.models.rates import rates
 from analysis.records.load import load
 from harness.base import simulation
 from harness.base.errors import UsageError
-from harness.base.paths import BUILD_DIR, SCHEMA
+from harness.base.paths import BUILD_DIR, ROOT, SCHEMA
 from harness.setup import build, packages
 from harness.sites import model_file
 
@@ -24,7 +24,9 @@ MODEL = simulation.SHIPPED / simulation.DEFAULT
 POINT = "--point=pattern=both,size_bytes=4194304,work_units=30000"
 
 _FFT = ("pencil_fft", "transform", "--point=nx=32,ny=32,nz=32,fields=2,mode=blocking")
-APPLICATIONS = (("fft", 1, _FFT), ("fft", 2, _FFT))
+_MINIFE = ("minife", "solve", "--point=nx=32,ny=32,nz=32,mode=blocking")
+APPLICATIONS = (("fft", 1, _FFT), ("fft", 2, _FFT), ("minife-packets", 2, _MINIFE))
+RATES = {"fft_s_per_operation", "copied_s_per_byte", "streamed_s_per_byte"}
 
 
 @pytest.fixture(scope="module")
@@ -135,15 +137,49 @@ def test_transforms_take_their_computation_and_their_messages(simulator: Path, m
         assert rate == pytest.approx(2 * 2 * 5 * 32**3 * 15 / elapsed / 1e6)
 
 
+MINIFE = "nx=32,ny=32,nz=32,iterations=20,mode="
+
+
 @pytest.mark.full
-def test_a_model_without_an_applications_rate_says_how_to_get_it(simulator: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["blocking", "overlapped", "pipelined"])
+def test_solves_take_their_computation_and_their_calls(simulator: Path, mode: str) -> None:
+    points = [f"--point={MINIFE}{mode},packets={packets}" for packets in ("false", "true")]
+    lines = _lines(_run(simulator, 6, "minife", "solve", *points))
+    assert lines[0]["header"]["quantities"]["elapsed_s"]["leading"] is True
+    *solved, left_out, _ = lines[1:]
+    assert left_out["status"] == "skipped"
+    assert "packets of TCP are not simulated" in left_out["reason"]
+    assert len(solved) == 6
+    for line in solved:
+        samples = {name: values[0] for name, values in line["samples"].items()}
+        calls = {name for name in samples if name not in ("elapsed_s", "comp_s", "comm_s", "iterations")}
+        assert calls == {"irecv_s", "send_s", "wait_s", "allreduce_s"} | (
+            {"allreduce_wait_s"} if mode == "pipelined" else set()
+        )
+        assert samples["elapsed_s"] == pytest.approx(samples["comp_s"] + samples["comm_s"])
+        assert samples["comm_s"] == pytest.approx(sum(samples[name] for name in calls))
+        assert samples["iterations"] == 20
+        assert samples["comp_s"] > 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("words", "rate", "study"),
+    [
+        (("pencil_fft", "transform", f"--point={FFT}blocking"), "fft_s_per_operation", "fft"),
+        (("minife", "solve", f"--point={MINIFE}blocking"), "streamed_s_per_byte", "minife-packets"),
+    ],
+)
+def test_a_model_without_an_applications_rate_says_how_to_get_it(
+    simulator: Path, tmp_path: Path, words: tuple[str, ...], rate: str, study: str
+) -> None:
     shutil.copytree(MODEL, tmp_path / "old")
     content = json.loads((MODEL / "mpich.json").read_text())
     content["computation"] = {"unit_s": content["computation"]["unit_s"]}
     (tmp_path / "old" / "mpich.json").write_text(json.dumps(content))
-    done = _run(simulator, 2, "pencil_fft", "transform", f"--point={FFT}blocking", folder=tmp_path / "old")
+    done = _run(simulator, 2, *words, folder=tmp_path / "old")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no computation.fft_s_per_operation: give ./bench calibrate-model a session of study fft" in done.stderr
+    assert f"no computation.{rate}: give ./bench calibrate-model a session of study {study}" in done.stderr
     assert _lines(_run(simulator, 2, "microbench", "overlap", POINT, folder=tmp_path / "old"))
 
 
@@ -160,7 +196,7 @@ def test_the_rates_are_found_again_in_what_they_predict(simulator: Path, tmp_pat
         assert _run(simulator, ranks, *words, *more).stderr == ""
     file = json.loads((MODEL / "mpich.json").read_text())["computation"]
     found = rates(load([tmp_path / "made"]))
-    assert set(found) == {"fft_s_per_operation", "copied_s_per_byte"}
+    assert set(found) == RATES
     for rate, number in found.items():
         assert number.value == pytest.approx(file[rate]["value"], rel=0.02), rate
 
@@ -183,6 +219,8 @@ def test_what_has_no_model_is_left_out_with_a_reason(simulator: Path) -> None:
         (2, ("microbench", "overlap"), "no point to simulate"),
         (2, ("microbench", "collective-overlap", "--point=collective=igossip"), "one of ireduce"),
         (2, ("minighost", "exchange", "--point=size_bytes=8,posting=later"), "one of receives-first"),
+        (2, ("minife", "solve", "--point=mode=pipelined,barrier=true"), "no blocking reduction"),
+        (28, ("minife", "solve", "--point=nx=2,ny=2,nz=2"), "28 ranks cannot share"),
         (2, ("progress-run", "--variant", "timer", "--set", "timer_us=x", "--", "microbench", "overlap"), "a number"),
     ],
 )
@@ -204,6 +242,16 @@ def test_a_model_that_comes_with_it_is_what_its_schema_says(path: Path, tmp_path
     (tmp_path / "wrong.json").write_text(json.dumps(content))
     with pytest.raises(UsageError, match=r"wrong\.json: costs\.wake_s is missing"):
         model_file.read(tmp_path / "wrong.json")
+
+
+def test_the_models_that_come_with_it_have_the_rates_of_the_applications_sessions() -> None:
+    kept = ROOT / "results" / "reference" / "applications"
+    found = rates(load([kept / name for name in ("fft-one-node", "fft-two-nodes", "minife-packets")]))
+    assert set(found) == RATES
+    for path in sorted(MODEL.glob("*.json")):
+        file = json.loads(path.read_text())["computation"]
+        assert {name: file[name] for name in found} == {name: pytest.approx(one.entry()) for name, one in found.items()}
+    assert set(rates(load([kept / "minife-packets"]))) == {"streamed_s_per_byte"}
 
 
 def test_a_model_is_found_by_name_or_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
