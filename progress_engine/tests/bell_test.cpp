@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -183,6 +184,29 @@ TEST_F(Job, RingsFewInACollectiveOperation) {
   });
   EXPECT_LE(asked.size(), 30U);
   EXPECT_TRUE(asked.contains(1) && asked.contains(999) && asked.contains(512));
+}
+
+// Forty partners that nobody has found yet: each turn asks for a few of them, and each of them has a turn.
+TEST_F(Job, SendsFewDatagramsATurn) {
+  BellPlan plan;
+  plan.size = 41;
+  plan.job = "job";
+  plan.hosts = [] { return std::vector<std::string>(8, node(1)); };
+  plan.key_file = folder_ / "bell.key";
+  plan.port = port_;
+  plan.address = inet_addr(node(1).c_str());
+  Bell one(plan, [](int) { return false; });
+  one.start();
+  for (int rank = 1; rank < plan.size; ++rank) one.ring(rank);
+  std::uint64_t most = 0;
+  for (int i = 0; i < 20; ++i) {
+    const auto before = one.counts().sent;
+    one.turn();
+    most = std::max(most, one.counts().sent - before);
+  }
+  EXPECT_LE(most, 16U);
+  EXPECT_EQ(one.counts().sent, 40U * 8) << "each was asked for once, on eight hosts";
+  EXPECT_GE(one.counts().bounded, 19U);
 }
 
 // ---- what a network or an enemy does to datagrams

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <functional>
+#include <memory>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "wait/event_source.hpp"
 
@@ -103,6 +106,88 @@ TEST(Doorbell, RingsOnlyPartnersUntilAllAreConcerned) {
   sender.ring_partners(true);
   EXPECT_TRUE(two.own().answer());
   EXPECT_EQ(sender.counts().rings, 3U);
+}
+
+// A node of many ranks: rank 0's doorbell, and the lines that the others sleep on.
+class ManyNeighbours : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int rank = 1; rank < size; ++rank) lines_.push_back(std::make_unique<PublishedLine>(name_, rank));
+    sender_ = std::make_unique<Doorbell>(name_, 0, size);
+    ASSERT_EQ(sender_->counts().neighbours, lines_.size());
+  }
+  // Who was rung since the last time.
+  std::set<int> rung() {
+    std::set<int> ranks;
+    for (int rank = 1; rank < size; ++rank)
+      if (lines_[static_cast<std::size_t>(rank) - 1]->line().answer()) ranks.insert(rank);
+    return ranks;
+  }
+
+  static constexpr int size = 41;
+  const std::string name_ = program("many");
+  std::vector<std::unique_ptr<PublishedLine>> lines_;
+  std::unique_ptr<Doorbell> sender_;
+};
+
+TEST_F(ManyNeighbours, AStartRingsSixteenAtMostAndFirstPartnersAmongThem) {
+  sender_->ring_partners(true);
+  const auto ranks = rung();
+  for (const int rank : {1, 2, 4, 8, 16, 32, 40, 39, 37, 33, 25, 9}) EXPECT_TRUE(ranks.contains(rank)) << rank;
+  EXPECT_LE(ranks.size(), 16U);
+  EXPECT_EQ(sender_->counts().rings, 16U);
+  EXPECT_EQ(sender_->counts().bounded, 1U);
+}
+
+TEST_F(ManyNeighbours, EveryoneHasATurnAndPartnersAlways) {
+  sender_->expect(20);
+  sender_->ring_partners(true);
+  auto ranks = rung();
+  for (int polls = 0; polls < size && ranks.size() < lines_.size(); ++polls) {
+    sender_->ring_partners();
+    const auto now_rung = rung();
+    EXPECT_LE(now_rung.size(), 16U);
+    for (const int partner : {20, 1, 2, 4, 40, 39}) EXPECT_TRUE(now_rung.contains(partner)) << partner;
+    ranks.insert(now_rung.begin(), now_rung.end());
+  }
+  EXPECT_EQ(ranks.size(), lines_.size());
+}
+
+TEST_F(ManyNeighbours, MorePartnersThanRingsTakeTurns) {
+  for (int rank = 1; rank <= 30; ++rank) sender_->expect(rank);
+  sender_->ring_partners();
+  auto ranks = rung();
+  EXPECT_EQ(ranks.size(), 16U);
+  sender_->ring_partners();
+  ranks.merge(rung());
+  EXPECT_EQ(ranks.size(), 30U);
+  EXPECT_FALSE(ranks.contains(31)) << "no partner";
+  EXPECT_EQ(sender_->counts().bounded, 2U);
+}
+
+TEST_F(ManyNeighbours, SeveralThreadsRingAndMakePartnersAtOnce) {
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back([this, thread] {
+        for (int i = 0; i < 200; ++i) {
+          sender_->ring(1 + (10 * thread + i) % (size - 1));
+          sender_->ring_partners(i % 50 == thread);
+        }
+      });
+  }
+  EXPECT_EQ(rung().size(), lines_.size());
+}
+
+TEST(Doorbell, RingsAllWhereTheyAreSixteen) {
+  const std::string name = program("sixteen");
+  std::vector<std::unique_ptr<PublishedLine>> lines;
+  for (int rank = 1; rank <= 16; ++rank) lines.push_back(std::make_unique<PublishedLine>(name, rank));
+  Doorbell sender(name, 0, 17);
+  sender.ring_partners(true);
+  for (const auto& line : lines) EXPECT_TRUE(line->line().answer());
+  EXPECT_EQ(sender.counts().rings, 16U);
+  EXPECT_EQ(sender.counts().bounded, 0U);
 }
 
 TEST(Doorbell, OtherProgramsAreNoNeighbours) {

@@ -44,9 +44,10 @@ Report report_of_two_threads() {
                                .hint = "set X"};
   report.doorbell = DoorbellReport{.neighbours = 1,
                                    .rings = 2,
+                                   .bounded = 9,
                                    .wakes = 3,
                                    .answers = 4,
-                                   .bell = BellReport{"rings", true, 6, 7, 8},
+                                   .bell = BellReport{"rings", true, 6, 10, 7, 8},
                                    .remote_rings = 5};
   report.tracked = 10;
   report.pending = -1;
@@ -58,28 +59,27 @@ Report report_of_two_threads() {
 }
 
 TEST(Report, TellsEveryValueInJson) {
-  EXPECT_EQ(
-      to_json(report_of_two_threads()),
-      R"({"version":"0.1.0","preset":"adaptive","reason":"","active":true,)"
-      R"("settings":{"burst":3,"strict":true,"cpus":"0-\"3\""},"driver":"mpix_stream","driver_switches":1,)"
-      R"("wait":"epoll","wait_instruction":null,"thread_level":{"asked":"single","provided":"multiple"},)"
-      R"("offload":null,"slice_ns":100000,"threads":[)"
-      R"({"role":"events","tid":7,"cpus_allowed":[0,1],"cpu_last":1,"cpu_s":0.5,"voluntary_switches":4,)"
-      R"("involuntary_switches":5},)"
-      R"({"role":"idle","tid":8,"cpus_allowed":[],"cpu_last":-1,"cpu_s":0.25,"voluntary_switches":1,)"
-      R"("involuntary_switches":0}],)"
-      R"("polls":100,"productive_polls":40,"wakes":33,"parks":9,)"
-      R"("wake_sources":{"calls":11,"traffic":20,"neighbours":0,"timer":2},)"
-      R"("armed_s":1.5,"disarmed_s":0.25,"pending_while_computing_s":0.75,)"
-      R"("verdict":{"word":"helped","armed_phases":12,"disarmed_phases":11,"armed_s":0.0012,)"
-      R"("disarmed_s":0.00155},)"
-      R"("events":{"sources":["ucx"],"wakes":{"sockets":0,"ucx":12},"armed":{"ucx":13},"busy":2,"lack":"",)"
-      R"("hint":"set X"},)"
-      R"("doorbell":{"neighbours":1,"rings":2,"wakes":3,"answers":4,"bell":{"state":"rings","keeps":true,"sent":6,)"
-      R"("taken":7,"refused":8},"remote_rings":5},)"
-      R"("tracked":10,"pending":-1,"progress_users":2,)"
-      R"("transport":{"component":"ob1","libraries":["libucp.so","mca_pml_ob1.so"],"devices":["/dev/knem"],)"
-      R"("tcp":true,"udp":false},"advice":"measured, it helped: keep it","managed_sleeps":6})");
+  EXPECT_EQ(to_json(report_of_two_threads()),
+            R"({"version":"0.1.0","preset":"adaptive","reason":"","active":true,)"
+            R"("settings":{"burst":3,"strict":true,"cpus":"0-\"3\""},"driver":"mpix_stream","driver_switches":1,)"
+            R"("wait":"epoll","wait_instruction":null,"thread_level":{"asked":"single","provided":"multiple"},)"
+            R"("offload":null,"slice_ns":100000,"threads":[)"
+            R"({"role":"events","tid":7,"cpus_allowed":[0,1],"cpu_last":1,"cpu_s":0.5,"voluntary_switches":4,)"
+            R"("involuntary_switches":5},)"
+            R"({"role":"idle","tid":8,"cpus_allowed":[],"cpu_last":-1,"cpu_s":0.25,"voluntary_switches":1,)"
+            R"("involuntary_switches":0}],)"
+            R"("polls":100,"productive_polls":40,"wakes":33,"parks":9,)"
+            R"("wake_sources":{"calls":11,"traffic":20,"neighbours":0,"timer":2},)"
+            R"("armed_s":1.5,"disarmed_s":0.25,"pending_while_computing_s":0.75,)"
+            R"("verdict":{"word":"helped","armed_phases":12,"disarmed_phases":11,"armed_s":0.0012,)"
+            R"("disarmed_s":0.00155},)"
+            R"("events":{"sources":["ucx"],"wakes":{"sockets":0,"ucx":12},"armed":{"ucx":13},"busy":2,"lack":"",)"
+            R"("hint":"set X"},)"
+            R"("doorbell":{"neighbours":1,"rings":2,"bounded":9,"wakes":3,"answers":4,)"
+            R"("bell":{"state":"rings","keeps":true,"sent":6,"bounded":10,"taken":7,"refused":8},"remote_rings":5},)"
+            R"("tracked":10,"pending":-1,"progress_users":2,)"
+            R"("transport":{"component":"ob1","libraries":["libucp.so","mca_pml_ob1.so"],"devices":["/dev/knem"],)"
+            R"("tcp":true,"udp":false},"advice":"measured, it helped: keep it","managed_sleeps":6})");
 }
 
 TEST(Report, TellsTheCommunicationThreadInJson) {

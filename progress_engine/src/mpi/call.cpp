@@ -148,7 +148,8 @@ void Call::restarted(int code, int count, const MPI_Request* requests) {
     if (more < 0) runtime_->engine->end_exclusive();
   }
   add(slot().started, news);
-  sent_to_partners(code);
+  // Each of them concerns one partner.
+  for (int left = count; left > 0; left -= Doorbell::rings_at_once) sent_to_partners(code);
 }
 
 void Call::started_exclusive(int code, const MPI_Request* request) {

@@ -24,6 +24,7 @@ std::optional<BellReport> describe_bell(const Bell* bell) {
   return BellReport{.state = counts.state,
                     .keeps = counts.keeps,
                     .sent = counts.sent,
+                    .bounded = counts.bounded,
                     .taken = counts.taken,
                     .refused = counts.refused};
 }
@@ -37,6 +38,7 @@ std::optional<DoorbellReport> describe_doorbell(const Engine* engine) {
   const Runtime* runtime = status().runtime;
   return DoorbellReport{.neighbours = counts.neighbours,
                         .rings = engine->activity().rings() + counts.rings,
+                        .bounded = counts.bounded,
                         .wakes = counts.wakes,
                         .answers = answers,
                         .bell = describe_bell(doorbell->bell()),

@@ -127,6 +127,7 @@ Json bell_json(const BellReport& bell) {
   object["state"] = bell.state;
   object["keeps"] = bell.keeps;
   object["sent"] = bell.sent;
+  object["bounded"] = bell.bounded;
   object["taken"] = bell.taken;
   object["refused"] = bell.refused;
   return object;
@@ -136,6 +137,7 @@ Json doorbell_json(const DoorbellReport& doorbell) {
   Json object;
   object["neighbours"] = doorbell.neighbours;
   object["rings"] = doorbell.rings;
+  object["bounded"] = doorbell.bounded;
   object["wakes"] = doorbell.wakes;
   object["answers"] = doorbell.answers;
   object["bell"] = doorbell.bell ? bell_json(*doorbell.bell) : Json(nullptr);

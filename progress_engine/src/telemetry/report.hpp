@@ -45,6 +45,7 @@ struct BellReport {
   std::string state;
   bool keeps = false;
   std::uint64_t sent = 0;
+  std::uint64_t bounded = 0;
   std::uint64_t taken = 0;
   std::uint64_t refused = 0;
 };
@@ -52,6 +53,7 @@ struct BellReport {
 struct DoorbellReport {
   std::uint64_t neighbours = 0;
   std::uint64_t rings = 0;
+  std::uint64_t bounded = 0;
   std::uint64_t wakes = 0;
   std::uint64_t answers = 0;
   std::optional<BellReport> bell;

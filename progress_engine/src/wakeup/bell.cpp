@@ -19,7 +19,9 @@ namespace progress_engine {
 namespace {
 
 constexpr std::size_t most_partners = 1024;  // beyond them the timer does
-constexpr std::size_t rings_a_poll = 16;
+// A turn or a poll sends no more, however many partners are owed a ring: each is a system call of a microsecond or two.
+// The others' turn comes next.
+constexpr std::size_t datagrams_at_once = 16;
 constexpr std::size_t questions_at_once = 8;
 constexpr std::size_t times_that_all_are_asked = 3;
 constexpr int answers_a_turn = 64;
@@ -58,7 +60,10 @@ Bell::Partner* Bell::partner_of(int rank) {
   if (rank < 0 || rank >= plan_.size || rank == plan_.rank) return nullptr;
   const auto found = partners_.find(rank);
   if (found != partners_.end()) return &found->second;
-  if (partners_.size() >= most_partners) return nullptr;
+  if (partners_.size() >= most_partners) {
+    ++bounded_;
+    return nullptr;
+  }
   order_.push_back(rank);
   return &partners_[rank];
 }
@@ -207,7 +212,10 @@ void Bell::ask(int rank) {
     if (found == partners_.end()) return;  // forgotten meanwhile
     Partner& partner = found->second;
     const bool in_first_round = partner.questions < size;
-    if (partner.questions >= times_that_all_are_asked * size) return;  // it has no engine
+    if (partner.questions >= times_that_all_are_asked * size) {  // it has no engine: others shall have its turns
+      partner.owed = false;
+      return;
+    }
     if (now() - partner.rung < (in_first_round ? plan_.interval : between_rounds)) return;
     partner.rung = now();
     partner.asked = ++sequence_;
@@ -248,16 +256,20 @@ void Bell::turn() {
   std::vector<int> unknown;
   {
     const std::scoped_lock lock(mutex_);
-    std::size_t rung = 0;
-    for (std::size_t i = 0; i < order_.size() && rung + unknown.size() < rings_a_poll; ++i, ++next_) {
+    std::size_t sent = 0;
+    std::size_t i = 0;
+    for (; i < order_.size() && sent < datagrams_at_once; ++i, ++next_) {
       const int rank = order_[next_ % order_.size()];
       Partner& partner = partners_[rank];
       if (!partner.owed) continue;
-      if (!partner.where)
+      if (!partner.where) {
         unknown.push_back(rank);
-      else if (send_if_due(rank, partner))
-        ++rung;
+        sent += questions_at_once;
+      } else if (send_if_due(rank, partner)) {
+        ++sent;
+      }
     }
+    if (i < order_.size()) ++bounded_;
   }
   if (!unknown.empty() && by_files_ && now() - looked_for_hosts_ > between_looks_for_hosts) look_for_hosts();
   for (const int rank : unknown) ask(rank);
@@ -268,13 +280,15 @@ void Bell::ring_partners() {
   const std::scoped_lock lock(mutex_);
   const Nanoseconds since = now() - of_late;
   std::size_t rung = 0;
-  for (std::size_t i = 0; i < order_.size() && rung < rings_a_poll; ++i, ++next_) {
+  std::size_t i = 0;
+  for (; i < order_.size() && rung < datagrams_at_once; ++i, ++next_) {
     const int rank = order_[next_ % order_.size()];
     Partner& partner = partners_[rank];
     if (partner.used < since) continue;
     if (!send_if_due(rank, partner)) partner.owed = true;
     ++rung;
   }
+  if (i < order_.size()) ++bounded_;
 }
 
 // ---- the keeper's thread
@@ -336,6 +350,7 @@ Bell::Counts Bell::counts() const {
   }
   counts.keeps = kept_ || keeper_;
   counts.sent = sent_;
+  counts.bounded = bounded_;
   counts.taken = taken_ + (keeper_ ? keeper_->taken() : 0);
   counts.refused = refused_ + (keeper_ ? keeper_->refused() : 0);
   return counts;

@@ -122,7 +122,8 @@ class Bell {
     std::string state;  // "not needed", "rings", or a sentence that says why not
     bool keeps = false;
     std::uint64_t sent = 0;
-    std::uint64_t taken = 0;  // by the keeper of this node, if this process is it
+    std::uint64_t bounded = 0;  // turns and polls that sent all they may, and starts beyond all partners that may be
+    std::uint64_t taken = 0;    // by the keeper of this node, if this process is it
     std::uint64_t refused = 0;
   };
   Counts counts() const;
@@ -163,6 +164,7 @@ class Bell {
   std::size_t next_ = 0;
   std::uint64_t sequence_ = 0;
   std::uint64_t sent_ = 0;
+  std::uint64_t bounded_ = 0;
   bool kept_ = false;  // of keepers that have ended, as are the next two
   std::uint64_t taken_ = 0;
   std::uint64_t refused_ = 0;

@@ -175,21 +175,71 @@ Doorbell::Doorbell(std::string program, int rank, int size)
 
 Doorbell::~Doorbell() {
   if (bell_) bell_->stop();  // its keeper's thread rings the others
-  for (Peer* peer = first_.load(); peer;) {
+  for (Peer* peer = neighbours_.first.load(); peer;) {
     Peer* next = peer->next;
     delete peer;
     peer = next;
   }
 }
 
+void Doorbell::add_partner(Peer& peer) {
+  if (peer.partner.exchange(true, std::memory_order_relaxed)) return;
+  peer.next_partner = partners_.first.load(std::memory_order_relaxed);
+  while (!partners_.first.compare_exchange_weak(peer.next_partner, &peer, std::memory_order_release)) {
+  }
+  partners_.number.fetch_add(1, std::memory_order_release);  // after the head: who sees the number sees as many
+}
+
+// They are partners from now on. Returns how many were rung.
+int Doorbell::ring_first_partners(int most) {
+  const auto size = static_cast<std::int64_t>(by_rank_.size());
+  int rung = 0;
+  for (std::int64_t distance = 1; distance < size; distance *= 2) {
+    const auto above = static_cast<int>((rank_ + distance) % size);
+    const auto below = static_cast<int>((rank_ - distance + size) % size);
+    for (Peer* peer : {peer_of(above), above != below ? peer_of(below) : nullptr}) {
+      if (!peer) continue;
+      make_partner(*peer);
+      if (rung == most) continue;
+      ring(*peer);
+      ++rung;
+    }
+  }
+  return rung;
+}
+
+// Several threads at once may ring the same ones: a ring is worth no less for having been made twice. Returns how many
+// were rung.
+int Doorbell::ring_some(Turns& turns, Peer* Peer::* next, int most) {
+  const auto number = turns.number.load(std::memory_order_acquire);
+  const int rings = static_cast<int>(std::min<std::uint64_t>(number, static_cast<std::uint64_t>(most)));
+  Peer* peer = turns.next.load(std::memory_order_acquire);
+  for (int i = 0; i < rings; ++i) {
+    if (!peer) peer = turns.first.load(std::memory_order_acquire);
+    ring(*peer);
+    peer = peer->*next;
+  }
+  turns.next.store(peer, std::memory_order_release);
+  return rings;
+}
+
 void Doorbell::ring_partners(bool all) {
+  constexpr int of_others = 2;  // where there are partners enough for all rings
   if (all) all_.store(true, std::memory_order_relaxed);
   const bool everybody = all_.load(std::memory_order_relaxed);
-  for (Peer* peer = first_.load(std::memory_order_acquire); peer; peer = peer->next) {
-    if (!everybody && !peer->partner.load(std::memory_order_relaxed)) continue;
-    ring(*peer);
-    rings_.fetch_add(1, std::memory_order_relaxed);
+  const auto neighbours = neighbours_.number.load(std::memory_order_relaxed);
+  int rung = 0;
+  if (everybody && neighbours > rings_at_once) {
+    constexpr int most = rings_at_once - of_others;
+    rung = all ? ring_first_partners(most) : ring_some(partners_, &Peer::next_partner, most);
   }
+  if (everybody)
+    rung += ring_some(neighbours_, &Peer::next, rings_at_once - rung);
+  else
+    rung = ring_some(partners_, &Peer::next_partner, rings_at_once);
+  rings_.fetch_add(static_cast<std::uint64_t>(rung), std::memory_order_relaxed);
+  if (static_cast<std::uint64_t>(rung) < (everybody ? neighbours : partners_.number.load(std::memory_order_relaxed)))
+    bounded_.fetch_add(1, std::memory_order_relaxed);
   if (!bell_) return;
   if (all) bell_->ring_all([this](int rank) { return peer_of(rank) != nullptr; });
   bell_->ring_partners();
@@ -229,16 +279,16 @@ void Doorbell::add(Neighbour neighbour) {
   auto mapped = map_line(neighbour.name);
   if (!mapped) return;
   const int rank = neighbour.rank;
-  auto* peer = new Peer{std::move(neighbour), std::move(mapped), first_.load(std::memory_order_relaxed), {}};
-  first_.store(peer, std::memory_order_release);
-  neighbours_.fetch_add(1, std::memory_order_relaxed);
+  auto* peer = new Peer{std::move(neighbour), std::move(mapped), neighbours_.first.load(std::memory_order_relaxed)};
+  neighbours_.first.store(peer, std::memory_order_release);
+  neighbours_.number.fetch_add(1, std::memory_order_release);
   by_rank_[static_cast<unsigned>(rank)].store(peer, std::memory_order_release);
   if (bell_) bell_->forget(rank);
 }
 
 Doorbell::Counts Doorbell::counts() const {
-  return {neighbours_.load(std::memory_order_relaxed), rings_.load(std::memory_order_relaxed),
-          wakes_.load(std::memory_order_relaxed)};
+  return {neighbours_.number.load(std::memory_order_relaxed), rings_.load(std::memory_order_relaxed),
+          wakes_.load(std::memory_order_relaxed), bounded_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace progress_engine

@@ -196,14 +196,14 @@ class Doorbell {
   bool ring(int rank) {
     Peer* peer = peer_of(rank);
     if (!peer) return false;
-    peer->partner.store(true, std::memory_order_relaxed);
+    make_partner(*peer);
     ring(*peer);
     return true;
   }
   // Something will be received from `rank`: what it waits for may leave from inside progress. False as above.
   bool expect(int rank) {
     Peer* peer = peer_of(rank);
-    if (peer) peer->partner.store(true, std::memory_order_relaxed);
+    if (peer) make_partner(*peer);
     return peer != nullptr;
   }
   // Before the engine starts: processes on other nodes reach the doorbell as well (mpi/rma_wakeup.hpp).
@@ -216,7 +216,16 @@ class Doorbell {
   void expect_all() { all_.store(true, std::memory_order_relaxed); }
   // After something was sent to whoever it concerns: those that ring() or expect() named so far, with `all` (from then
   // on) every neighbour, and some on other nodes. As expect_all() does.
+  //
+  // At most `rings_at_once`, however many neighbours there are: on a node of 128 ranks each start of a collective
+  // operation would else ring 127, and so would each poll ever after, although most of them are awake or wait for
+  // somebody else. Partners come first, by turns; with `all` those among them whom collective algorithms take first, at
+  // distances that are powers of two (recursive doubling, dissemination, binomial trees, rings; both sides of eight
+  // distances are sixteen). The others have turns as well, two a time. So a ring that is left out comes later, or by
+  // way of others: who is rung and moves something rings its own partners, and four such steps reach every one of 128.
+  // The timer stands behind it, as it does behind every sleep.
   void ring_partners(bool all = false);
+  static constexpr int rings_at_once = 16;
   // The `times`-th time that somebody was not known: looks around ever more rarely, since looking takes some 50 us.
   void missed(std::uint64_t times) {
     if (std::has_single_bit(times)) look_around();
@@ -229,19 +238,20 @@ class Doorbell {
   // False: sleeping on the own doorbell would be in vain. True forever after the first neighbour,
   // expect_remote_rings(), or the bell's start.
   bool anyone_rings() const {
-    return remote_rings_ || first_.load(std::memory_order_acquire) != nullptr || (bell_ && bell_->rings());
+    return remote_rings_ || neighbours_.first.load(std::memory_order_acquire) != nullptr || (bell_ && bell_->rings());
   }
   WakeupLine& own() const { return published_.line(); }
   const PublishedLine& published() const { return published_; }
 
   // Whether the whole program runs on this node.
-  bool all_are_near() const { return neighbours_.load(std::memory_order_relaxed) + 1 == by_rank_.size(); }
+  bool all_are_near() const { return neighbours_.number.load(std::memory_order_relaxed) + 1 == by_rank_.size(); }
 
   // ---- telemetry; any thread
   struct Counts {
     std::uint64_t neighbours = 0;
-    std::uint64_t rings = 0;  // by ring_partners()
-    std::uint64_t wakes = 0;  // rings that had to wake a sleeper
+    std::uint64_t rings = 0;    // by ring_partners()
+    std::uint64_t wakes = 0;    // rings that had to wake a sleeper
+    std::uint64_t bounded = 0;  // calls of ring_partners() that left somebody out
   };
   Counts counts() const;
   int size() const { return static_cast<int>(by_rank_.size()); }
@@ -252,12 +262,26 @@ class Doorbell {
     MappedLine mapped;
     Peer* next;
     std::atomic<bool> partner{false};
+    Peer* next_partner = nullptr;
+  };
+  // Some of a list of peers at a time, by turns. The list grows at its head, and nothing ever leaves it.
+  struct Turns {
+    std::atomic<Peer*> first{nullptr};
+    std::atomic<std::uint64_t> number{0};
+    std::atomic<Peer*> next{nullptr};  // whose turn it is; null: the first one's
   };
   Peer* peer_of(int rank) const {
     return static_cast<unsigned>(rank) < by_rank_.size()
                ? by_rank_[static_cast<unsigned>(rank)].load(std::memory_order_acquire)
                : nullptr;
   }
+  PE_ALWAYS_INLINE void make_partner(Peer& peer) {
+    if (!peer.partner.load(std::memory_order_relaxed)) [[unlikely]]
+      add_partner(peer);
+  }
+  void add_partner(Peer& peer);
+  int ring_first_partners(int most);
+  int ring_some(Turns& turns, Peer* Peer::* next, int most);
   void ring(Peer& peer) {
     if (peer.mapped.line().ring([&] { published_.wake(peer.neighbour.name); })) [[unlikely]]
       wakes_.fetch_add(1, std::memory_order_relaxed);
@@ -269,12 +293,13 @@ class Doorbell {
   PublishedLine published_;
   std::mutex looking_;
   std::vector<std::atomic<Peer*>> by_rank_;
-  std::atomic<Peer*> first_{nullptr};
-  std::atomic<std::uint64_t> neighbours_{0};
+  Turns neighbours_;
+  Turns partners_;
   std::atomic<bool> all_{false};
   bool remote_rings_ = false;
   std::atomic<std::uint64_t> rings_{0};
   std::atomic<std::uint64_t> wakes_{0};
+  std::atomic<std::uint64_t> bounded_{0};
   std::atomic<std::uint64_t> misses_{0};  // of pass_on()
   std::unique_ptr<Bell> bell_;
 };
