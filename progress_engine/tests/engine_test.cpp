@@ -92,6 +92,55 @@ TEST(Engine, AdaptiveWakesForAPendingOperationAndParksAfterIt) {
   EXPECT_TRUE(engine->stop(seconds(10)));
 }
 
+// Operations in quick succession, between which the engine parks: it naps, and the program's other CPUs are left alone.
+TEST(Engine, AdaptiveNapsWhereItIsRungSoon) {
+  std::atomic<int> polls{0};
+  auto engine =
+      make_engine("adaptive", polls, {{"rest_us", "0"}, {"start_distance_us", "10"}, {"min_distance_us", "1"}});
+  engine->start();
+  auto& worker = *engine->workers().front();
+  ThreadSlot& slot = engine->activity().acquire();
+  constexpr std::uint64_t rounds = 50;
+  std::uint64_t operations = 0;
+  bool naps = false;
+  for (const Nanoseconds end = now() + seconds(20); !naps && now() < end;) {
+    const auto fences = worker.fences.load();
+    for (std::uint64_t i = 0; i < rounds && now() < end; ++i) {
+      while (worker.parks <= operations && now() < end) std::this_thread::yield();
+      ++operations;
+      add(slot.started, 1);
+      engine->after_call();
+      const int before = polls;
+      while (polls == before && now() < end) std::this_thread::yield();
+      add(slot.completed, 1);
+    }
+    naps = worker.fences - fences < rounds / 2;  // the machine may be busy: then it tries again
+  }
+  EXPECT_TRUE(naps);
+  EXPECT_TRUE(engine->stop(seconds(10)));
+}
+
+// Who is rung rarely parks for long at once: a nap before each would only wake it for nothing.
+TEST(Engine, AdaptiveDoesNotNapWhereItIsRungRarely) {
+  std::atomic<int> polls{0};
+  auto engine = make_engine("adaptive", polls);
+  engine->start();
+  auto& worker = *engine->workers().front();
+  ASSERT_TRUE(eventually([&] { return worker.parks == 1; }));
+  ThreadSlot& slot = engine->activity().acquire();
+  for (std::uint64_t operations = 1; operations <= 5; ++operations) {
+    settle();
+    const int before = polls;
+    add(slot.started, 1);
+    engine->after_call();
+    ASSERT_TRUE(eventually([&] { return polls > before; }));
+    add(slot.completed, 1);
+    ASSERT_TRUE(eventually([&] { return worker.parks > operations; }));
+  }
+  EXPECT_EQ(worker.fences, worker.parks);
+  EXPECT_TRUE(engine->stop(seconds(10)));
+}
+
 TEST(Engine, AdaptiveSuspendsPollingWhileAThreadIsInside) {
   std::atomic<int> polls{0};
   auto engine = make_engine("adaptive", polls);

@@ -90,6 +90,57 @@ class TwoSleepers : public Scenario {
   ModelAtomic<int> stopping{0};
 };
 
+// Who was rung soon the last time: it naps, and parks where the nap has shown nothing, as Engine::park() does.
+template <typename Atomics>
+class NappingScenario : public ParkingScenario {
+ public:
+  std::vector<Body> threads() override {
+    return {[this] { serve(); }, [this] { publish(); }};
+  }
+
+ protected:
+  void publish() {
+    work.store(1);
+    Atomics::light_fence();
+    if (napping.anyone()) napping.ring();
+  }
+  bool has_work() const { return work.load() > done.load(); }
+  void nap() {
+    const auto wanted = [this] { return has_work(); };
+    if (!napping.nap(wanted, 0)) napping.park(wanted, 0);
+  }
+  void serve() {
+    while (done.load() < goal) {
+      nap();
+      if (has_work()) done.fetch_add(1);
+    }
+  }
+
+  BasicParking<Atomics> napping;
+};
+using RingOfANapper = NappingScenario<ModelAtomics>;
+
+class NapperAndSleeper : public NappingScenario<ModelAtomics> {
+ public:
+  std::vector<Body> threads() override {
+    const auto has_work = [this] { return work.load() != 0; };
+    return {[this, has_work] {
+              while (!has_work())
+                if (!napping.nap(has_work, 0)) napping.park(has_work, 0);
+            },
+            [this, has_work] {
+              while (!has_work()) napping.park(has_work, 0);
+            },
+            [this] { publish(); }};
+  }
+  std::string check() override { return ""; }
+};
+
+// If a nap ended by a ring alone.
+struct EndlessNaps : ModelAtomics {
+  static void wait_briefly(Word& word, std::uint32_t expected, std::int64_t bound) { wait(word, expected, bound); }
+};
+
 TEST(ParkingInterleavings, LoseNoRing) { expect_sound<OneRing>(5); }
 TEST(ParkingInterleavings, LoseNoneOfTwoRings) { expect_sound<TwoRings>(20); }
 TEST(ParkingInterleavings, LoseNoRingOfTwoRingers) { expect_sound<TwoRingers>(100); }
@@ -97,6 +148,17 @@ TEST(ParkingInterleavings, ReachEverySleeper) { expect_sound<TwoSleepers>(100); 
 TEST(ParkingInterleavings, WithoutTheSleepersFenceARingIsLost) {
   expect_found<OneRing>(Fault::no_membarrier, "thread 0 sleeps");
   expect_found<TwoSleepers>(Fault::no_membarrier, "sleeps");
+}
+
+TEST(ParkingInterleavings, LoseNoRingOfANapper) {
+  expect_sound<RingOfANapper>(20);
+  expect_sound<NapperAndSleeper>(100);
+}
+TEST(ParkingInterleavings, ANapWithoutEndLosesARing) {
+  expect_found<NappingScenario<EndlessNaps>>(Fault::none, "thread 0 sleeps");
+}
+TEST(ParkingInterleavings, BehindANapTheSleepersFenceIsNeededAllTheSame) {
+  expect_found<RingOfANapper>(Fault::no_membarrier, "thread 0 sleeps");
 }
 
 // ---- leaving MPI
@@ -135,13 +197,26 @@ class TwoLeave : public LeavingScenario {
   }
   std::string check() override { return ""; }
 
- private:
+ protected:
   void leave(Activity::Slot& slot) {
     LeavingScenario::leave(slot, [this] { return parking.anyone(); }, [this] { parking.ring(); });
   }
 
   BasicParking<ModelAtomics> parking;
   Activity::Slot& second = activity.acquire();
+};
+
+// The same while the sleeper naps first.
+class TwoLeaveANapper : public TwoLeave {
+ public:
+  std::vector<Body> threads() override {
+    auto bodies = TwoLeave::threads();
+    bodies[0] = [this] {
+      const auto wanted = [this] { return has_work(); };
+      if (!parking.nap(wanted, 0)) parking.park(wanted, 0);
+    };
+    return bodies;
+  }
 };
 
 // One was alone until now: its last call ends while the other one makes its first. Somebody sleeps all the time.
@@ -167,6 +242,7 @@ class FirstCallOfASecondThread : public LeavingScenario {
 };
 
 TEST(LeavingInterleavings, OfTwoThreadsOneRings) { expect_sound<TwoLeave>(100); }
+TEST(LeavingInterleavings, OfTwoThreadsOneRingsANapper) { expect_sound<TwoLeaveANapper>(100); }
 TEST(LeavingInterleavings, OfAThreadAndANewOneOneRings) { expect_sound<FirstCallOfASecondThread>(100); }
 TEST(LeavingInterleavings, WithoutTheLeaversFenceARingIsLost) {
   expect_found<TwoLeave>(Fault::no_full_fence, "thread 0 sleeps");

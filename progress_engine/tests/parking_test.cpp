@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <thread>
 
 #include "core/activity.hpp"
@@ -22,8 +23,24 @@ TEST(Parking, EverySleepEnds) {
   EXPECT_GE(now() - before, microseconds(2000));
 }
 
+TEST(Parking, ANapEndsByItselfOrByARing) {
+  prepare_fences();
+  Parking parking;
+  EXPECT_TRUE(parking.nap([] { return true; })) << "there is work";
+  const Nanoseconds before = now();
+  EXPECT_FALSE(parking.nap([] { return false; }));
+  EXPECT_GE(now() - before, Parking::longest_nap);
+  std::atomic<bool> rung{false};
+  std::jthread ringer([&] {
+    while (!rung)
+      if (parking.anyone()) parking.ring();
+  });
+  EXPECT_TRUE(parking.nap([] { return false; })) << "rung, whatever for";
+  rung = true;
+}
+
 // Publishes work and rings at random moments of the sleeper's way to sleep: a lost ring would cost the whole bound.
-TEST(Parking, NoRingIsLost) {
+void ring_many_times(const std::function<void(Parking&, const std::function<bool()>&)>& sleep) {
   prepare_fences();
   Parking parking;
   constexpr int rounds = 20000;
@@ -31,7 +48,7 @@ TEST(Parking, NoRingIsLost) {
   std::atomic<int> done{0};
   std::jthread sleeper([&] {
     while (done < rounds) {
-      parking.park([&] { return work > done; }, seconds(30));
+      sleep(parking, [&] { return work > done; });
       if (work > done) ++done;
     }
   });
@@ -48,6 +65,16 @@ TEST(Parking, NoRingIsLost) {
   EXPECT_LT(now() - begin, seconds(25));
   work = rounds;
   parking.ring();
+}
+
+TEST(Parking, NoRingIsLost) {
+  ring_many_times([](Parking& parking, const auto& has_work) { parking.park(has_work, seconds(30)); });
+}
+
+TEST(Parking, NoRingOfANapperIsLost) {
+  ring_many_times([](Parking& parking, const auto& has_work) {
+    if (!parking.nap(has_work)) parking.park(has_work, seconds(30));
+  });
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ Report report_of_two_threads() {
   report.productive_polls = 40;
   report.wakes = 33;
   report.parks = 9;
+  report.fences = 7;
   report.wake_sources = {11, 20, 0, 2};
   report.armed_s = 1.5;
   report.disarmed_s = 0.25;
@@ -68,7 +69,7 @@ TEST(Report, TellsEveryValueInJson) {
             R"("involuntary_switches":5},)"
             R"({"role":"idle","tid":8,"cpus_allowed":[],"cpu_last":-1,"cpu_s":0.25,"voluntary_switches":1,)"
             R"("involuntary_switches":0}],)"
-            R"("polls":100,"productive_polls":40,"wakes":33,"parks":9,)"
+            R"("polls":100,"productive_polls":40,"wakes":33,"parks":9,"fences":7,)"
             R"("wake_sources":{"calls":11,"traffic":20,"neighbours":0,"timer":2},)"
             R"("armed_s":1.5,"disarmed_s":0.25,"pending_while_computing_s":0.75,)"
             R"("verdict":{"word":"helped","armed_phases":12,"disarmed_phases":11,"armed_s":0.0012,)"

@@ -26,8 +26,9 @@ extern "C" {
  *     sleeps; null where only the program's calls poll),
  *   transport {component (of Open MPI's point-to-point layer, "" in others), libraries (that carry messages and are
  *     loaded), devices (that are open), tcp, udp (whether there are such sockets)}, advice (a sentence),
- *   polls, productive_polls, wakes, parks, tracked (operations seen so far), pending (operations now),
- *   progress_users (windows now, and threads asleep in managed waits: they need progress, too),
+ *   polls, productive_polls, wakes, parks, fences (parks that interrupted the program's other CPUs for an instant),
+ *   tracked (operations seen so far), pending (operations now), progress_users (windows now, and threads asleep in
+ *   managed waits: they need progress, too),
  *   managed_sleeps (how often a blocking call slept until the engine had completed it),
  *   offload (null but under the preset `offload`) {commands (calls handed over), passes (over what is pending), naps,
  *   rings (wake-ups by a caller), queue_full, stand_ins, turns, collectives ("blocking" or "nonblocking"), traffic

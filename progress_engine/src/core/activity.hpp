@@ -7,6 +7,7 @@
 // cannot.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -147,6 +148,11 @@ bool BasicActivity<Atomics>::anyone_inside() const {
 //
 // No wake-up is lost: the sleeper publishes that it parks, fences, and looks for work again; the ringer publishes its
 // work, fences, and looks for a sleeper. Every sleep is bounded all the same. Any number may sleep and ring.
+//
+// The sleeper's fence interrupts every other CPU on which the program runs, 63 of them under a process with 64 OpenMP
+// threads. So a short sleep goes without: what it may miss is a ringer whose store was still on its way to the memory
+// when it looked, which takes some nanoseconds of its time, and the price of that is the sleep's bound. It must not be
+// the price of a long sleep: before that comes the fence.
 template <typename Atomics>
 class BasicParking {
  public:
@@ -160,12 +166,27 @@ class BasicParking {
     return true;
   }
 
+  // The same for at most `bound`, up to longest_nap, without the fence. True once it was rung or there is work; false
+  // where neither shows: then park().
+  template <typename HasWork>
+  bool nap(HasWork&& has_work, Nanoseconds bound = longest_nap) {
+    const std::uint32_t seen = word_.fetch_or(parked, std::memory_order_relaxed) | parked;
+    Atomics::full_fence();
+    if (has_work()) return true;
+    Atomics::wait_briefly(word_, seen, std::min(bound, longest_nap));
+    return word_.load(std::memory_order_relaxed) != seen || has_work();
+  }
+  static constexpr Nanoseconds longest_nap = microseconds(1000);
+
   // The same, but without giving up the CPU: `wait(word, seen, bound)` waits for a store to the word
   // (wait/user_wait.hpp).
   template <typename HasWork, typename Wait>
   bool watch(HasWork&& has_work, Wait&& wait, Nanoseconds bound) {
     const std::uint32_t seen = word_.fetch_or(watched, std::memory_order_relaxed) | watched;
-    Atomics::heavy_fence();
+    if (bound > longest_nap)
+      Atomics::heavy_fence();
+    else
+      Atomics::full_fence();
     if (has_work()) return false;
     wait(word_, seen, bound);
     return true;

@@ -249,11 +249,19 @@ void Engine::observe(Worker& worker) {
   worker.observed = time;
 }
 
+// Who was rung soon the last time naps first: of two parks with the fence, one at least lasts longer than a nap.
 void Engine::park(Worker& worker) {
   add(worker.parks, 1);
-  parking_.park([this] { return stopping() || may_poll(); }, seconds(policy_.park_s));
+  const auto has_work = [this] { return stopping() || may_poll(); };
+  const Nanoseconds begin = now();
+  if (!worker.naps_first || !parking_.nap(has_work)) {
+    if (worker.naps_first) worker.woke(WakeSource::timer);
+    add(worker.fences, 1);
+    parking_.park(has_work, seconds(policy_.park_s));
+  }
   worker.was_beside = false;  // a parked thread observes nothing
   worker.observed = now();
+  worker.naps_first = worker.observed - begin < Parking::longest_nap;
 }
 
 }  // namespace progress_engine

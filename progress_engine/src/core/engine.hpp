@@ -47,6 +47,7 @@ struct Worker {
   std::atomic<std::uint64_t> wakes{0};
   std::array<std::atomic<std::uint64_t>, wake_source_names.size()> wake_sources{};
   std::atomic<std::uint64_t> parks{0};
+  std::atomic<std::uint64_t> fences{0};   // parks that interrupted the program's other CPUs
   std::atomic<std::uint64_t> answers{0};  // polls before which a neighbour had rung
   std::atomic<bool> lifted{false};        // an idle thread that another one lifted to the normal class
   std::atomic<Nanoseconds> disarmed{0};   // that it left the program alone because polling did not pay
@@ -56,6 +57,7 @@ struct Worker {
   // Its own, between two observations:
   bool was_beside = false;
   Nanoseconds observed = 0;
+  bool naps_first = false;  // the last park was a short one
 
   void woke(WakeSource source) {
     add(wakes, 1);

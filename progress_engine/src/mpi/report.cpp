@@ -73,6 +73,7 @@ void add(const Worker& worker, Report& report, Totals& totals) {
   report.productive_polls += worker.productive_polls;
   report.wakes += worker.wakes;
   report.parks += worker.parks;
+  report.fences += worker.fences;
   for (std::size_t i = 0; i < report.wake_sources.size(); ++i) report.wake_sources[i] += worker.wake_sources[i];
   totals.disarmed += worker.disarmed;
   totals.beside = std::max(totals.beside, worker.beside.load());

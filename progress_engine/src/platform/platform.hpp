@@ -104,7 +104,8 @@ std::string host_name();
 
 // ---- fences
 // An asymmetric fence: the program's side, taken in every MPI call, costs nothing; the engine's side, taken only before
-// it sleeps, interrupts the other cores (membarrier). Where the kernel has no membarrier both sides fence in full.
+// it sleeps for long, interrupts the other cores on which the program runs (membarrier). Where the kernel has no
+// membarrier both sides fence in full.
 
 extern std::atomic<bool> light_fence_is_full __attribute__((visibility("hidden")));
 
@@ -154,6 +155,8 @@ struct RealAtomics {
   static void heavy_fence() { progress_engine::heavy_fence(); }
   static void full_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
   static void wait(Word& word, std::uint32_t expected, Nanoseconds bound) { futex_wait(word, expected, bound); }
+  // So short that it may have missed a store that was made before: the bound is the price.
+  static void wait_briefly(Word& word, std::uint32_t expected, Nanoseconds bound) { futex_wait(word, expected, bound); }
   static void wake(Word& word) { futex_wake(word); }
   // Tells threads apart; never 0.
   static std::uintptr_t this_thread() {

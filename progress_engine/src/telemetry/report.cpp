@@ -224,6 +224,7 @@ std::string to_json(const Report& report) {
   object["productive_polls"] = report.productive_polls;
   object["wakes"] = report.wakes;
   object["parks"] = report.parks;
+  object["fences"] = report.fences;
   object["wake_sources"] = wakes_json(report.wake_sources);
   object["armed_s"] = or_null(report.armed_s);
   object["disarmed_s"] = or_null(report.disarmed_s);

@@ -101,6 +101,7 @@ struct Report {
   std::uint64_t productive_polls = 0;
   std::uint64_t wakes = 0;
   std::uint64_t parks = 0;
+  std::uint64_t fences = 0;
   WakeCounts wake_sources{};
   std::optional<double> armed_s;
   std::optional<double> disarmed_s;

@@ -210,6 +210,8 @@ struct ModelAtomics {
   static void wait(Word& word, std::uint32_t expected, std::int64_t /*bound*/) {
     Machine::current().wait(word.cell(), word.memory(), expected);
   }
+  // May end at any time for no reason. That it is over at once is enough: a later end is a thread that goes on later.
+  static void wait_briefly(Word& /*word*/, std::uint32_t /*expected*/, std::int64_t /*bound*/) {}
   static void wake(Word& word) { Machine::current().wake(word.cell()); }
   static std::uintptr_t this_thread() { return static_cast<std::uintptr_t>(Machine::current().thread() + 2); }
 };
