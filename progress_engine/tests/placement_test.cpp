@@ -2,10 +2,14 @@
 #include "platform/placement.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <thread>
 
 namespace progress_engine {
@@ -40,6 +44,89 @@ TEST(SpareCpus, ABoundNeighbourTakesNothingElsewhere) {
 
 // Three processes on two CPUs: the third has none, and takes none from the others.
 TEST(SpareCpus, ThereAreNoneWhereCpusAreTooFew) { EXPECT_TRUE(spare_cpus({0, 1}, {{0, 1}, {0, 1}}).empty()); }
+
+TEST(SpareCpus, EveryThreadThatComputesTakesOne) {
+  EXPECT_EQ(spare_cpus({0, 1, 2, 3}, {}, {{0, 1, 2, 3}, {0, 1, 2, 3}}), (Cpus{2, 3}));
+  EXPECT_EQ(spare_cpus({0, 1, 2, 3}, {}, {{3}, {1}}), (Cpus{0, 2})) << "bound, as by OMP_PLACES";
+  EXPECT_EQ(spare_cpus({0, 1, 2, 3}, {}, {}, 3), (Cpus{3})) << "they are to come";
+  EXPECT_EQ(spare_cpus({0, 1, 2, 3}, {}, {{2}}, 3), (Cpus{3})) << "one is there";
+  EXPECT_TRUE(spare_cpus({0, 1}, {}, {}, 8).empty());
+}
+
+TEST(SpareCpus, NeighboursHaveAsManyThreads) {
+  EXPECT_TRUE(spare_cpus({0, 1, 2, 3}, {{0, 1, 2, 3}}, {}, 2).empty());
+  EXPECT_EQ(spare_cpus({0, 1, 2, 3, 4}, {{0, 1, 2, 3, 4}}, {}, 2), (Cpus{4}));
+  EXPECT_EQ(spare_cpus({0, 1, 2, 3}, {{4, 5, 6, 7}}, {}, 3), (Cpus{3})) << "a neighbour elsewhere";
+  EXPECT_EQ(spare_cpus({0, 1, 2, 3}, {{0}}, {}, 2), (Cpus{3})) << "one on a single CPU takes no more";
+}
+
+TEST(OpenMp, IsAsItsEnvironmentSays) {
+  EXPECT_EQ(openmp_threads(nullptr, nullptr), 1U);
+  EXPECT_EQ(openmp_threads("6", nullptr), 6U);
+  EXPECT_EQ(openmp_threads(" 4,2", "{0},{1}"), 4U) << "two levels of parallel regions";
+  EXPECT_EQ(openmp_threads("many", nullptr), 1U);
+  EXPECT_EQ(openmp_threads("", "{0:4},{4:4}"), 2U);
+  EXPECT_EQ(openmp_threads(nullptr, "{0:4}:8:4"), 8U);
+  EXPECT_EQ(openmp_threads(nullptr, "{0,1}, {2,3} : 3 : 2"), 4U);
+  EXPECT_EQ(openmp_threads(nullptr, "cores(6)"), 6U);
+  EXPECT_EQ(openmp_threads(nullptr, "threads"), 1U) << "no number";
+  EXPECT_EQ(openmp_threads("0", "cores()"), 1U);
+}
+
+// Computes for so long that it counts.
+void compute() {
+  const Nanoseconds begin = cpu_time_of_this_thread();
+  while (cpu_time_of_this_thread() - begin < microseconds(20'000)) {
+  }
+}
+
+TEST(ComputingThreads, AreThoseThatUseTheirCpuAndNotTheEngines) {
+  ComputingThreads threads;
+  threads.look();  // what this process did until now does not count
+  std::atomic<int> ready{0};
+  std::atomic<bool> over{false};
+  const Cpus all = allowed_cpus(0);
+  const auto run = [&](bool computes, bool ours, bool bound) {
+    if (ours) pthread_setname_np(pthread_self(), "pe-progress");
+    if (bound) bind_this_thread_to({all.back()});
+    if (computes) compute();
+    ++ready;
+    over.wait(false);
+  };
+  {
+    const std::jthread one(run, true, false, false);
+    const std::jthread bound(run, true, false, true);
+    const std::jthread sleeper(run, false, false, false);
+    const std::jthread ours(run, true, true, false);
+    while (ready < 4) usleep(1000);
+    auto found = threads.look();
+    over = true;
+    over.notify_all();
+    std::ranges::sort(found, {}, &Cpus::size);
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0], (Cpus{all.back()}));
+    EXPECT_EQ(found[1], all);
+  }
+  EXPECT_LE(threads.look().size(), 1U) << "they have ended";
+}
+
+TEST(SpareCpus, AreLookedForNowAndThen) {
+  SpareCpus spare;
+  EXPECT_TRUE(spare.due(now()));
+  const Nanoseconds begin = now();
+  spare.look(begin);
+  EXPECT_FALSE(spare.due(begin + microseconds(900'000)));
+  EXPECT_TRUE(spare.due(begin + seconds(1)));
+  spare.look(begin + seconds(1));
+  EXPECT_FALSE(spare.due(begin + seconds(2)));
+  EXPECT_LT(spare.cpus().size(), allowed_cpus(0).size()) << "this thread has one";
+}
+
+TEST(SpareCpus, AreNoneWhereOpenMpWillHaveThemAll) {
+  setenv("OMP_NUM_THREADS", "1024", 1);
+  EXPECT_TRUE(SpareCpus().look(now()).empty());
+  unsetenv("OMP_NUM_THREADS");
+}
 
 TEST(Binding, HoldsForTheCallingThreadAlone) {
   const Cpus before = allowed_cpus(0);

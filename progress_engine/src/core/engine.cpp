@@ -22,7 +22,7 @@ constexpr int nicest = 19;
 void place(const Policy& policy) {
   Cpus cpus;
   if (policy.placement == Placement::list) cpus = parse_cpu_list(policy.cpus);
-  if (policy.placement == Placement::spare) cpus = spare_cpus(allowed_cpus(0), cpus_of_neighbours());
+  if (policy.placement == Placement::spare) cpus = SpareCpus().look(now());
   if (!cpus.empty()) bind_this_thread_to(cpus);
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "core/engine.hpp"
@@ -305,8 +304,12 @@ class EventLoop {
 
   // From neighbours nothing is on its way while the program computes: to copy on its own CPU now or later is the same.
   Nanoseconds won_here(Nanoseconds copying) {
-    if (!has_spare_cpu_) has_spare_cpu_ = !spare_cpus(allowed_cpus(0), cpus_of_neighbours()).empty();
-    return *has_spare_cpu_ ? copying : 0;
+    if (spare_cpus_.due(polled_)) {
+      const Nanoseconds begin = cpu_time_of_this_thread();
+      spare_cpus_.look(polled_);
+      cpu_ += cpu_time_of_this_thread() - begin;  // not the polls' price
+    }
+    return spare_cpus_.cpus().empty() ? 0 : copying;
   }
 
   // The network worked since the last poll.
@@ -376,7 +379,7 @@ class EventLoop {
   Nanoseconds began_ = 0;   // the busy period
   Nanoseconds polled_ = 0;  // when
   Nanoseconds won_ = 0;     // by the last poll, see Arming
-  std::optional<bool> has_spare_cpu_;
+  SpareCpus spare_cpus_;
   Nanoseconds gain_ = 0;  // since the account was settled, as are the next three
   Nanoseconds moving_ = 0;
   Nanoseconds cpu_ = 0;

@@ -8,11 +8,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 namespace progress_engine {
 namespace {
@@ -26,10 +29,49 @@ std::optional<int> parse_number(std::string_view text) {
   return number;
 }
 
-// One CPU for one process: the first of its own that nobody has taken.
-void take_one(const Cpus& from, Cpus& taken) {
-  const auto free = std::ranges::find_if(from, [&](int cpu) { return std::ranges::count(taken, cpu) == 0; });
-  if (free != from.end()) taken.push_back(*free);
+// One CPU for one thread: the first of its own that nobody has taken.
+void take_one(const Cpus& from, cpu_set_t& taken) {
+  const auto free = std::ranges::find_if(from, [&](int cpu) { return !CPU_ISSET(cpu, &taken); });
+  if (free != from.end()) CPU_SET(*free, &taken);
+}
+
+// The engine's threads have this name, see core/engine.cpp.
+constexpr std::string_view name_of_ours = "pe-progress";
+
+bool is_ours(int tid) {
+  std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name == name_of_ours;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+// "{0:4},{4:4}" has 2 places, "{0:4}:8:4" has 8, "cores(6)" 6; 0 where no number is named.
+std::size_t number_of_places(std::string_view text) {
+  text = trimmed(text);
+  if (!text.starts_with('{')) {
+    const auto open = text.find('(');
+    const auto close = text.find(')');
+    if (open == std::string_view::npos || close == std::string_view::npos || close < open) return 0;
+    return static_cast<std::size_t>(parse_number(trimmed(text.substr(open + 1, close - open - 1))).value_or(0));
+  }
+  std::size_t places = 0;
+  for (auto at = text.find('}'); at != std::string_view::npos; at = text.find('}', at + 1)) {
+    const auto next = text.find('{', at);
+    auto after = trimmed(text.substr(at + 1, next == std::string_view::npos ? next : next - at - 1));
+    if (after.starts_with(':')) {
+      after.remove_prefix(1);
+      places += static_cast<std::size_t>(parse_number(trimmed(after.substr(0, after.find_first_of(":,")))).value_or(1));
+    } else {
+      ++places;
+    }
+  }
+  return places;
 }
 
 bool is_same_file(const struct stat& one, const struct stat& other) {
@@ -58,15 +100,58 @@ Cpus parse_cpu_list(std::string_view text) {
 
 std::string format_cpu_list(const Cpus& cpus) { return fmt::format("{}", fmt::join(cpus, ",")); }
 
-Cpus spare_cpus(const Cpus& own, const std::vector<Cpus>& neighbours) {
-  std::vector<Cpus> processes = neighbours;
-  processes.push_back(own);
-  std::ranges::stable_sort(processes, {}, &Cpus::size);
-  Cpus taken;
-  for (const auto& cpus : processes) take_one(cpus, taken);
+Cpus spare_cpus(const Cpus& own, const std::vector<Cpus>& neighbours, const std::vector<Cpus>& threads,
+                std::size_t wanted) {
+  const std::size_t each = std::max(threads.size(), wanted);
+  std::vector<Cpus> takers;
+  for (const auto& cpus : neighbours) takers.insert(takers.end(), std::min(each, cpus.size()), cpus);
+  takers.insert(takers.end(), threads.begin(), threads.end());
+  takers.insert(takers.end(), std::min(each - threads.size(), own.size()), own);
+  std::ranges::stable_sort(takers, {}, &Cpus::size);
+  cpu_set_t taken;
+  CPU_ZERO(&taken);
+  for (const auto& cpus : takers) take_one(cpus, taken);
   Cpus spare;
-  std::ranges::copy_if(own, std::back_inserter(spare), [&](int cpu) { return std::ranges::count(taken, cpu) == 0; });
+  std::ranges::copy_if(own, std::back_inserter(spare), [&](int cpu) { return !CPU_ISSET(cpu, &taken); });
   return spare;
+}
+
+std::size_t openmp_threads(const char* num_threads, const char* places) {
+  const std::string_view numbers = num_threads ? num_threads : "";
+  const auto first = parse_number(trimmed(numbers.substr(0, numbers.find(','))));
+  const std::size_t number = first ? static_cast<std::size_t>(*first) : number_of_places(places ? places : "");
+  return std::max<std::size_t>(number, 1);
+}
+
+std::vector<Cpus> ComputingThreads::look() {
+  constexpr Nanoseconds share = 8;
+  std::map<int, Nanoseconds> used;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry("/proc/self/task", error), end; !error && entry != end;
+       entry.increment(error))
+    if (const auto tid = parse_number(entry->path().filename().native()); tid && !is_ours(*tid))
+      used[*tid] = cpu_time_of_thread(*tid);
+  const auto since = [&](const auto& thread) {
+    const auto before = used_.find(thread.first);
+    return thread.second - (before == used_.end() ? 0 : std::min(before->second, thread.second));
+  };
+  Nanoseconds most = 0;
+  for (const auto& thread : used) most = std::max(most, since(thread));
+  std::vector<Cpus> found;
+  for (const auto& thread : used)
+    if (most > 0 && since(thread) >= most / share) found.push_back(allowed_cpus(thread.first));
+  used_ = std::move(used);
+  return found;
+}
+
+const Cpus& SpareCpus::look(Nanoseconds time) {
+  constexpr Nanoseconds longest_pause = seconds(60);
+  if (!std::exchange(looked_, true)) neighbours_ = cpus_of_neighbours();
+  const auto wanted = openmp_threads(std::getenv("OMP_NUM_THREADS"), std::getenv("OMP_PLACES"));
+  spare_ = spare_cpus(own_, neighbours_, threads_.look(), wanted);
+  next_look_ = time + pause_;
+  pause_ = std::min(2 * pause_, longest_pause);
+  return spare_;
 }
 
 Cpus allowed_cpus(int tid) {

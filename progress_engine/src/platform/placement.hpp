@@ -3,9 +3,13 @@
 // tell enough.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "platform/platform.hpp"
 
 namespace progress_engine {
 
@@ -15,14 +19,53 @@ using Cpus = std::vector<int>;  // the system's numbers, ascending
 Cpus parse_cpu_list(std::string_view text);
 std::string format_cpu_list(const Cpus& cpus);
 
-// The CPUs of `own` that are left when this process and each neighbour (the CPUs it may use) takes one for itself: the
-// most restricted first, so that whoever can go elsewhere does.
-Cpus spare_cpus(const Cpus& own, const std::vector<Cpus>& neighbours);
+// The CPUs of `own` that are left when each of this process's threads that compute (the CPUs it may use) and of each
+// neighbour's takes one for itself: the most restricted first, so that whoever can go elsewhere does. Neighbours are
+// taken to have as many threads as this process, at least `wanted`: they run the same program.
+Cpus spare_cpus(const Cpus& own, const std::vector<Cpus>& neighbours, const std::vector<Cpus>& threads = {},
+                std::size_t wanted = 1);
 
 // The CPUs that a thread (0: the calling one) may use.
 Cpus allowed_cpus(int tid);
 // The CPUs of the other processes on this node that run the same program, as far as /proc shows them.
 std::vector<Cpus> cpus_of_neighbours();
+
+// With how many threads a program of OpenMP will compute, as far as its environment says it: OMP_NUM_THREADS (of a list
+// for nested regions the first), else the number of places in OMP_PLACES. 1 where neither names a number.
+std::size_t openmp_threads(const char* num_threads, const char* places);
+
+// The threads of this process that compute, but for the engine's.
+class ComputingThreads {
+ public:
+  // The CPUs that each of them may use. Who computes: since the last look it used an eighth at least of what the
+  // busiest one did; an MPI's and a launcher's helpers sleep. Some microseconds a thread.
+  std::vector<Cpus> look();
+
+ private:
+  std::map<int, Nanoseconds> used_;
+};
+
+// The spare CPUs of the calling thread's, which may change while the program runs: OpenMP's threads begin with its
+// first parallel region.
+class SpareCpus {
+ public:
+  // To be made before the thread is bound.
+  SpareCpus() : own_(allowed_cpus(0)) {}
+  // Whether it is time to look, at first and again: a second after the last look, then two, four, up to a minute.
+  bool due(Nanoseconds time) const { return time >= next_look_; }
+  const Cpus& look(Nanoseconds time);
+  // As of the last look.
+  const Cpus& cpus() const { return spare_; }
+
+ private:
+  const Cpus own_;
+  ComputingThreads threads_;
+  std::vector<Cpus> neighbours_;
+  Cpus spare_;
+  bool looked_ = false;
+  Nanoseconds next_look_ = 0;
+  Nanoseconds pause_ = seconds(1);
+};
 
 // Binds the calling thread; false if the kernel refuses (CPUs that the process may not have).
 bool bind_this_thread_to(const Cpus& cpus);

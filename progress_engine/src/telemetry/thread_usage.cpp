@@ -3,24 +3,16 @@
 
 #include <sched.h>
 
-#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include "platform/platform.hpp"
 
 namespace progress_engine {
 namespace {
 
 std::string task_file(int tid, const char* name) { return "/proc/self/task/" + std::to_string(tid) + "/" + name; }
-
-// The kernel's clock id of another thread's CPU time (clock_getcpuclockid(3), for a thread).
-clockid_t cpu_clock(int tid) { return static_cast<clockid_t>(~static_cast<unsigned>(tid) << 3 | 6); }
-
-double cpu_seconds(int tid) {
-  timespec time{};
-  clock_gettime(cpu_clock(tid), &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 std::vector<int> cpus_allowed(int tid) {
   cpu_set_t set;
@@ -47,8 +39,10 @@ int last_cpu(int tid) {
 }  // namespace
 
 ThreadUsage usage_of_thread(int tid) {
-  ThreadUsage usage{
-      .tid = tid, .cpus_allowed = cpus_allowed(tid), .cpu_last = last_cpu(tid), .cpu_seconds = cpu_seconds(tid)};
+  ThreadUsage usage{.tid = tid,
+                    .cpus_allowed = cpus_allowed(tid),
+                    .cpu_last = last_cpu(tid),
+                    .cpu_seconds = 1e-9 * static_cast<double>(cpu_time_of_thread(tid))};
   std::ifstream status(task_file(tid, "status"));
   for (std::string key; status >> key;) {
     if (key == "voluntary_ctxt_switches:") status >> usage.voluntary_switches;
