@@ -172,6 +172,49 @@ TEST_F(Job, RingsNobodyWithoutAName) {
   EXPECT_FALSE(fs::exists(folder_ / "bell.key")) << "nor makes a key";
 }
 
+// By default: only where the launcher names hosts, and more than one. No key is made, nothing is written.
+TEST_F(Job, ThatNobodyAskedForNeedsHosts) {
+  for (const auto& [hosts, says] : {std::pair{std::vector<std::string>{}, "names no hosts"},
+                                    std::pair{std::vector<std::string>{"alone"}, "on one host"}}) {
+    BellPlan plan;
+    plan.size = size;
+    plan.job = "job";
+    plan.key_file = folder_ / "bell.key";
+    plan.port = port_;
+    plan.hosts = [hosts] { return hosts; };
+    plan.asked_for = false;
+    Bell bell(plan, [](int) { return true; });
+    bell.ring(1);
+    bell.start();
+    EXPECT_NE(bell.counts().state.find(says), std::string::npos) << bell.counts().state;
+    bell.ring(1);
+    bell.turn();
+    EXPECT_EQ(bell.counts().sent, 0U);
+    EXPECT_FALSE(bell.counts().keeps);
+    EXPECT_FALSE(fs::exists(folder_));
+    plan.hosts = [] { return std::vector<std::string>{node(1), node(2)}; };
+    plan.address = inet_addr(node(1).c_str());
+    Bell known(plan, [](int) { return true; });
+    known.start();
+    EXPECT_EQ(known.counts().state, "rings");
+    known.stop();
+    fs::remove_all(folder_);
+  }
+}
+
+TEST_F(Job, IsQuietWhileSomethingElseAnnouncesTraffic) {
+  const auto one = bell(0, 1, rung1_);
+  const auto two = bell(3, 2, rung2_);
+  ASSERT_TRUE(reaches(*one, 3, rung2_));
+  one->be_quiet(true);
+  const auto sent = one->counts().sent;
+  for (int i = 0; i < 10; ++i) one->ring(3);
+  one->ring_all([](int) { return false; });
+  EXPECT_EQ(one->counts().sent, sent);
+  one->be_quiet(false);
+  EXPECT_TRUE(reaches(*one, 3, rung2_));
+}
+
 // However many there are. A collective operation over a thousand ranks rings some twenty of them.
 TEST_F(Job, RingsFewInACollectiveOperation) {
   BellPlan plan;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whom points=events helps and whom it leaves alone (core/event_loop.hpp), with a driver and a network made up.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "core/engine.hpp"
 #include "no_traffic.hpp"
@@ -137,6 +141,54 @@ TEST(Events, GoByTimeWhereNothingAnnouncesAnything) {
   for (int i = 0; i < exchanges; ++i) hidden += fabric.exchange(microseconds(5000)) ? 1 : 0;
   EXPECT_GT(hidden, exchanges * 2 / 3);  // the machine may be busy
   EXPECT_TRUE(fabric.engine.stop(seconds(10)));
+}
+
+// ---- when the bell between nodes is begun
+
+// Rank 0 of two, whose messages are large; rank 1 is on another node.
+struct WithABell {
+  explicit WithABell(std::unique_ptr<EventSource> events)
+      : engine(make_policy(resolve_values("adaptive", {})), std::make_unique<Handshakes>(missing), std::move(events),
+               make_doorbell()) {}
+
+  static std::unique_ptr<Doorbell> make_doorbell() {
+    auto doorbell = std::make_unique<Doorbell>("events test " + std::to_string(getpid()), 0, 2);
+    BellPlan plan;
+    plan.size = 2;  // without a job's name: its state will say so
+    plan.asked_for = false;
+    doorbell->add_bell(plan);
+    return doorbell;
+  }
+  std::string state() { return engine.doorbell()->bell()->counts().state; }
+  void exchange() {
+    engine.doorbell()->bell()->ring(1);
+    add(slot.started, 1);
+    engine.after_call();
+    wait(microseconds(5000));
+    add(slot.completed, 1);
+    engine.after_call();
+    wait(microseconds(1000));
+  }
+
+  std::atomic<int> missing{0};
+  Engine engine;
+  ThreadSlot& slot = engine.activity().acquire();
+};
+
+TEST(Events, BeginTheBellWhereNothingAnnouncesAnything) {
+  WithABell fabric(nullptr);
+  fabric.engine.start();
+  for (const Nanoseconds end = now() + seconds(20); fabric.state() == "not needed" && now() < end;) fabric.exchange();
+  EXPECT_NE(fabric.state().find("no name"), std::string::npos) << "it was begun";
+  EXPECT_TRUE(fabric.engine.stop(seconds(10)));
+}
+
+TEST(Events, LeaveTheBellAloneWhereSocketsCarryTheTraffic) {
+  WithABell network(std::make_unique<SteadyTraffic>());
+  network.engine.start();
+  for (int i = 0; i < 20; ++i) network.exchange();
+  EXPECT_EQ(network.state(), "not needed");
+  EXPECT_TRUE(network.engine.stop(seconds(10)));
 }
 
 // The price of that: who computes for long with a message pending is woken ever more rarely.

@@ -49,7 +49,8 @@ TEST(Presets, TheDoorbellIsOfThoseThatWaitForTraffic) {
   for (const auto& [name, preset] : all_presets().items()) {
     const bool waits = name == "adaptive" || name == "mwait";
     EXPECT_EQ(policy_of(name).doorbell.node, waits) << name;
-    EXPECT_FALSE(policy_of(name).doorbell.udp) << name;  // to be asked for
+    EXPECT_EQ(policy_of(name).doorbell.udp, name == "adaptive") << name;
+    EXPECT_EQ(policy_of(name).doorbell.udp_if_easy, name == "adaptive") << name;
     EXPECT_FALSE(policy_of(name).doorbell.rma) << name;
   }
   EXPECT_NE(complaint("offload", {{"doorbell", "node"}}).find("doorbell=none"), std::string::npos);
@@ -60,7 +61,9 @@ TEST(Settings, DoorbellsAddUpAndThoseOfOtherNodesNeedThatOfThisOne) {
   EXPECT_FALSE(policy_of("adaptive", {{"doorbell", "node"}}).doorbell.udp);
   EXPECT_TRUE(policy_of("adaptive", {{"doorbell", "node,udp,rma"}}).doorbell.rma);
   EXPECT_FALSE(policy_of("adaptive", {{"doorbell", "none"}}).doorbell.any());
+  EXPECT_FALSE(policy_of("adaptive", {{"doorbell", "node,udp"}}).doorbell.udp_if_easy) << "asked for";
   EXPECT_NE(complaint("adaptive", {{"doorbell", "none,udp"}}).find("cannot be combined"), std::string::npos);
+  EXPECT_NE(complaint("adaptive", {{"doorbell", "auto,udp"}}).find("cannot be combined"), std::string::npos);
 }
 
 TEST(Settings, DefaultsAreValidAndExplained) {

@@ -46,7 +46,8 @@ def test_a_large_message_wakes_the_engine_on_the_other_node(tmp_path: Path, host
         pytest.skip(reason)
     program = compiled(mpi, "bell.c", tmp_path)
     made = virtual.up(management=True)
-    settings = ("events=none", f"bell_key={tmp_path}/key", f"report_file={tmp_path}/report.%r", f"bell_hosts={hosts}")
+    settings = ["events=none", "doorbell=udp", f"bell_key={tmp_path}/key", f"bell_hosts={hosts}"]
+    settings += [f"report_file={tmp_path}/report.%r"]
     engine = [str(mpi.build_dir / "bin" / "progress-run"), "--variant", "adaptive"]
     engine += [word for setting in settings for word in ("--set", setting)]
     launch = [str(mpi.bin / "mpiexec"), "-launcher", "rsh", "-launcher-exec", made.remote_shell]

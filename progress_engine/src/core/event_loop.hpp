@@ -225,7 +225,10 @@ class EventLoop {
   // else after some busy periods that were long enough for a socket to show its traffic.
   void use_bell() {
     Bell* bell = doorbell_ ? doorbell_->bell() : nullptr;
-    if (!bell || !bell->wanted() || announced()) return;
+    if (!bell) return;
+    const bool quiet = announced();
+    bell->be_quiet(quiet);
+    if (quiet || !bell->wanted()) return;
     if (engine_.policy().events == Announcements::none || unannounced_periods_ >= enough_periods) bell->start();
     bell->turn();
   }

@@ -127,6 +127,7 @@ BellPlan plan_bell(const Policy& policy, int rank, int size) {
   plan.key_file = policy.bell_key.empty() ? usual_key_file() : policy.bell_key;
   plan.port = policy.bell_port;
   plan.interval = microseconds(policy.min_distance_us);
+  plan.asked_for = !policy.doorbell.udp_if_easy;
   return plan;
 }
 

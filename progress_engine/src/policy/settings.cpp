@@ -106,9 +106,11 @@ PollingPoints parse_points(std::string_view text) {
 Doorbells parse_doorbells(std::string_view text) {
   const auto parts = words(text, ',');
   const auto has = [&](std::string_view name) { return std::ranges::count(parts, name) > 0; };
-  if (has("none") && parts.size() > 1)
-    throw SettingError("doorbell: 'none' cannot be combined with other doorbells; leave it or them out.");
-  return {.node = !has("none"), .udp = has("udp"), .rma = has("rma")};
+  for (const std::string_view alone : {"none", "auto"})
+    if (has(alone) && parts.size() > 1)
+      throw SettingError(
+          fmt::format("doorbell: '{}' cannot be combined with other doorbells; leave it or them out.", alone));
+  return {.node = !has("none"), .udp = has("udp") || has("auto"), .udp_if_easy = has("auto"), .rma = has("rma")};
 }
 
 // ---- one row of the table, for each type of a setting; `field` is where its value goes
@@ -261,10 +263,11 @@ const std::vector<Setting>& all_settings() {
           "WAKEUP is added); libfabric, by one a completion queue (it is opened with FI_WAIT_FD); nothing but the "
           "doorbell and the timer; auto = sockets, and both libraries where this machine has a fabric's device"),
       doorbells(
-          "doorbell", "none node udp rma", "none",
+          "doorbell", "none node udp rma auto", "none",
           "whom a call that sends wakes: nobody; the engine of a receiver on this node; also on other nodes, by a "
           "datagram where nothing else announces traffic (udp); as an experiment by MPI_Put (rma: all ranks must "
-          "have it, since it makes a window over MPI_COMM_WORLD)"),
+          "have it, since it makes a window over MPI_COMM_WORLD); auto = node, and udp where the job's hosts are "
+          "known"),
       number<&Policy::bell_bytes>("bell_bytes", "bytes", 0, 1073741824, "65536",
                                   "doorbell=udp and rma: the smallest message that rings on other nodes"),
       number<&Policy::bell_port>("bell_port", "", 0, 65535, "0",
@@ -280,8 +283,7 @@ const std::vector<Setting>& all_settings() {
                                        "engine thread has completed it"),
       choice<&Policy::offload>("safety", "multiple offload", "multiple",
                                "how many threads may call MPI at once: by the MPI's own MPI_THREAD_MULTIPLE, or "
-                               "because one thread makes every "
-                               "call"),
+                               "because one thread makes every call"),
       number<&Policy::queue>("queue", "commands", 2, 1048576, "4096",
                              "safety=offload: size of the command queue, a power of two"),
       number<&Policy::spin_us>(

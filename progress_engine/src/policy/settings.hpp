@@ -35,9 +35,10 @@ struct PollingPoints {
 
 // Whom a call that sends wakes. The last two imply the first: rings from other nodes end in the same line of memory.
 struct Doorbells {
-  bool node = false;  // the engines of receivers on this node
-  bool udp = false;   // and of those on other nodes, by a datagram
-  bool rma = false;   // and of those on other nodes, by MPI_Put
+  bool node = false;         // the engines of receivers on this node
+  bool udp = false;          // and of those on other nodes, by a datagram
+  bool udp_if_easy = false;  // but only where the launcher names the job's hosts
+  bool rma = false;          // and of those on other nodes, by MPI_Put
 
   bool any() const { return node; }
 };

@@ -88,7 +88,13 @@ bool Bell::send_if_due(int rank, Partner& partner) {
 
 // ---- any thread
 
+bool Bell::is_silent() const {
+  const State state = state_.load(std::memory_order_relaxed);
+  return state == State::refused || state == State::ended || quiet_.load(std::memory_order_relaxed);
+}
+
 void Bell::touch(int rank, Owe owe) {
+  if (is_silent()) return;
   const std::scoped_lock lock(mutex_);
   Partner* partner = partner_of(rank);
   if (!partner) return;
@@ -110,6 +116,7 @@ void Bell::forget(int rank) {
 }
 
 void Bell::ring_all(const std::function<bool(int)>& is_here) {
+  if (is_silent()) return;
   for (int distance = 1; distance < plan_.size && distance > 0; distance *= 2)
     for (const int rank : {(plan_.rank + distance) % plan_.size, (plan_.rank - distance + plan_.size) % plan_.size,
                            plan_.rank ^ distance})
@@ -129,6 +136,13 @@ void Bell::start() {
   if (plan_.job.empty()) {
     refuse("the launcher gives this job no name that all its nodes know");
     return;
+  }
+  if (!plan_.asked_for) {
+    const auto hosts = plan_.hosts();
+    if (hosts.empty())
+      refuse("the launcher names no hosts of this job's; doorbell=udp has each node write its own beside the key");
+    if (hosts.size() == 1) refuse("this job runs on one host");
+    if (hosts.size() < 2) return;
   }
   try {
     key_ = key_of_job(read_or_make_key(plan_.key_file), plan_.job);

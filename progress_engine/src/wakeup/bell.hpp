@@ -80,6 +80,9 @@ struct BellPlan {
   std::string key_file;
   int port = 0;              // 0: from the job's name
   Nanoseconds interval = 0;  // a partner is rung no more often
+  // Else it is there only because nothing spoke against it: where hosts are unknown nothing is written for the others
+  // to find, and a job on one host has no bell.
+  bool asked_for = true;
   in_addr_t address = INADDR_ANY;
 };
 
@@ -100,6 +103,8 @@ class Bell {
   // Something was started with all ranks: those are rung whom collective algorithms take as first partners, at
   // distances that are powers of two; `is_here` are on this node.
   void ring_all(const std::function<bool(int)>& is_here);
+  // Something else announces traffic now, or no longer does: meanwhile nobody is noted, and nobody rung.
+  void be_quiet(bool quiet) { quiet_.store(quiet, std::memory_order_relaxed); }
   // Whether anybody is on another node; then the engine starts it, when nothing else announces traffic.
   bool wanted() const { return wanted_.load(std::memory_order_relaxed); }
   bool rings() const { return state_.load(std::memory_order_relaxed) == State::rings; }
@@ -142,6 +147,8 @@ class Bell {
   Partner* partner_of(int rank);
   enum class Owe { nothing, at_once, at_the_next_turn };
   void touch(int rank, Owe owe);
+  // It never will ring again, or need not now.
+  bool is_silent() const;
   void keep();
   void look_for_hosts();
   std::optional<sockaddr_in> address_of(std::size_t host);
@@ -155,6 +162,7 @@ class Bell {
   const BellPlan plan_;
   const std::function<bool(int)> ring_here_;
   std::atomic<bool> wanted_{false};
+  std::atomic<bool> quiet_{false};
   std::atomic<State> state_{State::idle};
 
   mutable std::mutex mutex_;  // of what follows
