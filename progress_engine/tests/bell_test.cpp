@@ -93,6 +93,21 @@ TEST_F(Job, FindsARankAmongTheHostsAndThenRingsThereAlone) {
   EXPECT_TRUE(three->counts().keeps);
 }
 
+// A ring that was owed after the question went out is not the question's.
+TEST_F(Job, OwesARingThatCameAfterTheQuestion) {
+  const auto one = bell(0, 1, rung1_);
+  const auto two = bell(3, 2, rung2_);
+  one->ring(3);
+  one->turn();  // asks
+  ASSERT_TRUE(eventually([&] { return rung2_ > 0; }));
+  const int before = rung2_;
+  one->ring(3);  // it is not known yet where that is
+  EXPECT_TRUE(eventually([&] {
+    one->turn();
+    return rung2_ > before;
+  }));
+}
+
 // Whom somebody rang knows where he is: answers need no search.
 TEST_F(Job, RingsBackWithoutAsking) {
   const auto one = bell(0, 1, rung1_);

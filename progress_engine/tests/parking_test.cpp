@@ -40,10 +40,9 @@ TEST(Parking, ANapEndsByItselfOrByARing) {
 }
 
 // Publishes work and rings at random moments of the sleeper's way to sleep: a lost ring would cost the whole bound.
-void ring_many_times(const std::function<void(Parking&, const std::function<bool()>&)>& sleep) {
+void ring_many_times(int rounds, const std::function<void(Parking&, const std::function<bool()>&)>& sleep) {
   prepare_fences();
   Parking parking;
-  constexpr int rounds = 20000;
   std::atomic<int> work{0};
   std::atomic<int> done{0};
   std::jthread sleeper([&] {
@@ -68,11 +67,11 @@ void ring_many_times(const std::function<void(Parking&, const std::function<bool
 }
 
 TEST(Parking, NoRingIsLost) {
-  ring_many_times([](Parking& parking, const auto& has_work) { parking.park(has_work, seconds(30)); });
+  ring_many_times(20000, [](Parking& parking, const auto& has_work) { parking.park(has_work, seconds(30)); });
 }
 
 TEST(Parking, NoRingOfANapperIsLost) {
-  ring_many_times([](Parking& parking, const auto& has_work) {
+  ring_many_times(5000, [](Parking& parking, const auto& has_work) {
     if (!parking.nap(has_work)) parking.park(has_work, seconds(30));
   });
 }

@@ -101,7 +101,7 @@ void Bell::touch(int rank, Owe owe) {
   partner->used = now();
   wanted_.store(true, std::memory_order_relaxed);
   if (owe == Owe::nothing || (owe == Owe::at_once && send_if_due(rank, *partner))) return;
-  partner->owed = true;
+  partner->owed = partner->owed_again = true;
 }
 
 void Bell::ring(int rank) { touch(rank, Owe::at_once); }
@@ -233,6 +233,7 @@ void Bell::ask(int rank) {
     if (now() - partner.rung < (in_first_round ? plan_.interval : between_rounds)) return;
     partner.rung = now();
     partner.asked = ++sequence_;
+    partner.owed_again = false;
     begin = partner.questions;
     partner.questions += std::min(questions_at_once, size);
   }
@@ -259,7 +260,7 @@ void Bell::hear_answers() {
     if (partner == partners_.end() || partner->second.asked != message->sequence) continue;
     from.sin_port = htons(port_);
     partner->second.where = from;
-    partner->second.owed = false;  // the question rang it
+    partner->second.owed = partner->second.owed_again;  // the question rang it
   }
 }
 
@@ -299,7 +300,7 @@ void Bell::ring_partners() {
     const int rank = order_[next_ % order_.size()];
     Partner& partner = partners_[rank];
     if (partner.used < since) continue;
-    if (!send_if_due(rank, partner)) partner.owed = true;
+    if (!send_if_due(rank, partner)) partner.owed = partner.owed_again = true;
     ++rung;
   }
   if (i < order_.size()) ++bounded_;

@@ -141,6 +141,7 @@ class Bell {
     std::uint64_t asked = 0;  // sequence of the last question
     std::size_t questions = 0;
     bool owed = false;
+    bool owed_again = false;  // since the last question, which rang
   };
   enum class State { idle, rings, refused, ended };
 
