@@ -225,10 +225,7 @@ class EventLoop {
   // else after some busy periods that were long enough for a socket to show its traffic.
   void use_bell() {
     Bell* bell = doorbell_ ? doorbell_->bell() : nullptr;
-    if (!bell) return;
-    const bool quiet = announced();
-    bell->be_quiet(quiet);
-    if (quiet || !bell->wanted()) return;
+    if (!bell || bell->be_quiet(announced()) || !bell->wanted()) return;
     if (engine_.policy().events == Announcements::none || unannounced_periods_ >= enough_periods) bell->start();
     bell->turn();
   }
@@ -363,7 +360,6 @@ class EventLoop {
   }
 
   bool has_sockets() const { return events_ && events_->any(); }
-
   Nanoseconds first_timeout() const { return microseconds(engine_.policy().timer_us); }
 
   Engine& engine_;

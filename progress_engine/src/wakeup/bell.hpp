@@ -103,8 +103,11 @@ class Bell {
   // Something was started with all ranks: those are rung whom collective algorithms take as first partners, at
   // distances that are powers of two; `is_here` are on this node.
   void ring_all(const std::function<bool(int)>& is_here);
-  // Something else announces traffic now, or no longer does: meanwhile nobody is noted, and nobody rung.
-  void be_quiet(bool quiet) { quiet_.store(quiet, std::memory_order_relaxed); }
+  // Whether something else announces traffic now: meanwhile nobody is noted, and nobody rung. Returns it.
+  bool be_quiet(bool quiet) {
+    quiet_.store(quiet, std::memory_order_relaxed);
+    return quiet;
+  }
   // Whether anybody is on another node; then the engine starts it, when nothing else announces traffic.
   bool wanted() const { return wanted_.load(std::memory_order_relaxed); }
   bool rings() const { return state_.load(std::memory_order_relaxed) == State::rings; }
