@@ -46,6 +46,7 @@ TEST(Watched, WhatIsNamedAndMissingIsSaid) {
   EXPECT_NE(what_lacks(Announcements::ucx, fabrics).find("events=ucx: the MPI made no worker"), std::string::npos);
   fabrics.refuse(Fabric::ucx, "it has no descriptor");
   EXPECT_EQ(what_lacks(Announcements::ucx, fabrics), "events=ucx: it has no descriptor");
+  EXPECT_EQ(what_lacks(Announcements::automatic, fabrics), "it has no descriptor") << "told, though it was not named";
   fabrics.opened(Fabric::ucx, &fabrics, 3);
   EXPECT_EQ(what_lacks(Announcements::ucx, fabrics), "");
   EXPECT_NE(what_lacks(Announcements::libfabric, fabrics), "");

@@ -8,9 +8,11 @@
 #include <bit>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "fabrics/ucx_transports.hpp"
 #include "platform/platform.hpp"
 #include "wait/fabrics.hpp"
 
@@ -31,6 +33,7 @@ struct Parameters {
 };
 constexpr std::uint64_t has_features = 1;  // the first field
 
+using ConfigRead = Status (*)(const char*, const char*, void**);
 using InitVersion = Status (*)(unsigned, unsigned, const Parameters*, const void*, void**);
 using WorkerCreate = Status (*)(void*, const void*, void**);
 using WorkerProgress = unsigned (*)(void*);
@@ -38,15 +41,17 @@ using WorkerDestroy = void (*)(void*);
 using WorkerGetEfd = Status (*)(void*, int*);
 using WorkerArm = Status (*)(void*);
 
+constinit Next<ConfigRead> next_read_config("ucp_config_read");
 constinit Next<InitVersion> next_init("ucp_init_version");
 constinit Next<WorkerCreate> next_create("ucp_worker_create");
 constinit Next<WorkerProgress> next_progress("ucp_worker_progress");
 constinit Next<WorkerDestroy> next_destroy("ucp_worker_destroy");
 
-// Contexts whose workers have a descriptor.
+// Contexts whose workers have a descriptor; and of the configuration that was read last, whose variables it is of.
 struct Contexts {
   std::mutex mutex;
   std::set<const void*> with_wakeup;
+  std::optional<std::string> prefix;
 };
 Contexts& contexts() {
   static auto* all = new Contexts;
@@ -64,6 +69,19 @@ void note(const void* context, bool wakeup) {
 bool has_wakeup(const void* context) {
   const std::scoped_lock lock(contexts().mutex);
   return contexts().with_wakeup.contains(context);
+}
+
+std::optional<std::string> prefix_of_config() {
+  const std::scoped_lock lock(contexts().mutex);
+  return contexts().prefix;
+}
+
+Status read_config(const char* prefix, const char* file, void** config) {
+  {
+    const std::scoped_lock lock(contexts().mutex);
+    contexts().prefix = prefix ? std::optional<std::string>(prefix) : std::nullopt;
+  }
+  return next_read_config.get()(prefix, file, config);
 }
 
 void refuse(const std::string& why) { fabrics_of_process().refuse(Fabric::ucx, why); }
@@ -85,6 +103,13 @@ Status init(unsigned major, unsigned minor, const Parameters* asked, const void*
   Parameters more{.mask = asked->mask, .fields = {}};
   std::copy_n(asked->fields.begin(), given, more.fields.begin());
   more.fields[0] |= feature_wakeup;
+  const auto prefix = prefix_of_config();
+  if (const auto change =
+          what_changes({major, minor, asked}, {major, minor, &more}, prefix ? prefix->c_str() : nullptr);
+      !change.empty()) {
+    refuse(change);
+    return as_asked();
+  }
   const Status status = next(major, minor, &more, config, context);
   if (status != ok) {
     refuse("UCX cannot be had with its feature WAKEUP (status " + std::to_string(status) + ")");
@@ -124,6 +149,10 @@ Status create_worker(void* context, const void* parameters, void** worker) {
 }  // namespace progress_engine
 
 using namespace progress_engine;
+
+PE_INTERPOSED std::int8_t ucp_config_read(const char* prefix, const char* file, void** config) {
+  return read_config(prefix, file, config);
+}
 
 PE_INTERPOSED std::int8_t ucp_init_version(unsigned major, unsigned minor, const void* parameters, const void* config,
                                            void** context) {

@@ -38,6 +38,13 @@ bool has_fabric_device(const std::string& root) {
 }
 
 std::string what_lacks(Announcements events, const Fabrics& fabrics) {
+  if (events == Announcements::automatic) {
+    std::string refusals;
+    for (const Fabric fabric : {Fabric::ucx, Fabric::libfabric})
+      if (const auto refusal = fabrics.refusal(fabric); !refusal.empty())
+        refusals += (refusals.empty() ? "" : "; ") + refusal;
+    return refusals;
+  }
   if (events != Announcements::ucx && events != Announcements::libfabric) return "";
   const Fabric fabric = events == Announcements::ucx ? Fabric::ucx : Fabric::libfabric;
   if (fabrics.opened(fabric) > 0) return "";

@@ -24,7 +24,8 @@ Watched what_to_watch(Announcements events, bool has_device);
 // in tests.
 bool has_fabric_device(const std::string& root = "");
 
-// Why what the setting names, and not only allows, does not announce anything; "" if it can. After MPI_Init.
+// Why what the setting names does not announce anything; "" if it can. What `auto` allows is told only where it was
+// there and was refused. After MPI_Init.
 std::string what_lacks(Announcements events, const Fabrics& fabrics);
 
 // "ucx", say: what can have announced something until now.

@@ -173,7 +173,8 @@ void look_for_own_progress(const Policy& policy) {
 }
 
 void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
-  if (const auto lack = what_lacks(policy.events, fabrics_of_process()); policy.strict && !lack.empty())
+  const bool named = policy.events != Announcements::automatic;
+  if (const auto lack = what_lacks(policy.events, fabrics_of_process()); policy.strict && named && !lack.empty())
     throw std::runtime_error(lack);
   look_for_own_progress(policy);
   static unsigned generations = 0;
