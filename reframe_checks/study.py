@@ -164,11 +164,11 @@ class Study:
         """The axes that are settings of the engine, and every combination of their values."""
         axes = {name: axis for name, axis in self._axes().items() if axis.engine}
         swept = [name for name in axes if any(name in grid for grid in scale.grids)]
-        found: dict[tuple[Value, ...], tuple[Point, list[str]]] = {}
+        found: dict[tuple[tuple[str, Value], ...], tuple[Point, list[str]]] = {}
         for point in scale.points():
             fixed = {name: point[name] for name in swept if name in point}
             options = [f"{axes[name].engine}={_scaled(value, axes[name])}" for name, value in fixed.items()]
-            found[tuple(fixed.values())] = (fixed, options)
+            found[tuple(fixed.items())] = (fixed, options)
         return Sweep(swept, list(found.values()))
 
     def launches(self, stem: str, scale: Scale, names: list[str], seed: int) -> list[Launch]:

@@ -25,6 +25,7 @@ from harness.commands.notebook import notebook
 from harness.commands.programs import exec_, mpirun
 from harness.commands.report import report
 from harness.commands.run import run
+from harness.commands.scaling import scaling
 from harness.commands.test import test
 from harness.commands.tune import tune
 from harness.commands.validate_model import validate_model
@@ -66,6 +67,7 @@ COMMANDS = {
     "calibrate-model": Command(calibrate_model, MEASURE),
     "tune": Command(tune, MEASURE, passes_rest=True),
     "validate-model": Command(validate_model, MEASURE),
+    "scaling": Command(scaling, MEASURE),
     "compare-program": Command(compare_program, PROGRAM, passes_rest=True),
     "mpirun": Command(mpirun, PROGRAM, passes_rest=True),
     "exec": Command(exec_, PROGRAM, passes_rest=True),
