@@ -116,7 +116,7 @@ def test(
 
 
 def _set_up(fast: bool, full: bool) -> None:
-    packages.ensure("build", "vcluster", "slurm", "test", *(["full tests"] if full else []))
+    packages.ensure("build", "vcluster", "slurm", "test", *(["full tests", "simulator"] if full else []))
     if not fast:
         with contextlib.suppress(Failure):  # not every machine has them: their tests say what is missing
             packages.ensure("Debian's MPIs")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,20 @@ def test_applications_are_built_for_each_mpi_with_full_alone() -> None:
     assert "npb" not in some["openmpi"]
     assert {"microbench", "himeno"} <= set(some["openmpi"])
     assert [(mpi.name, targets) for mpi, targets in builds(True, False)] == [("mpich", ("progress_engine/all",))]
+
+
+def test_full_brings_what_its_tests_would_be_skipped_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    command = sys.modules["harness.commands.test"]
+    monkeypatch.setattr(command.packages, "ensure", lambda *purposes: asked.extend(purposes))
+    for module, name in ((command.environment, "ensure_dev"), (command.environment, "ensure_extra")):
+        monkeypatch.setattr(module, name, lambda *_: None)
+    monkeypatch.setattr(command.mpi_setup, "ensure", lambda *_: None)
+    command._set_up(fast=False, full=True)
+    assert {"simulator", "full tests"} <= set(asked)
+    asked.clear()
+    command._set_up(fast=False, full=False)
+    assert "simulator" not in asked
 
 
 def test_all_unit_tests_run_and_the_engines_under_sanitizers() -> None:
