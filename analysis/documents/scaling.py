@@ -28,7 +28,7 @@ from analysis.studies.ruhela.collective_overlap import STUDY as COLLECTIVE
 from analysis.studies.scaling.by_ranks import STUDIES
 from analysis.studies.scaling.wakes import STUDIES as WAKES
 from analysis.text_table import markdown
-from analysis.words import bytes_text, in_order, mpi_title
+from analysis.words import bytes_text, in_order, mpi_title, plain
 
 HEAD = """# Over the number of ranks
 
@@ -40,11 +40,12 @@ Lines = list[str]
 
 
 def _ms(seconds: float) -> str:
-    return f"{1e3 * seconds:.3g}" if pd.notna(seconds) else NONE
+    milliseconds = 1e3 * seconds
+    return NONE if pd.isna(seconds) else f"{milliseconds:.3g}" if milliseconds < 1000 else f"{milliseconds:.0f}"
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if pd.notna(share) else NONE
+    return f"{plain(100 * share, 0)} %" if pd.notna(share) else NONE
 
 
 def times(evidence: Evidence) -> Lines:

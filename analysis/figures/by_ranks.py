@@ -25,7 +25,8 @@ def by_ranks(evidence: Evidence, studies: Sequence[str]) -> pd.DataFrame:
     parts = [part for study in studies if len(part := _times(evidence, study))]
     if not parts:
         return pd.DataFrame()
-    return pd.concat(parts, ignore_index=True).sort_values("ranks", kind="stable").reset_index(drop=True)
+    rows = [row for part in parts for row in frames.rows(part)]  # concat would guess the type of an empty column
+    return pd.DataFrame(rows).sort_values("ranks", kind="stable").reset_index(drop=True)
 
 
 def _times(evidence: Evidence, study: str) -> pd.DataFrame:

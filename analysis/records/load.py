@@ -100,7 +100,8 @@ class Records:
         if self.problems:
             first = "; ".join(map(str, self.problems[:SHOWN]))
             said.append(f"{len(self.problems)} problems in the files, the first: {first}.")
-        return said + [caution for session in self.sessions for caution in nodes.cautions(session)]
+        measured = [session for session in self.sessions if not self.simulated(session["session"])]
+        return said + [caution for session in measured for caution in nodes.cautions(session)]
 
     @cached_property
     def samples(self) -> pd.DataFrame:

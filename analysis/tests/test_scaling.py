@@ -29,7 +29,7 @@ def _sessions(folder: Path, study: str, ranks: tuple[int, ...] = RANKS) -> list[
     """A session for each number of ranks, said to be simulated."""
     made = []
     for number in ranks:
-        session = Synthetic(MPICH, study, comp_s=(0.035,), launches=1, samples=3, ranks=number)
+        session = Synthetic(MPICH, study, comp_s=(0.035,), launches=1, samples=3, ranks=number, nodes={})
         made.append(session.write(folder / f"{study}-{number}"))
         for file in (made[-1] / "records").iterdir():
             first, *rest = file.read_text().splitlines()
@@ -111,6 +111,7 @@ def test_the_tables_say_what_is_saved_and_that_nothing_was_measured(tmp_path: Pa
     assert "| ranks | bare | adaptive |" in text
     assert [line for line in text.splitlines() if line.startswith("| 32 |") and "%)" in line]
     assert "a model predicted" in text
+    assert "does not describe its compute nodes" not in text, "there are none"
 
 
 def test_the_collectives_stand_beside_the_papers(tmp_path: Path) -> None:

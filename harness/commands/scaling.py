@@ -35,7 +35,7 @@ def scaling(
     mpi: options.OneMpi = "mpich",
     variant: options.Variants = "",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
-    launches: tables.Launches = 0,
+    launches: Annotated[int, typer.Option("--launches", min=1, help="A variant.")] = 1,
     seed: options.Seed = 1,
     list_only: Annotated[bool, typer.Option("--list", help="The plan; run nothing.")] = False,
     table: tables.TableOf = "",
@@ -52,7 +52,7 @@ def scaling(
     if table:
         return _tell(tables.named(table), out)
     names = studies or [GROUP]
-    more = parse_settings(settings) | {"launches": str(launches or 1)}
+    more = parse_settings(settings) | {"launches": str(launches)}
     requests = [
         _request(found, number, mpi, choose_variants(variant), more, seed)
         for number in _numbers(ranks, names)
