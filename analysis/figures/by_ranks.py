@@ -42,7 +42,8 @@ def _described(frame: pd.DataFrame, evidence: Evidence, study: str) -> pd.DataFr
     swept = _swept(frame, parameters)
     apart = [
         name for name in parameters
-        if name not in swept and name not in INTENTIONS and frame[name].nunique(dropna=False) > 1
+        if name not in swept and name not in INTENTIONS
+        and (frame.groupby("session")[name].nunique(dropna=False) > 1).any()
     ]  # fmt: skip
     launches = evidence.records.launches
     ranks = launches[launches["study"] == study].groupby("session")["world_size"].max()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,7 @@ MOST = 4096
 # Where --ranks does not say: group -> numbers of ranks. Settings are many launches each.
 RANKS = {GROUP: tuple(2**power for power in range(1, 13)), "wakes": (2, 16, 128, 1024)}
 # Up to how many ranks a study is run by itself: beyond, it is minutes a point.
-FEWER = {"scaling-fft": 256}
+FEWER = {"scaling-fft": 128}
 
 
 def scaling(
@@ -41,22 +42,23 @@ def scaling(
     table: tables.TableOf = "",
     out: tables.Out = None,
 ) -> int:
-    """Predict studies on many numbers of simulated ranks: a session for each number, and a table of all of them.
+    """Predict studies on many numbers of simulated ranks: sessions for each number, and a table of all of them.
 
-    Group scaling: a message, halos and an Iallreduce with the same work on each rank, and an FFT of one size. Group
-    wakes: the engine's settings. Nothing is measured, a model says it all; OVERLAP_BENCH_MODEL chooses which. The first
-    launch takes the middle of the model's intervals, each further one draws from them. ./bench report draws the figure.
+    Group scaling: a message, halos and an Iallreduce with the same work on each rank; halos of one grid cut smaller,
+    and an FFT of one size. Group wakes: the engine's settings. Nothing is measured, a model says it all;
+    OVERLAP_BENCH_MODEL chooses which. The first launch takes the middle of the model's intervals, each further one
+    draws from them. ./bench report draws the figures.
 
     Example: ./bench scaling scaling-halo --ranks 2,64,1024
     """
     if table:
         return _tell(tables.named(table), out)
     names = studies or [GROUP]
-    more = parse_settings(settings) | {"launches": str(launches)}
+    more = {"launches": str(launches)} | parse_settings(settings)
     requests = [
-        _request(found, number, mpi, choose_variants(variant), more, seed)
+        _request(found, number, mpi, choose_variants(variant), own | more, seed)
         for number in _numbers(ranks, names)
-        if (found := [name for name in _names(names) if ranks or number <= FEWER.get(name, MOST)])
+        for found, own in _alike([name for name in _names(names) if ranks or number <= FEWER.get(name, MOST)], number)
     ]
     if list_only:
         print("\n".join(f"{request.nodes} ranks:\n{describe(request)}" for request in requests))
@@ -75,6 +77,15 @@ def scaling(
 
 def _names(names: list[str]) -> list[str]:
     return [study.name for study in catalogue.by_names(names)]
+
+
+def _alike(names: list[str], ranks: int) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """Studies that one session can have, as they take the same settings, with these."""
+    from reframe_checks.studies.scaling.by_ranks import OF_RANKS  # noqa: PLC0415 - ReFrame is a second of imports
+
+    if usual := [name for name in names if name not in OF_RANKS]:
+        yield usual, {}
+    yield from (([name], OF_RANKS[name](ranks)) for name in names if name in OF_RANKS)
 
 
 def _numbers(ranks: str, names: list[str]) -> list[int]:

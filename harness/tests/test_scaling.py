@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from harness.commands.scaling import FEWER, MOST, RANKS
 from harness.setup import packages
 from harness.tests.sessions import bench, facts, results
 from reframe_checks.catalogue import by_names
+from reframe_checks.studies.scaling.by_ranks import part_of_grid
 
 __all__ = ["results"]
 
@@ -37,15 +39,19 @@ def test_the_plan_doubles_the_ranks_and_leaves_out_what_takes_too_long(
     capsys: pytest.CaptureFixture[str], results: Path
 ) -> None:
     assert main(["scaling", "--list"]) == 0
-    said = capsys.readouterr().out
-    parts = dict(zip(RANKS["scaling"], said.split(" ranks:\n")[1:], strict=True))
-    assert [f"{ranks} ranks:" in said for ranks in (2, 64, MOST)] == [True] * 3
+    parts = re.findall(r"^(\d+) ranks:\n((?:(?!\d+ ranks).*\n)+)", capsys.readouterr().out, re.MULTILINE)
+    assert tuple(dict.fromkeys(int(ranks) for ranks, _ in parts)) == RANKS["scaling"]
     for name, most in FEWER.items():
-        assert [ranks for ranks, part in parts.items() if name in part] == [n for n in parts if n <= most]
-    assert "scaling-halo on simulated, mpich: 2 launches of 1 points (adaptive, bare)" in parts[MOST]
+        assert [int(ranks) for ranks, part in parts if name in part] == [n for n in RANKS["scaling"] if n <= most]
+    assert "scaling-halo on simulated, mpich: 2 launches of 1 points (adaptive, bare)" in dict(parts[:-1])[str(MOST)]
     assert main(["scaling", "scaling-fft", "--ranks", "1024", "--list"]) == 0, "who asks for it gets it"
     assert "scaling-fft on simulated" in capsys.readouterr().out
     assert not results.exists()
+
+
+def test_a_part_of_the_grid_has_its_share_of_volume_and_surface() -> None:
+    assert part_of_grid(64) == {"size_bytes": f"{1 << 20}", "comp_s": "0.056"}
+    assert part_of_grid(512) == {"size_bytes": f"{1 << 18}", "comp_s": "0.007"}
 
 
 def test_a_setting_of_the_engine_is_changed_alone() -> None:
@@ -80,6 +86,8 @@ def test_it_leaves_a_session_for_each_number_of_ranks(results: Path) -> None:
     made = sorted(path for path in results.iterdir() if (path / "session.json").exists() and not path.is_symlink())
     assert [facts(session)["request"]["nodes"] for session in made] == [2, 8]
     assert all(facts(session)["state"] == "complete" and facts(session)["simulated"] for session in made)
-    assert "| 8 | " in done.stdout and "| timer, timer_us 500 |" in done.stdout
+    assert facts(made[-1])["command"][0] == "scaling"
+    assert "| 8 | " in done.stdout
+    assert re.search(r"\| timer, timer_us 500 \| \d+ % \| \d+ % \|", done.stdout), "the record tells the setting"
     again = bench("scaling", "--table", ",".join(session.name for session in made))
     assert again.stdout == done.stdout

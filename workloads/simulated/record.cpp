@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "common/record_file.h"
@@ -60,8 +62,14 @@ Json engine_of(const Launched& launched, const Rank& rank) {
   if (preset == "bare" || preset == "mpi-async") {
     return nullptr;
   }
+  Json given = Json::object();  // those that were asked for; why_not lets none pass that is no number
+  for (const auto& [name, text] : launched.variant.settings) {
+    const double value = std::strtod(text.c_str(), nullptr);
+    given[name] = value == std::floor(value) ? Json(static_cast<std::int64_t>(value)) : Json(value);
+  }
   return {{"simulated", true},
           {"preset", preset},
+          {"settings", given},
           {"active", preset != "off"},
           {"wakes", rank.polls().wakes},
           {"productive_wakes", rank.polls().productive},

@@ -6,8 +6,8 @@ from __future__ import annotations
 from analysis.chapter import Chapter
 from analysis.figures.scaling import Scaling
 
-STUDIES = ("scaling-overlap", "scaling-halo", "scaling-iallreduce", "scaling-fft")
-STRONG = ("scaling-fft",)
+STUDIES = ("scaling-overlap", "scaling-halo", "scaling-iallreduce", "scaling-grid", "scaling-fft")
+STRONG = ("scaling-grid", "scaling-fft")
 
 FIGURE = Scaling("scaling", STUDIES, STRONG, "Time over the number of ranks")
 

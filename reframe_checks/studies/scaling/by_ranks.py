@@ -57,6 +57,12 @@ HALO = Workload(
     {"posting": ("receives-first",), "size_bytes": (MIB,), "comp_s": (0.056,)},
     {"posting": Parameter("when receives are posted", str, POSTING), "size_bytes": SIZE, "comp_s": COMP},
 )
+GRID = Workload(
+    "halos of one grid cut into more and more parts, the point that of 64 of them (strong)",
+    HALO.program,
+    HALO.grid,
+    HALO.parameters,
+)
 SUM = Workload(
     "Iallreduce of 4 MiB (weak)",
     ("microbench", "collective-overlap"),
@@ -85,6 +91,7 @@ ROWS = (
     Row("scaling-overlap", "scaling", OVERLAP, ENGINE),
     Row("scaling-halo", "scaling", HALO, ENGINE),
     Row("scaling-iallreduce", "scaling", SUM, ENGINE),
+    Row("scaling-grid", "scaling", GRID, ENGINE),
     Row("scaling-fft", "scaling", FFT, ENGINE),
     Row("wakes-timer-halo", "wakes", HALO, ("bare", "timer"), TIMER),
     Row("wakes-timer-iallreduce", "wakes", SUM, ("bare", "timer"), TIMER),
@@ -120,6 +127,15 @@ def _study(number: int, row: Row) -> Study:
         },
     )
 
+
+def part_of_grid(ranks: int) -> dict[str, str]:
+    """The settings of scaling-grid: computations as the volume of a part, halos as its surface; a part of 64 has 1 MiB
+    and computes for 56 ms, which is as long as its halos take on the virtual cluster's network."""
+    share = 64 / ranks
+    return {"size_bytes": f"{round(MIB * share ** (2 / 3))}", "comp_s": f"{0.056 * share:.6g}"}
+
+
+OF_RANKS = {"scaling-grid": part_of_grid}  # whose point is another one at each number of ranks
 
 STUDIES = tuple(_study(number, row) for number, row in enumerate(ROWS))
 
