@@ -18,7 +18,7 @@ from analysis.figures.plot import Plot
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.evaluate import REFERENCE
 from analysis.records import frames
-from analysis.words import MPI_ORDER, in_order, mpi_title, seconds_text
+from analysis.words import MPI_ORDER, in_order, mpi_title, plain, seconds_text
 
 COLUMNS = 3
 TICKS = 4  # an axis at most
@@ -100,7 +100,7 @@ def _saved(axes: Axes, part: pd.DataFrame, shown: Sequence[str]) -> None:
             axes.plot(curve["ranks"], curve["saved"], label=look.label, **look.plot())
     axes.set_title("time saved, of bare's")
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
-    axes.legend(fontsize=5.5, loc="best")
+    axes.legend(fontsize=6, loc="upper left", bbox_to_anchor=(1.02, 1.0))
 
 
 def _rank_axis(axes: Axes, places: Sequence[int]) -> None:
@@ -108,6 +108,7 @@ def _rank_axis(axes: Axes, places: Sequence[int]) -> None:
     axes.set_xscale("log", base=2)
     axes.set_xticks(places[::step], [str(place) for place in places[::step]])
     axes.xaxis.set_minor_locator(NullLocator())
+    axes.tick_params(labelbottom=True)  # below it there may be no panel
     axes.set_xlabel("ranks")
 
 
@@ -118,6 +119,6 @@ def _found(part: pd.DataFrame, shown: Sequence[str]) -> str:
         mine = part[(part["what"] == what) & (part["variant"] != REFERENCE) & part["saved"].notna()]
         if len(mine):
             ends: Any = mine.iloc[[0, -1]]
-            words = [f"{100 * row['saved']:.0f} % at {row['ranks']} ranks" for row in frames.rows(ends)]
+            words = [f"{plain(100 * row['saved'], 0)} % at {row['ranks']} ranks" for row in frames.rows(ends)]
             said.append(f"{_short(what)}: {', '.join(dict.fromkeys(words))}")
     return f"Saved of bare's time: {'; '.join(said)}." if said else ""

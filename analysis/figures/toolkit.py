@@ -198,12 +198,16 @@ def footer(figure: Figure, text: str) -> None:
 
 
 def provenance(records: Any) -> str:
-    """Where the data came from, in a sentence: sessions, machine, network."""
-    parts = []
+    """Where the data came from, in a sentence: sessions, machine, network. Predictions of one model are many sessions,
+    a number of ranks each, and share these words."""
+    alike: dict[tuple[str, str], list[str]] = {}
     for session in records.sessions:
-        said = ["predicted by a model, not measured"] if records.simulated(session["session"]) else []
+        name, simulated = str(session["session"]), records.simulated(session["session"])
+        said = ["predicted by a model, not measured"] if simulated else []
         known = said + [str(x) for x in (*nodes.values(session, "cpu_model"), session.get("network")) if x]
-        parts.append(f"session {session['session']}" + (f" ({'; '.join(known)})" if known else ""))
+        words = f" ({'; '.join(known)})" if known else ""
+        alike.setdefault((words, "" if simulated else name), []).append(name)
+    parts = [f"session{'s' if len(names) > 1 else ''} {', '.join(names)}{words}" for (words, _), names in alike.items()]
     return "Data: " + ", ".join(parts) + "."
 
 

@@ -76,6 +76,8 @@ def test_the_figure_has_a_panel_a_study_and_says_that_it_is_simulated(tmp_path: 
     titles = [axes.get_title() for axes in drawn.figure.axes if axes.get_visible()]
     assert titles == ["overlap (weak)", "fft (strong)", "time saved, of bare's"]
     assert drawn.title.endswith("(simulated)") and all(axes.patch.get_hatch() for axes in drawn.figure.axes)
+    assert drawn.caption.count("predicted by a model") == 1, "said once of sessions that share it"
+    assert all(session.name in drawn.caption for session in sessions)
     overlap, fft = drawn.figure.axes[:2]
     assert overlap.get_xscale() == "log"
     assert len(fft.lines) == len(overlap.lines) + 1, "a strong one has a guide"
