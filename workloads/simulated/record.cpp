@@ -67,12 +67,9 @@ Json engine_of(const Launched& launched, const Rank& rank) {
     const double value = std::strtod(text.c_str(), nullptr);
     given[name] = value == std::floor(value) ? Json(static_cast<std::int64_t>(value)) : Json(value);
   }
-  return {{"simulated", true},
-          {"preset", preset},
-          {"settings", given},
-          {"active", preset != "off"},
-          {"wakes", rank.polls().wakes},
-          {"productive_wakes", rank.polls().productive},
+  return {{"simulated", true},           {"preset", preset},
+          {"settings", given},           {"active", preset != "off"},
+          {"wakes", rank.polls().wakes}, {"productive_wakes", rank.polls().productive},
           {"cpu_s", rank.polls().cpu}};
 }
 
