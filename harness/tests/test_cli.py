@@ -121,6 +121,30 @@ def test_an_old_python_is_told_in_a_sentence(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+CTRL_C = """
+import builtins
+load = builtins.__import__
+def interrupted(name, *rest, **more):
+    if name == {module!r}:
+        raise KeyboardInterrupt
+    return load(name, *rest, **more)
+builtins.__import__ = interrupted
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [("harness.setup.bootstrap", [str(ROOT / "bench")]), ("harness.cli", ["-m", "harness"])],
+    ids=["the one command", "what it becomes"],
+)
+def test_ctrl_c_while_it_is_loaded_is_told_in_a_sentence(module: str, command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(CTRL_C.format(module=module))
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    call = [sys.executable, *command, "list"]
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False, timeout=30)
+    assert (done.returncode, done.stderr) == (1, "bench: interrupted\n")
+
+
 WORDS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 OPTIONS = st.sampled_from(
     ["--mpi", "--variant", "--system", "--scale", "--set", "--seed", "--nodes", "--resume", "--", "-x"]

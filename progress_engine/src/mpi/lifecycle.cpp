@@ -189,7 +189,7 @@ int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* pr
   ++users();
   if (offload_in_use.load()) return code;
   status().level_provided = *provided;
-  if (!broken("level-as-asked")) *provided = std::min(*provided, asked);
+  if (status().level_raised && !broken("level-as-asked")) *provided = std::min(*provided, asked);
   if (foreign_library().empty()) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
   return code;
 }
