@@ -110,8 +110,11 @@ class Running:
         return status
 
     def nothing_left(self, state: Path, limit_s: float = 30) -> bool:
-        """No process, namespace, mount, socket or folder of its nodes."""
-        return eventually(lambda: not leftovers(state, self._spaces), limit_s)
+        """No process, namespace, mount, socket or folder of its nodes; what there is stands in the test's output."""
+        gone = eventually(lambda: not leftovers(state, self._spaces), limit_s)
+        if not gone:
+            print("left:", *leftovers(state, self._spaces), sep="\n")
+        return gone
 
 
 def latest(results: Path) -> Path:
