@@ -119,7 +119,7 @@ def _request(
 
 
 def _tell(paths: list[Path], out: Path | None) -> int:
-    from analysis.documents.scaling import document  # noqa: PLC0415 - a second of imports
+    from analysis.scaling import document  # noqa: PLC0415 - a second of imports
 
     tables.write(document(tables.evidence_of(paths)), out)
     return 0

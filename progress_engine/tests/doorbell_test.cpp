@@ -154,14 +154,14 @@ TEST_F(ManyNeighbours, EveryoneHasATurnAndPartnersAlways) {
 }
 
 TEST_F(ManyNeighbours, MorePartnersThanRingsTakeTurns) {
-  for (int rank = 1; rank <= 30; ++rank) sender_->expect(rank);
+  for (int rank = 1; rank <= 36; ++rank) sender_->expect(rank);
   sender_->ring_partners();
   auto ranks = rung();
-  EXPECT_EQ(ranks.size(), 16U);
+  EXPECT_EQ(ranks.size(), 32U);
   sender_->ring_partners();
   ranks.merge(rung());
-  EXPECT_EQ(ranks.size(), 30U);
-  EXPECT_FALSE(ranks.contains(31)) << "no partner";
+  EXPECT_EQ(ranks.size(), 36U);
+  EXPECT_FALSE(ranks.contains(37)) << "no partner";
   EXPECT_EQ(sender_->counts().bounded, 2U);
 }
 

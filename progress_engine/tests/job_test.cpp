@@ -41,11 +41,11 @@ TEST_F(Launched, AJobHasTheNameThatItsLauncherGivesIt) {
 }
 
 TEST_F(Launched, HostsAreThoseOfSlurmOrUnknown) {
-  EXPECT_TRUE(job_hosts().empty());
+  EXPECT_TRUE(job_hosts(names_of_hosts()).empty());
   setenv("SLURM_JOB_NODELIST", "n[1-2]", 1);
-  EXPECT_EQ(job_hosts(), (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_EQ(job_hosts(names_of_hosts()), (std::vector<std::string>{"n1", "n2"}));
   setenv("PMIX_NAMESPACE", "none that a PMIx library here knows", 1);
-  EXPECT_EQ(job_hosts().size(), 2U);
+  EXPECT_EQ(job_hosts(names_of_hosts()).size(), 2U);
 }
 
 TEST_F(Launched, HydrasProxyTellsItsControlPort) {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <thread>
 
 namespace progress_engine {
@@ -111,7 +110,7 @@ TEST(ComputingThreads, AreThoseThatUseTheirCpuAndNotTheEngines) {
 }
 
 TEST(SpareCpus, AreLookedForNowAndThen) {
-  SpareCpus spare;
+  SpareCpus spare(allowed_cpus(0), 1);
   EXPECT_TRUE(spare.due(now()));
   const Nanoseconds begin = now();
   spare.look(begin);
@@ -123,9 +122,7 @@ TEST(SpareCpus, AreLookedForNowAndThen) {
 }
 
 TEST(SpareCpus, AreNoneWhereOpenMpWillHaveThemAll) {
-  setenv("OMP_NUM_THREADS", "1024", 1);
-  EXPECT_TRUE(SpareCpus().look(now()).empty());
-  unsetenv("OMP_NUM_THREADS");
+  EXPECT_TRUE(SpareCpus(allowed_cpus(0), openmp_threads("1024", nullptr)).look(now()).empty());
 }
 
 TEST(Binding, HoldsForTheCallingThreadAlone) {

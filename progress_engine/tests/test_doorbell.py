@@ -18,8 +18,8 @@ from harness.base.mpis import Mpi
 from .conftest import compiled, reports
 
 pytestmark = [pytest.mark.mpi, pytest.mark.alone]
-# So rare that within a computation only a ring can wake the engine.
-SETTINGS = ("timer_us=1000000", "rest_us=0")
+# That a message moves beside a computation says little, since the timer may move it, too; who woke the engine is counted.
+SETTINGS = ("rest_us=0",)
 
 
 @pytest.fixture(scope="module")
@@ -61,16 +61,18 @@ def test_a_sender_wakes_the_engine_of_a_neighbour(mpi: Mpi, program: Path, tmp_p
         assert report["doorbell"]["remote_rings"] == 0
     assert reports(tmp_path)[1]["doorbell"]["rings"] >= 2  # the first exchange may be over before neighbours are found
     assert reports(tmp_path)[0]["doorbell"]["answers"] >= 2
+    assert reports(tmp_path)[0]["wake_sources"]["neighbours"] >= 2
     assert max(shares["world"], shares["reversed"]) < 0.5
     assert not [path for path in set(Path("/dev/shm").iterdir()) - before if "progress" in path.name]
 
 
 # The counterpart: shows that it was the doorbell.
 @pytest.mark.full
-def test_without_it_the_message_waits_for_the_computation(mpi: Mpi, program: Path, tmp_path: Path) -> None:
-    shares = waited(run(mpi, program, tmp_path, "doorbell=none"))
-    assert max(shares["world"], shares["reversed"]) > 0.5
-    assert reports(tmp_path)[0]["doorbell"] is None
+def test_without_it_no_neighbour_wakes_the_engine(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    run(mpi, program, tmp_path, "doorbell=none")
+    for report in reports(tmp_path):
+        assert report["wake_sources"]["neighbours"] == 0
+        assert report["doorbell"] is None
 
 
 # To programs of different names a rank is no neighbour, though it runs here.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -19,10 +20,10 @@ namespace {
 constexpr int nicest = 19;
 
 // What the kernel refuses is left as it was: the report tells where each thread may run.
-void place(const Policy& policy) {
+void place(const Policy& policy, const Cpus& own, std::size_t computing_threads) {
   Cpus cpus;
   if (policy.placement == Placement::list) cpus = parse_cpu_list(policy.cpus);
-  if (policy.placement == Placement::spare) cpus = SpareCpus().look(now());
+  if (policy.placement == Placement::spare) cpus = SpareCpus(own, computing_threads).look(now());
   if (!cpus.empty()) bind_this_thread_to(cpus);
 }
 
@@ -33,7 +34,8 @@ Engine::Engine(Policy policy, std::unique_ptr<ProgressFunction> driver, std::uni
     : policy_(std::move(policy)),
       progress_function_(std::move(driver)),
       events_(std::move(events)),
-      doorbell_(std::move(doorbell)) {
+      doorbell_(std::move(doorbell)),
+      computing_threads_(openmp_threads(std::getenv("OMP_NUM_THREADS"), std::getenv("OMP_PLACES"))) {
   const auto& points = policy_.points;
   if (points.dedicated) add_worker("progress", run_dedicated);
   if (points.events) add_worker("progress", run_events);
@@ -96,7 +98,9 @@ void* Engine::enter(void* argument) {
   worker.slice = schedule_this_thread(
                      {worker.idle_class, worker.idle_class ? 0 : policy.slice_us, worker.nicest ? nicest : policy.nice})
                      .value_or(0);
-  place(policy);
+  worker.cpus = allowed_cpus(0);
+  place(policy, worker.cpus, worker.engine->computing_threads_);
+  if (policy.placement == Placement::list) worker.cpus = allowed_cpus(0);
   worker.tid = gettid();
   worker.loop(*worker.engine, worker);
   worker.final_usage = usage_of_thread(gettid());

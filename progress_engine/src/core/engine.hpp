@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -58,6 +59,7 @@ struct Worker {
   bool was_beside = false;
   Nanoseconds observed = 0;
   bool naps_first = false;  // the last park was a short one
+  std::vector<int> cpus;    // among which it may look for a spare one: before placement=spare bound it to one
 
   void woke(WakeSource source) {
     add(wakes, 1);
@@ -116,6 +118,8 @@ class Engine {
   const Policy& policy() const { return policy_; }
   EventSource* events() { return events_.get(); }
   Doorbell* doorbell() { return doorbell_.get(); }
+  // That the program's environment announced when the engine was made.
+  std::size_t computing_threads() const { return computing_threads_; }
   bool stopping() const { return stopping_.load(std::memory_order_relaxed) != 0; }
   bool may_poll() const;
   // One burst; nothing if another thread is in one. What it moved may concern neighbours: it rings them. `events` are
@@ -163,6 +167,7 @@ class Engine {
   std::unique_ptr<ProgressFunction> progress_function_;
   std::unique_ptr<EventSource> events_;
   std::unique_ptr<Doorbell> doorbell_;
+  const std::size_t computing_threads_;
   Activity activity_;
   Parking parking_;
   alignas(128) std::atomic<Worker*> poller_{nullptr};  // who uses the driver

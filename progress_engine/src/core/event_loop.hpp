@@ -73,7 +73,7 @@ class PollingInterval {
 class UnannouncedInterval {
  public:
   UnannouncedInterval(Nanoseconds minimum, Nanoseconds usual, Nanoseconds maximum)
-      : minimum_(minimum), usual_(std::clamp(usual, minimum, maximum)), maximum_(maximum) {}
+      : minimum_(minimum), usual_(std::max(std::clamp(usual, minimum, maximum), microseconds(1))), maximum_(maximum) {}
 
   void event(Nanoseconds now) {
     since_ = now;
@@ -378,7 +378,7 @@ class EventLoop {
   Nanoseconds began_ = 0;   // the busy period
   Nanoseconds polled_ = 0;  // when
   Nanoseconds won_ = 0;     // by the last poll, see Arming
-  SpareCpus spare_cpus_;
+  SpareCpus spare_cpus_{worker_.cpus, engine_.computing_threads()};
   Nanoseconds gain_ = 0;  // since the account was settled, as are the next three
   Nanoseconds moving_ = 0;
   Nanoseconds cpu_ = 0;

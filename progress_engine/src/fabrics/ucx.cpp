@@ -32,6 +32,8 @@ struct Parameters {
   std::array<std::uint64_t, known_fields> fields;
 };
 constexpr std::uint64_t has_features = 1;  // the first field
+// The next three: the size of the MPI's part of a request, and the MPI's functions for it.
+constexpr std::uint64_t of_requests = 0b1110;
 
 using ConfigRead = Status (*)(const char*, const char*, void**);
 using InitVersion = Status (*)(unsigned, unsigned, const Parameters*, const void*, void**);
@@ -104,8 +106,12 @@ Status init(unsigned major, unsigned minor, const Parameters* asked, const void*
   std::copy_n(asked->fields.begin(), given, more.fields.begin());
   more.fields[0] |= feature_wakeup;
   const auto prefix = prefix_of_config();
+  Parameters tried = more;  // without the MPI's functions, which are for its own requests
+  tried.mask &= ~of_requests;
+  Parameters tried_without = tried;
+  tried_without.fields[0] = asked->fields[0];
   if (const auto change =
-          what_changes({major, minor, asked}, {major, minor, &more}, prefix ? prefix->c_str() : nullptr);
+          what_changes({major, minor, &tried_without}, {major, minor, &tried}, prefix ? prefix->c_str() : nullptr);
       !change.empty()) {
     refuse(change);
     return as_asked();

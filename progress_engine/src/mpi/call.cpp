@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/call.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "mpi/runtime.hpp"
@@ -111,7 +112,7 @@ void Call::expects(int code, MPI_Comm communicator, int rank, long count, MPI_Da
 
 void Call::ring_afar(int world, long count, MPI_Datatype type) {
   Bell* bell = runtime_->doorbell->bell();
-  if (!bell || count <= 0) return;
+  if (!bell || count <= 0 || bell->is_silent()) return;
   int size = 0;
   PE_PMPI(MPI_Type_size)(type, &size);
   if (count * size >= runtime_->engine->policy().bell_bytes) bell->ring(world);
@@ -148,8 +149,11 @@ void Call::restarted(int code, int count, const MPI_Request* requests) {
     if (more < 0) runtime_->engine->end_exclusive();
   }
   add(slot().started, news);
-  // Each of them concerns one partner.
-  for (int left = count; left > 0; left -= Doorbell::rings_at_once) sent_to_partners(code);
+  // Each of them concerns one partner; nobody needs to be rung twice.
+  const auto near = runtime_->doorbell ? static_cast<int>(runtime_->doorbell->counts().neighbours) : 0;
+  int left = std::min(count, near);
+  do sent_to_partners(code);
+  while ((left -= Doorbell::partners_at_once) > 0);
 }
 
 void Call::started_exclusive(int code, const MPI_Request* request) {

@@ -26,9 +26,8 @@ std::string command_line_of(pid_t process) {
 }
 
 // The local PMIx library has the answer since its start.
-std::vector<std::string> hosts_from_pmix() {
+std::vector<std::string> hosts_from_pmix(const std::string& space) {
   constexpr std::size_t longest_name = 255;  // PMIX_MAX_NSLEN
-  const auto space = in_environment("PMIX_NAMESPACE");
   if (space.empty() || space.size() > longest_name) return {};
   using Resolve = int (*)(const char*, char**);
   auto resolve = reinterpret_cast<Resolve>(dlsym(RTLD_DEFAULT, "PMIx_Resolve_nodes"));
@@ -67,9 +66,11 @@ std::string job_name() {
   return "";
 }
 
-std::vector<std::string> job_hosts() {
-  if (auto hosts = hosts_from_pmix(); !hosts.empty()) return hosts;
-  return expand_hosts(in_environment("SLURM_JOB_NODELIST"));
+NamesOfHosts names_of_hosts() { return {in_environment("PMIX_NAMESPACE"), in_environment("SLURM_JOB_NODELIST")}; }
+
+std::vector<std::string> job_hosts(const NamesOfHosts& names) {
+  if (auto hosts = hosts_from_pmix(names.pmix_space); !hosts.empty()) return hosts;
+  return expand_hosts(names.slurm_list);
 }
 
 }  // namespace progress_engine

@@ -11,8 +11,14 @@ namespace progress_engine {
 // Hydra's and Intel's names of a run, Slurm's step.
 std::string job_name();
 
+// What the environment says of the hosts. To be read by a thread of the program's: another one may change it later.
+struct NamesOfHosts {
+  std::string pmix_space;
+  std::string slurm_list;
+};
+NamesOfHosts names_of_hosts();
 // The hosts of the program, perhaps more; empty where the launcher says none. From PMIx, else Slurm.
-std::vector<std::string> job_hosts();
+std::vector<std::string> job_hosts(const NamesOfHosts& names);
 
 // "--control-port" of the command line of Hydra's proxy, which is the parent of its ranks and the same on all nodes, as
 // in "node1:46431"; empty if it is none.

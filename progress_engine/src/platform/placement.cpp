@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -147,8 +146,7 @@ std::vector<Cpus> ComputingThreads::look() {
 const Cpus& SpareCpus::look(Nanoseconds time) {
   constexpr Nanoseconds longest_pause = seconds(60);
   if (!std::exchange(looked_, true)) neighbours_ = cpus_of_neighbours();
-  const auto wanted = openmp_threads(std::getenv("OMP_NUM_THREADS"), std::getenv("OMP_PLACES"));
-  spare_ = spare_cpus(own_, neighbours_, threads_.look(), wanted);
+  spare_ = spare_cpus(own_, neighbours_, threads_.look(), wanted_);
   next_look_ = time + pause_;
   pause_ = std::min(2 * pause_, longest_pause);
   return spare_;

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/platform.hpp"
@@ -45,12 +46,13 @@ class ComputingThreads {
   std::map<int, Nanoseconds> used_;
 };
 
-// The spare CPUs of the calling thread's, which may change while the program runs: OpenMP's threads begin with its
+// The spare CPUs among `own`, which may change while the program runs: OpenMP's threads begin with its
 // first parallel region.
 class SpareCpus {
  public:
-  // To be made before the thread is bound.
-  SpareCpus() : own_(allowed_cpus(0)) {}
+  // `wanted`: OpenMP's threads, see openmp_threads(). The environment is read before the engine's threads begin: later
+  // the program may change it.
+  SpareCpus(Cpus own, std::size_t wanted) : own_(std::move(own)), wanted_(wanted) {}
   // Whether it is time to look, at first and again: a second after the last look, then two, four, up to a minute.
   bool due(Nanoseconds time) const { return time >= next_look_; }
   const Cpus& look(Nanoseconds time);
@@ -59,6 +61,7 @@ class SpareCpus {
 
  private:
   const Cpus own_;
+  const std::size_t wanted_;
   ComputingThreads threads_;
   std::vector<Cpus> neighbours_;
   Cpus spare_;

@@ -180,6 +180,7 @@ struct SharedAtomics : RealAtomics {
   static void light_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
   static void heavy_fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
   static void wait(Word& word, std::uint32_t expected, Nanoseconds bound) { futex_wait_shared(word, expected, bound); }
+  static void wait_briefly(Word& word, std::uint32_t expected, Nanoseconds bound) { wait(word, expected, bound); }
   static void wake(Word& word) { futex_wake_shared(word); }
 };
 

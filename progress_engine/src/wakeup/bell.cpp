@@ -29,6 +29,7 @@ constexpr Nanoseconds of_late = seconds(1);
 constexpr Nanoseconds between_tries_to_keep = seconds(1);
 constexpr Nanoseconds between_looks_for_hosts = seconds(1) / 10;
 constexpr Nanoseconds between_rounds = seconds(1) / 100;
+constexpr Nanoseconds longest_lookup = seconds(1) / 5;
 
 // Below those that the kernel gives to whoever asks for none, and above the well-known ones.
 constexpr std::uint64_t first_port = 20000;
@@ -68,10 +69,10 @@ Bell::Partner* Bell::partner_of(int rank) {
   return &partners_[rank];
 }
 
-bool Bell::send(int rank, const sockaddr_in& where, BellWord word) {
+bool Bell::send(int rank, const sockaddr_in& where, BellWord word, std::uint64_t sequence) {
   if (state_ != State::rings) return false;
   const auto datagram =
-      seal({word, static_cast<std::uint32_t>(plan_.rank), static_cast<std::uint32_t>(rank), sequence_}, key_);
+      seal({word, static_cast<std::uint32_t>(plan_.rank), static_cast<std::uint32_t>(rank), sequence}, key_);
   ++sent_;
   return sendto(socket_, datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
                 reinterpret_cast<const sockaddr*>(&where), sizeof where) >= 0;
@@ -82,16 +83,10 @@ bool Bell::send_if_due(int rank, Partner& partner) {
   if (!partner.where || time - partner.rung < plan_.interval) return false;
   partner.rung = time;
   partner.owed = false;
-  ++sequence_;
-  return send(rank, *partner.where, BellWord::ring);
+  return send(rank, *partner.where, BellWord::ring, ++sequence_);
 }
 
 // ---- any thread
-
-bool Bell::is_silent() const {
-  const State state = state_.load(std::memory_order_relaxed);
-  return state == State::refused || state == State::ended || quiet_.load(std::memory_order_relaxed);
-}
 
 void Bell::touch(int rank, Owe owe) {
   if (is_silent()) return;
@@ -137,28 +132,36 @@ void Bell::start() {
     refuse("the launcher gives this job no name that all its nodes know");
     return;
   }
-  if (!plan_.asked_for) {
-    const auto hosts = plan_.hosts();
-    if (hosts.empty())
-      refuse("the launcher names no hosts of this job's; doorbell=udp has each node write its own beside the key");
-    if (hosts.size() == 1) refuse("this job runs on one host");
-    if (hosts.size() < 2) return;
-  }
   try {
+    hosts_ = plan_.hosts();
+    if (!plan_.asked_for && hosts_.empty())
+      throw std::runtime_error(
+          "the launcher names no hosts of this job's; doorbell=udp has each node write its own beside the key");
+    if (!plan_.asked_for && hosts_.size() == 1) throw std::runtime_error("this job runs on one host");
     key_ = key_of_job(read_or_make_key(plan_.key_file), plan_.job);
     port_ = static_cast<in_port_t>(plan_.port > 0 ? plan_.port : first_port + siphash(key_, "port") % ports);
     job_word_ = hexadecimal(siphash(key_, "hosts"));
     const int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0) throw std::system_error(errno, std::generic_category(), "socket");
-    socket_ = descriptor;
     sockaddr_in here{};
     here.sin_family = AF_INET;
     here.sin_addr.s_addr = plan_.address;
-    if (bind(descriptor, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0)
-      throw std::system_error(errno, std::generic_category(), "bind");
+    if (bind(descriptor, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0) {
+      const int error = errno;
+      close(descriptor);
+      throw std::system_error(error, std::generic_category(), "bind");
+    }
+    {
+      const std::scoped_lock lock(mutex_);
+      if (state_ != State::idle) {  // it was stopped meanwhile
+        close(descriptor);
+        return;
+      }
+      socket_ = descriptor;
+      state_ = State::rings;
+    }
     look_for_hosts();
-    State idle = State::idle;  // it may have been stopped meanwhile
-    if (state_.compare_exchange_strong(idle, State::rings)) keep();
+    keep();
   } catch (const std::exception& error) {
     refuse(error.what());
   }
@@ -166,7 +169,6 @@ void Bell::start() {
 
 void Bell::look_for_hosts() {
   looked_for_hosts_ = now();
-  if (!by_files_) hosts_ = plan_.hosts();
   by_files_ = by_files_ || hosts_.empty();
   if (by_files_) {
     auto hosts = published_hosts(plan_.key_file, job_word_);
@@ -205,14 +207,24 @@ std::optional<sockaddr_in> Bell::address_of(std::size_t host) {
     wanted.ai_family = AF_INET;
     wanted.ai_socktype = SOCK_DGRAM;
     addrinfo* found = nullptr;
+    const Nanoseconds begin = now();
     if (getaddrinfo(hosts_[host].c_str(), nullptr, &wanted, &found) == 0 && found) {
       auto address = *reinterpret_cast<const sockaddr_in*>(found->ai_addr);
       address.sin_port = htons(port_);
       addresses_[host] = address;
       freeaddrinfo(found);
     }
+    // The engine's thread does nothing else meanwhile.
+    if (!plan_.asked_for && now() - begin > longest_lookup)
+      refuse("looking up " + hosts_[host] + " takes too long; doorbell=udp does it all the same");
   }
   return addresses_[host];
+}
+
+// With the mutex held: the last question had its time.
+bool Bell::may_be_asked(const Partner& partner) const {
+  const bool in_first_round = partner.questions < hosts_.size();
+  return now() - partner.rung >= (in_first_round ? plan_.interval : between_rounds);
 }
 
 // Rings `rank` on the hosts on which it may be, the likeliest first: ranks are mostly laid out in blocks.
@@ -220,28 +232,28 @@ void Bell::ask(int rank) {
   const std::size_t size = hosts_.size();
   if (size == 0) return;
   std::size_t begin = 0;
+  std::uint64_t question = 0;
   {
     const std::scoped_lock lock(mutex_);
     const auto found = partners_.find(rank);
     if (found == partners_.end()) return;  // forgotten meanwhile
     Partner& partner = found->second;
-    const bool in_first_round = partner.questions < size;
     if (partner.questions >= times_that_all_are_asked * size) {  // it has no engine: others shall have its turns
       partner.owed = false;
       return;
     }
-    if (now() - partner.rung < (in_first_round ? plan_.interval : between_rounds)) return;
+    if (!may_be_asked(partner)) return;
     partner.rung = now();
-    partner.asked = ++sequence_;
+    partner.asked = question = ++sequence_;  // others ring meanwhile
     partner.owed_again = false;
     begin = partner.questions;
     partner.questions += std::min(questions_at_once, size);
   }
   const auto guess = static_cast<std::size_t>(rank) * size / static_cast<std::size_t>(plan_.size);
-  for (std::size_t i = 0; i < std::min(questions_at_once, size); ++i)
+  for (std::size_t i = 0; i < std::min(questions_at_once, size) && rings(); ++i)
     if (const auto where = address_of(nth_nearest(guess, begin + i, size))) {
       const std::scoped_lock lock(mutex_);
-      send(rank, *where, BellWord::ask);
+      send(rank, *where, BellWord::ask, question);
     }
 }
 
@@ -250,9 +262,13 @@ void Bell::hear_answers() {
     std::array<std::byte, datagram_size + 1> bytes{};
     sockaddr_in from{};
     socklen_t length = sizeof from;
-    const auto size =
-        recvfrom(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &length);
-    if (size < 0 && errno != ECONNREFUSED) return;
+    ssize_t size = 0;
+    {
+      const std::scoped_lock lock(mutex_);  // stop() closes it, and the program may get its number
+      if (state_ != State::rings) return;
+      size = recvfrom(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &length);
+      if (size < 0 && errno != ECONNREFUSED) return;
+    }
     const auto message = unseal(std::span(bytes).first(static_cast<std::size_t>(std::max<ssize_t>(size, 0))), key_);
     if (!message || message->word != BellWord::here || std::cmp_not_equal(message->target, plan_.rank)) continue;
     const std::scoped_lock lock(mutex_);
@@ -278,6 +294,7 @@ void Bell::turn() {
       Partner& partner = partners_[rank];
       if (!partner.owed) continue;
       if (!partner.where) {
+        if (!may_be_asked(partner)) continue;  // it takes no turn from those that are known
         unknown.push_back(rank);
         sent += questions_at_once;
       } else if (send_if_due(rank, partner)) {

@@ -108,6 +108,11 @@ class Bell {
     quiet_.store(quiet, std::memory_order_relaxed);
     return quiet;
   }
+  // It never will ring again, or need not now.
+  bool is_silent() const {
+    const State state = state_.load(std::memory_order_relaxed);
+    return state == State::refused || state == State::ended || quiet_.load(std::memory_order_relaxed);
+  }
   // Whether anybody is on another node; then the engine starts it, when nothing else announces traffic.
   bool wanted() const { return wanted_.load(std::memory_order_relaxed); }
   bool rings() const { return state_.load(std::memory_order_relaxed) == State::rings; }
@@ -151,14 +156,13 @@ class Bell {
   Partner* partner_of(int rank);
   enum class Owe { nothing, at_once, at_the_next_turn };
   void touch(int rank, Owe owe);
-  // It never will ring again, or need not now.
-  bool is_silent() const;
   void keep();
   void look_for_hosts();
   std::optional<sockaddr_in> address_of(std::size_t host);
+  bool may_be_asked(const Partner& partner) const;
   void ask(int rank);
   void hear_answers();
-  bool send(int rank, const sockaddr_in& where, BellWord word);
+  bool send(int rank, const sockaddr_in& where, BellWord word, std::uint64_t sequence);
   bool send_if_due(int rank, Partner& partner);
   void refuse(std::string reason);
   bool taken(const BellMessage& message, const sockaddr_in& from);

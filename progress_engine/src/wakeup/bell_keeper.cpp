@@ -50,6 +50,11 @@ BellKeeper::BellKeeper(int socket, const SipKey& key, int ranks, RingHere ring_h
       ranks_(ranks),
       ring_here_(std::move(ring_here)),
       window_(static_cast<std::size_t>(ranks)) {
+  if (end_ < 0) {  // without it the thread could not be ended
+    const int error = errno;
+    close(socket_);
+    throw std::system_error(error, std::generic_category(), "eventfd");
+  }
   const ProgramSignalsBlocked blocked;
   thread_ = std::jthread([this] { run(); });
 }

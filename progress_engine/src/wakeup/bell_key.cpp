@@ -79,8 +79,12 @@ fs::path folder_of_hosts(const std::string& key_file) { return fs::path(key_file
 std::string usual_key_file() {
   const char* home = std::getenv("HOME");
   if (!home || *home == '\0') {
-    const passwd* user = getpwuid(geteuid());
-    home = user ? user->pw_dir : nullptr;
+    // Not getpwuid(), whose answer the program may be reading.
+    passwd user{};
+    passwd* found = nullptr;
+    std::array<char, 4096> text{};
+    const bool known = getpwuid_r(geteuid(), &user, text.data(), text.size(), &found) == 0 && found;
+    return known && *user.pw_dir != '\0' ? std::string(user.pw_dir) + "/.config/progress-engine/bell.key" : "";
   }
   return home && *home != '\0' ? std::string(home) + "/.config/progress-engine/bell.key" : "";
 }

@@ -229,14 +229,13 @@ void Doorbell::ring_partners(bool all) {
   const bool everybody = all_.load(std::memory_order_relaxed);
   const auto neighbours = neighbours_.number.load(std::memory_order_relaxed);
   int rung = 0;
-  if (everybody && neighbours > rings_at_once) {
-    constexpr int most = rings_at_once - of_others;
-    rung = all ? ring_first_partners(most) : ring_some(partners_, &Peer::next_partner, most);
-  }
+  if (everybody && neighbours > rings_at_once)
+    rung = all ? ring_first_partners(rings_at_once - of_others)
+               : ring_some(partners_, &Peer::next_partner, partners_at_once - of_others);
   if (everybody)
-    rung += ring_some(neighbours_, &Peer::next, rings_at_once - rung);
+    rung += ring_some(neighbours_, &Peer::next, std::max(of_others, rings_at_once - rung));
   else
-    rung = ring_some(partners_, &Peer::next_partner, rings_at_once);
+    rung = ring_some(partners_, &Peer::next_partner, partners_at_once);
   rings_.fetch_add(static_cast<std::uint64_t>(rung), std::memory_order_relaxed);
   if (static_cast<std::uint64_t>(rung) < (everybody ? neighbours : partners_.number.load(std::memory_order_relaxed)))
     bounded_.fetch_add(1, std::memory_order_relaxed);

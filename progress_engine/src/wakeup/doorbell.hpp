@@ -226,6 +226,8 @@ class Doorbell {
   // The timer stands behind it, as it does behind every sleep.
   void ring_partners(bool all = false);
   static constexpr int rings_at_once = 16;
+  // After a poll partners alone: the 26 neighbours of a block in three dimensions are rung together.
+  static constexpr int partners_at_once = 32;
   // The `times`-th time that somebody was not known: looks around ever more rarely, since looking takes some 50 us.
   void missed(std::uint64_t times) {
     if (std::has_single_bit(times)) look_around();

@@ -2,7 +2,7 @@
 """Over the number of ranks: times, what the engine saves, what its settings change, and the seven collectives beside
 what their paper says. Of sessions of ./bench scaling, or of any others.
 
-.venv/bin/python -m analysis.documents.scaling results/SESSION...
+.venv/bin/python -m analysis.scaling results/SESSION...
 """
 
 from __future__ import annotations
