@@ -18,7 +18,7 @@ from harness.base.mpis import Mpi
 from .conftest import compiled, reports
 
 pytestmark = [pytest.mark.mpi, pytest.mark.alone]
-# That a message moves beside a computation says little, since the timer may move it, too; who woke the engine is counted.
+# That a message moves beside a computation says little: the timer may move it, too. Who woke the engine is counted.
 SETTINGS = ("rest_us=0",)
 
 

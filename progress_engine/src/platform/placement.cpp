@@ -44,7 +44,7 @@ bool is_ours(int tid) {
   return name == name_of_ours;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
@@ -52,20 +52,21 @@ std::string_view trimmed(std::string_view text) {
 
 // "{0:4},{4:4}" has 2 places, "{0:4}:8:4" has 8, "cores(6)" 6; 0 where no number is named.
 std::size_t number_of_places(std::string_view text) {
-  text = trimmed(text);
+  text = without_blanks(text);
   if (!text.starts_with('{')) {
     const auto open = text.find('(');
     const auto close = text.find(')');
     if (open == std::string_view::npos || close == std::string_view::npos || close < open) return 0;
-    return static_cast<std::size_t>(parse_number(trimmed(text.substr(open + 1, close - open - 1))).value_or(0));
+    return static_cast<std::size_t>(parse_number(without_blanks(text.substr(open + 1, close - open - 1))).value_or(0));
   }
   std::size_t places = 0;
   for (auto at = text.find('}'); at != std::string_view::npos; at = text.find('}', at + 1)) {
     const auto next = text.find('{', at);
-    auto after = trimmed(text.substr(at + 1, next == std::string_view::npos ? next : next - at - 1));
+    auto after = without_blanks(text.substr(at + 1, next == std::string_view::npos ? next : next - at - 1));
     if (after.starts_with(':')) {
       after.remove_prefix(1);
-      places += static_cast<std::size_t>(parse_number(trimmed(after.substr(0, after.find_first_of(":,")))).value_or(1));
+      places += static_cast<std::size_t>(
+          parse_number(without_blanks(after.substr(0, after.find_first_of(":,")))).value_or(1));
     } else {
       ++places;
     }
@@ -117,7 +118,7 @@ Cpus spare_cpus(const Cpus& own, const std::vector<Cpus>& neighbours, const std:
 
 std::size_t openmp_threads(const char* num_threads, const char* places) {
   const std::string_view numbers = num_threads ? num_threads : "";
-  const auto first = parse_number(trimmed(numbers.substr(0, numbers.find(','))));
+  const auto first = parse_number(without_blanks(numbers.substr(0, numbers.find(','))));
   const std::size_t number = first ? static_cast<std::size_t>(*first) : number_of_places(places ? places : "");
   return std::max<std::size_t>(number, 1);
 }
