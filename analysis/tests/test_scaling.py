@@ -12,7 +12,7 @@ import pytest
 
 from analysis.benchmarks.synthetic import MB, USUAL, Synthetic
 from analysis.catalogue import draw_all
-from analysis.documents import scaling as tables
+from analysis import scaling as tables
 from analysis.evidence import Evidence
 from analysis.figures import toolkit
 from analysis.figures.by_ranks import by_ranks

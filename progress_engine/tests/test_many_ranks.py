@@ -32,11 +32,11 @@ def test_a_row_tells_mean_and_most_of_a_rank_in_a_round() -> None:
 
 def test_who_rings_more_often_than_it_may_is_named() -> None:
     within, beyond = (
-        report(16 * 30, tracked=10, productive_polls=20),
-        report(16 * 30 + 1, tracked=10, productive_polls=20),
+        report(16 * 10 + 32 * 20, tracked=10, productive_polls=20),
+        report(16 * 10 + 32 * 20 + 1, tracked=10, productive_polls=20),
     )
     assert list(beyond_the_bound([within])) == []
-    assert list(beyond_the_bound([within, beyond])) == ["rank 1 rang 481 times, 480 would be the most"]
+    assert list(beyond_the_bound([within, beyond])) == ["rank 1 rang 801 times, 800 would be the most"]
 
 
 def test_the_bound_is_the_engines() -> None:
