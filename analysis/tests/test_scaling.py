@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis import scaling as tables
 from analysis.benchmarks.synthetic import MB, USUAL, Synthetic
 from analysis.catalogue import draw_all
-from analysis import scaling as tables
 from analysis.evidence import Evidence
 from analysis.figures import toolkit
 from analysis.figures.by_ranks import by_ranks
