@@ -4,17 +4,16 @@
 #
 # Two sessions measured the same points, and the later one looks slower. Is that real, whom does it concern, which part
 # of the time is it, and what is different? As it stands this notebook reads two sessions of the same command, the same
-# engine and the same machine. **They hold no proven regression**: the answer to the first question is "cannot tell",
-# and the rest shows where to look. No session of the repository holds a proven one. For others:
+# engine and the same machine: of these "cannot tell" is the answer, and the rest shows where to look. A third session
+# is a gate that proved a regression: of an engine that was made to wake once a second. For others:
 #
 #     ./bench run --like BASE
 #     ./bench notebook regression-to-cause --session "BASE latest"
 #
 # Behind the two may stand gates, of `./bench gate` or each one of a `./bench bisect`: they are shown where the question
-# is, which commit it was. A gate that finds a slower engine can be had on any machine, as this engine is made so slow
-# that it wakes once a second:
+# is, which engine it was. The one that is kept here was made by
 #
-#     ./bench gate --base timer --new timer:timer_us=1000000 --minutes 3 \
+#     ./bench gate --base timer --new timer:timer_us=1000000 --minutes 1.5 --margin 5% \
 #       --set pattern=both --set size_bytes=4194304 --set comp_over_comm=1
 #     ./bench notebook regression-to-cause --session "BASE NEW latest"
 
@@ -22,18 +21,28 @@
 SESSION = ""  # BASE, NEW and any gates, with blanks between; empty: the reference sessions
 
 # %%
+import statistics
+
 import pandas as pd
 
 from analysis.compare.comparison import Judgement
 from analysis.compare.judge import compare
 from analysis.compare.machines import differences
+from analysis.gate.judge import judge
+from analysis.gate.measured import read
 from analysis.measures import MetricAt
 from analysis.metrics.places import STUDY
 from analysis.notebook.book import Book, Sentence, show
+from analysis.statistics.interval import Interval
 
-book = Book("results/reference/overlap-mtu-9000 results/reference/overlap-mtu-1500", SESSION, least=2)
+book = Book(
+    "results/reference/overlap-mtu-9000 results/reference/overlap-mtu-1500 results/reference/gate-timer",
+    SESSION,
+    least=2,
+)
 base, new = book.sessions[:2]
-BASE, NEW = (facts["session"] for facts in book.records.sessions[:2])
+names = [facts["session"] for facts in book.records.sessions]
+BASE, NEW = names[:2]
 
 # %% [markdown]
 # ## Is it real?
@@ -143,20 +152,85 @@ book.states(
 )
 
 # %% [markdown]
-# ## Which commit?
+# ## Which engine?
 #
 # A gate holds an engine against another one by turns, in one allocation, and `./bench bisect` makes one for each commit
 # that it has to look at. Where the sessions named above have gates, this is what they told: a candidate is slower where
-# the verdict is `commit`. The reference sessions have none.
+# the verdict is `commit`. It is judged here once more, from the gate's records.
 
 # %%
 gates = book.gates()
 gates
 
 # %%
+judged = {
+    name: judge(read(path)) for name, path in zip(names, book.sessions, strict=True) if name in set(gates["session"])
+}
+first = next(iter(judged.values()), None)
+slowest = max(first.points, key=lambda it: it.ratio) if first and first.points else None
+book.states(
+    "A gate of [12] rounds told [commit]: the candidate takes [1.87 (1.85 to 1.89)] times as long as the baseline, the "
+    "baseline's own copy [1.00] times.",
+    first and first.rounds,
+    first and first.verdict.value,
+    slowest and Interval(slowest.ratio, slowest.low, slowest.high, "", True),
+    slowest and slowest.control,
+    holds=slowest and slowest.slower,
+)
+
+# %%
 slower = sorted(set(gates.loc[gates["verdict"] == "commit", "candidate"]))
 for candidate in slower:
     show(Sentence(f"Shown to be slower: `{candidate}`."))
+
+# %% [markdown]
+# ## What made it slow?
+#
+# Each launch of a gate has the engine's own report, with every setting and what the engine did, and the program's own
+# times. So the two engines can be compared, and the two programs.
+
+# %%
+arms = book.records.launches
+arms = arms[arms["session"] == (first.session if first else None)]
+
+
+def engines(arm):
+    return list(arms.loc[arms["arm"] == arm, "engine"].dropna())
+
+
+def did(arm, what):
+    return statistics.median(counts) if (counts := [it[what] for it in engines(arm)]) else None
+
+
+def seconds(arm, quantity):
+    mine = book.records.samples[book.records.samples["launch"].isin(arms.loc[arms["arm"] == arm, "launch"])]
+    return mine.loc[mine["quantity"] == quantity, "value"].median()
+
+
+parts = [seconds(arm, part) for part in ("comp_in_s", "wait_s") for arm in ("base", "new")]
+computing, waiting = parts[1] - parts[0], parts[3] - parts[2]
+book.states(
+    "The program computes for [34.7 ms] with the baseline and for [32.8 ms] with the candidate, and then waits for its "
+    "message for [629 µs] and [32.9 ms]: what grew is mostly [the wait].",
+    *parts,
+    "the wait" if waiting > computing else "the computation",
+)
+
+# %%
+counts = [did(arm, what) for what in ("wakes", "productive_polls") for arm in ("base", "new")]
+book.states(
+    "In a launch the engine woke [222] times with the baseline and [0] times with the candidate, and [21] and [0] of "
+    "its polls moved something.",
+    *counts,
+)
+
+# %%
+before, after = ((engines(arm) or [{"settings": {}}])[0]["settings"] for arm in ("base", "new"))
+other = [f"{name}={text} and not {before[name]}" for name, text in after.items() if before.get(name, text) != text]
+book.states(
+    "Among the candidate's settings is different: [timer_us=1000000 and not 2000].",
+    (", ".join(other) or "none") if after else None,
+)
 
 # %% [markdown]
 # ## What then

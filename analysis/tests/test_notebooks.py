@@ -99,20 +99,15 @@ def test_gates_behind_two_sessions_are_shown(
 ) -> None:
     reference = ROOT / "results" / "reference"
     gate = tmp_path / "gate-session"
-    shutil.copytree(reference / "overlap-mtu-1500", gate)
-    point = {"name": "overlap-ratio: both, 4 MB", "ratio": 1.08, "low": 1.05, "high": 1.11, "control": 1.0}
-    told = {
-        "session": "gate-session", "base": "commit:aaa", "new": "commit:bbb", "verdict": "commit", "rounds": 24,
-        "points": [point],
-    }  # fmt: skip
-    (gate / "gate").mkdir()
-    (gate / "gate" / "gate.json").write_text(json.dumps(told))
+    shutil.copytree(reference / "gate-timer", gate)
+    told = json.loads((gate / "gate" / "gate.json").read_text())
+    (gate / "gate" / "gate.json").write_text(json.dumps(told | {"session": "gate-session", "new": "commit:bbb"}))
     facts = json.loads((gate / "session.json").read_text())
     (gate / "session.json").write_text(json.dumps(facts | {"session": "gate-session"}))
     pair = f"{reference / 'overlap-mtu-9000'} {reference / 'overlap-mtu-1500'}"
     monkeypatch.setenv(book.VARIABLE, f"{pair} {gate}")
     cells = runpy.run_path(str(ROOT / "notebooks" / "regression_to_cause.py"))
-    assert list(cells["gates"]["candidate / baseline"]) == [1.08]
+    assert list(cells["gates"]["candidate / baseline"]) == [point["ratio"] for point in told["points"]]
     assert list(cells["gates"]["session"]) == ["gate-session"]
     assert "Shown to be slower: `commit:bbb`." in capsys.readouterr().out
     monkeypatch.setenv(book.VARIABLE, str(gate))
