@@ -10,6 +10,7 @@ std::vector<int> members_of(const ProcessGrid& grid, Group group, int rank) {
   const int count = row ? grid.row_ranks : grid.column_ranks;
   const int first = row ? rank / grid.row_ranks * grid.row_ranks : rank % grid.row_ranks;
   std::vector<int> members;
+  members.reserve(static_cast<std::size_t>(count));
   for (int place = 0; place < count; ++place) {
     members.push_back(first + (place * (row ? 1 : grid.row_ranks)));
   }

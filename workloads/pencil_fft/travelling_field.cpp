@@ -30,7 +30,7 @@ Groups::~Groups() {
 }
 
 TravellingField::TravellingField(Route route, const Groups& groups)
-    : route_(std::move(route)),
+    : route_(route),
       groups_(groups),
       x_pencils_(route_.pencils().points()),
       y_pencils_(route_.turns_rows() ? x_pencils_.size() : 0),

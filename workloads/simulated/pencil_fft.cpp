@@ -63,7 +63,7 @@ class Written final : public workloads::pencil_fft::Steps {
  private:
   [[nodiscard]] const Pencils& pencils() const { return route_.pencils(); }
   [[nodiscard]] std::size_t place_of(Group group, int chunk) const {
-    return static_cast<std::size_t>(chunk + (group == Group::row ? 0 : route_.cut().chunks));
+    return static_cast<std::size_t>(chunk) + (group == Group::row ? 0U : static_cast<std::size_t>(route_.cut().chunks));
   }
   [[nodiscard]] double values_of(Side side, Span chunk) const {
     switch (side) {

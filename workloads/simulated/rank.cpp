@@ -160,9 +160,10 @@ void Rank::begin_computing(std::coroutine_handle<> program, Seconds work, bool a
   program_ = program;
   const Seconds begin = std::max(now(), busy_until_);
   const Turns* turns = wakes_->turns();
-  computed_at_ = turns == nullptr ? begin + work
-                 : asleep         ? turns->program_at(begin + work)
-                                  : turns->computed(begin, work);
+  computed_at_ = begin + work;
+  if (turns != nullptr) {
+    computed_at_ = asleep ? turns->program_at(computed_at_) : turns->computed(begin, work);
+  }
   world_.at(computed_at_, [this] { end_computing(); });
   wakes_->computes(begin);
   plan_poll();

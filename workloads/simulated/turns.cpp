@@ -11,7 +11,7 @@ int threads_beside(const AsyncThread& async, int rank, int ranks) {
 }
 
 Turns::Turns(const AsyncThread& async, int rank, int ranks)
-    : slice_(async.slice), beside_(threads_beside(async, rank, ranks)), beside_thread_(1), place_(1) {
+    : slice_(async.slice), beside_(threads_beside(async, rank, ranks)) {
   int before = 0;  // places for threads are filled in the order of the ranks
   for (int host = 0; host < ranks; ++host) {
     const int there = threads_beside(async, host, ranks);

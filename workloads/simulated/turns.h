@@ -24,9 +24,9 @@ class Turns {
   [[nodiscard]] Seconds at(Seconds time, int others, int place) const;
 
   Seconds slice_;
-  int beside_;         // threads on the program's core
-  int beside_thread_;  // threads on the core where this rank's is, itself among them, beside a program
-  int place_;          // of the thread among these, 1 the first
+  int beside_;             // threads on the program's core
+  int beside_thread_ = 1;  // threads on the core where this rank's is, itself among them, beside a program
+  int place_ = 1;          // of the thread among these, 1 the first
 };
 
 /// How many busy threads of the MPI's are on the core of `rank` among `ranks`.

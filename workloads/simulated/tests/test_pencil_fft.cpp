@@ -54,6 +54,7 @@ std::vector<std::map<std::string_view, double>> measure(Job& job, const Json& po
   });
   EXPECT_TRUE(ended);
   std::vector<std::map<std::string_view, double>> values;
+  values.reserve(measured.size());
   for (const auto& one : measured) {
     values.emplace_back(one.values.begin(), one.values.end());
   }
@@ -69,6 +70,7 @@ TEST(PencilFft, WhatOneRankSendsAnotherReceives) {
   for (const int ranks : {2, 4, 6, 12}) {
     for (const char* mode : {"blocking", "chunked"}) {
       std::vector<Stages> all;
+      all.reserve(static_cast<std::size_t>(ranks));
       for (int rank = 0; rank < ranks; ++rank) {
         all.push_back(stages(cube(13, mode), rank, ranks));
       }
@@ -89,9 +91,9 @@ TEST(PencilFft, TheWireCarriesWhatTheGeometrySays) {
   const Json point = cube(12, "pipelined");
   Job job(with_rates(), "bare", 6);  // rows of 2, columns of 3
   measure(job, point);
-  constexpr Bytes field = 12 * 12 * 12 * 16;
+  constexpr Bytes field = Bytes{12} * 12 * 12 * 16;
   // there and back: all but a half within rows, all but a third within columns; requests and answers carry nothing
-  EXPECT_EQ(job.line.carried(), 3 * 2 * (field / 2 + field * 2 / 3));
+  EXPECT_EQ(job.line.carried(), 6 * (field / 2 + field * 2 / 3));
 }
 
 TEST(PencilFft, ARanksOperationsAreItsShareOfThePoints) {
