@@ -42,6 +42,7 @@ std::vector<Values> measure(Job& job, const Json& point) {
     return conjugate_gradients.run(rank, job.fence, point, measured[static_cast<std::size_t>(rank.number())]);
   }));
   std::vector<Values> values;
+  values.reserve(measured.size());
   for (const auto& one : measured) {
     values.emplace_back(one.values.begin(), one.values.end());
   }
@@ -56,6 +57,7 @@ Values first_of(const Model& model, const std::string& variant, const Json& poin
 TEST(MiniFe, WhatOneRankSendsAnotherReceives) {
   for (const int ranks : {2, 3, 5, 8, 12}) {
     std::vector<Solve> all;
+    all.reserve(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) {
       all.push_back(solve_of(cube(9, "blocking"), rank, ranks, byte));
     }
@@ -154,10 +156,10 @@ TEST(MiniFe, ThePipelinedMethodMakesAProductMoreAndReplacesWhatItFollows) {
     measure(job, point);
     return job.line.carried();
   };
-  constexpr Bytes halo = 2 * 9 * 8;  // of both ranks
-  constexpr Bytes one = 2 * 8;
+  constexpr Bytes halo = Bytes{2} * 9 * 8;  // of both ranks
+  constexpr Bytes one = Bytes{2} * 8;
   EXPECT_EQ(messages("blocking", 10), (10 * halo) + (21 * one));
-  EXPECT_EQ(messages("pipelined", 10), (12 * halo) + (11 * 2 * one));
+  EXPECT_EQ(messages("pipelined", 10), (12 * halo) + (22 * one));
 }
 
 TEST(MiniFe, WithSomebodyWhoPollsAHaloHides) {
