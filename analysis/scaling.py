@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from analysis.documents.sources import source
+from analysis.documents.whole import print_of, whole
 from analysis.evidence import SETTING, Evidence
 from analysis.figures.by_ranks import by_ranks
 from analysis.figures.settings_map import table_of
@@ -22,7 +21,6 @@ from analysis.figures.style import STYLES
 from analysis.figures.summary import summary
 from analysis.metrics.evaluate import REFERENCE
 from analysis.records import frames
-from analysis.records.load import load
 from analysis.studies.ruhela.collective_overlap import COLLECTIVES, PAPER_GAIN
 from analysis.studies.ruhela.collective_overlap import STUDY as COLLECTIVE
 from analysis.studies.scaling.by_ranks import STUDIES
@@ -127,13 +125,12 @@ def document(evidence: Evidence) -> str:
     lines = [line for table in TABLES for line in table(evidence)]
     if not lines:
         lines = ["These sessions have no study that is told of here.", ""]
-    return "\n".join([HEAD, *lines, *map(source, evidence.records.sessions), *evidence.records.cautions(), ""])
+    return whole(HEAD, lines, evidence)
 
 
 def main(sessions: Sequence[str]) -> int:
     """Print the tables of these session folders."""
-    print(document(Evidence(load([Path(session) for session in sessions]))))
-    return 0
+    return print_of(document, sessions)
 
 
 if __name__ == "__main__":

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from analysis.documents.kernels import nas, npb_overlap
 from analysis.documents.serial import serial_rates
-from analysis.documents.sources import source
+from analysis.documents.whole import print_of, whole
 from analysis.evidence import SETTING, Evidence, Where, matching
 from analysis.figures.style import STYLES
 from analysis.figures.summary import summary
 from analysis.records import frames
-from analysis.records.load import load
 from analysis.text_table import markdown
 from analysis.words import in_order, mpi_title, seconds_text
 
@@ -220,13 +218,12 @@ TABLES = (serial_rates, nas, npb_overlap, fft_transposes, minife_threads, minife
 def document(evidence: Evidence) -> str:
     """All tables as Markdown, with where the numbers are from."""
     lines = [line for table in TABLES for line in table(evidence)]
-    return "\n".join([HEAD, *lines, *map(source, evidence.records.sessions), *evidence.records.cautions(), ""])
+    return whole(HEAD, lines, evidence)
 
 
 def main(sessions: Sequence[str]) -> int:
     """Print the tables of these session folders."""
-    print(document(Evidence(load([Path(session) for session in sessions]))))
-    return 0
+    return print_of(document, sessions)
 
 
 if __name__ == "__main__":
