@@ -68,18 +68,24 @@ def settle_s(model: Path) -> float:
     return max(pauses)
 
 
-def hosts(model: Path) -> int:
-    """How many hosts the platform's clusters have, each of which takes one rank."""
+def host_names(model: Path) -> list[str]:
+    """The hosts of the platform in the order of their ranks: each takes one."""
     try:
         tree = ElementTree.parse(model / PLATFORM)
     except ElementTree.ParseError as error:
         raise UsageError(f"{model / PLATFORM} is no XML: {error}.") from None
-    count = len(tree.findall(".//host"))
+    names = [host.get("id", "") for host in tree.iter("host")]
     for cluster in tree.iter("cluster"):
         for part in cluster.get("radical", "").split(","):
             first, _, last = part.partition("-")
-            count += int(last or first) - int(first) + 1 if first.isdigit() else 0
-    return count
+            numbers = range(int(first), int(last or first) + 1) if first.isdigit() else ()
+            names += [f"{cluster.get('prefix', '')}{number}{cluster.get('suffix', '')}" for number in numbers]
+    return names
+
+
+def hosts(model: Path) -> int:
+    """How many of them there are."""
+    return len(host_names(model))
 
 
 def files(model: Path) -> dict[str, str]:

@@ -26,6 +26,7 @@ from harness.commands.programs import exec_, mpirun
 from harness.commands.report import report
 from harness.commands.run import run
 from harness.commands.scaling import scaling
+from harness.commands.smpi import smpi
 from harness.commands.test import test
 from harness.commands.tune import tune
 from harness.commands.validate_model import validate_model
@@ -68,6 +69,7 @@ COMMANDS = {
     "tune": Command(tune, MEASURE, passes_rest=True),
     "validate-model": Command(validate_model, MEASURE),
     "scaling": Command(scaling, MEASURE),
+    "smpi": Command(smpi, MEASURE, passes_rest=True),
     "compare-program": Command(compare_program, PROGRAM, passes_rest=True),
     "mpirun": Command(mpirun, PROGRAM, passes_rest=True),
     "exec": Command(exec_, PROGRAM, passes_rest=True),

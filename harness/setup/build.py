@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from harness.base import process
 from harness.base.mpis import Mpi
@@ -51,16 +52,27 @@ def build_preset(preset: str, mpi: Mpi | None = None, targets: Sequence[str] = (
 
 def build_simulator(targets: Sequence[str] = ("simulate",)) -> None:
     """Configure (the first time) and build the simulator: a project of its own, which needs SimGrid and no MPI."""
+    _build_with_simgrid("simulated", ROOT / "workloads" / "simulated", [], targets)
+
+
+def build_smpi(targets: Sequence[str]) -> None:
+    """Configure (the first time) and build these workloads for SMPI: without the engine, which does not know it."""
+    options = ["OVERLAP_BENCH_SMPI=ON", "MPI_C_COMPILER=smpicc", "OVERLAP_BENCH_TESTS=OFF"]
+    as_for_others = ["CMAKE_BUILD_TYPE=Release", "OVERLAP_BENCH_FAST_BUILD=ON"]
+    _build_with_simgrid("smpi", ROOT / "workloads", options + as_for_others, targets)
+
+
+def _build_with_simgrid(name: str, source: Path, options: Sequence[str], targets: Sequence[str]) -> None:
     packages.ensure("build", "simulator")
     variables = environment(None)
-    folder, cmake = BUILD_DIR / "simulated", str(VENV / "bin" / "cmake")
+    folder, cmake = BUILD_DIR / name, str(VENV / "bin" / "cmake")
     with setup_lock():
         if not (folder / "build.ninja").exists():
-            source = str(ROOT / "workloads" / "simulated")
-            run_step("configuring build/simulated", [cmake, "-G", "Ninja", "-S", source, "-B", str(folder)], variables)
+            configure = [cmake, "-G", "Ninja", "-S", str(source), "-B", str(folder), *(f"-D{one}" for one in options)]
+            run_step(f"configuring build/{name}", configure, variables)
         if not _up_to_date(str(folder), targets, variables):
             command = [cmake, "--build", str(folder), "--target", *targets]
-            run_step("building build/simulated", command, variables, 60)
+            run_step(f"building build/{name}", command, variables, 60)
 
 
 def ensure(mpi: Mpi, *targets: str) -> None:

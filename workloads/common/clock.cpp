@@ -3,6 +3,7 @@
 
 #include <ctime>
 #include <limits>
+#include <thread>
 
 namespace workloads {
 namespace {
@@ -20,6 +21,11 @@ void spin_for(double duration_s) noexcept {
   const auto begin = Clock::now();
   while (seconds_since(begin) < duration_s) {
   }
+}
+
+void sleep_for(double duration_s) noexcept {
+  const std::chrono::duration<double> length(duration_s);
+  std::this_thread::sleep_until(Clock::now() + std::chrono::duration_cast<Clock::duration>(length));
 }
 
 double measured_clock_resolution_s() {

@@ -8,11 +8,13 @@
 #include <cstring>
 #include <memory>
 
+#include "common/clock.h"
 #include "common/errors.h"
 #include "common/interruption.h"
 #include "common/noise.h"
 #include "common/recorder.h"
 #include "common/sampler.h"
+#include "common/sleeping.h"
 
 namespace workloads {
 namespace {
@@ -49,6 +51,11 @@ void check_all(const MpiProcess& mpi, const std::vector<PlannedPoint>& points) {
   const auto provided = mpi.thread_level()["provided"].get<std::string>();
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto& [benchmark, point] = points[i];
+    if (time_is_simulated && !can_sleep(benchmark->parameters)) {
+      throw UsageError(
+          fmt::format("{} computes, which would take no time in SMPI: a benchmark that can sleep instead is wanted",
+                      benchmark->name));
+    }
     check_point(point, benchmark->parameters, fmt::format("point {}", i + 1));
     benchmark->check(point, mpi.size());
     if (higher_thread_level(provided, benchmark->thread_level) != provided) {
@@ -117,6 +124,9 @@ int run_launch(const MpiProcess& mpi, const Launch& launch, const std::vector<Pl
   Json context = Json::object();
   if (const auto& file = launch.options.context_file; !file.empty()) {
     context = object_from_json(read_shared(mpi, "--context", file), "--context " + file);
+  }
+  if (time_is_simulated && !context.contains("simulated")) {  // also by hand no record passes for a measured one
+    context["simulated"] = Json::object();
   }
   watch_for_interruption();
   Recorder recorder(mpi, launch.options.output, launch.counters_at_start);

@@ -1,30 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/sleeping.h"
 
-#include <chrono>
-#include <thread>
+#include <algorithm>
 
 #include "common/clock.h"
 
 namespace workloads {
+namespace {
+
+constexpr const char* parameter_name = "compute";
+
+}  // namespace
 
 Parameter compute_parameter() {
-  return {
-      .name = "compute",
+  Parameter parameter{
+      .name = parameter_name,
       .domain = Choices{"real", "sleep"},
       .unit = "",
       .meaning = "the computation, or a sleep of 1 us a unit in its place",
       .default_value = "real",
   };
+  if (time_is_simulated) {  // a real one would take none of it, and each record is to say so
+    parameter.domain = Choices{"sleep"};
+    parameter.default_value = nullptr;
+  }
+  return parameter;
+}
+
+bool can_sleep(const Parameters& parameters) {
+  return std::ranges::find(parameters, parameter_name, &Parameter::name) != parameters.end();
 }
 
 bool is_slept(const Json& point, const Parameters& parameters) {
-  return choice_of(point, parameters, "compute") == "sleep";
+  return choice_of(point, parameters, parameter_name) == "sleep";
 }
 
-void sleep_units(std::uint64_t units) noexcept {
-  const std::chrono::duration<double> length(static_cast<double>(units) * slept_unit_s);
-  std::this_thread::sleep_until(Clock::now() + std::chrono::duration_cast<Clock::duration>(length));
-}
+void sleep_units(std::uint64_t units) noexcept { sleep_for(static_cast<double>(units) * slept_unit_s); }
 
 }  // namespace workloads

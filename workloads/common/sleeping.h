@@ -12,8 +12,11 @@ namespace workloads {
 /// A unit of work that is slept, of whatever it is a unit.
 inline constexpr double slept_unit_s = 1e-6;
 
-/// "compute": real or sleep. It stands in the point, so that each record says it.
+/// "compute": real or sleep. It stands in the point, so that each record says it. In simulated time only sleep.
 Parameter compute_parameter();
+
+/// Whether compute_parameter() is among them.
+bool can_sleep(const Parameters& parameters);
 
 bool is_slept(const Json& point, const Parameters& parameters);
 
