@@ -54,4 +54,5 @@ def launch_line(model: Path, ranks: int, command: Sequence[str]) -> Iterator[lis
         hostfile.write_text("".join(f"{host}\n" for host in hosts[:ranks]))
         context.write_text(json.dumps({"simulated": {"platform": simulation.PLATFORM, "files": files}}))
         where = ["-np", str(ranks), "-platform", str(model / simulation.PLATFORM), "-hostfile", str(hostfile)]
-        yield ["smpirun", "-quiet", *where, *OPTIONS, str(BIN / program), *arguments, f"--context={context}"]
+        known = [] if not arguments or arguments[0].startswith("-") else [f"--context={context}"]  # of a benchmark
+        yield ["smpirun", "-quiet", *where, *OPTIONS, str(BIN / program), *arguments, *known]

@@ -142,10 +142,11 @@ def test_a_record_of_a_launch_by_hand_says_it_too() -> None:
     [
         ((*EXCHANGE, "--point=size_bytes=8,work_units=1"), "compute"),
         ((*EXCHANGE, "--point=size_bytes=8,work_units=1,compute=real"), "compute"),
+        (("minighost",), "no benchmark is named: minighost --list shows them"),
         (("minighost", "solve", "--point=stencil=7"), "solve computes, which would take no time in SMPI"),
     ],
 )
-def test_what_would_compute_is_refused(words: tuple[str, ...], sentence: str) -> None:
+def test_what_cannot_run_is_refused(words: tuple[str, ...], sentence: str) -> None:
     with smpi.launch_line(VCLUSTER, 2, words) as line:
         done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
