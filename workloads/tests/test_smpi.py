@@ -18,7 +18,7 @@ from harness.setup import build, packages
 from harness.sites import smpi
 from workloads.tests.conftest import ONCE, VALIDATOR
 
-pytestmark = pytest.mark.slow  # it builds two programs
+pytestmark = pytest.mark.full  # it builds the simulator and two programs
 
 VCLUSTER, TREE = (simulation.SHIPPED / name for name in ("vcluster", "hdr-fat-tree"))
 MIB = 1 << 20
