@@ -17,6 +17,7 @@ from analysis.documents.kernels import nas, npb_overlap
 from analysis.documents.serial import serial_rates
 from analysis.documents.whole import print_of, whole
 from analysis.evidence import SETTING, Evidence, Where, matching
+from analysis.figures.plot import plain_words
 from analysis.figures.style import STYLES
 from analysis.figures.summary import summary
 from analysis.records import frames
@@ -41,7 +42,8 @@ CALLS = (
 )
 SOLVES = ("blocking", "overlapped", "pipelined")
 WAYS = ("blocking", "nonblocking", "direct", "overlapped")
-TRANSPOSES = ("blocking", "pipelined", "chunked")
+FFT = "fft"
+TRANSFORM = {"fields": 3, "field": "complex"}  # what the program transforms where a point does not say it
 Lines = list[str]
 
 
@@ -69,18 +71,30 @@ def _of_a_step(row: pd.Series) -> str:
     return f"{row['value'] / float(row['steps']):g}"
 
 
-def _parts(evidence: Evidence, study: str, quantity: str, *parameters: str) -> Iterator[tuple[str, Where, Any]]:
+def _parts(
+    evidence: Evidence, study: str, quantity: str, *parameters: str, usual: Where | None = None
+) -> Iterator[tuple[str, Where, Any]]:
     """Each session, system, MPI and value of the parameters that the study was measured at: its title, what its rows
-    have, and those of the quantity."""
-    frame = summary(evidence, study, quantity)
+    have, and those of the quantity. `usual`: more parameters, with the value of rows that have none; a title has those
+    that have several values in its session."""
+    frame = _with(summary(evidence, study, quantity), usual or {})
     if not len(frame) or not frame["value"].notna().any():
         return
-    names = [*SETTING, *(name for name in parameters if name in frame)]
+    always = [name for name in parameters if name in frame]
+    names = [*SETTING, *always, *(usual or {})]
     for keys, part in frames.groups(frame, names):
         here = dict(zip(names, keys, strict=True))
+        session = frame[frame["session"] == here["session"]]
+        said = [name for name in names[3:] if name in always or session[name].nunique() > 1]
         words = [mpi_title(str(here["mpi"])), str(here["system"]), f"ranks {_ranks(evidence, study, here)}"]
-        words += [f"{name} {here[name]:g}" for name in names[3:]]
+        words += [f"{name} {plain_words(here[name], name)}" for name in said]
         yield ", ".join(words), here, part
+
+
+def _with(frame: pd.DataFrame, usual: Where) -> pd.DataFrame:
+    """The frame, with what its rows do not say of these parameters."""
+    return frame.assign(**{name: frame[name].fillna(value) if name in frame else value
+                           for name, value in usual.items()})  # fmt: skip
 
 
 def _ranks(evidence: Evidence, study: str, here: Where) -> int:
@@ -174,11 +188,11 @@ def minighost_ways(evidence: Evidence) -> Lines:
 def fft_transposes(evidence: Evidence) -> Lines:
     """R3: blocking and bare, and what perfect overlap would leave of it, against the best that hides its transposes.
 
-    That one against the best that blocks on any MPI, with a progress thread of the MPI's own or without.
+    That one against the best that blocks on any MPI, with a progress thread of the MPI's own or without. Only
+    transforms of as many fields, all of them complex or real, are compared; into how many chunks they are cut is free.
     """
-    study = "fft"
     rows = []
-    for title, here, part in _parts(evidence, study, "elapsed_s", "nx"):
+    for title, here, part in _parts(evidence, FFT, "elapsed_s", "nx", usual=TRANSFORM):
         bare = {"mode": "blocking", "variant": "bare"}
         base = matching(part, bare)
         hiding = part[(part["variant"] == "adaptive") & (part["mode"] != "blocking") & part["value"].notna()]
@@ -186,10 +200,10 @@ def fft_transposes(evidence: Evidence) -> Lines:
             continue
         whole = base.iloc[0]
         comp, comm = (
-            float(matching(summary(evidence, study, name), {**here, **bare})["value"].iloc[0])
+            float(matching(_transforms(evidence, name), {**here, **bare})["value"].iloc[0])
             for name in ("comp_s", "comm_s")
         )
-        best, rival = _least(hiding), _least(_rivals(evidence, study, here))
+        best, rival = _least(hiding), _least(_rivals(evidence, here))
         whose = f"{mpi_title(rival['mpi'])}, {rival['variant']}: {seconds_text(rival['value'])}"
         rows.append([
             title, time_text(whole), f"{comp / comm:.2f}" if comm else NONE, f"{best['mode']}: {time_text(best)}",
@@ -201,10 +215,14 @@ def fft_transposes(evidence: Evidence) -> Lines:
     return ["## R3: 3D FFT", "", *markdown(columns, rows), ""] if rows else []
 
 
-def _rivals(evidence: Evidence, study: str, here: Where) -> pd.DataFrame:
+def _transforms(evidence: Evidence, quantity: str) -> pd.DataFrame:
+    return _with(summary(evidence, FFT, quantity), TRANSFORM)
+
+
+def _rivals(evidence: Evidence, here: Where) -> pd.DataFrame:
     """What blocks, on any MPI of the same session and system, without the engine."""
     anywhere = {name: value for name, value in here.items() if name != "mpi"} | {"mode": "blocking"}
-    found = matching(summary(evidence, study, "elapsed_s"), anywhere)
+    found = matching(_transforms(evidence, "elapsed_s"), anywhere)
     return found[found["variant"].isin(["bare", "mpi-async"]) & found["value"].notna()]
 
 

@@ -79,6 +79,26 @@ def test_r3_is_held_against_blocking_and_bare_of_the_same_mpi(tmp_path: Path) ->
     assert row in printed(session)
 
 
+def test_real_fields_and_complex_ones_are_not_compared(tmp_path: Path) -> None:
+    """Nor others than as many. A point that does not say it has complex fields."""
+
+    def fields(factor: float, other: float) -> list[dict[str, Any]]:
+        kinds = (({"fields": 4}, 1.0), ({"fields": 4, "field": "real"}, 0.5), ({"fields": 1}, 0.1))
+        return [point({**kind, "mode": mode}, elapsed_s=share * time, comp_s=0.5 * share, comm_s=0.5 * share)
+                for kind, share in kinds for mode, time in (("blocking", factor), ("pipelined", other))]  # fmt: skip
+
+    session = study_session(tmp_path / "s", "fft", {"bare": fields(1, 1), "adaptive": fields(1, 0.7)})
+    study_session(tmp_path / "s", "fft", {"bare": fields(0.9, 1)}, mpi="openmpi")
+    rows = [line for line in printed(session).splitlines() if line.startswith("| MPICH, s, ranks 2, nx 8, ")]
+    for row, (kind, base, best, rival) in zip(rows, (
+        ("fields 4, field complex", "1 s", "700 ms", "900 ms"),
+        ("fields 4, field real", "500 ms", "350 ms", "450 ms"),
+        ("fields 1, field complex", "100 ms", "70 ms", "90 ms"),
+    ), strict=True):  # fmt: skip
+        assert f"nx 8, {kind} | {base} [" in row
+        assert f"| pipelined: {best} [" in row and row.endswith(f"| 0.70 | 0.50 | Open MPI, bare: {rival} | 0.78 |")
+
+
 def test_one_rank_has_nothing_to_hide(tmp_path: Path) -> None:
     fields = [point({"mode": mode}, elapsed_s=1.0, comp_s=1.0, comm_s=0.0) for mode in ("blocking", "pipelined")]
     text = printed(study_session(tmp_path / "s", "fft", {"bare": fields, "adaptive": fields}))
