@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from analysis.evidence import Evidence, Where, matching
 from analysis.figures import style, toolkit
-from analysis.figures.plot import Plot
+from analysis.figures.plot import Plot, plain_words
 from analysis.figures.style import VariantStyle
 from analysis.figures.summary import summary
 from analysis.figures.toolkit import Drawn
@@ -32,9 +32,10 @@ class Curves:
     """What a figure shows.
 
     `quantity` over `x`, a curve a value of `series` ("variant" or a parameter), a row a value of `row` (a parameter, or
-    "statistic"). `x_axis`: "number", "log", "bytes" or "words" (no line joins the marks). `say` writes a value of the
-    quantity. `relative`: values are divided by the same curve's value there, ("period_us", 1000). `lines`: where a
-    horizontal line stands, by its label. `meanings`: what stands for the values of `series`, `row` and of words on x.
+    "statistic"), a figure each combination that there is of values of `apart`, so that no point stands on another.
+    `x_axis`: "number", "log", "bytes" or "words" (no line joins the marks). `say` writes a value of the quantity.
+    `relative`: values are divided by the same curve's value there, ("period_us", 1000). `lines`: where a horizontal
+    line stands, by its label. `meanings`: what stands for the values of `series`, `row` and of words on x.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Curves:
     x_axis: str = "log"
     series: str = "variant"
     row: str = ""
+    apart: tuple[str, ...] = ()
     statistics: tuple[str, ...] = ("median",)
     say: Callable[[float], str] = seconds_text
     log_y: bool = True
@@ -59,14 +61,18 @@ class Curves:
     order: tuple[Any, ...] = ()
 
     def __call__(self, evidence: Evidence, provenance: str) -> list[Drawn]:
-        """A figure a system; none where the study left no points."""
+        """A figure a system and combination of what stands apart; none where the study left no points."""
         frame = matching(summary(evidence, self.study, self.quantity, self.statistics), self.where)
         if self.x not in frame or (self.series not in frame) or not frame["value"].notna().any():
             return []
         frame = frame[frame[self.x].notna() & frame[self.series].notna()]
-        several = frame["system"].nunique() > 1
-        parts = (self._relative(part) for _, part in frames.groups(frame, ["system"]))
-        return [_draw(self, part, provenance, part["system"].iloc[0] if several else None) for part in parts]
+        apart = ["system", *(name for name in self.apart if name in frame)]
+        several = [frame[name].nunique(dropna=False) > 1 for name in apart]
+        return [
+            _draw(self, self._relative(part), provenance,
+                  {name: value for name, value, said in zip(apart, keys, several, strict=True) if said})
+            for keys, part in frames.groups(frame, apart)
+        ]  # fmt: skip
 
     def _relative(self, frame: pd.DataFrame) -> pd.DataFrame:
         if self.relative is None:
@@ -95,7 +101,7 @@ class Curves:
 
 
 @toolkit.styled
-def _draw(spec: Curves, part: pd.DataFrame, provenance: str, system: Any) -> Drawn:
+def _draw(spec: Curves, part: pd.DataFrame, provenance: str, apart: Mapping[str, Any]) -> Drawn:
     mpis = in_order(part["mpi"], MPI_ORDER)
     rows = values(spec, part[spec.row]) if spec.row else [None]
     curves = values(spec, part[spec.series])
@@ -112,9 +118,9 @@ def _draw(spec: Curves, part: pd.DataFrame, provenance: str, system: Any) -> Dra
     looks = [spec.look(value, index) for index, value in enumerate(curves)]
     toolkit.legend_of(figure, looks, dict.fromkeys(spec.lines, style.IDEAL), crossed)
     work = toolkit.work_words(part)
-    caption = f"{spec.title}: {spec.formula}. {work}{toolkit.interval_words(part)} {provenance}"
+    name, title = _called(spec, apart)
+    caption = f"{title}: {spec.formula}. {work}{toolkit.interval_words(part)} {provenance}"
     toolkit.footer(figure, caption)
-    name = toolkit.slug(spec.name, system)
     found = f"{described(spec, part, rows, curves)} {work}".strip()
     rows_of = spec.row or ("statistic" if part["statistic"].nunique() > 1 else "")
     plot = Plot(
@@ -123,7 +129,16 @@ def _draw(spec: Curves, part: pd.DataFrame, provenance: str, system: Any) -> Dra
         words=lambda value, parameter: _name(spec, value, parameter), look=spec.look, lines=spec.lines,
         order=(*spec.order, *style.STYLES, *STATISTICS),
     )  # fmt: skip
-    return Drawn(name, spec.title, caption, figure, part, plot, found)
+    return Drawn(name, title, caption, figure, part, plot, found)
+
+
+def _called(spec: Curves, apart: Mapping[str, Any]) -> tuple[str, str]:
+    """File name and title of the figure of these values; what its points do not say is not named."""
+    given = {name: value for name, value in apart.items() if pd.notna(value)}
+    system = given.pop("system", None)
+    words = ", ".join(spec.words(value, name) for name, value in given.items())
+    title = f"{spec.title} ({words})" if words else spec.title
+    return toolkit.slug(spec.name, system, *(f"{name}{plain_words(x, name)}" for name, x in given.items())), title
 
 
 def described(spec: Curves, part: pd.DataFrame, rows: list[Any], curves: list[Any]) -> str:

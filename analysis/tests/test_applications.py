@@ -108,3 +108,24 @@ def test_a_pipeline_of_transposes_is_compared_with_blocking_ones_of_the_same_mpi
     (row,) = rows
     assert row.decision == decision
     assert row.value == pytest.approx(pipelined)
+
+
+def test_what_stands_apart_is_named_where_there_are_several(tmp_path: Path) -> None:
+    points = [
+        {"point": point, "samples": {"elapsed_s": [1.0] * 3}}
+        for point in (
+            {"nx": 64, "fields": 8, "field": "real", "mode": "blocking"},
+            {"nx": 64, "fields": 8, "field": "complex", "mode": "blocking"},
+            {"nx": 64, "fields": 1, "mode": "chunked", "chunks": 2},
+        )
+    ]
+    several, alone = (study_session(tmp_path / name, "fft", {"bare": chosen}) for name, chosen in
+                      (("several", points), ("alone", points[:1])))  # fmt: skip
+    figures = catalogue.draw_all(Evidence(load([several])), "made up")
+    assert {figure.name: figure.title.partition(" (")[2] for figure in figures} == {
+        "fft-fields8-fieldreal": "8 fields, real)",
+        "fft-fields8-fieldcomplex": "8 fields, complex)",
+        "fft-fields1-chunks2": "1 field, 2 chunks)",
+    }
+    (figure,) = catalogue.draw_all(Evidence(load([alone])), "made up")
+    assert figure.name == "fft" and "(" not in figure.title

@@ -82,6 +82,7 @@ TIMES = Curves(
     x_axis="words",
     y_label="time",
     row="stencil",
+    apart=("nx",),
     order=("blocking", "nonblocking", "direct", "overlapped"),
     log_y=False,
     meanings={
@@ -90,7 +91,7 @@ TIMES = Curves(
         "direct": "26 direct",
         "overlapped": "26 direct,\ninterior first",
     },
-    words_of={"stencil": "{:g} points".format},
+    words_of={"stencil": "{:g} points".format, "nx": lambda edge: f"{edge:g}³ points"},
 )
 
 CHAPTER = Chapter("G5", (STUDY,), PAPER, "a fully nonblocking miniGhost", CLAIMS, (TIMES,))

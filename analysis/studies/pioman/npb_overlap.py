@@ -63,8 +63,10 @@ TIMES = Curves(
     x_axis="words",
     y_label="time",
     row="mode",
+    apart=("class",),
     order=("blocking", "overlapped"),
     meanings=NAMES,
+    words_of={"class": "class {}".format},
 )
 
 CHAPTER = Chapter(STUDY, (STUDY,), "", "NAS Parallel Benchmarks with overlap", CLAIMS, (TIMES,))

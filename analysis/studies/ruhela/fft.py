@@ -62,9 +62,14 @@ TIMES = Curves(
     x_axis="words",
     y_label="time",
     row="nx",
+    apart=("fields", "field", "chunks"),
     order=MODES,
     log_y=False,
-    words_of={"nx": lambda edge: f"{edge:g}³ points"},
+    words_of={
+        "nx": lambda edge: f"{edge:g}³ points",
+        "fields": lambda number: f"{number:g} field{'s' if number > 1 else ''}",
+        "chunks": "{:g} chunks".format,
+    },
 )
 
 CHAPTER = Chapter("R3", (STUDY,), PAPER, "3D fast Fourier transform", CLAIMS, (TIMES,))
