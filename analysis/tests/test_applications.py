@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""P7, npb-overlap and G5: figures and claims on records whose truth is known."""
+"""P7, npb-overlap, R3 and G5: figures and claims on records whose truth is known."""
 
 from __future__ import annotations
 
@@ -52,6 +52,19 @@ def test_what_the_engine_costs_the_nas_benchmarks(
     figure = drawn_of(session, "nas")
     assert set(figure.points["kernel"]) == set(KERNELS)
     assert figure.chapter == "P7"
+
+
+def causes(session: Path) -> list[str]:
+    """What is said of why claims are not reproduced."""
+    (section,) = sections(claims_table([session]), Evidence(load([session])), [])
+    return [sentence for sentence in section.sentences if sentence.startswith("Likely cause")]
+
+
+def test_a_loss_is_put_down_to_the_core_and_a_gain_to_the_messages(tmp_path: Path) -> None:
+    measured = {"bare": kernels(1.0), "idle": kernels(1.05), "adaptive": kernels(0.9)}
+    loss, gain = causes(study_session(tmp_path / "s", "nas", measured))
+    assert "takes that core's time" in loss and "CPU time of the process, idle / bare: MPICH 1.05" in loss
+    assert "moves messages" in gain and "time in MPI calls, adaptive / bare: MPICH 0.9" in gain
 
 
 def test_one_slow_kernel_is_enough(tmp_path: Path) -> None:
@@ -108,6 +121,9 @@ def test_a_pipeline_of_transposes_is_compared_with_blocking_ones_of_the_same_mpi
     (row,) = rows
     assert row.decision == decision
     assert row.value == pytest.approx(pipelined)
+    if decision == "not reproduced":
+        cause = "nothing travels; time outside of MPI calls, pipelined with adaptive / blocking and bare: MPICH 0.9"
+        assert cause in causes(session)[-1]
 
 
 def test_what_stands_apart_is_named_where_there_are_several(tmp_path: Path) -> None:
@@ -129,3 +145,11 @@ def test_what_stands_apart_is_named_where_there_are_several(tmp_path: Path) -> N
     }
     (figure,) = catalogue.draw_all(Evidence(load([alone])), "made up")
     assert figure.name == "fft" and "(" not in figure.title
+
+
+@pytest.mark.parametrize("name", ["P7", "npb-overlap", "R3", "F4", "G1", "G5"])
+def test_each_claim_on_an_application_names_a_figure_of_its_chapter(name: str) -> None:
+    (chapter,) = [chapter for chapter in catalogue.CHAPTERS if chapter.id == name]
+    assert {claim.figure for claim in chapter.claims} <= {getattr(figure, "name", "") for figure in chapter.figures} - {
+        ""
+    }
