@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.catalogue import CHAPTERS
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from reframe_checks import catalogue
@@ -47,6 +48,15 @@ def test_a_paper_names_all_its_studies() -> None:
     assert next(study.name for study in catalogue.by_names(["waiting", "fukuoka"])) == "waiting"
     with pytest.raises(UsageError, match=r"no study or group called 'nothing'.*groups: all, costs, cross-check, fuk"):
         catalogue.by_names(["nothing"])
+
+
+def test_all_has_the_26_studies_of_papers_and_one_of_ours() -> None:
+    """As docs/how-to/reproduce-a-paper.md says."""
+    run = catalogue.groups()["all"]
+    covered = {chapter.id for chapter in CHAPTERS if any(map(chapter.covers, run))}
+    of_papers = {chapter.id for chapter in CHAPTERS if chapter.paper}
+    assert covered == of_papers | {"npb-overlap"}
+    assert len(of_papers) == 26
 
 
 def test_one_file_has_the_studies_of_one_table_each_with_a_check_of_its_own() -> None:
