@@ -28,6 +28,8 @@ bool fits(const Triple& grid, const Triple& points, int dimensions) {
   return cut <= dimensions && grid[0] <= points[0] && grid[1] <= points[1] && grid[2] <= points[2];
 }
 
+Triple grid_of_faces(int ranks) { return require_process_grid(ranks, {ranks, ranks, ranks}, 3); }
+
 }  // namespace
 
 Span block_of(int points, int parts, int index) noexcept {
@@ -94,7 +96,7 @@ Span Decomposition::block(int axis, int points) const noexcept {
 }
 
 std::vector<Face> faces_of(int rank, int ranks) {
-  const Decomposition place(rank, require_process_grid(ranks, {ranks, ranks, ranks}, 3), false);
+  const Decomposition place(rank, grid_of_faces(ranks), false);
   std::vector<Face> faces;
   for (int direction = 0; direction < 6; ++direction) {
     Triple offset{};
@@ -102,6 +104,14 @@ std::vector<Face> faces_of(int rank, int ranks) {
     if (const int neighbour = place.neighbour(offset); neighbour >= 0) {
       faces.push_back({.neighbour = neighbour, .direction = direction});
     }
+  }
+  return faces;
+}
+
+int most_faces(int ranks) {
+  int faces = 0;
+  for (const int parts : grid_of_faces(ranks)) {
+    faces += std::min(parts - 1, 2);
   }
   return faces;
 }

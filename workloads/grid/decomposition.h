@@ -57,5 +57,7 @@ struct Face {
 
 /// Those of `rank` among `ranks`, six at most: each axis is cut, none is periodic, and all blocks are alike.
 std::vector<Face> faces_of(int rank, int ranks);
+/// How many the rank has that has most.
+int most_faces(int ranks);
 
 }  // namespace workloads

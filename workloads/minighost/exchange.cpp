@@ -17,6 +17,7 @@
 
 #include "common/clock.h"
 #include "common/errors.h"
+#include "common/memory.h"
 #include "common/overlap_sample.h"
 #include "common/program.h"
 #include "common/sleeping.h"
@@ -75,10 +76,17 @@ const Parameters& parameters() {
   return table;
 }
 
-void check(const Json& /*point*/, int ranks) {
+void check(const Json& point, int ranks) {
   if (ranks < 2) {
     throw UsageError("an exchange needs 2 ranks at least, and there is 1");
   }
+  constexpr double arrays = 2;  // of the computation
+  constexpr double ways = 2;    // of a halo
+  const auto edge = integer_of(point, parameters(), "edge");
+  const auto bytes = integer_of(point, parameters(), "size_bytes");
+  require_memory(fmt::format("a block of {0} x {0} x {0} points with halos of {1} bytes", edge, bytes),
+                 (arrays * std::pow(static_cast<double>(edge) + 2, 3) * sizeof(double)) +
+                     (ways * most_faces(ranks) * static_cast<double>(bytes)));
 }
 
 /// One neighbour and what goes both ways.

@@ -119,13 +119,10 @@ class Solve final : public Experiment {
   using Exchange = HaloExchange<double>;
 
   void make_halos(int rank) {
-    if (point_.mode == "direct" || point_.mode == "overlapped") {
-      halos_.emplace_back(rank, all_parts(ranks_, layout_.interior, point_.corners), layout_, waves_.size());
-      return;
-    }
-    for (int axis = 0; axis < 3; ++axis) {  // edges and corners come with the second and the third
-      halos_.emplace_back(rank, axis_parts(ranks_, layout_.interior, axis, point_.corners), layout_, waves_.size(),
-                          axis * Exchange::tags);
+    int tag = 0;
+    for (const auto& parts : exchanges_of(point_, ranks_, layout_.interior)) {
+      halos_.emplace_back(rank, parts, layout_, waves_.size(), tag);
+      tag += Exchange::tags;
     }
   }
 

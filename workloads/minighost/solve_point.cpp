@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include "common/errors.h"
@@ -54,6 +55,25 @@ void require_interior(const Triple& block) {
                     "take a larger grid, or mode direct",
                     least, block[0], block[1], block[2]));
   }
+}
+
+/// Of the buffers of all messages. UsageError where one has more values than MPI counts.
+double bytes_of_halos(const SolvePoint& point, const Triple& process_grid, const Triple& block) {
+  constexpr int rank = 0;  // whose block is the longest along each axis
+  double values = 0;
+  for (const auto& parts : exchanges_of(point, Decomposition(rank, process_grid, true), block)) {
+    for (const HaloPart& part : parts) {
+      const double message = static_cast<double>(part.send.points()) * point.variables;
+      if (message > std::numeric_limits<int>::max()) {
+        throw UsageError(
+            fmt::format("{} x {} x {} points with {} variables have halos of {:.0f} values, more than MPI counts in a "
+                        "message: start more ranks or take fewer variables",
+                        point.grid[0], point.grid[1], point.grid[2], point.variables, message));
+      }
+      values += part.neighbour == rank ? message : 2 * message;  // what the rank sends itself is copied from there
+    }
+  }
+  return values * sizeof(double);
 }
 
 }  // namespace
@@ -107,6 +127,18 @@ SolvePoint::SolvePoint(const Json& point)
       reduction(choice_of(point, solve_parameters(), "reduction")),
       placement(choice_of(point, solve_parameters(), "placement")) {}
 
+std::vector<std::vector<HaloPart>> exchanges_of(const SolvePoint& point, const Decomposition& ranks,
+                                                const Triple& interior) {
+  if (point.mode == "direct" || point.mode == "overlapped") {
+    return {all_parts(ranks, interior, point.corners)};
+  }
+  std::vector<std::vector<HaloPart>> phases;  // edges and corners come with the second and the third
+  for (int axis = 0; axis < 3; ++axis) {
+    phases.push_back(axis_parts(ranks, interior, axis, point.corners));
+  }
+  return phases;
+}
+
 void check_solve(const Json& point, int ranks) {
   const int stencil = number(point, "stencil");
   if (stencil != 7 && stencil != 27) {
@@ -122,12 +154,15 @@ void check_solve(const Json& point, int ranks) {
   if (asked.mode == "overlapped") {
     require_interior(smallest_block(asked.grid, parts));
   }
-  double points = 1;
+  Triple block{};
+  double points = 1;  // with ghosts
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    points *= block_of(asked.grid[axis], parts[axis], 0).size() + 2;
+    block[axis] = block_of(asked.grid[axis], parts[axis], 0).size();
+    points *= block[axis] + 2;
   }
+  const double halos = bytes_of_halos(asked, parts, block);
   require_memory(fmt::format("a grid of {} x {} x {} points", asked.grid[0], asked.grid[1], asked.grid[2]),
-                 points * 2 * asked.variables * sizeof(double));
+                 (points * 2 * asked.variables * sizeof(double)) + halos);
 }
 
 }  // namespace workloads::minighost

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/parameters.h"
-#include "grid/decomposition.h"
+#include "grid/halo_parts.h"
 #include "minighost/stencil.h"
 
 namespace workloads::minighost {
@@ -25,6 +26,10 @@ struct SolvePoint {
   std::string reduction;
   std::string placement;
 };
+
+/// What a block of `interior` points exchanges, one after the other: all of it at once or, in phases, axis after axis.
+std::vector<std::vector<HaloPart>> exchanges_of(const SolvePoint& point, const Decomposition& ranks,
+                                                const Triple& interior);
 
 /// UsageError where so many ranks cannot run it. Collective.
 void check_solve(const Json& point, int ranks);

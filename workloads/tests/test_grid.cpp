@@ -90,6 +90,16 @@ TEST(Faces, TwoRanksMeetInOppositeDirections) {
   EXPECT_EQ(faces_of(0, 8).size(), 3);
 }
 
+TEST(Faces, AreAsManyAsTheRankHasThatHasMost) {
+  for (const int ranks : {1, 2, 3, 4, 7, 8, 12, 27, 36}) {
+    std::size_t most = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      most = std::max(most, faces_of(rank, ranks).size());
+    }
+    EXPECT_EQ(most_faces(ranks), most) << ranks << " ranks";
+  }
+}
+
 TEST(Decomposition, OtherRanksPointsAreNextToABlockWhereItIsCut) {
   EXPECT_THAT(Decomposition(0, {2, 1, 3}, true).margin(), ElementsAre(1, 0, 1));
   EXPECT_THAT(Decomposition(0, {1, 1, 1}, true).margin(), ElementsAre(0, 0, 0));

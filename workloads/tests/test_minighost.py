@@ -197,6 +197,11 @@ REFUSED = {
         ("solve", "--point=nx=9,ny=9,nz=5,mode=direct", "--point=nx=9,ny=2,nz=9,mode=overlapped"),
         "mode overlapped needs blocks of 3 points or more along each axis, and a rank has 4 x 2 x 9: take",
     ),
+    "longer than a message": (
+        2,
+        ("solve", "--point=nx=16384,ny=16384,nz=16384,variables=40"),
+        "have halos of 10737418240 values, more than MPI counts in a message: start more ranks or take fewer variables",
+    ),
     "more ranks than planes": (
         3,
         ("solve", "--point=nx=2,ny=2,nz=2"),
@@ -214,11 +219,26 @@ REFUSED = {
 }
 
 
-def test_what_memory_does_not_hold_is_refused_before_it_is_touched(mpich: Launcher) -> None:
+# What fits, what does not, and how that is said. Of the second, fields of 3.5 GB would fit alone, without the halos.
+TOO_LARGE = {
+    "a grid": ("solve", "nx=9,ny=9,nz=9", "nx=1000,ny=1000,nz=1000,variables=40",
+               "a grid of 1000 x 1000 x 1000 points takes "),
+    "its halos": ("solve", "nx=9,ny=9,nz=9", "nx=2,ny=10400,nz=10400,variables=1",
+                  "a grid of 2 x 10400 x 10400 points takes 4.3 GB of memory a rank, and 4.0 GB are there for each"),
+    "a block": ("exchange", "size_bytes=8,work_units=1", "size_bytes=8,work_units=1,edge=1024",
+                "a block of 1024 x 1024 x 1024 points with halos of 8 bytes takes 17.3 GB of memory a rank"),
+    "two halos": ("exchange", "size_bytes=8,work_units=1", "size_bytes=2147483647,work_units=1",
+                  "a block of 64 x 64 x 64 points with halos of 2147483647 bytes takes 4.3 GB of memory a rank"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TOO_LARGE)
+def test_what_memory_does_not_hold_is_refused_before_it_is_touched(mpich: Launcher, what: str) -> None:
     """Also where it is the second point: nothing is measured before all is known to fit."""
-    arguments = ("--point=nx=9,ny=9,nz=9", "--point=nx=1000,ny=1000,nz=1000,variables=40")
-    result = mpich.of("minighost").run(2, "solve", *arguments, preload="little_memory")
-    assert_refused(result, "minighost", "a grid of 1000 x 1000 x 1000 points takes ")
+    benchmark, fits, does_not, sentence = TOO_LARGE[what]
+    arguments = (f"--point={fits}", f"--point={does_not}")
+    result = mpich.of("minighost").run(2, benchmark, *arguments, preload="little_memory")
+    assert_refused(result, "minighost", sentence)
 
 
 @pytest.mark.parametrize("mistake", REFUSED)
