@@ -107,6 +107,16 @@ def test_mistakes_are_one_sentence_and_status_2(mpich: Launcher, kernel: str, mi
     assert_refused(mpich.of("npb").run(ranks, kernel, f"--point={point}"), "npb", sentence)
 
 
+MOST_RANKS = {"is": 512, "cg": 1024, "mg": 512, "ft": 64}  # of class S
+
+
+@pytest.mark.parametrize("kernel", OVERLAPPED)
+def test_more_ranks_than_a_kernel_has_parts(mpich: Launcher, kernel: str) -> None:
+    result = mpich.of("npb").run(2, kernel, "--point=class=S", preload="many_ranks", MANY_RANKS="2048")
+    most = f"2048 ranks cannot run class S: start a power of two, from 1 to {MOST_RANKS[kernel]}\n"
+    assert_refused(result, "npb", most)
+
+
 REFUSED_BY_LU = {
     "no such class": (2, "class=E", 'class = "E": one of S, W, A, B, C, D'),
     "five ranks": (5, "class=S", "5 ranks cannot run class S: each needs 3 points or more along two axes of 12 points"),
@@ -125,10 +135,16 @@ def test_the_suite_knows_who_has_no_overlapped_mode(mpich: Launcher, kernel: str
     assert_refused(result, "npb", f"kernel {kernel} has no overlapped mode")
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_what_memory_does_not_hold_is_refused_before_it_is_touched(mpich: Launcher, kernel: str) -> None:
+def test_the_suite_knows_which_classes_a_kernel_has(mpich: Launcher) -> None:
+    result = mpich.of("npb").run(2, "suite", "--point=kernel=ep,class=D")
+    assert_refused(result, "npb", 'kernel ep: class = "D": one of S, W, A, B, C is needed')
+
+
+@pytest.mark.parametrize("benchmark", [*KERNELS, "suite"])
+def test_what_memory_does_not_hold_is_refused_before_it_is_touched(mpich: Launcher, benchmark: str) -> None:
     """Also where it is the second point: nothing is measured before all is known to fit."""
-    arguments = ("--point=class=S", "--point=class=D")
-    result = mpich.of("npb").run(2, kernel, *arguments, preload="little_memory")
+    kernel = "kernel=cg," if benchmark == "suite" else ""
+    arguments = (f"--point={kernel}class=S", f"--point={kernel}class=D")
+    result = mpich.of("npb").run(2, benchmark, *arguments, preload="little_memory")
     assert_refused(result, "npb", "class D takes ")
     assert "GB of memory a rank, and 4.0 GB are there for each" in result.errors
