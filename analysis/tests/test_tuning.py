@@ -18,6 +18,7 @@ from analysis.benchmarks.synthetic import Behaviour, Synthetic, write_lines
 from analysis.errors import UsageError
 from analysis.figures import toolkit
 from analysis.records.load import load
+from analysis.records.quantities import Quantity
 from analysis.statistics.signed_rank import Middle
 from analysis.tuning import asked, decide, document, figures, measured, pareto, proposals, step, verdict
 from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block, Tried
@@ -272,6 +273,19 @@ def test_words_that_cannot_be_measured(tmp_path: Path) -> None:
         measured.check_words("efficiency", {"heat": 1.0}, overlap=True)
     with pytest.raises(UsageError, match="does not measure: take --objective time"):
         measured.check_words("efficiency", {}, overlap=False)
+    for word in ("eficiency", "total_s"):  # neither is tuned for something else instead
+        with pytest.raises(UsageError, match=rf"--objective {word}: beside --subject-to it is time or a metric"):
+            measured.check_words(word, {"inflation": 1.05}, overlap=True)
+    measured.check_words("time", {"inflation": 1.05}, overlap=True)
+    less, neither = Quantity("s", "lower"), Quantity("1", "neither")
+    recorded = {"total_s": less, "remainder_s": less, "polls": neither}
+    for word in ("total_s", "time", "efficiency"):
+        measured.check_recorded(word, recorded, overlap=True)
+    for word in ("eficiency", "polls", "remainder_s", "mflops"):
+        with pytest.raises(UsageError, match=rf"--objective {word}: .*There are: time, total_s, efficiency, inflation"):
+            measured.check_recorded(word, recorded, overlap=True)
+    with pytest.raises(UsageError, match=r"There are: time, total_s\.$"):
+        measured.check_recorded("colour", recorded, overlap=False)
     with pytest.raises(UsageError, match=r"no session of \./bench tune"):
         asked.of({"session": tmp_path.name, "request": {}})
 

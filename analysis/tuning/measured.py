@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,13 @@ from analysis.metrics.formulas import METRICS, Times
 from analysis.metrics.times import launch_times, rank_samples
 from analysis.records import frames
 from analysis.records.load import Records, load
+from analysis.records.quantities import Quantity, judged_by
 from analysis.tuning import asked
 from analysis.tuning.asked import CONFIRM, REFERENCE, Asked
 
 SHORT = {"efficiency": "overlap_efficiency", "inflation": "compute_inflation"}
 TIME = "time"
+TIME_OF_OVERLAP = "send_time"  # the metric that TIME is where something is bounded
 BY_DIFFERENCE = ("overlap_efficiency", "hidden_communication", "availability")  # shares, which may be 0 or below
 NO_SEED = 0  # of the bootstrap, whose draws nobody looks at here
 
@@ -69,13 +71,36 @@ def by_ratio(objective: str) -> bool:
 
 def check_words(objective: str, bounds: Mapping[str, float], overlap: bool) -> None:
     """UsageError unless the objective and what is bounded can be measured. `overlap`: the study measures overlap."""
-    known = ", ".join([*SHORT, *(name for name in METRICS if name not in SHORT.values())])
+    known = ", ".join(_metrics())
     for word in bounds:
         if not metric_name(word):
             raise UsageError(f"--subject-to {word}: there is no such metric. There are: {known}.")
     if not overlap and (metric_name(objective) or bounds):
         word = objective if metric_name(objective) else next(iter(bounds))
         raise UsageError(f"{word} is a metric of overlap, which this study does not measure: take --objective {TIME}.")
+    if bounds and objective != TIME and not metric_name(objective):
+        raise UsageError(
+            f"--objective {objective}: beside --subject-to it is {TIME} or a metric of overlap. There are: {known}."
+        )
+
+
+def check_recorded(objective: str, quantities: Mapping[str, Quantity], overlap: bool) -> None:
+    """UsageError unless the objective is TIME, a metric, or one of these quantities that a study records."""
+    names = [name for name, _ in judged_by(quantities) if name in quantities]
+    if objective not in (TIME, *names) and not metric_name(objective):
+        raise _no_quantity(objective, [*names, *(_metrics() if overlap else [])])
+
+
+def _metrics() -> list[str]:
+    """The words that name a metric."""
+    return [*SHORT, *(name for name in METRICS if name not in SHORT.values())]
+
+
+def _no_quantity(objective: str, known: Collection[str]) -> UsageError:
+    return UsageError(
+        f"--objective {objective}: this study records no such quantity to compare by. There are: "
+        f"{', '.join([TIME, *known])}."
+    )
 
 
 def read(path: Path) -> Measured:
@@ -158,7 +183,7 @@ def _by_metrics(
 
 
 def _score(wanted: Asked, times: list[Times]) -> tuple[Score, float]:
-    name = metric_name(wanted.objective) or "send_time"
+    name = metric_name(wanted.objective) or TIME_OF_OVERLAP
     values = [float(METRICS[name].value(one)) for one in times]
     bounds = {word: max(float(METRICS[metric_name(word)].value(one)) for one in times) for word in wanted.bounds}
     if not by_ratio(name):
@@ -190,8 +215,7 @@ def _chosen(point: Point, objective: str) -> Point:
     if objective == TIME or not point.choices:
         return point
     if objective not in point.choices:
-        raise UsageError(f"--objective {objective}: this study records no such quantity to compare by. There are: "
-                         f"{TIME}, {', '.join(point.choices)}.")  # fmt: skip
+        raise _no_quantity(objective, point.choices)
     return point.by(objective)
 
 

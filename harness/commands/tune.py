@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -131,7 +132,9 @@ def _begin(request: Request, race: Race, space: str) -> int:
     environment.ensure_extra(EXTRA)
     runs.set_up(replace(request, race=race))
     (mpi,) = request.mpis
-    found = spaces.of(space, mpi, request.system.programs_of(mpi), race.variant)
+    programs = request.system.programs_of(mpi)
+    _check_recorded(request, race, programs)
+    found = spaces.of(space, mpi, programs, race.variant)
     if race.variant.partition(":")[0] in variants.WITHOUT_ENGINE and any(not one.of_mpi for one in found.parameters):
         raise UsageError(f"--variant {race.variant} runs without the engine, so none of its settings can be tuned.")
     race = replace(race, space=found.parameters, probes=found.probes)
@@ -256,6 +259,15 @@ def _check(race: Race, overlap: bool) -> None:
     from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
 
     measured.check_words(race.objective, race.bounds, overlap)
+
+
+def _check_recorded(request: Request, race: Race, programs: Path) -> None:
+    """UsageError where the objective is a quantity that the study, as far as its program tells, does not record."""
+    from analysis.records.quantities import declared  # noqa: PLC0415 - a second of imports
+    from analysis.tuning import measured  # noqa: PLC0415
+
+    if known := tuning.recorded(request.studies[0], programs):
+        measured.check_recorded(race.objective, declared({"quantities": known}), race.reference)
 
 
 def _search(text: str) -> str:

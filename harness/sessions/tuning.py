@@ -10,11 +10,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from harness.base import settings_file
+from harness.base import process, settings_file
 from harness.base.errors import Failure, UsageError
 from harness.job import read_back
 from harness.job.plan import INTENTIONS, Point
+from harness.job.program import Program
 from harness.job.race import CONFIRM, DEFAULT, REFERENCE, Block, Contender, Race, arm_of, engine_of, race_schedule
 from harness.sessions import run as runs
 from harness.sessions.request import Request
@@ -68,6 +70,20 @@ def between(sizes: Sequence[int]) -> list[int]:
 def measures_overlap(found: Sequence[Point]) -> bool:
     """Whether computation is weighed against communication at these points, for which a reference is needed."""
     return any(name in point for point in found for name in INTENTIONS)
+
+
+def recorded(study: Study, programs: Path) -> dict[str, dict[str, Any]] | None:
+    """The quantities that a launch of the study records, as a record's header declares them; None where its program in
+    `programs` does not tell, as one that runs on the nodes of a site alone."""
+    if not study.workload:
+        return (study.program or Program([], "", case=study.case)).quantities()
+    name, *options = study.workload
+    done = process.answer([str(programs / name), *options, "--list-parameters"], runs.ANSWER_LIMIT_S)
+    try:
+        told = json.loads(done.out)["quantities"] if done.status == 0 else []
+    except (ValueError, KeyError):
+        told = []
+    return {one.pop("name"): one for one in told} or None
 
 
 def begin(request: Request, race: Race) -> Request:

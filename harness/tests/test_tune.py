@@ -17,14 +17,17 @@ from harness.cli import main
 from harness.job import read_back
 from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Plan
+from harness.job.program import Program
 from harness.job.race import DEFAULT, Block, Parameter, Race, last_block, race_schedule
 from harness.job.read_back import Probe
 from harness.job.runner import Runner
+from harness.sessions import run as runs
 from harness.sessions import space, tuning
 from harness.sessions.facts import Facts
 from harness.sessions.request import Request, from_facts
 from harness.sessions.session import Session
-from harness.sites.systems import BUILTIN
+from harness.setup import environment
+from harness.sites.systems import BUILTIN, System
 from reframe_checks.catalogue import by_names
 
 SPACE = [Parameter("burst", ["default", "1"], False), Parameter("UCX_TLS", ["default", "tcp"], True)]
@@ -248,10 +251,13 @@ def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
     assert begun and begun.blocks == [Block([], 0)], "the variables are read back first"
 
 
+BOUNDED = ("--subject-to", "inflation<=1.05")
 CALLS = {
     ("--search", "best"): "one of effects, tpe, random, grid",
     ("--subject-to", "inflation<1"): "METRIC<=NUMBER is wanted",
     ("--subject-to", "heat<=1"): "no such metric",
+    ("--objective", "eficiency", *BOUNDED): "time or a metric of overlap. There are: efficiency,",
+    ("--objective", "total_s", *BOUNDED): "--objective total_s: beside --subject-to it is time",
     ("--study", "latency-flavours", "--objective", "efficiency"): "does not measure",
     ("--mpi", "mpich,openmpi"): "a race is of one MPI",
     ("--study", "overlap-ratio", "--", "true"): "one of the two is tuned",
@@ -264,6 +270,29 @@ CALLS = {
 def test_calls_that_cannot_be(call: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "--system", "local", *call]) == 2
     assert CALLS[call] in capsys.readouterr().err
+
+
+def test_an_objective_that_the_study_does_not_record_is_refused_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = json.dumps({"quantities": [{"name": "total_s", "unit": "s", "better": "lower", "leading": True}]})
+    tool = tmp_path / "microbench"
+    tool.write_text(f"#!/bin/sh\n[ \"$*\" = 'overlap --list-parameters' ] && echo '{told}'\n")
+    tool.chmod(0o755)
+    monkeypatch.setattr(environment, "ensure_extra", lambda _: None)
+    monkeypatch.setattr(runs, "set_up", lambda _: None)
+    monkeypatch.setattr(System, "programs_of", lambda _, __: tmp_path)
+    assert main(["tune", "--system", "local", "--objective", "eficiency"]) == 2
+    assert "no such quantity to compare by. There are: time, total_s, efficiency" in capsys.readouterr().err
+    assert main(["tune", "--system", "local", "--objective", "total_s"]) == 2
+    assert "does not tell its settings" in capsys.readouterr().err, "the objective is taken; progress-info comes next"
+
+
+def test_what_a_study_records_is_known_before_it_runs(tmp_path: Path) -> None:
+    (own,) = by_names(["own-program"])
+    program = Program(["true"], "", time_from="time: (.*)")
+    assert tuning.recorded(replace(own, program=program), tmp_path) == program.quantities()
+    assert tuning.recorded(by_names(["overlap-ratio"])[0], tmp_path) is None, "its program does not run here"
 
 
 def test_a_setting_that_failed_is_not_launched_again_in_its_block(
