@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from harness.base.errors import UsageError
 from harness.commands import values
 
 System = Annotated[
@@ -78,3 +79,12 @@ Settings = Annotated[
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the interleaved schedule.")]
 Nodes = Annotated[int, typer.Option("--nodes", min=1, max=4096, help="How many nodes.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
+
+
+def alone(context: typer.Context, option: str, why: str) -> None:
+    """UsageError with `why` if the call has anything beside `option`: it would be ignored."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if option not in parameter.opts and source and source.name == "COMMANDLINE":
+            word = parameter.opts[0] if parameter.param_type_name == "option" else "the program"
+            raise UsageError(f"{option} {why}: leave {word} out.")

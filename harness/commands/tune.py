@@ -37,6 +37,7 @@ SETTLE, CONFIRM = 6, 12  # rounds of a block, and of the confirmation
 
 
 def tune(
+    context: typer.Context,
     command: Annotated[
         list[str], typer.Argument(metavar="[-- CMD...]", help="A program of one's own, instead of a study.")
     ] = [],  # noqa: B006 - Typer copies it
@@ -82,6 +83,7 @@ def tune(
         print(_tables())
         return 0
     if resume:
+        options.alone(context, "--resume", "goes on with a race as it was asked for")
         session = sessions.load(resume)
         request = from_facts(session.facts)
         if request.race is None:

@@ -261,7 +261,6 @@ CALLS = {
     ("--study", "latency-flavours", "--objective", "efficiency"): "does not measure",
     ("--mpi", "mpich,openmpi"): "a race is of one MPI",
     ("--study", "overlap-ratio", "--", "true"): "one of the two is tuned",
-    ("--resume", "nothing"): "no session 'nothing'",
     ("--variant", "quick"): "no variant called 'quick'",
 }
 
@@ -270,6 +269,26 @@ CALLS = {
 def test_calls_that_cannot_be(call: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "--system", "local", *call]) == 2
     assert CALLS[call] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("beside", "named"),
+    [
+        (["--minutes", "40"], "--minutes"),
+        (["--minutes", "20"], "--minutes"),  # its default, which the race perhaps has not
+        (["--seats", "2", "--system", "local"], "--system"),
+        (["--set", "size_bytes=8"], "--set"),
+        (["-n", "4"], "-n"),
+        (["--", "true"], "the program"),
+    ],
+)
+def test_what_stands_beside_resume_is_refused(
+    beside: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tune", "--resume", "nothing"]) == 2
+    assert "no session 'nothing'" in capsys.readouterr().err
+    assert main(["tune", "--resume", "nothing", *beside]) == 2
+    assert f"--resume goes on with a race as it was asked for: leave {named} out." in capsys.readouterr().err
 
 
 def test_an_objective_that_the_study_does_not_record_is_refused_before_anything_is_measured(
