@@ -39,7 +39,7 @@ def made(
         common = rng.normal(0, 1)
         for arm, gain in gains.items():
             inflation = (bounds or {}).get(arm, 1.0) + rng.normal(0, 1e-3)
-            kept = {"inflation": inflation} if bounds else {}
+            kept = {"inflation": inflation}
             scores.setdefault(arm, {})[turn] = Score(gain + common + rng.normal(0, 1e-3), kept)
     wanted = Asked(
         "efficiency", SPACE, {"inflation": 1.05} if bounds else {}, contenders=CONTENDERS,
@@ -123,7 +123,21 @@ def test_only_fresh_rounds_confirm_a_winner() -> None:
 def test_the_front_has_what_nothing_beats_in_both() -> None:
     found = made({DEFAULT: 0.0, "s001": 0.3, "s002": -0.2}, bounds={DEFAULT: 1.0, "s001": 1.1, "s002": 1.2})
     assert [place.name for place in pareto.front(found) if place.front] == [DEFAULT, "s001"]
-    assert pareto.front(made({DEFAULT: 0.0})) == []
+    timed = replace(found, asked=replace(found.asked, objective="time", bounds={}))
+    assert pareto.front(timed) == [] and document.front(timed)[1] == [], "no metrics are computed there"
+
+
+def test_without_a_bound_the_front_is_against_inflation(tmp_path: Path) -> None:
+    found = measured.read(race_session(tmp_path / "s", BEHAVIOURS, bounds={}))
+    places = {place.name: place for place in pareto.front(found)}
+    assert places["s002"].cost == pytest.approx(1.2, abs=0.05) and not places["s002"].front
+    columns, rows = document.front(found)
+    assert columns[2:] == ["efficiency", "inflation"] and "s001" in [row[0] for row in rows]
+    assert "## Objective against compute inflation" in document.document(found, verdict.of(found), {})
+    (drawn,) = [figure for figure in figures.draw(found) if figure.name == "tuning_pareto"]
+    assert set(drawn.points["inflation"]) == {place.cost for place in places.values()}
+    itself = measured.read(race_session(tmp_path / "t", BEHAVIOURS, objective="inflation", bounds={}))
+    assert pareto.front(itself) == []
 
 
 def test_documents_and_figures_say_what_became_of_every_setting(tmp_path: Path) -> None:

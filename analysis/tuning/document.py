@@ -24,8 +24,8 @@ def document(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, 
     lines += _values(found, verdict, taken)
     if verdict.cells:
         lines += ["## Measured afresh", "", *_cells(found, verdict), ""]
-    if found.asked.bounds:
-        lines += [f"## Objective against {pareto.cost_title(found)}", "", *_front(found), ""]
+    if pareto.cost(found):
+        lines += [f"## Objective against {pareto.cost_title(found)}", "", *markdown(*front(found)), ""]
     lines += ["## Every setting that was tried", "", *_tried(found, state.standings), ""]
     if taken:
         lines += ["## Did the MPI take its variables?", "", *_taken(taken), ""]
@@ -57,14 +57,14 @@ def _cells(found: Measured, verdict: Verdict) -> list[str]:
     return markdown(["engine and MPI", found.asked.objective, "against the default", *words], rows)
 
 
-def _front(found: Measured) -> list[str]:
-    word = next(iter(found.asked.bounds))
+def front(found: Measured) -> tuple[list[str], list[list[str]]]:
+    """The settings on the Pareto front, as the columns and the rows of a table; no rows where there is no cost."""
     rows = [
         [place.name, _settings(found, place.name), f"{place.value:.4g}", f"{place.cost:.4g}"]
         for place in pareto.front(found)
         if place.front
     ]
-    return markdown(["on the Pareto front", "settings", found.asked.objective, word], rows)
+    return ["on the Pareto front", "settings", found.asked.objective, pareto.cost(found)], rows
 
 
 def _tried(found: Measured, standings: Mapping[str, Standing]) -> list[str]:

@@ -94,9 +94,11 @@ def _front(found: Measured, source: str) -> Drawn | None:
     axes.plot([p.cost for p in best], [p.value for p in best], marker="o", color=style.curve(0, "").color)
     for place in {place.name: place for place in (*best, *(p for p in places if p.name == DEFAULT))}.values():
         axes.annotate(place.name, (place.cost, place.value), fontsize=6, xytext=(3, 3), textcoords="offset points")
-    word, most = next(iter(found.asked.bounds.items()))
-    axes.axvline(most, **style.SERIAL)
-    axes.set_xlabel(f"{pareto.cost_title(found)} (at most {most:g})")
+    word, title = pareto.cost(found), pareto.cost_title(found)
+    if word in found.asked.bounds:
+        axes.axvline(found.asked.bounds[word], **style.SERIAL)
+        title += f" (at most {found.asked.bounds[word]:g})"
+    axes.set_xlabel(title)
     axes.set_ylabel(found.asked.objective)
     caption = (
         f"{found.asked.objective} against {word}, medians over a setting's rounds; the line joins those that no other "

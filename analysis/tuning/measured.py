@@ -32,13 +32,15 @@ from analysis.tuning.asked import CONFIRM, REFERENCE, Asked
 SHORT = {"efficiency": "overlap_efficiency", "inflation": "compute_inflation"}
 TIME = "time"
 TIME_OF_OVERLAP = "send_time"  # the metric that TIME is where something is bounded
+COST = "inflation"  # what an objective of overlap is weighed against where nothing is bounded
 BY_DIFFERENCE = ("overlap_efficiency", "hidden_communication", "availability")  # shares, which may be 0 or below
 NO_SEED = 0  # of the bootstrap, whose draws nobody looks at here
 
 
 @dataclass(frozen=True)
 class Score:
-    """A launch: the objective over all its points, of which more is better; bounded metric -> its worst point."""
+    """A launch: the objective over all its points, of which more is better; `bounds`: each of `costs` -> its worst
+    point."""
 
     value: float
     bounds: Mapping[str, float] = field(default_factory=dict)
@@ -134,6 +136,14 @@ def read(path: Path) -> Measured:
     )
 
 
+def costs(wanted: Asked) -> list[str]:
+    """What the objective is weighed against: the metrics that are bounded, else inflation. Nothing where the objective
+    is a quantity, for which no metrics are computed, or inflation itself."""
+    if wanted.bounds:
+        return list(wanted.bounds)
+    return [COST] if metric_name(wanted.objective) not in ("", metric_name(COST)) else []
+
+
 def _overlap(wanted: Asked) -> bool:
     return bool(metric_name(wanted.objective) or wanted.bounds)
 
@@ -185,7 +195,7 @@ def _by_metrics(
 def _score(wanted: Asked, times: list[Times]) -> tuple[Score, float]:
     name = metric_name(wanted.objective) or TIME_OF_OVERLAP
     values = [float(METRICS[name].value(one)) for one in times]
-    bounds = {word: max(float(METRICS[metric_name(word)].value(one)) for one in times) for word in wanted.bounds}
+    bounds = {word: max(float(METRICS[metric_name(word)].value(one)) for one in times) for word in costs(wanted)}
     if not by_ratio(name):
         return Score(float(np.mean(values)), bounds), float(np.mean(values))
     if min(values) <= 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objective against what is bounded: which settings nothing else beats in both."""
+"""Objective against its cost, what is bounded first, else inflation: which settings nothing else beats in both."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from analysis.metrics.formulas import METRICS
 from analysis.tuning.asked import CONFIRM, DEFAULT
-from analysis.tuning.measured import Measured, metric_name
+from analysis.tuning.measured import Measured, costs, metric_name
 
 
 @dataclass(frozen=True)
 class Place:
-    """An arm: the medians of the objective as it is and of what is bounded. `front`: nothing is better in both."""
+    """An arm: the medians of the objective as it is and of its cost. `front`: nothing is better in both."""
 
     name: str
     value: float
@@ -24,10 +24,10 @@ class Place:
 
 
 def front(found: Measured) -> list[Place]:
-    """Every arm of the race by its cost; nothing where nothing is bounded."""
-    if not found.asked.bounds:
+    """Every arm of the race by its cost; nothing where the objective has none."""
+    word = cost(found)
+    if not word:
         return []
-    word = next(iter(found.asked.bounds))
     known = [DEFAULT, *found.asked.contenders]
     arms = [name for name in known if found.scores.get(name) and not name.startswith(CONFIRM)]
     rows = []
@@ -46,6 +46,11 @@ def _beats(one: Place, other: Place) -> bool:
     return better and one.gain >= other.gain and one.cost <= other.cost
 
 
+def cost(found: Measured) -> str:
+    """The metric that the objective is weighed against; empty if there is none."""
+    return next(iter(costs(found.asked)), "")
+
+
 def cost_title(found: Measured) -> str:
-    """What is bounded first, for an axis."""
-    return METRICS[metric_name(next(iter(found.asked.bounds)))].title
+    """The same in words, for an axis."""
+    return METRICS[metric_name(cost(found))].title

@@ -250,6 +250,9 @@ def _tell(request: Request, session: sessions.Session) -> None:
     for drawn in figures.draw(found):
         toolkit.save(drawn, folder / "figures")
     print(told.sentence)
+    columns, rows = document.front(found)
+    if rows:
+        print(f"\n{plain(columns, rows)}\n")
     say(f"what was tried: {folder / 'tuning.md'}")
     if told.confirmed:
         preset = race.variant.partition(":")[0]
