@@ -20,7 +20,7 @@ from analysis.figures import toolkit
 from analysis.records.load import load
 from analysis.records.quantities import Quantity
 from analysis.statistics.signed_rank import Middle
-from analysis.tuning import asked, decide, document, figures, measured, pareto, proposals, step, verdict
+from analysis.tuning import asked, decide, document, evidence, figures, measured, pareto, proposals, step, verdict
 from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block, Tried
 from analysis.tuning.measured import Measured, Score
 
@@ -269,6 +269,28 @@ def test_a_launch_that_failed_counts_for_nothing_and_says_why(tmp_path: Path) ->
     assert found.failures == {"s001": "made up"} and "s001" not in found.scores
     then = step.next_(found, seed=1)
     assert "s001" not in then.alive and then.state.standings["s001"].out == "failed: made up"
+
+
+def test_each_value_of_a_winner_has_its_evidence(tmp_path: Path) -> None:
+    folder = race_session(tmp_path / "s", {**BEHAVIOURS, TUNED: Behaviour(0.8, 1.02)})
+    for turn in range(2):
+        file = folder / "records" / f"x.{turn}.{TUNED}.jsonl"
+        *lines, last = file.read_text().splitlines()
+        end = json.loads(last)
+        for rank in end["end"]["ranks"]:
+            rank["engine"] = {"settings": {"burst": 20, "strict": turn == 1}}
+        file.write_text("\n".join([*lines, json.dumps(end)]) + "\n")
+    found = measured.read(folder)
+    values = {"burst": "20", "strict": "true", "rest_us": "0", "UCX_RNDV_THRESH": "8192"}
+    shown = evidence.of(found, values, {"UCX_RNDV_THRESH": (True, "UCX prints it"), "UCX_TLS": (False, "")})
+    assert shown == {
+        "burst": "the engine's reports, 4 processes of fresh launches: 20",
+        "strict": "the engine's reports, 4 processes of fresh launches: false and true",
+        "rest_us": "no report of the engine names it",
+        "UCX_RNDV_THRESH": "UCX prints it",
+    }
+    told = replace(verdict.of(confirmed(0.2)), values={"burst": "20"})
+    assert f"| burst | 20 | engine | {shown['burst']} |" in document.document(found, told, {})
 
 
 def test_a_recorded_quantity_can_be_the_objective(tmp_path: Path) -> None:

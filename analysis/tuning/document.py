@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.statistics.signed_rank import Middle
 from analysis.text_table import markdown
-from analysis.tuning import decide, pareto
+from analysis.tuning import decide, evidence, pareto
 from analysis.tuning.decide import Standing
 from analysis.tuning.measured import Measured
 from analysis.tuning.verdict import Verdict, gain_words
@@ -36,10 +36,8 @@ def _values(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, s
     if not verdict.confirmed:
         return ["The default is what is written.", ""]
     of_mpi = {axis.name for axis in found.asked.space if axis.of_mpi}
-    rows = [
-        [name, value, "MPI" if name in of_mpi else "engine", taken[name][1] if name in taken else "the engine's report"]
-        for name, value in verdict.values.items()
-    ]
+    shown = evidence.of(found, verdict.values, taken)
+    rows = [[name, value, "MPI" if name in of_mpi else "engine", shown[name]] for name, value in verdict.values.items()]
     return [*markdown(["setting", "value", "of", "seen to act by"], rows), ""]
 
 

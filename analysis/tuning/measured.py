@@ -49,12 +49,14 @@ class Score:
 @dataclass(frozen=True)
 class Measured:
     """`scores`: arm -> round -> what was measured; `failures`: arm -> why a launch of it does not count; `plain`: arm
-    -> round -> the objective as it is, for people. `seconds`: how long a launch takes, the median of all."""
+    -> round -> the objective as it is, for people. `engine`: arm -> the settings that the engine reported, a process
+    each; `seconds`: how long a launch takes, the median of all."""
 
     asked: Asked
     scores: Mapping[str, Mapping[int, Score]]
     failures: Mapping[str, str] = field(default_factory=dict)
     plain: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    engine: Mapping[str, list[Mapping[str, Any]]] = field(default_factory=dict)
     seconds: float = 0.0
     session: str = ""
     notes: list[str] = field(default_factory=list)
@@ -121,15 +123,20 @@ def read(path: Path) -> Measured:
         if launch in plain:
             arm, turn = str(arm_of[launch]), int(turn_of[launch])
             scores.setdefault(arm, {})[turn], shown.setdefault(arm, {})[turn] = plain[launch]
-    said: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for launch, why in failures.items():
-        said.setdefault(str(arm_of[launch]), why)
+        reasons.setdefault(str(arm_of[launch]), why)
+    reported: dict[str, list[Mapping[str, Any]]] = {}
+    for row in frames.rows(launches):
+        said = [report["settings"] for report in row["engines"] if "settings" in report]  # a damaged report has none
+        reported.setdefault(str(row["arm"]), []).extend(said)
     took: list[float] = launches["launch_s"].dropna().tolist() if len(launches) else []
     return Measured(
         asked=wanted,
         scores=scores,
-        failures=said,
+        failures=reasons,
         plain=shown,
+        engine=reported,
         seconds=float(np.median(took)) if len(took) else 0.0,
         session=records.sessions[0]["session"],
         notes=records.cautions(),

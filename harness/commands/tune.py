@@ -238,11 +238,11 @@ def _enough_time(request: Request, race: Race) -> None:
 def _tell(request: Request, session: sessions.Session) -> None:
     """The verdict and its files."""
     from analysis.figures import toolkit  # noqa: PLC0415 - a second of imports
-    from analysis.tuning import document, figures, measured, verdict  # noqa: PLC0415
+    from analysis.tuning import document, evidence, figures, measured, verdict  # noqa: PLC0415
 
     race, found = _race_of(request), measured.read(session.path)
     told, taken = verdict.of(found), tuning.taken(race, session, request.mpis[0])
-    notes = {name: why for name, (yes, why) in taken.items() if yes}
+    notes = evidence.of(found, told.values, taken)
     files = tuning.write_result(race, session, told.values, told.sentence, notes)
     folder = session.path / tuning.FOLDER
     for name, text in {"tuning.md": document.document, "tuning.json": document.as_json}.items():

@@ -235,9 +235,11 @@ def test_a_probe_runs_with_its_variable_and_one_that_breaks_the_mpi_is_named(pla
 
 def test_what_is_found_is_written_as_two_files_that_run_takes(tmp_path: Path) -> None:
     session = Session(tmp_path, Facts("s", "now", "complete"))
-    conf, env = tuning.write_result(RACE, session, BOTH, "It is better.", {"UCX_TLS": "UCX prints it"})
+    notes = {"UCX_TLS": "UCX prints it", "burst": "the engine reports it"}
+    conf, env = tuning.write_result(RACE, session, BOTH, "It is better.", notes)
     assert variants.check(f"adaptive:@{conf}") == "adaptive:burst=1"
     assert settings_file.of_mpi(env) == {"UCX_TLS": "tcp"}
+    assert "# the engine reports it\nburst = 1" in conf.read_text()
     assert "# UCX prints it\nUCX_TLS = tcp" in env.read_text() and "# It is better." in conf.read_text()
     conf, env = tuning.write_result(RACE, session, {}, "Nothing beats the default.", {})
     assert variants.check(f"adaptive:@{conf}") == "adaptive" and settings_file.of_mpi(env) == {}

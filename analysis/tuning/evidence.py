@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What shows that the values of a winner acted: the engine says in each record with which settings it ran, and of the
+MPI's variables it was asked before the race (harness.job.read_back)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from analysis.tuning.asked import TUNED
+from analysis.tuning.measured import Measured
+
+
+def of(found: Measured, values: Mapping[str, str], taken: Mapping[str, tuple[bool, str]]) -> dict[str, str]:
+    """Setting -> what shows that it acted where it was measured afresh. `taken`: variable of the MPI -> whether it was
+    taken, and what shows that."""
+    return {name: taken[name][1] if name in taken else _reported(name, found) for name in values}
+
+
+def _reported(name: str, found: Measured) -> str:
+    """What the engine says of its setting in the winner's fresh launches."""
+    said = [_word(report[name]) for report in found.engine.get(TUNED, []) if name in report]
+    if not said:
+        return "no report of the engine names it"
+    return f"the engine's reports, {len(said)} processes of fresh launches: {' and '.join(sorted(set(said)))}"
+
+
+def _word(value: object) -> str:
+    """As it is written in a file of settings."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
