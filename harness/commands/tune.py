@@ -298,9 +298,14 @@ def _tables() -> str:
     parts = []
     for table in spaces.tables():
         tried = "" if table.tried else " (as documented, not run here)"
-        rows = [[one.name, one.default, ", ".join(one.values), one.read_back, one.meaning] for one in table.variables]
+        rows = [[one.name, _described(one)] for one in table.variables]
         head = f"{table.table}, for {', '.join(table.mpis)}{tried}. Source: {table.source}"
-        parts += [head, plain(["variable", "default", "tried", "read back by", "what it is"], rows), ""]
+        parts += [head, plain(["variable", "what it is"], rows), ""]
     rows = [[name, ", ".join(values)] for name, values in spaces.ENGINE.items()]
     told = "The engine (what they mean: ./bench exec --mpi mpich -- progress-info)"
     return "\n".join([*parts, told, plain(["setting", "tried"], rows)])
+
+
+def _described(one: spaces.Variable) -> str:
+    tried = ", ".join(one.values)
+    return f"{one.meaning}; default: {one.default}; range: {one.range}; tried: {tried}; read back by {one.read_back}"

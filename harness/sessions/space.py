@@ -49,6 +49,7 @@ class Variable:
 
     name: str
     default: str
+    range: str
     values: list[str]
     read_back: str
     meaning: str
