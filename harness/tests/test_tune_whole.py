@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whole races with a real MPI: a planted optimum of one's own program, wrong results, and a race that was stopped."""
+"""Whole races with a real MPI: a planted optimum of one's own program, settings that give wrong results, hang, crash it
+or are refused, and a race that was stopped."""
 
 from __future__ import annotations
 
 import json
 import runpy
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,9 @@ from typing import Any
 import pytest
 
 from harness.base import settings_file
+from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
+from harness.setup import mpi
 from harness.tests.sessions import Running, bench, facts, latest, results
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full, pytest.mark.alone]
@@ -23,6 +27,23 @@ PROGRAM = f"""
 import os, time
 time.sleep(0.05 if os.environ.get("{FAST}") == "1" else 0.3)
 print("result", 2 if "{WRONG}" in os.environ else 1)
+"""
+
+
+HANGS, CRASHES = "MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"
+OF_MPI = f"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char** argv) {{
+  MPI_Init(&argc, &argv);
+  if (getenv("{HANGS}")) sleep(60);
+  if (getenv("{CRASHES}")) abort();
+  usleep(getenv("{FAST}") ? 50000 : 500000);
+  puts("result 1");
+  MPI_Finalize();
+}}
 """
 
 
@@ -58,6 +79,30 @@ def test_what_is_best_is_found_and_what_is_wrong_is_named(
     monkeypatch.setenv("OVERLAP_BENCH_SESSION", str(session))
     runpy.run_path(str(ROOT / "notebooks" / "tuning.py"))
     assert "beats the default: time better by" in capsys.readouterr().out, "the notebook tells it as well"
+
+
+def test_what_hangs_crashes_or_is_refused_is_out_with_its_reason_and_the_race_goes_on(
+    tmp_path: Path, results: Path
+) -> None:
+    source, program, space = tmp_path / "program.c", tmp_path / "program", tmp_path / "space.yaml"
+    source.write_text(OF_MPI)
+    mpi.ensure(MPIS["mpich"])
+    subprocess.run([str(MPIS["mpich"].mpicc), str(source), "-o", str(program)], check=True)
+    space.write_text(f"engine: {{wait: [sometimes]}}\nmpi: {{{FAST}: [1], {HANGS}: [brucks], {CRASHES}: [ring]}}\n")
+    options = ["--system", "local", "--mpi", "mpich", "--variant", "adaptive", "--space", str(space)]
+    bounded = ["--search", "grid", "--seats", "4", "--minutes", "1", "-n", "1", "--timeout", "5"]
+    done = bench("tune", *options, *bounded, "--", str(program))
+    assert done.returncode == 0, done.stderr
+    session = latest(results)
+    alone = {
+        next(iter(one["values"])): one["out"] for one in told(session)["settings"].values() if len(one["values"]) == 1
+    }
+    assert alone[HANGS].startswith("failed: did not end within 5 s")
+    assert alone[CRASHES].startswith("failed: exit status ")
+    assert "wait=sometimes is not valid: it must be one of" in alone["wait"]
+    assert told(session)["verdict"]["confirmed"] is True and told(session)["verdict"]["values"] == {FAST: "1"}
+    reasons = (session / "tuning" / "tuning.md").read_text()
+    assert all(why in reasons for why in (alone[HANGS], alone[CRASHES], alone["wait"]))
 
 
 def test_a_race_that_was_stopped_goes_on(call: list[str], results: Path) -> None:
