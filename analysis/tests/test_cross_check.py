@@ -116,6 +116,20 @@ def test_their_overlap_of_a_thread_that_steals_cycles_is_explained_by_numbers(se
     assert found.remark.startswith("the computation takes 2.00 ["), "of that bare needs"
 
 
+def test_imbs_overlap_is_compared_with_what_imb_prints(session: Session) -> None:
+    """The same machine as OSU's: IMB divides by the larger of the two times, and so prints half."""
+    overall, pure, compute = 0.02, COMM, 0.02
+    printed = (pure + compute - overall) / max(pure, compute)
+    theirs = {"overall_s": overall, "pure_s": pure, "compute_s": compute, "overlap": printed}
+    name = "cross-check-imb-nonblocking-collectives"
+    session.add(name, "mpi-async", {"benchmark": "Ibcast", "size_bytes": MB}, theirs)
+    found = [one for one in comparisons(session.evidence()) if one.study == name]
+    overlap = of(found, "overlap: ibcast, 1 MB", "mpi-async")
+    assert overlap.theirs.value == pytest.approx(50, abs=0.5)
+    assert overlap.same.value == pytest.approx(50, abs=0.5), "their formula on our samples"
+    assert overlap.verdict == "agrees"
+
+
 def test_the_table_and_the_figure_say_whose_numbers_they_are(
     session: Session, capsys: pytest.CaptureFixture[str]
 ) -> None:

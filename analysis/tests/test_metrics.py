@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from analysis.metrics.formulas import METRICS, Times, suspicious, undefined
+from workloads.apps.tables import imb
 
 
 def times(**changed: float) -> Times:
@@ -39,7 +41,7 @@ def times(**changed: float) -> Times:
         ("added_time", 0.001),
         ("standing_cost", 8.5 / 8),
         ("osu_overlap", 100 - 100 * (11 - 9) / 12),
-        ("imb_overlap", 100.0),  # (12 + 9 - 11) / 9 is more than 1
+        ("imb_overlap", 100 * (12 + 9 - 11) / 12),
     ],
 )
 def test_formula(name: str, expected: float) -> None:
@@ -75,27 +77,40 @@ def test_stolen_cycles_are_seen_by_efficiency_and_not_by_the_others_formulas() -
     stolen = times(comm=0.010, comp=0.010, total=0.022, comp_in=0.020, wait=0.002, own_comm=0.012, own_comp=0.020)
     assert METRICS["overlap_efficiency"].value(stolen) == pytest.approx(-0.2)
     assert METRICS["compute_inflation"].value(stolen) == pytest.approx(2.0)
-    assert METRICS["imb_overlap"].value(stolen) == pytest.approx(100 * (12 + 20 - 22) / 12)
+    assert METRICS["imb_overlap"].value(stolen) == pytest.approx(100 * (12 + 20 - 22) / 20)
     assert METRICS["osu_overlap"].value(stolen) == pytest.approx(100 - 100 * 2 / 12)
 
 
 def test_imb_takes_the_computation_measured_during_the_communication() -> None:
-    """t_pure 12, t_CPU 9, t_ovrl 18 ms: 3 of 9 are hidden, whatever the computation takes alone."""
-    assert METRICS["imb_overlap"].value(times(total=0.018)) == pytest.approx(100 * 3 / 9)
-    assert METRICS["imb_overlap"].value(times(total=0.018, own_comp=0.001)) == pytest.approx(100 * 3 / 9)
+    """t_pure 12, t_CPU 9, t_ovrl 18 ms: 3 of 12 are hidden, whatever the computation takes alone."""
+    assert METRICS["imb_overlap"].value(times(total=0.018)) == pytest.approx(100 * 3 / 12)
+    assert METRICS["imb_overlap"].value(times(total=0.018, own_comp=0.001)) == pytest.approx(100 * 3 / 12)
+
+
+PRINTED = Path(__file__).parents[2] / "workloads" / "apps" / "tests" / "outputs" / "imb-2021-nbc.txt"
+
+
+def test_imbs_formula_gives_what_imb_printed() -> None:
+    """Of every row of a real output of IMB-NBC; it prints times and percentages with two decimals."""
+    rows = [row.samples for row in imb(PRINTED.read_text()).rows if "overlap" in row.samples]
+    assert len(rows) == 25
+    assert sum(row["overlap"] > 0 for row in rows) == 11
+    for row in rows:
+        mine = times(own_comm=row["pure_s"], comp_in=row["compute_s"], total=row["overall_s"])
+        assert METRICS["imb_overlap"].value(mine) == pytest.approx(100 * row["overlap"], abs=0.02)
 
 
 def test_the_others_formulas_where_a_part_is_missing() -> None:
     nothing = times(comp=0.0, comp_in=0.0, own_comp=0.0, total=0.012)
     assert METRICS["osu_overlap"].value(nothing) == pytest.approx(0)
-    assert math.isnan(METRICS["imb_overlap"].value(nothing))
+    assert METRICS["imb_overlap"].value(nothing) == pytest.approx(0)
     silent = times(comm=5e-10, own_comm=0.0)
     assert math.isnan(METRICS["osu_overlap"].value(silent))
-    assert math.isnan(METRICS["imb_overlap"].value(silent))
+    assert METRICS["imb_overlap"].value(silent) == 0, "as it prints of a communication that takes no time"
     for name in ("osu_overlap", "imb_overlap"):
         assert "below the clock's resolution" in (undefined(METRICS[name], silent, 1e-9) or "")
     impossible = times(total=0.007)  # below both parts: IMB cuts at 100, OSU does not
-    assert METRICS["imb_overlap"].value(impossible) == 100
+    assert METRICS["imb_overlap"].value(impossible) == 100, "(12 + 9 - 7) / 12 is more than 1"
     assert METRICS["osu_overlap"].value(impossible) == pytest.approx(100 + 100 * 2 / 12)
 
 
