@@ -3,7 +3,7 @@
 samples.
 
 A difference of definition goes away in the second comparison; what is left is one of measurement. Agreement is a whole
-interval within 5 % (of an overlap: 5 percentage points).
+interval within 5 % (of an overlap: 5 percentage points). What has no second side is listed with the reason.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import pandas as pd
 
 from analysis.documents.sources import source
 from analysis.evidence import SETTING, Array, Evidence
+from analysis.metrics.evaluate import REFERENCE
+from analysis.metrics.formulas import COMP_EQUALS_COMM
 from analysis.records import frames
 from analysis.statistics.bootstrap import of_medians, ratio_of_medians
 from analysis.statistics.interval import Interval
@@ -27,14 +29,17 @@ from analysis.words import bytes_text, mpi_title, seconds_text
 PREFIX = "cross-check-"
 LATENCY, COLLECTIVES = f"{PREFIX}latency", f"{PREFIX}collectives"
 IMB, OSU = f"{PREFIX}imb-", f"{PREFIX}osu-"
+POINT_TO_POINT = ("pingpong", "latency", "bw")
+WINDOW = 64  # messages that osu_bw has under way at once
 WITHIN, POINTS = 0.05, 5.0
-AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot tell"
+AGREES, DIFFERS, UNKNOWN, UNLIKE = "agrees", "differs", "cannot tell", "not the same quantity"
 
 
 @dataclass(frozen=True)
 class Comparison:
     """One number of theirs beside ours. `same`: their formula on our samples; `of_same`: theirs over that, of an
-    overlap theirs less that, in percentage points."""
+    overlap theirs less that, in percentage points. `unsure`: why it decides nothing; `unlike`: both measure different
+    things, and are only shown side by side."""
 
     session: str
     system: str
@@ -47,6 +52,8 @@ class Comparison:
     theirs: Interval
     of_same: Interval
     remark: str = ""
+    unsure: str = ""
+    unlike: bool = False
 
     @property
     def overlap(self) -> bool:
@@ -54,73 +61,157 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Whether they agree once both mean the same; too few launches decide nothing."""
-        if not self.of_same.defensible:
+        """Whether they agree once both mean the same; too few launches or a disturbed machine decide nothing."""
+        if self.unlike:
+            return UNLIKE
+        if self.unsure or not self.of_same.defensible:
             return UNKNOWN
         low, high = (-POINTS, POINTS) if self.overlap else (1 - WITHIN, 1 + WITHIN)
         if self.of_same.low > high or self.of_same.high < low:
             return DIFFERS
         return AGREES if low <= self.of_same.low and self.of_same.high <= high else UNKNOWN
 
+    def said(self) -> str:
+        """The verdict and what belongs to it."""
+        few = "" if self.of_same.defensible else "too few launches"
+        return ", ".join(filter(None, [self.verdict, few, self.unsure, self.remark]))
+
+
+@dataclass(frozen=True)
+class Uncompared:
+    """A number of one side that has no other, and why."""
+
+    session: str
+    system: str
+    mpi: str
+    variant: str
+    study: str
+    what: str
+    why: str
+
+
+Beside = Comparison | Uncompared
+
 
 def comparisons(evidence: Evidence) -> list[Comparison]:
     """All that a session has both sides of."""
+    return [one for one in compare(evidence) if isinstance(one, Comparison)]
+
+
+def compare(evidence: Evidence) -> list[Beside]:
+    """Every number of theirs and ours: compared, or why not."""
     points = evidence.records.points
     if not len(points):
         return []
-    good = points[(points["status"] == "ok") & points["study"].astype(str).str.startswith(PREFIX)]
-    found: list[Comparison] = []
-    for keys, part in frames.groups(good, [*SETTING, "variant"]):
-        setting = dict(zip([*SETTING, "variant"], map(str, keys), strict=True))
+    mine = points[points["study"].astype(str).str.startswith(PREFIX)]
+    found: list[Beside] = []
+    for keys, part in frames.groups(mine, [*SETTING, "variant"]):
+        setting: dict[str, Any] = dict(zip([*SETTING, "variant"], map(str, keys), strict=True))
         studies = {str(name): rows for (name,), rows in frames.groups(part, ["study"])}
+        asked: set[tuple[str, int]] = set()
         for study, rows in studies.items():
             if study.startswith((IMB, OSU)):
-                found += _of_study(evidence, setting, study, rows, studies)
+                for (point,), theirs in frames.groups(rows, ["point"]):
+                    said = json.loads(point)
+                    name = str(said.get("benchmark", study.removeprefix(OSU))).lower()
+                    asked.add(("latency" if name in POINT_TO_POINT else name, said["size_bytes"]))
+                    found += _of_point(evidence, {**setting, "study": study}, name, said["size_bytes"], theirs, studies)
+        found += _alone(setting, studies, asked)
     return found
 
 
-def _of_study(
-    evidence: Evidence, setting: dict[str, str], study: str, rows: pd.DataFrame, studies: dict[str, pd.DataFrame]
-) -> Iterator[Comparison]:
-    for (point,), theirs in frames.groups(rows, ["point"]):
-        said = json.loads(point)
-        size = said["size_bytes"]
-        name = str(said.get("benchmark", study.removeprefix(OSU))).lower()
-        where = {**setting, "study": study}
-        if name in ("pingpong", "latency", "bw"):
-            ours = _at(studies.get(LATENCY), size_bytes=size)
-            if ours is not None:
-                yield from _point_to_point(evidence, where, theirs, ours, size)
-            continue
+def _of_point(
+    evidence: Evidence,
+    where: dict[str, Any],
+    name: str,
+    size: int,
+    theirs: pd.DataFrame,
+    studies: dict[str, pd.DataFrame],
+) -> Iterator[Beside]:
+    what = f"{name}, {bytes_text(size)}"
+    if name in POINT_TO_POINT:
+        ours = _at(studies.get(LATENCY), size_bytes=size)
+    else:
         ours = _at(studies.get(COLLECTIVES), collective=name, size_bytes=size)
-        if ours is not None:
-            yield from _collective(evidence, where, theirs, ours, f"{name}, {bytes_text(size)}")
+    if ours is None:
+        yield Uncompared(**where, what=what, why="nothing of ours measured it in this setting")
+        return
+    (theirs, lost), (ours, lost_here) = _whole(theirs), _whole(ours)
+    for side, good, why in (("theirs", theirs, lost), ("ours", ours, lost_here)):
+        if not len(good):
+            yield Uncompared(**where, what=what, why=f"{side}: {why}")
+            return
+    lost_launches = "; ".join(f"{side}: {why}" for side, why in (("theirs", lost), ("ours", lost_here)) if why)
+    compared = _point_to_point if name in POINT_TO_POINT else _collective
+    for one in compared(evidence, where, theirs, ours, what, size):
+        if isinstance(one, Comparison) and lost_launches:
+            yield replace(one, remark="; ".join(filter(None, [one.remark, lost_launches])))
+        else:
+            yield one
 
 
 def _at(rows: pd.DataFrame | None, **point: Any) -> pd.DataFrame | None:
-    """Our rows of a point; None where it was not measured."""
-    if rows is None:
+    """Our rows of a point; None where it was not asked for."""
+    if rows is None or not set(point) <= set(rows.columns):
         return None
     wanted = np.logical_and.reduce([rows[name] == value for name, value in point.items()])
     return rows[wanted] if wanted.any() else None
 
 
+def _whole(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of the launches that were measured well on every rank, and how many others there were and why."""
+    kept, lost = [], []
+    for _, launch in frames.groups(rows, ["launch"]):
+        good = launch["status"] == "ok"
+        if set(launch["rank"]) - set(launch.loc[good, "rank"]):
+            lost.append(launch[~good].iloc[-1])
+        else:
+            kept.append(launch[good])
+    if not lost:
+        return pd.concat(kept), ""
+    why = f"{lost[-1]['status']}: {lost[-1]['reason']}"
+    if not kept:
+        return rows.iloc[:0], why
+    return pd.concat(kept), f"{len(lost)} of {len(lost) + len(kept)} launches left out, {why}"
+
+
+def _alone(setting: dict[str, Any], studies: dict[str, pd.DataFrame], asked: set[tuple[str, int]]) -> Iterator[Beside]:
+    """Our points that no other tool was asked for."""
+    for study in (LATENCY, COLLECTIVES):
+        for (point,), _ in frames.groups(studies[study], ["point"]) if study in studies else ():
+            said = json.loads(point)
+            name = str(said.get("collective", "latency"))
+            if (name, said["size_bytes"]) not in asked:
+                what = f"{name}, {bytes_text(said['size_bytes'])}"
+                yield Uncompared(**setting, study=study, what=what, why="no other tool was asked for it")
+
+
 def _point_to_point(
-    evidence: Evidence, where: dict[str, str], theirs: pd.DataFrame, ours: pd.DataFrame, size: int
-) -> Iterator[Comparison]:
+    evidence: Evidence, where: dict[str, Any], theirs: pd.DataFrame, ours: pd.DataFrame, what: str, size: int
+) -> Iterator[Beside]:
     median = evidence.launches(ours, "latency_s", "median")
     mean = evidence.launches(ours, "latency_s", "mean")
-    if times := evidence.launches(theirs, "latency_s", "median"):
-        yield _compared(where, f"latency, {bytes_text(size)}", median, mean, times)
-    if rates := evidence.launches(theirs, "bytes_per_s", "median"):
+    times = evidence.launches(theirs, "latency_s", "median")
+    rates = evidence.launches(theirs, "bytes_per_s", "median")
+    if not median or not (times or rates):
+        yield Uncompared(**where, what=what, why=f"{'theirs' if median else 'ours'} has no time of it")
+        return
+    unsure, remark = evidence.state(ours)
+    if times:
+        found = _compared(where, f"latency, {bytes_text(size)}", median, mean, times)
+        yield replace(found, unsure=unsure, remark=remark)
+    if rates:
         mine, as_theirs = ([size / launch for launch in launches] for launches in (median, mean))
         found = _compared(where, f"bandwidth, {bytes_text(size)}", mine, as_theirs, rates)
-        many = "theirs has a window of messages under way, ours one" if where["study"].startswith(OSU) else ""
-        yield replace(found, remark=many)
+        if unlike := where["study"].startswith(OSU):
+            windows = f"theirs has a window of {WINDOW} messages under way, ours one"
+            times_ours = f"its rate is {_number(found.of_same)} times ours"
+            remark = "; ".join(filter(None, [windows, times_ours, remark]))
+        yield replace(found, unsure=unsure, remark=remark, unlike=unlike)
 
 
 def _compared(
-    where: dict[str, str], what: str, ours: Sequence[Array], same: Sequence[Array], theirs: Sequence[Array]
+    where: dict[str, Any], what: str, ours: Sequence[Array], same: Sequence[Array], theirs: Sequence[Array]
 ) -> Comparison:
     return Comparison(**where, what=what, ours=_middle(ours), same=_middle(same), theirs=_middle(theirs),
                       of_same=ratio_of_medians(theirs, same))  # fmt: skip
@@ -131,30 +222,38 @@ def _middle(launches: Sequence[Array]) -> Interval:
 
 
 def _collective(
-    evidence: Evidence, where: dict[str, str], theirs: pd.DataFrame, ours: pd.DataFrame, what: str
-) -> Iterator[Comparison]:
-    alone = list(_over_ranks(evidence, ours))
-    if (pure := evidence.launches(theirs, "pure_s", "median")) and alone:
+    evidence: Evidence, where: dict[str, Any], theirs: pd.DataFrame, ours: pd.DataFrame, what: str, _: int
+) -> Iterator[Beside]:
+    unsure, loose = evidence.state(ours)
+    alone, pure = list(_over_ranks(evidence, ours)), evidence.launches(theirs, "pure_s", "median")
+    if pure and alone:
         slowest, mean = ([launch[index] for launch in alone] for index in (0, 1))
-        yield _compared(where, f"alone: {what}", slowest, mean, pure)
+        yield replace(_compared(where, f"alone: {what}", slowest, mean, pure), unsure=unsure, remark=loose)
+    else:
+        side = "ours" if pure else "theirs"
+        yield Uncompared(**where, what=f"alone: {what}", why=f"{side} has no time of the collective alone")
     shares = evidence.launches(theirs, "overlap", "median")
-    metrics = _metrics(evidence, where, ours)
+    metrics, why = _metrics(evidence, where, ours)
     formula = "osu_overlap" if where["study"].startswith(OSU) else "imb_overlap"
-    if shares and formula in metrics and "overlap_efficiency" in metrics:
-        printed = _middle([100 * launch for launch in shares])
-        same = metrics[formula]
-        gap = replace(
-            printed,
-            value=printed.value - same.value,
-            low=printed.low - same.high,
-            high=printed.high - same.low,
-            defensible=printed.defensible and same.defensible,
-        )
-        stolen = metrics.get("compute_inflation")
-        remark = f"the computation takes {_number(stolen)} times as long beside it" if stolen else ""
-        hidden = metrics["overlap_efficiency"]
-        yield Comparison(**where, what=f"overlap: {what}", ours=hidden, same=same, theirs=printed, of_same=gap,
-                         remark=remark)  # fmt: skip
+    lacking = [name for name in (formula, "overlap_efficiency") if name not in metrics]
+    if not shares or lacking:
+        said = f"ours has no {lacking[0]}: {why.get(lacking[0], 'not measured')}" if shares else "theirs prints none"
+        yield Uncompared(**where, what=f"overlap: {what}", why=said)
+        return
+    printed = _middle([100 * launch for launch in shares])
+    same = metrics[formula]
+    gap = replace(
+        printed,
+        value=printed.value - same.value,
+        low=printed.low - same.high,
+        high=printed.high - same.low,
+        defensible=printed.defensible and same.defensible,
+    )
+    stolen = metrics.get("compute_inflation")
+    remark = f"the computation takes {_number(stolen)} times as long beside it" if stolen else ""
+    yield Comparison(**where, what=f"overlap: {what}", ours=metrics["overlap_efficiency"], same=same, theirs=printed,
+                     of_same=gap, remark="; ".join(filter(None, [remark, loose])),
+                     unsure="; ".join(filter(None, [unsure, _unbalanced(evidence, where, ours)])))  # fmt: skip
 
 
 def _over_ranks(evidence: Evidence, rows: pd.DataFrame) -> Iterator[tuple[Array, Array]]:
@@ -172,18 +271,46 @@ def _over_ranks(evidence: Evidence, rows: pd.DataFrame) -> Iterator[tuple[Array,
             yield np.array([max(medians)]), np.array([float(np.mean(means))])
 
 
-def _metrics(evidence: Evidence, where: dict[str, str], ours: pd.DataFrame) -> dict[str, Interval]:
-    """Our metrics of a point, by name."""
+def _mine(evidence: Evidence, where: dict[str, Any], ours: pd.DataFrame) -> pd.DataFrame:
+    """Our rows of the metric frame at a point."""
     frame = evidence.metrics
     if not len(frame):
-        return {}
+        return frame
     same = [frame[name] == where[name] for name in (*SETTING, "variant")]
-    mine = frame[np.logical_and.reduce([*same, frame["study"] == COLLECTIVES, frame["point"] == ours["point"].iloc[0]])]
-    return {
-        row["metric"]: Interval(row["value"], row["low"], row["high"], row["interval"], row["defensible"])
-        for row in frames.rows(mine)
-        if np.isfinite(row["value"])
-    }
+    same += [frame["study"] == COLLECTIVES, frame["point"] == ours["point"].iloc[0]]
+    mine: pd.DataFrame = frame[np.logical_and.reduce(same)]
+    return mine
+
+
+def _metrics(
+    evidence: Evidence, where: dict[str, Any], ours: pd.DataFrame
+) -> tuple[dict[str, Interval], dict[str, str]]:
+    """Our metrics of a point, by name; of those without a value why."""
+    known, lacking = {}, {}
+    for row in frames.rows(_mine(evidence, where, ours)):
+        if np.isfinite(row["value"]):
+            known[row["metric"]] = Interval(row["value"], row["low"], row["high"], row["interval"], row["defensible"])
+        else:
+            lacking[row["metric"]] = str(row["reason"] or row.get("note") or "it has no value")
+    return known, lacking
+
+
+def _unbalanced(evidence: Evidence, where: dict[str, Any], ours: pd.DataFrame) -> str:
+    """Why overlaps cannot be compared where our computation was not as long as the communication, as theirs is; or that
+    bare, whose times ours are held against, was disturbed."""
+    rows = _mine(evidence, where, ours)
+    measured: list[float] = frames.unique(rows["comp_over_comm_measured"]) if len(rows) else []
+    off = [ratio for ratio in measured if abs(ratio - 1) > COMP_EQUALS_COMM]
+    said = [
+        f"our computation takes {ratio:.2f} times as long as the communication, theirs as long" for ratio in off[:1]
+    ]
+    points = evidence.records.points
+    same = [points[name] == where[name] for name in SETTING]
+    bare = points[np.logical_and.reduce([*same, points["variant"] == REFERENCE, points["study"] == COLLECTIVES,
+                                         points["point"] == ours["point"].iloc[0]])]  # fmt: skip
+    if where["variant"] != REFERENCE and len(bare) and (disturbed := evidence.state(bare)[0]):
+        said.append(f"{REFERENCE}: {disturbed}")
+    return "; ".join(said)
 
 
 def _number(interval: Interval) -> str:
@@ -203,14 +330,27 @@ def document(evidence: Evidence) -> str:
     """The whole table as Markdown, a row a number, with what is said of it."""
     columns = ["session", "system", "study", "MPI", "variant", "what", "ours", "their formula on our samples", "theirs",
                "theirs / that", "verdict"]  # fmt: skip
+    found = compare(evidence)
     lines = [
         [one.session, one.system, one.study, mpi_title(one.mpi), one.variant, one.what,
          text_of(one, one.ours, ours=True), text_of(one, one.same), text_of(one, one.theirs),
-         _number(one.of_same) + (" points" if one.overlap else ""),
-         ", ".join(filter(None, [one.verdict, "" if one.of_same.defensible else "too few launches", one.remark]))]
-        for one in comparisons(evidence)
+         _number(one.of_same) + (" points" if one.overlap else ""), one.said()]
+        for one in found if isinstance(one, Comparison)
     ]  # fmt: skip
+    missing = not_compared(found)
     if not lines:
-        return "No session has both our numbers and another tool's: ./bench run cross-check measures them.\n"
+        none = "No session has both our numbers and another tool's: ./bench run cross-check measures them."
+        return "\n".join([none, *(["", *missing] if missing else []), ""])
     said = [source(session) for session in evidence.records.sessions]
-    return "\n".join([*markdown(columns, lines), "", *said, *evidence.records.cautions(), ""])
+    return "\n".join([*markdown(columns, lines), "", *missing, *said, *evidence.records.cautions(), ""])
+
+
+def not_compared(found: Sequence[Beside]) -> list[str]:
+    """What has no second side, a line a setting, study and reason; nothing where all has."""
+    whats: dict[tuple[str, ...], list[str]] = {}
+    for one in found:
+        if isinstance(one, Uncompared):
+            key = (one.session, one.system, mpi_title(one.mpi), one.variant, one.study, one.why)
+            whats.setdefault(key, []).append(one.what)
+    lines = [f"- {', '.join(key[:-1])}: {'; '.join(names)}: {key[-1]}" for key, names in whats.items()]
+    return ["Not compared:", "", *lines, ""] if lines else []

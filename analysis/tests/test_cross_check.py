@@ -54,17 +54,22 @@ class Session:
         ranks: int = 1,
         launches: int = LAUNCHES,
         noise: float = 0.001,
+        failed: int = 0,
+        fields: dict[str, Any] | None = None,
     ) -> None:
-        """Launches that measure several points each; the noise is a launch's."""
+        """Launches that measure several points each; the noise is a launch's. The first `failed` have no samples;
+        `fields`: more of each point's line."""
         for repetition in range(launches):
             launch = f"{study}.{variant}.{repetition}.{len(list((self.folder / 'records').iterdir()))}"
             context = {"study": study, "system": "s", "mpi": "mpich", "variant": variant, "launch": launch}
             head = header(context | {"session": self.folder.name, "repetition": repetition, "order": repetition})
             shift = 1 + noise * self.rng.normal()
+            bad = {"status": "failed", "reason": "it ran out of memory", "samples": {}}
             lines = [
                 {"point": point, "rank": rank, "status": "ok",
                  "samples": {name: [value * shift * (1 + 0.001 * self.rng.normal())] * 5
                              for name, value in samples.items()}}
+                | (fields or {}) | (bad if repetition < failed else {})
                 for point, samples in measured
                 for rank in range(ranks)
             ]  # fmt: skip
@@ -103,7 +108,9 @@ def test_times_agree_within_five_percent_or_do_not(session: Session) -> None:
     assert of(found, "latency, 1 KB").of_same.value == pytest.approx(1.02, abs=0.01)
     assert of(found, "bandwidth, 1 KB").verdict == "agrees"
     assert of(found, "latency, 1 MB").verdict == "differs"
-    assert of(found, "bandwidth, 1 MB").remark == "theirs has a window of messages under way, ours one"
+    window = of(found, "bandwidth, 1 MB")
+    assert window.verdict == "not the same quantity"
+    assert window.remark.startswith("theirs has a window of 64 messages under way, ours one; its rate is 0.99 [")
     assert of(found, "alone: ibcast, 1 MB", "mpi-async").verdict == "agrees"
 
 
@@ -152,6 +159,55 @@ def test_too_few_launches_decide_nothing(tmp_path: Path) -> None:
     assert found.of_same.value == pytest.approx(1.8, abs=0.01)
     assert found.verdict == "cannot tell"
     assert "cannot tell, too few launches" in document(made.evidence())
+
+
+def test_a_disturbed_machine_decides_nothing(tmp_path: Path) -> None:
+    made = Session(tmp_path / "s")
+    mine = [({"size_bytes": 1024}, {"latency_s": 50e-6})]
+    made.add_all("cross-check-latency", "bare", mine, fields={"noise": {"steal_s": 25e-6}})
+    made.add("cross-check-osu-latency", "bare", {"size_bytes": 1024}, {"latency_s": 50e-6})
+    (found,) = comparisons(made.evidence())
+    assert found.of_same.defensible
+    assert found.verdict == "cannot tell"
+    assert "cannot tell, the machine was disturbed: others took 10 % of the measured time" in document(made.evidence())
+
+
+def test_an_overlap_beside_a_computation_of_another_length_decides_nothing(tmp_path: Path) -> None:
+    made = Session(tmp_path / "s")
+    point = {"collective": "ibcast", "size_bytes": MB, "comp_over_comm": 1.0, "work_units": 10}
+    samples = {"comm_s": COMM, "comp_s": 1.2 * COMM, "comp_in_s": 1.2 * COMM, "total_s": 1.2 * COMM, "ack_s": 0.0}
+    made.add("cross-check-collectives", "bare", point, samples, ranks=2)
+    theirs = {"overall_s": COMM, "compute_s": COMM, "pure_s": COMM, "overlap": 1.0}
+    made.add("cross-check-osu-ibcast", "bare", {"size_bytes": MB}, theirs)
+    found = of(comparisons(made.evidence()), "overlap: ibcast, 1 MB")
+    assert found.verdict == "cannot tell"
+    assert found.unsure == "our computation takes 1.20 times as long as the communication, theirs as long"
+
+
+def test_what_has_no_second_side_is_named_with_the_reason(tmp_path: Path) -> None:
+    made = Session(tmp_path / "s")
+    for size in (1024, 65536, MB):
+        made.add("cross-check-latency", "bare", {"size_bytes": size}, {"latency_s": 50e-6})
+    good = {"latency_s": 50e-6}
+    made.add_all("cross-check-osu-latency", "bare", [({"size_bytes": 1024}, good)], failed=2, launches=8)
+    made.add_all("cross-check-osu-latency", "bare", [({"size_bytes": MB}, good)], failed=LAUNCHES)
+    made.add_all("cross-check-osu-bw", "bare", [({"size_bytes": MB}, {"bytes_per_s": 1e8})],
+                 fields={"status": "skipped", "reason": "not found, install it", "samples": {}})  # fmt: skip
+    theirs = {"overall_s": 0.02, "compute_s": 0.02, "pure_s": COMM, "overlap": 1.0}
+    imb = "cross-check-imb-nonblocking-collectives"
+    made.add(imb, "bare", {"benchmark": "Ialltoallv", "size_bytes": 1024}, theirs)
+    text = document(made.evidence())
+    (found,) = comparisons(made.evidence())
+    assert found.remark == "theirs: 2 of 8 launches left out, failed: it ran out of memory"
+    head = "- s, s, MPICH, bare, cross-check-"
+    assert {line for line in text.partition("Not compared:")[2].splitlines() if line.startswith(head)} == {
+        f"{head}osu-latency: latency, 1 MB: theirs: failed: it ran out of memory",
+        f"{head}osu-bw: bw, 1 MB: theirs: skipped: not found, install it",
+        f"{head}imb-nonblocking-collectives: ialltoallv, 1 KB: nothing of ours measured it in this setting",
+        f"{head}latency: latency, 64 KB: no other tool was asked for it",
+    }
+    (drawn,) = [drawn for drawn in draw_all(made.evidence(), "") if drawn.name == "cross_check"]
+    assert "4 more could not be compared" in drawn.found
 
 
 def test_one_side_alone_is_no_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
