@@ -31,7 +31,7 @@ HEAD = f"""# What the engine costs
 Written by `./bench engine-costs`. Nanoseconds. Each value is the median over launches of the launches' medians, in
 brackets its interval; variants alternate, and what an MPI's row says is the difference from `{BASE}` in the same
 session. A budget is *met* if the median is within it and *missed* if not; *unclear* stands where the interval reaches
-over the budget.
+over the budget, *cannot tell* where there are fewer than six launches or others disturbed the machine.
 """
 
 Launches = list[Any]  # each the nanoseconds of its samples
@@ -95,6 +95,7 @@ def _section(part: str, found: Sequence[Piece]) -> str:
     if part == "core":
         rows, columns = [[row[0], *row[3:]] for row in rows], [columns[0], *columns[3:]]
     reasons = [f"- {piece.mpi}, {name}: {why}" for piece in found for name, why in piece.failures.items()]
+    reasons += [f"- {piece.mpi}: {piece.disturbed}" for piece in found if piece.disturbed]
     return "\n".join([f"## {PARTS[part][0].upper()}{PARTS[part][1:]}", "", *markdown(columns, rows), "", *reasons])
 
 
@@ -107,7 +108,7 @@ def _row(budget: Budget, piece: Piece) -> list[list[str]]:
     if interval is None:
         return []
     value = f"{_number(interval.value)} [{_number(interval.low)}, {_number(interval.high)}]"
-    return [[*head, value, verdict(budget.limit_ns, interval)]]
+    return [[*head, value, verdict(budget.limit_ns, interval, piece.disturbed)]]
 
 
 def _number(value: float) -> str:
@@ -125,10 +126,14 @@ def measured(budget: Budget, piece: Piece) -> Interval | None:
     return of_medians(lambda value: value, {"value": launches})
 
 
-def verdict(limit_ns: float | None, interval: Interval) -> str:
-    """ "met", "missed", "unclear" or nothing."""
+def verdict(limit_ns: float | None, interval: Interval, disturbed: str = "") -> str:
+    """ "met", "missed", "unclear", "cannot tell" or nothing."""
     if limit_ns is None:
         return ""
+    if disturbed:
+        return "cannot tell: the machine was disturbed"
+    if not interval.defensible:
+        return "cannot tell: too few launches"
     if interval.low <= limit_ns < interval.high:
         return f"unclear ({'met' if interval.value <= limit_ns else 'missed'} at the median)"
     return "met" if interval.value <= limit_ns else "missed"

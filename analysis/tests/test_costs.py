@@ -47,6 +47,23 @@ def test_an_interval_over_the_budget_is_unclear() -> None:
     assert found is not None and verdict(1500, found) == "unclear (met at the median)"
 
 
+@pytest.mark.parametrize("launches", [1, 3])
+def test_too_few_launches_meet_and_miss_nothing(launches: int) -> None:
+    budget = Budget("wake", "core", "wake_parked", 1500)
+    found = measured(budget, Piece("core", "", {"": {"wake_parked": [[1300.0, 1310.0, 1320.0]] * launches}}))
+    assert found is not None
+    assert verdict(1500, found) == verdict(100, found) == "cannot tell: too few launches"
+    assert verdict(None, found) == "", "no budget"
+
+
+def test_a_disturbed_machine_meets_and_misses_nothing(tmp_path: Path) -> None:
+    stolen = {"noise": {"steal_s": 1e-7}}
+    points = {name: [line | stolen for line in ping_pong(ns)] for name, ns in ((BASE, 500), ("adaptive", 550))}
+    text = document(Evidence(load([study_session(tmp_path / "s", STUDY, points)])))
+    assert "| adaptive | 100 | 50.0 [50.0, 50.0] | cannot tell: the machine was disturbed |" in text
+    assert "- mpich: the machine was disturbed: others took " in text
+
+
 def ping_pong(nanoseconds: float) -> list[dict[str, Any]]:
     return [{"point": {"size_bytes": 1}, "samples": {"batch_median_s": [nanoseconds * 1e-9] * 3}}]
 
