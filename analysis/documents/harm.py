@@ -63,6 +63,18 @@ class Cell:
     reason: str = ""
     disturbed: str = ""  # why it decides nothing, whatever the ratio is
 
+    @property
+    def status(self) -> str:
+        """As a figure's row has it."""
+        if self.ratio is not None:
+            return "ok"
+        return {Harm.SKIPPED: "skipped", Harm.UNCOMPARED: "missing"}.get(self.harm, "failed")
+
+    @property
+    def why(self) -> str:
+        """Why it has no value, or decides nothing."""
+        return self.reason or self.disturbed or (self.harm.value if self.ratio is None else "")
+
     def text(self) -> str:
         if self.ratio is None:
             return self.harm.value

@@ -36,6 +36,7 @@ def wanted(evidence: Evidence, found: Sequence[Mapping[str, Any]]) -> pd.DataFra
 def draw(name: str, title: str, formula: str, x_label: str, lines: dict[str, float], frame: pd.DataFrame,
          provenance: str) -> Drawn:  # fmt: skip
     """`frame`: rows of label, mpi, variant, value, low, high, interval, status, reason; `lines`: name -> where."""
+    frame = _told_apart(frame)
     mpis = in_order(frame["mpi"], MPI_ORDER)
     labels = list(dict.fromkeys(frame["label"]))
     variants = in_order(frame["variant"], style.STYLES)
@@ -51,10 +52,23 @@ def draw(name: str, title: str, formula: str, x_label: str, lines: dict[str, flo
     axes[0, 0].set_yticks(range(len(labels)), labels)
     axes[0, 0].invert_yaxis()
     toolkit.legend(figure, frame, {name: style.SERIAL for name in lines}, crossed)
-    caption = f"{title}: {formula}. {toolkit.interval_words(frame)} {provenance}"
+    hidden = toolkit.hidden_words(frame, ["mpi", "variant", "label"])
+    caption = f"{title}: {formula}. {hidden}{toolkit.interval_words(frame)} {provenance}"
     toolkit.footer(figure, caption)
     plot = Plot("label", "", x_label, x_axis="words", lines=lines, order=(*style.STYLES, *labels))
     return Drawn(name, title, caption, figure, frame, plot)
+
+
+def _told_apart(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with sessions, and then systems and studies, in the labels that several of them have."""
+    for column in ("session", "system", "study"):
+        twice = frame.loc[frame.duplicated(["mpi", "variant", "label"], keep=False)]
+        if column in frame and len(twice):
+            of_label = twice.groupby("label")[column].nunique()
+            several = frame["label"].isin(of_label.index[of_label > 1])
+            names = frame["label"] + ", " + frame[column].astype(str)
+            frame = frame.assign(label=frame["label"].mask(several, names))
+    return frame
 
 
 def _panel(axes: Axes, part: pd.DataFrame, labels: Sequence[str], variants: Sequence[str]) -> bool:
@@ -62,7 +76,7 @@ def _panel(axes: Axes, part: pd.DataFrame, labels: Sequence[str], variants: Sequ
     crossed = False
     for index, variant in enumerate(variants):
         look = style.style(variant)
-        mine = part[part["variant"] == variant].drop_duplicates("label")
+        mine = toolkit.one_a_place(part[part["variant"] == variant], "label")
         shift = 0.6 * ((index + 0.5) / len(variants) - 0.5)
         y = np.array([labels.index(label) for label in mine["label"]]) + shift
         value = mine["value"].to_numpy(float)

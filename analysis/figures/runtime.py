@@ -68,7 +68,7 @@ def _draw(spec: Runtime, part: pd.DataFrame, provenance: str, system: Any) -> Dr
         f"{spec.title}: total / comm (lower is better; {SOURCE}). Each rank sends one halo to each neighbour, "
         "computes and receives; the total ends when all ranks are done. comm and comp are those of bare in the same "
         "session. "
-        f"{toolkit.interval_words(part)} {provenance}"
+        f"{toolkit.hidden_words(part, ['mpi', 'variant', 'point'])}{toolkit.interval_words(part)} {provenance}"
     )
     toolkit.footer(figure, caption)
     name = toolkit.slug(spec.study.replace("-", "_"), system)
@@ -90,7 +90,7 @@ def _panel(axes: Axes, part: pd.DataFrame, everywhere: pd.Series[float]) -> bool
     axes.axvline(1, color="#cccccc", linewidth=0.6, zorder=0)
     level = 0
     for variant in in_order(part["variant"], style.STYLES):
-        mine = part[part["variant"] == variant].drop_duplicates("point")
+        mine = toolkit.one_a_place(part[part["variant"] == variant], "point")
         toolkit.series(axes, mine["x"].to_numpy(float), mine, style.style(variant))
         level += toolkit.gaps(axes, mine["x"].to_numpy(float), mine, style.style(variant), level)
     return level > 0

@@ -67,8 +67,11 @@ def _swept(frame: pd.DataFrame, parameters: Sequence[str]) -> list[str]:
 def _points(
     part: pd.DataFrame, besides: Sequence[str], parameters: Sequence[str]
 ) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The parts that differ in nothing but `besides`, each with its other parameters in words."""
+    """The parts that differ in nothing but `besides`, each with its other parameters in words; a session of its own
+    where an MPI has several."""
     rest = [name for name in parameters if name in part and name not in besides and part[name].nunique() > 1]
+    if (part.groupby("mpi")["session"].nunique() > 1).any():
+        rest.append("session")
     for values, rows in frames.groups(part, rest) if rest else [((), part)]:
         yield ", ".join(f"{name} {plain_words(value, name)}" for name, value in zip(rest, values, strict=True)), rows
 
@@ -137,7 +140,7 @@ def _draw_map(part: pd.DataFrame, swept: Sequence[str], name: tuple[Any, ...], p
     figure, axes = toolkit.panels(1, len(mpis), 2.4)
     for column, mpi in enumerate(mpis):
         mine = part[part["mpi"] == mpi]
-        table = mine.pivot_table(index=y, columns=x, values="value", aggfunc="median", dropna=False)
+        table = mine.pivot_table(index=y, columns=x, values="value", aggfunc="first", dropna=False)
         panel = axes[0, column]
         panel.imshow(table.to_numpy(float), origin="lower", aspect="auto", cmap=COLORS, norm=NORM)
         for (row, place), value in np.ndenumerate(table.to_numpy(float)):

@@ -143,6 +143,19 @@ def gaps(axes: Axes, x: Places, part: pd.DataFrame, look: VariantStyle, level: i
     return True
 
 
+def one_a_place(part: pd.DataFrame, place: str) -> pd.DataFrame:
+    """The first row of each place that a curve can show, one with a value before one without; the rest is said by
+    hidden_words."""
+    first = part.assign(_lacks=part["value"].isna()).sort_values("_lacks", kind="stable").drop_duplicates(place)
+    return part[part.index.isin(first.index)]
+
+
+def hidden_words(part: pd.DataFrame, by: Sequence[str]) -> str:
+    """How many points are not drawn because another of the same place is: nothing where every one is."""
+    hidden = int(part.duplicated(list(by)).sum())
+    return f"{hidden} points of other sessions or settings are in the table alone. " if hidden else ""
+
+
 def _marks(formatter: Callable[[float], str]) -> FuncFormatter:
     return FuncFormatter(lambda value, _: formatter(value))
 

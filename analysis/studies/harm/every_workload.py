@@ -64,7 +64,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
             "verdict": cell.harm.value,
         }
         | _numbers(cell.ratio or NO_VALUE)
-        | {"status": "ok" if cell.ratio else "failed", "reason": cell.reason}
+        | {"status": cell.status, "reason": cell.why}
         for row in rows(evidence)
         for name, cell in row.cells.items()
         if name != BASE

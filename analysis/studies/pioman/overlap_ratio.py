@@ -288,6 +288,7 @@ def _draw_ratio(part: pd.DataFrame, size: float, provenance: str, system: Any) -
     caption = (
         f"{RATIO}, {bytes_text(size)} messages: {metric.formula} (lower is better; {metric.source}). "
         "comm and comp are those of bare in the same session, and so is their ratio on the axis; ratios of medians. "
+        f"{toolkit.hidden_words(part, ['mpi', 'variant', 'pattern', 'comp_over_comm'])}"
         f"{toolkit.interval_words(part)} {provenance}"
     )
     toolkit.footer(figure, caption)
@@ -313,7 +314,7 @@ def _ratio_panel(axes: Axes, part: pd.DataFrame) -> bool:
     axes.axvline(1, color="#cccccc", linewidth=0.6, zorder=0)
     level = 0
     for variant in in_order(part["variant"], style.STYLES):
-        mine = part[part["variant"] == variant].drop_duplicates("comp_over_comm")
+        mine = toolkit.one_a_place(part[part["variant"] == variant], "comp_over_comm")
         if variant == LIMIT:
             toolkit.limit_line(axes, mine["x"].to_numpy(float), mine)
             continue

@@ -84,6 +84,7 @@ def _draw(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Dra
     caption = (
         f"{TITLE}, pattern {pattern}: {metric.formula} until both sides are complete, less the acknowledgement's "
         f"latency (lower is better; {metric.source}). comm and comp are those of bare in the same session. "
+        f"{toolkit.hidden_words(part, ['mpi', 'variant', 'comp_s', 'size_bytes'])}"
         f"{toolkit.work_words(part)}{toolkit.interval_words(part)} {provenance}"
     )
     toolkit.footer(figure, caption)
@@ -103,7 +104,7 @@ def _panel(axes: Axes, part: pd.DataFrame) -> bool:
     axes.plot(bare["size_bytes"], comp + comm, **style.SERIAL)
     level = 0
     for variant in in_order(part["variant"], style.STYLES):
-        mine = part[part["variant"] == variant].drop_duplicates("size_bytes")
+        mine = toolkit.one_a_place(part[part["variant"] == variant], "size_bytes")
         if variant == LIMIT:
             toolkit.limit_line(axes, mine["size_bytes"].to_numpy(float), mine)
             continue
