@@ -13,7 +13,7 @@ from typing import Any
 from harness.base.mpis import MPIS
 from harness.job.program import Program
 from workloads import apps
-from workloads.apps.find import Found, find
+from workloads.apps.find import Found, beside, find
 from workloads.apps.model import Case, Code
 
 APPS = Path(apps.__file__).resolve().parent
@@ -64,8 +64,7 @@ def _fill(case: Case, found: Found, folder: Path) -> str:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
     for patterns in case.copies:
-        near = (path for pattern in patterns for path in sorted(found.path.resolve().parent.glob(pattern)))
-        source = next(near, None)
+        source = beside(found, patterns)
         if source is None:
             return f"it lacks {patterns[0].rpartition('/')[2]}, which is installed with it ({found.path})"
         shutil.copy(source, folder)

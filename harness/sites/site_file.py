@@ -28,13 +28,15 @@ Config = Mapping[str, Any]
 class Site:
     """What runs there: ReFrame's names of system and partition, where the programs of each MPI environment are.
 
-    `spack`: the environments that Spack installs; the programs of the others are there.
+    `spack`: the environments that Spack installs; the programs of the others are there. `apps`: of each environment,
+    other people's code -> the folder it is in.
     """
 
     system: str
     partition: str
     programs: dict[str, Path]
     spack: dict[str, spack.SiteEnvironment]
+    apps: dict[str, dict[str, str]]
 
 
 def partitions(path: Path) -> list[str]:
@@ -66,6 +68,7 @@ def read(path: Path, wanted: str = "") -> Site:
         partition["name"],
         programs,
         {name: chosen for name, chosen in built.items() if chosen},
+        {name: known.apps for name, known in extras.items()},
     )
 
 

@@ -66,6 +66,7 @@ class System:
     partition: str = ""
     emulated: bool = False
     model: Callable[[], dict[str, str]] = dict
+    apps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of each MPI: code -> the folder it is in
 
     @property
     def own_mpis(self) -> bool:
@@ -287,6 +288,7 @@ def by_name(name: str) -> System:
             programs=site.programs,
             spack=site.spack,
             partition=site.partition,
+            apps=site.apps,
         )
     raise UsageError(
         f"There is no system called '{name}'. There are: {', '.join(BUILTIN)}; or give the path of a ReFrame "

@@ -140,7 +140,9 @@ TACHYON = Code(
     "Tachyon (for SPEC MPI2007's 122.tachyon)",
     ("tachyon",),
     debian=("tachyon-bin-nox", "libtachyon-openmpi-0"),
-    note="its program is linked to the serial library unless the loader is given the other",
+    files=("usr/lib/*/libtachyon-openmpi.so.0",),
+    note="with libtachyon-openmpi-0 Debian's alternatives give its program that library; run it by hand: "
+    "./bench mpirun --mpi debian-openmpi --variant adaptive -n 2 -- tachyon SCENE.dat",
 )
 
 EXAML = Code(
@@ -148,5 +150,8 @@ EXAML = Code(
     "ExaML (for SPEC MPI2007's 125.RAxML)",
     ("examl",),
     debian=("examl",),
-    note="it wants a binary alignment and a starting tree of one's own: examl -s ALIGNMENT -t TREE -m GAMMA -n NAME",
+    note="it wants an alignment and a tree, and a new name for each run; by hand, with Debian's example: "
+    "gunzip -c /usr/share/doc/examl/testData/49.gz > 49 && parse-examl -s 49 -m DNA -n 49 && "
+    "./bench mpirun --mpi debian-openmpi --variant adaptive -n 2 -- /usr/lib/examl/bin/examl-sse3 -s 49.binary "
+    "-t /usr/share/doc/examl/testData/49.tree -m GAMMA -n NAME",
 )

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a code's programs are: in a folder that is named, an MPI's own, on PATH, a package's, in Spack's store."""
+"""Where a code's programs are: in a folder that is named, an MPI's own, on PATH, a package's, in Spack's store.
+
+And what its cases need besides and is not here.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -49,20 +53,46 @@ def find(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | Non
     return _in_spack(code, wanted)
 
 
+def beside(found: Found, patterns: Sequence[str]) -> Path | None:
+    """A file of the installation that a program belongs to, by the first of these patterns that has one."""
+    near = (path for pattern in patterns for path in sorted(found.path.resolve().parent.glob(pattern)))
+    return next(near, None)
+
+
+def lacks(code: Code, folders: Mapping[str, str] | None = None) -> list[str]:
+    """What a code and its cases need and is not here, by name: programs, and files of its installation."""
+    if find(code, (), folders) is None:
+        return [code.names[0]]
+    missing = [pattern.rpartition("/")[2] for pattern in code.files if not any(Path("/").glob(pattern))]
+    for case in code.cases:
+        found = find(code, case.programs(), folders)
+        if found is None:
+            missing.append(case.program)
+            continue
+        missing += [name for name, *_ in case.prepare if find(code, [name], folders) is None]
+        missing += [patterns[0].rpartition("/")[2] for patterns in case.copies if beside(found, patterns) is None]
+    return list(dict.fromkeys(missing))
+
+
 def _with_bin(folder: str | None) -> list[Path]:
     return [Path(folder), Path(folder) / "bin"] if folder else []
 
 
 def _in_spack(code: Code, names: Sequence[str]) -> Found | None:
     """Where Spack has installed it; OSU's programs are below libexec."""
-    if not code.spack or shutil.which("spack") is None:
+    spack = shutil.which("spack")
+    prefix = _prefix(spack, code.spack.split()[0]) if code.spack and spack else None
+    if prefix is None:
         return None
-    said = process.answer(["spack", "location", "-i", code.spack.split()[0]], SPACK_LIMIT_S)
-    if said.status != 0:
-        return None
-    prefix = Path(said.out.strip())
     for name in names:
         for path in [prefix / "bin" / name, *sorted((prefix / "libexec").glob(f"**/{name}"))]:
             if os.access(path, os.X_OK):
                 return Found(path, "Spack")
     return None
+
+
+@functools.cache
+def _prefix(spack: str, package: str) -> Path | None:
+    """Asked once: Spack takes a second to answer, and a code may have a dozen programs."""
+    said = process.answer([spack, "location", "-i", package], SPACK_LIMIT_S)
+    return Path(said.out.strip()) if said.status == 0 else None

@@ -85,8 +85,8 @@ def _filled(argument: str, points: Sequence[Mapping[str, Any]]) -> Iterable[str]
 class Code:
     """`names`: its programs, any of which shows that it is there; `wheel`: the MPI of harness.base.mpis whose wheels
     have it; `debian`: packages, linked to Debian's default MPI unless the title names another; `places`: folders of
-    theirs that are not on PATH, as patterns from /; `spack`: its package there; `variable`: of the environment, names
-    its folder; `note`: what else to know.
+    theirs that are not on PATH, as patterns from /; `files`: what else of theirs it needs, likewise; `spack`: its
+    package there; `variable`: of the environment, names its folder; `note`: what else to know.
     """
 
     name: str
@@ -94,6 +94,7 @@ class Code:
     names: tuple[str, ...]
     debian: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     spack: str = ""
     wheel: str = ""
     variable: str = ""
@@ -103,6 +104,10 @@ class Code:
     def how_to_get(self) -> str:
         """In words."""
         return "; or ".join(self._ways()) or self.note
+
+    def remark(self) -> str:
+        """The note, where how_to_get has not said it already."""
+        return self.note if self._ways() else ""
 
     def absent(self) -> str:
         """Why it cannot be run where it is not found."""
