@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from workloads.apps.reading import MB, Damaged, Output, Row, field, number, only
+from workloads.apps.reading import MB, Damaged, Output, Row, field, number, only, whole_lines
 
 _NPB_TITLE = re.compile(r"^\s*NAS Parallel Benchmarks\s*(?:\(.*\)\s*)?[\d.]* *-- *(\S+) Benchmark", re.MULTILINE)
 _LOOP_TIME = re.compile(r"^Loop time of (\S+) on (\d+) procs for (\d+) steps with (\d+) atoms", re.MULTILINE)
@@ -93,6 +93,7 @@ def p3dfft3(text: str) -> Output:
     """P3DFFT++'s test programs: the longest time of a transform and back over the ranks."""
     _transformed_back(text)
     seconds = only(r"^Transform time \(avg/min/max\): \S+ \S+ (\S+)", text, "the time of a transform")
+    whole_lines(text)
     return Output([Row({}, {"time_s": number(seconds, "Transform time")})])
 
 
@@ -158,9 +159,11 @@ def himeno(text: str) -> Output:
     a result."""
     rehearsal = only(r"^\s*MFLOPS:\s+\S+\s+time\(s\):\s+\S+\s+(\S+)\s*$", text, "the residual of its rehearsal")
     number(rehearsal, "Gosa")
-    if "Loop executed for" not in text:
+    _, _, measured = text.partition("Loop executed for")
+    if not measured:
         raise Damaged("it ends before its run did")
-    rate = only(r"^\s*MFLOPS(?: measured )?:\s*(\S+)", text, "its rate")
+    whole_lines(text)
+    rate = only(r"^\s*MFLOPS(?: measured )?:\s*(\S+)", measured, "its rate")
     seconds = only(r"^\s*(?:cpu :|MFLOPS:\s*\S+\s+time\(s\):)\s*(\S+)", text, "its time")
     return Output(
         [Row({}, {"flops": MB * number(rate, "MFLOPS"), "time_s": number(seconds, "cpu")})], f"Gosa {rehearsal}"

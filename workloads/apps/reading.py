@@ -58,6 +58,12 @@ def number(text: str, where: str) -> float:
     return value
 
 
+def whole_lines(text: str) -> None:
+    """Raises Damaged where the last line has no end: a number that is cut off is a number still."""
+    if not text.endswith("\n"):
+        raise Damaged("it ends within a line")
+
+
 def field(name: str, text: str) -> str:
     """The word after `name`, an equals sign or colon between, of the last line that begins so. Raises Damaged."""
     found = re.findall(rf"^\s*{re.escape(name)}\s*[=:]\s*(\S+)", text, re.MULTILINE)

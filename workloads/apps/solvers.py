@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from workloads.apps.reading import Damaged, Output, Row, number, only
+from workloads.apps.reading import Damaged, Output, Row, number, only, whole_lines
 
 
 def dolfinx(text: str) -> Output:
@@ -18,6 +18,7 @@ def dolfinx(text: str) -> Output:
     words = lines[-1][-1].split() if lines else []
     if len(words) < 3:
         raise Damaged("it lacks the time of its solver")
+    whole_lines(text)
     return Output([Row({}, {"time_s": number(words[-1], "ZZZ Solve")})], f"{iterations} iterations, norm {norm}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from workloads.apps.reading import MB, PERCENT, US, Column, Damaged, Output, Row, Value, number
+from workloads.apps.reading import MB, PERCENT, US, Column, Damaged, Output, Row, Value, number, whole_lines
 
 OSU_COLUMNS = {
     "Latency (us)": Column("latency_s", US),
@@ -53,12 +53,16 @@ _IMB_WITHOUT_END = "MT part"
 
 
 def osu(text: str) -> Output:
-    """A program of the OSU Micro-Benchmarks; with -c each line is validated."""
+    """A program of the OSU Micro-Benchmarks; with -c each line is validated.
+
+    It prints no last line: what sizes are lacking, the points that were asked for say.
+    """
     title = _OSU_TITLE.search(text)
     if title is None:
         raise Damaged("it has no title of the OSU Micro-Benchmarks")
     if "DATA VALIDATION ERROR" in text:
         raise Damaged("its own validation found wrong data")
+    whole_lines(text)
     columns: list[str] = []
     rows = []
     for line in text[title.end() :].splitlines():
@@ -109,6 +113,7 @@ def imb(text: str) -> Output:
             rows.append(_imb_row(heads, columns, words))
     if IMB_END not in text and _IMB_WITHOUT_END not in text:
         raise Damaged("it ends before its last line")
+    whole_lines(text)
     if not rows:
         raise Damaged("it has no line of results")
     return Output(rows)
