@@ -88,6 +88,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     @run_before("setup")
     def choose_scale(self) -> None:
         """Read the study; a bad setting ends here, before anything is submitted."""
+        self.study = self.study.asked(self._settings())
         self.chosen: Scale = self.study.scale(self.scale, self._settings())
 
     def _settings(self) -> dict[str, str]:

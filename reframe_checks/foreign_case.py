@@ -59,7 +59,7 @@ def environment(case: Case, found: Found, mpi: str) -> dict[str, str]:
 
 def _fill(case: Case, found: Found, folder: Path) -> str:
     """Put what the case reads into its folder; which file of its installation is lacking, or empty."""
-    for name, text in case.files.items():
+    for name, text in case.texts().items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)

@@ -64,6 +64,7 @@ class Parameter:
 
 
 # What bounds a launch, beside the study's own axes: Scale's fields of the same names.
+RANKS = "ranks"  # of somebody else's code
 LIMITS = {
     "launches": Parameter("launches a variant", int),
     "min_samples": Parameter("samples at least, a point", int),
@@ -150,6 +151,17 @@ class Study:
             return self.named().ranks or 1
         return self.tasks_per_node * (self.nodes or nodes)
 
+    def asked(self, settings: Mapping[str, str]) -> Study:
+        """The study with what `settings` change of it beside its points: how many ranks a case is given."""
+        if not self.case or RANKS not in settings:
+            return self
+        case, number = CASES[self.case][1], Parameter("ranks", int).parse(RANKS, settings[RANKS])
+        if not case.any_ranks and number != case.ranks:
+            raise UsageError(f"Study {self.name} runs on {case.ranks} ranks: what it reads is for as many.")
+        if int(number) < 1:
+            raise UsageError(f"--set {RANKS}={number}: more than 0 is wanted.")
+        return replace(self, ranks=int(number))
+
     def reporting(self, nodes: int) -> int:
         """How many ranks have a line of each point in a record."""
         return self.tasks(nodes) if self.workload else 1
@@ -201,6 +213,8 @@ class Study:
                 raise UsageError(f"--set {key}={text}: more than 0 is wanted.")
             limit: dict[str, Any] = {key: value}
             return replace(scale, **(limit | ({"more": {}} if key == "launches" else {})))
+        if key == RANKS and self.case:
+            return scale  # of the study, see `asked`
         axes = self._axes()
         if key in axes:
             values = tuple(axes[key].parse(key, part) for part in text.split(","))
@@ -209,7 +223,7 @@ class Study:
                     raise UsageError(f"--set {key}={text}: more than 0 is wanted.")
                 return replace(scale, limit=scale.limit | {key: values})
             return replace(scale, grids=tuple(grid | {key: values} for grid in scale.grids))
-        known = ", ".join([*axes, *LIMITS])
+        known = ", ".join([*axes, *LIMITS, *([RANKS] if self.case else [])])
         raise UsageError(f"Study {self.name} has no parameter '{key}'. It has: {known}.")
 
 

@@ -93,7 +93,8 @@ class Request:
     def jobs(self) -> list[Job]:
         """The jobs in the order in which they run; raises UsageError for a setting that a study does not know."""
         jobs = []
-        for study in self.studies:
+        for known in self.studies:
+            study = known.asked(self.settings)
             scale = study.scale(self.scale, self.settings)
             if self.system.model():
                 scale = replace(scale, point_s=simulated_point_s(study.tasks(self.nodes)))

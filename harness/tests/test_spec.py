@@ -19,6 +19,7 @@ from harness.job.plan import Plan, interleave
 from harness.job.program import Program
 from harness.job.runner import Runner
 from reframe_checks import foreign_case
+from reframe_checks.catalogue import studies
 from workloads.apps import find, table
 
 RUNSPEC = """#!/bin/bash
@@ -77,9 +78,12 @@ def installation(tmp_path: Path) -> Path:
     return folder
 
 
-def run(plan: Plan, installation: Path, tmp_path: Path, launches: int = 1) -> tuple[int, dict[str, list[Any]]]:
+def run(
+    plan: Plan, installation: Path, tmp_path: Path, launches: int = 1, ranks: int = 2
+) -> tuple[int, dict[str, list[Any]]]:
     """The runner's status, and the lines of a launch's record by its variant."""
-    code, case = table.CASES[NAME]
+    code, known = table.CASES[NAME]
+    case = replace(known, ranks=ranks)
     found = find.find(code, case.programs(), {code.name: str(installation)})
     assert found is not None
     points = [{"benchmark": name, "size": "mtest"} for name in CODES]
@@ -103,6 +107,14 @@ def run(plan: Plan, installation: Path, tmp_path: Path, launches: int = 1) -> tu
     status = Runner(own, tmp_path / "session").run()
     folder = tmp_path / "session" / "records"
     return status, {x.variant: records.read(folder / f"{x.identity}.jsonl").points for x in own.launches}
+
+
+def test_it_runs_on_as_many_ranks_as_the_run_asks_for(plan: Plan, installation: Path, tmp_path: Path) -> None:
+    run(plan, installation, tmp_path, ranks=4)
+    calls = (installation / "calls").read_text().splitlines()
+    assert calls[:2] == ["build mtest 4 126.lammps 137.lu", "run mtest 4 126.lammps 137.lu"]
+    asked = studies()[NAME].asked({"ranks": "4"})
+    assert asked.tasks(2) == 4
 
 
 def test_it_is_built_once_and_its_arms_go_through_submit(plan: Plan, installation: Path, tmp_path: Path) -> None:

@@ -6,12 +6,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.job.program import Program
+from harness.sessions.request import Request
+from harness.sites.systems import by_name
 from reframe_checks import foreign_case
+from reframe_checks.base_check import WorkloadCheck
+from reframe_checks.catalogue import studies
 from workloads.apps.find import Found
 from workloads.apps.model import Case, Code
 from workloads.apps.table import CASES
@@ -95,6 +101,30 @@ def test_an_axis_stands_for_its_values() -> None:
     points = [{"atoms": atoms, "steps": 100} for atoms in (1, 2)]
     assert case.words(points) == ["-n", "1", "2", "--steps=100", "{none}"]
     assert case.words([]) == list(case.arguments)
+
+
+def test_a_run_says_how_many_ranks_a_code_gets(made: Make, tmp_path: Path) -> None:
+    """In the launch and in the file that divides OpenFOAM's cells; a code whose input is for two stays at two."""
+    study = studies()["openfoam-cavity"]
+    assert (study.tasks(2), study.asked({}).tasks(2), study.asked({"ranks": "4"}).tasks(2)) == (2, 2, 4)
+    asked = Request([study], by_name("local"), ["mpich"], [], settings={"ranks": "4"})
+    assert [job.study.tasks(2) for job in asked.jobs()] == [4]
+    check = SimpleNamespace(study=study, scale="test", _settings=lambda: {"ranks": "4"})
+    WorkloadCheck.choose_scale(check)
+    assert check.study.tasks(2) == 4
+    code, case = CASES["openfoam-cavity"]
+    program = of(code, replace(case, ranks=4), made("icoFoam", "blockMesh", "decomposePar"), tmp_path / "stage")
+    assert isinstance(program, Program)
+    assert program.ranks == 4
+    divided = (tmp_path / "stage" / "system" / "decomposeParDict").read_text()
+    assert "numberOfSubdomains 4;" in divided
+    assert "n (4 1 1)" in divided
+    with pytest.raises(UsageError, match="Study osu-latency runs on 2 ranks: what it reads is for as many"):
+        studies()["osu-latency"].asked({"ranks": "4"})
+    with pytest.raises(UsageError, match="more than 0 is wanted"):
+        study.asked({"ranks": "0"})
+    with pytest.raises(UsageError, match="has no parameter 'ranks'"):
+        studies()["overlap-ratio"].scale("test", {"ranks": "4"})
 
 
 def test_each_case_has_its_own_name_and_can_be_prepared() -> None:

@@ -21,6 +21,7 @@ LAMMPS = Code(
             others=("lmp_mpi",),
             arguments=("-in", "in.melt", "-log", "none"),
             parser=lammps,
+            any_ranks=True,
             points={"atoms": (32000,), "steps": (100,)},
             quantities={"time_s": LEADING_TIME},
             result=r"0: -4\.61343\d*, 100: -4\.6223\d*",
@@ -45,6 +46,7 @@ DOLFINX = Code(
             program="dolfinx-scaling-test",
             arguments=tuple(_DOLFINX.format(ksp=ksp).split()),
             parser=solvers.dolfinx,
+            any_ranks=True,
             quantities={"time_s": LEADING_TIME},
         )
         for ksp in ("cg", "pipecg")
@@ -64,6 +66,7 @@ OPENFOAM = Code(
             program="icoFoam",
             arguments=("-parallel",),
             parser=solvers.openfoam,
+            any_ranks=True,
             quantities={"cpu_s": TIME},
             files=inputs.CAVITY,
             prepare=(("blockMesh",), ("decomposePar", "-force")),
@@ -85,6 +88,7 @@ QUANTUM_ESPRESSO = Code(
             program="pw.x",
             arguments=("-in", "si.in"),
             parser=solvers.quantum_espresso,
+            any_ranks=True,
             quantities={"time_s": LEADING_TIME, "cpu_s": TIME},
             result=r"-15\.8508\d+ Ry, accuracy below 1e-(0[6-9]|\d\d)",
             files={"si.in": inputs.SILICON},

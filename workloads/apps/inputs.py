@@ -116,7 +116,7 @@ PISO { nCorrectors 2; nNonOrthogonalCorrectors 0; pRefCell 0; pRefValue 0; }""",
     "system/decomposeParDict": _foam(
         "dictionary",
         "decomposeParDict",
-        "numberOfSubdomains 2;\nmethod simple;\nsimpleCoeffs { n (2 1 1); delta 0.001; }",
+        "numberOfSubdomains {ranks};\nmethod simple;\nsimpleCoeffs { n ({ranks} 1 1); delta 0.001; }",
     ),
     "constant/transportProperties": _foam("dictionary", "transportProperties", "nu [0 2 -1 0 0 0 0] 0.01;"),
     "0/p": _foam(

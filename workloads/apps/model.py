@@ -22,6 +22,7 @@ class Quantity:
         return {"unit": self.unit, "better": self.better, "leading": self.leading}
 
 
+RANKS = "{ranks}"
 TIME = Quantity("s", "lower")
 LEADING_TIME = Quantity("s", "lower", leading=True)
 SHARE = Quantity("1", "higher")
@@ -34,7 +35,8 @@ class Case:
     """One way to run a code.
 
     `arguments`: "{axis}" alone stands for the values of that axis among the points that are asked for, within a word
-    for its only value. `points`: axis -> values, lines of the code's own output. `quantities`: what is read there;
+    for its only value; "{ranks}", in `files` too, for how many ranks there are: `ranks`, and where `any_ranks` holds as
+    many as a run asks for. `points`: axis -> values, lines of the code's own output. `quantities`: what is read there;
     the whole time counts where none of them leads. `others`: what the program is called elsewhere. `files`: what it
     reads in its folder, by name. `copies`: files of the code's own installation that it reads there, too: of each the
     patterns, from the folder of its program. `prepare`: commands that are run in the folder before anything is
@@ -53,6 +55,7 @@ class Case:
     points: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     quantities: Mapping[str, Quantity] = field(default_factory=dict)
     ranks: int = 2
+    any_ranks: bool = False
     result: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
@@ -69,7 +72,12 @@ class Case:
 
     def words(self, points: Sequence[Mapping[str, Any]]) -> list[str]:
         """The arguments with which these points are measured."""
-        return [word for argument in self.arguments for word in _filled(argument, points)]
+        arguments = [argument.replace(RANKS, str(self.ranks)) for argument in self.arguments]
+        return [word for argument in arguments for word in _filled(argument, points)]
+
+    def texts(self) -> dict[str, str]:
+        """The files that it reads, by name."""
+        return {name: text.replace(RANKS, str(self.ranks)) for name, text in self.files.items()}
 
 
 def _filled(argument: str, points: Sequence[Mapping[str, Any]]) -> Iterable[str]:
