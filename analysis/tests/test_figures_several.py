@@ -17,6 +17,7 @@ from analysis.evidence import Evidence
 from analysis.figures.runtime import Runtime
 from analysis.figures.sweep import Sweep
 from analysis.figures.toolkit import Drawn
+from analysis.records import frames
 from analysis.records.load import load
 from analysis.tests.test_claims import study_session
 
@@ -67,11 +68,11 @@ def test_a_code_that_failed_has_a_cross_and_its_reason_and_a_disturbed_one_says_
     stolen = {"noise": {"steal_s": 1.0}}
     measured = {"bare": whole(1.0), "adaptive": whole(1.1, **stolen), "idle": bad}
     drawn = figures(study_session(tmp_path / "s", LAMMPS, measured))["third_party"]
-    of = drawn.points.set_index("variant")
-    assert np.isnan(of.loc["idle", "value"])
-    assert (of.loc["idle", "status"], of.loc["idle", "reason"]) == ("failed", "its result is wrong: 1")
-    assert of.loc["adaptive", "status"] == "ok"
-    assert of.loc["adaptive", "reason"].startswith("the machine was disturbed: others took ")
+    of = {row["variant"]: row for row in frames.rows(drawn.points)}
+    assert np.isnan(of["idle"]["value"])
+    assert (of["idle"]["status"], of["idle"]["reason"]) == ("failed", "its result is wrong: 1")
+    assert of["adaptive"]["status"] == "ok"
+    assert of["adaptive"]["reason"].startswith("the machine was disturbed: others took ")
     assert any(line.get_marker() == "x" for line in drawn.figure.axes[0].lines)
     assert drawn.found == "Without a number: lammps melt: atoms 32000 on mpich (idle): its result is wrong: 1."
 
