@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.errors import UsageError
-from analysis.gate.odd import BETWEEN, COMPUTATION, TRANSFER, odd, words
+from analysis.gate.odd import BETWEEN, COMPUTATION, TRANSFER, odd, rounds_wanted, words
 from analysis.gate.verdict import Odd
 from analysis.records.load import Records, load
 from analysis.text_table import markdown
@@ -34,9 +34,21 @@ class Nodes:
         turns = [set(rounds) for places in self.measured.values() for rounds in places.values()]
         return len(set.intersection(*turns)) if turns else 0
 
+    @property
+    def wanted(self) -> int:
+        """The fewest launches in which each node and each link could be named."""
+        return max((rounds_wanted(len(places)) for places in self.measured.values() if len(places) > 1), default=0)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether that nobody is named says nothing."""
+        return not self.odd and self.rounds < self.wanted
+
     def sentence(self) -> str:
         if not self.measured:
             return f"Nothing was measured: {self.failed[0] if self.failed else 'there is no record'}."
+        if self.too_few:
+            return f"Nothing can be said of a node or a link: too few launches, {self.rounds} of {self.wanted} wanted."
         over = f"over {self.rounds} launches on {len(self.nodes)} nodes"
         if not self.odd:
             return f"No node and no link is slower than the others by more than 5 %, {over}."
@@ -115,6 +127,7 @@ def as_json(found: Nodes) -> str:
             "nodes": found.nodes,
             "odd": [{"where": o.where, "what": o.what, "ratio": o.ratio, "low": o.low} for o in found.odd],
             "launches": found.rounds,
+            "wanted": found.wanted,
             "measured_s": found.measured,
             "failed": found.failed,
             "sentence": found.sentence(),

@@ -111,6 +111,19 @@ def test_nodes_and_pairs_of_a_session(session: Path) -> None:
     assert json.loads(node_pairs.as_json(found))["odd"][0]["where"] == "n2"
 
 
+def test_too_few_launches_say_nothing_of_anybody(session: Path) -> None:
+    wanted = odd.rounds_wanted(3)
+    for turn in range(wanted - 1, 16):
+        (session / "records" / f"s.{turn}.jsonl").unlink()
+    found = node_pairs.read(session)
+    assert not found.odd and found.too_few
+    assert f"too few launches, {wanted - 1} of {wanted} wanted" in found.sentence()
+    for turn in range(16):
+        record(session / "records", turn, slow="")
+    found = node_pairs.read(session)
+    assert not found.too_few and "No node and no link is slower" in found.sentence()
+
+
 def test_a_session_without_records_says_so_and_another_one_is_refused(session: Path) -> None:
     for path in (session / "records").iterdir():
         path.unlink()

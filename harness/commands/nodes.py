@@ -21,7 +21,7 @@ from reframe_checks import catalogue
 
 STUDY = "node-pairs"
 SPARE = 2  # launches beyond the fewest that can show anything
-ODD = 3  # the status of ./bench gate for a node
+NOT_TOLD = 3  # the status of ./bench gate for a node, and for undecided
 
 
 def nodes(
@@ -41,7 +41,8 @@ def nodes(
     Every node computes alone, and every two of them exchange messages: pairs side by side, so that n nodes take n - 1
     rounds. What is named is shown to be slower than the middle of the others by more than 5 %.
 
-    Exit status 0: nothing is odd. 3: what is odd is named. 1: a launch failed. 2: a wrong call.
+    Exit status 0: nothing is odd. 3: what is odd is named, or there were too few launches to name any. 1: a launch
+    failed. 2: a wrong call.
 
     Example: ./bench nodes --system site.py --nodes 16
     """
@@ -89,4 +90,4 @@ def _tell(paths: list[Path], json: bool, out: Path | None) -> int:
     tables.write(node_pairs.as_json(found) if json else node_pairs.as_markdown(found), out)
     if not found.measured:
         return 1
-    return ODD if found.odd else 0
+    return NOT_TOLD if found.odd or found.too_few else 0

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from analysis.gate import node_pairs
 from harness.cli import main
-from harness.commands.nodes import ODD, _request
+from harness.commands.nodes import NOT_TOLD, _request, _tell
 from harness.tests.sessions import bench, results, state
 from harness.vcluster import cluster as virtual
 from harness.vcluster.tests.vcluster_fixtures import run
@@ -51,6 +52,17 @@ def test_calls_that_cannot_be(results: Path, capsys: pytest.CaptureFixture[str])
         assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("launches", "status"), [(2, NOT_TOLD), (16, 0)])
+def test_too_few_launches_to_name_anybody_are_no_success(
+    launches: int, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turns = dict.fromkeys(range(launches), 0.01)
+    found = node_pairs.Nodes(["a", "b"], {"computation": {"a": turns, "b": turns}}, [], [])
+    monkeypatch.setattr(node_pairs, "read", lambda _: found)
+    assert _tell([Path("session")], json=False, out=None) == status
+    assert ("too few launches, 2 of 12 wanted" in capsys.readouterr().out) == (launches == 2)
+
+
 def odd(folder: Path, number: int) -> tuple[int, list[dict[str, Any]]]:
     """The status of ./bench nodes, and what it names."""
     file = folder / "nodes.json"
@@ -70,7 +82,7 @@ def test_a_node_with_a_slow_link_is_named(tmp_path: Path) -> None:
     delayed = run(nodes, "vc3", "tc", "qdisc", "replace", "dev", "eth0", "root", *SLOW)
     assert delayed.returncode == 0, delayed.stderr
     status, found = odd(tmp_path, 4)
-    assert status == ODD
+    assert status == NOT_TOLD
     slow = [one for one in found if one["what"] == "transfer of 1048576 bytes"]
     assert max(slow, key=lambda one: float(one["ratio"]))["where"] == "vc3", found
 
@@ -86,6 +98,6 @@ def test_a_node_whose_cpu_is_shared_is_named(tmp_path: Path) -> None:
             status, found = odd(tmp_path, 2)
         finally:
             busy.kill()
-    assert status == ODD
+    assert status == NOT_TOLD
     assert {one["where"] for one in found} == {"vc2"}, found
     assert all(one["what"].startswith("computation") for one in found)
