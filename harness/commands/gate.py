@@ -30,6 +30,7 @@ FOLDER = "gate"
 
 
 def gate(
+    context: typer.Context,
     base: Annotated[str, typer.Option("--base", metavar="ARM", help="What is merged already.")] = "",
     new: Annotated[str, typer.Option("--new", metavar="ARM", help="What is to be merged.")] = "",
     study: Annotated[list[str], typer.Option("--study", metavar="STUDY", help="See ./bench list.")] = ["overlap-ratio"],  # noqa: B006 - Typer copies it
@@ -68,6 +69,8 @@ def gate(
     """
     from analysis.gate import store as stores  # noqa: PLC0415 - a second of imports
 
+    if resume:
+        options.none_beside(context, "resume", "out", "store")
     stores.read(store or default_store())  # a damaged one is said before anything is measured
     try:
         if resume:

@@ -25,6 +25,7 @@ NOT_TOLD = 3  # the status of ./bench gate for a node, and for undecided
 
 
 def nodes(
+    context: typer.Context,
     system: options.System = "vcluster",
     number: Annotated[int, typer.Option("--nodes", min=2, max=4096, help="How many nodes.")] = 4,
     mpi: options.OneMpi = "mpich",
@@ -49,6 +50,7 @@ def nodes(
     if table:
         return _tell(tables.named(table), json, out)
     if resume:
+        options.none_beside(context, "resume", "force", "json", "out")
         session = sessions.load(resume)
         request = from_facts(session.facts)
         if [study.name for study in request.studies] != [STUDY]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options that several commands share: one wording, one meaning."""
+"""Options that several commands share: one wording, one meaning; and which of them may stand beside another."""
 
 from __future__ import annotations
 
@@ -79,12 +79,13 @@ Settings = Annotated[
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the interleaved schedule.")]
 Nodes = Annotated[int, typer.Option("--nodes", min=1, max=4096, help="How many nodes.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
+GIVEN = ("COMMANDLINE", "ENVIRONMENT")  # where an option may come from, if it is not its default
 
 
-def alone(context: typer.Context, option: str, why: str) -> None:
-    """UsageError with `why` if the call has anything beside `option`: it would be ignored."""
+def none_beside(context: typer.Context, name: str, *allowed: str) -> None:
+    """UsageError where others than the `allowed` ones are given beside --`name`, which goes on with a session."""
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
-        if option not in parameter.opts and source and source.name == "COMMANDLINE":
+        if parameter.name not in (name, *allowed) and source is not None and source.name in GIVEN:
             word = parameter.opts[0] if parameter.param_type_name == "option" else "the program"
-            raise UsageError(f"{option} {why}: leave {word} out.")
+            raise UsageError(f"--{name} goes on with what its session was asked for: leave {word} out.")

@@ -83,7 +83,7 @@ def tune(
         print(_tables())
         return 0
     if resume:
-        options.alone(context, "--resume", "goes on with a race as it was asked for")
+        options.none_beside(context, "resume")
         session = sessions.load(resume)
         request = from_facts(session.facts)
         if request.race is None:

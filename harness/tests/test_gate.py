@@ -104,7 +104,15 @@ CALLS = {
     ("--base", "bare", "--new", "off", "--minutes", "0.2"): "give more --minutes, or fewer points",
     ("--base", "bare", "--new", "off", "--study", "timer-period"): "sweeps settings of the engine",
     ("--base", "bare", "--new", "off", "--mpi", "mpich,openmpi"): "of one MPI",
-    ("--resume", "nothing"): "no session 'nothing'",
+}
+RESUMED = {
+    ("gate", "--store=x", "--out=x"): "no session 'nothing'",
+    ("gate", "--minutes=40"): "leave --minutes out",
+    ("gate", "--new=timer"): "leave --new out",
+    ("gate", "--set=size_bytes=8"): "leave --set out",
+    ("nodes", "--force", "--json"): "no session 'nothing'",
+    ("nodes", "--launches=40"): "leave --launches out",
+    ("nodes", "--nodes=4"): "leave --nodes out",
 }
 
 
@@ -112,6 +120,16 @@ CALLS = {
 def test_calls_that_cannot_be(call: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gate", "--system", "local", *call]) == 2
     assert CALLS[call] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("call", RESUMED)
+def test_what_a_session_was_asked_for_is_not_asked_for_again(
+    call: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where it is what the option is by default."""
+    command, *options = call
+    assert main([command, "--resume", "nothing", *options]) == 2
+    assert RESUMED[call] in capsys.readouterr().err
 
 
 def test_a_damaged_store_is_said_before_anything_is_measured(
