@@ -42,8 +42,9 @@ VARIANT = "adaptive"
 LIMIT_S = 900.0
 VERDICTS = (0, 1, 3)
 ENOUGH = 5  # earlier gates, without which a gate says nothing of the system
-RIGHT = """`right`: `node` where one node is busy and the candidate is not slower, `system` where all nodes are; else
-`commit` where the candidate is slower, and anything else where it is not."""
+RIGHT = """`right`: `node` where one node is busy and the candidate is not slower, `system` where all nodes are, `same`
+where the candidate is a copy of the baseline in another folder; else `commit` where the candidate is slower, and
+anything else where it is not."""
 LARGER = {f"LARGER_ENVIRONMENT_{n}": "x" * 1000 for n in range(8)}
 OVERLAP = ("overlap-ratio", "--set=size_bytes=1048576,4194304", "--set=comp_over_comm=1.0", "--set=pattern=both")
 LATENCY = ("latency-flavours", "--set=size_bytes=1,1024")
@@ -88,7 +89,7 @@ KINDS = (
     Kind("latency, 5 % longer", 5, LATENCY, 1.05),
     Kind("miniGhost, the same twice", 5, APPLICATION),
     Kind("miniGhost, computation 10 % slower", 5, APPLICATION, 1.1),
-    Kind("overlap, a copy in another folder with a larger environment", 5, OVERLAP, copy=True),
+    Kind("overlap, a copy in another folder with a larger environment", 5, OVERLAP, copy=True, told="same"),
     Kind("overlap, the same twice, a busy node", 5, OVERLAP, busy=("vc2",), told="node"),
     Kind("overlap, computation 50 % slower, a busy node", 5, OVERLAP, 1.5, busy=("vc2",), told="commit"),
     Kind("overlap, the same twice, all nodes busy", 5, OVERLAP, busy=("vc1", "vc2"), told="system"),

@@ -67,6 +67,12 @@ def test_where_nodes_are_busy_one_verdict_alone_is_right() -> None:
         assert kind.right(kind.told) and not any(map(kind.right, {"node", "commit", "system", "same"} - {kind.told}))
 
 
+def test_a_copy_in_another_folder_has_to_be_the_same() -> None:
+    """It is what the gate is for: undecided, or a node that is called slow, does not show it."""
+    (kind,) = [kind for kind in real_gates.KINDS if kind.copy]
+    assert kind.right("same") and not any(map(kind.right, ("undecided", "node", "system", "faster", "commit")))
+
+
 def test_busy_nodes_are_so_for_as_long_as_a_gate_runs() -> None:
     def running() -> list[str]:
         found = process.answer(["pgrep", "--parent", str(os.getpid()), "--full", "while :; do :; done"], 20)
