@@ -53,8 +53,8 @@ class Series:
 
 @dataclass(frozen=True)
 class Measurement:
-    """All that a gate measured. `baseline`: what it really was, in a word; `where`: on what. `canary`: what it
-    measures -> node or pair of nodes -> round -> seconds."""
+    """All that a gate measured. `baseline`: what it really was, in a word; `where`: on what; `commit`: of the checkout.
+    `canary`: what it measures -> node or pair of nodes -> round -> seconds."""
 
     session: str
     plan: Plan
@@ -64,6 +64,7 @@ class Measurement:
     series: list[Series]
     canary: dict[str, dict[str, dict[int, float]]]
     notes: list[str]
+    commit: str = ""
 
     def complete_rounds(self) -> list[int]:
         """The rounds in which every point was measured under every arm, in order."""
@@ -91,6 +92,7 @@ def read(path: Path) -> Measurement:
         series=_series(records) if measuring else [],
         canary=_canary(records) if measuring else {},
         notes=records.cautions(),
+        commit=(facts.get("git") or {}).get("commit", ""),
     )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from analysis.errors import Failure, UsageError
+from analysis.gate.measured import Measurement
 from analysis.gate.verdict import NOT_TOLD, STATUS, GateFound, Verdict
 
 SUFFIX = ".gate.json"
@@ -25,9 +26,11 @@ SUFFIX = ".gate.json"
 @dataclass(frozen=True)
 class Entry:
     """One gate. `where`: system, nodes and MPI, of which only equal ones are held against each other; `ratios`: point
-    -> candidate over baseline; `values`: see history.values_of. `time` is in ISO 8601, UTC."""
+    -> candidate over baseline; `values`: see history.values_of. `time` is in ISO 8601, UTC. `commit`: of the checkout
+    that measured, whose engine an arm has that names none. What a later version adds is not read here, and no damage.
+    """
 
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+    __pydantic_config__ = ConfigDict(extra="ignore", strict=True)
 
     session: str
     time: str
@@ -38,12 +41,22 @@ class Entry:
     ratios: dict[str, float]
     values: dict[str, float]
     schema: int = 1
+    commit: str = ""
 
 
-def entry_of(found: GateFound, time: str, where: str, values: dict[str, float]) -> Entry:
+def entry_of(found: GateFound, what: Measurement, values: dict[str, float]) -> Entry:
     """What is kept of a gate."""
-    ratios = {point.name: point.ratio for point in found.points}
-    return Entry(found.session, time, where, found.base, found.new, found.verdict.value, ratios, values)
+    return Entry(
+        session=found.session,
+        time=what.time,
+        where=what.where,
+        base=found.base,
+        new=found.new,
+        verdict=found.verdict.value,
+        ratios={point.name: point.ratio for point in found.points},
+        values=values,
+        commit=what.commit,
+    )
 
 
 def add(folder: Path, entry: Entry) -> Path:

@@ -51,7 +51,7 @@ def session(tmp_path: Path) -> Path:
     gate = {"arms": arms, "rounds": 3, "looks": [3], "margin": 0.02, "base": "bare", "new": "off"}
     facts = {
         "session": "g", "created": "2026", "system": "vcluster", "mpi_names": ["mpich"], "request": {"gate": gate},
-        "identity": {"mpich engine": "12ab"}, "state": "complete",
+        "identity": {"mpich engine": "12ab"}, "state": "complete", "git": {"commit": "34cd", "dirty": False},
     }  # fmt: skip
     (tmp_path / "session.json").write_text(json.dumps(facts))
     folder = tmp_path / "records"
@@ -72,6 +72,7 @@ def test_arms_by_round_and_the_canary_by_node(session: Path) -> None:
     assert found.canary["computation"] == {"vc1": {0: 0.2, 1: 0.2, 2: 0.2}, "vc2": {0: 0.2, 1: 0.2, 2: 0.2}}
     assert list(found.canary["transfer"]) == ["vc1 and vc2"]
     assert found.baseline == "bare 12ab" and "vc1, vc2" in found.where
+    assert found.commit == "34cd"
 
 
 def test_what_failed_is_trouble_until_it_is_run_again(session: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import Failure, UsageError
-from analysis.gate import store
+from analysis.gate import measured, store
+from analysis.gate.judge import judge
 
+PLAN = measured.Plan(12, [12], 0.02, "adaptive", "timer")
 ENTRY = store.Entry("20261122-gate", "2026-11-22T10:00:00", "vcluster, mpich", "adaptive", "timer", "same", {}, {})
 
 
@@ -61,6 +64,23 @@ def test_a_damaged_file_is_named_and_left(tmp_path: Path, damage: bytes) -> None
     with pytest.raises(UsageError, match=r"broken\.gate\.json .* is damaged"):
         store.read(tmp_path)
     assert broken.read_bytes() == damage
+
+
+def test_what_a_later_version_writes_beside_is_no_damage(tmp_path: Path) -> None:
+    path = store.add(tmp_path, ENTRY)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"of_tomorrow": [1]}))
+    assert store.read(tmp_path) == [ENTRY]
+
+
+def test_the_commit_of_the_checkout_is_kept(tmp_path: Path) -> None:
+    """Which an arm like "adaptive" does not name; a file of an earlier version has none."""
+    what = measured.Measurement("g", PLAN, "adaptive", "vcluster, mpich", "2026", [], {}, [], commit="12ab")
+    path = store.add(tmp_path, store.entry_of(judge(what), what, {}))
+    assert store.read(tmp_path)[0].commit == "12ab"
+    kept = json.loads(path.read_text())
+    del kept["commit"]
+    path.write_text(json.dumps(kept))
+    assert store.read(tmp_path)[0].commit == ""
 
 
 def test_a_store_that_cannot_be_is_a_sentence(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from harness.commands.history import default_store
 from harness.commands.run import usable
 from harness.job import read_back
 from harness.job.plan import Gate
-from harness.sessions import gates
+from harness.sessions import arms, gates
 from harness.sessions import run as runs
 from harness.sessions import session as sessions
 from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
@@ -103,6 +103,7 @@ def _asked(
     mpis = choose_mpis(mpi, chosen)
     if len(mpis) != 1:
         raise UsageError("A gate is of one MPI: name it with --mpi.")
+    base, new = arms.named(base), arms.named(new)
     request = Request(by_names(study), chosen, mpis, [], scale, parse_settings(settings), seed, nodes)
     rule = Rule(margin=_margin(margin))
     rounds = gates.planned(request, (base, new), minutes, lambda points: fewest(rule.false_alarms / points))
@@ -159,7 +160,7 @@ def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> in
     for place in filter(None, (session.path / FOLDER, out)):
         outputs.write(found, place)
     print(f"{found.verdict.value}: {found.sentence}")
-    stores.add(kept, stores.entry_of(found, what.time, what.where, values))
+    stores.add(kept, stores.entry_of(found, what, values))
     return found.status
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from harness.base.paths import results_dir
 
 STORE = "gates"
+SHORT = 12  # characters of a commit's name
 
 
 def default_store() -> Path:
@@ -37,15 +39,25 @@ def history(
     if not entries:
         print("No gate is in the store yet: ./bench gate puts one there.")
         return 0
-    rows = [[entry.time, entry.where, entry.new, entry.base, entry.verdict, entry.session] for entry in entries]
-    print("\n".join(markdown(["time", "where", "candidate", "baseline", "verdict", "session"], rows)))
+    rows = [
+        [one.time, one.where, _short(one.new), _short(one.base), one.commit[:SHORT], one.verdict, one.session]
+        for one in entries
+    ]
+    columns = ["time", "where", "candidate", "baseline", "checkout", "verdict", "session"]
+    print("\n".join(markdown(columns, rows)))
     print()
     found = changes.changes(entries)
     if not found:
         print(f"No change in the ratios of {len(changes.series(entries))} series.")
     for one in found:
+        which = f"{_short(one.entry.new)} of checkout {one.entry.commit[:SHORT] or 'unknown'}"
         print(
-            f"{one.point} on {one.where}: {100 * (one.ratio - 1):+.1f} % since {one.entry.session} "
-            f"({one.entry.new}), adjusted p {one.adjusted:.2g}"
+            f"{one.point} on {one.where}: {100 * (one.ratio - 1):+.1f} % since {one.entry.session} ({which}), "
+            f"adjusted p {one.adjusted:.2g}"
         )
     return 0
+
+
+def _short(words: str) -> str:
+    """An arm in a table: a commit's name at the length at which git tells one from another."""
+    return re.sub(rf"(?<=^commit:)([0-9a-f]{{{SHORT}}})[0-9a-f]+", r"\1", words)

@@ -17,9 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.base import process, settings_file, variants
+from harness.base import git, process, settings_file, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import Mpi
+from harness.base.paths import ROOT, require_clone
 from harness.sessions import commit_builds, loaded_modules
 
 DEFAULT_VARIANT = "adaptive"
@@ -64,6 +65,16 @@ def parse(text: str) -> Source:
         return Source("", "", *_under(text))
     except UsageError as error:
         raise UsageError(f"Arm '{text}': {error} An arm is {FORMS}.") from error
+
+
+def named(text: str) -> str:
+    """The words of an arm with a commit's whole name in place of a revision, which is another commit's tomorrow."""
+    source = parse(text)
+    if source.kind != "commit":
+        return text
+    require_clone("An arm that is a commit")
+    _, comma, under = text.partition(",")
+    return f"commit:{git.commit_of(ROOT, source.where)}{comma}{under}"
 
 
 def _under(text: str) -> tuple[str, dict[str, str]]:

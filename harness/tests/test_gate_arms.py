@@ -14,6 +14,7 @@ from harness.base import git
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.variants import Recipe
+from harness.commands.gate import _asked
 from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Arm, Gate, Launch, Plan, gate_schedule
 from harness.job.read_back import PROGRAM
@@ -22,6 +23,8 @@ from harness.sessions import arms, commit_builds, gates, loaded_modules
 from harness.sessions.arms import Source
 
 MPICH = MPIS["mpich"]
+# --study, --system, --mpi, --margin, --minutes, --scale, --set, --nodes, --seed
+ASKED = (["overlap-ratio"], "local", "mpich", "2%", 20.0, "quick", [], 2, 1)
 
 
 def test_arms_in_words() -> None:
@@ -30,6 +33,19 @@ def test_arms_in_words() -> None:
     assert arms.parse("prefix:/opt/x,timer:slice_us=50") == arms.Source("prefix", "/opt/x", "timer:slice_us=50")
     assert arms.parse("mpi:openmpi,bare") == arms.Source("mpi", "openmpi", "bare")
     assert arms.parse("mpi-async") == arms.Source("", "", "mpi-async")
+
+
+def test_a_commit_is_named_whole_since_a_revision_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"HEAD": "a" * 40, "v1.0": "b" * 40}
+    monkeypatch.setattr(git, "commit_of", lambda _, revision: known[revision])
+    assert arms.named("commit:HEAD") == f"commit:{'a' * 40}"
+    assert arms.named("commit:v1.0,timer:slice_us=50") == f"commit:{'b' * 40},timer:slice_us=50"
+    for words in ("adaptive:burst=5", "prefix:/opt/x,timer", "mpi:openmpi"):
+        assert arms.named(words) == words
+    monkeypatch.setattr(gates, "planned", lambda *_: 12)
+    request, asked, plan = _asked("commit:HEAD", "commit:v1.0", *ASKED)
+    assert asked == (plan.base, plan.new) == (f"commit:{'a' * 40}", f"commit:{'b' * 40}")
+    assert request.variants == []
 
 
 def test_a_file_has_settings_of_the_engine_and_variables_of_the_mpi(tmp_path: Path) -> None:
