@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where a series of gates changed: a loss that creeps in below every single gate's margin is found here.
 
-The series is that of the candidate's ratios of one point at one place, which the machine's own changes do not move:
-candidate and baseline ran by turns. ruptures finds where the series splits best. That a split is more than chance says
-a permutation of the series, which looks for its best split as well, and Holm's correction over all series. Each half is
-then looked at again.
+The series is that of the candidate's ratios of one point in one comparison on one system, which the machine's own
+changes do not move: candidate and baseline ran by turns, so on which of its nodes does not matter either. ruptures
+finds where the series splits best. That a split is more than chance says a permutation of the series, which looks for
+its best split as well, and Holm's correction over all series. Each half is then looked at again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,23 +26,34 @@ PERMUTATIONS = 999
 FALSE_ALARMS = 0.05  # the chance of any change in a history in which nothing did
 
 
+class Key(NamedTuple):
+    """What the gates of a series have in common. `place`: see Entry.place; `comparison`: see measured.Measurement."""
+
+    place: str
+    comparison: str
+    point: str
+
+    def __str__(self) -> str:
+        return f"{self.point} on {self.place}, {self.comparison}"
+
+
 @dataclass(frozen=True)
 class Change:
-    """From `entry` on, the ratios of `point` are `ratio` times what they were. `adjusted`: its p-value, after Holm."""
+    """From `entry` on, the ratios of `key` are `ratio` times what they were. `adjusted`: its p-value, after Holm."""
 
-    where: str
-    point: str
+    key: Key
     entry: Entry
     ratio: float
     adjusted: float
 
 
-def series(entries: Sequence[Entry]) -> dict[tuple[str, str], list[tuple[Entry, float]]]:
-    """(where, point) -> its gates and ratios, by time."""
-    found: dict[tuple[str, str], list[tuple[Entry, float]]] = {}
+def series(entries: Sequence[Entry]) -> dict[Key, list[tuple[Entry, float]]]:
+    """The gates and ratios of each series, by time."""
+    found: dict[Key, list[tuple[Entry, float]]] = {}
     for entry in entries:
+        compared = entry.comparison or f"against {entry.base}"  # an earlier version kept no more of it
         for point, ratio in entry.ratios.items():
-            found.setdefault((entry.where, point), []).append((entry, ratio))
+            found.setdefault(Key(entry.place, compared, point), []).append((entry, ratio))
     return found
 
 
@@ -53,11 +64,11 @@ def changes(entries: Sequence[Entry]) -> list[Change]:
     proposed = [(key, *split) for key, values in logs.items() for split in _splits(values)]
     adjusted = holm([split[-1] for split in proposed])
     found = []
-    for ((where, point), start, place, end, _), p in zip(proposed, adjusted, strict=True):
+    for (key, start, place, end, _), p in zip(proposed, adjusted, strict=True):
         if p < FALSE_ALARMS:
-            values = logs[where, point]
+            values = logs[key]
             moved = float(np.median(values[place:end]) - np.median(values[start:place]))
-            found.append(Change(where, point, every[where, point][place][0], float(np.exp(moved)), p))
+            found.append(Change(key, every[key][place][0], float(np.exp(moved)), p))
     return sorted(found, key=lambda change: change.entry.time)
 
 

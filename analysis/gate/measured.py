@@ -20,6 +20,8 @@ from analysis.words import point_words
 Array = npt.NDArray[np.float64]
 BASE, CONTROL, NEW, CANARY = "base", "control", "new", "canary"
 ARMS = (BASE, CONTROL, NEW)
+INSTALLED = ("modules", "prefix", "spack")  # kinds of arms whose words say nothing of which engine they bring
+NEW_EACH_TIME = ("commit", *INSTALLED)
 NOT_RUN = "not run: "  # with which the reason of a launch begins that a job never came to
 
 
@@ -53,8 +55,9 @@ class Series:
 
 @dataclass(frozen=True)
 class Measurement:
-    """All that a gate measured. `baseline`: what it really was, in a word; `where`: on what; `commit`: of the checkout.
-    `canary`: what it measures -> node or pair of nodes -> round -> seconds."""
+    """All that a gate measured. `baseline`: what it really was, in a word; `where`: on what; `commit`: of the checkout;
+    `comparison`: in words that are the same in gates of one series. `canary`: what it measures -> node or pair of nodes
+    -> round -> seconds."""
 
     session: str
     plan: Plan
@@ -65,6 +68,7 @@ class Measurement:
     canary: dict[str, dict[str, dict[int, float]]]
     notes: list[str]
     commit: str = ""
+    comparison: str = ""
 
     def complete_rounds(self) -> list[int]:
         """The rounds in which every point was measured under every arm, in order."""
@@ -92,6 +96,7 @@ def read(path: Path) -> Measurement:
         series=_series(records) if measuring else [],
         canary=_canary(records) if measuring else {},
         notes=records.cautions(),
+        comparison=_comparison(facts),
         commit=(facts.get("git") or {}).get("commit", ""),
     )
 
@@ -102,6 +107,17 @@ def _baseline(facts: Mapping[str, Any]) -> str:
     mpi = arm.get("mpi") or facts["mpi_names"][0]
     engine = facts["identity"].get(f"{mpi} engine of {BASE}") or facts["identity"].get(f"{mpi} engine", "")
     return f"{arm['variant']} {engine}".strip()
+
+
+def _comparison(facts: Mapping[str, Any]) -> str:
+    """The candidate's kind against this very baseline. Of a candidate that is another engine each time only the kind
+    and the variant stay. A baseline that is installed somewhere is another one once its engine is."""
+    asked = facts["request"]["gate"]
+    kind, _, rest = asked["new"].partition(":")
+    engine, comma, under = rest.partition(",")
+    new = f"{kind}{comma}{under}" if kind in NEW_EACH_TIME and engine else asked["new"]
+    installed = asked["base"].partition(":")[0] in INSTALLED
+    return f"{new} against {asked['base']}" + (f" ({_baseline(facts)})" if installed else "")
 
 
 def _series(records: Records) -> list[Series]:

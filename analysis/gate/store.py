@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -21,13 +22,15 @@ from analysis.gate.measured import Measurement
 from analysis.gate.verdict import NOT_TOLD, STATUS, GateFound, Verdict
 
 SUFFIX = ".gate.json"
+HOSTS = re.compile(r" \(([^()]*)\)(?=, )")  # in Entry.where
 
 
 @dataclass(frozen=True)
 class Entry:
     """One gate. `where`: system, nodes and MPI, of which only equal ones are held against each other; `ratios`: point
     -> candidate over baseline; `values`: see history.values_of. `time` is in ISO 8601, UTC. `commit`: of the checkout
-    that measured, whose engine an arm has that names none. What a later version adds is not read here, and no damage.
+    that measured, whose engine an arm has that names none; `comparison`: see measured.Measurement. What a later version
+    adds is not read here, and no damage.
     """
 
     __pydantic_config__ = ConfigDict(extra="ignore", strict=True)
@@ -42,6 +45,12 @@ class Entry:
     values: dict[str, float]
     schema: int = 1
     commit: str = ""
+    comparison: str = ""
+
+    @property
+    def place(self) -> str:
+        """System, number of nodes and MPI: a ratio is of two arms on the same nodes, whichever those were."""
+        return HOSTS.sub(lambda hosts: f" ({len(hosts[1].split(', '))} nodes)", self.where, count=1)
 
 
 def entry_of(found: GateFound, what: Measurement, values: dict[str, float]) -> Entry:
@@ -56,6 +65,7 @@ def entry_of(found: GateFound, what: Measurement, values: dict[str, float]) -> E
         ratios={point.name: point.ratio for point in found.points},
         values=values,
         commit=what.commit,
+        comparison=what.comparison,
     )
 
 

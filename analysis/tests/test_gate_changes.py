@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -35,6 +37,32 @@ def test_noise_and_one_spike_are_no_change() -> None:
     assert not changes.changes(history(list(ratios)))
     ratios[12] = 1.5
     assert not changes.changes(history(list(ratios)))
+
+
+def test_gates_against_another_baseline_are_no_series_with_these() -> None:
+    """A step from one baseline to the other is none of the candidate's, also where the first version kept the words."""
+    ratios = noisy(24)
+    ratios[12:] *= 1.1
+    entries = history(list(ratios))
+    (found,) = changes.changes(entries)
+    assert found.entry.session == "gate-12"
+    for other in ({"base": "v2"}, {"comparison": "commit,timer against main"}):
+        split = [*entries[:12], *(replace(one, **other) for one in entries[12:])]
+        assert len(changes.series(split)) == 2 and not changes.changes(split)
+
+
+def test_ratios_are_one_series_on_whatever_nodes_of_a_system() -> None:
+    """Each allocation has others; how many it has is something else."""
+    ratios = noisy(24)
+    ratios[14:] *= 1.05
+    entries = [
+        replace(one, where=f"cluster (n{number}, n{number + 1}), mpich")
+        for number, one in enumerate(history(list(ratios)))
+    ]
+    (found,) = changes.changes(entries)
+    assert found.entry.session == "gate-14" and "cluster (2 nodes), mpich" in str(found.key)
+    four = [replace(one, where="cluster (a, b, c, d), mpich") for one in entries]
+    assert set(changes.series(entries)).isdisjoint(changes.series(four))
 
 
 def test_short_histories_say_nothing() -> None:

@@ -96,6 +96,24 @@ def test_what_never_began_is_no_trouble_if_it_was_not_needed_later(session: Path
     assert measured.read(session).series[0].trouble == {"new": "exit status 11"}
 
 
+@pytest.mark.parametrize(
+    ("base", "new", "comparison"),
+    [
+        ("bare", "off", "off against bare"),
+        ("bare", "adaptive:burst=5", "adaptive:burst=5 against bare"),
+        ("bare", "settings:site.conf", "settings:site.conf against bare"),
+        ("commit:aa", "commit:bb,timer", "commit,timer against commit:aa"),
+        ("prefix:/opt/x", "prefix:/job/17/x", "prefix against prefix:/opt/x (bare 12ab)"),
+        ("bare", "mpi:openmpi,bare", "mpi:openmpi,bare against bare"),
+    ],
+)
+def test_what_makes_gates_of_one_series(session: Path, base: str, new: str, comparison: str) -> None:
+    facts = json.loads((session / "session.json").read_text())
+    facts["request"]["gate"] |= {"base": base, "new": new}
+    (session / "session.json").write_text(json.dumps(facts))
+    assert measured.read(session).comparison == comparison
+
+
 def test_another_session_is_none_of_a_gate(session: Path) -> None:
     facts = json.loads((session / "session.json").read_text())
     (session / "session.json").write_text(json.dumps({**facts, "request": {}}))

@@ -52,7 +52,7 @@ def history(
     for one in found:
         which = f"{_short(one.entry.new)} of checkout {one.entry.commit[:SHORT] or 'unknown'}"
         print(
-            f"{one.point} on {one.where}: {100 * (one.ratio - 1):+.1f} % since {one.entry.session} ({which}), "
+            f"{one.key}: {100 * (one.ratio - 1):+.1f} % since {one.entry.session} ({which}), "
             f"adjusted p {one.adjusted:.2g}"
         )
     return 0

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,13 @@ def test_the_commits_of_a_gate_are_named(tmp_path: Path, capsys: pytest.CaptureF
     said = capsys.readouterr().out
     assert f"| adaptive | commit:{OLD[:12]} | {CHECKOUT[:12]} | same | gate-01 |" in said
     assert f"| commit:{NEW[:12]},timer | commit:{OLD[:12]} |" in said
+
+
+def test_a_change_is_told_with_what_was_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(20):
+        slower = 1.1 if number >= 10 else 1.0
+        store.add(tmp_path, replace(entry(number, slower + number / 1e4), new=f"commit:{NEW}"))
+    assert main(["history", "--store", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert f"overlap: 1 MB on vcluster (2 nodes), mpich, against commit:{OLD}: +10" in said
+    assert f"since gate-10 (commit:{NEW[:12]} of checkout {CHECKOUT[:12]})" in said
