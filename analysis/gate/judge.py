@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +35,10 @@ def judge(
     """The verdict. `ended`: no further round is to come; else only what a look has decided counts. `untaken`: variables
     of an arm which its MPI is not shown to take, in words."""
     rule = Rule(margin=found.plan.margin)
-    rounds = found.complete_rounds()
     slow, canary = odd.odd(found.canary), _canary(found.canary)
-    state, used, levels = _state(found, rounds, rule, ended)
-    points = [_point(series, rounds[:used], rule, levels) for series in found.series] if used else []
+    seen = {study: _seen(part, rule, ended) for study, part in found.parts().items()}
+    state, points = _whole(seen, found), [point for one in seen.values() for point in one.points]
+    used = sorted(one.rounds for one in seen.values())
     verdict, sentence = _verdict(state, points, rule, used, found)
     left = history.left(history.values_of(points, canary, found.baseline), earlier)
     if verdict is not Verdict.COMMIT and untaken:
@@ -52,13 +53,14 @@ def judge(
     plan = found.plan
     return GateFound(
         decided=state is not State.OPEN,
+        settled=[study for study, one in seen.items() if one.state is not State.OPEN],
         session=found.session,
         base=plan.base,
         new=plan.new,
         verdict=verdict,
         sentence=sentence,
         margin=rule.margin,
-        rounds=used,
+        rounds=min(used, default=0),
         planned=plan.rounds,
         points=points,
         odd=slow,
@@ -67,16 +69,41 @@ def judge(
     )
 
 
-def _state(found: Measurement, rounds: list[int], rule: Rule, ended: bool) -> tuple[State, int, decide.Levels | None]:
+@dataclass(frozen=True)
+class _Seen:
+    """What is known of one study, after which of its rounds."""
+
+    state: State
+    rounds: int
+    points: list[PointFound]
+
+
+def _seen(part: Measurement, rule: Rule, ended: bool) -> _Seen:
+    rounds = part.complete_rounds()
+    state, used, level = _state(part, rounds, rule, ended)
+    points = [_point(series, rounds[:used], rule, level) for series in part.series] if used else []
+    return _Seen(state, used, points)
+
+
+def _whole(seen: Mapping[str, _Seen], found: Measurement) -> State:
+    """One study is enough to tell that the candidate is slower, or that nothing can be told; all must be the same."""
+    states = {one.state for one in seen.values()}
+    for state in (State.MOVED, State.COMMIT):
+        if state in states:
+            return state
+    return State.SAME if states == {State.SAME} and not found.lacking() else State.OPEN
+
+
+def _state(part: Measurement, rounds: list[int], rule: Rule, ended: bool) -> tuple[State, int, decide.Levels | None]:
     """What is known, after how many rounds, and what the look that told it could spend."""
-    planned = found.plan.rounds
-    at = [look for look in found.plan.looks if look <= len(rounds)]
+    planned = part.plan.rounds
+    at = [look for look in part.plan.looks if look <= len(rounds)]
     if planned not in at:  # the very last look takes what is left of the error: after all rounds, or when time is up
         at.append(len(rounds) if ended else planned)
     if not rounds or at[0] > len(rounds):
         return State.OPEN, 0, None
-    logs = np.stack([one.logs(rounds) for one in found.series])
-    levels = decide.levels(rule, at, planned, len(found.series))
+    logs = np.stack([one.logs(rounds) for one in part.series])
+    levels = decide.levels(rule, at, planned, part.tests())
     last = (0, levels[0])
     for count, level in zip(at, levels, strict=True):
         if count > len(rounds):
@@ -117,11 +144,13 @@ def _verdict(
     state: State,
     points: list[PointFound],
     rule: Rule,
-    rounds: int,
+    rounds: Sequence[int],
     found: Measurement,
 ) -> tuple[Verdict, str]:
+    """`rounds`: of each study, the fewest first."""
     margin = f"{100 * rule.margin:g} %"
-    over = f"over {rounds} rounds of {len(points)} point{'s' if len(points) != 1 else ''}"
+    counts = " to ".join(map(str, dict.fromkeys((*rounds[:1], *rounds[-1:]))))
+    over = f"over {counts} rounds of {len(points)} point{'s' if len(points) != 1 else ''}"
     trouble = {arm: why for series in found.series for arm, why in series.trouble.items()}
     failed = "; ".join(f"{NAMES[arm]}: {reason}" for arm, reason in trouble.items())
     verdict, sentence = Verdict.UNDECIDED, ""
@@ -138,6 +167,8 @@ def _verdict(
         )
     elif failed:
         sentence = f"Not told, since launches failed: {failed}."
+    elif lacking := found.lacking():
+        sentence = f"Not told, since nothing was measured of {' and '.join(lacking)}."
     elif state is State.SAME and (faster := [p for p in points if p.faster and p.high < 1 / (1 + rule.margin)]):
         named = "; ".join(map(_named, faster))
         verdict, sentence = Verdict.FASTER, f"The candidate is faster by more than {margin}, {over}: {named}."
@@ -145,7 +176,7 @@ def _verdict(
         verdict = Verdict.SAME
         sentence = f"The candidate is not slower: within {margin} or faster in every point, {over}."
     else:
-        sentence = _undecided(points, rule, rounds, found)
+        sentence = _undecided(points, rule, rounds[0], found)
     return verdict, sentence
 
 
@@ -155,7 +186,7 @@ def _named(point: PointFound) -> str:
 
 def _undecided(points: list[PointFound], rule: Rule, rounds: int, found: Measurement) -> str:
     """With the smallest effect that these rounds could have seen, and about how many would be needed."""
-    needed = fewest(rule.false_alarms / len(points))
+    needed = fewest(rule.false_alarms / found.tests())
     widths = [(math.log(p.high) - math.log(p.low)) / 2 for p in points if p.low > 0 and math.isfinite(p.high)]
     if len(widths) < len(points) or rounds < needed:
         return f"Undecided: {rounds} rounds are too few to show anything; {needed} at least are wanted."

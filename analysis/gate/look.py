@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Is enough known? `python -m analysis.gate.look SESSION`, between two rounds: status 0 if no further one is needed."""
+"""Is enough known? `python -m analysis.gate.look SESSION STUDY`, between two rounds: status 0 if the study needs no
+further one. The others have jobs, and looks, of their own."""
 
 from __future__ import annotations
 
@@ -12,13 +13,14 @@ from analysis.gate.judge import judge
 
 
 def main(arguments: list[str]) -> int:
+    session, study = arguments
     try:
-        found = judge(measured.read(Path(arguments[0])), ended=False)
+        found = judge(measured.read(Path(session)), ended=False)
     except (UsageError, OSError) as error:
         print(error)
         return 2
     print(f"{found.rounds} rounds: {found.verdict.value}. {found.sentence}")
-    return 0 if found.decided else 1
+    return 0 if found.decided or study in found.settled else 1
 
 
 if __name__ == "__main__":

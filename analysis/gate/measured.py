@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +38,18 @@ class Plan:
 
 @dataclass(frozen=True)
 class Series:
-    """One point: arm -> round -> the median of its launch, and what it is a median of. `sign` is -1 of a rate.
-    `trouble`: what was wrong with a launch of an arm."""
+    """One point, its study first: arm -> round -> the median of its launch, and what it is a median of. `sign` is -1 of
+    a rate. `trouble`: what was wrong with a launch of an arm."""
 
     name: str
     quantity: str
     sign: int
     values: Mapping[str, Mapping[int, float]]
     trouble: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def study(self) -> str:
+        return self.name.partition(": ")[0]
 
     def logs(self, rounds: list[int]) -> Array:
         """(arms, rounds) of the logarithms: higher is slower."""
@@ -57,7 +61,7 @@ class Series:
 class Measurement:
     """All that a gate measured. `baseline`: what it really was, in a word; `where`: on what; `commit`: of the checkout;
     `comparison`: in words that are the same in gates of one series. `canary`: what it measures -> node or pair of nodes
-    -> round -> seconds."""
+    -> round -> seconds. `studies`: those that were asked for, also if nothing is measured of one."""
 
     session: str
     plan: Plan
@@ -69,6 +73,21 @@ class Measurement:
     notes: list[str]
     commit: str = ""
     comparison: str = ""
+    studies: Sequence[str] = ()
+
+    def parts(self) -> dict[str, Measurement]:
+        """Each study that was measured, alone: each has rounds of its own."""
+        names = dict.fromkeys(series.study for series in self.series)
+        return {name: replace(self, series=[one for one in self.series if one.study == name]) for name in names}
+
+    def lacking(self) -> list[str]:
+        """The studies of which nothing is measured, yet or at all."""
+        return [name for name in self.studies if name not in self.parts()]
+
+    def tests(self) -> int:
+        """Among how many points the error is shared. A study's share is its own, however many points another one turns
+        out to have: one that is still to come has none yet."""
+        return max(1, len(self.studies)) * max((len(part.series) for part in self.parts().values()), default=1)
 
     def complete_rounds(self) -> list[int]:
         """The rounds in which every point was measured under every arm, in order."""
@@ -96,6 +115,7 @@ def read(path: Path) -> Measurement:
         series=_series(records) if measuring else [],
         canary=_canary(records) if measuring else {},
         notes=records.cautions(),
+        studies=facts.get("studies", ()),
         comparison=_comparison(facts),
         commit=(facts.get("git") or {}).get("commit", ""),
     )

@@ -70,10 +70,11 @@ class Canary:
 
 @dataclass(frozen=True)
 class GateFound:
-    """The whole. `decided`: no further round is needed; `rounds`: those in which all was measured, of `planned`;
-    `sentence`: the verdict in words."""
+    """The whole. `decided`: no further round is needed, and of the studies `settled` also where it is; `rounds`: those
+    of each study in which all was measured, of `planned`; `sentence`: the verdict in words."""
 
     decided: bool
+    settled: list[str]
     session: str
     base: str
     new: str

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from analysis.errors import UsageError
-from analysis.gate import measured
+from analysis.gate import look, measured
+from analysis.gate.judge import judge
 
 POINT = {"pattern": "both", "size_bytes": 1024}
 CANARY = {"pattern": "both", "size_bytes": 262144}
@@ -112,6 +114,16 @@ def test_what_makes_gates_of_one_series(session: Path, base: str, new: str, comp
     facts["request"]["gate"] |= {"base": base, "new": new}
     (session / "session.json").write_text(json.dumps(facts))
     assert measured.read(session).comparison == comparison
+
+
+def test_a_look_ends_the_study_that_is_settled(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert look.main([str(session), "overlap-ratio"]) == 1, "three rounds show nothing"
+    found = judge(measured.read(session), ended=False)
+    monkeypatch.setattr(look, "judge", lambda *_, **__: replace(found, settled=["overlap-ratio"]))
+    assert look.main([str(session), "overlap-ratio"]) == 0
+    assert look.main([str(session), "latency"]) == 1
+    monkeypatch.setattr(look, "judge", lambda *_, **__: replace(found, decided=True))
+    assert look.main([str(session), "latency"]) == 0
 
 
 def test_another_session_is_none_of_a_gate(session: Path) -> None:

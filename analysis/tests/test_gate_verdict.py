@@ -166,6 +166,40 @@ def test_rounds_that_lack_an_arm_do_not_count() -> None:
     assert judge(found).verdict is Verdict.COMMIT
 
 
+def of_two(first: Measurement, second: Measurement | None, **changes: object) -> Measurement:
+    """Studies that ran one after the other."""
+    later = [replace(one, name="latency: 8 bytes") for one in second.series] if second else []
+    both = replace(first, series=[*first.series, *later], studies=("overlap", "latency"))
+    return replace(both, **changes)  # type: ignore[arg-type]
+
+
+def test_a_study_that_ends_early_does_not_end_the_next_one() -> None:
+    """Of which nothing is measured yet when the first one looks."""
+    look = judge(of_two(gate(rounds=24), None), ended=False)
+    assert look.settled == ["overlap"] and not look.decided
+    look = judge(of_two(gate(rounds=24), gate({NEW: 1.05}, rounds=11, noise=0.03, seed=2)), ended=False)
+    assert look.settled == ["overlap"] and not look.decided
+    found = judge(of_two(gate(rounds=24), gate({NEW: 1.05}, noise=0.02, seed=2)))
+    assert (found.verdict, found.rounds) == (Verdict.COMMIT, 12)
+    assert [point.slower for point in found.points] == [False, True] and "over 12 to 24 rounds" in found.sentence
+
+
+def test_one_study_is_enough_to_call_a_candidate_slower_and_all_have_to_be_the_same() -> None:
+    look = judge(of_two(gate({NEW: 1.5}, rounds=24), None), ended=False)
+    assert look.decided and look.verdict is Verdict.COMMIT
+    assert judge(of_two(gate(), gate(seed=2))).verdict is Verdict.SAME
+    for second in (None, gate(noise=0.3, seed=2)):
+        assert judge(of_two(gate(), second)).verdict is Verdict.UNDECIDED
+    assert "nothing was measured of latency" in judge(of_two(gate(), None)).sentence
+
+
+def test_what_a_look_may_spend_does_not_depend_on_studies_that_are_still_to_come() -> None:
+    first, second = gate(rounds=24), gate(seed=2)
+    alone, both = of_two(first, None), of_two(first, second)
+    assert judge(alone, ended=False).points[0] == judge(both, ended=False).points[0]
+    assert alone.tests() == both.tests() == 2 * first.tests()
+
+
 def many(found: GateFound, count: int) -> GateFound:
     return replace(found, points=[replace(found.points[0], name=f"point {i} <&\x01|") for i in range(count)])
 

@@ -60,8 +60,8 @@ class Arm:
 class Gate:
     """A comparison of arms that stops when enough is known: at most so many rounds and minutes.
 
-    `look`: the command that is asked before the rounds in `looks` whether it is, with the session's folder behind it;
-    it ends with status 0 if so. `base`, `new`: what was asked for, in the user's words, but
+    `look`: the command that is asked before the rounds in `looks` whether it is, with the session's folder and the
+    study behind it; it ends with status 0 if so. `base`, `new`: what was asked for, in the user's words, but
     for a commit's whole name.
     """
 

@@ -103,7 +103,8 @@ class Runner:
         if launch.repetition not in gate.looks:
             return ""
         log = self.folders.logs / f"{self.plan.study}.{self.plan.platform.mpi}.look.log"
-        looked = process.run([*gate.look, str(self.folders.session)], {"PYTHONPATH": str(ROOT)}, log, LOOK_TIMEOUT_S)
+        look = [*gate.look, str(self.folders.session), self.plan.study]
+        looked = process.run(look, {"PYTHONPATH": str(ROOT)}, log, LOOK_TIMEOUT_S)
         return "not needed: the gate's verdict was known" if looked.status == 0 else ""
 
     def _out(self, launch: Launch) -> str:

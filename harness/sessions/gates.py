@@ -45,7 +45,7 @@ def planned(request: Request, asked: tuple[str, str], minutes: float, least: Cal
     sampler = jobs[0].sampler
     round_s = sum(3 * job.launch_estimate_s() + launch_estimate_s(CANARY.points, sampler, 0) for job in jobs)
     rounds = int(60 * minutes / round_s)
-    wanted = least(sum(len(job.scale.points()) for job in jobs))
+    wanted = least(len(jobs) * max(len(job.scale.points()) for job in jobs))  # see analysis.gate.measured.Measurement
     if rounds < wanted:
         raise UsageError(
             f"{minutes:g} minutes allow {max(0, rounds)} rounds of about {round_s:.0f} s, and {wanted} are wanted at "

@@ -76,12 +76,12 @@ def test_a_gate_goes_on_while_nothing_is_known(launched: Runner) -> None:
 
 def test_a_gate_stops_behind_a_canary_when_enough_is_known(launched: Runner, tmp_path: Path) -> None:
     told = tmp_path / "asked"
-    look = [sys.executable, "-c", f"import sys; open({str(told)!r}, 'w').write(sys.argv[1])"]
+    look = [sys.executable, "-c", f"import sys; open({str(told)!r}, 'w').write(' '.join(sys.argv[1:]))"]
     asked = replace(launched.plan.gate or gate(), look=look)
     launched.plan = replace(launched.plan, gate=asked)
     assert launched.run() == 0
     assert len(ran(launched)) == 2 * 4 + 1 and ran(launched)[-1] == "canary"
-    assert told.read_text() == str(tmp_path)
+    assert told.read_text() == f"{tmp_path} {launched.plan.study}"
     left = [json.loads(path.read_text().splitlines()[-1]) for path in (tmp_path / "records").glob("*.jsonl")]
     assert len(left) == 8
     assert {(line["end"]["status"], line["end"]["reason"]) for line in left} == {
