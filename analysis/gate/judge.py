@@ -204,7 +204,10 @@ def _nothing(found: Measurement) -> str:
     if not found.series:
         return "; ".join(found.notes) or "no point was measured"
     lacking = [NAMES[arm] for arm in ARMS if not any(series.values[arm] for series in found.series)]
-    return f"{' and '.join(lacking)} measured nothing" if lacking else "no round is complete"
+    if lacking:
+        return f"{' and '.join(lacking)} measured nothing"
+    rounds = len(found.complete_rounds())
+    return f"it broke off after {rounds} rounds, before its first look" if rounds else "no round is complete"
 
 
 def _percent(ratio: float) -> str:

@@ -65,10 +65,15 @@ def as_markdown(found: GateFound) -> str:
 def _row(point: PointFound) -> list[str]:
     return [
         f"{point.name} ({point.quantity})",
-        f"{point.ratio:.3f} ({point.low:.3f} to {point.high:.3f})",
-        f"{point.control:.3f} ({point.control_low:.3f} to {point.control_high:.3f})",
+        _interval(point.ratio, point.low, point.high),
+        _interval(point.control, point.control_low, point.control_high),
         told(point),
     ]
+
+
+def _interval(ratio: float, low: float, high: float) -> str:
+    """A look at which a test cannot show anything yet leaves it to the next one: there is no interval then."""
+    return f"{ratio:.3f} ({f'{low:.3f} to {high:.3f}' if math.isfinite(high) else 'not tested yet'})"
 
 
 def told(point: PointFound) -> str:

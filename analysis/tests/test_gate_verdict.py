@@ -141,6 +141,16 @@ def test_a_look_in_between_spends_no_more_than_its_share() -> None:
     assert judge(gate({NEW: 2.0}, rounds=13), ended=False).decided
 
 
+def test_a_gate_that_broke_off_is_told_by_its_looks_alone() -> None:
+    """It may go on: what is left of the error is for the end, and is spent once."""
+    measured = gate({NEW: 1.05}, rounds=11)
+    assert judge(measured).verdict is Verdict.COMMIT
+    found = judge(measured, ended=False)
+    assert (found.verdict, found.points) == (Verdict.UNDECIDED, [])
+    assert "it broke off after 11 rounds, before its first look" in found.sentence
+    assert judge(gate({NEW: 2.0}, rounds=13), ended=False).verdict is Verdict.COMMIT
+
+
 def test_launches_that_failed_keep_the_gate_from_passing() -> None:
     measured = gate()
     series = replace(measured.series[0], trouble={NEW: "exit status 11"})
@@ -219,6 +229,15 @@ def test_undecided_is_skipped_in_junit_and_infinite_ends_are_null() -> None:
     junit = ElementTree.fromstring(outputs.as_junit(found))
     assert junit.attrib["failures"] == "0" and junit.attrib["skipped"] == "2"
     assert json.loads(outputs.as_json(found))["points"][0]["high"] is None
+
+
+def test_a_control_that_is_not_tested_at_a_look_has_no_interval() -> None:
+    """The first look of a long gate has too few rounds for what it may spend on it."""
+    early = judge(gate({NEW: 1.5}))
+    assert early.rounds == 12 and early.points[0].control_high == math.inf
+    assert f"| {early.points[0].control:.3f} (not tested yet) | slower |" in outputs.as_markdown(early)
+    late = judge(gate(noise=0.2))
+    assert "not tested yet" not in outputs.as_markdown(late) and " inf" not in outputs.as_markdown(early)
 
 
 def test_markdown_of_many_points_fits_a_merge_request() -> None:

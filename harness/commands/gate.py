@@ -155,7 +155,8 @@ def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> in
     kept = store or default_store()
     what = measured.read(session.path)
     earlier = stores.before(stores.read(kept), session.name, what.where)
-    found = judge.judge(what, [entry.values for entry in earlier], untaken=_untaken(session))
+    ended = session.facts.state == "complete"  # else --resume goes on, and what is left of the error is the last look's
+    found = judge.judge(what, [entry.values for entry in earlier], ended, _untaken(session))
     values = history.values_of(found.points, found.canary, what.baseline)
     for place in filter(None, (session.path / FOLDER, out)):
         outputs.write(found, place)

@@ -8,17 +8,22 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from analysis.gate import judge, measured
+from analysis.gate.verdict import GateFound
 from harness.base.errors import Failure
 from harness.cli import main
+from harness.commands.gate import _tell
 from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Arm, Gate, Plan, gate_schedule
 from harness.job.runner import Runner
 from harness.sessions import gates
-from harness.sessions.facts import Facts
+from harness.sessions.facts import Facts, State
 from harness.sessions.request import Request, from_facts
+from harness.sessions.session import Session
 from harness.sites.systems import BUILTIN
 from reframe_checks.catalogue import by_names
 
@@ -148,6 +153,29 @@ def test_what_breaks_or_is_stopped_is_not_a_slower_candidate(tmp_path: Path, mon
         monkeypatch.setattr(gates, "with_arms", Raising(error))
         call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(tmp_path)]
         assert main(call) == 3
+
+
+@pytest.mark.parametrize(("state", "ended"), [("complete", True), ("incomplete", False), ("interrupted", False)])
+def test_a_gate_that_broke_off_has_not_ended(
+    state: State, ended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After --resume its error would be spent a second time."""
+    said: list[object] = []
+    real = judge.judge
+
+    def asked(*words: Any) -> GateFound:
+        said.append(words[2])
+        return real(*words)
+
+    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
+    session = Session(tmp_path, Facts("s", "now", state, **request.facts()))
+    what = measured.Measurement(
+        "s", measured.Plan(4, [2], 0.02, "a", "b"), "a", "vcluster (), mpich", "2026", [], {}, []
+    )
+    monkeypatch.setattr(measured, "read", lambda _: what)
+    monkeypatch.setattr(judge, "judge", asked)
+    assert _tell(session, None, tmp_path / "store") == 3
+    assert said == [ended]
 
 
 class Raising:
