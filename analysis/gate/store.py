@@ -29,7 +29,8 @@ HOSTS = re.compile(r" \(([^()]*)\)(?=, )")  # in Entry.where
 class Entry:
     """One gate. `where`: system, nodes and MPI, of which only equal ones are held against each other; `ratios`: point
     -> candidate over baseline; `values`: see history.values_of. `time` is in ISO 8601, UTC. `commit`: of the checkout
-    that measured, whose engine an arm has that names none; `comparison`: see measured.Measurement. What a later version
+    that measured, whose engine an arm has that names none; `comparison`: see measured.Measurement. `origin`: which
+    session of this name it is, of those that began in the same second in other folders of results. What a later version
     adds is not read here, and no damage.
     """
 
@@ -46,6 +47,11 @@ class Entry:
     schema: int = 1
     commit: str = ""
     comparison: str = ""
+    origin: str = ""
+
+    @property
+    def file(self) -> str:
+        return ".".join(filter(None, (self.session, self.origin))) + SUFFIX
 
     @property
     def place(self) -> str:
@@ -53,7 +59,7 @@ class Entry:
         return HOSTS.sub(lambda hosts: f" ({len(hosts[1].split(', '))} nodes)", self.where, count=1)
 
 
-def entry_of(found: GateFound, what: Measurement, values: dict[str, float]) -> Entry:
+def entry_of(found: GateFound, what: Measurement, values: dict[str, float], origin: str = "") -> Entry:
     """What is kept of a gate."""
     return Entry(
         session=found.session,
@@ -66,13 +72,14 @@ def entry_of(found: GateFound, what: Measurement, values: dict[str, float]) -> E
         values=values,
         commit=what.commit,
         comparison=what.comparison,
+        origin=origin,
     )
 
 
 def add(folder: Path, entry: Entry) -> Path:
     """Put a gate into the store; Failure if it cannot be, UsageError if there is another gate of this name. One that
     could not tell gives way to what the same gate says after it went on."""
-    target = folder / f"{entry.session}{SUFFIX}"
+    target = folder / entry.file
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle, partial = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
@@ -127,6 +134,6 @@ def _read(path: Path) -> Entry:
         ) from error
 
 
-def before(entries: Sequence[Entry], session: str, where: str) -> list[Entry]:
+def before(entries: Sequence[Entry], session: str, where: str, origin: str = "") -> list[Entry]:
     """The earlier gates at the same place."""
-    return [entry for entry in entries if entry.where == where and entry.session != session]
+    return [one for one in entries if one.where == where and (one.session, one.origin) != (session, origin)]

@@ -56,6 +56,15 @@ def test_a_gate_that_went_on_takes_the_place_of_what_could_not_tell(tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["20261122-gate.gate.json"]
 
 
+def test_gates_of_one_second_in_two_folders_of_results_are_both_kept(tmp_path: Path) -> None:
+    """Their sessions have one name."""
+    ours, theirs = replace(ENTRY, origin="12ab"), replace(ENTRY, origin="34cd", verdict="commit")
+    for entry in (ours, theirs):
+        store.add(tmp_path, entry)
+    assert sorted(store.read(tmp_path), key=lambda one: one.origin) == [ours, theirs]
+    assert store.before([ours, theirs], ENTRY.session, ENTRY.where, "12ab") == [theirs]
+
+
 @pytest.mark.parametrize("damage", [b"", b'{"session": "x"}', b"\xff\x00", b"[1"])
 def test_a_damaged_file_is_named_and_left(tmp_path: Path, damage: bytes) -> None:
     store.add(tmp_path, ENTRY)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -154,15 +155,23 @@ def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> in
 
     kept = store or default_store()
     what = measured.read(session.path)
-    earlier = stores.before(stores.read(kept), session.name, what.where)
+    origin = _origin(session)
+    earlier = stores.before(stores.read(kept), session.name, what.where, origin)
     ended = session.facts.state == "complete"  # else --resume goes on, and what is left of the error is the last look's
     found = judge.judge(what, [entry.values for entry in earlier], ended, _untaken(session))
     values = history.values_of(found.points, found.canary, what.baseline)
     for place in filter(None, (session.path / FOLDER, out)):
         outputs.write(found, place)
     print(f"{found.verdict.value}: {found.sentence}")
-    stores.add(kept, stores.entry_of(found, what, values))
+    stores.add(kept, stores.entry_of(found, what, values, origin))
     return found.status
+
+
+def _origin(session: sessions.Session) -> str:
+    """Tells sessions from each other that began in the same second, in other folders of results or on other hosts: by
+    the nanosecond at which the plan was written. It is the same after --resume, wherever that runs."""
+    written = (session.path / runs.GATE).stat().st_mtime_ns
+    return hashlib.sha256(f"{session.path} {written}".encode()).hexdigest()[:8]
 
 
 def _untaken(session: sessions.Session) -> list[str]:

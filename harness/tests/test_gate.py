@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from dataclasses import replace
@@ -16,13 +17,14 @@ from analysis.gate import judge, measured
 from analysis.gate.verdict import GateFound
 from harness.base.errors import Failure
 from harness.cli import main
-from harness.commands.gate import _tell
+from harness.commands.gate import _origin, _tell
 from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Arm, Gate, Plan, gate_schedule
 from harness.job.runner import Runner
 from harness.sessions import gates
 from harness.sessions.facts import Facts, State
 from harness.sessions.request import Request, from_facts
+from harness.sessions.run import GATE
 from harness.sessions.session import Session
 from harness.sites.systems import BUILTIN
 from reframe_checks.catalogue import by_names
@@ -160,6 +162,7 @@ def test_a_gate_that_broke_off_has_not_ended(
     state: State, ended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After --resume its error would be spent a second time."""
+    (tmp_path / GATE).write_text("{}")
     said: list[object] = []
     real = judge.judge
 
@@ -176,6 +179,21 @@ def test_a_gate_that_broke_off_has_not_ended(
     monkeypatch.setattr(judge, "judge", asked)
     assert _tell(session, None, tmp_path / "store") == 3
     assert said == [ended]
+
+
+def test_sessions_of_one_name_are_told_from_each_other(tmp_path: Path) -> None:
+    """And a session that goes on is itself."""
+    facts = Facts("s", "now", "complete")
+    here, there = (Session(tmp_path / name / "s", facts) for name in ("a", "b"))
+    for session in (here, there):
+        session.path.mkdir(parents=True)
+        (session.path / GATE).write_text("{}")
+        os.utime(session.path / GATE, ns=(1, 1))
+    assert _origin(here) != _origin(there)
+    before = _origin(here)
+    assert _origin(Session(here.path, replace(facts, state="interrupted", finished="later"))) == before
+    os.utime(here.path / GATE, ns=(1, 2))  # the same folder's name, on another host
+    assert _origin(here) != before
 
 
 class Raising:
