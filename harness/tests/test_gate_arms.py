@@ -14,12 +14,13 @@ from harness.base import git
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.variants import Recipe
+from harness.cli import main
 from harness.commands.gate import _asked
 from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Arm, Gate, Launch, Plan, gate_schedule
 from harness.job.read_back import PROGRAM
 from harness.job.runner import Runner
-from harness.sessions import arms, commit_builds, gates, loaded_modules
+from harness.sessions import arms, commit_builds, gates, loaded_modules, run
 from harness.sessions.arms import Source
 
 MPICH = MPIS["mpich"]
@@ -100,6 +101,57 @@ def test_engines_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="no progress-engine is installed there: there is no program spack"):
         arms.ready(arms.parse("spack:mine"), MPICH)
+
+
+OTHER = "uses libmpi.so.40, and this engine was built for mpich"
+
+
+def installed(prefix: Path, says: str, status: int) -> str:
+    """An arm whose progress-run says this of every program."""
+    tool = prefix / "bin" / "progress-run"
+    tool.parent.mkdir(parents=True)
+    tool.write_text(f"#!/bin/sh\necho '{says}' >&2\nexit {status}\n")
+    tool.chmod(0o755)
+    return f"prefix:{prefix}"
+
+
+@pytest.mark.parametrize(
+    ("says", "status", "why"),
+    [
+        (f"progress-run: microbench {OTHER}; it runs without the engine.", 0, OTHER),
+        ("error while loading shared libraries: libfmt.so.9", 127, "libfmt.so.9"),
+    ],
+)
+def test_an_engine_of_another_mpi_is_no_arm(
+    says: str,
+    status: int,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It would run the programs without the engine, and both arms would be the same."""
+    monkeypatch.setattr(run, "set_up", lambda _: None)
+    arm = installed(tmp_path / "theirs", says, status)
+    call = ["gate", "--base", "bare", "--new", arm, "--system", "local", "--store", str(tmp_path / "store")]
+    assert main(call) == 2
+    said = capsys.readouterr().err
+    assert f"Arm '{arm}' does not run with mpich: " in said and why in said
+    assert not (tmp_path / "store").exists()
+
+
+def test_modules_that_bring_another_mpi_are_no_arm(
+    modules: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The loader takes that one, also where no engine is asked for."""
+    wrong = "it links another MPI: libmpi.so is 'Open MPI v5.0.8' and not MPICH Version"
+    monkeypatch.setattr(run, "set_up", lambda _: None)
+    monkeypatch.setattr(
+        gates, "another_mpi", lambda _program, _library, environment: wrong if "UCX_TLS" in environment else ""
+    )
+    call = ["gate", "--base", "bare", "--new", "modules:tuned,bare", "--system", "local", "--store", str(modules / "s")]
+    assert main(call) == 2
+    assert f"Arm 'modules:tuned,bare' does not run with mpich: {wrong}." in capsys.readouterr().err
 
 
 def test_a_spack_environment_is_asked_for_its_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
