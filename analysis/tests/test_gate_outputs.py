@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What other services read of a gate: OpenMetrics by Prometheus's own parser, JUnit by its attributes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from analysis.gate import outputs
+from analysis.gate.verdict import Canary, GateFound, PointFound, Verdict
+
+NAMES = ('overlap: 1 MB, "both"', "a\\b\nc", "µs {x=1} # EOF")
+SLOWER = PointFound(NAMES[0], "total_s", 1.051, 1.03, 1.07, 1.0, 0.99, 1.01, 0.02, True, False, False)
+SAME = replace(SLOWER, name=NAMES[1], ratio=1.0, low=0.99, high=1.01, slower=False, same=True)
+OPEN = replace(SAME, name=NAMES[2], same=False)
+
+
+def found(verdict: Verdict, *points: PointFound) -> GateFound:
+    return GateFound(
+        True, [], "g", "adaptive", "timer <&>", verdict, "So.", 0.02, 12, 40, list(points), [], Canary(), []
+    )
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+@pytest.mark.parametrize("points", [(), (SLOWER, SAME, OPEN)])
+def test_prometheus_reads_the_metrics(verdict: Verdict, points: tuple[PointFound, ...]) -> None:
+    families = {
+        family.name: family
+        for family in text_string_to_metric_families(outputs.as_open_metrics(found(verdict, *points)))
+    }
+    ratios = {sample.labels["point"]: sample.value for sample in families["gate_ratio"].samples}
+    assert ratios == {point.name: point.ratio for point in points}
+    assert len(families["gate_control_ratio"].samples) == len(points)
+    assert [sample.value for sample in families["gate_rounds"].samples] == [12]
+    assert families["gate_verdict"].type == "stateset"
+    states = {sample.labels["gate_verdict"]: sample.value for sample in families["gate_verdict"].samples}
+    assert states == {one.value: float(one is verdict) for one in Verdict}
+
+
+def test_the_parser_refuses_what_is_none() -> None:
+    text = outputs.as_open_metrics(found(Verdict.SAME, SAME))
+    for broken in (text.removesuffix("# EOF\n"), text.replace("} 1\n", "}\n", 1)):
+        with pytest.raises(ValueError):
+            list(text_string_to_metric_families(broken))
+
+
+@pytest.mark.parametrize(("verdict", "failures", "skipped"), [(Verdict.COMMIT, 2, 1), (Verdict.SYSTEM, 0, 3)])
+def test_junit_has_what_services_show(verdict: Verdict, failures: int, skipped: int) -> None:
+    """GitLab and Jenkins take suites with a name and counts, and cases with a class, a name and a time; names are
+    unique, since a case is followed by its own from run to run."""
+    suite = ElementTree.fromstring(outputs.as_junit(found(verdict, SLOWER, SAME, OPEN)))
+    assert suite.tag == "testsuite" and suite.attrib["name"]
+    counts = {name: int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": 4, "failures": failures, "errors": 0, "skipped": skipped}
+    cases = suite.findall("testcase")
+    assert all(float(case.attrib["time"]) >= 0 for case in cases)
+    keys = [(case.attrib["classname"], case.attrib["name"]) for case in cases]
+    assert len(set(keys)) == len(cases) == 4
+    assert all(told.attrib["message"] for case in cases for told in case)
