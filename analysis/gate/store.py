@@ -8,11 +8,12 @@ named and left as it is. Nothing is written over but a gate that could not tell,
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -30,8 +31,8 @@ class Entry:
     """One gate. `where`: system, nodes and MPI, of which only equal ones are held against each other; `ratios`: point
     -> candidate over baseline; `values`: see history.values_of. `time` is in ISO 8601, UTC. `commit`: of the checkout
     that measured, whose engine an arm has that names none; `comparison`: see measured.Measurement. `origin`: which
-    session of this name it is, of those that began in the same second in other folders of results. What a later version
-    adds is not read here, and no damage.
+    session of this name it is, of those that began in the same second in other folders of results. `intervals`: point
+    -> the ends of its ratio's, where they are known. What a later version adds is not read here, and no damage.
     """
 
     __pydantic_config__ = ConfigDict(extra="ignore", strict=True)
@@ -48,6 +49,7 @@ class Entry:
     commit: str = ""
     comparison: str = ""
     origin: str = ""
+    intervals: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
@@ -73,6 +75,7 @@ def entry_of(found: GateFound, what: Measurement, values: dict[str, float], orig
         commit=what.commit,
         comparison=what.comparison,
         origin=origin,
+        intervals={point.name: [point.low, point.high] for point in found.points if math.isfinite(point.high)},
     )
 
 

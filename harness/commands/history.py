@@ -24,12 +24,15 @@ def history(
     store: Annotated[
         Path | None, typer.Option("--store", metavar="DIR", help="The store; default: results/gates.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Where a figure a series goes, and history.json.")
+    ] = None,
 ) -> int:
     """Every gate of a store with its verdict, and the points whose ratios changed: since which gate, by how much.
 
     A loss that is smaller than a gate's margin passes every gate; here it is found once enough gates saw it.
 
-    Example: ./bench history --store /shared/ci/gates
+    Example: ./bench history --store /shared/ci/gates --out history
     """
     from analysis.gate import changes  # noqa: PLC0415 - a second of imports
     from analysis.gate import store as stores  # noqa: PLC0415
@@ -55,6 +58,11 @@ def history(
             f"{one.key}: {100 * (one.ratio - 1):+.1f} % since {one.entry.session} ({which}), "
             f"adjusted p {one.adjusted:.2g}"
         )
+    if out:
+        from analysis.gate import history_files  # noqa: PLC0415 - a second of imports
+
+        written = history_files.write(entries, found, out)
+        print(f"{out} has {len(written)} figures and {history_files.FILE}.")
     return 0
 
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from analysis.gate import store
+from analysis.gate import changes, history_files, store
 from harness.cli import main
 
 OLD, NEW, CHECKOUT = "0123456789abcdef" * 2 + "01234567", "f" * 40, "c" * 40
@@ -28,6 +29,11 @@ def entry(number: int, ratio: float) -> store.Entry:
     )
 
 
+def stepped(number: int) -> float:
+    """A tenth slower from the tenth gate on."""
+    return (1.1 if number >= 10 else 1.0) + number * 7 % 5 / 1e4
+
+
 def test_the_commits_of_a_gate_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number in (1, 11):
         store.add(tmp_path, entry(number, 1.0))
@@ -39,9 +45,32 @@ def test_the_commits_of_a_gate_are_named(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_a_change_is_told_with_what_was_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number in range(20):
-        slower = 1.1 if number >= 10 else 1.0
-        store.add(tmp_path, replace(entry(number, slower + number / 1e4), new=f"commit:{NEW}"))
+        store.add(tmp_path, replace(entry(number, stepped(number)), new=f"commit:{NEW}"))
     assert main(["history", "--store", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert f"overlap: 1 MB on vcluster (2 nodes), mpich, against commit:{OLD}: +10" in said
     assert f"since gate-10 (commit:{NEW[:12]} of checkout {CHECKOUT[:12]})" in said
+
+
+def test_figures_and_json_have_every_series_with_its_changes(tmp_path: Path) -> None:
+    """One of the gates has no interval."""
+    for number in range(20):
+        slower = stepped(number)
+        kept = replace(entry(number, slower), new=f"commit:{NEW}", ratios={"overlap: 1 MB": slower, "latency: 8": 1.0})
+        known = {"overlap: 1 MB": [slower - 0.01, slower + 0.01]} if number else {}
+        store.add(tmp_path / "store", replace(kept, intervals=known))
+    out = tmp_path / "out"
+    assert main(["history", "--store", str(tmp_path / "store"), "--out", str(out)]) == 0
+    found = {one["point"]: one for one in json.loads((out / "history.json").read_text())}
+    assert [change["session"] for change in found["overlap: 1 MB"]["changes"]] == ["gate-10"]
+    assert not found["latency: 8"]["changes"]
+    first, second = found["overlap: 1 MB"]["gates"][:2]
+    assert (first["low"], second["low"]) == (None, pytest.approx(0.9902)) and first["commit"] == CHECKOUT
+    for one in found.values():
+        assert {path.suffix for path in out.glob(f"{one['figure']}.*")} == {".png", ".svg", ".pdf", ".csv"}
+    (change,) = changes.changes(store.read(tmp_path / "store"))
+    rows = history_files._rows(change.key.point, changes.series(store.read(tmp_path / "store"))[change.key])
+    drawn = history_files.draw(history_files.Told(change.key, rows, [change]))
+    upright = [line for line in drawn.figure.axes[0].lines if list(line.get_xdata()) == [9.5, 9.5]]
+    assert len(upright) == 1, "between the ninth gate and the tenth"
+    assert "+10" in drawn.caption and "since gate-10" in drawn.caption
