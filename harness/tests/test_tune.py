@@ -320,7 +320,7 @@ def test_what_stands_beside_resume_is_refused(
     assert main(["tune", "--resume", "nothing"]) == 2
     assert "no session 'nothing'" in capsys.readouterr().err
     assert main(["tune", "--resume", "nothing", *beside]) == 2
-    assert f"--resume goes on with a race as it was asked for: leave {named} out." in capsys.readouterr().err
+    assert f"--resume goes on with what its session was asked for: leave {named} out." in capsys.readouterr().err
 
 
 def test_an_objective_that_the_study_does_not_record_is_refused_before_anything_is_measured(
