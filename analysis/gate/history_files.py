@@ -68,9 +68,9 @@ def _rows(point: str, gates: Sequence[tuple[Entry, float]]) -> pd.DataFrame:
 
 
 def _content(one: Told) -> dict[str, Any]:
-    rows = one.rows.astype(object).where(one.rows.notna(), None)
+    rows = json.loads(one.rows.to_json(orient="records", double_precision=15))  # which has null for what is not known
     changes = [{"session": it.entry.session, "ratio": it.ratio, "adjusted_p": it.adjusted} for it in one.changes]
-    return {**one.key._asdict(), "figure": one.name, "gates": rows.to_dict("records"), "changes": changes}
+    return {**one.key._asdict(), "figure": one.name, "gates": rows, "changes": changes}
 
 
 @toolkit.styled

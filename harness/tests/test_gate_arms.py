@@ -7,6 +7,7 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ from harness.sessions.arms import Source
 
 MPICH = MPIS["mpich"]
 # --study, --system, --mpi, --margin, --minutes, --scale, --set, --nodes, --seed
-ASKED = (["overlap-ratio"], "local", "mpich", "2%", 20.0, "quick", [], 2, 1)
+ASKED: tuple[Any, ...] = (["overlap-ratio"], "local", "mpich", "2%", 20.0, "quick", [], 2, 1)
 
 
 def test_arms_in_words() -> None:
