@@ -26,9 +26,10 @@ class PointVerdict:
     """One point. `ratio` is NEW's time over BASE's (below 1 is better, rates are inverted); NaN where not measured.
 
     `p` is the point's own p-value, `adjusted` after Holm over all points; `superiority` the probability that a launch
-    of NEW beats one of BASE. `lost`: it worked in BASE and failed in NEW. `uncompared`: BASE measured it and nothing
-    can be said of it, because NEW lacks it or what was recorded cannot be compared. `undisturbed`: only of a point that
-    others disturbed, of which nothing is told: the verdict that its numbers would have given.
+    of NEW beats one of BASE. `lost`: it failed in NEW and not in BASE, or in more of the launches. `uncompared`: BASE
+    measured it and nothing can be said of it, because NEW lacks it or what was recorded cannot be compared.
+    `undisturbed`: only of a point that others disturbed, of which nothing is told: the verdict that its numbers would
+    have given.
     """
 
     study: str
@@ -169,8 +170,14 @@ def _ratio(point: PointVerdict) -> str:
     return "–" if math.isnan(point.ratio) else f"{point.ratio:.3f} ({point.low:.3f} to {point.high:.3f})"
 
 
+def _lost(point: PointVerdict) -> str:
+    if not point.launches[1]:
+        return "no longer works"
+    return "fails more often" + (", slower" if point.verdict is Judgement.SLOWER else "")
+
+
 def _row(point: PointVerdict) -> list[str]:
     adjusted = "–" if math.isnan(point.adjusted) else f"{point.adjusted:.2g}"
-    verdict = "no longer works" if point.lost else point.verdict.value
+    verdict = _lost(point) if point.lost else point.verdict.value
     reason = f" ({point.reason})" if point.reason else ""
     return [verdict, point.name + reason, _ratio(point), adjusted, f"{point.launches[0]} and {point.launches[1]}"]

@@ -18,8 +18,10 @@ does the same work.
 Of a point that others disturbed (noise.DISTURBED: of either session) nothing is told, only what its numbers would say,
 and it has no part in the session's mean. Where more than MANY of the points are disturbed the mean over the others
 tells nothing either: the machine was disturbed, not the point, so they are only those whose share stayed just below the
-limit, which is as much as the margin. Launches that did not converge count: their medians are known less well, which
-makes launches differ more and so is in the test; the point's reason says how many there were.
+limit, which is as much as the margin. A point that failed in more of NEW's launches than of BASE's is a regression,
+whatever the others took: they are the launches that came through, so they may be called slower, but neither the same
+nor faster, and they have no part in the session's mean. Launches that did not converge count: their medians are known
+less well, which makes launches differ more and so is in the test; the point's reason says how many there were.
 """
 
 from __future__ import annotations
@@ -79,6 +81,16 @@ class Pair:
         return self.base.disturbed or self.new.disturbed
 
     @property
+    def fails_more(self) -> bool:
+        """Whether a greater share of the launches failed in NEW."""
+        return self.new.share(self.new.failed) > self.base.share(self.base.failed)
+
+    @property
+    def lacks_more(self) -> bool:
+        """Whether a greater share of NEW's launches has nothing that can be compared."""
+        return self.new.share(self.new.lacking) > self.base.share(self.base.lacking)
+
+    @property
     def work_change(self) -> float:
         """How much the calibrated work differs, as a logarithm: that much of a difference says nothing."""
         if not self.base.work or not self.new.work:
@@ -128,21 +140,27 @@ def judge_points(
     alone: list[Pair] = []
     for key in dict.fromkeys([*base, *new]):
         a, b = agreed(*(points.get(key, Measured()) for points in (base, new)))
-        comparable = a.quantity and a.quantity == b.quantity and a.launches and b.launches
+        measured_by_both = a.quantity and a.quantity == b.quantity and a.launches and b.launches
+        comparable = measured_by_both and not a.works and not b.works
         (pairs if comparable else alone).append(Pair(key, a, b))
     points = _points(pairs, margin, false_alarms / 2) + [_unpaired(pair) for pair in alone]
     found = _session(pairs, points, margin, false_alarms / 2)
     suspected = sum(point.undisturbed is Judgement.SLOWER for point in points)
     more = f"{suspected} points look slower but were disturbed: measure again." if suspected else ""
-    return points, replace(found, sentence=" ".join(filter(None, (found.sentence, missing.sentence(points), more))))
+    lost = sum(point.lost for point in points)
+    failing = f"{lost} points failed in launches of NEW, and not or in fewer of BASE." if lost else ""
+    said = (found.sentence, failing, missing.sentence(points), more)
+    return points, replace(found, sentence=" ".join(filter(None, said)))
 
 
 def _unpaired(pair: Pair) -> PointVerdict:
     sides = [(name, side) for name, side in (("BASE", pair.base), ("NEW", pair.new)) if not side.launches]
     failures = [side.failure for side in (pair.base, pair.new) if side.failure]
-    reason = _why_alone(sides) if sides else f"judged by {pair.base.quantity} in BASE, {pair.new.quantity} in NEW"
+    reason = _different_work(pair) or f"judged by {pair.base.quantity} in BASE, {pair.new.quantity} in NEW"
+    reason = _why_alone(sides) if sides else reason
     reason += f" ({'; '.join(failures)})" if failures else ""
-    lost = bool(pair.base.launches) and not pair.new.launches and bool(pair.new.failure)
+    gone = not pair.new.launches and bool(pair.new.failure)
+    lost = bool(pair.base.launches) and (gone or pair.fails_more)
     uncompared = bool(pair.base.recorded or pair.base.launches) and not lost
     return replace(_blank(pair), reason=reason, lost=lost, uncompared=uncompared)
 
@@ -153,6 +171,18 @@ def _why_alone(sides: list[tuple[str, Measured]]) -> str:
     if unknown:
         return f"recorded {', '.join(sorted(unknown))}, none of which points are judged by"
     return f"no usable samples in {' and '.join(name for name, _ in sides)}"
+
+
+def _different_work(pair: Pair) -> str:
+    """Of a point whose launches did different work no one median can be told; empty where they did the same."""
+    mixed = [(name, side.works) for name, side in (("BASE", pair.base), ("NEW", pair.new)) if side.works]
+    return "; ".join(
+        f"the launches of {name} did different work: {', '.join(map(_count, works))}" for name, works in mixed
+    )
+
+
+def _count(work: float) -> str:
+    return f"{work:.10g}"
 
 
 def _blank(pair: Pair) -> PointVerdict:
@@ -208,14 +238,20 @@ def _point(pair: Pair, test: Any, adjusted: float, margin: float, alpha: float) 
     found = ratio_of_medians(above, below) if pair.sign > 0 else ratio_of_medians(below, above)
     a, b = pair.logs()
     shown = replace(blank, ratio=found.value, low=found.low, high=found.high, superiority=superiority(b, a))
-    if test is None:
-        reason = "one launch on a side says nothing of the difference between launches"
-        return replace(shown, reason=reason, uncompared=True)
-    found_verdict = _verdict(pair, test, adjusted, margin, alpha)
     reasons = list(_doubts(pair))
+    if test is None:
+        reasons.append("one launch on a side says nothing of the difference between launches")
+        return replace(shown, reason="; ".join(reasons), uncompared=not pair.fails_more, lost=pair.fails_more)
+    found_verdict = _verdict(pair, test, adjusted, margin, alpha)
+    if found_verdict is not Judgement.SLOWER and (pair.fails_more or pair.lacks_more):
+        uncompared = not pair.fails_more
+        shown = replace(shown, p=test[2], adjusted=adjusted, lost=pair.fails_more, uncompared=uncompared)
+        return replace(shown, reason="; ".join([*reasons, "the other launches alone say nothing"]))
     if found_verdict is Judgement.CANNOT_TELL and pair.work_change <= WORK_SAID:
         reasons.append("the difference is neither shown nor excluded")
-    shown = replace(shown, p=test[2], adjusted=adjusted, verdict=found_verdict, reason="; ".join(reasons))
+    shown = replace(
+        shown, p=test[2], adjusted=adjusted, verdict=found_verdict, reason="; ".join(reasons), lost=pair.fails_more
+    )
     if not pair.disturbed:
         return shown
     would = "" if found_verdict is Judgement.CANNOT_TELL else f"; by its numbers alone {found_verdict.value}"
@@ -242,6 +278,10 @@ def _doubts(pair: Pair) -> Iterator[str]:
     if pair.work_change > WORK_SAID:
         yield f"the calibrated work differs by {100 * math.expm1(pair.work_change):.1f} %: repeat BASE with --like"
     for name, side in (("BASE", pair.base), ("NEW", pair.new)):
+        for launches, what in ((side.failed, "failed"), (side.lacking, "have no value")):
+            if launches:
+                planned = len({*side.launches, *side.failed, *side.lacking})
+                yield f"{len(launches)} of {planned} launches {what} in {name} ({next(iter(launches.values()))})"
         if side.disturbed:
             yield f"others took {100 * (side.disturbance or 0):.0f} % of the measured time in {name}"
         if side.unconverged:
@@ -256,17 +296,18 @@ def _beyond(bound: float, *differences: float) -> bool:
 def _session(pairs: list[Pair], points: list[PointVerdict], margin: float, alpha: float) -> SessionVerdict:
     """The session's verdict: slower where a point is, or where all points together are."""
     tested = [pair for pair in pairs if min(len(pair.base.launches), len(pair.new.launches)) > 1]
-    usable = [pair for pair in tested if not pair.disturbed]
+    sound = [pair for pair in tested if not pair.fails_more]
+    usable = [pair for pair in sound if not pair.disturbed]
     if not usable:
-        how = " and undisturbed" if tested else ""
+        how = " and undisturbed" if sound else " and without more failures in NEW" if tested else ""
         sentence = f"No point was measured in both sessions with at least two launches each{how}."
         return SessionVerdict(Judgement.CANNOT_TELL, sentence)
     together, overall = _together(usable, margin, alpha)
-    disturbed = len(tested) - len(usable)
+    disturbed = len(sound) - len(usable)
     barred = None
-    if disturbed > MANY * len(tested):
+    if disturbed > MANY * len(sound):
         would = f" by the others alone {together.value}: measure again" if together else " measure again"
-        overall = f"Not decided over all points: {disturbed} of {len(tested)} were disturbed;{would}."
+        overall = f"Not decided over all points: {disturbed} of {len(sound)} were disturbed;{would}."
         together, barred = None, together
     slower = sum(point.verdict is Judgement.SLOWER for point in points)
     faster = sum(point.verdict is Judgement.FASTER for point in points)

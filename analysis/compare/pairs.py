@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.records import frames
+from analysis.records.failed import failed
 from analysis.records.load import Records
 from analysis.records.quantities import judged_by
 from analysis.statistics import noise
@@ -23,28 +24,32 @@ Key = tuple[str, str, str, str, str]  # study, system, mpi, variant, point witho
 
 @dataclass
 class Choice:
-    """A quantity that a point can be judged by. `launches`: name -> samples of the rank that decided. `failure`: why a
-    launch is not among them."""
+    """A quantity that a point can be judged by. `launches`: name -> samples of the rank that decided. `lacking`: the
+    launches that have no such value that can be compared, each with why."""
 
     sign: int
     launches: dict[str, Array] = field(default_factory=dict)
-    failure: str = ""
+    lacking: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
 class Measured:
     """One point of one session, by the quantity that it is judged by. `launches`: name -> samples of the rank that
-    decided; `work`: calibrated amount; `sign`: 1 where less is better, -1 where more is.
+    decided; `work`: calibrated amount, `works` all of them where the launches did not do the same; `sign`: 1 where less
+    is better, -1 where more is.
 
     A launch whose samples were too many to keep is here with their exact median alone. `recorded` are all quantities
     that the point has, `choices` those that it could be judged by, the best first, `unconverged` how many launches did
-    not converge, `disturbance` see noise.disturbance.
+    not converge, `disturbance` see noise.disturbance. `failed`: the launches that failed here, each with why, `lacking`
+    those that ran and left no value that can be compared, so that no launch is forgotten because others are good.
     """
 
     quantity: str = ""
     launches: dict[str, Array] = field(default_factory=dict)
     work: float | None = None
-    failure: str = ""
+    works: tuple[float, ...] = ()
+    failed: dict[str, str] = field(default_factory=dict)
+    lacking: dict[str, str] = field(default_factory=dict)
     sign: int = 1
     recorded: set[str] = field(default_factory=set)
     choices: dict[str, Choice] = field(default_factory=dict)
@@ -54,8 +59,18 @@ class Measured:
     def by(self, quantity: str) -> Measured:
         """The same point, judged by one of its choices."""
         chosen = self.choices[quantity]
-        failure = chosen.failure or self.failure
-        return replace(self, quantity=quantity, launches=chosen.launches, sign=chosen.sign, failure=failure)
+        lacking = self.lacking | chosen.lacking
+        return replace(self, quantity=quantity, launches=chosen.launches, sign=chosen.sign, lacking=lacking)
+
+    @property
+    def failure(self) -> str:
+        """Why a launch has no value here, the last of them; empty where every launch has one."""
+        return next(reversed([*self.failed.values(), *self.lacking.values()]), "")
+
+    def share(self, launches: Mapping[str, str]) -> float:
+        """These as a share of the launches that were to measure the point."""
+        planned = len({*self.launches, *self.failed, *self.lacking})
+        return len(launches) / planned if planned else 0.0
 
     @property
     def medians(self) -> Array:
@@ -76,11 +91,11 @@ def measured(records: Records) -> dict[Key, Measured]:
         parameters: dict[str, Any] = json.loads(point)
         if "calibration" in parameters:
             continue
-        work = frames.unique(rows["work_units"]) if "work_units" in rows else []
-        entry = Measured(work=float(work[0]) if work else None)
-        bad, good = rows[rows["status"] != "ok"], rows[rows["status"] == "ok"]
-        for status, reason in zip(bad["status"], bad["reason"], strict=True):
-            entry.failure = f"{status}: {reason}"
+        good = rows[rows["status"] == "ok"]
+        work = frames.unique(good["work_units"]) if "work_units" in good else []
+        entry = Measured(work=float(work[0]) if work else None, works=tuple(work) if len(work) > 1 else ())
+        for launch, why in failed(rows).items():
+            (entry.lacking if why.startswith("damaged") else entry.failed)[launch] = why
         entry.recorded = {name for row in good.index for name in samples.get(row, {})}
         entry.choices = _choices(records, good, samples)
         _add_doubts(entry, good, samples)
@@ -91,7 +106,7 @@ def measured(records: Records) -> dict[Key, Measured]:
 
 def _lacks(choice: Choice) -> int:
     """0 where every launch has a value that can be compared, 1 where some have, 2 where none has."""
-    return 0 if not choice.failure else 1 if choice.launches else 2
+    return 0 if not choice.lacking else 1 if choice.launches else 2
 
 
 def agreed(base: Measured, new: Measured) -> tuple[Measured, Measured]:
@@ -137,9 +152,9 @@ def _choice(name: str, sign: int, ranks: Sequence[tuple[str, Mapping[str, Array]
         values = available.get(name)
         if values is None:
             if launch not in having:
-                choice.failure = f"no {name} in launch {launch}"
+                choice.lacking[launch] = f"no {name} in launch {launch}"
         elif np.median(values) <= 0:
-            choice.failure = f"the median of {name} is not positive in launch {launch}"
+            choice.lacking[launch] = f"the median of {name} is not positive in launch {launch}"
         else:
             known = choice.launches.get(launch)
             if known is None or sign * np.median(values) > sign * np.median(known):
