@@ -75,13 +75,20 @@ class Evidence:
         points = self.records.points
         return points[(points["study"] == study) & (points["status"] == "ok")]
 
+    def planned(self, study: str) -> pd.DataFrame:
+        """The points of a study that were to be measured, also where they failed."""
+        points = self.records.points
+        mine = points[points["study"] == study]
+        return mine[mine["calibration"].isna()] if "calibration" in mine else mine
+
     def launches(self, points: pd.DataFrame, quantity: str, statistic: str) -> list[Array]:
-        """Per launch the samples of `quantity` on the rank where they are largest; or their min, mean or max alone.
+        """Per launch the samples of `quantity` on the rank where they are largest; or their min, mean or max alone. Of
+        rows that were not measured well there are none.
 
         Distributions too long to keep are read off their histograms, whose extremes and quantiles are exact.
         """
         found = []
-        for _, ranks in frames.groups(points, ["launch"]):
+        for _, ranks in frames.groups(points[points["status"] == "ok"], ["launch"]):
             per_rank = [values for row in ranks.index for values in self._of_rank(row, quantity, statistic)]
             if per_rank:
                 found.append(max(per_rank, key=lambda values: float(np.median(values))))
@@ -100,6 +107,7 @@ class Evidence:
 
     def state(self, points: pd.DataFrame) -> tuple[str, str]:
         """Why these rows cannot decide, and what must be said beside what they do decide; each may be empty."""
+        points = points[points["status"] == "ok"]
         loose = (points["converged"] == False).any()  # noqa: E712 - None where not recorded
         share = disturbance(points, sum(map(self._measured_s, points.index))) if points["steal_s"].any() else None
         return disturbed(share), remark(not loose)

@@ -7,13 +7,15 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis.evidence import SETTING, Array, Evidence, Value, Where, disturbed, matching, remark, same_work
-from analysis.metrics.formulas import COMP_EQUALS_COMM
+from analysis.metrics.formulas import COMP_EQUALS_COMM, NO_COMPUTATION
 from analysis.records import frames
+from analysis.records.failed import partly, unmeasured
 from analysis.records.load import parameter_columns
 from analysis.statistics.bootstrap import of_medians, ratio_of_medians
 from analysis.statistics.interval import Interval
@@ -36,26 +38,25 @@ class MetricAt:
         if not len(frame):
             return []
         wanted = (frame["study"] == study) & (frame["metric"] == self.metric) & (frame["variant"] == self.variant)
-        return [
-            Value(
-                row["system"],
-                row["mpi"],
-                row["session"],
-                point_words(row["point"]),
-                Interval(
-                    row["value"],
-                    row["low"],
-                    row["high"],
-                    row["interval"],
-                    row["defensible"],
-                    row["freedom"],
-                ),
-                self.variant,
-                self._caveat(row["comp_over_comm_measured"]) or disturbed(row["disturbance"]),
-                remark(row["converged"], row["noisy"], self.variant),
-            )
-            for row in frames.rows(matching(frame[wanted & frame["value"].notna()], self.where))
-        ]
+        wanted &= frame["status"] != "missing"  # it was not to be measured there
+        rows = frames.rows(matching(frame[wanted], self.where))
+        return [self._value(evidence, row) for row in rows if row.get("note") != NO_COMPUTATION]
+
+    def _value(self, evidence: Evidence, row: Mapping[str, Any]) -> Value:
+        place = (row["system"], row["mpi"], row["session"], point_words(row["point"]))
+        if not math.isfinite(row["value"]):
+            bad = row["status"] not in ("ok", "partial")
+            why = f"{row['status']}: {row['reason']}" if bad else str(row["note"] or "no value")
+            return Value(*place, NO_VALUE, self.variant, why)
+        interval = Interval(row["value"], row["low"], row["high"], row["interval"], row["defensible"], row["freedom"])
+        caveat = self._caveat(row["comp_over_comm_measured"]) or disturbed(row["disturbance"])
+        some = ""
+        if row["status"] == "partial":
+            names = [*SETTING, "variant", "point"]
+            some = partly(matching(evidence.planned(row["study"]), {name: row[name] for name in names}))
+        return Value(
+            *place, interval, self.variant, caveat, _both(some, remark(row["converged"], row["noisy"], self.variant))
+        )
 
     def _caveat(self, measured: float) -> str:
         """Where the claim is about comp = comm and the point was not there when it was measured."""
@@ -71,7 +72,8 @@ class Ratio:
     The points agree in all parameters but those named in `below_where`, if it is given. `below` = "best other" is the
     fastest of all MPIs and of their own asynchronous modes at that point (chosen by its median); "best own" that of the
     same MPI's. Only what did the same work is compared: where one of them did different work, nobody knows which is the
-    fastest, and the value is NaN with a caveat.
+    fastest, and the value is NaN with a caveat. Nor does anybody where one of them failed; what cannot be measured here
+    at all is none of them.
     """
 
     quantity: str
@@ -82,23 +84,36 @@ class Ratio:
     statistic: str = "median"
 
     def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
-        points = evidence.points(study)
+        points = evidence.planned(study)
         above = matching(points[points["variant"] == self.variant], self.where)
-        values = []
-        for keys, part in frames.groups(above, [*SETTING, "point"]):
-            session, system, mpi, point = keys
-            mine = evidence.launches(part, self.quantity, self.statistic)
-            here = points[(points["session"] == session) & (points["system"] == system)]
-            groups = self._below(here, mpi, point)
-            other = self._fastest(evidence, groups)
-            if mine and other:
-                unlike = _different_work([rows for rows in groups if not same_work(part, rows)], mpi)
-                interval = NO_VALUE if unlike else ratio_of_medians(mine, other)
-                caveat, said = evidence.state(pd.concat([part, *groups]))
-                nothing = "" if math.isfinite(interval.value) else "what it is divided by took no time"
-                caveat = unlike or nothing or self._alone(groups, mpi) or caveat
-                values.append(Value(system, mpi, session, point_words(point), interval, self.variant, caveat, said))
-        return values
+        found = (
+            self._value(evidence, points[(points["session"] == keys[0]) & (points["system"] == keys[1])], keys, part)
+            for keys, part in frames.groups(above, [*SETTING, "point"])
+        )
+        return [value for value in found if value]
+
+    def _value(self, evidence: Evidence, here: pd.DataFrame, keys: Sequence[str], part: pd.DataFrame) -> Value | None:
+        session, system, mpi, point = keys
+        groups = self._below(here, mpi, point)
+        mine = evidence.launches(part, self.quantity, self.statistic)
+        every = [evidence.launches(rows, self.quantity, self.statistic) for rows in groups]
+        absent = [] if mine else [unmeasured(part)]
+        absent += [_named(rows) for rows, found in zip(groups, every, strict=True) if not found]
+        caveat = "; ".join(filter(None, absent))
+        other = _fastest(every)
+        place = (system, mpi, session, point_words(point))
+        if not groups or not (caveat or (mine and other)):
+            return None
+        if not mine or not other:
+            return Value(*place, NO_VALUE, self.variant, caveat)
+        good = [rows[rows["status"] == "ok"] for rows in (part, *groups)]
+        unlike = _different_work([rows for rows in good[1:] if len(rows) and not same_work(good[0], rows)], mpi)
+        interval = NO_VALUE if unlike else ratio_of_medians(mine, other)
+        nothing = "" if math.isfinite(interval.value) else "what it is divided by took no time"
+        disturbance, said = evidence.state(pd.concat(good))
+        some = [partly(part), *(partly(rows, _who(rows)) for rows, found in zip(groups, every, strict=True) if found)]
+        caveat = unlike or caveat or nothing or self._alone(groups, mpi) or disturbance
+        return Value(*place, interval, self.variant, caveat, _both(*some, said))
 
     def _below(self, points: pd.DataFrame, mpi: str, point: str) -> list[pd.DataFrame]:
         """What the variant is compared with: the rows of each MPI and variant."""
@@ -118,10 +133,24 @@ class Ratio:
             return ""
         return f"no MPI but {mpi} was measured: compared with its own modes alone"
 
-    def _fastest(self, evidence: Evidence, groups: Sequence[pd.DataFrame]) -> list[Array]:
-        found = [evidence.launches(part, self.quantity, self.statistic) for part in groups]
-        usable = [launches for launches in found if launches]
-        return min(usable, key=lambda launches: float(np.median([np.median(x) for x in launches])), default=[])
+
+def _fastest(found: Sequence[list[Array]]) -> list[Array]:
+    usable = [launches for launches in found if launches]
+    return min(usable, key=lambda launches: float(np.median([np.median(x) for x in launches])), default=[])
+
+
+def _who(rows: pd.DataFrame) -> str:
+    return f"{rows['mpi'].iloc[0]} {rows['variant'].iloc[0]}"
+
+
+def _named(rows: pd.DataFrame) -> str:
+    """Why one of those compared with has no value; empty where it cannot be measured here at all."""
+    why = unmeasured(rows[rows["status"] != "skipped"])
+    return f"{_who(rows)} has no value ({why})" if why else ""
+
+
+def _both(*said: str) -> str:
+    return "; ".join(filter(None, said))
 
 
 def _different_work(groups: Sequence[pd.DataFrame], mpi: str) -> str:
@@ -144,17 +173,20 @@ class Median:
     statistic: str = "median"
 
     def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
-        points = evidence.points(study)
+        points = evidence.planned(study)
         values = []
         for keys, part in frames.groups(
             matching(points[points["variant"] == self.variant], self.where), [*SETTING, "point"]
         ):
             session, system, mpi, point = keys
             launches = evidence.launches(part, self.quantity, self.statistic)
+            place = (system, mpi, session, point_words(point))
             if launches:
                 interval = of_medians(lambda x: x, {"x": launches})
-                words = point_words(point)
-                values.append(Value(system, mpi, session, words, interval, self.variant, *evidence.state(part)))
+                caveat, said = evidence.state(part)
+                values.append(Value(*place, interval, self.variant, caveat, _both(partly(part), said)))
+            elif why := unmeasured(part):
+                values.append(Value(*place, NO_VALUE, self.variant, why))
         return values
 
 
@@ -171,7 +203,7 @@ class Growth:
     per_step: bool = False
 
     def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
-        points = evidence.points(study)
+        points = evidence.planned(study)
         if self.over not in points:
             return []
         chosen = matching(points[points["variant"] == self.variant], self.where)
@@ -193,11 +225,14 @@ class Growth:
             return None
         ends = [part[part[self.over] == place] for place in (places[0], places[-1])]
         first, last = (evidence.launches(end, self.quantity, self.statistic) for end in ends)
+        words = [f"{self.over} {places[0]:g} to {places[-1]:g}", point_words(keys["others"])]
+        place = (keys["system"], keys["mpi"], keys["session"], ", ".join(filter(None, words)))
+        at = [f"{self.over} {number:g}" for number in (places[0], places[-1])]
         if not first or not last:
-            return None
+            absent = [f"{where}: {why}" for where, end in zip(at, ends, strict=True) if (why := unmeasured(end))]
+            return Value(*place, NO_VALUE, self.variant, "; ".join(absent)) if absent else None
         step = places[-1] / places[0] if self.per_step else 1.0
         interval = of_medians(lambda last, first: last / first / step, {"last": last, "first": first})
-        words = [f"{self.over} {places[0]:g} to {places[-1]:g}", point_words(keys["others"])]
-        point = ", ".join(filter(None, words))
-        state = evidence.state(pd.concat(ends))
-        return Value(keys["system"], keys["mpi"], keys["session"], point, interval, self.variant, *state)
+        caveat, said = evidence.state(pd.concat(ends))
+        some = [partly(end, f"those with {where}") for where, end in zip(at, ends, strict=True)]
+        return Value(*place, interval, self.variant, caveat, _both(*some, said))

@@ -5,9 +5,9 @@ Columns beside those and the point's parameters: value, low, high, interval (wha
 freedom (see Interval), launches, work_units (where all launches of the point did the same), samples, reference_comm_s,
 reference_comp_s, total_s (medians), comp_over_comm_measured, ideal, serial, status, reason, note, noisy, converged,
 unconverged (how many launches were not), disturbance; where variant `limit` was measured against_limit_value, _low and
-_high, and against_limit (what kind of interval), see analysis.limit. A variant that has no usable samples of a
-point that others have keeps a row without a value, with the status and the reason: figures draw it as a gap with a
-mark.
+_high, _defensible, against_limit (what kind of interval), and of how many _rounds so many were _used, see
+analysis.limit. A variant that has no usable samples of a point that others have keeps a row without a value, with the
+status and the reason: figures draw it as a gap with a mark.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from analysis.metrics import limit
 from analysis.metrics.formulas import METRICS, Metric, as_float, suspicious, undefined
 from analysis.metrics.limit import LIMIT
 from analysis.metrics.times import VariantTimes, combine, launch_times, rank_samples
+from analysis.records.failed import failed
 from analysis.records.frames import groups, unique
 from analysis.records.load import Records, parameter_columns
 from analysis.statistics.bootstrap import effective_groups, interval
@@ -120,9 +121,9 @@ class _Setting:
     def _facts(self, part: pd.DataFrame, variant: str) -> dict[str, Any]:
         """Status, reason and noise of a variant at a point, over its launches and ranks."""
         bad = part[part["status"] != "ok"]
-        usable = len(part) > len(bad)
         status, reason = "ok", None
-        if len(bad):
+        if failed(part):
+            usable = len(part) > len(bad)
             status, reason = (("partial" if usable else bad.iloc[0]["status"]), bad.iloc[0]["reason"])
         elif not len(part):
             status, reason = "missing", self._why_missing(variant)

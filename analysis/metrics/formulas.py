@@ -240,6 +240,9 @@ def efficiency_says_little(low: float, high: float) -> bool:
     return low < LEAST_EFFICIENCY or high - low > WIDEST_EFFICIENCY
 
 
+NO_COMPUTATION = "no computation: nothing to overlap with"  # by the point's nature, whatever was measured
+
+
 def undefined(metric: Metric, times: Times, clock_resolution_s: float | None) -> str | None:
     """Why `metric` of these (scalar) medians has no meaning; None where it is sound."""
     if np.isnan(times.total):
@@ -249,9 +252,7 @@ def undefined(metric: Metric, times: Times, clock_resolution_s: float | None) ->
     if metric.uses_comm and clock_resolution_s is not None and times.comm <= clock_resolution_s:
         return f"the communication ({times.comm:.2g} s) is below the clock's resolution ({clock_resolution_s:.2g} s)"
     if np.isnan(as_float(metric.value(times))):
-        return (
-            "no computation: nothing to overlap with" if times.comp == 0 else "a time of the formula is missing or zero"
-        )
+        return NO_COMPUTATION if times.comp == 0 else "a time of the formula is missing or zero"
     return None
 
 

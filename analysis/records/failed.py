@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from analysis.records import frames
@@ -16,6 +18,24 @@ def failed(points: pd.DataFrame) -> dict[str, str]:
     for launch in frames.unique(bad["launch"]):
         mine = points[points["launch"] == launch]
         if set(mine["rank"]) - set(mine.loc[mine["status"] == "ok", "rank"]):
-            last = bad[bad["launch"] == launch].iloc[-1]
-            found[str(launch)] = ": ".join(str(part) for part in (last["status"], last["reason"]) if part)
+            found[str(launch)] = _words(bad[bad["launch"] == launch].iloc[-1])
     return found
+
+
+def unmeasured(points: pd.DataFrame) -> str:
+    """ "status: reason" where no launch has measured these rows; empty where one has, or none was to."""
+    return "" if not len(points) or points["status"].eq("ok").any() else _words(points.iloc[0])
+
+
+def partly(points: pd.DataFrame, whose: str = "") -> str:
+    """What must be said beside the value of those launches that did not fail; empty where all are good. What cannot be
+    measured here at all is no failure."""
+    bad = failed(points[points["status"] != "skipped"])
+    if not bad:
+        return ""
+    of, why = f"of {whose} " if whose else "", next(iter(bad.values()))
+    return f"{len(bad)} of {points['launch'].nunique()} launches {of}failed ({why}): the value is of the others"
+
+
+def _words(row: pd.Series[Any]) -> str:
+    return ": ".join(str(part) for part in (row["status"], row["reason"]) if part)
