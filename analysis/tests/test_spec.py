@@ -13,6 +13,7 @@ from analysis.claims.table import table
 from analysis.evidence import Evidence
 from analysis.records.load import load
 from analysis.studies.ruhela.spec import COUNTERPARTS, BestPreset
+from analysis.tests.test_compare_failures import timed_out
 
 TIMES = (10.0, 10.02, 9.99, 10.01, 9.98, 10.03)
 
@@ -38,22 +39,53 @@ def rows(folder: Path) -> dict[str, tuple[str, str, str]]:
     return {row.claim[:10]: (row.decision, row.point, row.reason) for row in table([folder]).rows if row.study == "R4"}
 
 
+CAVITY = "spec-openfoam-cavity"
+EVERY = [part.study for part in COUNTERPARTS if part.study]
+
+
 def test_the_best_preset_counts_with_an_interval_for_all_of_them(tmp_path: Path) -> None:
     factors = {"bare": 1.0, "idle": 1.2, "adaptive": 0.95, "offload": 0.9}
     folder = session(tmp_path / "s", "spec-dolfinx-poisson-cg", {}, factors)
-    (value,) = BestPreset("whole_s")(Evidence(load([folder])), "spec-dolfinx-poisson-cg")
+    value, *others = BestPreset("whole_s")(Evidence(load([folder])), "spec-dolfinx-poisson-cg")
     assert value.variant == "offload"
     assert value.interval.low < 0.9 < value.interval.high
     assert "simultaneous over 3 points" in value.interval.kind
-    assert rows(folder)["The best p"][:2] == ("reproduced", "dolfinx-poisson-cg")
+    assert value.point == "dolfinx-poisson-cg (offload, best of 3 presets)"
+    assert [one.caveat for one in others] == [
+        f"{name.removeprefix('spec-')}: not run" for name in EVERY if name != "spec-dolfinx-poisson-cg"
+    ]
+
+
+def test_what_was_not_run_keeps_the_claim_open(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    for name in EVERY[:-1]:
+        session(folder, name, {}, {"bare": 1.0, "adaptive": 0.9})
+    decision, _, reason = rows(folder)["The best p"]
+    assert (decision, reason) == ("inconclusive", "npb-original-lu: not run")
+    session(folder, EVERY[-1], {}, {"bare": 1.0, "adaptive": 0.9})
+    decision, point, _ = rows(folder)["The best p"]
+    assert decision == "reproduced"
+    assert point.endswith(" (adaptive, best of 1 preset)")
 
 
 def test_every_program_must_hold(tmp_path: Path) -> None:
     folder = session(tmp_path / "s", "spec-lammps-melt", {"atoms": 32000}, {"bare": 1.0, "adaptive": 1.0})
-    session(folder, "spec-openfoam-cavity", {}, {"bare": 1.0, "adaptive": 1.3}, "openfoam")
+    session(folder, CAVITY, {}, {"bare": 1.0, "adaptive": 1.3}, "openfoam")
     decision, point, _ = rows(folder)["The best p"]
     assert decision == "not reproduced"
-    assert point == "openfoam-cavity"
+    assert point == "openfoam-cavity (adaptive, best of 1 preset)"
+
+
+def test_a_preset_that_failed_is_not_the_best(tmp_path: Path) -> None:
+    factors = {"bare": 1.0, "adaptive": 1.0, "offload": 0.5}
+    folder = timed_out(session(tmp_path / "s", CAVITY, {}, factors), "*.0.offload*")
+    value = BestPreset("whole_s")(Evidence(load([folder])), CAVITY)[0]
+    assert value.point == "openfoam-cavity (adaptive, best of 1 preset)"
+    assert value.remark == "offload left out (timeout: did not end within 60 s)"
+    for variant, why in (("bare", "bare: timeout: "), ("adaptive", "no preset has a value; adaptive left out (")):
+        failing = timed_out(session(tmp_path / variant, CAVITY, {}, {"bare": 1.0, "adaptive": 1.0}), f"*.{variant}*", 6)
+        value = BestPreset("whole_s")(Evidence(load([failing])), CAVITY)[0]
+        assert value.caveat.startswith(why)
 
 
 def test_the_figure_says_what_stands_for_which_code(tmp_path: Path) -> None:

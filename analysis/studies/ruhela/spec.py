@@ -7,8 +7,10 @@ helps such programs, and nothing of SPEC's own numbers. SPEC's own runs are no c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +19,9 @@ from analysis.chapter import Chapter, Claim
 from analysis.evidence import SETTING, Array, Evidence, Value
 from analysis.figures import intervals
 from analysis.figures.toolkit import Drawn
-from analysis.measures import Ratio
+from analysis.measures import NO_VALUE, Ratio
 from analysis.records import frames
+from analysis.records.failed import failed, partly, unmeasured
 from analysis.statistics.bootstrap import ratio_of_medians
 from analysis.statistics.interval import simultaneous
 from analysis.studies.ruhela.common import PAPER
@@ -58,11 +61,16 @@ COUNTERPARTS = (
 )
 
 
+NOT_RUN = "not run"
+
+
 @dataclass(frozen=True)
 class BestPreset:
     """The median whole time under the preset that is best at a point, over that under bare of the same MPI.
 
-    The best of several is lucky, so its interval is one that holds for all of them at the same time.
+    The best of several is lucky, so its interval is one that holds for all of them at the same time. A preset of which
+    a launch failed, be it by a wrong result, is not among them. Each setting has a value of every counterpart: NaN,
+    with the reason, where it failed or was not run.
     """
 
     quantity: str
@@ -70,20 +78,54 @@ class BestPreset:
     def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
         if study.startswith(LICENSED):
             return []
-        points = evidence.points(study)
-        values = []
-        for keys, part in frames.groups(points, [*SETTING, "point"]) if len(points) else ():
-            session, system, mpi, point = keys
-            times = {str(name): evidence.launches(rows, self.quantity, "median") for (name,), rows in
-                     frames.groups(part, ["variant"])}  # fmt: skip
-            presets = {name: found for name, found in times.items() if name.partition(":")[0] in PRESETS and found}
-            if presets and times.get(BASE):
-                best = min(presets, key=lambda name: _middle(presets[name]))
-                interval = simultaneous(ratio_of_medians(presets[best], times[BASE]), len(presets))
-                caveat, said = evidence.state(part[part["variant"].isin([best, BASE])])
-                words = ", ".join(filter(None, [study.removeprefix(PREFIX), point_words(point)]))
-                values.append(Value(str(system), str(mpi), str(session), words, interval, best, caveat, said))
-        return values
+        points = evidence.planned(study)
+        values = [
+            self._value(evidence, keys, part) for keys, part in frames.groups(points, ["study", *SETTING, "point"])
+        ]
+        return [*values, *_not_run(evidence, study)]
+
+    def _value(self, evidence: Evidence, keys: Sequence[Any], part: pd.DataFrame) -> Value:
+        study, session, system, mpi, point = map(str, keys)
+        by_variant = {str(name): rows for (name,), rows in frames.groups(part, ["variant"])}
+        presets = {name: rows for name, rows in by_variant.items() if name.partition(":")[0] in PRESETS}
+        bad = {name: next(iter(failed(rows).values()), "") for name, rows in presets.items()}
+        times = {
+            name: evidence.launches(rows, self.quantity, "median") for name, rows in presets.items() if not bad[name]
+        }
+        times = {name: found for name, found in times.items() if found}
+        left_out = "; ".join(f"{name} left out ({why})" for name, why in bad.items() if why)
+        program = ", ".join(filter(None, [study.removeprefix(PREFIX), point_words(point)]))
+        base = by_variant.get(BASE, part.iloc[:0])
+        bare = evidence.launches(base, self.quantity, "median")
+        if not bare or not times:
+            why = "no preset has a value" if bare else f"{BASE}: {unmeasured(base) or NOT_RUN}"
+            return Value(system, mpi, session, program, NO_VALUE, "", "; ".join(filter(None, [why, left_out])))
+        best = min(times, key=lambda name: _middle(times[name]))
+        interval = simultaneous(ratio_of_medians(times[best], bare), len(times))
+        caveat, said = evidence.state(part[part["variant"].isin([best, BASE])])
+        words = f"{program} ({best}, best of {len(times)} preset{'s' if len(times) != 1 else ''})"
+        return Value(
+            system,
+            mpi,
+            session,
+            words,
+            interval,
+            best,
+            caveat,
+            "; ".join(filter(None, [left_out, partly(base, BASE), said])),
+        )
+
+
+def _not_run(evidence: Evidence, study: str) -> Iterator[Value]:
+    """A value of each counterpart that a setting lacks, beside those of the first study that it has."""
+    every = evidence.records.points
+    for keys, part in frames.groups(every[every["study"].astype(str).str.startswith(PREFIX)], SETTING):
+        there = [str(name) for name in frames.unique(part["study"]) if not str(name).startswith(LICENSED)]
+        session, system, mpi = map(str, keys)
+        if there[:1] == [study]:
+            lacking = [one.study for one in COUNTERPARTS if one.study and one.study not in there]
+            names = [name.removeprefix(PREFIX) for name in lacking]
+            yield from (Value(system, mpi, session, name, NO_VALUE, "", f"{name}: {NOT_RUN}") for name in names)
 
 
 def _middle(launches: Sequence[Array]) -> float:
@@ -120,7 +162,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     recorded = CHAPTER.recorded(evidence.records)
     drawn = []
     best = [value for study in recorded for value in BestPreset(WHOLE)(evidence, study)]
-    if best:
+    if any(math.isfinite(value.interval.value) for value in best):
         title = "The open substitute of SPEC MPI2007, each program under its best preset"
         formula = "whole time under the best preset over that under bare (less than 1 is faster)"
         one = intervals.draw("spec_substitute", title, formula, "time / bare", {BASE: 1.0}, _frame(best), provenance)
@@ -128,7 +170,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
         drawn.append(one)
     licensed = [name for name in recorded if name.startswith(LICENSED)]
     theirs = [value for name in licensed for preset in PRESETS for value in Ratio(OWN, preset, BASE)(evidence, name)]
-    if theirs:
+    if any(math.isfinite(value.interval.value) for value in theirs):
         title = "SPEC MPI2007: estimates, no compliant runs"
         formula = "a code's reported time under a variant over that under bare (less than 1 is faster)"
         drawn.append(
@@ -139,10 +181,12 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
 
 def _frame(values: Sequence[Value]) -> pd.DataFrame:
     return pd.DataFrame(
-        {"label": value.point, "mpi": value.mpi, "variant": value.variant, "value": value.interval.value}
-        | {"low": value.interval.low, "high": value.interval.high, "interval": value.interval.kind}
-        | {"status": "ok", "reason": value.caveat}
+        {"label": value.point.partition(" (")[0], "mpi": value.mpi, "variant": value.variant or BASE}
+        | {"value": value.interval.value, "low": value.interval.low, "high": value.interval.high}
+        | {"interval": value.interval.kind, "status": "ok" if math.isfinite(value.interval.value) else "failed"}
+        | {"reason": value.caveat}
         for value in values
+        if not value.caveat.endswith(NOT_RUN)
     )
 
 
