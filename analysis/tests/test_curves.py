@@ -15,6 +15,7 @@ import pytest
 from matplotlib.testing.compare import compare_images
 
 from analysis import catalogue
+from analysis.benchmarks.synthetic import end, header, write_lines
 from analysis.claims.table import build
 from analysis.evidence import Evidence
 from analysis.figures.summary import summary
@@ -23,6 +24,7 @@ from analysis.records.load import load
 from analysis.report.findings import sections
 from analysis.report.report import write_report
 from analysis.tests.test_claims import study_session
+from analysis.tests.test_compare_failures import timed_out
 from analysis.tests.test_figures import BASELINE, TOLERANCE, render
 
 MACHINE = {"nics": [{"name": "ib0", "driver": "mlx5_core"}], "cores": 8}
@@ -140,6 +142,32 @@ def test_a_collective_gains_against_the_best_of_its_own_mpi(tmp_path: Path) -> N
     session = study_session(tmp_path / "c", "collective-overlap", measured)
     figure = drawn_of(session)["collective_gain"]
     assert figure.points["value"].tolist() == pytest.approx([0.5, 0.8])
-    assert "by ibcast 50 %, iscatter 20 %" in figure.found
+    assert "by ibcast 50 % (50 to 50), iscatter 20 % (20 to 20)" in figure.found
     assert "reached by: ibcast; missed by: iscatter." in figure.found
     assert "by the MPI itself (efficiency of bare at least 0.5): iscatter." in figure.found
+
+
+def test_the_papers_best_is_reached_by_intervals_alone(tmp_path: Path) -> None:
+    """Of medians that all lie below the paper's."""
+    totals = {"ibcast": (0.20,) * 6, "iscatter": (0.15, 0.15, 0.2, 0.24, 0.3, 0.3), "igather": (0.18,) * 6}
+    folder = tmp_path / "c"
+    for name, pattern in (("ibcast", "one-to-all"), ("iscatter", "one-to-all"), ("igather", "all-to-one")):
+        point = {"pattern": pattern, "size_bytes": 4 << 20, "comp_over_comm": 1.0, "collective": name}
+        for repetition, adaptive in enumerate(totals[name]):
+            for variant, seconds in (("bare", 0.4), ("adaptive", adaptive)):
+                samples = {"comm_s": [0.2] * 3, "comp_s": [0.2] * 3, "total_s": [seconds] * 3}
+                line: dict[str, Any] = {"point": point, "samples": samples, "rank": 0, "status": "ok"}
+                if name == "igather":
+                    line["noise"] = {"steal_s": 0.5}
+                launch = f"mpich.{variant}{repetition}.{name}"
+                context = {"study": "collective-overlap", "system": "s", "mpi": "mpich", "variant": variant}
+                (folder / "records").mkdir(parents=True, exist_ok=True)
+                write_lines(
+                    folder / "records" / f"{launch}.jsonl",
+                    [header({**context, "launch": launch}), line, end(variant)],
+                )
+    (folder / "session.json").write_text('{"session": "c"}')
+    found = drawn_of(folder)["collective_gain"].found
+    assert "reached by: ibcast; missed by: none; cannot tell: igather, iscatter." in found
+    failing = timed_out(folder, "*adaptive*ibcast*", 6)
+    assert "no value: ibcast." in drawn_of(failing)["collective_gain"].found
