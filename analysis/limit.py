@@ -3,7 +3,8 @@
 
     .venv/bin/python -m analysis.limit SESSION...
 
-Ends with status 1 where the goal is missed anywhere, or nothing was measured.
+Ends with status 1 where the goal is missed anywhere, or cannot be told (fewer than six rounds, a disturbed machine), or
+nothing was measured.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.metrics.evaluate import evaluate
+from analysis.metrics.evaluate import REFERENCE, evaluate
+from analysis.metrics.limit import LIMIT, doubts, rounds_words
 from analysis.metrics.places import at_equal
 from analysis.records import frames
 from analysis.records.load import load
@@ -28,8 +30,9 @@ SHARE, LOWEST_SHARE, MORE_INFLATION = 0.98, 0.95, 0.02
 
 
 def goals(frame: pd.DataFrame) -> Iterator[tuple[str, bool]]:
-    """At comp = comm: how near the engine comes to the limit, in words, and whether that is the goal."""
+    """At comp = comm: how near the engine comes to the limit, in words, and whether that is shown to be the goal."""
     equal = at_equal(frame)
+    compared = equal[equal["variant"].isin([ENGINE, LIMIT, REFERENCE])]
     for (session, mpi, _), part in frames.groups(equal[equal["variant"] == ENGINE], ["session", "mpi", "point"]):
         rows = {row["metric"]: row for row in frames.rows(part)}
         share, more = rows["overlap_efficiency"], rows["compute_inflation"]
@@ -37,23 +40,30 @@ def goals(frame: pd.DataFrame) -> Iterator[tuple[str, bool]]:
         if not np.isfinite(share.get("against_limit_value", np.nan)):
             yield f"{where}: not known, no round has {ENGINE}, limit and bare", False
             continue
-        reached = share["against_limit_value"] >= SHARE and share["against_limit_low"] >= LOWEST_SHARE
+        place = (compared["session"] == session) & (compared["mpi"] == mpi) & (compared["point"] == share["point"])
+        doubted = {name: doubts(row, frames.rows(compared[place])) for name, row in (("share", share), ("more", more))}
+        near = share["against_limit_value"] >= SHARE and share["against_limit_low"] >= LOWEST_SHARE
         light = more["against_limit_value"] <= MORE_INFLATION
         yield (
             f"{where}: efficiency {share['value']:.3f}, of the limit's {_words(share)} "
-            f"({'reached' if reached else 'missed'}); inflation {more['value']:.3f}, beyond the limit's {_words(more)} "
-            f"({'reached' if light else 'missed'})",
-            reached and light,
+            f"({_judged(near, doubted['share'])}); inflation {more['value']:.3f}, beyond the limit's {_words(more)} "
+            f"({_judged(light, doubted['more'])})",
+            near and light and not any(doubted.values()),
         )
+
+
+def _judged(reached: bool, doubted: Sequence[str]) -> str:
+    said = "reached" if reached else "missed"
+    return f"cannot tell, points to {said}: {', '.join(doubted)}" if doubted else said
 
 
 def _words(row: Mapping[str, Any]) -> str:
     value, low, high = (row[f"against_limit_{name}"] for name in ("value", "low", "high"))
-    return f"{value:.3f} ({low:.3f} to {high:.3f}; {row['against_limit']})"
+    return f"{value:.3f} ({low:.3f} to {high:.3f}; {row['against_limit']}, {rounds_words(row)})"
 
 
 def main(sessions: Sequence[str]) -> int:
-    """0 where the goal is reached at every point, 1 where it is not or nothing was measured."""
+    """0 where the goal is shown to be reached at every point, 1 where it is not, or nothing was measured."""
     frame = evaluate(load([Path(session) for session in sessions]), ("overlap_efficiency", "compute_inflation"))
     found = list(goals(frame))
     print(f"goal: {ENGINE} at least {SHARE} of the limit's efficiency, lower bound {LOWEST_SHARE};", end=" ")

@@ -11,7 +11,8 @@ at an interval that its own luck chose.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from analysis.metrics.formulas import Metric
 from analysis.metrics.times import RankSamples, VariantTimes, launch_times
 from analysis.records import frames
 from analysis.records.load import identity
-from analysis.statistics.interval import Interval
+from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval
 from analysis.statistics.median import median_interval
+from analysis.statistics.noise import DISTURBED
 
 LIMIT = "limit"
 SWEPT = "wake_us"
@@ -75,9 +77,19 @@ def chosen_words(intervals: Sequence[int]) -> str:
     return f"wakes every {' or '.join(f'{x} µs' for x in intervals)}, as the other half of the launches chose"
 
 
-def against(metric: Metric, mine: VariantTimes, limit: VariantTimes, bare: VariantTimes) -> Interval:
+@dataclass(frozen=True)
+class Against:
+    """How a variant compares with the limit, over `used` of the `rounds` that were measured."""
+
+    interval: Interval
+    used: int
+    rounds: int
+
+
+def against(metric: Metric, mine: VariantTimes, limit: VariantTimes, bare: VariantTimes) -> Against:
     """How a variant compares with the limit, paired by round: an efficiency as a share of the limit's, another metric
-    as the difference to it. A round gives one value: comm and comp are those of bare in the same round."""
+    as the difference to it. A round gives one value: comm and comp are those of bare in the same round. One that lacks
+    a launch, or whose limit is too low to be shared, gives none."""
     values = []
     for turn in sorted(set(mine.rounds) & set(limit.rounds) & set(bare.rounds)):
         here, there = (float(metric.value(times.in_round(turn, bare))) for times in (mine, limit))
@@ -85,10 +97,31 @@ def against(metric: Metric, mine: VariantTimes, limit: VariantTimes, bare: Varia
             values.append(here - there)
         elif there >= LEAST:
             values.append(here / there)
-    return median_interval([value for value in values if np.isfinite(value)])
+    values = [value for value in values if np.isfinite(value)]
+    return Against(median_interval(values), len(values), len({*mine.rounds, *limit.rounds, *bare.rounds}))
 
 
-def columns(found: Interval) -> dict[str, Any]:
+def columns(found: Against) -> dict[str, Any]:
     """The columns of evaluate()'s frame that say it."""
-    names = ("value", "low", "high")
-    return {f"against_limit_{name}": getattr(found, name) for name in names} | {"against_limit": found.kind}
+    names = ("value", "low", "high", "defensible")
+    return {f"against_limit_{name}": getattr(found.interval, name) for name in names} | {
+        "against_limit": found.interval.kind,
+        "against_limit_used": found.used,
+        "against_limit_rounds": found.rounds,
+    }
+
+
+def rounds_words(row: Mapping[str, Any]) -> str:
+    """ "5 of 6 rounds", of a row of evaluate()'s frame."""
+    return f"{int(row['against_limit_used'])} of {int(row['against_limit_rounds'])} rounds"
+
+
+def doubts(row: Mapping[str, Any], compared: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Why what such a row says of the limit is no proof; `compared` are the rows of all variants that it is about."""
+    said = []
+    if not row["against_limit_defensible"]:
+        said.append(f"{rounds_words(row)} give a value and {ENOUGH_LAUNCHES} are needed")
+    shares = [float(one["disturbance"]) for one in compared if (one.get("disturbance") or 0) > DISTURBED]
+    if shares:
+        said.append(f"others took {100 * max(shares):.0f} % of the measured time")
+    return said

@@ -15,7 +15,8 @@ import pandas as pd
 
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import COMP_EQUALS_COMM, efficiency_says_little
-from analysis.metrics.limit import LIMIT
+from analysis.metrics.limit import LIMIT, rounds_words
+from analysis.metrics.limit import doubts as limit_doubts
 from analysis.metrics.places import at_equal
 from analysis.records import frames
 from analysis.statistics.interval import ENOUGH_LAUNCHES
@@ -163,9 +164,12 @@ def _of_the_limit(facts: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     share = facts.get(ENGINE, {}).get("against_limit_value", np.nan)
     if np.isfinite(share):
         low, high = (facts[ENGINE][f"against_limit_{side}"] for side in ("low", "high"))
+        compared = [facts[name] for name in (ENGINE, LIMIT, REFERENCE) if name in facts]
+        doubted = limit_doubts(facts[ENGINE], compared)
         yield (
-            f"The engine ({ENGINE}) reaches {share:.2f} ({low:.2f} to {high:.2f}) of what a minimal program without "
-            f"MPI reaches here, whose efficiency is {facts[LIMIT]['value']:.2f}."
+            f"The engine ({ENGINE}) reaches {share:.2f} ({low:.2f} to {high:.2f}, {rounds_words(facts[ENGINE])}) of "
+            f"what a minimal program without MPI reaches here, whose efficiency is {number(dict(facts[LIMIT]))}."
+            + (f" That is not certain: {' and '.join(doubted)}." if doubted else "")
         )
 
 

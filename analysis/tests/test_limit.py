@@ -18,6 +18,7 @@ from analysis.records.load import load
 from analysis.report.tables import results
 from analysis.report.verdict import verdict
 from analysis.tests.test_evaluate import exact, metric
+from analysis.tests.test_verdict import changed_points
 
 ONE_POINT = {"comp_over_comm": (1.0,), "launches": 6}
 
@@ -91,11 +92,43 @@ def test_the_goal_is_stated_against_the_limit(tmp_path: Path, adaptive: float, r
     assert main([str(session)]) == (0 if reached else 1)
 
 
+@pytest.mark.parametrize(
+    ("launches", "stolen", "doubt"),
+    [
+        (3, 0.0, "3 of 3 rounds give a value and 6 are needed"),
+        (6, 0.5, "% of the measured time"),
+    ],
+    ids=["three rounds", "disturbed"],
+)
+def test_too_few_rounds_and_a_disturbed_machine_reach_no_goal(
+    tmp_path: Path, launches: int, stolen: float, doubt: str
+) -> None:
+    session = made_of(0.9, 0.89, launches=launches).write(tmp_path / "s")
+    changed_points(session, "*.limit.jsonl", noise={"steal_s": stolen})
+    frame = evaluate(load([session]))
+    ((words, good),) = goals(frame)
+    assert not good
+    assert words.count("(cannot tell, points to reached: ") == 2
+    assert doubt in words
+    assert main([str(session)]) == 1
+    assert f"That is not certain: {'' if launches == 3 else 'others took'}" in verdict(frame).text()
+
+
+def test_rounds_that_say_nothing_are_counted(tmp_path: Path) -> None:
+    session = made_of(0.9, 0.89, launches=8).write(tmp_path / "s")
+    for file in sorted((session / "records").glob("*.limit.jsonl"))[-2:]:
+        changed_points(session, file.name, status="timeout", samples={}, reason="hung")
+    ((words, good),) = goals(evaluate(load([session])))
+    assert good
+    assert "95 % interval of 6 samples, 6 of 8 rounds" in words
+
+
 def test_the_limit_stands_in_the_verdict_and_in_the_tables(tmp_path: Path) -> None:
-    frame = of(tmp_path, made_of(0.9, 0.81))
-    assert "The engine (adaptive) reaches 0.90 (0.90 to 0.90) of what a minimal program without MPI" in (
+    frame = of(tmp_path, made_of(0.9, 0.81, launches=6))
+    assert "The engine (adaptive) reaches 0.90 (0.90 to 0.90, 6 of 6 rounds) of what a minimal program without MPI" in (
         verdict(frame).text()
     )
+    assert "That is not certain" not in verdict(frame).text()
     (table,) = results(frame)
     place = table["columns"].index("of the limit")
     assert {row[1]: row[place] for row in table["rows"]} == {
