@@ -21,12 +21,13 @@ from analysis.metrics.places import at_equal
 from analysis.records import frames
 from analysis.statistics.interval import ENOUGH_LAUNCHES
 from analysis.statistics.noise import DISTURBED, WIDE
-from analysis.words import MPI_ORDER, bytes_text, in_order, mpi_title, plain, point_words, seconds_text
+from analysis.words import MPI_ORDER, added_text, bytes_text, in_order, mpi_title, plain, point_words, seconds_text
 
 PROGRESSES, DOES_NOT = 0.85, 0.3  # overlap efficiency from which / below which an MPI counts as progressing / not
 NEAR = 1.25  # how far comp / comm may be from 1 before nothing is said
 PREFERRED_SIZE = 4 << 20
 ENGINE = "adaptive"
+TOLD = ("bare", "mpi-async", ENGINE)  # of sizes beside the one that is told of
 ENGINE_ORDER = [ENGINE, "offload", "mwait", "idle", "timer", "thread", "explicit"]
 
 
@@ -58,7 +59,7 @@ class Verdict:
 
 def verdict(frame: pd.DataFrame) -> Verdict:
     """The verdict from the frame of evaluate(). Without the study it says that it was not measured."""
-    equal = at_equal(frame) if len(frame) else frame
+    equal = _with_time_added(frame, at_equal(frame)) if len(frame) else frame
     if not len(equal):
         return Verdict([], ["Whether communication progresses was not measured: no overlap study at comp = comm."])
     several = [name for name in ("session", "system") if equal[name].nunique() > 1]
@@ -69,6 +70,14 @@ def verdict(frame: pd.DataFrame) -> Verdict:
             title = mpi_title(mpi) + (f" ({', '.join(named)})" if named else "")
             found.append(_of_mpi(mpi, title, part))
     return Verdict(found, _limits(equal))
+
+
+def _with_time_added(frame: pd.DataFrame, equal: pd.DataFrame) -> pd.DataFrame:
+    """The rows with columns added_value, _low and _high: added_time of the same point and variant."""
+    keys = ["session", "system", "mpi", "study", "variant", "point"]
+    numbers = {name: f"added_{name}" for name in ("value", "low", "high")}
+    added = frame[frame["metric"] == "added_time"][[*keys, *numbers]].rename(columns=numbers)
+    return equal.merge(added, on=keys, how="left")
 
 
 def _of_mpi(mpi: str, title: str, part: pd.DataFrame) -> MpiVerdict:
@@ -144,19 +153,29 @@ def _remarks(fact: dict[str, Any]) -> list[str]:
     return said
 
 
+def _partial(fact: dict[str, Any]) -> list[str]:
+    """That a value is of some launches only, since others failed: the same rule as for claims."""
+    return [f"some launches failed ({fact['reason']})"] if fact["status"] == "partial" else []
+
+
 def _not_certain(facts: dict[str, dict[str, Any]]) -> list[str]:
     """The doubts and remarks about the variants that were told of, equal ones together."""
     engine = [variant for variant in ENGINE_ORDER if variant in facts][:1]
     told = [name for name in ("bare", "mpi-async", *engine) if name in facts and np.isfinite(facts[name]["value"])]
 
-    def of(found: Callable[[dict[str, Any]], list[str]]) -> dict[str, str]:
-        every = dict.fromkeys(said for name in told for said in found(facts[name]))
-        return {said: ", ".join(name for name in told if said in found(facts[name])) for said in every}
-
-    doubts = [f"Not certain: of {whose} {doubt}." for doubt, whose in of(_doubts).items()]
+    mine = {name: facts[name] for name in told}
+    doubts = [f"Not certain: of {whose} {doubt}." for doubt, whose in _of_whom(mine, _doubts).items()]
+    doubts += [f"Of {whose} {said}." for said, whose in _of_whom(mine, _partial).items()]
     return doubts + [
-        f"Of {whose} {said}; the interval over launches holds that." for said, whose in of(_remarks).items()
+        f"Of {whose} {said}; the interval over launches holds that." for said, whose in _of_whom(mine, _remarks).items()
     ]
+
+
+def _of_whom(facts: Mapping[str, dict[str, Any]], found: Callable[[dict[str, Any]], list[str]]) -> dict[str, str]:
+    """What is found -> the variants of which it is said: equal ones together."""
+    said = {name: found(fact) for name, fact in facts.items()}
+    every = dict.fromkeys(what for mine in said.values() for what in mine)
+    return {what: ", ".join(name for name, mine in said.items() if what in mine) for what in every}
 
 
 def _of_the_limit(facts: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -248,6 +267,7 @@ def _inflation(fact: dict[str, Any]) -> str:
 
 
 def _other_sizes(part: pd.DataFrame, sizes: list[float]) -> list[str]:
+    """ "At 64 KB: bare 0.10 (0.08 to 0.12), adaptive no value (timeout: hung); not certain: of bare ..." """
     sentences = []
     for size in sizes:
         facts = _facts(part[part["size_bytes"] == size])
@@ -258,22 +278,26 @@ def _other_sizes(part: pd.DataFrame, sizes: list[float]) -> list[str]:
                 f"At {bytes_text(size)}: no verdict, the computation was {ratio:.2g} times the communication."
             )
             continue
-        shown = [
-            f"{variant} {_efficiency(facts[variant])}"
-            for variant in ("bare", "mpi-async", *ENGINE_ORDER[:1])
-            if variant in facts and np.isfinite(facts[variant]["value"])
-        ]
-        if shown:
-            sentences.append(f"At {bytes_text(size)}: {', '.join(shown)}.")
+        mine = {name: facts[name] for name in TOLD if name in facts and facts[name]["status"] != "missing"}
+        if mine:
+            shown = ", ".join(f"{name} {_efficiency(fact)}" for name, fact in mine.items())
+            known = {name: fact for name, fact in mine.items() if np.isfinite(fact["value"])}
+            doubts = [f"not certain: of {whose} {doubt}" for doubt, whose in _of_whom(known, _doubts).items()]
+            partial = [f"of {whose} {said}" for said, whose in _of_whom(known, _partial).items()]
+            sentences.append("; ".join([f"At {bytes_text(size)}: {shown}", *doubts, *partial]) + ".")
     return sentences
 
 
 def _efficiency(fact: dict[str, Any]) -> str:
-    """The value, or the time added to perfect overlap where a short message makes the value say little."""
+    """The value with its interval, or the time added to perfect overlap where a short message makes it say little."""
+    if not np.isfinite(fact["value"]):
+        return f"no value ({fact['why']})"
     if not efficiency_says_little(fact["low"], fact["high"]):
-        return plain(fact["value"])
+        return number(fact)
+    if np.isfinite(fact["added_value"]):
+        return added_text(fact["added_value"], fact["added_low"], fact["added_high"])
     added = fact["total_s"] - max(fact["reference_comp_s"], fact["reference_comm_s"])
-    return f"adds {seconds_text(added)}".replace("-", "−")
+    return f"adds {seconds_text(added)}, interval not computed".replace("-", "−")
 
 
 def _limits(equal: pd.DataFrame) -> list[str]:

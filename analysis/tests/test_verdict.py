@@ -86,7 +86,33 @@ def test_an_efficiency_that_says_little_is_told_as_time_added(tmp_path: Path) ->
     (other,) = [said for said in mpi.sentences if said.startswith("At 64 KB")]
     assert "bare 0.1" in other
     assert "mpi-async adds " in other
+    assert other.count(" to ") == 2, "both have their intervals"
     assert "−50" not in other
+
+
+def test_other_sizes_have_their_doubts_and_what_has_no_value(tmp_path: Path) -> None:
+    def other(folder: Path) -> str:
+        (mpi,) = told(folder)
+        (found,) = [said for said in mpi.sentences if said.startswith("At 64 KB")]
+        return found
+
+    made = {"sizes": (65536, 4 << 20), "mpis": {"mpich": {"bare": Behaviour(0.1), "adaptive": Behaviour(0.9)}}}
+    assert "certain" not in other(session(tmp_path / "good", **made))
+    few = other(session(tmp_path / "few", **made, launches=3))
+    assert "; not certain: of bare, adaptive only 3 launches were measured and 6 are needed." in few
+    stolen = other(changed_points(session(tmp_path / "stolen", **made), "*bare*", noise={"steal_s": 0.5}))
+    assert "; not certain: of bare others took " in stolen
+    hung = {"status": "timeout", "reason": "hung", "samples": {}}
+    gone = other(changed_points(session(tmp_path / "gone", **made), "*adaptive*", **hung))
+    assert "adaptive no value (timeout: hung)" in gone
+
+
+def test_launches_that_failed_are_in_the_verdict(tmp_path: Path) -> None:
+    made = session(tmp_path / "s", launches=7, sizes=(65536, 4 << 20))
+    (mpi,) = told(changed_points(made, "*.000.bare*", status="timeout", reason="hung", samples={}))
+    assert "Of bare some launches failed (hung)." in mpi.sentences
+    assert any(said.startswith("At 64 KB") and said.endswith("; of bare some launches failed (hung).")
+               for said in mpi.sentences)  # fmt: skip
 
 
 def test_a_spread_is_told_of_the_variants_that_have_one(tmp_path: Path) -> None:
