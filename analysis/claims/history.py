@@ -55,10 +55,10 @@ class Entry:
         return f"written {_minute(self.written)}{changed}"
 
     def after(self, measured: str) -> bool:
-        """Whether the wording was last changed after a session that began at `measured` (ISO 8601); False if that is
-        no time."""
+        """Whether the wording was first written or last changed after a session that began at `measured` (ISO 8601);
+        False if that is no time."""
         try:
-            return bool(self.what) and _time(self.changed) > _time(measured)
+            return max(_time(self.written), _time(self.changed)) > _time(measured)
         except ValueError:
             return False
 

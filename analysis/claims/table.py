@@ -49,7 +49,7 @@ class Row:
     interval: str = ""
     points: int = 0  # over how many points the interval holds at the same time
     history: str = ""  # when the claim's wording was written and changed
-    changed_after: bool = False  # whether it was last changed after the session was measured
+    changed_after: bool = False  # whether it was written or last changed after the session was measured
 
     @property
     def together(self) -> str:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What of a claim decides: statement, number, operator, threshold, margin, comparator, the MPIs it speaks of, "up to",
-and what is measured where.
+what a machine must have (`requires`: it decides what is testable at all), and what is measured where.
 
 As a program it prints those of the analysis that is on PYTHONPATH, which history.py sets to that of any older commit:
 so it imports nothing of the analysis by name.
@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-FIELDS = ("statement", "number", "operator", "threshold", "margin", "comparator", "mpis", "up_to")
+FIELDS = ("statement", "number", "operator", "threshold", "margin", "comparator", "mpis", "up_to", "requires")
 PLACES = (("analysis.catalogue", "CHAPTERS"), ("analysis.claims.studies", "STUDIES"))  # today's and the one before
 Wording = dict[str, Any]
 

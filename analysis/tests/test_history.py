@@ -27,7 +27,9 @@ def test_the_file_knows_the_wording_of_every_claim() -> None:
     assert found == wanted, "a claim's wording changed: run .venv/bin/python -m analysis.claims.history and commit both"
 
 
-@pytest.mark.parametrize("change", [{"margin": 0.123}, {"threshold": 1.0123}, {"operator": ">="}, {"up_to": True}])
+@pytest.mark.parametrize(
+    "change", [{"margin": 0.123}, {"threshold": 1.0123}, {"operator": ">="}, {"up_to": True}, {"requires": ("smt",)}]
+)
 def test_every_part_that_decides_is_in_the_wording(change: dict[str, object]) -> None:
     claim = ALL[0][1]
     assert digest(wording(dataclasses.replace(claim, **change))) != digest(wording(claim))  # type: ignore[arg-type]
@@ -49,6 +51,9 @@ def test_a_claim_is_followed_through_its_changes() -> None:
     assert found.after("2026-01-02T12:00:00Z")
     assert not found.after("2026-01-03T12:00:00+00:00")
     assert not found.after("yesterday"), "a session whose time nobody knows"
+    unchanged = entry("P1", first, known, "now")
+    assert unchanged.after("2025-12-31T12:00:00Z"), "a claim that was first written after the session"
+    assert not unchanged.after("2026-01-02T00:00:00Z")
     fresh = entry("P1", {**third, "margin": 0.3}, known, "2026-02-01T00:00:00+00:00")
     assert (fresh.written_commit, fresh.changed_commit, fresh.what) == ("c1", "", ("margin",))
 
@@ -64,6 +69,20 @@ def test_rows_say_when_the_wording_changed_and_whether_after_the_session(tmp_pat
         assert "changed 2026-11-21 19:47 (measure, number)" in row.dated
         assert ("after this session" in claims_table([session]).text()) == (name == "old")
     assert "written 2026-11-21" in claims_table([]).text()
+
+
+def test_a_claim_first_written_after_the_session_is_marked(tmp_path: Path) -> None:
+    points = [
+        {"point": {"placement": "smt-sibling", "detection": name}, "samples": {"mflops": [rate]}}
+        for name, rate in (("spin", 1.0), ("mwait-c1", 1.3))
+    ]
+    for name, created in (("old", "2026-11-20T12:00:00Z"), ("new", "2026-11-22T12:00:00Z")):
+        session = study_session(tmp_path / name, "interference", {"bare": points})
+        facts = json.loads((session / "session.json").read_text())
+        (session / "session.json").write_text(json.dumps({**facts, "created": created}))
+        (row,) = rows_of(claims_table([session]), "M1")
+        assert row.changed_after == (name == "old")
+        assert row.dated.endswith(": after this session") == (name == "old")
 
 
 def test_the_report_has_the_dates(tmp_path: Path) -> None:
