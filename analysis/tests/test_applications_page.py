@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,3 +42,18 @@ def test_each_session_that_is_kept_is_named_with_its_command(page: str) -> None:
     for session in KEPT:
         name_and_command, _, _ = source(load([session]).sessions[0]).partition("`, ")
         assert any(line.startswith(f"{name_and_command}`, ") for line in sources), session
+
+
+def test_the_table_of_classes_counts_the_kept_launches() -> None:
+    def count(name: str, kernel: str, mode: str, ranks: int) -> str:
+        lines = (ROOT / f"results/reference/applications/npb-{name}.jsonl").read_text().splitlines()
+        ends = [launch["end"] for launch in map(json.loads, lines)
+                if (launch["kernel"], launch["mode"], launch["ranks"]) == (kernel, mode, ranks)]  # fmt: skip
+        return f"{ends.count('verified')} of {len(ends)}"
+
+    columns = [("a", 1), ("a", 2), ("a", 4), ("b", 1), ("b", 2), ("b", 4), ("c", 2)]
+    page = (ROOT / "docs/measured/applications-verified.md").read_text().splitlines()
+    tables = [[word.strip() for word in line.strip("|").split("|")] for line in page if line.startswith("| ")]
+    assert len(tables) == 1 + 9
+    for kernel, mode, *counted in tables[1:]:
+        assert counted == [count(name, kernel.lower(), mode, ranks) for name, ranks in columns]
