@@ -86,8 +86,8 @@ BAD = {
     "empty": (2, "no points to compare: no record files", "no record files"),
     "schema": (0, "schema version 5, this analysis reads up to 4", "schema version 5"),
     "interrupted": (0, "is interrupted: what it had measured by then counts", "is interrupted"),
-    "nan": (0, "sample 0 is not a finite number", "not a finite number"),
-    "negative": (0, "sample 0 is a negative time (-1 s)", "negative time"),
+    "nan": (1, "sample 0 is not a finite number", "not a finite number"),
+    "negative": (1, "sample 0 is a negative time (-1 s)", "negative time"),
     "one": (1, "No point was measured in both sessions with at least two launches each", "spread within one launch"),
     "failed": (1, "timeout: made up", "no point has what this claim needs"),
 }
