@@ -132,11 +132,8 @@ std::vector<std::vector<HaloPart>> exchanges_of(const SolvePoint& point, const D
   if (point.mode == "direct" || point.mode == "overlapped") {
     return {all_parts(ranks, interior, point.corners)};
   }
-  std::vector<std::vector<HaloPart>> phases;  // edges and corners come with the second and the third
-  for (int axis = 0; axis < 3; ++axis) {
-    phases.push_back(axis_parts(ranks, interior, axis, point.corners));
-  }
-  return phases;
+  const auto along = [&](int axis) { return axis_parts(ranks, interior, axis, point.corners); };
+  return {along(0), along(1), along(2)};  // edges and corners come with the second and the third
 }
 
 void check_solve(const Json& point, int ranks) {
