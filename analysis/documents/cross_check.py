@@ -36,10 +36,8 @@ AGREES, DIFFERS, UNKNOWN, UNLIKE = "agrees", "differs", "cannot tell", "not the 
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One number of theirs beside ours. `same`: their formula on our samples; `of_same`: theirs over that, of an
-    overlap theirs less that, in percentage points. `unsure`: why it decides nothing; `unlike`: both measure different
-    things, and are only shown side by side."""
+class Number:
+    """What is measured, and where."""
 
     session: str
     system: str
@@ -47,6 +45,14 @@ class Comparison:
     variant: str
     study: str
     what: str
+
+
+@dataclass(frozen=True)
+class Comparison(Number):
+    """One number of theirs beside ours. `same`: their formula on our samples; `of_same`: theirs over that, of an
+    overlap theirs less that, in percentage points. `unsure`: why it decides nothing; `unlike`: both measure different
+    things, and are only shown side by side."""
+
     ours: Interval
     same: Interval
     theirs: Interval
@@ -78,15 +84,9 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Uncompared:
+class Uncompared(Number):
     """A number of one side that has no other, and why."""
 
-    session: str
-    system: str
-    mpi: str
-    variant: str
-    study: str
-    what: str
     why: str
 
 
