@@ -63,8 +63,8 @@ class Parameter:
         return value
 
 
-# What bounds a launch, beside the study's own axes: Scale's fields of the same names.
 RANKS = "ranks"  # of somebody else's code
+# What bounds a launch, beside the study's own axes: Scale's fields of the same names.
 LIMITS = {
     "launches": Parameter("launches a variant", int),
     "min_samples": Parameter("samples at least, a point", int),
