@@ -84,7 +84,7 @@ def test_the_aligned_rank_test_is_its_permutations(seed: int, count: int) -> Non
     assert float(aligned_ranks.p_above(logs, 0.0)) == pytest.approx(exact, rel=0.35, abs=2 * 3.0**-count)
 
 
-@pytest.mark.parametrize("rounds", [12, 50])
+@pytest.mark.parametrize("rounds", [12, pytest.param(50, marks=pytest.mark.full)])
 def test_far_tails_of_the_aligned_rank_test_hold_their_level(rounds: int) -> None:
     """Values with tails, of which one in fifty is twice as long: p-values are uniform, or above."""
     rng = np.random.default_rng(rounds)

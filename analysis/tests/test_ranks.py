@@ -60,6 +60,7 @@ def test_the_measure_knows_a_quadratic_step() -> None:
     assert growth(pairs) == pytest.approx([QUADRATIC] * 2, rel=0.1)
 
 
+@pytest.mark.full
 def test_twice_the_ranks_are_twice_the_work(tmp_path: Path) -> None:
     loaded, summarised, drawn = [], [], []
     _draw(load([make(tmp_path / "first", RANKS[0])], use_cache=False), tmp_path / "first")  # what is remembered

@@ -18,9 +18,17 @@ from analysis.report.report import pictures
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 SESSIONS = sorted(str(file.parent.relative_to(REFERENCE)) for file in REFERENCE.rglob("session.json"))
+# Those of the applications are decided for their page too (test_applications_page); with --full all are drawn.
+SOME = ("applications/npb", "applications/fft-two-nodes")
 
 
-@pytest.mark.parametrize("name", SESSIONS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in SOME or not name.startswith("applications/") else pytest.mark.full)
+        for name in SESSIONS
+    ],
+)
 def test_a_reference_session_loads_is_decided_and_draws(name: str) -> None:
     records = load([REFERENCE / name], use_cache=False)
     assert not records.problems

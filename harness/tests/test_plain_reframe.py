@@ -137,6 +137,7 @@ def test_the_database_answers(twice: Path) -> None:
     assert str(sessions_of(twice)[1].path) in told, "the folder with the samples"
 
 
+@pytest.mark.full
 def test_once_more_in_the_same_run_is_a_session_more(tmp_path: Path) -> None:
     run(tmp_path, "--repeat=2", "-S", "variants=bare", names=["OverlapRatio"])
     first, second = sessions_of(tmp_path)
@@ -164,6 +165,7 @@ def test_on_a_cluster_each_run_measures_anew(system: str, times: int, tmp_path: 
     assert len(set(values)) == len(values) > 0
 
 
+@pytest.mark.full
 def test_partitions_are_measured_apart(tmp_path: Path) -> None:
     """Their records would have the same names."""
     config = tmp_path / "twofold.py"

@@ -53,6 +53,7 @@ def test_sessions(sessions: Launcher, arguments: str, tmp_path: Path) -> None:
 HANDED_OVER = {"alone": False, "world": True, "world-late": True, "world-before": False}
 
 
+@pytest.mark.elsewhere(arguments="world-late")
 @pytest.mark.parametrize("arguments", HANDED_OVER)
 def test_sessions_under_offload(sessions: Launcher, arguments: str, tmp_path: Path) -> None:
     """As good as with MPI_Init, or as bare, without a word."""
@@ -133,7 +134,7 @@ ENTERED = re.compile(r"rank (\d): called at (\d+), the MPI at (\d+)")
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
-@pytest.mark.parametrize("preset", ["timer", "offload"])
+@pytest.mark.parametrize("preset", [pytest.param("timer", marks=pytest.mark.full), "offload"])
 @pytest.mark.parametrize(
     "description", ["MPICH Version: 4.1.2 Device: ch4:ucx", "MPICH Version: 4.2.0 Device: ch4:ucx"]
 )

@@ -7,9 +7,11 @@ import json
 import subprocess
 from typing import Any
 
+import pytest
+
 from reframe_checks.studies.harm.every_workload import LEFT_OUT, STUDIES, WORKLOADS
 
-from .conftest import TIMEOUT_S, Launcher
+from .conftest import TIMEOUT_S, Launcher, built_launcher
 
 
 def _answer(launcher: Launcher, program: str, *arguments: str) -> str:
@@ -22,8 +24,13 @@ def _answer(launcher: Launcher, program: str, *arguments: str) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def listed(launcher: Launcher) -> dict[tuple[str, str], list[dict[str, Any]]]:
+Parameters = dict[tuple[str, str], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Parameters:
     """The parameters of each benchmark of every program that lists some."""
+    launcher = built_launcher("mpich", tmp_path_factory.mktemp("listed"))
     found = {}
     for path in sorted((launcher.build / "bin").iterdir()):
         for line in _answer(launcher, path.name, "--list").splitlines():
@@ -33,8 +40,7 @@ def listed(launcher: Launcher) -> dict[tuple[str, str], list[dict[str, Any]]]:
     return found
 
 
-def test_every_benchmark_of_every_workload_is_covered(mpich: Launcher) -> None:
-    there = listed(mpich)
+def test_every_benchmark_of_every_workload_is_covered(there: Parameters) -> None:
     covered = {study.workload for study in STUDIES}
     assert len(there) > 20
     lacking = set(there) - covered - set(LEFT_OUT)
@@ -43,8 +49,7 @@ def test_every_benchmark_of_every_workload_is_covered(mpich: Launcher) -> None:
     assert not covered & set(LEFT_OUT)
 
 
-def test_every_point_gives_what_has_no_default_and_nothing_unknown(mpich: Launcher) -> None:
-    there = listed(mpich)
+def test_every_point_gives_what_has_no_default_and_nothing_unknown(there: Parameters) -> None:
     rows = {(row.program, row.benchmark) for row in WORKLOADS}
     for study in STUDIES:
         (point,) = study.scales["quick"].points()

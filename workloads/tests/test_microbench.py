@@ -304,11 +304,11 @@ def told_to_stop(launcher: Launcher) -> Result:
     return Result(process.returncode, "", [json.loads(line) for line in output.read_text().splitlines()])
 
 
-def test_sigterm_keeps_what_is_finished(launcher: Launcher) -> None:
+def test_sigterm_keeps_what_is_finished(mpich_first: Launcher) -> None:
     """Open MPI's launcher leaves its ranks a second, which on a busy machine is too short for the last line now and
     then; what is finished is there every time."""
     for _ in range(3):
-        result = told_to_stop(launcher)
+        result = told_to_stop(mpich_first)
         assert_valid(result)
         assert 2 <= len(result.points) < 2 * (1 + len(LATER))
         assert {line["status"] for line in result.points} == {"ok"}

@@ -10,7 +10,7 @@ import statistics
 
 import pytest
 
-from .conftest import Launcher, Result, assert_refused, assert_valid
+from .conftest import Launcher, Result, assert_refused, assert_valid, full
 
 pytestmark = pytest.mark.mpi
 
@@ -23,10 +23,6 @@ OVERLAP = {
     *("other_voluntary_switches", "other_involuntary_switches"),
 }
 EARLY = {"arrived_early", "changed_early"}
-
-
-def full(*values: object) -> object:
-    return pytest.param(*values, marks=pytest.mark.full)
 
 
 # What every change is tried with, and what only --full tries: ranks, variant.

@@ -29,7 +29,6 @@ MPICH_FIRST = [
     for name, mpi in mpis.MPIS.items()
     if mpi.wheels
 ]
-WHEELS = [pytest.param(mpi, id=name) for name, mpi in mpis.MPIS.items() if mpi.wheels]
 
 
 @pytest.fixture
@@ -77,7 +76,7 @@ def ended_after(process: subprocess.Popen[bytes], limit_s: float = 20) -> tuple[
     return process.wait(limit_s), time.monotonic() - start
 
 
-@pytest.mark.parametrize("mpi", WHEELS)
+@pytest.mark.parametrize("mpi", MPICH_FIRST)
 def test_a_dead_rank_ends_the_launch(
     virtual: Cluster, launch: Callable[[Mpi], subprocess.Popen[bytes]], mpi: Mpi
 ) -> None:
