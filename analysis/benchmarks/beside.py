@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What ran on the computing core while a message moved: of sessions with a trace (harness.sessions.traced).
 
-    .venv/bin/python -m analysis.benchmarks.beside SESSION...
+    .venv/bin/python -m analysis.benchmarks.beside [--keep] SESSION...
 
 Each computation of benchmark `overlap`, alone and beside a message, is a window on its core; every moment of it belongs
 to what the core did then, to the innermost: a soft or hard interrupt, a system call of another thread of the rank, that
 thread itself, the computing thread, somebody else's task, or nothing. So the parts of a window are its whole time. The
 table has what a window beside a message has more of each than one alone, in us: means over the windows of all launches,
 which add up. What the computation itself takes longer (caches, the processor's clock) is under `computation`.
+
+A trace is large. --keep leaves each window with its parts in the session, windows.csv, which does as well without it.
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import re
@@ -26,6 +29,7 @@ from analysis.errors import UsageError
 from analysis.text_table import markdown
 
 FILE = "trace.txt.gz"
+KEPT = "windows.csv"
 LINE = re.compile(r".{16}-(\d+) +\( *([-\d]+)\) \[(\d+)\] \S+ +([\d.]+): (\w+): ?(.*)")
 SWITCH = re.compile(r"next_comm=(.*) next_pid=(\d+)")
 KERNEL = re.compile(r"(ksoftirqd|kworker|migration|rcu\w*|kcompactd\d*|khugepaged|jbd2)\b")
@@ -172,12 +176,39 @@ class Place:
     role: str
 
 
+PLACE = ("mpi", "point", "variant", "role")
+
+
+def keep(found: dict[Place, list[Window]], file: Path) -> None:
+    """A line a window: its place, kind, how often another thread got the core, and its parts in us."""
+    with file.open("w", newline="") as lines:
+        table = csv.writer(lines, lineterminator="\n")
+        table.writerow([*PLACE, "kind", "switches", *PARTS])
+        for place, windows in found.items():
+            for one in windows:
+                parts = [f"{1e6 * one.parts.get(part, 0.0):.1f}" for part in PARTS]
+                table.writerow([*(getattr(place, name) for name in PLACE), one.kind, one.switches, *parts])
+
+
+def kept(file: Path) -> dict[Place, list[Window]]:
+    """What `keep` has left."""
+    found: dict[Place, list[Window]] = {}
+    with file.open(newline="") as lines:
+        for row in csv.DictReader(lines):
+            parts = {part: 1e-6 * float(row[part]) for part in PARTS}
+            one = Window(row["kind"], "", 0, 0.0, parts, int(row["switches"]))
+            found.setdefault(Place(*(row[name] for name in PLACE)), []).append(one)
+    return found
+
+
 def placed(session: Path) -> dict[Place, list[Window]]:
     """The windows of each place, without those of warm-ups and of the calibration, which has none beside a message.
 
     A rank's core tells which process is its own, and the record how many windows each point has. UsageError where there
     are not as many.
     """
+    if not (session / FILE).is_file() and (session / KEPT).is_file():
+        return kept(session / KEPT)
     if not (session / FILE).is_file():
         raise UsageError(f"{session}: there is no {FILE}: python -m harness.sessions.traced takes a session with one")
     ranks: dict[tuple[str, int], list[Window]] = {}
@@ -249,8 +280,11 @@ def _added(mine: dict[str, list[Window]], part: str) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     try:
-        for session in arguments:
-            print(table(placed(Path(session))))
+        for session in (argument for argument in arguments if argument != "--keep"):
+            found = placed(Path(session))
+            print(table(found))
+            if "--keep" in arguments:
+                keep(found, Path(session) / KEPT)
     except UsageError as error:
         print(f"beside: {error}", file=sys.stderr)
         return 2

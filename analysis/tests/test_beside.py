@@ -104,6 +104,16 @@ def test_every_moment_belongs_to_the_innermost(session: Path) -> None:
     assert "| adaptive | sender | 2 | 50 | 3.000 | 20 | 11 | 15 | 20 |" in beside.table({place: found})
 
 
+def test_kept_windows_give_the_table_without_the_trace(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded(session, samples=2)
+    assert beside.main(["--keep", str(session)]) == 0
+    of_the_trace = capsys.readouterr().out
+    assert "| mpich | size_bytes=4096 | adaptive | sender | 2 |" in of_the_trace
+    (session / beside.FILE).unlink()
+    assert beside.main([str(session)]) == 0
+    assert capsys.readouterr().out == of_the_trace
+
+
 def test_a_trace_that_lacks_windows_is_refused(
     session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,8 +4,8 @@
     .venv/bin/python -m harness.sessions.keep results/latest results/reference/fft-two-nodes [--drawn] [STUDY ...]
 
 Copied are its facts, calibration, nodes and records, of the named studies if any are named, and what a gate, a race of
-./bench tune or ./bench engine-costs left there; with --drawn its figures and report, too. Paths in this checkout become
-relative, so that nothing tells where it was.
+./bench tune, ./bench engine-costs or `analysis.benchmarks.beside --keep` left there; with --drawn its figures and
+report, too. Paths in this checkout become relative, so that nothing tells where it was.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 
-KEPT = ("session.json", "calibration", "nodes", "records", "gate", "tuning", "costs")
+KEPT = ("session.json", "calibration", "nodes", "records", "gate", "tuning", "costs", "windows.csv")
 DRAWN = ("figures", "report.html")
 TEXTS = (".json", ".jsonl", ".html", ".csv", ".svg", ".md", ".txt", ".xml", ".conf", ".env", "")
 
