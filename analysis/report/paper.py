@@ -29,8 +29,8 @@ from analysis.report.report import environment, folder_of, load_sessions, named,
 from analysis.words import bytes_text, mpi_title, seconds_text, text
 
 THEIRS = "the paper"
-COLUMNS = ["study", "claim", "number", "who", "value", "low", "high", "wanted", "decision", "remarks", "session",
-           "system", "mpi", "point", "source"]  # fmt: skip
+COLUMNS = ["study", "claim", "number", "who", "value", "low", "high", "wanted", "decision", "remarks", "wording",
+           "session", "system", "mpi", "point", "source"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ def _beside(chapter: Chapter, index: int, rows: list[Row], cause: str, evidence:
 def _ours(row: Row) -> dict[str, Any]:
     return {
         "who": mpi_title(row.mpi) or "here", "value": row.value, "low": row.low, "high": row.high, "wanted": row.wanted,
-        "decision": row.decision, "remarks": row.reason, "session": row.session, "system": row.system, "mpi": row.mpi,
-        "point": row.point,
+        "decision": row.decision, "remarks": row.reason, "wording": row.dated, "session": row.session,
+        "system": row.system, "mpi": row.mpi, "point": row.point,
     }  # fmt: skip
 
 

@@ -15,9 +15,11 @@ from analysis.claims import history
 from analysis.claims.history import Version, entry
 from analysis.claims.table import table as claims_table
 from analysis.claims.wording import digest, wording
+from analysis.report.paper import write_paper
 from analysis.report.report import build_report
 from analysis.tests.test_claims import rows_of, study_session
 
+ROOT = Path(__file__).resolve().parents[2]
 ALL = [(chapter.id, claim) for chapter in CHAPTERS for claim in chapter.claims]
 
 
@@ -90,3 +92,23 @@ def test_the_report_has_the_dates(tmp_path: Path) -> None:
     assert ">wording</th>" in page
     assert "written 2026-11-21" in page
     assert "before the first measurement" not in page
+
+
+@pytest.mark.parametrize("created", ["2026-11-20T12:00:00Z", "2099-01-01T00:00:00Z"], ids=["before", "after"])
+def test_the_appendix_of_a_paper_has_the_dates(tmp_path: Path, created: str) -> None:
+    session = Synthetic(launches=2, samples=3, comp_over_comm=(1.0,)).write(tmp_path / "s")
+    facts = json.loads((session / "session.json").read_text())
+    (session / "session.json").write_text(json.dumps({**facts, "created": created}))
+    page = write_paper("pioman", [session], tmp_path / "out").read_text()
+    assert "<td>written 2026-11-21 09:57" in page
+    assert (": after this session</td>" in page) == (created < "2026-11-21")
+    head, *rows = (tmp_path / "out" / "paper-pioman.csv").read_text().splitlines()
+    assert "wording" in head.split(",")
+    assert any("written 2026-11-21 09:57" in row for row in rows)
+
+
+def test_no_page_says_that_all_claims_were_there_before_they_were_measured() -> None:
+    """Git shows claims that were written or changed afterwards: history.json names them."""
+    assert any(known.what for known in history.recorded().values())
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    assert [page.name for page in pages if "written down before" in " ".join(page.read_text().split())] == []
