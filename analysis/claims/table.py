@@ -161,7 +161,7 @@ def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidenc
         by_setting.setdefault((value.session, value.system, value.mpi), []).append(value)
     if not by_setting:
         reason = f"{', '.join(recorded)} was recorded, but no point has what this claim needs"
-        yield replace(blank, **{"reason": reason, **_not_here(claim, evidence)})
+        yield replace(blank, **{"reason": reason, **_not_here(claim, evidence, recorded)})
     for (session, system, mpi), group in by_setting.items():
         decision, reason, decisive = decide(group, claim)
         if evidence.records.simulated(session):
@@ -185,16 +185,20 @@ def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidenc
             yield replace(row, decision=Decision.EMULATED.value, reason="")
             continue
         kept = f"; {reason}" if any(value.caveat for value in group) else ""
-        yield replace(row, **_not_here(claim, evidence, session, kept))
+        yield replace(row, **_not_here(claim, evidence, recorded, session, kept))
 
 
 def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _not_here(claim: Claim, evidence: Evidence, session: str | None = None, also: str = "") -> dict[str, Any]:
-    """The fields of a claim that this machine cannot test, with the reasons and `also`; nothing where it can."""
+def _not_here(
+    claim: Claim, evidence: Evidence, studies: Sequence[str], session: str | None = None, also: str = ""
+) -> dict[str, Any]:
+    """The fields of a claim that this machine cannot test, with the reasons and `also`; nothing where it can. What was
+    launched counts of the claim's own `studies` alone: another one of the session may have run on more ranks."""
     launches = evidence.records.launches
+    launches = launches[launches["study"].isin(studies)]
     for facts in evidence.records.sessions:
         if session in (None, facts["session"]):
             reasons = missing(claim.requires, facts, launches[launches["session"] == facts["session"]])

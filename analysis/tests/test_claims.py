@@ -181,6 +181,18 @@ def test_requirements_that_a_machine_does_not_meet(tmp_path: Path) -> None:
     assert "does not say" in rows_of(claims_table([unknown]), "M1")[0].reason
 
 
+def test_ranks_of_another_study_meet_no_requirement(tmp_path: Path) -> None:
+    point = {"pattern": "all-to-one", "collective": "ireduce", "size_bytes": 8}
+    measured = {name: [{"point": point, "samples": {"total_s": [1.0]}}] for name in ("adaptive", "bare")}
+    session = study_session(tmp_path / "s", "collective-overlap", measured)
+    context = {"study": "n-load", "system": "s", "mpi": "mpich", "variant": "bare", "launch": "large"}
+    line = {"point": {"computing_threads": 0}, "rank": 0, "status": "ok", "samples": {"latency_s": [1.0]}}
+    write_lines(session / "records" / "large.jsonl", [header(context, 1024), line, end("bare", ranks=1024)])
+    row = rows_of(claims_table([session]), "R1")[0]
+    assert row.decision == "not testable here"
+    assert row.reason.startswith("the paper's 1024 processes; here at most 2")
+
+
 def test_ratio_within_a_variant_compares_points_that_agree_in_all_else(tmp_path: Path) -> None:
     def point(period: int, size: int, latency: float) -> dict[str, Any]:
         return {"point": {"period_us": period, "size_bytes": size}, "samples": {"latency_s": [latency]}}
