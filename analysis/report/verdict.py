@@ -228,6 +228,8 @@ def number(fact: dict[str, Any]) -> str:
 
 
 def _bare_sentence(bare: dict[str, Any]) -> str:
+    if efficiency_says_little(bare["low"], bare["high"]):
+        return f"As it is it {_efficiency(bare)} to perfect overlap; an overlap efficiency says little here."
     return f"As it is: overlap efficiency {number(bare)}, where 1 is perfect and 0 is one after the other."
 
 
@@ -238,7 +240,7 @@ def _own_thread(title: str, fact: dict[str, Any] | None, bare: dict[str, Any]) -
             if fact
             else f"{title}'s own progress thread was not measured."
         ]
-    return [f"Its own progress thread {_change(fact, bare)}: {number(fact)}; {_inflation(fact)}."]
+    return [f"Its own progress thread {_change(fact, bare)}: {_efficiency(fact)}; {_inflation(fact)}."]
 
 
 def _engine(facts: dict[str, dict[str, Any]], bare: dict[str, Any]) -> list[str]:
@@ -248,7 +250,7 @@ def _engine(facts: dict[str, dict[str, Any]], bare: dict[str, Any]) -> list[str]
     fact = facts[present[0]]
     if not np.isfinite(fact["value"]):
         return [f"The engine ({present[0]}): no value ({fact['why']})."]
-    return [f"The engine ({present[0]}) {_change(fact, bare)}: {number(fact)}; {_inflation(fact)}."]
+    return [f"The engine ({present[0]}) {_change(fact, bare)}: {_efficiency(fact)}; {_inflation(fact)}."]
 
 
 def _change(fact: dict[str, Any], bare: dict[str, Any]) -> str:

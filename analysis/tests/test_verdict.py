@@ -90,6 +90,16 @@ def test_an_efficiency_that_says_little_is_told_as_time_added(tmp_path: Path) ->
     assert "−50" not in other
 
 
+def test_of_a_short_message_alone_the_time_added_is_told(tmp_path: Path) -> None:
+    mpis = {"mpich": {"bare": Behaviour(-2.0), "mpi-async": Behaviour(-50.0), "adaptive": Behaviour(-369.0)}}
+    (mpi,) = told(session(tmp_path / "s", mpis=mpis, sizes=(65536,)))
+    said = " ".join(mpi.sentences)
+    assert "As it is it adds " in said
+    assert "Its own progress thread makes it slower than no overlap at all: adds " in said
+    assert "The engine (adaptive) makes it slower than no overlap at all: adds " in said
+    assert "−369" not in said and "−50" not in said
+
+
 def test_other_sizes_have_their_doubts_and_what_has_no_value(tmp_path: Path) -> None:
     def other(folder: Path) -> str:
         (mpi,) = told(folder)
