@@ -11,14 +11,17 @@ import pandas as pd
 
 from analysis.claims.table import ClaimTable
 from analysis.metrics.formulas import efficiency_says_little
+from analysis.metrics.limit import rounds_words
 from analysis.records import frames, nodes
 from analysis.records.load import Records
+from analysis.statistics.noise import DISTURBED
 from analysis.words import added_text, bytes_text, mpi_title, point_words, seconds_text, text
 
 Table = dict[str, Any]  # {"columns": [...], "rows": [[...]]}
 SHOWN = [
     "overlap_efficiency",
     "compute_inflation",
+    "availability",
     "standing_cost",
     "hidden_communication",
     "osu_overlap",
@@ -96,6 +99,13 @@ def _marks(row: dict[str, Any], by_metric: dict[str, dict[str, Any]]) -> list[st
         marks.append("noisy")
     if row.get("converged") is False:
         marks.append("not converged")
+    if (row.get("disturbance") or 0) > DISTURBED:
+        marks.append(f"disturbed: others took {100 * row['disturbance']:.0f} % of the measured time")
+    measured = [metric for metric in by_metric.values() if np.isfinite(metric["value"])]
+    marks += dict.fromkeys(str(metric["interval"]) for metric in measured if not metric["defensible"])
+    share = by_metric.get("overlap_efficiency", {})
+    if np.isfinite(share.get("against_limit_value", np.nan)) and not share["against_limit_defensible"]:
+        marks.append(f"of the limit: a spread over {rounds_words(share)}")
     if row["status"] == "partial":
         marks.append(f"some launches have no value: {row['reason']}")
     notes = {m["note"] for m in by_metric.values() if isinstance(m.get("note"), str)}

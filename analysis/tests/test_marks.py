@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of results says beside each row what its numbers are worth: who disturbed it, and what its ranges are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.benchmarks.synthetic import LIMITED, USUAL, Synthetic
+from analysis.metrics.evaluate import evaluate
+from analysis.records.load import load
+from analysis.report import tables
+from analysis.tests.test_verdict import changed_points
+
+VARIANTS = {name: USUAL[name] for name in ("bare", "adaptive")}
+
+
+def made(folder: Path, **changed: Any) -> Path:
+    made = {"mpis": {"mpich": VARIANTS}, "comp_over_comm": (1.0,), "samples": 5, **changed}
+    return Synthetic(**made).write(folder)
+
+
+def cells(session: Path, column: str) -> dict[str, str]:
+    """Variant -> what its row has in this column."""
+    (table,) = tables.results(evaluate(load([session])))
+    return {row[1]: row[table["columns"].index(column)] for row in table["rows"]}
+
+
+def test_six_quiet_launches_have_no_mark(tmp_path: Path) -> None:
+    assert cells(made(tmp_path / "s"), "marks") == {"bare": "", "adaptive": ""}
+
+
+def test_a_disturbed_row_is_marked(tmp_path: Path) -> None:
+    session = changed_points(made(tmp_path / "s"), "*adaptive*", noise={"steal_s": 0.5})
+    marks = cells(session, "marks")
+    assert marks["bare"] == ""
+    assert marks["adaptive"].startswith("disturbed: others took ")
+
+
+@pytest.mark.parametrize("launches", [1, 3])
+def test_ranges_that_are_no_intervals_are_marked(tmp_path: Path, launches: int) -> None:
+    for mark in cells(made(tmp_path / "s", launches=launches), "marks").values():
+        assert mark.startswith("spread within one launch" if launches == 1 else "spread of 3 launches")
+
+
+def test_a_share_of_the_limit_over_few_rounds_is_marked(tmp_path: Path) -> None:
+    of = {name: LIMITED[name] for name in ("bare", "adaptive", "limit")}
+    few = cells(made(tmp_path / "few", mpis={"mpich": of}, launches=3), "marks")
+    assert "of the limit: a spread over 3 of 3 rounds" in few["adaptive"]
+    enough = cells(made(tmp_path / "enough", mpis={"mpich": of}), "marks")
+    assert "of the limit" not in enough["adaptive"]
+
+
+def test_all_four_numbers_are_in_the_table(tmp_path: Path) -> None:
+    session = made(tmp_path / "s")
+    for column in ("overlap efficiency", "compute inflation", "availability", "hidden communication"):
+        assert set(cells(session, column)) == {"bare", "adaptive"}
+        assert "–" not in cells(session, column).values()
