@@ -109,8 +109,11 @@ class Evidence:
         """Why these rows cannot decide, and what must be said beside what they do decide; each may be empty."""
         points = points[points["status"] == "ok"]
         loose = (points["converged"] == False).any()  # noqa: E712 - None where not recorded
-        share = disturbance(points, sum(map(self._measured_s, points.index))) if points["steal_s"].any() else None
-        return disturbed(share), remark(not loose)
+        return disturbed(self.stolen(points)), remark(not loose)
+
+    def stolen(self, points: pd.DataFrame) -> float | None:
+        """The share of these rows' measured time that others took; None where nobody did, or it was not recorded."""
+        return disturbance(points, sum(map(self._measured_s, points.index))) if points["steal_s"].any() else None
 
     def _measured_s(self, row: int) -> float:
         """How long the samples of a row took; of a study without phases its longest quantity that is a time."""

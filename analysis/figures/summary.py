@@ -4,14 +4,15 @@
 frame = summary(Evidence(load(sessions)), "latency-flavours", "latency_s", ("min", "median"))
 
 One row a (session, system, mpi, variant, point, statistic), with the point's parameters as columns, and value, low,
-high, interval (what kind, in words), defensible, launches, samples, status, reason, converged, work_units (where the
-work was calibrated, and all launches of the point did the same). A point that has no value keeps its row, with the
-status and the reason.
+high, interval (what kind, in words), defensible, launches, samples, status, reason, converged, disturbance (what share of
+the measured time others took, NaN where nobody did), work_units (where the work was calibrated, and all launches of the
+point did the same). A point that has no value keeps its row, with the status and the reason.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,6 +44,8 @@ def summary(
         head |= {"study": study, **parameter_columns(json.loads(keys[-1])), **_state(part), **_work(part)}
         head |= {"quantity": quantity} if quantities else {}
         good = part[part["status"] == "ok"]
+        stolen = evidence.stolen(good)
+        head["disturbance"] = math.nan if stolen is None else stolen  # a float always: frames are put together
         rows += [{**head, "statistic": name, **_value(evidence, good, quantity, name)} for name in statistics]
     return evidence.choice.of(pd.DataFrame(rows, columns=None if rows else COLUMNS))
 

@@ -15,6 +15,7 @@ from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import LEAST_EFFICIENCY
 from analysis.records import frames
 from analysis.records.load import Records
+from analysis.statistics.noise import DISTURBED
 from analysis.words import added_text, bytes_text, mpi_title, point_words, seconds_text, text
 
 FILE_KEYS = ("study", "session", "system", "mpi", "variant")
@@ -134,7 +135,20 @@ def _remarks(point: Mapping[str, Any]) -> str:
     added = [float(point.get(f"added_{name}", math.nan)) for name in ("value", "low", "high")]
     note = added_text(*added) if math.isfinite(added[0]) and point["value"] < LEAST_EFFICIENCY else note
     said = [str(x) for x in (status if status != "ok" else None, reason, note) if isinstance(x, str) and x]
-    return ": ".join(dict.fromkeys(said))
+    return "; ".join(filter(None, [": ".join(dict.fromkeys(said)), *_worth(point)]))
+
+
+def _worth(point: Mapping[str, Any]) -> Iterator[str]:
+    """What a value is worth, in few words: a page has thousands of points."""
+    value = point.get("value")
+    if not isinstance(value, (int, float)) or not math.isfinite(value):
+        return
+    if point.get("defensible") is False:
+        yield "no 95 % interval"
+    if point.get("converged") is False:
+        yield "not converged"
+    if (point.get("disturbance") or 0) > DISTURBED:
+        yield "disturbed"
 
 
 def _plain(value: Any) -> str:

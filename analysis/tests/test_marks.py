@@ -6,12 +6,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from analysis.benchmarks.synthetic import LIMITED, USUAL, Synthetic
+from analysis.choice import Choice
+from analysis.evidence import Evidence
+from analysis.figures.summary import summary
 from analysis.metrics.evaluate import evaluate
 from analysis.records.load import load
 from analysis.report import tables
+from analysis.report.points import Points
+from analysis.studies.pioman import overlap_ratio
+from analysis.tests.test_claims import study_session
 from analysis.tests.test_verdict import changed_points
 
 VARIANTS = {name: USUAL[name] for name in ("bare", "adaptive")}
@@ -58,3 +65,26 @@ def test_all_four_numbers_are_in_the_table(tmp_path: Path) -> None:
     for column in ("overlap efficiency", "compute inflation", "availability", "hidden communication"):
         assert set(cells(session, column)) == {"bare", "adaptive"}
         assert "–" not in cells(session, column).values()
+
+
+def test_the_points_of_a_figure_say_what_they_are_worth(tmp_path: Path) -> None:
+    def remarks(session: Path) -> dict[str, str]:
+        evidence = Evidence(load([session]))
+        (drawn,) = overlap_ratio.ratio(evidence, "")
+        table = Points(evidence.records, tmp_path, Choice()).table(drawn)
+        return {row.cells[1].words: row.cells[-1].words for row in table.rows}
+
+    assert remarks(made(tmp_path / "s")) == {"bare": "", "adaptive": ""}
+    loose = changed_points(made(tmp_path / "loose"), "*adaptive*", converged=False, noise={"steal_s": 0.5})
+    assert remarks(loose) == {"bare": "", "adaptive": "not converged; disturbed"}
+    assert remarks(made(tmp_path / "few", launches=3)) == dict.fromkeys(("bare", "adaptive"), "no 95 % interval")
+
+
+def test_the_points_of_other_studies_say_it_too(tmp_path: Path) -> None:
+    points = [{"point": {"receivers": n}, "samples": {"latency_s": [1.0] * 3}} for n in (1, 4)]
+    stolen = [{**point, "noise": {"steal_s": 1.0}} for point in points]
+    session = study_session(tmp_path / "s", "one-to-many", {"idle": stolen, "bare-multiple": points})
+    frame = summary(Evidence(load([session])), "one-to-many", "latency_s")
+    shares = frame.groupby("variant")["disturbance"].max()
+    assert shares["idle"] == pytest.approx(1 / 3)
+    assert np.isnan(shares["bare-multiple"])
