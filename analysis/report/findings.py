@@ -95,9 +95,16 @@ def _cause(cause: Cause, chapter: Chapter, evidence: Evidence, mpis: Sequence[st
     shown = [
         f"{mpi_title(value.mpi)} {_short(value.interval.value)} "
         f"({_short(value.interval.low)} to {_short(value.interval.high)}){f' at {value.point}' if value.point else ''}"
+        f"{_doubt(value)}"
         for value in values
         if value.mpi in mpis and math.isfinite(value.interval.value)
     ]
     if not shown:
         return f"{said}; what would show it ({cause.number}) was not measured in this session."
     return f"{said}; {cause.number}: {'; '.join(shown[:SHOWN])}."
+
+
+def _doubt(value: Value) -> str:
+    """Why a number does not show a cause yet, behind it; empty where it does."""
+    said = value.caveat or ("" if value.interval.defensible else value.interval.kind)
+    return f", {said}" if said else ""

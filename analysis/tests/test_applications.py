@@ -67,6 +67,14 @@ def test_a_loss_is_put_down_to_the_core_and_a_gain_to_the_messages(tmp_path: Pat
     assert "moves messages" in gain and "time in MPI calls, adaptive / bare: MPICH 0.9" in gain
 
 
+def test_a_cause_that_too_few_launches_show_says_so(tmp_path: Path) -> None:
+    measured = {"bare": kernels(1.0), "idle": kernels(1.05), "adaptive": kernels(0.9)}
+    said = causes(study_session(tmp_path / "s", "nas", measured, launches=3))
+    assert len(said) == 2
+    assert all(", spread of 3 launches (fewer than 6" in sentence for sentence in said)
+    assert not any("spread" in sentence for sentence in causes(study_session(tmp_path / "t", "nas", measured)))
+
+
 def test_one_slow_kernel_is_enough(tmp_path: Path) -> None:
     slow = [*kernels(1.0)[:-1], kernels(1.1)[-1]]
     session = study_session(tmp_path / "s", "nas", {"bare": kernels(1.0), "idle": slow, "adaptive": kernels(1.0)})
