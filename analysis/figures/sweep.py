@@ -2,10 +2,12 @@
 """A sweep of the engine's settings in a study of overlap: a curve a value, and a heat map where two were swept.
 
 A setting that was swept is a parameter that points have and those of bare have not (`./bench run --set burst=1,5,20`).
+Where variant `limit` was measured at the same points but for the settings, it is a line or stands in the caption.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +24,10 @@ from analysis.figures.plot import Plot, plain_words
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import METRICS
+from analysis.metrics.limit import LIMIT
 from analysis.records import frames
-from analysis.words import MPI_ORDER, in_order, mpi_title
+from analysis.records.load import identity
+from analysis.words import MPI_ORDER, in_order, mpi_title, plain
 
 ALONG = ("size_bytes", "comp_over_comm", "comp_s")  # what curves run along, the first of them that has two values
 SHOWN = ("overlap_efficiency", "compute_inflation")
@@ -44,14 +48,15 @@ class Sweep:
         swept = _swept(frame, evidence.records.parameters)
         if not swept or len(swept) > 2:
             return []
+        limits = frame[(frame["variant"] == LIMIT) & frame["value"].notna()]
         frame = frame[frame[list(swept)].notna().all(axis=1) & (frame["variant"] != REFERENCE)]
         drawn: list[Drawn] = []
         for (variant, system), part in frames.groups(frame, ["variant", "system"]):
             name = (self.study, variant, system if frame["system"].nunique() > 1 else None)
             if len(swept) == 1:
-                drawn += _curves(part, swept[0], name, evidence.records.parameters, provenance)
+                drawn += _curves(part, limits, swept[0], name, evidence.records.parameters, provenance)
             else:
-                drawn += _maps(part, swept, name, evidence.records.parameters, provenance)
+                drawn += _maps(part, limits, swept, name, evidence.records.parameters, provenance)
         return drawn
 
 
@@ -76,17 +81,43 @@ def _points(
         yield ", ".join(f"{name} {plain_words(value, name)}" for name, value in zip(rest, values, strict=True)), rows
 
 
+def _limit_of(part: pd.DataFrame, limits: pd.DataFrame, swept: Sequence[str]) -> pd.DataFrame:
+    """The rows of variant limit at the points of `part` but for the settings, which it has not."""
+    there = {
+        identity({name: value for name, value in json.loads(point).items() if name not in swept})
+        for point in part["point"].unique()
+    }
+    same = limits["point"].isin(there)
+    for name in ("session", "system", "mpi"):
+        same &= limits[name].isin(part[name].unique())
+    return limits[same]
+
+
+def _limit_words(limits: pd.DataFrame) -> str:
+    """What the limit reaches where each MPI has one point: nothing where it was not measured."""
+    there = limits[limits["metric"] == SHOWN[0]].drop_duplicates("mpi")
+    said = [f"{mpi_title(str(row['mpi']))} {plain(row['value'])}" for row in frames.rows(there)]
+    return f"Efficiency of the limit, the same without MPI: {', '.join(said)}. " if said else ""
+
+
 def _curves(
-    part: pd.DataFrame, swept: str, name: tuple[Any, ...], parameters: Sequence[str], provenance: str
+    part: pd.DataFrame,
+    limits: pd.DataFrame,
+    swept: str,
+    name: tuple[Any, ...],
+    parameters: Sequence[str],
+    provenance: str,
 ) -> Iterator[Drawn]:
     along = next((axis for axis in ALONG if axis in part and part[axis].nunique() > 1), swept)
     for where, rows in _points(part, (along, swept), parameters):
         if rows["value"].notna().any():
-            yield _draw_curves(rows, along, swept, (*name, where), provenance)
+            yield _draw_curves(rows, _limit_of(rows, limits, [swept]), along, swept, (*name, where), provenance)
 
 
 @toolkit.styled
-def _draw_curves(part: pd.DataFrame, along: str, swept: str, name: tuple[Any, ...], provenance: str) -> Drawn:
+def _draw_curves(
+    part: pd.DataFrame, limits: pd.DataFrame, along: str, swept: str, name: tuple[Any, ...], provenance: str
+) -> Drawn:
     mpis, values = in_order(part["mpi"], MPI_ORDER), sorted(part[swept].unique())
     series = values if along != swept else [None]
     looks = [style.curve(index, _label(swept, value)) for index, value in enumerate(series)]
@@ -97,13 +128,22 @@ def _draw_curves(part: pd.DataFrame, along: str, swept: str, name: tuple[Any, ..
             for look, value in zip(looks, series, strict=True):
                 curve = panel if value is None else panel[panel[swept] == value]
                 toolkit.series(axes[row, column], curve[along].to_numpy(float), curve, look)
+            limit = limits[(limits["mpi"] == mpi) & (limits["metric"] == metric)]
+            if along != swept:
+                limit = limit.sort_values(along)
+                toolkit.limit_line(axes[row, column], limit[along].to_numpy(float), limit)
+            for value in limit["value"] if along == swept else ():
+                axes[row, column].axhline(value, **(style.LIMIT | {"marker": ""}))
             _axis(axes[row, column], along)
             axes[row, column].set_title(mpi_title(mpi) if row == 0 else "")
             axes[-1, column].set_xlabel(TITLES.get(along, along))
         axes[row, 0].set_ylabel(METRICS[metric].title)
-    toolkit.legend_of(figure, looks, {}, crossed=False)
+    toolkit.legend_of(figure, looks, toolkit.measured_limit(limits), crossed=False)
     title = f"{name[1]} with {swept} swept"
-    caption = f"{title}, {', '.join(filter(None, map(str, name)))}. {toolkit.interval_words(part)} {provenance}"
+    limit_words = _limit_words(limits) if along == swept else ""
+    caption = (
+        f"{title}, {', '.join(filter(None, map(str, name)))}. {limit_words}{toolkit.interval_words(part)} {provenance}"
+    )
     toolkit.footer(figure, caption)
     plot = Plot(
         x=along, x_label=TITLES.get(along, along), y_label="value", x_axis="bytes" if along == "size_bytes" else "log",
@@ -124,17 +164,24 @@ def _axis(axes: Axes, along: str) -> None:
 
 
 def _maps(
-    part: pd.DataFrame, swept: Sequence[str], name: tuple[Any, ...], parameters: Sequence[str], provenance: str
+    part: pd.DataFrame,
+    limits: pd.DataFrame,
+    swept: Sequence[str],
+    name: tuple[Any, ...],
+    parameters: Sequence[str],
+    provenance: str,
 ) -> Iterator[Drawn]:
     """One map a point: over two settings only one value can be shown."""
     part = part[part["metric"] == SHOWN[0]]
     for where, rows in _points(part, swept, parameters):
         if rows["value"].notna().any():
-            yield _draw_map(rows, swept, (*name, where), provenance)
+            yield _draw_map(rows, _limit_words(_limit_of(rows, limits, swept)), swept, (*name, where), provenance)
 
 
 @toolkit.styled
-def _draw_map(part: pd.DataFrame, swept: Sequence[str], name: tuple[Any, ...], provenance: str) -> Drawn:
+def _draw_map(
+    part: pd.DataFrame, limit_words: str, swept: Sequence[str], name: tuple[Any, ...], provenance: str
+) -> Drawn:
     mpis = in_order(part["mpi"], MPI_ORDER)
     x, y = swept
     figure, axes = toolkit.panels(1, len(mpis), 2.4)
@@ -157,7 +204,7 @@ def _draw_map(part: pd.DataFrame, swept: Sequence[str], name: tuple[Any, ...], p
     title = f"{name[1]} over {x} and {y}"
     caption = (
         f"{title}, {', '.join(filter(None, map(str, name)))}: {METRICS[SHOWN[0]].formula}, medians; a cross is a "
-        f"setting without a value. {provenance}"
+        f"setting without a value. {limit_words}{provenance}"
     )
     toolkit.footer(figure, caption)
     plot = Plot(

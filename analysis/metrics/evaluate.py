@@ -76,7 +76,8 @@ class _Setting:
             parameters = json.loads(point)
             by_variant = {variant: rows[rows["variant"] == variant] for variant in self.variants}
             times = {variant: self._times(part, parameters) for variant, part in by_variant.items()}
-            bare = times.get(REFERENCE) or self._reference(parameters)
+            bare = times.get(REFERENCE) or self._without_settings(REFERENCE, parameters)
+            limit_here = times.get(LIMIT) or self._without_settings(LIMIT, parameters)
             work = unique(rows["work_units"]) if "work_units" in rows else []
             differs = (
                 "its launches did different amounts of work: " + ", ".join(map(str, work)) if len(work) > 1 else None
@@ -93,14 +94,14 @@ class _Setting:
                     values = self._values(mine, bare, variant, metrics)
                     chosen = self.intervals.get(point) if variant == LIMIT else None
                     note = differs or (limit.chosen_words(chosen) if chosen else None)
-                    best = times.get(LIMIT) if variant != LIMIT else None
+                    best = limit_here if variant != LIMIT else None
                     for metric, row in zip(metrics, values, strict=True):
                         compared = limit.columns(limit.against(metric, mine, best, bare)) if best and bare else {}
                         yield {**head, **row, **compared, "note": row["note"] or note}
 
-    def _reference(self, parameters: dict[str, Any]) -> VariantTimes | None:
-        """bare at the point that this one is but for the engine's settings, which bare has not."""
-        mine = self.points[self.points["variant"] == REFERENCE]
+    def _without_settings(self, variant: str, parameters: dict[str, Any]) -> VariantTimes | None:
+        """bare, or limit, at the point that this one is but for the engine's settings, which neither has."""
+        mine = self.points[self.points["variant"] == variant]
         for (point,), rows in groups(mine, ["point"]):
             known = json.loads(point)
             if known.items() <= parameters.items():

@@ -4,23 +4,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from analysis.benchmarks.synthetic import MB, USUAL, Synthetic
+from analysis.benchmarks.synthetic import LIMITED, MB, Synthetic
 from analysis.evidence import Evidence
-from analysis.figures import toolkit
+from analysis.figures import style, toolkit
 from analysis.figures.sweep import Sweep
 from analysis.records.load import load
 
 SIZES = (MB // 4, MB, 4 * MB)
 
 
-def swept(folder: Path, **settings: tuple[int, ...]) -> Evidence:
+def swept(
+    folder: Path, names: Sequence[str] = ("bare", "adaptive"), sizes: Sequence[int] = SIZES, **settings: tuple[int, ...]
+) -> Evidence:
     """A session whose launches of adaptive each had one value of every setting."""
-    variants = {name: USUAL[name] for name in ("bare", "adaptive")}
-    Synthetic(mpis={"mpich": variants}, sizes=SIZES, comp_over_comm=(1.0,), launches=4, samples=5).write(folder)
+    variants = {name: LIMITED[name] for name in names}
+    Synthetic(mpis={"mpich": variants}, sizes=sizes, comp_over_comm=(1.0,), launches=4, samples=5).write(folder)
     for path in sorted((folder / "records").glob("*adaptive.jsonl")):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         turn = lines[0]["header"]["context"]["repetition"]
@@ -36,7 +39,7 @@ def test_one_setting_has_a_curve_a_value_along_the_sizes(tmp_path: Path) -> None
     assert drawn.name == "sweep-burst-overlap-ratio-adaptive"
     efficiency = drawn.points[drawn.points["metric"] == "overlap_efficiency"]
     assert sorted(efficiency["burst"].unique()) == [1, 20] and sorted(efficiency["size_bytes"].unique()) == list(SIZES)
-    assert efficiency["value"].tolist() == pytest.approx([USUAL["adaptive"].efficiency] * 6, abs=0.05)
+    assert efficiency["value"].tolist() == pytest.approx([LIMITED["adaptive"].efficiency] * 6, abs=0.05)
     labels = [text.get_text() for text in drawn.figure.legends[0].get_texts()]
     assert labels == ["burst 1", "burst 20"]
     assert toolkit.save(drawn, tmp_path)["png"].stat().st_size > 1000
@@ -49,6 +52,30 @@ def test_two_settings_have_a_map_for_each_size(tmp_path: Path) -> None:
     assert cells == {(1, 0), (1, 1000), (20, 0), (20, 1000)}
     assert "size_bytes 256 KB" in drawn[0].caption
     assert toolkit.save(drawn[0], tmp_path)["png"].stat().st_size > 1000
+
+
+WITH_LIMIT = ("bare", "adaptive", "limit")
+
+
+def test_the_limit_is_a_line_beside_the_curves_and_every_value_has_its_share_of_it(tmp_path: Path) -> None:
+    evidence = swept(tmp_path / "s", WITH_LIMIT, burst=(1, 20))
+    frame = evidence.metrics
+    engine = frame[(frame["variant"] == "adaptive") & (frame["metric"] == "overlap_efficiency")]
+    assert engine["against_limit_value"].tolist() == pytest.approx([0.93 / 0.95] * 6, abs=0.1)
+    (drawn,) = Sweep("overlap-ratio")(evidence, "made up")
+    assert sorted(drawn.points["variant"].unique()) == ["adaptive"]
+    labels = [text.get_text() for text in drawn.figure.legends[0].get_texts()]
+    assert labels == ["burst 1", "burst 20", style.LIMIT_LABEL]
+    for axes in drawn.figure.axes:
+        (line,) = [line for line in axes.lines if line.get_color() == style.LIMIT["color"]]
+        assert list(line.get_xdata()) == list(SIZES)
+
+
+def test_the_limit_of_one_point_stands_in_the_caption(tmp_path: Path) -> None:
+    (curves,) = Sweep("overlap-ratio")(swept(tmp_path / "s", WITH_LIMIT, (MB,), burst=(1, 20)), "made up")
+    (grid,) = Sweep("overlap-ratio")(swept(tmp_path / "m", WITH_LIMIT, (MB,), burst=(1, 20), rest_us=(0, 9)), "made up")
+    for drawn in (curves, grid):
+        assert "Efficiency of the limit, the same without MPI: MPICH 0.9" in drawn.caption
 
 
 def test_without_a_sweep_there_is_no_figure(tmp_path: Path) -> None:
