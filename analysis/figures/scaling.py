@@ -57,7 +57,8 @@ class Scaling:
         toolkit.legend(figure, part, {GUIDE: style.IDEAL} if self._is_strong(shown) else {}, crossed=False)
         caption = (
             f"{self.title}, {mpi_title(mpi)}: until the slowest rank is done, over the number of ranks; each rank has "
-            f"the same work (weak), or its share of one problem (strong). {toolkit.interval_words(part)} {provenance}"
+            f"the same work (weak), or its share of one problem (strong). What is saved is of medians, "
+            f"without an interval. {toolkit.interval_words(part)} {provenance}"
         )
         toolkit.footer(figure, caption)
         plot = Plot(
@@ -121,4 +122,4 @@ def _found(part: pd.DataFrame, shown: Sequence[str]) -> str:
             ends: Any = mine.iloc[[0, -1]]
             words = [f"{plain(100 * row['saved'], 0)} % at {row['ranks']} ranks" for row in frames.rows(ends)]
             said.append(f"{_short(what)}: {', '.join(dict.fromkeys(words))}")
-    return f"Saved of bare's time: {'; '.join(said)}." if said else ""
+    return f"Saved of bare's time, of medians and without an interval: {'; '.join(said)}." if said else ""

@@ -22,6 +22,7 @@ from analysis.words import MPI_ORDER, in_order, mpi_title
 
 PERFECT = 0.5  # of equal parts; the colours end there
 LABEL = "time saved, of bare's"
+NO_INTERVAL = "none: a share of two medians"
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class SettingsMap:
         bar.set_ticks([-1, 0, 1], labels=[f"{-PERFECT:.0%}", "0", f"{PERFECT:.0%}"])
         bar.set_label(LABEL)
         caption = (
-            f"{self.title}, {mpi_title(mpi)}: 1 - time / bare's time in the same session, each setting changed alone. "
-            f"{provenance}"
+            f"{self.title}, {mpi_title(mpi)}: 1 - time / bare's time in the same session, each setting changed alone, "
+            f"of medians and without an interval. {provenance}"
         )
         toolkit.footer(figure, caption)
         plot = Plot(
@@ -64,7 +65,7 @@ class SettingsMap:
             say=lambda value: f"{100 * value:.0f} %",
             look=lambda value, index: style.curve(index, str(value)),
         )  # fmt: skip
-        drawn = part.assign(value=part["saved"], low=part["saved"], high=part["saved"])
+        drawn = part.assign(value=part["saved"], low=np.nan, high=np.nan, interval=NO_INTERVAL)
         name = toolkit.slug(self.name, mpi if several else None)
         return Drawn(name, self.title, caption, figure, drawn, plot, _found(part))
 
@@ -109,4 +110,5 @@ def _found(part: pd.DataFrame) -> str:
                 name = setting.rpartition(" ")[0]
                 moved[name] = max(moved.get(name, 0.0), abs(saved - plain.iloc[0]))
     words = [f"{name} {100 * by:.0f}" for name, by in sorted(moved.items(), key=lambda item: -item[1])]
-    return f"Percentage points by which a setting moves what is saved, at most: {', '.join(words)}." if words else ""
+    said = "Percentage points by which a setting moves what is saved, at most, of medians and without an interval"
+    return f"{said}: {', '.join(words)}." if words else ""

@@ -84,6 +84,7 @@ def test_the_figure_has_a_panel_a_study_and_says_that_it_is_simulated(tmp_path: 
     guide = np.asarray(fft.lines[-1].get_ydata(), float)
     assert guide[0] == pytest.approx(16 * guide[-1])
     assert re.search(r"overlap: 4\d % at 2 ranks, 4\d % at 32 ranks; fft: 4\d %", drawn.found)
+    assert "without an interval" in drawn.found and "without an interval" in drawn.caption
     assert toolkit.save(drawn, tmp_path)["svg"].stat().st_size > 1000
 
 
@@ -101,6 +102,8 @@ def test_the_map_has_a_row_a_setting_and_a_column_a_number_of_ranks(tmp_path: Pa
     assert [label.get_text() for label in axes.get_xticklabels()] == ["2", "8", "32"]
     assert drawn.title.endswith("(simulated)")
     assert re.search(r"rest_us 5\d", drawn.found)
+    assert "without an interval" in drawn.found and "without an interval" in drawn.caption
+    assert drawn.points[["low", "high"]].isna().all(axis=None), "no interval of no width"
     cells = [float(text.get_text()) for text in axes.texts if text.get_text() != "simulated"]
     assert cells == pytest.approx([100 * SAVED] * 3 + [100 * TWICE] * 6, abs=3)
     text = tables.document(_evidence(sessions))
