@@ -101,7 +101,7 @@ class Comparison:
 
     @property
     def status(self) -> int:
-        """A command's exit status: 0 only if all that BASE measured was compared and nothing is worse."""
+        """A command's exit status: 0 only if all that BASE measured was compared and nothing is shown to be worse."""
         return 1 if self.regression or self.incomplete else 0
 
     def counts(self) -> dict[str, int]:

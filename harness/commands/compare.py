@@ -30,9 +30,9 @@ def compare(
 ) -> int:
     """Compare two sessions point by point: faster, slower, same or cannot tell.
 
-    Exit status 0: all that BASE measured was compared, and nothing is slower. 1: NEW is slower, or something no longer
-    works; or that cannot be told, because NEW lacks something of BASE, nothing could be compared, or a point looks
-    slower but was disturbed. 2: the call was wrong, a session is empty, or machine or network differ.
+    Exit status 0: all that BASE measured was compared, and nothing is shown to be slower. 1: NEW is slower, or
+    something no longer works; or that cannot be told, because NEW lacks something of BASE, nothing could be compared,
+    or a point looks slower but was disturbed. 2: the call was wrong, a session is empty, or machine or network differ.
     Example: ./bench compare 20261121-090000-demo latest --format junit --out compare.xml
     """
     from analysis.compare.judge import compare as compare_sessions  # noqa: PLC0415 - a second of imports
