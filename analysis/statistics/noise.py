@@ -16,7 +16,8 @@ WIDE = 0.05  # relative half-width of the median of total beyond which a point w
 
 
 def disturbance(points: pd.DataFrame, measured_s: float) -> float | None:
-    """The largest share of a point's measured time that the hypervisor took away; None where not recorded.
+    """The share of a point's measured time, over all its launches and ranks, that the hypervisor took away; None where
+    not recorded.
 
     `points` are the rows of one variant at one point (launches and ranks), `measured_s` the time their samples took.
     """
