@@ -30,7 +30,12 @@ def compare_program(
     command: own_program.Command,
     mpi: options.OneMpi,
     variant: Annotated[
-        str, typer.Option("--variant", metavar="V,...", help="What it is compared under, see ./bench list.")
+        str,
+        typer.Option(
+            "--variant",
+            metavar="V,...",
+            help="What it is compared under, see ./bench list; with settings: V:key=value:key=value.",
+        ),
     ] = "bare,adaptive",
     ranks: own_program.Ranks = 0,
     launcher: own_program.Launcher = "",

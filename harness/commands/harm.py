@@ -26,7 +26,12 @@ BASE = "bare"
 
 def harm(
     mpi: options.Mpis = "",
-    variant: Annotated[str, typer.Option("--variant", metavar="V,...", help="Beside bare; default: the presets.")] = "",
+    variant: Annotated[
+        str,
+        typer.Option(
+            "--variant", metavar="V,...", help="Beside bare; default: the presets. With settings: V:key=value:key=value."
+        ),
+    ] = "",
     only: Annotated[str, typer.Option("--only", metavar="WORDS", help="Workloads whose names hold these words.")] = "",
     system: options.System = "vcluster",
     scale: tables.Scale = "quick",

@@ -111,6 +111,16 @@ def test_every_command_has_help_with_an_example(command: list[str], capsys: pyte
     assert "xample: ./bench" in capsys.readouterr().out or not command
 
 
+@pytest.mark.parametrize("command", ["run", "scaling", "mpirun", "compare-program", "harm", "tune"])
+def test_the_help_says_what_stands_between_several_settings(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    assert main([command, "--help"]) == 0
+    told = capsys.readouterr().out
+    assert "several settings with ':' between" in told or "V:key=value:key=value" in told
+
+
 def test_an_old_python_is_told_in_a_sentence(tmp_path: Path) -> None:
     source = (ROOT / "bench").read_text().replace("OLDEST = (3, 10)", "OLDEST = (9, 0)")
     copy = tmp_path / "bench"
