@@ -68,7 +68,8 @@ class SessionVerdict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All points, and the verdict of the session with its sentence."""
+    """All points, and the verdict of the session with its sentence. `unread`: record files of NEW that cannot be read
+    whole, where they are more than BASE's."""
 
     base: str
     new: str
@@ -77,6 +78,7 @@ class Comparison:
     false_alarms: float
     points: list[PointVerdict]
     notes: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
     @property
     def verdict(self) -> Judgement:
@@ -94,10 +96,10 @@ class Comparison:
     @property
     def incomplete(self) -> bool:
         """Whether it cannot be told that there is no regression: something of BASE was not compared, or nothing was, or
-        a point or the session looks slower but was disturbed."""
+        a point or the session looks slower but was disturbed; or nobody knows what some launches of NEW measured."""
         compared = any(not math.isnan(point.p) and point.undisturbed is None for point in self.points)
         suspected = Judgement.SLOWER in (self.session.undisturbed, *(point.undisturbed for point in self.points))
-        return not compared or suspected or any(point.uncompared for point in self.points)
+        return not compared or suspected or bool(self.unread) or any(point.uncompared for point in self.points)
 
     @property
     def status(self) -> int:
@@ -122,6 +124,7 @@ class Comparison:
             "false_alarms": self.false_alarms,
             "counts": self.counts(),
             "notes": self.notes,
+            "unread": self.unread,
             "points": [
                 {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in asdict(point).items()}
                 for point in self.points

@@ -36,7 +36,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from analysis.compare import missing
+from analysis.compare import missing, unread
 from analysis.compare.comparison import Comparison, Judgement, PointVerdict, SessionVerdict
 from analysis.compare.machines import differences
 from analysis.compare.pairs import Key, Measured, agreed, measured
@@ -119,7 +119,9 @@ def compare(
     notes += [caution for records in loaded for caution in records.cautions()]
     notes += [note for side, records in zip(("BASE", "NEW"), loaded, strict=True) for note in _left_out(side, records)]
     points, found = judge_points(measured(loaded[0]), measured(loaded[1]), margin, false_alarms)
-    return Comparison(sessions[0]["session"], sessions[1]["session"], found, margin, false_alarms, points, notes)
+    names = unread.more(*loaded)
+    found = replace(found, sentence=" ".join(filter(None, (found.sentence, unread.sentence(names)))))
+    return Comparison(sessions[0]["session"], sessions[1]["session"], found, margin, false_alarms, points, notes, names)
 
 
 def _left_out(side: str, records: Records) -> list[str]:

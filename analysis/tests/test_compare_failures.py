@@ -105,3 +105,30 @@ def test_a_point_whose_launches_did_different_work_is_refused(tmp_path: Path) ->
     (point,) = of_adaptive(found)
     assert (point.verdict, point.uncompared, found.status) == (Judgement.CANNOT_TELL, True, 1)
     assert point.reason == "the launches of NEW did different work: 1100, 1000"
+
+
+def spoilt(session: Path, count: int = 1) -> Path:
+    """The session with the first so many record files of adaptive cut off within their first point."""
+    for file in sorted((session / "records").glob("*adaptive*"))[:count]:
+        lines = file.read_text().splitlines()
+        file.write_text("\n".join([lines[0], lines[1][:40], *lines[2:]]) + "\n")
+    return session
+
+
+def test_a_record_that_cannot_be_read_whole_is_no_pass(tmp_path: Path) -> None:
+    base = overlap(tmp_path / "base")
+    found = compare(base, spoilt(overlap(tmp_path / "new", seed=2)))
+    assert (found.regression, found.incomplete, found.status) == (False, True, 1)
+    (name,) = found.unread
+    assert f"1 record file of NEW cannot be read whole, and fewer of BASE: {name}." in found.sentence
+    assert json.loads(found.json())["unread"] == [name]
+    both = compare(spoilt(base), overlap(tmp_path / "good", seed=3))
+    assert (both.unread, both.status) == ([], 0), "of BASE alone: NEW lacks nothing"
+
+
+def test_a_damaged_record_of_a_launch_that_was_run_again_is_no_gap(tmp_path: Path) -> None:
+    new = spoilt(overlap(tmp_path / "new", seed=2))
+    whole = min((overlap(tmp_path / "again", seed=2) / "records").glob("*adaptive*"))
+    (new / "records" / f"{whole.stem}.r1.jsonl").write_text(whole.read_text().replace('"again"', '"new"'))
+    found = compare(overlap(tmp_path / "base"), new)
+    assert (found.unread, found.status) == ([], 0)

@@ -84,7 +84,7 @@ def damaged(results: Path, kind: str) -> str:
 # kind -> status and words of `compare BASE`, words of `claims`
 BAD = {
     "empty": (2, "no points to compare: no record files", "no record files"),
-    "schema": (0, "schema version 5, this analysis reads up to 4", "schema version 5"),
+    "schema": (1, "schema version 5, this analysis reads up to 4", "schema version 5"),
     "interrupted": (0, "is interrupted: what it had measured by then counts", "is interrupted"),
     "nan": (1, "sample 0 is not a finite number", "not a finite number"),
     "negative": (1, "sample 0 is a negative time (-1 s)", "negative time"),
