@@ -36,7 +36,8 @@ NORM = Normalize(-1, 1)
 
 @dataclass(frozen=True)
 class OverlapMap:
-    """The maps of a study that swept both size and computation: one a system and pattern."""
+    """The maps of a study that swept both size and computation: one a session, system and pattern, since a cell has
+    room for one value. Of points that differ in something else the first is shown, and how many are not."""
 
     study: str
 
@@ -46,15 +47,19 @@ class OverlapMap:
             return []
         part = frame[(frame["metric"] == "overlap_efficiency") & frame["variant"].isin(SHOWN)]
         part = part[part["study"] == self.study]
-        several = part["system"].nunique() > 1
+        several = [name for name in ("system", "session") if part[name].nunique() > 1]
         found = []
-        for (system, pattern), group in frames.groups(part, ["system", "pattern"]) if len(part) else ():
+        for (session, system, pattern), group in (
+            frames.groups(part, ["session", "system", "pattern"]) if len(part) else ()
+        ):
             column = "comp_s" if "comp_s" in group and group["comp_s"].notna().any() else "comp_over_comm"
             group = group[group[column].astype(float) > 0]  # noqa: PLW2901 - without computation there is no overlap
             if not _swept(group[group["variant"] == LIMIT], column):
                 group = group[group["variant"] != LIMIT]  # noqa: PLW2901 - it is swept in a few places only
             if _swept(group, column) and group["value"].notna().any():
-                found.append(_draw(group, column, (self.study, pattern, system if several else None), provenance))
+                named = {"system": system, "session": session}
+                names = (self.study, pattern, *(named[name] for name in several))
+                found.append(_draw(group, column, names, provenance))
         return found
 
 
@@ -85,9 +90,13 @@ def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: s
         Patch(facecolor="white", edgecolor="#888888", hatch="xxxx", label="no value: failed, skipped, not measured"),
     ]
     figure.legend(handles=handles, loc="outside upper left", ncols=3)
+    where = ", ".join([str(names[0]), f"pattern {names[1]}", *map(str, names[2:])])
+    there = part[part["status"] != "missing"]  # bare has no point of an engine's setting, and hides none
+    hidden = toolkit.hidden_words(there, ["mpi", "variant", column, "size_bytes"])
     caption = (
-        f"{TITLE}, {names[0]}, pattern {names[1]}: {METRICS['overlap_efficiency'].formula}, medians, comm and comp of "
-        f"bare in the same session. Colours end at -1 and 1; the numbers are in the CSV beside this file. {provenance}"
+        f"{TITLE}, {where}: {METRICS['overlap_efficiency'].formula}, medians, comm and comp of "
+        f"bare in the same session. {hidden}Colours end at -1 and 1; the numbers are in the CSV beside this file. "
+        f"{provenance}"
     )
     toolkit.footer(figure, caption)
     plot = Plot(
@@ -103,7 +112,7 @@ def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: s
 
 def _panel(axes: Axes, part: pd.DataFrame, column: str, sizes: list[float], computations: list[float]) -> None:
     """One MPI and variant; cells in the order of size and computation, evenly spaced."""
-    table = part.pivot_table(index=column, columns="size_bytes", values="value", aggfunc="median", dropna=False)
+    table = part.pivot_table(index=column, columns="size_bytes", values="value", aggfunc="first", dropna=False)
     table = table.reindex(index=computations, columns=sizes)
     axes.set_facecolor("white")
     axes.patch.set(hatch="xxxx", edgecolor="#bbbbbb")
@@ -112,7 +121,7 @@ def _panel(axes: Axes, part: pd.DataFrame, column: str, sizes: list[float], comp
     for size, value in zip(unsure["size_bytes"], unsure[column].astype(float), strict=True):
         place = (sizes.index(size), computations.index(value))
         axes.annotate("?", place, ha="center", va="center", fontsize=6, color="#333333", bbox=BOX)
-    ratio = part.pivot_table(index=column, columns="size_bytes", values="comp_over_comm_measured", aggfunc="median")
+    ratio = part.pivot_table(index=column, columns="size_bytes", values="comp_over_comm_measured", aggfunc="first")
     ratio = ratio.reindex(index=computations, columns=sizes)
     logs = np.log(ratio.to_numpy(float))
     if np.nanmin(logs, initial=0.0) < 0 < np.nanmax(logs, initial=0.0):

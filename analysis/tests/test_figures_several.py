@@ -128,3 +128,27 @@ def test_a_map_of_two_settings_is_of_one_session(tmp_path: Path) -> None:
     assert ["session one" in figure.caption for figure in drawn] == [True, False]
     shown = [float(text.get_text()) for figure in drawn for text in figure.figure.axes[0].texts]
     assert shown == pytest.approx([0.2] * 4 + [0.8] * 4, abs=0.05)
+
+
+SWEPT: dict[str, Any] = {"sizes": (MB, 2 * MB, 4 * MB, 8 * MB), "comp_s": (1e-3, 1e-2, 5e-2)}
+
+
+def test_two_sessions_have_a_map_each_and_none_of_their_middle(tmp_path: Path) -> None:
+    drawn = figures(*of_both(tmp_path, "send-time", **SWEPT))
+    maps = {name: figure for name, figure in drawn.items() if name.startswith("overlap_map")}
+    assert set(maps) == {"overlap_map-send-time-both-first", "overlap_map-send-time-both-second"}
+    for name, figure in maps.items():
+        assert set(figure.points["session"]) == {name.rpartition("-")[2]}
+        assert f"pattern both, {name.rpartition('-')[2]}: " in figure.caption
+        assert "in the table alone" not in figure.caption
+
+
+def test_a_map_says_how_many_settings_it_does_not_show(tmp_path: Path) -> None:
+    _, session = of_both(tmp_path, "send-time", **SWEPT)
+    for file in (session / "records").glob("*.001.adaptive.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        for line in lines[1:-1]:
+            line["point"]["burst"] = 20
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    drawn = figures(session)["overlap_map-send-time-both"]
+    assert "12 points of other sessions or settings are in the table alone." in drawn.caption
