@@ -130,7 +130,8 @@ def test_the_report_has_a_figure_and_decides_the_promise(tmp_path: Path) -> None
     session = study_session(tmp_path / "s", "harm-microbench-overlap", measured)
     evidence = Evidence(load([session]))
     (drawn,) = draw_all(evidence, "Data: made up.")
-    assert (drawn.name, drawn.chapter, drawn.found) == ("harm", "H1", "Harmed: none.")
+    assert (drawn.name, drawn.chapter) == ("harm", "H1")
+    assert drawn.found == "Shown to be harmed: none; within the budget: 1, failed: 1."
     assert set(drawn.points["status"]) == {"ok", "failed"}
     (row,) = rows_of(table([session]), "H1")
     assert row.decision == "reproduced"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,13 @@ from analysis.records import frames
 from analysis.statistics.interval import Interval
 
 NO_VALUE = Interval(float("nan"), float("nan"), float("nan"), "no value", False)
+OTHERS = {
+    Harm.NONE: "within the budget:",
+    Harm.UNCLEAR: "cannot be told:",
+    Harm.FAILED: "failed:",
+    Harm.SKIPPED: "skipped:",
+    Harm.UNCOMPARED: "without bare:",
+}
 
 
 @dataclass(frozen=True)
@@ -82,8 +90,15 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     )
     harmed = [f"{point['label']} on {point['mpi']} ({point['variant']})" for point in frames.rows(frame)
               if point["verdict"] == Harm.HARMED.value]  # fmt: skip
-    drawn.found = f"Harmed: {', '.join(harmed) or 'none'}."
+    drawn.found = f"Shown to be harmed: {', '.join(harmed) or 'none'}; {_others(frame['verdict'].tolist())}."
     return [drawn]
+
+
+def _others(verdicts: Sequence[str]) -> str:
+    """Of how many cells something else is said: that none is shown to be harmed does not say that none is."""
+    counts = Counter(verdicts)
+    said = [f"{words} {counts[harm.value]}" for harm, words in OTHERS.items() if counts[harm.value]]
+    return ", ".join(said) or "nothing else was measured"
 
 
 def _numbers(interval: Interval) -> dict[str, object]:
