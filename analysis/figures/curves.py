@@ -121,7 +121,7 @@ def _draw(spec: Curves, part: pd.DataFrame, provenance: str, apart: Mapping[str,
     name, title = _called(spec, apart)
     caption = f"{title}: {spec.formula}. {work}{toolkit.interval_words(part)} {provenance}"
     toolkit.footer(figure, caption)
-    found = f"{described(spec, part, rows, curves)} {work}".strip()
+    found = f"{described(spec, part, rows, curves)}{toolkit.doubt_words(part)} {work}".strip()
     rows_of = spec.row or ("statistic" if part["statistic"].nunique() > 1 else "")
     plot = Plot(
         x=spec.x, x_label=spec.x_label, y_label=spec.y_label, x_axis=spec.x_axis,

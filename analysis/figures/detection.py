@@ -89,7 +89,7 @@ def _draw(spec: Detection, place: str, part: pd.DataFrame, system: str | None, p
         look=lambda method, _: style.curve(ORDER.index(method), method), joined=False, order=ORDER,
     )  # fmt: skip
     return Drawn(name, title, caption, figure, part[part["quantity"].isin(quantities)], plot,
-                 _found(part, quantities, methods))  # fmt: skip
+                 _found(part, quantities, methods) + toolkit.doubt_words(part))  # fmt: skip
 
 
 def _without(part: pd.DataFrame) -> str:

@@ -79,7 +79,7 @@ def _draw(spec: Runtime, part: pd.DataFrame, provenance: str, system: Any) -> Dr
         guides={"flat until comp = comm": lambda x: np.maximum(1, x), "no overlap: 1 + comp / comm": lambda x: 1 + x},
         order=tuple(style.STYLES),
     )  # fmt: skip
-    return Drawn(name, spec.title, caption, figure, part, plot, _found(part))
+    return Drawn(name, spec.title, caption, figure, part, plot, _found(part) + toolkit.doubt_words(part))
 
 
 def _panel(axes: Axes, part: pd.DataFrame, everywhere: pd.Series[float]) -> bool:

@@ -27,6 +27,7 @@ from analysis.figures.plot import Plot
 from analysis.figures.style import VariantStyle
 from analysis.metrics.limit import LIMIT
 from analysis.records import nodes
+from analysis.statistics.noise import DISTURBED
 from analysis.words import bytes_text, in_order
 
 Places = npt.NDArray[np.float64]  # where on the x axis
@@ -228,6 +229,16 @@ def interval_words(frame: pd.DataFrame) -> str:
     """What the bands are, from the points that are drawn."""
     kinds = frame.loc[frame["value"].notna(), "interval"].unique()
     return "Bands: " + "; ".join(sorted(map(str, kinds))) + "." if len(kinds) else ""
+
+
+def doubt_words(frame: pd.DataFrame) -> str:
+    """How many of the drawn values show nothing yet, behind a sentence that names some of them; empty where all do."""
+    valued = frame[frame["value"].notna()]
+    few = int(valued["defensible"].eq(False).sum()) if "defensible" in valued else 0
+    stolen = int((valued["disturbance"].astype(float) > DISTURBED).sum()) if "disturbance" in valued else 0
+    said = [f"{few} have no 95 % interval"] if few else []
+    said += [f"{stolen} were disturbed"] if stolen else []
+    return f" Of {len(valued)} values {' and '.join(said)}." if said else ""
 
 
 def work_words(frame: pd.DataFrame) -> str:

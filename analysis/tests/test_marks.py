@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.benchmarks.synthetic import LIMITED, USUAL, Synthetic
+from analysis.catalogue import draw_all
 from analysis.choice import Choice
 from analysis.evidence import Evidence
 from analysis.figures.summary import summary
@@ -88,3 +89,16 @@ def test_the_points_of_other_studies_say_it_too(tmp_path: Path) -> None:
     shares = frame.groupby("variant")["disturbance"].max()
     assert shares["idle"] == pytest.approx(1 / 3)
     assert np.isnan(shares["bare-multiple"])
+
+
+def test_what_a_figure_found_says_how_many_values_show_nothing_yet(tmp_path: Path) -> None:
+    points = [{"point": {"receivers": n}, "samples": {"latency_s": [float(n)] * 3}} for n in (1, 4)]
+    stolen = [{**point, "noise": {"steal_s": 1.0}} for point in points]
+
+    def found(folder: Path, idle: list[dict[str, Any]], launches: int) -> str:
+        session = study_session(folder, "one-to-many", {"idle": idle, "bare-multiple": points}, launches)
+        return next(drawn.found for drawn in draw_all(Evidence(load([session])), "") if drawn.chapter == "P8")
+
+    assert " values " not in found(tmp_path / "good", points, 6)
+    assert "Of 4 values 4 have no 95 % interval." in found(tmp_path / "few", points, 3)
+    assert "Of 4 values 2 were disturbed." in found(tmp_path / "stolen", stolen, 6)
