@@ -109,7 +109,8 @@ def _draw(spec: ByCall, part: pd.DataFrame, provenance: str, *words: str) -> Dra
         look=lambda call, _: style.curve(list(spec.calls).index(call), spec.calls[call]),
         order=(*spec.calls, *map(_bar_name, bars)),
     )  # fmt: skip
-    return Drawn(toolkit.slug(spec.name, *words), spec.title, caption, figure, part, plot, _found(spec, part, bars))
+    found = _found(spec, part, bars) + toolkit.doubt_words(part)
+    return Drawn(toolkit.slug(spec.name, *words), spec.title, caption, figure, part, plot, found)
 
 
 def _panel(spec: ByCall, axes: Axes, part: pd.DataFrame, bars: list[tuple[str, bool, str]], present: set[str]) -> None:

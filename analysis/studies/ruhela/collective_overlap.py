@@ -135,7 +135,7 @@ def _draw(part: pd.DataFrame, provenance: str, system: Any) -> Drawn:
     toolkit.footer(figure, caption)
     by_mpi = frames.groups(part, ["mpi", "size_bytes"])
     found = " ".join(_found(mine, f"{mpi_title(mpi)}, {bytes_text(size)}") for (mpi, size), mine in by_mpi)
-    found += " At comp = comm, perfect overlap saves 50 % of what runs serially."
+    found += " At comp = comm, perfect overlap saves 50 % of what runs serially." + toolkit.doubt_words(part)
     plot = Plot(
         x="collective", x_label="collective", y_label="engine / best own mode", x_axis="words", row="size_bytes",
         lines={"as fast as without it": 1.0}, order=COLLECTIVES,
