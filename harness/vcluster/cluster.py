@@ -32,6 +32,7 @@ from .switch import KEEP
 __all__ = ["Cluster", "down", "load", "supported", "up"]
 
 _LIMIT_S = 20.0
+_HEAL = "./bench vcluster up makes new nodes"
 
 
 @dataclass
@@ -82,6 +83,8 @@ class Cluster:
         cwd: str | os.PathLike[str] | None = None,
     ) -> int:
         """Run a command on a node in the foreground; its exit status, see `command`. `env` None: this environment."""
+        if not (self.directory / "exec").exists():  # what cleans /tmp takes it
+            raise Failure(f"the virtual cluster lost files: {_HEAL}")
         with subprocess.Popen(self.command(node, argv), env=env, cwd=cwd) as process:
             while True:
                 try:
@@ -203,7 +206,8 @@ class Cluster:
                 client.send(connection, request, list(descriptors))
                 answer = client.receive(connection)
         except OSError as error:
-            raise Failure(f"node {node} of the virtual cluster does not answer: {error.strerror or error}") from error
+            why = error.strerror or error
+            raise Failure(f"node {node} of the virtual cluster does not answer ({why}): {_HEAL}") from error
         if answer is None or "error" in answer:
             raise Failure(f"node {node} of the virtual cluster failed: {(answer or {}).get('error', 'it went down')}")
         return answer

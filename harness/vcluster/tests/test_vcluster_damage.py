@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import Failure
 from harness.vcluster import cluster, launch
 from harness.vcluster.cluster import Cluster
+from harness.vcluster.settings import Settings
 from harness.vcluster.tests.vcluster_fixtures import eventually, namespaces, namespaces_of, owned, run
 
 pytestmark = pytest.mark.vcluster
@@ -68,3 +70,12 @@ def test_a_node_that_goes_while_it_is_asked_is_not_healthy(virtual: Cluster, mon
     monkeypatch.setattr(Cluster, "node_pid", lambda *_: 1)  # it answered a moment ago
     virtual.down()
     assert not virtual.healthy()
+
+
+def test_a_command_by_hand_on_a_damaged_cluster_says_what_heals_it(tmp_path: Path) -> None:
+    settings = Settings.make(2, "1gbit", "128kb", 65000, tied=False, slurm=False)
+    damaged = Cluster(tmp_path, settings)  # of which every file is gone
+    with pytest.raises(Failure, match=r"lost files: \./bench vcluster up makes new nodes"):
+        damaged.execute("vc1", ["true"])
+    with pytest.raises(Failure, match=r"vc1 .* does not answer \(No such file or directory\): \./bench vcluster up"):
+        damaged.services("vc1")
