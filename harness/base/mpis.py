@@ -87,12 +87,10 @@ def _hydra(mpi: Mpi, tasks: int, per_node: int, where: Where) -> list[str]:
 def _prte(mpi: Mpi, tasks: int, per_node: int, where: Where) -> list[str]:
     command = [str(mpi.bin / mpi.launcher), "--bind-to", "core" if where.bind else "none"]
     if where.remote_shell:
-        # plm_rsh_agent is ignored by PRRTE in 5.0.11; Open MPI 4 knows only its own name.
-        command += [
-            "--mca",
-            "plm_rsh_agent" if mpi.launcher.endswith(".openmpi") else "plm_ssh_agent",
-            where.remote_shell,
-        ]
+        # plm_rsh_agent is ignored by PRRTE in 5.0.11; Open MPI 4, which has orted, knows only its own name. Debian 12's
+        # package is Open MPI 4, Debian 13's is 5.
+        agent = "plm_rsh_agent" if (mpi.bin / "orted").exists() else "plm_ssh_agent"
+        command += ["--mca", agent, where.remote_shell]
     if where.hosts:
         command += [
             "--host",

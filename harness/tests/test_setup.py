@@ -206,6 +206,20 @@ def test_every_launcher_is_told_hosts_shell_and_ranks(name: str) -> None:
     assert "core" not in text, "nothing may be bound on virtual nodes"
 
 
+@pytest.mark.parametrize(
+    ("release", "agent"), [("4 of Debian 12", "plm_rsh_agent"), ("5 of Debian 13", "plm_ssh_agent")]
+)
+def test_debians_open_mpi_is_told_its_remote_shell_by_the_name_that_it_knows(
+    tmp_path: Path, release: str, agent: str
+) -> None:
+    (tmp_path / "bin").mkdir()
+    if release.startswith("4"):
+        (tmp_path / "bin" / "orted").touch()
+    debian = replace(MPIS["debian-openmpi"], prefix=tmp_path)
+    command = debian.launch_command(2, 1, Where(hosts=("vc1", "vc2"), remote_shell="/run/rsh"))
+    assert command[command.index("/run/rsh") - 2 : command.index("/run/rsh")] == ["--mca", agent]
+
+
 def test_the_linters_read_the_code_as_the_oldest_python_that_may_run_it() -> None:
     """ruff then finds newer syntax, and mypy newer parts of the library."""
     text = (ROOT / "pyproject.toml").read_text()
