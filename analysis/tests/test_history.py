@@ -92,6 +92,7 @@ def test_the_report_has_the_dates(tmp_path: Path) -> None:
     assert ">wording</th>" in page
     assert "written 2026-11-21" in page
     assert "before the first measurement" not in page
+    assert "a change of the code that computes the number is not seen there" in page
 
 
 @pytest.mark.parametrize("created", ["2026-11-20T12:00:00Z", "2099-01-01T00:00:00Z"], ids=["before", "after"])
