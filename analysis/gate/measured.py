@@ -61,7 +61,8 @@ class Series:
 class Measurement:
     """All that a gate measured. `baseline`: what it really was, in a word; `where`: on what; `commit`: of the checkout;
     `comparison`: in words that are the same in gates of one series. `canary`: what it measures -> node or pair of nodes
-    -> round -> seconds. `studies`: those that were asked for, also if nothing is measured of one."""
+    -> round -> seconds. `studies`: those that were asked for, also if nothing is measured of one. `records`: how many
+    launches have left one, those of a gate that went on in a later run among them."""
 
     session: str
     plan: Plan
@@ -74,6 +75,7 @@ class Measurement:
     commit: str = ""
     comparison: str = ""
     studies: Sequence[str] = ()
+    records: int = 0
 
     def parts(self) -> dict[str, Measurement]:
         """Each study that was measured, alone: each has rounds of its own."""
@@ -118,6 +120,7 @@ def read(path: Path) -> Measurement:
         studies=facts.get("studies", ()),
         comparison=_comparison(facts),
         commit=(facts.get("git") or {}).get("commit", ""),
+        records=len(records.launches),
     )
 
 

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The store of gates: a folder with a file a gate, which is put there whole.
+"""The store of gates: a folder with a file for each time that a gate was told, which is put there whole.
 
-So two writers at once need no lock, on a network's file system neither, and what one of them breaks is one file: it is
-named and left as it is. Nothing is written over but a gate that could not tell, by the same gate when it went on.
+Nothing is ever written over or removed, so any number of writers need no lock, on a network's file system neither, and
+what one of them breaks is one file: it is named and left as it is. A gate that --resume went on with is told once more,
+from more records: in whatever order they are written, what was told from the most records counts.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from analysis.errors import Failure, UsageError
 from analysis.gate.measured import Measurement
-from analysis.gate.verdict import NOT_TOLD, STATUS, GateFound, Verdict
+from analysis.gate.verdict import GateFound
 
 SUFFIX = ".gate.json"
 HOSTS = re.compile(r" \(([^()]*)\)(?=, )")  # in Entry.where
@@ -32,7 +32,8 @@ class Entry:
     -> candidate over baseline; `values`: see history.values_of. `time` is in ISO 8601, UTC. `commit`: of the checkout
     that measured, whose engine an arm has that names none; `comparison`: see measured.Measurement. `origin`: which
     session of this name it is, of those that began in the same second in other folders of results. `intervals`: point
-    -> the ends of its ratio's, where they are known. What a later version adds is not read here, and no damage.
+    -> the ends of its ratio's, where they are known. `records`: from how many records of launches it was told; a gate
+    that went on has more. What a later version adds is not read here, and no damage.
     """
 
     __pydantic_config__ = ConfigDict(extra="ignore", strict=True)
@@ -50,10 +51,17 @@ class Entry:
     comparison: str = ""
     origin: str = ""
     intervals: dict[str, list[float]] = field(default_factory=dict)
+    records: int = 0
 
     @property
     def file(self) -> str:
-        return ".".join(filter(None, (self.session, self.origin))) + SUFFIX
+        told = f"{self.records}-records" if self.records else ""
+        return ".".join(filter(None, (self.session, self.origin, told))) + SUFFIX
+
+    @property
+    def gate(self) -> tuple[str, ...]:
+        """What is the same each time that one gate is told."""
+        return self.session, self.origin, self.time, self.base, self.new
 
     @property
     def place(self) -> str:
@@ -76,12 +84,13 @@ def entry_of(found: GateFound, what: Measurement, values: dict[str, float], orig
         comparison=what.comparison,
         origin=origin,
         intervals={point.name: [point.low, point.high] for point in found.points if math.isfinite(point.high)},
+        records=what.records,
     )
 
 
 def add(folder: Path, entry: Entry) -> Path:
-    """Put a gate into the store; Failure if it cannot be, UsageError if there is another gate of this name. One that
-    could not tell gives way to what the same gate says after it went on."""
+    """Put a gate into the store, if it does not have it; Failure if it cannot be, UsageError if another gate has the
+    name of its file."""
     target = folder / entry.file
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -92,36 +101,33 @@ def add(folder: Path, entry: Entry) -> Path:
                 stream.flush()
                 os.fsync(stream.fileno())
             Path(partial).chmod(0o644)
-            if _went_on(target, entry):
-                Path(partial).replace(target)
-            else:
-                os.link(partial, target)  # whole or not at all, and never over another
+            os.link(partial, target)  # whole or not at all, and never over another
         finally:
             Path(partial).unlink(missing_ok=True)
     except FileExistsError as error:
-        kept = None
-        with contextlib.suppress(UsageError):
-            kept = _read(target)
-        if kept is None or asdict(kept) | {"time": ""} != asdict(entry) | {"time": ""}:
+        if not _has(target, entry):
             raise UsageError(f"The store {folder} has another gate of session {entry.session}: it was kept.") from error
     except OSError as error:
         raise Failure(f"The store {folder} cannot be written: {error.strerror}.") from error
     return target
 
 
-def _went_on(target: Path, entry: Entry) -> bool:
-    """Whether the store has an earlier part of this very gate, which could not tell. Its nodes may have been others."""
+def _has(target: Path, entry: Entry) -> bool:
+    """Whether this file is of that very gate, told from the same records. The words of its verdict may be others: they
+    depend on what else the store has."""
     try:
         kept = _read(target)
-    except UsageError:  # there is none, or a damaged one, which is left alone
+    except UsageError:  # a damaged one, which is left alone
         return False
-    same = all(getattr(kept, name) == getattr(entry, name) for name in ("session", "time", "base", "new"))
-    return same and kept != entry and kept.verdict in {one.value for one in Verdict if STATUS[one] == NOT_TOLD}
+    return (kept.gate, kept.ratios) == (entry.gate, entry.ratios)
 
 
 def read(folder: Path) -> list[Entry]:
-    """All gates by time; UsageError with the file's name where one is damaged. A store that is not there is empty."""
-    return sorted(map(_read, folder.glob(f"*{SUFFIX}")), key=lambda entry: (entry.time, entry.session))
+    """All gates by time, each as it was told from the most records; UsageError with the file's name where one is
+    damaged. A store that is not there is empty."""
+    every = sorted(map(_read, folder.glob(f"*{SUFFIX}")), key=lambda entry: entry.records)
+    last = {entry.gate: entry for entry in every}
+    return sorted(last.values(), key=lambda entry: (entry.time, entry.session))
 
 
 def _read(path: Path) -> Entry:

@@ -81,9 +81,12 @@ def test_what_failed_is_trouble_until_it_is_run_again(session: Path) -> None:
     record(session / "records", "new", 1, status="failed")
     (series,) = measured.read(session).series
     assert series.trouble == {"new": "exit status 11"} and 1 not in series.values["new"]
+    before = measured.read(session).records
     record(session / "records", "new", 1, attempt=".r1")
-    (series,) = measured.read(session).series
+    found = measured.read(session)
+    (series,) = found.series
     assert not series.trouble and 1 in series.values["new"]
+    assert (before, found.records) == (12, 13), "by which the store knows what was told later"
 
 
 def test_what_never_began_is_no_trouble_if_it_was_not_needed_later(session: Path) -> None:

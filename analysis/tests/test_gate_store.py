@@ -7,6 +7,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,26 +35,44 @@ def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*"))
 
 
-def test_a_gate_that_told_is_never_written_over(tmp_path: Path) -> None:
+def test_a_gate_is_never_written_over(tmp_path: Path) -> None:
     path = store.add(tmp_path, ENTRY)
     before = path.read_bytes()
     store.add(tmp_path, ENTRY)
-    with pytest.raises(UsageError, match="another gate of session"):
-        store.add(tmp_path, replace(ENTRY, verdict="commit"))
-    assert path.read_bytes() == before
-
-
-def test_a_gate_that_went_on_takes_the_place_of_what_could_not_tell(tmp_path: Path) -> None:
-    store.add(tmp_path, replace(ENTRY, verdict="undecided"))
-    store.add(tmp_path, replace(ENTRY, verdict="node", where="vcluster (other nodes), mpich"))
-    for other in (replace(ENTRY, time="2026-11-22T10:00:01"), replace(ENTRY, new="idle")):
+    others: list[dict[str, Any]] = [{"ratios": {"1 MB": 1.25}}, {"time": "2026-11-22T10:00:01"}, {"new": "idle"}]
+    for other in others:
         with pytest.raises(UsageError, match="another gate of session"):
-            store.add(tmp_path, other)
-    store.add(tmp_path, ENTRY)
-    assert store.read(tmp_path) == [ENTRY]
-    with pytest.raises(UsageError, match="another gate of session"):
-        store.add(tmp_path, replace(ENTRY, verdict="undecided"))
-    assert [path.name for path in tmp_path.iterdir()] == ["20261122-gate.gate.json"]
+            store.add(tmp_path, replace(ENTRY, **other))
+    store.add(tmp_path, replace(ENTRY, verdict="system"))  # what else is in the store has changed, and no launch
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+WENT_ON = [("undecided", "same"), ("node", "commit"), ("commit", "commit"), ("same", "same"), ("commit", "undecided")]
+
+
+@pytest.mark.parametrize(("first", "then"), WENT_ON)
+def test_a_gate_that_went_on_is_one_gate_whatever_it_said_before(tmp_path: Path, first: str, then: str) -> None:
+    """Also where its canary, or another of its studies, was measured further, or on other nodes."""
+    early = replace(ENTRY, origin="12ab", verdict=first, ratios={"1 MB": 1.06}, values={"canary": 1.0}, records=49)
+    late = replace(early, verdict=then, ratios={"1 MB": 1.06, "2 MB": 1.0}, values={"canary": 1.1}, records=97)
+    late = replace(late, where="vcluster (other nodes), mpich")
+    for entry in (early, late, late):
+        store.add(tmp_path, entry)
+    assert store.read(tmp_path) == [late]
+    assert store.before(store.read(tmp_path), early.session, late.where, "12ab") == []
+    assert len(list(tmp_path.iterdir())) == 2, "what it said before is kept"
+
+
+def test_who_writes_last_does_not_win(tmp_path: Path) -> None:
+    """Two that tell one gate: the one that knows less may be slower to write."""
+    told = [replace(ENTRY, ratios={"1 MB": 1 + number / 100}, records=number) for number in range(1, 41)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda entry: store.add(tmp_path, entry), reversed(told)))
+    assert store.read(tmp_path) == told[-1:]
+    assert len(list(tmp_path.iterdir())) == 40
+    store.add(tmp_path, replace(ENTRY, session="another"))
+    assert len(store.read(tmp_path)) == 2
 
 
 def test_gates_of_one_second_in_two_folders_of_results_are_both_kept(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from analysis.gate import judge, measured
+from analysis.gate import judge, measured, store
 from analysis.gate.verdict import GateFound
+from analysis.tests import test_gate_verdict as simulated
 from harness.base.errors import Failure
 from harness.cli import main
 from harness.commands.gate import _origin, _tell
@@ -179,6 +180,24 @@ def test_a_gate_that_broke_off_has_not_ended(
     monkeypatch.setattr(judge, "judge", asked)
     assert _tell(session, None, tmp_path / "store") == 3
     assert said == [ended]
+
+
+def test_a_gate_that_told_and_goes_on_is_one_gate_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It broke off behind the look that told: --resume measures its last canary, and says the same."""
+    (tmp_path / GATE).write_text("{}")
+    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
+    facts = Facts("s", "now", "incomplete", **request.facts())
+    what = replace(simulated.gate({"new": 1.1}), records=160)
+    times = {kind: {where: rounds | {40: 1.0} for where, rounds in one.items()} for kind, one in what.canary.items()}
+    runs: list[tuple[State, measured.Measurement]] = [
+        ("incomplete", what),
+        ("complete", replace(what, canary=times, records=161)),
+    ]
+    for state, read in runs:
+        monkeypatch.setattr(measured, "read", lambda _, read=read: read)
+        assert _tell(Session(tmp_path, replace(facts, state=state)), None, tmp_path / "store") == 1
+    (kept,) = store.read(tmp_path / "store")
+    assert (kept.verdict, kept.records) == ("commit", 161)
 
 
 def test_sessions_of_one_name_are_told_from_each_other(tmp_path: Path) -> None:
