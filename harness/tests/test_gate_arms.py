@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from analysis.gate import store
 from harness.base import git
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
@@ -238,13 +240,19 @@ def test_an_arm_on_another_mpi_runs_that_ones_launcher_and_programs(
     assert there.recipe.environment == {"OMPI_MCA_btl": "tcp"} and not here.recipe.environment
 
 
-def test_a_commit_that_does_not_build_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever it has instead of the engine; what another gate has built stays."""
+def test_a_commit_that_does_not_build_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever it has instead of the engine; what another gate has built stays, and what the store has."""
     monkeypatch.setattr(commit_builds, "STATE_DIR", tmp_path / "state")
     monkeypatch.setattr(commit_builds, "_check_out", lambda _commit, folder, _revision: folder.mkdir(parents=True))
     monkeypatch.setattr(git, "commit_of", lambda _repository, _revision: "0" * 40)
-    with pytest.raises(UsageError, match=r"'commit:HEAD' does not build for MPICH.*see .*log"):
-        arms.ready(arms.parse("commit:HEAD"), MPICH)
+    kept = store.add(tmp_path / "store", store.Entry("g", "2026", "local, mpich", "bare", "off", "same", {}, {}))
+    before = kept.read_bytes()
+    call = ["gate", "--base", "bare", "--new", "commit:HEAD", "--system", "local", "--store", str(kept.parent)]
+    assert main(call) == 2
+    assert re.search(r"'commit:0{40}' does not build for MPICH.*see .*log", capsys.readouterr().err)
+    assert list(kept.parent.iterdir()) == [kept] and kept.read_bytes() == before
 
 
 def test_a_gate_one_of_whose_variables_the_mpi_does_not_take_measures_nothing(plan: Plan, tmp_path: Path) -> None:
