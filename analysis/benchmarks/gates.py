@@ -17,6 +17,7 @@ is 1 % or more.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from scipy import stats
 from analysis.compare.pairs import measured
 from analysis.gate import decide, sequential
 from analysis.gate.decide import Rule, State
-from analysis.records.load import load
+from analysis.records.load import load, record_files
 from analysis.text_table import markdown
 
 Array = npt.NDArray[np.float64]
@@ -71,6 +72,21 @@ def noise(sessions: Sequence[Path], samples: int) -> list[Array]:
                 logs = np.log([np.median(values[:samples]) for values in one.launches.values()])
                 found.append(logs - np.median(logs))
     return found
+
+
+def digest(session: Path) -> str:
+    """Which session it is, since another one may get its name: as `cat SESSION/records/*.jsonl | sha256sum` begins."""
+    return hashlib.sha256(b"".join(file.read_bytes() for file in record_files(session))).hexdigest()[:12]
+
+
+def drawn_from(pools: Sequence[Array], sessions: Sequence[Path]) -> str:
+    """Of what the noise is, in words."""
+    spread = np.array([np.std(pool, ddof=1) for pool in pools])
+    quantiles = ", ".join(f"{100 * value:.1f}" for value in np.quantile(spread, [0.1, 0.5, 0.9]))
+    return (
+        f"{len(pools)} points of {len(sessions)} sessions; launches differ by {quantiles} % (10, 50, 90 %)\n"
+        f"SHA-256 of the records: {', '.join(f'{one.name} {digest(one)}' for one in sessions)}"
+    )
 
 
 def drawn(
@@ -182,9 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     setting = Setting(samples=asked.samples, launch_s=asked.launch_s)
     pools = noise(asked.sessions, setting.samples)
-    spread = np.array([np.std(pool, ddof=1) for pool in pools])
-    quantiles = ", ".join(f"{100 * value:.1f}" for value in np.quantile(spread, [0.1, 0.5, 0.9]))
-    print(f"{len(pools)} points of {len(asked.sessions)} sessions; launches differ by {quantiles} % (10, 50, 90 %)\n")
+    print(f"{drawn_from(pools, asked.sessions)}\n")
     tallies = [simulate(pools, effect, limit, asked.gates, setting) for limit in MINUTES for effect in EFFECTS]
     print(tables(tallies))
     if asked.figure:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import product
 from pathlib import Path
 
@@ -162,3 +163,15 @@ def test_the_tables_and_the_figure_come_with_every_effect(pools: list[gates.Arra
     assert "| 5 % |" in gates.tables(found)
     gates.draw(found, tmp_path / "power.svg")
     assert (tmp_path / "power.svg").stat().st_size > 1000
+
+
+def test_the_page_of_the_power_says_what_it_was_drawn_from(pools: list[gates.Array]) -> None:
+    """And which of these sessions another one has replaced since."""
+    page = (gates.FOLDER.parents[1] / "docs" / "measured" / "gate-power.md").read_text()
+    rows = re.findall(r"^\| `([\w-]+)` \| ([0-9a-f]{12}) \| (the same|another.*) \|$", page, re.MULTILINE)
+    assert [name for name, _, _ in rows] == list(gates.REFERENCE)
+    for name, digest, today in rows:
+        assert (gates.digest(gates.FOLDER / name) == digest) == (today == "the same"), name
+    kept = {name: digest for name, digest, _ in rows}
+    said = gates.drawn_from(pools, [gates.FOLDER / "overlap-mtu-9000"])
+    assert f"overlap-mtu-9000 {kept['overlap-mtu-9000']}" in said
