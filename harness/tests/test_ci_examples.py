@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The examples of docs/how-to/ci.md: their YAML is what GitLab and GitHub take, and their lines run as they stand.
+"""The examples of docs/how-to/ci.md: their YAML is what GitLab, GitHub and actionlint take, and their lines run as they
+stand.
 
 They run under a real Slurm on virtual nodes, but for the words that are a cluster's own (OWN).
 """
@@ -7,9 +8,11 @@ They run under a real Slurm on virtual nodes, but for the words that are a clust
 from __future__ import annotations
 
 import json
+import platform
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +62,20 @@ def complaints(schema: str, found: dict[str, Any]) -> list[str]:
 
 
 GITLAB, GITHUB = ("gitlab-ci", "SCHEDULER_PARAMETERS"), ("github-workflows", "runs-on")
+LINTED = ("aarch64", "x86_64")  # for which pyproject.toml has actionlint; of others there are no wheels
+
+
+def linted(workflow: str, folder: Path) -> str:
+    """What actionlint says of it, and ShellCheck of its scripts. `login` is a label of a cluster's own runners."""
+    if platform.machine() not in LINTED:
+        pytest.skip(f"there is no wheel of actionlint for {platform.machine()}")
+    (folder / "gate.yml").write_text(workflow)
+    (folder / "actionlint.yml").write_text("self-hosted-runner: {labels: [login]}\n")
+    tool = Path(sys.executable).with_name("actionlint")
+    command = [tool, "-oneline", "-config-file", folder / "actionlint.yml", folder / "gate.yml"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == (1 if done.stdout else 0), done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize(("schema", "word"), [GITLAB, GITHUB])
@@ -71,6 +88,26 @@ def test_what_they_do_not_take_is_seen() -> None:
     wrong = yaml.safe_load("gate: {script: [true], allow_failure: {exit_codes: three}}")
     assert complaints("gitlab-ci", wrong)
     assert complaints("github-workflows", {"on": "push", "jobs": {"gate": {"steps": [{"runs": "x"}]}}})
+
+
+def test_actionlint_finds_nothing_in_the_workflow(tmp_path: Path) -> None:
+    (workflow,) = [text for text in blocks("yaml") if "runs-on" in text]
+    assert linted(workflow, tmp_path) == ""
+
+
+SLIPS = {  # which no schema sees
+    "if: always()": ("if: allways()", 'undefined function "allways"'),
+    "run: cat gate": ("run: cat ${{ steps.gate.outputs.file }} gate", 'property "gate" is not defined'),
+    'exit "$status"': ("exit $status", "SC2086"),
+    "login": ("logni", 'label "logni" is unknown'),
+}
+
+
+@pytest.mark.parametrize("right", SLIPS)
+def test_a_slip_in_the_workflow_is_seen(right: str, tmp_path: Path) -> None:
+    wrong, said = SLIPS[right]
+    (workflow,) = [text for text in blocks("yaml") if "runs-on" in text]
+    assert said in linted(workflow.replace(right, wrong), tmp_path)
 
 
 def test_a_gate_of_undecided_warns_and_of_slower_fails() -> None:
