@@ -116,7 +116,8 @@ def test_a_machine_that_is_slower_than_it_was_is_the_system() -> None:
 
 
 def test_four_earlier_gates_say_nothing_of_the_system() -> None:
-    assert judge(gate(everything=1.3), earlier(4)).verdict is Verdict.SAME
+    assert judge(gate(everything=2.0), earlier(4)).verdict is Verdict.SAME
+    assert judge(gate(everything=2.0), earlier(5)).verdict is Verdict.SYSTEM
 
 
 def test_a_control_that_differs_from_the_baseline_is_no_verdict() -> None:
