@@ -183,7 +183,7 @@ def test_a_gate_that_broke_off_has_not_ended(
 
 
 def test_a_gate_that_told_and_goes_on_is_one_gate_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It broke off behind the look that told: --resume measures its last canary, and says the same."""
+    """One study had told, and the next one broke off: what --resume measures is more, and if it is canaries alone."""
     (tmp_path / GATE).write_text("{}")
     request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
     facts = Facts("s", "now", "incomplete", **request.facts())
