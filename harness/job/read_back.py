@@ -159,11 +159,14 @@ def _line(pattern: str, output: str) -> str | None:
 
 
 def _same(said: str, wanted: str) -> bool:
-    """64k and 65536 are the same."""
+    """64k and 65536 are the same, and so are 0x10 and 16."""
     numbers = _number(said), _number(wanted)
     return said.strip() == wanted or (None not in numbers and numbers[0] == numbers[1])
 
 
 def _number(text: str) -> float | None:
-    found = re.fullmatch(r"\s*([\d.]+)\s*([kmg]?)b?\s*", text.lower())
+    text = text.strip().lower()
+    if re.fullmatch(r"0x[0-9a-f]+", text):  # PSM2's flags
+        return float(int(text, 16))
+    found = re.fullmatch(r"([\d.]+)\s*([kmg]?)b?", text)
     return float(found[1]) * _FACTORS.get(found[2], 1) if found else None

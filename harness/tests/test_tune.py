@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./bench tune: its tables, its space, the blocks of a race, what is read back, and calls that cannot be."""
+"""./bench tune: its space, the blocks of a race, what is read back, and calls that cannot be."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from harness.sessions.session import Session
 from harness.setup import environment
 from harness.sites.systems import BUILTIN, System
 from reframe_checks.catalogue import by_names
-from spack_env.table import ENVIRONMENTS
 
 SPACE = [Parameter("burst", ["default", "1"], False), Parameter("UCX_TLS", ["default", "tcp"], True)]
 POINTS = [{"pattern": "both", "size_bytes": 1024, "comp_over_comm": 1.0}]
@@ -112,54 +111,6 @@ def test_sizes_that_were_not_tuned_lie_between_those_that_were() -> None:
         tuning.points(by_names(["timer-period"])[0], "quick", {})
 
 
-def test_tables_have_names_defaults_values_and_a_way_to_read_each_back() -> None:
-    tables = space.tables()
-    assert {"MPICH", "UCX", "Open MPI", "Intel MPI", "HPE Cray MPICH", "MVAPICH2"} <= {table.table for table in tables}
-    names = [one.name for table in tables for one in table.variables]
-    assert len(set(names)) == len(names)
-    for table in tables:
-        assert table.source and all(one.default and one.values and one.meaning for one in table.variables)
-        assert all(one.default not in one.values for one in table.variables)
-        for one in table.variables:
-            words = one.range.split(", ")
-            assert one.range and (one.default not in words or set(one.values) <= set(words)), one.name
-    assert any(one.name == "OMPI_MCA_btl_tcp_links" for one in space.variables_of("openmpi"))
-    assert not any(one.name.startswith("OMPI") for one in space.variables_of("debian-mpich"))
-    known = {one.name: one for table in tables for one in table.variables}
-    assert known["MPIR_CVAR_CH4_OFI_RNDV_PROTOCOL"].values == ["pipeline", "read", "write", "direct"]
-    assert {f"I_MPI_ASYNC_PROGRESS{end}" for end in ("", "_THREADS", "_PIN")} <= set(known)
-
-
-OWN = {"mpich": "MPIR_", "openmpi": "OMPI_", "intel": "I_MPI_", "cray": "MPICH_", "mvapich": "MVP_", "mvapich2": "MV2_"}
-
-
-@pytest.mark.parametrize("name", sorted({*ENVIRONMENTS, "mvapich-4.1", "mvapich2-2.3.7"} - {"nmad", "third-party"}))
-def test_every_mpi_that_spack_builds_has_a_table_of_its_own(name: str) -> None:
-    first = name.partition("-")[0]
-    found = [one.name for one in space.variables_of(name)]
-    assert any(one.startswith(OWN[first]) for one in found)
-    assert not any(one.startswith(OWN["mvapich2" if first == "mvapich" else "mvapich"]) for one in found)
-
-
-def test_mvapich_reads_its_variables_back_by_the_names_that_mpi_t_has() -> None:
-    probes = space.probes_of({one.name: one.values[0] for one in space.variables_of("mvapich")}, "mvapich")
-    assert {probe.how for probe in probes} == {"mpi_t"}
-    assert all(probe.key == probe.name.replace("MVP_", "MPIR_CVAR_") for probe in probes)
-    assert set(space.ENGINE) <= {*variants.numeric_settings(), *space.ENGINE}
-
-
-def test_the_tables_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tune", "--list"]) == 0
-    said = capsys.readouterr().out
-    for words in (
-        "UCX_RNDV_THRESH",
-        "as documented, not run here",
-        "rest_us",
-        "range: 0, 1; tried: 1; read back by cray",
-    ):
-        assert words in " ".join(said.split())
-
-
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
     """A progress-info that knows two settings."""
@@ -224,6 +175,8 @@ OUTPUTS = {
     ("cray", "PE 0:   X                = 4"): (True, "X=4"),
     ("mvapich2", "    X              : 4"): (True, "X=4"),
     ("psm2", "X   a meaning => 4 (default was 2)"): (True, "X=4"),
+    ("psm2", "X  Recv thread flags (0 disables thread)   => 0x4 (default was 0x1)"): (True, "X=0x4"),
+    ("psm2", "X  Recv thread flags (0 disables thread)   => 0x1"): (False, "X=0x1"),
     ("psm2", ""): (False, "does not print it"),
 }
 

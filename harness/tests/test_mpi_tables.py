@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables of MPI variables: each line has a source, a default, a way to read it back, and values in its range."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import pytest
+
+from harness.base import variants
+from harness.cli import main
+from harness.sessions import space
+from harness.sessions.space import Table, Variable
+from spack_env.table import ENVIRONMENTS
+
+UNDOCUMENTED = "not documented"
+NUMBER = re.compile(r"-?\d+")
+TABLES = space.tables()
+LINES = {one.name: (table, one) for table in TABLES for one in table.variables}
+
+
+def inside(value: str, variable: Variable, table: Table) -> bool:
+    """Whether it may have this value, whatever the other variables of its table are given in a race."""
+    alternatives = variable.range.partition(" (")[0].split(", ")
+    return any(value == one or one == UNDOCUMENTED or between(value, one, table) for one in alternatives)
+
+
+def between(value: str, alternative: str, table: Table) -> bool:
+    found = re.fullmatch(r"(\S+) to (\S+)", alternative) or re.fullmatch(r"from (\S+)()", alternative)
+    if not found or not NUMBER.fullmatch(value):
+        return False
+    low, high = end(found[1], table, max, -math.inf), end(found[2], table, min, math.inf)
+    return low <= int(value) <= high
+
+
+def end(word: str, table: Table, of_all: Callable[[Iterable[float]], float], unknown: float) -> float:
+    """A number, or what a variable of the table may be at worst; the MPI's own constants are not known."""
+    if NUMBER.fullmatch(word):
+        return int(word)
+    others = [one for one in table.variables if word in (one.name, one.key)]
+    return of_all([float(number) for one in others for number in (one.default, *one.values)]) if others else unknown
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_what_is_tried_lies_inside_the_documented_range(name: str) -> None:
+    table, line = LINES[name]
+    outside = [value for value in line.values if not inside(value, line, table)]
+    assert not outside, f"{name}: {outside} are not of '{line.range}'"
+    if NUMBER.fullmatch(line.default):
+        assert inside(line.default, line, table), f"{name}: its default {line.default} is not of '{line.range}'"
+
+
+RNDV, EAGER = "OMPI_MCA_btl_tcp_rndv_eager_limit", "OMPI_MCA_btl_tcp_eager_limit"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "may"),
+    [
+        (RNDV, "65536", True),
+        (RNDV, "65537", False),
+        (EAGER, "0", False),
+        ("UCX_RNDV_THRESH", "inf", True),
+        ("UCX_RNDV_THRESH", "never", False),
+        ("UCX_TCP_MAX_POLL", "-1", True),
+        ("UCX_TCP_MAX_POLL", "-2", False),
+        ("MPIR_CVAR_CH4_NUM_VCIS", "64", True),
+        ("MPIR_CVAR_CH4_NUM_VCIS", "0", False),
+        ("MV2_RNDV_PROTOCOL", "R2", False),
+        ("PSM2_RCVTHREAD", "2", False),
+        ("OMPI_MCA_btl_tcp_progress_thread", "7", True),
+    ],
+)
+def test_a_range_says_what_may_be(name: str, value: str, may: bool) -> None:
+    table, line = LINES[name]
+    assert inside(value, line, table) is may
+
+
+def test_a_limit_that_another_variable_sets_holds_for_all_that_is_tried_of_that_one() -> None:
+    table, line = LINES[RNDV]
+    below = replace(table, variables=[replace(LINES[EAGER][1], values=["8192"]), line])
+    assert not inside(line.default, line, below)
+    assert inside("8192", line, below)
+
+
+def test_ranges_are_documented_but_for_two() -> None:
+    undocumented = {name for name, (_, line) in LINES.items() if line.range == UNDOCUMENTED}
+    assert undocumented == {"OMPI_MCA_btl_tcp_progress_thread", "OMPI_MCA_pml_ob1_send_pipeline_depth"}
+
+
+def test_tables_have_sources_defaults_values_and_a_way_to_read_each_back() -> None:
+    assert {"MPICH", "UCX", "Open MPI", "Intel MPI", "HPE Cray MPICH", "MVAPICH2"} <= {one.table for one in TABLES}
+    assert len(LINES) == sum(len(table.variables) for table in TABLES), "each variable stands in one table"
+    for table in TABLES:
+        assert "https://" in table.source, "a reader can open it"
+        for one in table.variables:
+            assert one.default and one.values and one.meaning and one.range and one.default not in one.values
+    assert any(one.name == "OMPI_MCA_btl_tcp_links" for one in space.variables_of("openmpi"))
+    assert not any(one.name.startswith("OMPI") for one in space.variables_of("debian-mpich"))
+    assert LINES["MPIR_CVAR_CH4_OFI_RNDV_PROTOCOL"][1].values == ["pipeline", "read", "write", "direct"]
+    assert {f"I_MPI_ASYNC_PROGRESS{end}" for end in ("", "_THREADS", "_PIN")} <= set(LINES)
+
+
+OWN = {"mpich": "MPIR_", "openmpi": "OMPI_", "intel": "I_MPI_", "cray": "MPICH_", "mvapich": "MVP_", "mvapich2": "MV2_"}
+
+
+@pytest.mark.parametrize("name", sorted({*ENVIRONMENTS, "mvapich-4.1", "mvapich2-2.3.7"} - {"nmad", "third-party"}))
+def test_every_mpi_that_spack_builds_has_a_table_of_its_own(name: str) -> None:
+    first = name.partition("-")[0]
+    found = [one.name for one in space.variables_of(name)]
+    assert any(one.startswith(OWN[first]) for one in found)
+    assert not any(one.startswith(OWN["mvapich2" if first == "mvapich" else "mvapich"]) for one in found)
+
+
+def test_mvapich_reads_its_variables_back_by_the_names_that_mpi_t_has() -> None:
+    probes = space.probes_of({one.name: one.values[0] for one in space.variables_of("mvapich")}, "mvapich")
+    assert {probe.how for probe in probes} == {"mpi_t"}
+    assert all(probe.key == probe.name.replace("MVP_", "MPIR_CVAR_") for probe in probes)
+    assert set(space.ENGINE) <= {*variants.numeric_settings(), *space.ENGINE}
+
+
+def test_mvapich2_is_asked_by_mpi_t_for_what_it_does_not_print() -> None:
+    probes = space.probes_of({one.name: one.values[0] for one in space.variables_of("mvapich2")}, "mvapich2")
+    assert {probe.name: (probe.how, probe.key) for probe in probes} == {
+        "MV2_ASYNC_PROGRESS": ("mpi_t", "MPIR_CVAR_ASYNC_PROGRESS"),
+        "MV2_RNDV_PROTOCOL": ("mpi_t", "MPIR_CVAR_RNDV_PROTOCOL"),
+        "MV2_IBA_EAGER_THRESHOLD": ("mvapich2", "MV2_IBA_EAGER_THRESHOLD"),
+    }
+
+
+def test_the_tables_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", "--list"]) == 0
+    said = capsys.readouterr().out
+    for words in (
+        "UCX_RNDV_THRESH",
+        "as documented, not run here",
+        "rest_us",
+        "range: 0, 1; tried: 1; read back by cray",
+        "range: 0 to btl_tcp_eager_limit (bytes with the header)",
+    ):
+        assert words in " ".join(said.split())
