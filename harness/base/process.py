@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.base import last_words
+
 KILL_AFTER_S = 2.0
 NOTE_TIMEOUT_S = 30.0
 
@@ -43,7 +45,7 @@ class Answer:
 
     @property
     def last_line(self) -> str:
-        return _last_line(self.err) or _last_line(self.out)
+        return last_words.of(self.err) or last_words.of(self.out)
 
 
 @contextlib.contextmanager
@@ -176,14 +178,9 @@ def attended(command: Sequence[str], environment: Mapping[str, str] | None = Non
 def last_line(log: Path) -> str:
     """The last words of a log: mostly they say what went wrong."""
     try:
-        return _last_line(log.read_text(errors="replace"))
+        return last_words.of(log.read_text(errors="replace"))
     except OSError:
         return ""
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else ""
 
 
 def note(command: Sequence[str], log: Path, timeout_s: float = NOTE_TIMEOUT_S) -> None:
