@@ -130,8 +130,8 @@ FULL_EXTRAS = ("browser", "notebooks")  # reports are opened in a browser, noteb
 ENGINE = ("progress_engine/all",)
 # A test measures the engine's costs, while others wait for their turn: what it needs is built with all else.
 EVERYTHING = ("all", "engine_benchmarks")
-# On the other MPIs the applications run with --full, but for one that exchanges halos.
-SOME = (*ENGINE, "microbench", "himeno")
+# On the other MPIs the applications run with --full, but for one that exchanges halos; each is asked for its variables.
+SOME = (*ENGINE, "microbench", "himeno", "mpi_variables")
 
 
 def builds(fast: bool, full: bool) -> list[tuple[Mpi, tuple[str, ...]]]:

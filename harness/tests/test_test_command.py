@@ -50,7 +50,7 @@ def test_applications_are_built_for_each_mpi_with_full_alone() -> None:
     assert some["mpich"] == all_["mpich"] == ("all", "engine_benchmarks")
     assert all_["openmpi"] == ()
     assert "npb" not in some["openmpi"]
-    assert {"microbench", "himeno"} <= set(some["openmpi"])
+    assert {"microbench", "himeno", "mpi_variables"} <= set(some["openmpi"])
     assert [(mpi.name, targets) for mpi, targets in builds(True, False)] == [("mpich", ("progress_engine/all",))]
 
 
