@@ -88,6 +88,7 @@ MORE = (
     replace(PARTITIONED, preset="offload"),
     UNSTARTED,
     replace(UNSTARTED, preset="offload"),
+    Hazard("", "left", lambda rank: 1 - rank, preset="offload"),
     replace(MESSAGES, breaks="", tool="above"),
 )
 # Of the unit tests: the handling that is left out, and the test that must then fail.

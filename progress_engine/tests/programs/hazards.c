@@ -195,9 +195,22 @@ static long unstarted(void) {
   MPI_Request_free(&requests[0]);
   return rank == 0 ? in[4 * PARTS - 1] : 0;
 }
+
+/* Rank 1's last send is small, so that under `offload` it returns before it is made, and a partitioned receive is never
+ * started: MPI_Finalize must not wait for what that keeps back. The first messages teach the communicator's size. */
+static long left(void) {
+  MPI_Request never;
+  MPI_Precv_init(in + 1, PARTS, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &never);
+  for (int i = 0; i < 3; ++i) {
+    if (i < 2 || rank == 1) MPI_Send(&rank, 1, MPI_INT, peer, 5, MPI_COMM_WORLD);
+    if (i < 2 || rank == 0) MPI_Recv(in, 1, MPI_INT, peer, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  return in[0];
+}
 #else
 static long partitioned(void) { return 40L * (4 * PARTS - 1 + peer); }
 static long unstarted(void) { return rank == 0 ? 4 * PARTS - 1 + peer : 0; }
+static long left(void) { return peer; }
 #endif
 
 /* Rank 0 watches its window's memory and makes no call: only progress there lets rank 1's update arrive. */
@@ -342,7 +355,8 @@ int run_hazard(int argc, char** argv) {
   } hazards[] = {{"forked", forked},   {"executed", executed}, {"files", files},           {"persistent", persistent},
                  {"freed", freed},     {"messages", messages}, {"quiet", quiet},           {"partitioned", partitioned},
                  {"window", window},   {"leave", leave},       {"give-up", give_up},       {"racy", racy},
-                 {"lasting", lasting}, {"jumped", jumped},     {"file-freed", file_freed}, {"unstarted", unstarted}};
+                 {"lasting", lasting}, {"jumped", jumped},     {"file-freed", file_freed}, {"unstarted", unstarted},
+                 {"left", left}};
   int provided;
   const int with_second = argc > 2 && !strcmp(argv[2], "second");
   pthread_t second_thread;
