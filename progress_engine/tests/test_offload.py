@@ -166,6 +166,55 @@ def run(launcher: Launcher, *arguments: str, settings: tuple[str, ...] = ()) -> 
     return launcher.run(*arguments, variant="offload", settings=settings, tasks=1, limit=40)
 
 
+# A generalised request that is freed before it is complete (MPI 4.1, section 13.2): its copy still names it.
+FREED_FIRST = r"""
+#include <mpi.h>
+#include <stdio.h>
+static int query(void* state, MPI_Status* status) {
+  (void)state;
+  MPI_Status_set_elements(status, MPI_INT, 0);
+  MPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = status->MPI_TAG = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+static int release(void* state) {
+  ++*(int*)state;
+  return MPI_SUCCESS;
+}
+static int cancel(void* state, int complete) {
+  (void)state;
+  (void)complete;
+  return MPI_SUCCESS;
+}
+int main(int argc, char** argv) {
+  int released = 0, sent = 7, received = 0;
+  MPI_Request request, copy, next;
+  MPI_Init(&argc, &argv);
+  MPI_Grequest_start(query, release, cancel, &released, &request);
+  copy = request;
+  MPI_Request_free(&request);
+  MPI_Irecv(&received, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &next);
+  MPI_Grequest_complete(copy);
+  MPI_Send(&sent, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
+  MPI_Wait(&next, MPI_STATUS_IGNORE);
+  printf("rank 0: released %d, received %d\n", released, received);
+  return MPI_Finalize();
+}
+"""
+
+
+def test_a_generalised_request_may_be_freed_before_it_is_complete(misuse: Launcher, tmp_path: Path) -> None:
+    source = tmp_path / "freed_first.c"
+    source.write_text(FREED_FIRST)
+    program = Launcher(misuse.mpi, compiled(misuse.mpi, str(source), tmp_path))
+    bare = program.run(tasks=1, limit=20)
+    if bare.returncode:
+        pytest.skip(f"{misuse.mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
+    result = run(program)
+    assert (result.returncode, result.stderr) == (0, bare.stderr)
+    assert lines(result.stdout) == lines(bare.stdout) != []
+
+
 @pytest.mark.parametrize("what", SENTENCES)
 def test_misuse_ends_in_a_sentence(misuse: Launcher, what: str) -> None:
     result = run(misuse, what)

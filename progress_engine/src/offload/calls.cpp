@@ -212,9 +212,14 @@ int start_general(Start start, void* closure, MPI_Request* request) {
 int complete_general(MPI_Request request, int (*complete)(MPI_Request)) {
   Proxy* proxy = is_none(request) ? nullptr : proxy_of(process().proxies, request);
   if (!proxy) return MPI_ERR_REQUEST;
-  const int code = borrow([&] { return complete(proxy->real); });
-  if (code == MPI_SUCCESS) proxy->completion.complete();
-  return code;
+  return borrow([&] {
+    const int code = complete(proxy->real);
+    if (code == MPI_SUCCESS && proxy->detached)
+      process().proxies.give_back(*proxy);  // freed before
+    else if (code == MPI_SUCCESS)
+      proxy->completion.complete();
+    return code;
+  });
 }
 
 int cancel(MPI_Request request, int (*real_cancel)(MPI_Request*)) {

@@ -36,7 +36,8 @@ int dispose(Proxy& proxy) {
   process().table.remove(proxy);
   process().table.lacks(proxy, 0);
   if (proxy.real == process().handles.request_null) return MPI_SUCCESS;
-  return next.get()(&proxy.real);
+  MPI_Request real = proxy.real;  // by which MPI_Grequest_complete will name it
+  return next.get()(&real);
 }
 
 // Sends that nobody waits for, at most: beyond, senders wait, and the receiver's pace is theirs.
@@ -78,8 +79,14 @@ int MPI_Request_free(MPI_Request* request) {
   Process& here = process();
   Proxy* proxy = *request == here.handles.request_null ? nullptr : proxy_of(here.proxies, *request);
   if (!proxy) return MPI_ERR_REQUEST;
-  const int code = local([proxy] { return dispose(*proxy); });
-  here.proxies.give_back(*proxy);
+  // What completes a generalised request may come after this (MPI 4.1, section 13.2), and gives it back then.
+  bool stays = false;
+  const int code = local([&] {
+    stays = proxy->general && !proxy->completion.done();
+    proxy->detached = stays;
+    return dispose(*proxy);
+  });
+  if (!stays) here.proxies.give_back(*proxy);
   *request = here.handles.request_null;
   return code;
 }
