@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -78,6 +79,18 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   void send_byte() const { EXPECT_EQ(write(from_, "x", 1), 1); }
+  void receive_byte() const {
+    char byte = 0;
+    EXPECT_EQ(read(to_, &byte, 1), 1);
+  }
+  // The receiver's number becomes another file's. Another one of the socket's, as a child has it.
+  int give_away() const {
+    const int kept = dup(to_);
+    const int other = eventfd(0, 0);
+    EXPECT_EQ(dup2(other, to_), to_);
+    close(other);
+    return kept;
+  }
   void send(std::size_t bytes) const {
     const std::vector<char> data(bytes);
     EXPECT_EQ(write(from_, data.data(), bytes), static_cast<ssize_t>(bytes));
@@ -121,6 +134,22 @@ TEST(TcpTraffic, CountsWhenItCarriesMessages) {
   ours.send(20'000);
   settle();
   EXPECT_TRUE(events.carries());
+}
+
+// A socket's number may be another file's by the time its last event is told: a child still has the socket.
+TEST(TcpTraffic, IsNotWhatANumberCarriesThatWasGivenAway) {
+  EpollEvents events(Sockets::new_tcp);
+  const Connection ours;
+  ours.send_byte();
+  ours.receive_byte();
+  events.refresh();
+  while (events.wait(microseconds(5000))) {
+  }
+  const int childs = ours.give_away();
+  ours.send_byte();
+  EXPECT_TRUE(events.wait(seconds(5)));
+  EXPECT_FALSE(events.carries());
+  close(childs);
 }
 
 }  // namespace

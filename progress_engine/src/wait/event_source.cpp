@@ -150,7 +150,8 @@ bool EpollEvents::wait(Nanoseconds bound) {
       announced[index(armed->second)] = true;
     } else {
       ready_.push_back(descriptor);
-      if (!carries_) carries_ = carried_by(descriptor) - carried_before_[descriptor] >= traffic;
+      // A number that now is something else's has carried nothing.
+      if (!carries_) carries_ = carried_by(descriptor) >= carried_before_[descriptor] + traffic;
     }
   }
   if (!ready_.empty()) count_one(by_sockets_);
