@@ -133,12 +133,37 @@ def test_a_program_without_mpi_is_told_so(how: str, tmp_path: Path, monkeypatch:
         assert run("progress-run", "--strict", "--", *command, "4", "5", "6").returncode == 3
 
 
-def test_a_program_with_the_address_sanitizer_runs(tmp_path: Path) -> None:
+# How the program is started: by itself, or by others, of which nothing is known beforehand.
+STARTED_BY = {"itself": [], "env": ["env", "A=1"], "a shell": ["sh", "-c", 'exec "$0"']}
+
+
+@pytest.mark.parametrize("by", STARTED_BY)
+def test_a_program_with_the_address_sanitizer_runs(by: str, tmp_path: Path) -> None:
     source, program = tmp_path / "sanitized.c", tmp_path / "sanitized"
     source.write_text('#include <dlfcn.h>\nint main(void) { return dlsym(RTLD_DEFAULT, "pe_report_json") ? 4 : 5; }\n')
     subprocess.run(["gcc", "-D_GNU_SOURCE", "-fsanitize=address", "-o", program, source], check=True)
-    result = run("progress-run", "--", str(program))
+    result = run("progress-run", "--", *STARTED_BY[by], str(program))
     assert (result.returncode, result.stderr) == (4, "")
+
+
+ORDER = "verify_asan_link_order"
+
+
+@pytest.mark.parametrize(("given", "seen"), [("a=1", f"a=1:{ORDER}=0"), (f"{ORDER}=1", f"{ORDER}=1")])
+def test_what_the_user_asks_of_the_sanitizer_stays(given: str, seen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASAN_OPTIONS", given)
+    assert f"ASAN_OPTIONS={seen}" in run("progress-run", "--", "env").stdout.splitlines()
+
+
+def test_clangs_name_of_the_sanitizers_library_is_known(tmp_path: Path) -> None:
+    library, program = tmp_path / "libclang_rt.asan-x86_64.so", tmp_path / "program"
+    subprocess.run(["gcc", "-shared", f"-Wl,-soname,{library.name}", "-o", library, "-xc", "/dev/null"], check=True)
+    (tmp_path / "program.c").write_text(
+        '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts(getenv("LD_PRELOAD")); }\n'
+    )
+    link = ["-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{tmp_path}"]
+    subprocess.run(["gcc", "-o", program, tmp_path / "program.c", *link], check=True)
+    assert run("progress-run", "--", str(program)).stdout.startswith(f"{library}:")
 
 
 def test_progress_info_describes_machine_settings_and_presets() -> None:

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "built_for.hpp"
 #include "policy/sources.hpp"
@@ -84,6 +85,17 @@ void allow_threads(const Policy& policy) {
   setenv("MPICH_MAX_THREAD_SAFETY", "multiple", 0);
 }
 
+// AddressSanitizer's library ends a program where another one comes before it. What a script or env starts cannot be
+// seen from here; the engine has none of the functions that the sanitizer replaces.
+void let_sanitizer_come_second() {
+  constexpr std::string_view check = "verify_asan_link_order";
+  const char* given = std::getenv("ASAN_OPTIONS");
+  std::string options = given ? given : "";
+  if (options.find(check) != std::string::npos) return;  // the user has decided
+  if (!options.empty()) options += ':';
+  setenv("ASAN_OPTIONS", options.append(check).append("=0").c_str(), 1);
+}
+
 void preload(const std::string& first, const std::string& library) {
   std::string list = first.empty() ? library : first + ":" + library;
   if (const char* others = std::getenv("LD_PRELOAD"); others && *others) list += std::string(":") + others;
@@ -107,6 +119,7 @@ void prepare(const Options& options) {
   const auto library = engine_library();
   export_settings(settings.variant, last.values);
   allow_threads(policy);
+  if (preloading.before.empty()) let_sanitizer_come_second();
   preload(preloading.before, library);
 }
 

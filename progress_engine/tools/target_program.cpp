@@ -95,7 +95,7 @@ Preloading how_to_preload(const std::string& path, const std::string& mpi_librar
   for (const auto& [name, file] : libraries_of(path, interpreter)) {
     if (is_mpi_library(name) && !mpi_library.empty() && !same_abi(name, mpi_library))
       return {fmt::format("uses {}, and this engine was built for {}", name, mpi_library), ""};
-    if (name.starts_with("libasan.so")) result.before = file;
+    if (name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan")) result.before = file;
   }
   return result;
 }
