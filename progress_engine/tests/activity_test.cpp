@@ -32,10 +32,13 @@ TEST(Activity, SomeoneIsInsideAsLongAsOneThreadIs) {
   EXPECT_TRUE(activity.anyone_inside());
   second.change_depth(ThreadSlot::outside);
   EXPECT_FALSE(activity.anyone_inside()) << "it sleeps in its call";
+  EXPECT_TRUE(activity.anyone_in_call());
   second.change_depth(-ThreadSlot::outside);
   EXPECT_TRUE(activity.anyone_inside());
   second.depth = 0;
   EXPECT_FALSE(activity.anyone_inside());
+  first.change_depth(ThreadSlot::outside);
+  EXPECT_FALSE(activity.anyone_in_call()) << "a thread of the engine's that polls";
 }
 
 TEST(Activity, AnEndedThreadsSlotIsUsedAgainAndItsCountsStay) {

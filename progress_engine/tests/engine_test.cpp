@@ -171,6 +171,23 @@ TEST(Engine, APauseEndsPollingAndResumeBringsItBack) {
   EXPECT_TRUE(engine->stop(seconds(10)));
 }
 
+// What there is to win is the time in which the program computes.
+TEST(Engine, AThreadThatSleepsInItsCallDoesNotComputeBesideWhatIsPending) {
+  std::atomic<int> polls{0};
+  auto engine = make_engine("timer", polls);
+  engine->start();
+  const Worker& worker = *engine->workers().front();
+  ThreadSlot& slot = engine->activity().acquire();
+  slot.depth = 1 + ThreadSlot::outside;
+  add(slot.started, 1);
+  const auto wakes = wakes_of(*engine);
+  ASSERT_TRUE(eventually([&] { return wakes_of(*engine) >= wakes + 4; }));
+  EXPECT_EQ(worker.beside, 0);
+  slot.depth = 0;
+  EXPECT_TRUE(eventually([&] { return worker.beside > 0; }));
+  EXPECT_TRUE(engine->stop(seconds(10)));
+}
+
 TEST(Engine, NobodyPollsWhileACallHoldsIt) {
   std::atomic<int> polls{0};
   auto engine = make_engine("thread", polls);

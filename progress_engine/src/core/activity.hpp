@@ -39,8 +39,15 @@ struct alignas(128) BasicThreadSlot {
   void change_depth(int by) { depth.store(depth.load(std::memory_order_relaxed) + by, std::memory_order_release); }
   // By any.
   bool inside() const {
-    const int now = depth.load(std::memory_order_acquire) - left_elsewhere.load(std::memory_order_acquire);
+    const int now = calls();
     return now > 0 && now < outside;
+  }
+  // The same, or it sleeps or polls in its call: it does not compute. By any.
+  bool in_call() const { return calls() % outside > 0; }
+
+ private:
+  int calls() const {
+    return depth.load(std::memory_order_acquire) - left_elsewhere.load(std::memory_order_acquire);
   }
 };
 
@@ -70,7 +77,8 @@ class BasicActivity {
     const auto done = completed();
     return static_cast<std::int64_t>(started() - done);
   }
-  bool anyone_inside() const;
+  bool anyone_inside() const { return anyone<&Slot::inside>(); }
+  bool anyone_in_call() const { return anyone<&Slot::in_call>(); }
   std::uint64_t started() const { return sum(&Slot::started); }
   std::uint64_t completed() const { return sum(&Slot::completed); }
   std::uint64_t rings() const { return sum(&Slot::rings); }
@@ -93,6 +101,12 @@ class BasicActivity {
   using Atomic = Atomics::template Atomic<T>;
 
   Slot& take_slot();
+  template <bool (Slot::*holds)() const>
+  bool anyone() const {
+    for (const Slot* slot = first_.load(std::memory_order_acquire); slot; slot = slot->next)
+      if ((slot->*holds)()) return true;
+    return false;
+  }
   std::uint64_t sum(Atomic<std::uint64_t> Slot::* counter) const {
     std::uint64_t total = 0;
     for (const Slot* slot = first_.load(std::memory_order_acquire); slot; slot = slot->next)
@@ -135,13 +149,6 @@ auto BasicActivity<Atomics>::take_slot() -> Slot& {
   while (!first_.compare_exchange_weak(slot->next, slot, std::memory_order_release)) {
   }
   return *slot;
-}
-
-template <typename Atomics>
-bool BasicActivity<Atomics>::anyone_inside() const {
-  for (const Slot* slot = first_.load(std::memory_order_acquire); slot; slot = slot->next)
-    if (slot->inside()) return true;
-  return false;
 }
 
 // Where engine threads sleep until there is work. Ringing costs one load while nobody is parked.

@@ -244,7 +244,7 @@ void Engine::poll_from_call() {
 // Of a turn that finds it so at one end alone, half is counted.
 void Engine::observe(Worker& worker) {
   const Nanoseconds time = now();
-  const bool beside = activity_.pending() > 0 && !activity_.anyone_inside();
+  const bool beside = activity_.pending() > 0 && !activity_.anyone_in_call();
   const Nanoseconds halves = (beside ? 1 : 0) + (worker.was_beside ? 1 : 0);
   if (worker.observed > 0 && halves > 0)
     worker.beside.store(worker.beside.load(std::memory_order_relaxed) + halves * (time - worker.observed) / 2,
