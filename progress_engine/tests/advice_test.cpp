@@ -55,6 +55,24 @@ TEST(Advice, NamesTheSetting) {
   EXPECT_TRUE(says(facts, "rest_us=0"));
 }
 
+TEST(Advice, CannotSayOfWindows) {
+  auto facts = good_run();
+  facts.pending_while_computing_s = 0;
+  facts.tracked = 0;
+  facts.windows = true;
+  EXPECT_TRUE(says(facts, "windows"));
+  EXPECT_FALSE(says(facts, "leave it off"));
+}
+
+TEST(Advice, CannotSayWhereAnAdapterMovesTheData) {
+  auto facts = good_run();
+  facts.productive_polls = 0;
+  facts.moves_unseen = true;
+  EXPECT_TRUE(says(facts, "an adapter moves the data: trial_ms=100"));
+  facts.productive_polls = 400;
+  EXPECT_TRUE(says(facts, "keep it")) << "some were seen";
+}
+
 TEST(Advice, BelievesAMeasurementMore) {
   auto facts = good_run();
   facts.verdict = "hurt";

@@ -118,11 +118,31 @@ TEST(Report, IsALine) {
             "instead of 1.55 (in 12 phases with and 11 without); measured, it helped: keep it");
 }
 
+// Where an adapter moves the data a poll is too short to tell; a library that is armed says what it moved.
+TEST(Report, DoesNotAdviseByTheClockWhereAnAdapterMovesTheData) {
+  auto report = report_of_two_threads();
+  report.verdict = {};
+  report.productive_polls = 0;
+  const auto says = [&](const char* words) { return to_line(report).find(words) != std::string::npos; };
+  report.events->armed = {{"ucx", 0}};
+  EXPECT_TRUE(says("leave it off")) << "memory is copied by the CPU";
+  report.transport.devices = {"/dev/infiniband/uverbs0"};
+  EXPECT_TRUE(says("cannot be seen where an adapter moves the data"));
+  report.events->armed = {{"ucx", 13}};
+  EXPECT_TRUE(says("leave it off"));
+}
+
 TEST(Report, SaysInALineWhyTheEngineWasNot) {
   Report report;
   report.preset = "timer";
   report.reason = "the program has no MPI: there was nothing to help";
   EXPECT_EQ(to_line(report), "progress engine: timer: inactive: the program has no MPI: there was nothing to help");
+}
+
+TEST(Report, ComesThroughWhereANameIsNoUtf8) {
+  Report report;
+  report.settings = {{"report_file", "text", "caf\xe9.%r"}};
+  EXPECT_NE(to_json(report).find("\"report_file\":\"caf\xef\xbf\xbd.%r\""), std::string::npos) << to_json(report);
 }
 
 TEST(Report, NamesItsFile) {

@@ -86,3 +86,60 @@ def test_calls_that_are_handed_over_are_counted(computing: Launcher, tmp_path: P
     assert report["offload"]["commands"] > 0  # type: ignore[index]
     assert report["pending_while_computing_s"] > COMPUTING / 2  # type: ignore[operator]
     assert report["wake_sources"]["timer"] > 0  # type: ignore[index]
+
+
+# Nothing that it starts is counted, and others may reach into its memory at any time.
+WINDOW = r"""
+#include <mpi.h>
+int main(int argc, char** argv) {
+  int* memory;
+  MPI_Win window;
+  MPI_Init(&argc, &argv);
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  for (const double end = MPI_Wtime() + 0.05; MPI_Wtime() < end;) {
+  }
+  MPI_Win_free(&window);
+  return MPI_Finalize();
+}
+"""
+
+
+def test_a_run_with_windows_is_not_told_to_leave_it_off(mpi: Mpi, tmp_path: Path) -> None:
+    source = tmp_path / "window.c"
+    source.write_text(WINDOW)
+    program = Launcher(mpi, compiled(mpi, str(source), tmp_path))
+    (_, _, _, advice), report = said(program, "timer", tmp_path, 1)
+    assert (report["tracked"], report["progress_users"]) == (0, 0)
+    assert "its windows" in advice
+    assert "leave it off" not in advice
+
+
+# Rank 0 waits for what comes half a second later.
+LATE = r"""
+#include <mpi.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  int rank, in, out = 1;
+  MPI_Request request;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    MPI_Irecv(&in, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    usleep(500000);
+    MPI_Send(&out, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  }
+  return MPI_Finalize();
+}
+"""
+
+
+def test_who_sleeps_in_a_wait_does_not_compute(mpi: Mpi, tmp_path: Path) -> None:
+    source = tmp_path / "late.c"
+    source.write_text(LATE)
+    program = Launcher(mpi, compiled(mpi, str(source), tmp_path))
+    _, report = said(program, "idle", tmp_path, 2)
+    assert report["managed_sleeps"] > 0  # type: ignore[operator]
+    assert report["armed_s"] > COMPUTING  # type: ignore[operator]
+    assert report["pending_while_computing_s"] < report["armed_s"] / 4  # type: ignore[operator]

@@ -31,6 +31,7 @@ struct Runtime {
   ExclusiveRequests<MPI_Request> file_requests;
   PartitionedRequests<MPI_Request> partitioned;
   Origin origin = Origin::world;
+  std::atomic<bool> had_windows{false};
   std::atomic<int> windows{0};                  // made less freed, as far as seen
   std::unique_ptr<ManagedWaits> waits;          // null: the program waits as its MPI does
   SwitchingProgressFunction* driver = nullptr;  // the engine's
@@ -127,6 +128,7 @@ class Call {
   void window_made(int code) {
     if (!counts() || code != MPI_SUCCESS) return;
     ++runtime_->windows;
+    runtime_->had_windows.store(true, std::memory_order_relaxed);
     if (!broken("windows")) runtime_->engine->activity().add_progress_user();
   }
   // One that came to be while the engine was inactive was not counted.

@@ -153,6 +153,7 @@ Report make_report() {
   report.doorbell = describe_doorbell(engine);
   report.transport = look_at_transport();
   if (now.runtime && now.runtime->waits) report.managed_sleeps = now.runtime->waits->sleeps();
+  report.windows = now.runtime && now.runtime->had_windows.load(std::memory_order_relaxed);
   return report;
 }
 

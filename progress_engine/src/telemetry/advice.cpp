@@ -24,6 +24,7 @@ std::string_view after_a_trial(std::string_view verdict) {
 std::string advice(const Facts& facts) {
   const bool computes_beside = facts.pending_while_computing_s > negligible_share * facts.lifetime_s;
   const bool measured = !facts.verdict.empty() && facts.verdict != "not measured";
+  const bool moved_nothing = facts.productive_polls == 0 || facts.productive_polls * polls_a_move < facts.polls;
   if (!facts.active) return "";
   if (measured) return std::string(after_a_trial(facts.verdict));
   if (facts.polls_in_calls_alone)
@@ -32,9 +33,15 @@ std::string advice(const Facts& facts) {
     return "nothing was pending while the program computed: offload is worth its price only if threads communicate at "
            "once";
   if (facts.offload) return "operations went on while the program computed: compare with the variant adaptive";
+  if (!computes_beside && facts.windows)
+    return "others may have reached into its windows while it computed, which nobody counts: compare with the variant "
+           "off";
   if (facts.tracked == 0) return "the program started no nonblocking operation: leave it off";
   if (!computes_beside) return "nothing was pending while the program computed: leave it off";
-  if (facts.productive_polls == 0 || facts.productive_polls * polls_a_move < facts.polls)
+  if (moved_nothing && facts.moves_unseen)
+    return "whether its polls moved something cannot be seen where an adapter moves the data: trial_ms=100 measures "
+           "what they bring";
+  if (moved_nothing)
     return "its polls moved nothing, so that this MPI progresses by itself or nothing arrived: leave it off";
   if (facts.disarmed_s > facts.lifetime_s / 2)
     return "polling did not pay and was off for most of the time: leave it off, or compare with rest_us=0";

@@ -11,6 +11,8 @@ struct Facts {
   bool active = false;
   bool offload = false;
   bool polls_in_calls_alone = false;  // nobody looks while the program computes
+  bool windows = false;               // others may have reached into its memory, which nobody counts
+  bool moves_unseen = false;          // a poll that starts an adapter takes no longer than one in vain
   double lifetime_s = 0;
   double pending_while_computing_s = 0;
   double disarmed_s = 0;

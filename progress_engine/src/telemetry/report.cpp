@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "progress_engine/progress_engine.h"
 #include "telemetry/advice.hpp"
@@ -23,10 +24,23 @@ Json or_null(const std::optional<Value>& value) {
 
 std::uint64_t count_of(const WakeCounts& counts, WakeSource source) { return counts[static_cast<std::size_t>(source)]; }
 
+// An adapter moves the data once a poll has told it to, and that takes no longer than a poll that finds nothing. Only a
+// library that is armed says what it moved.
+bool moves_unseen(const Report& report) {
+  constexpr std::array<std::string_view, 3> adapters = {"/dev/infiniband/", "/dev/cxi", "/dev/hfi1"};
+  const auto was_armed = [](const auto& of) { return of.second > 0; };
+  const bool armed = report.events && std::ranges::any_of(report.events->armed, was_armed);
+  return !armed && std::ranges::any_of(report.transport.devices, [&](const auto& device) {
+    return std::ranges::any_of(adapters, [&](auto begin) { return device.starts_with(begin); });
+  });
+}
+
 std::string advice_of(const Report& report) {
   return advice({.active = report.active,
                  .offload = report.offload.has_value(),
                  .polls_in_calls_alone = !report.pending_while_computing_s,
+                 .windows = report.windows,
+                 .moves_unseen = moves_unseen(report),
                  .lifetime_s = report.armed_s.value_or(0) + report.disarmed_s.value_or(0),
                  .pending_while_computing_s = report.pending_while_computing_s.value_or(0),
                  .disarmed_s = report.disarmed_s.value_or(0),
@@ -238,7 +252,8 @@ std::string to_json(const Report& report) {
   object["transport"] = transport_json(report.transport);
   object["advice"] = advice_of(report);
   object["managed_sleeps"] = report.managed_sleeps;
-  return object.dump();
+  // What is no UTF-8, in a file name of the settings, say, must not end the program.
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string to_line(const Report& report) {

@@ -112,6 +112,7 @@ struct Report {
   std::uint64_t tracked = 0;
   std::int64_t pending = 0;
   std::int64_t progress_users = 0;
+  bool windows = false;  // there were some: for the advice
   Transport transport;
   std::uint64_t managed_sleeps = 0;
 };
