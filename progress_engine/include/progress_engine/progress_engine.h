@@ -22,13 +22,19 @@ extern "C" {
  *     (median seconds an operation while it was on and off)},
  *   wake_sources {calls, traffic, neighbours, timer} (how often each ended a sleep of the engine's threads),
  *   armed_s, disarmed_s (by the program's or the settings' wish, or because polling did not pay),
- *   pending_while_computing_s (no thread was inside MPI then; as far as the engine's turns show it, under `offload` its
- *     sleeps; null where only the program's calls poll),
+ *   pending_while_computing_s (no thread was in a call of MPI then; as far as the engine's turns show it, under `offload`
+ *     its sleeps; null where only the program's calls poll),
  *   transport {component (of Open MPI's point-to-point layer, "" in others), libraries (that carry messages and are
  *     loaded), devices (that are open), tcp, udp (whether there are such sockets)}, advice (a sentence),
  *   polls, productive_polls, wakes, parks, fences (parks that interrupted the program's other CPUs for an instant),
  *   tracked (operations seen so far), pending (operations now), progress_users (windows now, and threads asleep in
  *   managed waits: they need progress, too),
+ *   events (null where no thread waits for traffic) {sources (what has announced some, of sockets, ucx, libfabric),
+ *     wakes and armed {source: how often}, busy (rounds of arming that found something to poll for), lack (why what was
+ *     asked for does not announce), hint (what would let the network itself make progress)},
+ *   doorbell (null if there is none) {neighbours, rings, bounded (calls and polls that left somebody out), wakes (rings
+ *     that ended a sleep), answers (polls before which a neighbour had rung), bell (between nodes; null if there is
+ *     none: state, keeps, sent, bounded, taken, refused), remote_rings (by MPI_Put)},
  *   managed_sleeps (how often a blocking call slept until the engine had completed it),
  *   offload (null but under the preset `offload`) {commands (calls handed over), passes (over what is pending), naps,
  *   rings (wake-ups by a caller), queue_full, stand_ins, turns, collectives ("blocking" or "nonblocking"), traffic
