@@ -228,6 +228,32 @@ def test_a_program_of_another_abi_runs_without_it_and_says_why(strict: bool, tmp
             assert lines(result.stdout) == lines(launcher.run().stdout)
 
 
+# The other family's MPI under a name of its own, as a vendor or a program may have it: Open MPI's is told by its object.
+NAMELESS = """
+int MPI_Init(int* argc, char*** argv) { return (void)argc, (void)argv, 0; }
+int PMPI_Init(int* argc, char*** argv) { return MPI_Init(argc, argv); }
+"""
+BEGINS = "int MPI_Init(int*, char***);\nint main(int argc, char** argv) { return MPI_Init(&argc, &argv); }\n"
+
+
+@pytest.mark.parametrize(("engine_mpi", "more"), [("mpich", "char ompi_mpi_comm_world[512];\n"), ("openmpi", "")])
+def test_an_mpi_whose_name_says_nothing_is_told_by_its_handles(engine_mpi: str, more: str, tmp_path: Path) -> None:
+    engine = MPIS[engine_mpi].build_dir / "lib" / "libprogress_engine.so"
+    if not engine.exists():
+        pytest.skip(f"the engine is not built for {MPIS[engine_mpi].title}")
+    library, program = tmp_path / "libmessages.so", tmp_path / "begins"
+    (tmp_path / "library.c").write_text(NAMELESS + more)
+    (tmp_path / "begins.c").write_text(BEGINS)
+    named = ["-shared", "-fPIC", f"-Wl,-soname,{library.name}"]
+    subprocess.run(["gcc", *named, "-o", library, tmp_path / "library.c"], check=True)
+    found = [str(library), f"-Wl,-rpath,{tmp_path}"]
+    subprocess.run(["gcc", "-o", program, tmp_path / "begins.c", *found], check=True)
+    environment = os.environ | {"LD_PRELOAD": str(engine), "PROGRESS_ENGINE": "adaptive"}
+    ended = subprocess.run([program], env=environment, capture_output=True, text=True, check=False, timeout=30)
+    assert ended.returncode == 0, ended.stderr
+    assert f"the program uses {library.name}, and this engine was built for" in ended.stderr
+
+
 @pytest.mark.parametrize("engine_mpi", ["mpich", "openmpi"])
 def test_what_the_mpi_lacks_is_not_found(engine_mpi: str, tmp_path: Path) -> None:
     """Open MPI 5.0 has no large counts; MPICH has, and its engine wraps them. The right engine hides none."""
