@@ -14,6 +14,7 @@ from analysis.metrics.formulas import efficiency_says_little
 from analysis.metrics.limit import rounds_words
 from analysis.records import frames, nodes
 from analysis.records.load import Records
+from analysis.report import transports
 from analysis.statistics.noise import DISTURBED
 from analysis.words import added_text, bytes_text, mpi_title, point_words, seconds_text, text
 
@@ -139,13 +140,14 @@ def claims(decided: ClaimTable) -> Table:
 
 
 def gaps(records: Records, frame: pd.DataFrame) -> Table:
-    """What failed, was skipped or is missing, with the reason; equal ones together."""
+    """What failed, was skipped, is missing or was not alike, with the reason; equal ones together."""
     rows: list[list[str]] = []
     launches = records.launches
     bad = launches[launches["status"] != "ok"] if len(launches) else launches
     for row in frames.rows(bad):
         reason = row.get("reason") or "no reason given"
         rows.append([row["study"], row["mpi"], row["variant"], f"launch {row['launch']}", row["status"], reason])
+    rows += transports.differing(launches) if len(launches) else []
     points = records.points
     failed = points[points["status"] != "ok"]
     for (*where, status, reason), part in frames.groups(failed, [*WHERE, "status", "reason"]):
