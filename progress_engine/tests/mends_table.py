@@ -122,7 +122,12 @@ MENDS = (
     ),
     Mend(
         "programs with the address sanitizer",
-        (Edit("tools/target_program.cpp", 'if (name.starts_with("libasan.so")) result.before = file;'),),
+        (
+            Edit(
+                "tools/target_program.cpp",
+                'if (name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan")) result.before = file;',
+            ),
+        ),
         "test_tools.py -k sanitizer",
     ),
     Mend(
@@ -191,5 +196,82 @@ MENDS = (
         "programs without MPI",
         (Edit("src/mpi/no_mpi.cpp", "if (is_target()) on_exit(at_end, nullptr);"),),
         "test_tools.py -k without_mpi",
+    ),
+    Mend(
+        "programs with the address sanitizer that others start",
+        (Edit("tools/progress_run.cpp", "  if (preloading.before.empty()) let_sanitizer_come_second();\n"),),
+        "test_tools.py -k sanitizer_runs",
+    ),
+    Mend(
+        "the thread level stays as asked where no thread of the engine's polls",
+        (Edit(LIFECYCLE, "  if (!policy.points.threads()) {", "  if (policy.offload) {"),),
+        "test_on_mpis.py -k 'transport and explicit'",
+    ),
+    Mend(
+        "an MPI whose name says nothing",
+        (
+            Edit(
+                LIFECYCLE,
+                'return (find_object("ompi_mpi_comm_world") != nullptr) == objects_needed ? "" : library;',
+                '(void)objects_needed;\n  return "";',
+            ),
+        ),
+        "test_lifecycle.py -k name_says_nothing",
+    ),
+    Mend(
+        "a longjmp out of the MPI",
+        (Edit("src/mpi/call.cpp", '|| !gone || broken("longjmp")', "|| gone || !gone"),),
+        "test_hazards.py -k 'handled and longjmp'",
+    ),
+    Mend(
+        "a file operation that was freed",
+        (Edit("src/mpi/completion.cpp", 'if (broken("file-freed") || ', "if (before_ == before_ || "),),
+        "test_hazards.py -k 'handled and file-freed'",
+    ),
+    Mend(
+        "the program's crash handler in an engine thread",
+        (Edit("src/platform/scheduling.hpp", "sigdelset(&blocked, own);", "(void)own;"),),
+        "engine_unit_tests:Engine.ThreadsBlockSignalsAndInheritTheFloatingPointMode",
+    ),
+    Mend(
+        "a generalised request that is freed before it is complete, under offload",
+        (Edit("src/offload/starts.cpp", "    proxy->detached = stays;\n", "    stays = false;\n"),),
+        "test_offload.py -k freed_before",
+    ),
+    Mend(
+        "a partitioned receive that is never started, under offload",
+        (Edit("src/offload/process.cpp", "table.advance()) tested_in_vain();", "table.advance()) {\n  }"),),
+        "test_hazards.py -k 'handled and left-offload'",
+    ),
+    Mend(
+        "traffic by a number that was given away",
+        (
+            Edit(
+                "src/wait/event_source.cpp",
+                "carried_by(descriptor) >= carried_before_[descriptor] + traffic;",
+                "carried_by(descriptor) - carried_before_[descriptor] >= traffic;",
+            ),
+        ),
+        "engine_unit_tests:TcpTraffic.*",
+    ),
+    Mend(
+        "who sleeps in a wait does not compute",
+        (Edit("src/core/engine.cpp", "!activity_.anyone_in_call()", "!activity_.anyone_inside()"),),
+        "engine_unit_tests:Engine.AThreadThatSleeps*",
+    ),
+    Mend(
+        "advice where windows are open",
+        (Edit("src/mpi/report.cpp", "report.windows = now.runtime && ", "report.windows = false && now.runtime && "),),
+        "test_report.py -k windows",
+    ),
+    Mend(
+        "advice where an adapter moves the data",
+        (Edit("src/telemetry/report.cpp", "  return !armed && ", "  return armed && "),),
+        "engine_unit_tests:Report.*",
+    ),
+    Mend(
+        "names that are no UTF-8 in the report",
+        (Edit("src/telemetry/report.cpp", "dump(-1, ' ', false, Json::error_handler_t::replace)", "dump()"),),
+        "engine_unit_tests:Report.*",
     ),
 )
