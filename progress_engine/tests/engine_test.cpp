@@ -14,6 +14,7 @@
 #include <cfenv>
 #include <chrono>
 #include <functional>
+#include <stdexcept>
 #include <thread>
 
 #include "eventually.hpp"
@@ -371,6 +372,25 @@ TEST(Engine, StopGivesUpOnAThreadThatIsStuck) {
   ASSERT_TRUE(eventually([&] { return entered.load(); }));
   EXPECT_FALSE(engine.stop(microseconds(20000)));
   leave = true;
+  EXPECT_TRUE(engine.stop(seconds(10)));
+}
+
+// What a poll or the system throws must end neither the program nor the calls that wait for the poll's end.
+class FailingDriver : public ProgressFunction {
+ public:
+  void poll() override { throw std::runtime_error("made up"); }
+};
+
+TEST(Engine, AThreadThatFailsLeavesTheProgramAlone) {
+  Engine engine(make_policy(resolve_values("timer", {})), std::make_unique<FailingDriver>(), nullptr);
+  testing::internal::CaptureStderr();
+  engine.start();
+  EXPECT_TRUE(eventually([&] { return engine.workers().front()->ended.load(); }));
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("failed: made up; the program goes on without it"),
+            std::string::npos);
+  EXPECT_TRUE(engine.paused());
+  engine.begin_exclusive();
+  engine.end_exclusive();
   EXPECT_TRUE(engine.stop(seconds(10)));
 }
 

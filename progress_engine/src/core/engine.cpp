@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
@@ -102,10 +103,22 @@ void* Engine::enter(void* argument) {
   place(policy, worker.cpus, worker.engine->computing_threads_);
   if (policy.placement == Placement::list) worker.cpus = allowed_cpus(0);
   worker.tid = gettid();
-  worker.loop(*worker.engine, worker);
+  try {
+    worker.loop(*worker.engine, worker);
+  } catch (const std::exception& error) {
+    worker.engine->give_up(worker, error.what());
+  }
   worker.final_usage = usage_of_thread(gettid());
   worker.ended.store(true, std::memory_order_release);
   return nullptr;
+}
+
+// Out of a thread nothing may be thrown: it would end the program. Calls that must run beside no poll wait for nobody.
+void Engine::give_up(Worker& worker, const char* why) {
+  forbid();
+  Worker* holder = &worker;
+  poller_.compare_exchange_strong(holder, nullptr);
+  std::fprintf(stderr, "progress engine: a thread of the engine's failed: %s; the program goes on without it.\n", why);
 }
 
 bool Engine::stop(Nanoseconds limit) {

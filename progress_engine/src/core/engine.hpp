@@ -151,6 +151,7 @@ class Engine {
   void avoid_priority_inversion();
   static void launch(Worker& worker);
   static void* enter(void* argument);
+  void give_up(Worker& worker, const char* why);
   void wake_for_work();
   void do_more_after_call();
   void poll_from_call();
