@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <signal.h>
 
 #include <array>
 #include <cstdlib>
@@ -120,6 +121,15 @@ TEST_F(CommunicationThreadTest, ExecutesOnAThreadOfItsOwn) {
   bool there = false;
   run([&] { there = on_communication_thread(); });
   EXPECT_TRUE(there);
+}
+
+// Its calls are the program's: what one raises goes to the program's crash handler, and all other signals elsewhere.
+TEST_F(CommunicationThreadTest, BlocksSignalsButNotThoseThatACallRaises) {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  run([&] { pthread_sigmask(SIG_BLOCK, nullptr, &blocked); });
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) EXPECT_EQ(sigismember(&blocked, signal), 0) << signal;
+  for (const int signal : {SIGUSR1, SIGALRM, SIGPROF, SIGTERM}) EXPECT_EQ(sigismember(&blocked, signal), 1) << signal;
 }
 
 TEST_F(CommunicationThreadTest, SleepsWhenThereIsNothingToDoAndWakesForACommand) {
