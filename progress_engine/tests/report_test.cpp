@@ -141,7 +141,7 @@ TEST(Report, SaysInALineWhyTheEngineWasNot) {
 
 TEST(Report, ComesThroughWhereANameIsNoUtf8) {
   Report report;
-  report.settings = {{"report_file", "text", "caf\xe9.%r"}};
+  report.settings.push_back({"report_file", "text", "caf\xe9.%r"});
   EXPECT_NE(to_json(report).find("\"report_file\":\"caf\xef\xbf\xbd.%r\""), std::string::npos) << to_json(report);
 }
 
