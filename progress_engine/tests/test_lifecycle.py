@@ -228,7 +228,7 @@ def test_a_program_of_another_abi_runs_without_it_and_says_why(strict: bool, tmp
             assert lines(result.stdout) == lines(launcher.run().stdout)
 
 
-# The other family's MPI under a name of its own, as a vendor or a program may have it: Open MPI's is told by its object.
+# The other family's MPI under a name of its own, as a vendor or a program has it: Open MPI's is told by its object.
 NAMELESS = """
 int MPI_Init(int* argc, char*** argv) { return (void)argc, (void)argv, 0; }
 int PMPI_Init(int* argc, char*** argv) { return MPI_Init(argc, argv); }

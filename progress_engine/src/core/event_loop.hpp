@@ -99,7 +99,7 @@ class UnannouncedInterval {
 // Whether polling pays for itself, decided from what it moved and took in this very run (Ruhela et al., EuroMPI 2018:
 // progress when it is needed, fewest context switches).
 //
-// A busy period lasts for as long as there is work and no thread of the program is inside MPI. Its gain comes from those
+// A busy period lasts as long as there is work and no thread of the program is inside MPI. Its gain comes from those
 // polls that moved something and after which the program went on to compute. Between nodes it is their own time, which
 // the program's calls need not spend later, and the time since the poll before, in which the network worked beside the
 // computation instead of after it. (Where nothing announces traffic, no clock tells whether a poll moved something: an
