@@ -46,9 +46,7 @@ struct alignas(128) BasicThreadSlot {
   bool in_call() const { return calls() % outside > 0; }
 
  private:
-  int calls() const {
-    return depth.load(std::memory_order_acquire) - left_elsewhere.load(std::memory_order_acquire);
-  }
+  int calls() const { return depth.load(std::memory_order_acquire) - left_elsewhere.load(std::memory_order_acquire); }
 };
 
 enum class Owner { program, engine };
