@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis.benchmarks.synthetic import LIMITED, MB, Synthetic
@@ -68,7 +69,7 @@ def test_the_limit_is_a_line_beside_the_curves_and_every_value_has_its_share_of_
     assert labels == ["burst 1", "burst 20", style.LIMIT_LABEL]
     for axes in drawn.figure.axes:
         (line,) = [line for line in axes.lines if line.get_color() == style.LIMIT["color"]]
-        assert list(line.get_xdata()) == list(SIZES)
+        assert np.asarray(line.get_xdata()).tolist() == list(SIZES)
 
 
 def test_the_limit_of_one_point_stands_in_the_caption(tmp_path: Path) -> None:

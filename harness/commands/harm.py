@@ -29,7 +29,9 @@ def harm(
     variant: Annotated[
         str,
         typer.Option(
-            "--variant", metavar="V,...", help="Beside bare; default: the presets. With settings: V:key=value:key=value."
+            "--variant",
+            metavar="V,...",
+            help="Beside bare; default: the presets. With settings: V:key=value:key=value.",
         ),
     ] = "",
     only: Annotated[str, typer.Option("--only", metavar="WORDS", help="Workloads whose names hold these words.")] = "",

@@ -72,7 +72,7 @@ def linted(workflow: str, folder: Path) -> str:
     (folder / "gate.yml").write_text(workflow)
     (folder / "actionlint.yml").write_text("self-hosted-runner: {labels: [login]}\n")
     tool = Path(sys.executable).with_name("actionlint")
-    command = [tool, "-oneline", "-config-file", folder / "actionlint.yml", folder / "gate.yml"]
+    command = list(map(str, [tool, "-oneline", "-config-file", folder / "actionlint.yml", folder / "gate.yml"]))
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == (1 if done.stdout else 0), done.stderr
     return done.stdout

@@ -25,7 +25,7 @@ LINES = {one.name: (table, one) for table in TABLES for one in table.variables}
 def inside(value: str, variable: Variable, table: Table) -> bool:
     """Whether it may have this value, whatever the other variables of its table are given in a race."""
     alternatives = variable.range.partition(" (")[0].split(", ")
-    return any(value == one or one == UNDOCUMENTED or between(value, one, table) for one in alternatives)
+    return any(one in (value, UNDOCUMENTED) or between(value, one, table) for one in alternatives)
 
 
 def between(value: str, alternative: str, table: Table) -> bool:

@@ -25,7 +25,12 @@ TAKEN = {
     "openmpi": {"OMPI_MCA_btl_tcp_links": "4"},
     "intel-mpi": {"I_MPI_THREAD_YIELD": "2", "FI_TCP_TX_SIZE": "1024"},
 }
-SHOWN_BY = {"mpi_t": "MPI_T: ", "ucx": "UCX prints it", "ofi": "libfabric: ", "intel": "the library prints at its start"}
+SHOWN_BY = {
+    "mpi_t": "MPI_T: ",
+    "ucx": "UCX prints it",
+    "ofi": "libfabric: ",
+    "intel": "the library prints at its start",
+}
 
 
 @pytest.fixture(params=WHEEL_MPIS)
