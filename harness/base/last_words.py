@@ -17,7 +17,7 @@ FRAMED = re.compile(r"^-{74}\s*\n(.*?)\n-{74}\s*$", re.MULTILINE | re.DOTALL)
 # What tells how a rank ended, by what the number in it is. A message that was framed is one line here.
 ENDS = (
     r"^= +KILLED BY SIGNAL: (?P<signal>\d+)",  # Intel MPI
-    r"^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal (?P<signal>\d+)\)",  # Hydra
+    r"^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal (?P<string>\d+)\)",  # Hydra
     r"^= +EXIT CODE: (?P<code>\d+)",  # Hydra
     r" noticed that process rank .* exited on signal (?P<signal>\d+)",  # Open MPI
     r" exited with non-zero status, thus causing the job to be terminated.* Exit code: +(?P<code>\d+)",  # Open MPI
@@ -41,14 +41,15 @@ ADVICE = (
     r"^\[(mpiexec|proxy:[\d:]+)@[^\]]+\] .*(assert \(!closed\)|returned error|waiting for|terminated badly|Ctrl-C)",
 )
 BY_LAUNCHER = re.compile("|".join(re.sub(r"\?P<[a-z]+>", "", one) for one in (*ENDS, *ADVICE)))
-# What is sent to a rank because another died or the time was up. SIGKILL also comes from a kernel without memory.
-SENT = (signal.SIGINT, signal.SIGTERM)
+# What is sent to a rank because another died or the time was up.
+SENT = (signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 FROM_SHELL = 128  # a shell's status of a program that a signal ended: this and the signal's number
 
 
 def of(text: str) -> str:
     """The last words of an output; empty if it has none."""
-    whole = FRAMED.sub(lambda framed: " ".join(framed[1].split()), text[-LOOKED_AT:])
+    text = text[-LOOKED_AT:].replace("\0", "")  # PRRTE ends a message with one
+    whole = FRAMED.sub(lambda framed: " ".join(framed[1].split()), text)
     lines = [line.strip() for line in whole.splitlines() if line.strip()]
     own = (one for one in reversed(lines) if not BY_LAUNCHER.search(one))
     said, found = next(own, "")[:LONGEST], _numbers(lines)
@@ -56,12 +57,13 @@ def of(text: str) -> str:
         return f"{said}; {ended}" if said else ended
     if said:
         return said
-    return next((f"ended with exit code {code}" for code in found["code"] if code not in found["signal"]), "")
+    codes = (code for code in found["code"] if not found["string"])
+    return next((f"ended with exit code {code}" for code in codes), "")
 
 
 def _numbers(lines: list[str]) -> dict[str, list[int]]:
-    """The signals, exit codes and error codes of MPI_Abort that are told, in their order."""
-    found: dict[str, list[int]] = {"signal": [], "code": [], "abort": []}
+    """The numbers that are told, in their order, by the names that they have in ENDS."""
+    found: dict[str, list[int]] = {"signal": [], "string": [], "code": [], "abort": []}
     for line in lines:
         for pattern in ENDS:
             if told := re.search(pattern, line):
@@ -72,9 +74,14 @@ def _numbers(lines: list[str]) -> dict[str, list[int]]:
 
 def _ended(found: dict[str, list[int]]) -> str:
     """How the rank ended with which it began: others are ended for its sake."""
-    signals = [*found["signal"], *(code - FROM_SHELL for code in found["code"])]
-    causes = [one for one in signals if one in signal.valid_signals() and one not in SENT]
-    if causes:
-        first = min(causes, key=lambda one: one == signal.SIGKILL)
-        return f"ended by signal {first} ({signal.strsignal(first)})"
+    # Beside its exit string Hydra's exit codes are signals. The string has all ranks' in one, by OR: it comes last.
+    codes = [code if found["string"] and code < FROM_SHELL else code - FROM_SHELL for code in found["code"]]
+    signals = [one for one in (*found["signal"], *codes, *found["string"]) if one in signal.valid_signals()]
+    first = next((one for one in signals if one not in SENT), None)
+    if first is None and signals and set(signals) == {signal.SIGKILL}:  # also from a kernel without memory
+        first = signal.SIGKILL
+    if first is not None:
+        return f"ended by signal {int(first)} ({signal.strsignal(first)})"
+    if signal.SIGKILL in signals:
+        return "ended by a signal"
     return f"ended by MPI_Abort with error code {found['abort'][0]}" if found["abort"] else ""

@@ -19,6 +19,7 @@ from harness.base import process, validate
 PROGRAM = "mpi_variables"
 LIMIT_S = 30.0
 LONGEST = 100  # characters of a file's name
+NOTHING = "none"  # no MPI has a variable of this name: the program is run for what the libraries print
 Run = Callable[[Sequence[str], Path], process.Exit]  # of a launch: what is launched, its log
 # How a variable is read back -> what makes the libraries tell.
 TELLING: Mapping[str, Mapping[str, str]] = MappingProxyType(
@@ -62,8 +63,8 @@ def run(probes: Sequence[Probe], launch: Run, programs: Path, logs: Path, mpi: s
     for probe in probes:
         if probe.how:
             variables = {**TELLING[probe.how], probe.name: probe.value}
-            asked = [probe.key] if probe.how == "mpi_t" else ["none"]
-            _probe(launch, variables, [str(programs / PROGRAM), *asked], log_of(logs, mpi, probe))
+            asked = {"mpi_t": probe.key, "ofi": probe.name}.get(probe.how, NOTHING)
+            _probe(launch, variables, [str(programs / PROGRAM), asked], log_of(logs, mpi, probe))
 
 
 def _probe(launch: Run, variables: Mapping[str, str], program: Sequence[str], log: Path) -> None:
@@ -127,11 +128,12 @@ def _by_ucx(probe: Probe, output: str, _before: str) -> tuple[bool, str]:
 
 
 def _by_ofi(probe: Probe, output: str, _before: str) -> tuple[bool, str]:
-    """libfabric tells each parameter that one of its providers looks up."""
-    found = _line(rf"variable {re.escape(probe.key)}=(.*)$", output)
-    if found is None or "not set" in found:
-        return False, "no provider of libfabric looks it up"
-    return _same(found, probe.value), f"libfabric: {probe.key}={found.strip()}"
+    """libfabric is asked; where it cannot be, it tells what its providers look up (not all that are built do)."""
+    said = _line(rf"^{re.escape(probe.name)} = (.*)$", output)
+    found = said or _line(rf"read \w+ var {re.escape(probe.key)}=(.*)$", output)
+    if found is None:
+        return False, "no provider of libfabric has it"
+    return _same(found, probe.value), f"libfabric: {probe.name}={found.strip()}"
 
 
 # What a library prints at its start, where it prints every variable that it knows: NAME is what the variable is called.

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.base import last_words, process
+from harness.base.mpis import MPIS, WHEEL_MPIS
 
 RULE = "=" * 83
 DASHES = "-" * 74
@@ -88,6 +89,10 @@ ABORTED = (
     "NOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.\nYou may or may not see output from other "
     "processes, depending on\nexactly when Open MPI kills them."
 )
+EXITED = (
+    'prterun has exited due to process rank 0 with PID 0 on node node1 calling\n"abort". This may have caused other '
+    "processes in the application to be\nterminated by signals sent by prterun (as reported here)."
+)
 ABORT_4 = (
     "MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD\nwith errorcode 7.\n\n"
     "NOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes."
@@ -108,6 +113,10 @@ OUTPUTS = {
     "Hydra, assertion": (
         hydra(134, "Aborted (signal 6)", "app.c:12: main: Assertion `x > 0' failed."),
         "app.c:12: main: Assertion `x > 0' failed.; ended by signal 6 (Aborted)",
+    ),
+    "Hydra, another rank was killed for it": (hydra(6, "Terminated (signal 15)"), "ended by signal 6 (Aborted)"),
+    "Hydra, the rank that was killed for it is told": (
+        hydra(9, "Terminated (signal 15)", "step 3"), "step 3; ended by a signal",
     ),
     "Hydra, another rank was ended last": (
         hydra(134, "Terminated (signal 15)"), "ended by signal 6 (Aborted)",
@@ -140,11 +149,11 @@ OUTPUTS = {
         framed(NON_ZERO.format(code=1), before="ValueError: no parallelism"), "ValueError: no parallelism",
     ),
     "Open MPI, error of MPI": (
-        framed(NON_ZERO.format(code=6), before=ERROR_HANDLER), "[node1:04711] *** MPI_ERR_RANK: invalid rank",
+        framed(EXITED, before=f"step 3\n{ERROR_HANDLER}") + "\0", "[node1:04711] *** MPI_ERR_RANK: invalid rank",
     ),
     "Open MPI, setting refused": (framed(TOO_LOW, NON_ZERO.format(code=1)), " ".join(TOO_LOW.split())),
     "Open MPI, MPI_Abort": (
-        framed(ABORTED, NON_ZERO.format(code=7), before="app: bad input"),
+        framed(ABORTED, EXITED, before="app: bad input") + "\0\n",
         "app: bad input; ended by MPI_Abort with error code 7",
     ),
     "Open MPI 4": (
@@ -177,3 +186,18 @@ def test_what_is_run_has_them(tmp_path: Path) -> None:
     assert process.run([sys.executable, "-c", program], {}, tmp_path / "log", 60).last_line == wanted
     assert process.last_line(tmp_path / "log") == wanted
     assert process.answer([sys.executable, "-c", program], 60).last_line == wanted
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", WHEEL_MPIS)
+@pytest.mark.parametrize(
+    ("script", "wanted"),
+    [("echo step 3; kill -ABRT $$", "step 3; ended by signal 6 (Aborted)"), ("echo no input; exit 3", "no input")],
+)
+def test_each_launcher_really_prints_so(name: str, script: str, wanted: str, tmp_path: Path) -> None:
+    mpi = MPIS[name]
+    if not mpi.installed():
+        pytest.skip(f"{mpi.title} is not installed")
+    launched = [*mpi.launch_command(1, 1), "sh", "-c", script]
+    ended = process.run(launched, mpi.environment(), tmp_path / "log", 30)
+    assert ended.status and ended.last_line == wanted, (tmp_path / "log").read_text()

@@ -37,10 +37,10 @@ def between(value: str, alternative: str, table: Table) -> bool:
 
 
 def end(word: str, table: Table, of_all: Callable[[Iterable[float]], float], unknown: float) -> float:
-    """A number, or what a variable of the table may be at worst; the MPI's own constants are not known."""
+    """A number, or what a variable of the table may be at worst; no end and the MPI's own constants are not known."""
     if NUMBER.fullmatch(word):
         return int(word)
-    others = [one for one in table.variables if word in (one.name, one.key)]
+    others = [one for one in table.variables if word and word in (one.name, one.key)]
     return of_all([float(number) for one in others for number in (one.default, *one.values)]) if others else unknown
 
 

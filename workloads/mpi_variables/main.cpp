@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which values the MPI itself says that its control variables have: `mpi_variables NAME...`, and without names all.
+// Which values the MPI itself says that its control variables have: `mpi_variables NAME...`, and without names all. Of
+// a name that begins with FI_ libfabric is asked.
 //
 // Rank 0 prints a line each, `NAME = VALUE`, or `NAME: unknown`. MPI_T is asked after MPI_Init and two messages, as
 // some MPIs load what reads their variables only then.
@@ -15,6 +16,7 @@
 
 #include "common/errors.h"
 #include "common/mpi_process.h"
+#include "libfabric.h"
 
 namespace workloads {
 namespace {
@@ -43,6 +45,7 @@ std::string read_typed(MPI_T_cvar_handle handle, int count, MPI_Datatype type) {
   if (type == MPI_UNSIGNED_LONG_LONG) return read_as<unsigned long long>(handle, count);
   if (type == MPI_COUNT) return read_as<MPI_Count>(handle, count);
   if (type == MPI_DOUBLE) return read_as<double>(handle, count);
+  if (type == MPI_C_BOOL) return read_as<unsigned char>(handle, count);  // Open MPI's own
   throw Failure("a type that MPI_T does not have");
 }
 
@@ -86,6 +89,10 @@ void print(const std::vector<std::string>& names) {
   require(MPI_T_cvar_get_num(&count), "MPI_T_cvar_get_num");
   for (int index = 0; names.empty() && index < count; ++index) fmt::print("{}\n", line_of(index));
   for (const auto& name : names) {
+    if (name.starts_with("FI_")) {
+      fmt::print("{}\n", libfabric_line(name));
+      continue;
+    }
     int index = 0;
     const bool known = MPI_T_cvar_get_index(name.c_str(), &index) == MPI_SUCCESS;
     fmt::print("{}\n", known ? line_of(index) : fmt::format("{}: unknown", name));
