@@ -236,7 +236,9 @@ int PMPI_Init(int* argc, char*** argv) { return MPI_Init(argc, argv); }
 BEGINS = "int MPI_Init(int*, char***);\nint main(int argc, char** argv) { return MPI_Init(&argc, &argv); }\n"
 
 
-@pytest.mark.parametrize(("engine_mpi", "more"), [("mpich", "char ompi_mpi_comm_world[512];\n"), ("openmpi", "")])
+@pytest.mark.parametrize(
+    ("engine_mpi", "more"), [("mpich", "char ompi_mpi_comm_world[512];\n"), ("openmpi", "")], ids=["mpich", "openmpi"]
+)
 def test_an_mpi_whose_name_says_nothing_is_told_by_its_handles(engine_mpi: str, more: str, tmp_path: Path) -> None:
     engine = MPIS[engine_mpi].build_dir / "lib" / "libprogress_engine.so"
     if not engine.exists():
