@@ -53,13 +53,11 @@ THEIRS: Mapping[str, Callable[[Point], str]] = {
 
 @dataclass(frozen=True)
 class Rates:
-    """Of one thing: its study, the names of its launches, and their samples in the same order. `caveat`: why they
-    decide nothing, whatever they are."""
+    """Of one thing: its study, the names of its launches, and their samples in the same order."""
 
     study: str
     launches: tuple[str, ...]
     samples: list[Array]
-    caveat: str
 
 
 @dataclass(frozen=True)
@@ -74,12 +72,11 @@ class Pair:
     ours: Interval
     theirs: Interval
     ratio: Interval
-    caveat: str = ""
 
     @property
     def verdict(self) -> str:
-        """Too few launches decide nothing, nor does a machine that was disturbed."""
-        if self.caveat or not self.ratio.defensible:
+        """Too few launches decide nothing."""
+        if not self.ratio.defensible:
             return UNKNOWN
         if self.ratio.high < 1 - WITHIN:
             return SLOWER
@@ -108,14 +105,12 @@ def _rates(
         for pattern, name in names.items():
             what = name(json.loads(point)) if fnmatch(str(study), pattern) else ""
             if what and (samples := evidence.launches(rows, "mops", "median")):
-                yield what, Rates(str(study), tuple(sorted(set(rows["launch"]))), samples, evidence.state(rows)[0])
+                yield what, Rates(str(study), tuple(sorted(set(rows["launch"]))), samples)
 
 
 def _pair(setting: Mapping[str, str], what: str, ours: Rates, theirs: Rates) -> Pair:
     middle = [_middle(side.samples) for side in (ours, theirs)]
-    caveat = "; ".join(dict.fromkeys(filter(None, (ours.caveat, theirs.caveat))))
-    return Pair(ours.study, **setting, what=what, ours=middle[0], theirs=middle[1], ratio=_ratio(ours, theirs),
-                caveat=caveat)  # fmt: skip
+    return Pair(study=ours.study, **setting, what=what, ours=middle[0], theirs=middle[1], ratio=_ratio(ours, theirs))
 
 
 def _ratio(ours: Rates, theirs: Rates) -> Interval:
@@ -134,8 +129,7 @@ def serial_rates(evidence: Evidence) -> list[str]:
     """The table as lines of Markdown; none where nothing can be compared."""
     rows = [
         [pair.what, mpi_title(pair.mpi), pair.system, f"{pair.ours.value:.0f}", f"{pair.theirs.value:.0f}",
-         f"{pair.ratio.value:.2f} [{pair.ratio.low:.2f}, {pair.ratio.high:.2f}]",
-         ": ".join(filter(None, [pair.verdict, pair.caveat]))]
+         f"{pair.ratio.value:.2f} [{pair.ratio.low:.2f}, {pair.ratio.high:.2f}]", pair.verdict]
         for pair in pairs(evidence)
     ]  # fmt: skip
     columns = ["what", "MPI", "system", "ours, Mop/s", "theirs, Mop/s", "ours / theirs", "verdict"]

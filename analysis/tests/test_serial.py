@@ -65,16 +65,3 @@ def test_the_table_and_the_figure_have_a_row_each(session: Session) -> None:
     assert ratio.startswith("0.85 [0.8")
     (drawn,) = [drawn for drawn in draw_all(session.evidence(), "") if drawn.name == "serial"]
     assert len(drawn.points) == 4
-
-
-def test_a_disturbed_machine_decides_nothing(tmp_path: Path) -> None:
-    made = Session(tmp_path / "s")
-    ours, theirs = {"kernel": "cg", "class": "A", "mode": "blocking"}, {"benchmark": "CG", "class": "A"}
-    stolen = {"noise": {"steal_s": 1.0}}
-    samples = {"mops": 1000.0, "elapsed_s": 1.0}
-    made.add_all("serial-kernel-cg", "bare", [(ours, samples)])
-    made.add_all("serial-npb-original-cg", "bare", [(theirs, samples)], fields=stolen)
-    (pair,) = pairs(made.evidence())
-    assert (pair.verdict, pair.ratio.defensible) == (UNKNOWN, True)
-    (line,) = [line for line in serial_rates(made.evidence()) if line.startswith("| NPB CG")]
-    assert "cannot tell: the machine was disturbed: others took 20 % of the measured time" in line

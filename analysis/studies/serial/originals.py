@@ -17,7 +17,7 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     found = [
         {"label": pair.what, "mpi": pair.mpi, "variant": "bare", "session": pair.session, "system": pair.system}
         | {"study": pair.study, "value": pair.ratio.value, "low": pair.ratio.low, "high": pair.ratio.high}
-        | {"interval": pair.ratio.kind, "status": "ok", "reason": pair.caveat, "verdict": pair.verdict}
+        | {"interval": pair.ratio.kind, "status": "ok", "reason": "", "verdict": pair.verdict}
         for pair in pairs(evidence)
     ]
     frame = intervals.wanted(evidence, found)
