@@ -12,6 +12,7 @@ import pytest
 from analysis.benchmarks import beside
 from analysis.benchmarks.beside import PARTS, Place
 
+ROOT = Path(__file__).resolve().parents[2]
 APPLICATION, ENGINE, OTHER = 100, 101, 7
 NAMES = {APPLICATION: "microbench", ENGINE: "pe-progress", OTHER: "cc1plus", 0: "<idle>", 9: "ksoftirqd/0"}
 
@@ -112,6 +113,23 @@ def test_kept_windows_give_the_table_without_the_trace(session: Path, capsys: py
     (session / beside.FILE).unlink()
     assert beside.main([str(session)]) == 0
     assert capsys.readouterr().out == of_the_trace
+
+
+def test_the_page_has_the_kept_windows_numbers() -> None:
+    """Those of a sender of 4 MB: us of each part beside a message beyond those alone."""
+    found = beside.placed(ROOT / "results/reference/limit-traced")
+    columns, _, *rows = beside.table(found).splitlines()
+    first = [name.strip() for name in columns.split("|")].index("computation")
+    page = (ROOT / "docs/measured/overlap.md").read_text()
+    for mpi, title in (("mpich", "MPICH"), ("openmpi", "Open MPI")):
+        for variant in ("adaptive", "limit"):
+            of = (mpi, "size_bytes=4194304, comp_over_comm=1.0", variant, "sender")
+            (row,) = [cells for cells in (line.split(" | ") for line in rows)
+                      if (cells[0].lstrip("| "), cells[1].partition(", wake_us")[0], *cells[2:4]) == of]  # fmt: skip
+            us = [int(cell) for cell in row[first - 1 : first - 1 + len(PARTS)]]
+            *mine, soft, hard, kernel, others, _ = us
+            shown = [str(number) for number in (*mine, soft + hard, kernel + others)]
+            assert f"| {title} | {variant} | {' | '.join(shown)} |" in page.replace("**", "")
 
 
 def test_a_trace_that_lacks_windows_is_refused(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from analysis.benchmarks import beside
 from analysis.catalogue import draw_all
 from analysis.claims.table import build
 from analysis.evidence import Evidence
@@ -17,7 +18,12 @@ from analysis.report.points import Points
 from analysis.report.report import pictures
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
-SESSIONS = sorted(str(file.parent.relative_to(REFERENCE)) for file in REFERENCE.rglob("session.json"))
+# One that was kept for its trace has no bare, beside which a figure would put anything.
+SESSIONS = sorted(
+    str(file.parent.relative_to(REFERENCE))
+    for file in REFERENCE.rglob("session.json")
+    if not file.with_name(beside.KEPT).exists()
+)
 # Those of the applications are decided for their page too (test_applications_page); with --full all are drawn.
 SOME = ("applications/npb", "applications/fft-two-nodes")
 
