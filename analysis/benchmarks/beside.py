@@ -180,13 +180,13 @@ PLACE = ("mpi", "point", "variant", "role")
 
 
 def keep(found: dict[Place, list[Window]], file: Path) -> None:
-    """A line a window: its place, kind, how often another thread got the core, and its parts in us."""
+    """A line a window: its place, kind, how often another thread got the core, and its parts in us, as a trace has them."""
     with file.open("w", newline="") as lines:
         table = csv.writer(lines, lineterminator="\n")
         table.writerow([*PLACE, "kind", "switches", *PARTS])
         for place, windows in found.items():
             for one in windows:
-                parts = [f"{1e6 * one.parts.get(part, 0.0):.1f}" for part in PARTS]
+                parts = [f"{1e6 * one.parts.get(part, 0.0):.0f}" for part in PARTS]
                 table.writerow([*(getattr(place, name) for name in PLACE), one.kind, one.switches, *parts])
 
 
