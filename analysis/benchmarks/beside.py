@@ -180,7 +180,7 @@ PLACE = ("mpi", "point", "variant", "role")
 
 
 def keep(found: dict[Place, list[Window]], file: Path) -> None:
-    """A line a window: its place, kind, how often another thread got the core, and its parts in us, as a trace has them."""
+    """A line a window: its place, kind, how often another thread got the core, and its parts in us, as in a trace."""
     with file.open("w", newline="") as lines:
         table = csv.writer(lines, lineterminator="\n")
         table.writerow([*PLACE, "kind", "switches", *PARTS])
