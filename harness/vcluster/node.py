@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -90,7 +91,20 @@ def _mount(node: Node) -> None:
     linux.mount("tmpfs", "/dev/shm", "tmpfs", private, "mode=1777")
     # The same path in every node, other contents: sockets and session directories of one node stay in it.
     linux.mount("tmpfs", node.directory / "tmp", "tmpfs", private, "mode=1777")
+    _add([Path(target) for target in node.binds if not Path(target).exists()], node.directory / "tmp" / ".added")
     for target, source in node.binds.items():
-        if not Path(target).exists():  # no /etc/resolv.conf, say
-            continue
         linux.mount(source, os.path.realpath(target), flags=linux.MS_BIND)
+
+
+def _add(missing: Collection[Path], beside: Path) -> None:
+    """Empty files where there are none on this machine, for the node alone: a bare image has no /etc/hosts.
+
+    Their folder is read-only in the node then. Its own files are in one below `beside`, over the machine's.
+    """
+    for folder in {path.parent for path in missing}:
+        over = beside / "-".join(folder.parts[1:])
+        over.mkdir(parents=True)
+        for path in missing:
+            if path.parent == folder:
+                (over / path.name).touch()
+        linux.mount("overlay", folder, "overlay", options=f"lowerdir={over}:{folder}")

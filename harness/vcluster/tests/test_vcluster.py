@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import UsageError
-from harness.vcluster import cluster, cpus, state
+from harness.vcluster import cluster, cpus, launch, state
 from harness.vcluster.client import split_ssh_arguments
 from harness.vcluster.cluster import Cluster
+from harness.vcluster.settings import Settings
 from harness.vcluster.tests.vcluster_fixtures import (
     eventually,
     leftovers,
@@ -84,6 +85,25 @@ def test_a_node_is_a_machine_of_its_own(shared: Cluster) -> None:
     assert int(lines[-1]) == len(shared.settings.cpus["vc1"])
     assert run(shared, "vc2", "sh", "-c", "ls $TMPDIR /dev/shm | grep ^x$").returncode == 1
     assert not (place / "tmp" / "x").exists()
+
+
+def test_a_node_has_its_files_where_the_machine_has_none(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bare image of Debian has no /etc/hosts, without which MPICH's ranks do not find their launcher."""
+    if reason := cluster.supported():
+        pytest.skip(reason)
+    what_nodes_see = launch._what_nodes_see
+
+    def more(directory: Path, settings: Settings) -> dict[str, dict[str, str]]:
+        seen = what_nodes_see(directory, settings)
+        seen["binds"]["/etc/no-such-file-here"] = seen["binds"]["/etc/hosts"]
+        return seen
+
+    monkeypatch.setattr(launch, "_what_nodes_see", more)
+    virtual = cluster.up(nodes=2, tied=True)
+    assert run(virtual, "vc1", "cat", "/etc/no-such-file-here").stdout == (place / "hosts").read_text()
+    assert run(virtual, "vc1", "getent", "hosts", "vc2").returncode == 0
+    assert not Path("/etc/no-such-file-here").exists(), "on this machine"
+    virtual.down()
 
 
 def test_a_management_network_stands_beside_the_limited_one(virtual: Cluster) -> None:
