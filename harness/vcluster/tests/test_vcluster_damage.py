@@ -24,7 +24,15 @@ def processes_of(virtual: Cluster) -> list[Path]:
 
 
 def gone(processes: list[Path]) -> bool:
-    return eventually(lambda: not any(process.exists() for process in processes))
+    return eventually(lambda: not any(map(lives, processes)))
+
+
+def lives(process: Path) -> bool:
+    """Where no init collects orphans, as in many a container, a dead one stays in /proc."""
+    try:
+        return "\nState:\tZ" not in (process / "status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 SOME_LOST = ("exec", "cluster.json")  # the others with --full
