@@ -133,8 +133,11 @@ def from_record(record: RecordFile, mpi: str, turns: float = 1.0) -> Calibration
 
 
 def _time_alone(samples: dict[str, list[float]]) -> float:
-    """The acknowledgement that closes a transfer is not part of it."""
-    return statistics.median(samples["comm_s"]) - statistics.median(samples.get("ack_s", [0.0]))
+    """The acknowledgement that closes a transfer is not part of it, where the machine was quiet enough to tell both:
+    on a busy one its median can be the longer one, and there is no work of less than no time."""
+    whole = statistics.median(samples["comm_s"])
+    transfer = whole - statistics.median(samples.get("ack_s", [0.0]))
+    return transfer if transfer > 0 else whole
 
 
 def options(points: list[Point], points_file: Path | None) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from harness.job import calibrate
 from harness.job.calibrate import Calibration
@@ -69,6 +70,15 @@ def test_calibration_takes_the_slowest_rank_and_comm_without_its_acknowledgement
         },
     ]
     assert calibrate.from_record(RecordFile(points=lines), "mpich") == Calibration(5e-5, {"8": 1.5}, "mpich")
+
+
+def test_a_busy_machine_gives_no_work_of_less_than_no_time() -> None:
+    """There the acknowledgement's median can be longer than that of the whole."""
+    point = {"size_bytes": 8, "work_units": 0}
+    lines: list[dict[str, Any]] = [{"rank": 0, "point": {"calibration": "unit"}, "samples": {"unit_s": [1e-6]}}]
+    lines += [{"rank": 0, "point": point, "samples": {"comm_s": [2e-5], "ack_s": [3e-5]}}]
+    found = calibrate.from_record(RecordFile(points=lines), "mpich")
+    assert found.with_work({"size_bytes": 8, "comp_over_comm": 1.0})["work_units"] == 20
 
 
 def test_ranks_that_take_turns_on_a_cpu_have_longer_units() -> None:

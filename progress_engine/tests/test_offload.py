@@ -138,7 +138,9 @@ BLOCKING = {
 
 
 @pytest.mark.elsewhere(how="some")
-@pytest.mark.parametrize("how", BLOCKING)
+@pytest.mark.parametrize(
+    "how", ["some", "all", *(pytest.param(x, marks=pytest.mark.full) for x in ("some-asked", "asked"))]
+)
 def test_collectives_beside_ranks_without_it(mpi: Mpi, how: str, tmp_path: Path) -> None:
     """Three ranks, so that the order of a sum's terms can differ."""
     program = Launcher(mpi, compiled(mpi, "collectives.c", tmp_path))

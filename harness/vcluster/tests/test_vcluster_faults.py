@@ -100,6 +100,7 @@ def test_a_dead_node_ends_the_launch(
     assert processes(virtual, "vc1", "exchange") == 0
 
 
+@pytest.mark.full  # by default test_faults pulls one
 @pytest.mark.parametrize("mpi", MPICH_FIRST)
 def test_a_pulled_cable_hangs_until_killed_and_reaped(
     virtual: Cluster, launch: Callable[[Mpi], subprocess.Popen[bytes]], mpi: Mpi
