@@ -139,7 +139,11 @@ def references(path: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("path", "changed"),
-    [pytest.param(path, name, id=f"{path.stem}-{Path(name).name}") for path in NOTEBOOKS for name in references(path)],
+    [
+        pytest.param(path, name, id=f"{path.stem}-{Path(name).name}", marks=pytest.mark.full if number else [])
+        for path in NOTEBOOKS
+        for number, name in enumerate(references(path))
+    ],
 )
 def test_a_number_changed_in_a_session_fails_the_notebook(
     path: Path, changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
