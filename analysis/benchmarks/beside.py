@@ -181,13 +181,15 @@ PLACE = ("mpi", "point", "variant", "role")
 
 def keep(found: dict[Place, list[Window]], file: Path) -> None:
     """A line a window: its place, kind, how often another thread got the core, and its parts in us, as in a trace."""
-    with file.open("w", newline="") as lines:
+    partial = file.with_name(f".{file.name}.part")
+    with partial.open("w", newline="") as lines:
         table = csv.writer(lines, lineterminator="\n")
         table.writerow([*PLACE, "kind", "switches", *PARTS])
         for place, windows in found.items():
             for one in windows:
                 parts = [f"{1e6 * one.parts.get(part, 0.0):.0f}" for part in PARTS]
                 table.writerow([*(getattr(place, name) for name in PLACE), one.kind, one.switches, *parts])
+    partial.replace(file)  # whole or not at all
 
 
 def kept(file: Path) -> dict[Place, list[Window]]:
