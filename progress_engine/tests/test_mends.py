@@ -10,6 +10,7 @@ import pytest
 
 from harness.base.mpis import MPIS
 
+from .mends import SOME_RAN
 from .mends_table import MENDS, Mend
 
 ENGINE = Path(__file__).resolve().parent.parent
@@ -22,3 +23,16 @@ def test_what_a_mend_consists_of_is_there(mend: Mend) -> None:
     file = shlex.split(mend.test)[0]
     assert ":" in file or (ENGINE / "tests" / file).exists()
     assert mend.mpi in MPIS
+
+
+@pytest.mark.parametrize(
+    ("said", "ran"),
+    [
+        ("3 failed, 2 passed in 1.0s", True),
+        ("2 skipped, 10 deselected in 0.1s", False),
+        ("[==========] 2 tests from 1 test suite ran. (0 ms total)\n[  PASSED  ] 0 tests.", True),
+        ("[==========] 0 tests from 0 test suites ran. (0 ms total)\n[  PASSED  ] 0 tests.", False),
+    ],
+)
+def test_a_test_ran_if_one_of_its_cases_did(said: str, ran: bool) -> None:
+    assert bool(SOME_RAN.search(said)) is ran
