@@ -122,6 +122,17 @@ MENDS = (
         "test_offload.py -k statuses",
     ),
     Mend(
+        "an exchange with nobody under offload, on MPICH 4.0",
+        (
+            Edit(
+                "src/offload/functions.json",
+                '"MPI_Sendrecv_replace": "{3} == MPI_PROC_NULL && {5} == MPI_PROC_NULL"',
+            ),
+        ),
+        "test_offload.py -k 'debian-mpich and statuses'",
+        "debian-mpich",
+    ),
+    Mend(
         "sessions under offload: without a word",
         (Edit(LIFECYCLE, "    status().quiet = true;\n"),),
         "test_lifecycle.py -k sessions_under_offload",

@@ -105,8 +105,7 @@ class Routes:
         refusal = f'if (on_communication_thread()) refuse_callback("{function.name}");\n  '
         if template := self.rules["templates"].get(function.base):
             waits = any(word in template for word in ("attempt(", "send", "general("))
-            filled = re.sub(r"\{(\d+)\}", lambda place: function.arguments[int(place[1])], template)
-            return (refusal if waits else "") + filled
+            return (refusal if waits else "") + _filled(template, function)
         if request := _argument_of_type(function, r"MPI_Request ?\*"):
             return self._start(function, request, refusal)
         if nonblocking := self._nonblocking(function):
@@ -155,10 +154,20 @@ class Routes:
         status = _argument_of_type(function, r"MPI_Status ?\*") or "MPI_STATUS_IGNORE"
         call = f"@{nonblocking.name}({', '.join([*_without_status(function), 'real'])})"
         as_it_is = ""
-        if _matches(self.rules["collectives"], function.base):
+        if condition := self._stays_blocking(function):
             native = f"@{function.name}({', '.join(function.arguments)})"
-            as_it_is = f"if (collectives_block()) return execute([&] {{ return {native}; }});\n  "
+            as_it_is = f"if ({condition}) return execute([&] {{ return {native}; }});\n  "
         return as_it_is + f'return complete("{function.name}", {status}, [&](MPI_Request* real) {{ return {call}; }});'
+
+    def _stays_blocking(self, function: Function) -> str:
+        """Where the call is made as it is, though it has a nonblocking form: a condition, or nothing."""
+        if _matches(self.rules["collectives"], function.base):
+            return "collectives_block()"
+        return _filled(self.rules["as_it_is_where"].get(function.base, ""), function)
+
+
+def _filled(template: str, function: Function) -> str:
+    return re.sub(r"\{(\d+)\}", lambda place: function.arguments[int(place[1])], template)
 
 
 def _types(function: Function) -> str:
