@@ -24,7 +24,13 @@ from harness.setup import build
 from progress_engine.tests.third_party.mpi4py_suite import TOUCHED, Outcome, compare, modules, only, run
 from progress_engine.tests.third_party.runs import VARIANTS, Run, engine_commit, load, save, today
 
-SUITES = {"all": "mpi4py 4.1.2, all of it", "some": "mpi4py 4.1.2, what the engine touches most"}
+SUITES = {
+    "all": "mpi4py 4.1.2, all of it",
+    "some": "mpi4py 4.1.2, what the engine touches most",
+    "serialized": "mpi4py 4.1.2, at MPI_THREAD_SERIALIZED, without test_rma.py",
+}
+# The suite asks for MPI_THREAD_MULTIPLE where nothing else is said.
+ENVIRONMENTS = {"serialized": {"MPI4PY_RC_THREAD_LEVEL": "serialized"}}
 TIME_LIMIT_STATUS = (124, 137)
 
 
@@ -51,14 +57,20 @@ class Time:
 
 @dataclass(frozen=True)
 class Suite:
-    """What runs: `files` "all" or "some". The parts are of every n-th file: alike in what they take."""
+    """What runs: `files`, a key of SUITES. The parts are of every n-th file: alike in what they take."""
 
     files: str
     parts: int
 
     def part(self, number: int) -> list[str]:
-        files = modules() if self.files == "all" else sorted(TOUCHED)
+        files = sorted(TOUCHED) if self.files == "some" else modules()
+        if self.files == "serialized":
+            files.remove("test_rma.py")
         return files[number :: self.parts]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return ENVIRONMENTS.get(self.files, {})
 
 
 def in_parts(mpi: Mpi, ranks: int, variant: str, suite: Suite, limit: Time) -> Outcome:
@@ -85,7 +97,7 @@ def kept_part(mpi: Mpi, ranks: int, variant: str, suite: Suite, part: int, limit
         outcome: Outcome = pickle.loads(kept.read_bytes())
         return outcome
     begin = time.monotonic()
-    outcome = run(mpi, ranks, variant, only(suite.part(part)), limit.left())
+    outcome = run(mpi, ranks, variant, only(suite.part(part)), limit.left(), suite.environment)
     outcome = replace(outcome, seconds=time.monotonic() - begin)
     if outcome.tests and not limit.used_up(outcome):
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +129,7 @@ def as_run(mpi: Mpi, ranks: int, variant: str, suite: Suite, outcome: Outcome, r
 def cell(mpi: Mpi, ranks: int, variant: str, suite: Suite, limit: Time) -> Run:
     before = bare(mpi, ranks, suite, limit)
     outcome = in_parts(mpi, ranks, variant, suite, limit)
-    comparison = compare(mpi, ranks, variant, outcome, before, limit.left())
+    comparison = compare(mpi, ranks, variant, outcome, before, limit.left(), suite.environment)
     limit.left()
     words = [f"rank {rank}: {test}: {change}" for (rank, test), change in comparison.changed.items()]
     result = f"{len(words)} tests, the first: {'; '.join(words[:3])}" if words else "same"

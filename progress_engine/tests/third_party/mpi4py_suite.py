@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +29,9 @@ TOUCHED = (
     "test_rma.py",
     "test_request.py",
 )
+
+
+NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -73,19 +76,34 @@ def only(files: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for name in files for word in ("-i", f"^{re.escape(name)}$"))
 
 
-def compare(mpi: Mpi, ranks: int, variant: str, outcome: Outcome, bare: Outcome, timeout_s: float = 600) -> Comparison:
+def compare(
+    mpi: Mpi,
+    ranks: int,
+    variant: str,
+    outcome: Outcome,
+    bare: Outcome,
+    timeout_s: float = 600,
+    more: Mapping[str, str] = NOTHING,
+) -> Comparison:
     """What differs is run again, with and without the engine: what is not changed then as before is flaky."""
     changed = outcome.different(bare)
     if not changed:
         return Comparison({})
     files = only(sorted({f"{name}.py" for _, test in changed for name in re.findall(r"\btest_\w+", test)[:1]}))
-    bare_again, again = (run(mpi, ranks, name, files, timeout_s) for name in ("bare", variant))
+    bare_again, again = (run(mpi, ranks, name, files, timeout_s, more) for name in ("bare", variant))
     still = {key: words for key, words in again.different(bare_again).items() if changed.get(key) == words}
     return Comparison(still, len(changed) - len(still))
 
 
-def run(mpi: Mpi, ranks: int, variant: str, options: tuple[str, ...] = (), timeout_s: float = 600) -> Outcome:
-    """The suite on `ranks` ranks of this machine; `variant` "bare" or a preset of the engine."""
+def run(
+    mpi: Mpi,
+    ranks: int,
+    variant: str,
+    options: tuple[str, ...] = (),
+    timeout_s: float = 600,
+    more: Mapping[str, str] = NOTHING,
+) -> Outcome:
+    """The suite on `ranks` ranks of this machine; `variant` "bare" or a preset of the engine; `more`: environment."""
     with tempfile.TemporaryDirectory(prefix="mpi4py") as name:
         place = Path(name)
         engine = [] if variant == "bare" else [str(mpi.build_dir / "bin" / "progress-run"), "--variant", variant, "--"]
@@ -96,7 +114,7 @@ def run(mpi: Mpi, ranks: int, variant: str, options: tuple[str, ...] = (), timeo
         ended = subprocess.run(
             ["timeout", "-k", "5", str(timeout_s), *mpi.launch_command(ranks, ranks), *engine, *program, *left_out,
              *options],
-            env=os.environ | environment(mpi), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            env={**os.environ, **environment(mpi), **more}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", check=False, cwd=place,
         )  # fmt: skip
         return Outcome(ended.returncode, _read(reports), ended.stdout)
