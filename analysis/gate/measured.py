@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from analysis.compare.pairs import Measured, measured
 from analysis.errors import UsageError
@@ -39,13 +40,14 @@ class Plan:
 @dataclass(frozen=True)
 class Series:
     """One point, its study first: arm -> round -> the median of its launch, and what it is a median of. `sign` is -1 of
-    a rate. `trouble`: what was wrong with a launch of an arm."""
+    a rate. `trouble`: what was wrong with a launch of an arm. `begun`: round -> when the last of its launches began."""
 
     name: str
     quantity: str
     sign: int
     values: Mapping[str, Mapping[int, float]]
     trouble: Mapping[str, str] = field(default_factory=dict)
+    begun: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def study(self) -> str:
@@ -92,9 +94,11 @@ class Measurement:
         return max(1, len(self.studies)) * max((len(part.series) for part in self.parts().values()), default=1)
 
     def complete_rounds(self) -> list[int]:
-        """The rounds in which every point was measured under every arm, in order."""
+        """The rounds in which every point was measured under every arm, in the order in which they became so: what
+        --resume measures of an early round comes last, so that no look is told by other rounds than it was made on."""
         every = [set(series.values[arm]) for series in self.series for arm in ARMS]
-        return sorted(set.intersection(*every)) if every else []
+        complete = set.intersection(*every) if every else set()
+        return sorted(complete, key=lambda turn: (max(series.begun.get(turn, 0) for series in self.series), turn))
 
 
 def read(path: Path) -> Measurement:
@@ -146,7 +150,7 @@ def _comparison(facts: Mapping[str, Any]) -> str:
 def _series(records: Records) -> list[Series]:
     arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
     turn_of = dict(zip(records.launches["launch"], records.launches["repetition"], strict=True))
-    trouble = _trouble(records)
+    trouble, begun = _trouble(records), _begun(records)
     together: dict[tuple[str, str], list[Measured]] = {}
     for (study, _, _, _, point), one in measured(records).items():
         if any(arm_of[launch] in ARMS for launch in one.launches) or one.failure:
@@ -163,7 +167,20 @@ def _series(records: Records) -> list[Series]:
                 if arm_of[launch] in ARMS:
                     values[arm_of[launch]][int(turn_of[launch])] = float(np.median(samples))
         if any(values.values()):
-            found.append(Series(f"{study}: {point_words(point)}", quantity, known[0].sign, values, trouble))
+            name = f"{study}: {point_words(point)}"
+            found.append(Series(name, quantity, known[0].sign, values, trouble, begun.get(study, {})))
+    return found
+
+
+def _begun(records: Records) -> dict[str, dict[int, int]]:
+    """Study -> round -> when the last of its launches under an arm began that ran at all, in nanoseconds of UTC."""
+    launches = records.launches
+    ran = launches[launches["arm"].isin(ARMS) & (launches["hosts"].map(len) > 0)]
+    times = pd.to_datetime(ran["start_time"], utc=True, format="ISO8601", errors="coerce").astype("int64")
+    last = times.groupby([ran["study"], ran["repetition"]]).max()
+    found: dict[str, dict[int, int]] = {}
+    for (study, turn), when in last.items():
+        found.setdefault(str(study), {})[int(turn)] = int(when)
     return found
 
 

@@ -26,16 +26,18 @@ def record(
     attempt: str = "",
     base_s: float = 1.0,
     reason: str = "exit status 11",
+    minute: int | None = None,
 ) -> None:
     launch = f"s.{turn}.{arm}"
     context = {
         "launch": launch, "study": "overlap-ratio", "system": "vcluster", "mpi": "mpich", "variant": "bare",
         "repetition": turn, "order": turn, "arm": arm,
     }  # fmt: skip
+    began = f"2026-11-24T10:{turn if minute is None else minute:02d}:00Z"
     ranks = [{"rank": n, "host": f"vc{n + 1}", "cpus_allowed": [n], "clock_resolution_s": 1e-9} for n in (0, 1)]
     header = {
         "schema": 1, "context": context, "workload": {"name": "overlap", "version": "1"}, "arguments": [],
-        "mpi_library": "MPICH", "thread_level": None, "world_size": 2, "ranks": ranks, "start_time": "2026",
+        "mpi_library": "MPICH", "thread_level": None, "world_size": 2, "ranks": ranks, "start_time": began,
     }  # fmt: skip
     samples = {"total_s": [base_s] * 3, "comm_s": [0.1] * 3, "comp_s": [0.2] * 3}
     lines: list[dict[str, Any]] = [{"header": header}]
@@ -99,6 +101,25 @@ def test_what_never_began_is_no_trouble_if_it_was_not_needed_later(session: Path
     record(session / "records", "new", 2, status="failed")
     record(session / "records", "new", 2, status="skipped", attempt=".r1", reason="not needed: the time was up")
     assert measured.read(session).series[0].trouble == {"new": "exit status 11"}
+
+
+def test_a_look_that_was_made_stays_what_it_was_when_a_failed_launch_is_measured_late(session: Path) -> None:
+    """The first look's twelve rounds are those without round 3, whose candidate is run again by --resume."""
+    facts = json.loads((session / "session.json").read_text())
+    facts["request"]["gate"] |= {"rounds": 24, "looks": [12, 24]}
+    (session / "session.json").write_text(json.dumps(facts))
+    for turn in range(13):
+        for arm in ("base", "control", "new"):
+            noise = 1 + (turn * 7 + len(arm)) % 5 / 1000
+            record(session / "records", arm, turn, base_s=noise * (1.05 if arm == "new" else 1.0))
+    record(session / "records", "new", 3, status="failed")
+    before = judge(measured.read(session), ended=False)
+    assert before.rounds == 12 and before.verdict.value == "commit"
+    record(session / "records", "new", 3, attempt=".r1", base_s=0.9, minute=50)
+    again = measured.read(session)
+    after = judge(again, ended=False)
+    assert again.complete_rounds() == [0, 1, 2, *range(4, 13), 3]
+    assert (after.points, after.verdict, after.rounds) == (before.points, before.verdict, 12)
 
 
 @pytest.mark.parametrize(
