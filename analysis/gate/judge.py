@@ -31,9 +31,11 @@ def judge(
     earlier: Sequence[Mapping[str, float]] = (),
     ended: bool = True,
     untaken: Sequence[str] = (),
+    unread: str = "",
 ) -> GateFound:
     """The verdict. `ended`: no further round is to come; else only what a look has decided counts. `untaken`: variables
-    of an arm which its MPI is not shown to take, in words."""
+    of an arm which its MPI is not shown to take, in words. `unread`: why earlier gates are not known, if they cannot
+    be read."""
     rule = Rule(margin=found.plan.margin)
     slow, canary = odd.odd(found.canary), _canary(found.canary)
     seen = {study: _seen(part, rule, ended) for study, part in found.parts().items()}
@@ -46,6 +48,9 @@ def judge(
         sentence = f"Not told, since an arm may not have been what was asked for: {'; '.join(untaken)}. {sentence}"
     elif verdict is not Verdict.COMMIT and slow:
         verdict, sentence = Verdict.NODE, f"Node trouble: {'; '.join(map(odd.words, slow))}. {sentence}"
+    elif verdict in (Verdict.SAME, Verdict.FASTER) and unread:
+        verdict = Verdict.UNDECIDED
+        sentence = f"Not told, since the system cannot be held against earlier gates: {unread} {sentence}"
     elif verdict in (Verdict.SAME, Verdict.FASTER, Verdict.UNDECIDED) and left:
         verdict, sentence = Verdict.SYSTEM, f"The system is not as it was: {'; '.join(left)}. {sentence}"
     elif slow:

@@ -15,8 +15,9 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from analysis.errors import Failure, UsageError
 from analysis.gate.measured import Measurement
@@ -24,6 +25,8 @@ from analysis.gate.verdict import GateFound
 
 SUFFIX = ".gate.json"
 HOSTS = re.compile(r" \(([^()]*)\)(?=, )")  # in Entry.where
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]  # its logarithm is taken
+Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,13 @@ class Entry:
     base: str
     new: str
     verdict: str
-    ratios: dict[str, float]
-    values: dict[str, float]
+    ratios: dict[str, Positive]
+    values: dict[str, Positive]
     schema: int = 1
     commit: str = ""
     comparison: str = ""
     origin: str = ""
-    intervals: dict[str, list[float]] = field(default_factory=dict)
+    intervals: dict[str, Ends] = field(default_factory=dict)
     records: int = 0
 
     @property
@@ -119,20 +122,38 @@ def _has(target: Path, entry: Entry) -> bool:
         kept = _read(target)
     except UsageError:  # a damaged one, which is left alone
         return False
-    return (kept.gate, kept.ratios) == (entry.gate, entry.ratios)
+    return kept is not None and (kept.gate, kept.ratios) == (entry.gate, entry.ratios)
+
+
+def check(folder: Path) -> None:
+    """UsageError if no file can be put into the store: which is better known before a gate measures than after."""
+    try:
+        with tempfile.TemporaryFile(dir=next(one for one in (folder, *folder.absolute().parents) if one.exists())):
+            pass
+    except OSError as error:
+        raise UsageError(f"The store {folder} cannot be written: {error.strerror}.") from error
 
 
 def read(folder: Path) -> list[Entry]:
     """All gates by time, each as it was told from the most records; UsageError with the file's name where one is
     damaged. A store that is not there is empty."""
-    every = sorted(map(_read, folder.glob(f"*{SUFFIX}")), key=lambda entry: entry.records)
-    last = {entry.gate: entry for entry in every}
+    try:
+        files = sorted(file for file in folder.iterdir() if file.name.endswith(SUFFIX))
+    except FileNotFoundError:
+        files = []
+    except OSError as error:
+        raise UsageError(f"The store {folder} cannot be read: {error.strerror}.") from error
+    told = sorted(filter(None, map(_read, files)), key=lambda entry: entry.records)
+    last = {entry.gate: entry for entry in told}
     return sorted(last.values(), key=lambda entry: (entry.time, entry.session))
 
 
-def _read(path: Path) -> Entry:
+def _read(path: Path) -> Entry | None:
+    """None if it is not there any more: somebody took it away, as a damaged one is."""
     try:
         return TypeAdapter(Entry).validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
     except OSError as error:
         raise UsageError(f"{path} in the store of gates cannot be read: {error.strerror}.") from error
     except ValidationError as error:

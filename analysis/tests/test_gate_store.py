@@ -94,6 +94,24 @@ def test_a_damaged_file_is_named_and_left(tmp_path: Path, damage: bytes) -> None
     assert broken.read_bytes() == damage
 
 
+@pytest.mark.parametrize(
+    ("changed", "where"),
+    [
+        ({"ratios": {"1 MB": 0.0}}, "ratios.1 MB"),
+        ({"ratios": {"1 MB": float("nan")}}, "ratios.1 MB"),
+        ({"values": {"canary": -1.0}}, "values.canary"),
+        ({"values": {"canary": float("inf")}}, "values.canary"),
+        ({"intervals": {"1 MB": [1.0]}}, "intervals.1 MB"),
+    ],
+)
+def test_numbers_that_no_gate_measures_are_damage(tmp_path: Path, changed: dict[str, Any], where: str) -> None:
+    """Their logarithms would make every later gate of this place pass, or stop the history."""
+    path = store.add(tmp_path, ENTRY)
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+    with pytest.raises(UsageError, match=rf"is damaged \({where}"):
+        store.read(tmp_path)
+
+
 def test_what_a_later_version_writes_beside_is_no_damage(tmp_path: Path) -> None:
     path = store.add(tmp_path, ENTRY)
     path.write_text(json.dumps(json.loads(path.read_text()) | {"of_tomorrow": [1]}))
@@ -115,6 +133,18 @@ def test_a_store_that_cannot_be_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Failure, match="cannot be written"):
         store.add(tmp_path / "file" / "gates", ENTRY)
+
+
+def test_a_store_that_cannot_be_is_known_before(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be read: Not a directory"):
+        store.read(tmp_path / "file")
+    for folder in ("file", "file/gates"):
+        with pytest.raises(UsageError, match="cannot be written: Not a directory"):
+            store.check(tmp_path / folder)
+    store.check(tmp_path / "new" / "gates")
+    store.check(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"], "and nothing is made"
 
 
 def test_only_gates_of_the_same_place_are_held_against_each_other() -> None:

@@ -72,7 +72,8 @@ def gate(
 
     if resume:
         options.none_beside(context, "resume", "out", "store")
-    stores.read(store or default_store())  # a damaged one is said before anything is measured
+    stores.check(store or default_store())
+    stores.read(store or default_store())  # what is wrong with it is said before anything is measured
     try:
         if resume:
             return _go_on(sessions.load(resume), out, store)
@@ -149,21 +150,31 @@ def _run(request: Request, session: sessions.Session, out: Path | None, store: P
 
 
 def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> int:
-    """The verdict of a session with the earlier gates of the store, to which it is added; the exit status."""
+    """The verdict of a session with the earlier gates of the store, to which it is added; the exit status. Whatever
+    came over the store since the gate began, a candidate that was found to be slower stays so."""
     from analysis.gate import history, judge, measured, outputs  # noqa: PLC0415 - a second of imports
     from analysis.gate import store as stores  # noqa: PLC0415
 
     kept = store or default_store()
     what = measured.read(session.path)
     origin = _origin(session)
-    earlier = stores.before(stores.read(kept), session.name, what.where, origin)
+    earlier, unread = [], ""
+    try:
+        earlier = stores.before(stores.read(kept), session.name, what.where, origin)
+    except of_analysis.UsageError as error:
+        unread = str(error)
     ended = session.facts.state == "complete"  # else --resume goes on, and what is left of the error is the last look's
-    found = judge.judge(what, [entry.values for entry in earlier], ended, _untaken(session))
-    values = history.values_of(found.points, found.canary, what.baseline)
-    for place in filter(None, (session.path / FOLDER, out)):
-        outputs.write(found, place)
+    found = judge.judge(what, [entry.values for entry in earlier], ended, _untaken(session), unread)
     print(f"{found.verdict.value}: {found.sentence}")
-    stores.add(kept, stores.entry_of(found, what, values, origin))
+    try:
+        outputs.write(found, session.path / FOLDER)
+        values = history.values_of(found.points, found.canary, what.baseline)
+        stores.add(kept, stores.entry_of(found, what, values, origin))
+        if out:
+            outputs.write(found, out)
+    except (of_analysis.Failure, of_analysis.UsageError, OSError) as error:
+        say(f"bench: {error}")
+        return found.status or NOT_TOLD
     return found.status
 
 

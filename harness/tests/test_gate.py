@@ -200,6 +200,63 @@ def test_a_gate_that_told_and_goes_on_is_one_gate_in_the_store(tmp_path: Path, m
     assert (kept.verdict, kept.records) == ("commit", 161)
 
 
+STATUSES = {"same": ({}, 3, "undecided"), "commit": ({"new": 1.1}, 1, "commit")}
+
+
+@pytest.fixture
+def measuring(tmp_path: Path) -> Session:
+    """A gate that has measured, with a store that was whole when it began."""
+    (tmp_path / GATE).write_text("{}")
+    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
+    store.add(tmp_path / "store", store.Entry("old", "2026", "vcluster, mpich", "a", "b", "same", {}, {}))
+    return Session(tmp_path, Facts("s", "now", "complete", **request.facts()))
+
+
+@pytest.mark.parametrize("case", STATUSES)
+def test_a_store_that_is_damaged_while_a_gate_measures_passes_nothing_and_hides_nothing(
+    case: str, measuring: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its verdict and its files are there all the same, and what it measured is in the store."""
+    slower, status, verdict = STATUSES[case]
+    (old,) = (measuring.path / "store").iterdir()
+    old.write_text("{")
+    monkeypatch.setattr(measured, "read", lambda _: simulated.gate(slower))
+    assert _tell(measuring, None, old.parent) == status
+    said = capsys.readouterr().out
+    assert said.startswith(f"{verdict}: ") and ("is damaged" in said) is (status == 3)
+    assert json.loads((measuring.path / "gate" / "gate.json").read_text())["verdict"] == verdict
+    assert old.read_text() == "{" and len(list(old.parent.iterdir())) == 2
+    old.unlink()
+    assert [one.verdict for one in store.read(old.parent)] == [verdict]
+
+
+@pytest.mark.parametrize(("slower", "status"), [({}, 3), ({"new": 1.1}, 1)])
+def test_a_slower_candidate_stays_one_where_nothing_can_be_written(
+    slower: dict[str, float],
+    status: int,
+    measuring: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A pipeline goes on at status 3, with a warning."""
+    (measuring.path / "file").write_text("")
+    monkeypatch.setattr(measured, "read", lambda _: simulated.gate(slower))
+    for out, kept in ((None, measuring.path / "file" / "store"), (measuring.path / "file", measuring.path / "store")):
+        assert _tell(measuring, out, kept) == status
+        told = capsys.readouterr()
+        assert ("commit: " in told.out) is (status == 1) and "bench: " in told.out + told.err
+
+
+def test_a_store_that_cannot_be_written_is_said_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(gates, "with_arms", Raising(Failure("it goes on")))
+    (tmp_path / "file").write_text("")
+    call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(tmp_path / "file" / "gates")]
+    assert main(call) == 2
+    assert "cannot be written: Not a directory" in capsys.readouterr().err
+
+
 def test_sessions_of_one_name_are_told_from_each_other(tmp_path: Path) -> None:
     """And a session that goes on is itself."""
     facts = Facts("s", "now", "complete")
