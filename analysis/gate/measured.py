@@ -177,10 +177,10 @@ def _begun(records: Records) -> dict[str, dict[int, int]]:
     launches = records.launches
     ran = launches[launches["arm"].isin(ARMS) & (launches["hosts"].map(len) > 0)]
     times = pd.to_datetime(ran["start_time"], utc=True, format="ISO8601", errors="coerce").astype("int64")
-    last = times.groupby([ran["study"], ran["repetition"]]).max()
     found: dict[str, dict[int, int]] = {}
-    for (study, turn), when in last.items():
-        found.setdefault(str(study), {})[int(turn)] = int(when)
+    for study, turn, when in zip(ran["study"], ran["repetition"], times, strict=True):
+        rounds = found.setdefault(str(study), {})
+        rounds[int(turn)] = max(int(when), rounds.get(int(turn), int(when)))
     return found
 
 
@@ -201,7 +201,8 @@ def _canary(records: Records) -> dict[str, dict[str, dict[int, float]]]:
     """Computation alone of every node, and a transfer alone of every pair of ranks that talk."""
     found: dict[str, dict[str, dict[int, float]]] = {"computation": {}, "transfer": {}}
     ran = records.launches[records.launches["hosts"].map(len) > 0]
-    launches = ran.drop_duplicates("launch").set_index("launch")  # a resumed launch has a record for each run
+    # a resumed launch has a record for each run, perhaps on other nodes; what it measured it did in the last one
+    launches = ran.drop_duplicates("launch", keep="last").set_index("launch")
     series = records.series.merge(records.points[["launch", "rank", "status"]], left_on="row", right_index=True)
     for launch, rows in series[series["status"] == "ok"].groupby("launch"):
         if launch not in launches.index or launches["arm"][launch] != CANARY:

@@ -9,6 +9,7 @@ over the rounds says whether it is slower by more than a margin: one long launch
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -39,7 +40,7 @@ def odd(measured: Mapping[str, Places]) -> list[Odd]:
 
 
 def _slower(what: str, places: Places) -> list[Odd]:
-    turns = sorted(set.intersection(*map(set, places.values()))) if places else []
+    places, turns = _common(places)
     if len(places) < 2 or len(turns) < rounds_wanted(len(places)):
         return []
     logs = np.log([[rounds[turn] for turn in turns] for rounds in places.values()])
@@ -50,6 +51,19 @@ def _slower(what: str, places: Places) -> list[Odd]:
             one = middle(mine, _level(len(places)))
             found.append(Odd(where, what, math.exp(one.value), math.exp(one.low)))
     return found
+
+
+def _common(places: Places) -> tuple[Places, list[int]]:
+    """The places that most rounds have, and those rounds: an allocation that is given anew may be of other nodes."""
+    of_turn: dict[int, list[str]] = {}
+    for where, rounds in places.items():
+        for turn in rounds:
+            of_turn.setdefault(turn, []).append(where)
+    often = Counter(map(tuple, of_turn.values())).most_common(1)
+    here = often[0][0] if often else ()
+    return {where: places[where] for where in here}, sorted(
+        turn for turn, known in of_turn.items() if tuple(known) == here
+    )
 
 
 def _together(what: str, places: Places, found: Sequence[Odd]) -> list[Odd]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ def record(
     base_s: float = 1.0,
     reason: str = "exit status 11",
     minute: int | None = None,
+    hosts: Sequence[str] = ("vc1", "vc2"),
 ) -> None:
     launch = f"s.{turn}.{arm}"
     context = {
@@ -34,7 +36,7 @@ def record(
         "repetition": turn, "order": turn, "arm": arm,
     }  # fmt: skip
     began = f"2026-11-24T10:{turn if minute is None else minute:02d}:00Z"
-    ranks = [{"rank": n, "host": f"vc{n + 1}", "cpus_allowed": [n], "clock_resolution_s": 1e-9} for n in (0, 1)]
+    ranks = [{"rank": n, "host": hosts[n], "cpus_allowed": [n], "clock_resolution_s": 1e-9} for n in (0, 1)]
     header = {
         "schema": 1, "context": context, "workload": {"name": "overlap", "version": "1"}, "arguments": [],
         "mpi_library": "MPICH", "thread_level": None, "world_size": 2, "ranks": ranks, "start_time": began,
@@ -77,6 +79,17 @@ def test_arms_by_round_and_the_canary_by_node(session: Path) -> None:
     assert list(found.canary["transfer"]) == ["vc1 and vc2"]
     assert found.baseline == "bare 12ab" and "vc1, vc2" in found.where
     assert found.commit == "34cd"
+
+
+def test_the_canary_is_of_the_nodes_on_which_it_ran_at_last(session: Path) -> None:
+    """Its launch failed, and --resume had other nodes."""
+    record(session / "records", "canary", 1, status="failed")
+    record(session / "records", "canary", 1, attempt=".r1", hosts=("vc3", "vc4"))
+    found = measured.read(session).canary
+    assert {where: sorted(rounds) for where, rounds in found["computation"].items()} == {
+        "vc1": [0, 2], "vc2": [0, 2], "vc3": [1], "vc4": [1],
+    }  # fmt: skip
+    assert found["transfer"]["vc3 and vc4"].keys() == {1}
 
 
 def test_what_failed_is_trouble_until_it_is_run_again(session: Path) -> None:

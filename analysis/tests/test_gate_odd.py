@@ -61,6 +61,15 @@ def test_too_few_rounds_name_nobody() -> None:
     assert not odd.odd({"transfer": few}) and odd.rounds_wanted(len(few)) > 8
 
 
+def test_other_nodes_in_the_middle_hide_no_slow_one() -> None:
+    """A job that was preempted may be given others: no round has all of them."""
+    later = {where: {ROUNDS + n: rounds[n] for n in range(6)} for where, rounds in links({}, ("x", "y", "z")).items()}
+    slow = {"a": dict.fromkeys(range(ROUNDS), 1.0), "b": dict.fromkeys(range(ROUNDS), 1.3)}
+    slow["c"] = {**slow["a"], **dict.fromkeys(range(ROUNDS, ROUNDS + 6), 1.0)}
+    found = odd.odd({"transfer": {**links({"b": 1.5}, ("a", "b", "c")), **later}, "computation": slow})
+    assert [(one.what, one.where) for one in found] == [("transfer", "b"), ("computation", "b")]
+
+
 def record(folder: Path, turn: int, slow: str, hosts: tuple[str, ...] = ("n1", "n2", "n3")) -> None:
     """A launch on three nodes, of which one rests in each round of the tournament."""
     context = {
