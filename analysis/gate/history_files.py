@@ -29,32 +29,32 @@ LABEL = "candidate / baseline"
 
 @dataclass(frozen=True)
 class Told:
-    """A series: its gates as rows, by time, and the changes in it."""
+    """A series: its gates as rows, by time, and the changes in it. `places`: of the gates from which on the ratios are
+    others; two gates of one second may have sessions of one name."""
 
     key: Key
     rows: pd.DataFrame
     changes: list[Change]
+    places: list[int]
 
     @property
     def name(self) -> str:
         """Of its files: the point's words, and what tells it from the same point elsewhere."""
         return f"{toolkit.slug(self.key.point)[:100]}-{hashlib.sha256(str(self.key).encode()).hexdigest()[:6]}"
 
-    @property
-    def places(self) -> list[int]:
-        """Of the gates from which on the ratios are others."""
-        sessions = list(self.rows["session"])
-        return [sessions.index(change.entry.session) for change in self.changes]
-
 
 def write(entries: Sequence[Entry], found: Sequence[Change], folder: Path) -> list[Path]:
     """A figure a series, as PNG, SVG, PDF and CSV, and history.json; gives the figures. Raises OSError."""
-    every = [Told(key, _rows(key.point, gates), [one for one in found if one.key == key])
-             for key, gates in series(entries).items()]  # fmt: skip
+    every = [_told(key, gates, [one for one in found if one.key == key]) for key, gates in series(entries).items()]
     written = [toolkit.save(draw(one), folder)["png"] for one in every]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FILE).write_text(json.dumps([_content(one) for one in every], indent=1) + "\n")
     return written
+
+
+def _told(key: Key, gates: Sequence[tuple[Entry, float]], changes: list[Change]) -> Told:
+    entries = [entry for entry, _ in gates]
+    return Told(key, _rows(key.point, gates), changes, [entries.index(change.entry) for change in changes])
 
 
 def _rows(point: str, gates: Sequence[tuple[Entry, float]]) -> pd.DataFrame:

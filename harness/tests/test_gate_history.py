@@ -69,8 +69,16 @@ def test_figures_and_json_have_every_series_with_its_changes(tmp_path: Path) -> 
     for one in found.values():
         assert {path.suffix for path in out.glob(f"{one['figure']}.*")} == {".png", ".svg", ".pdf", ".csv"}
     (change,) = changes.changes(store.read(tmp_path / "store"))
-    rows = history_files._rows(change.key.point, changes.series(store.read(tmp_path / "store"))[change.key])
-    drawn = history_files.draw(history_files.Told(change.key, rows, [change]))
+    gates = changes.series(store.read(tmp_path / "store"))[change.key]
+    drawn = history_files.draw(history_files._told(change.key, gates, [change]))
     upright = [line for line in drawn.figure.axes[0].lines if list(line.get_xdata()) == [9.5, 9.5]]
     assert len(upright) == 1, "between the ninth gate and the tenth"
     assert "+10" in drawn.caption and "since gate-10" in drawn.caption
+
+
+def test_a_change_is_drawn_at_its_gate_also_where_another_one_has_its_sessions_name() -> None:
+    """Those of two folders of results that began in one second."""
+    gates = [replace(entry(number, stepped(number)), session="gate", origin=str(number)) for number in range(20)]
+    ((key, series),) = changes.series([replace(one, new="adaptive") for one in gates]).items()
+    (change,) = changes.changes([one for one, _ in series])
+    assert history_files._told(key, series, [change]).places == [10]
