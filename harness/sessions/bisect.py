@@ -46,8 +46,8 @@ def run(repository: Path, good: str, bad: str, gate: Gate) -> Found:
     """Find the first commit behind `good` that is slower than it; both are whole names."""
     if git.ask(repository, "merge-base", "--is-ancestor", good, bad).status != 0 or good == bad:
         raise UsageError(f"--good {good[:12]} is no ancestor of --bad {bad[:12]}: there is nothing between them.")
-    status = gate(good, bad)
-    steps = [Step(bad, status, MARKS.get(status, ""))]
+    status = _verdict(gate, good, bad)
+    steps = [Step(bad, status, MARKS[status])]
     if status == NO_ARM:
         raise UsageError("The gate of --bad against --good cannot be: see what it said.")
     if status != SLOWER:
@@ -56,14 +56,20 @@ def run(repository: Path, good: str, bad: str, gate: Gate) -> Found:
         said = _told(here, "start", "--no-checkout", bad, good)
         while not (first := FIRST.search(said.out)) and said.status == 0:
             commit = git.ask(here, "rev-parse", "BISECT_HEAD").out.strip()
-            status = gate(good, commit)
-            if status not in MARKS:
-                raise Failure(f"The gate of {commit[:12]} ended with status {status}: the bisection cannot go on.")
+            status = _verdict(gate, good, commit)
             steps.append(Step(commit, status, MARKS[status]))
             said = _told(here, MARKS[status], commit)
         if first:
             return Found(first[1], [first[1]], steps)
         return Found("", _left(here), steps)
+
+
+def _verdict(gate: Gate, good: str, commit: str) -> int:
+    """The status of a gate; Failure where it is none that a verdict has, as of one that was killed."""
+    status = gate(good, commit)
+    if status not in MARKS:
+        raise Failure(f"The gate of {commit[:12]} ended with status {status}: the bisection cannot go on.")
+    return status
 
 
 def _left(here: Path) -> list[str]:

@@ -84,6 +84,13 @@ def test_a_bad_commit_that_is_not_slower_ends_it(history: tuple[Path, list[str]]
     assert (found.first, found.candidates, len(found.steps)) == ("", [], 1)
 
 
+def test_a_gate_of_the_bad_commit_that_was_killed_is_no_verdict(history: tuple[Path, list[str]]) -> None:
+    """It would read as if nothing were slower."""
+    repository, commits = history
+    with pytest.raises(Failure, match="ended with status -15: the bisection cannot go on"):
+        bisect.run(repository, commits[0], commits[-1], Recorded(commits, {COMMITS - 1: -15}))
+
+
 def test_what_cannot_be_bisected(history: tuple[Path, list[str]]) -> None:
     repository, commits = history
     with pytest.raises(UsageError, match="no ancestor"):
