@@ -58,7 +58,18 @@ def read(path: Path) -> Settings:
     found = _lines(path)
     _, preset = found.pop(VARIANT, (0, ""))
     variables = {key: value for key, (_, value) in found.items() if _VARIABLE.fullmatch(key)}
-    return Settings(preset, [f"{key}={value}" for key, (_, value) in found.items() if key not in variables], variables)
+    engine = {key: said for key, said in found.items() if key not in variables}
+    for key, (number, value) in engine.items():
+        where = f"The settings file {path}, line {number}:"
+        if not _SETTING.fullmatch(key):
+            raise UsageError(f"{where} {key} is neither a setting of the engine nor a variable.")
+        _check_value(where, key, value)
+    return Settings(preset, [f"{key}={value}" for key, (_, value) in engine.items()], variables)
+
+
+def _check_value(where: str, key: str, value: str) -> None:
+    if re.search(r"[,:\s]", value):
+        raise UsageError(f"{where} {key} = {value} cannot be part of a variant, which ends at a comma or colon.")
 
 
 def of_engine(path: Path) -> tuple[str, list[str]]:
@@ -72,8 +83,7 @@ def of_engine(path: Path) -> tuple[str, list[str]]:
                 f"{where} {key} is no setting of the engine; variables of an MPI go into a file of their own, for "
                 f"--mpi-env."
             )
-        if re.search(r"[,:\s]", value):
-            raise UsageError(f"{where} {key} = {value} cannot be part of a variant, which ends at a comma or colon.")
+        _check_value(where, key, value)
     return preset, [f"{key}={value}" for key, (_, value) in found.items()]
 
 

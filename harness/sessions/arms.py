@@ -14,6 +14,7 @@ Behind the comma settings:FILE may stand as well.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def _under(text: str) -> tuple[str, dict[str, str]]:
     """A variant, or the one of a settings file with the file's variables."""
     if not text.startswith(SETTINGS):
         return variants.check(text), {}
-    found = settings_file.read(Path(text.removeprefix(SETTINGS)))
+    found = settings_file.read(Path(text.removeprefix(SETTINGS)).expanduser())
     return variants.check(variants.with_settings(found.preset or DEFAULT_VARIANT, found.engine)), found.environment
 
 
@@ -109,6 +110,8 @@ def _in_prefix(source: Source, prefix: Path) -> str:
     found = prefix / "bin" / "progress-run"
     if not found.is_file():
         raise UsageError(f"Arm '{source.kind}:{source.where}': there is no {found}.")
+    if not os.access(found, os.X_OK):
+        raise UsageError(f"Arm '{source.kind}:{source.where}': {found} cannot be run.")
     return str(found)
 
 
@@ -118,4 +121,4 @@ def _spack_prefix(environment: str) -> Path:
     found = process.answer(asked, SPACK_LIMIT_S)
     if found.status != 0:
         raise UsageError(f"Arm 'spack:{environment}': no {PACKAGE} is installed there: {found.last_line}")
-    return Path(found.out.strip())
+    return Path(found.out.strip().rpartition("\n")[2])  # warnings may stand before it

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 from collections.abc import Sequence
@@ -20,25 +19,32 @@ OWN = ("_", "SHLVL", "PWD", "OLDPWD", "BASH_FUNC_", "__Lmod", "__LMOD", "_LM", "
 
 @dataclass(frozen=True)
 class Loaded:
-    """The variables that modules add or change."""
+    """The variables that modules add or change. `path`: the PATH without them."""
 
     environment: dict[str, str]
+    path: str = ""
 
     def program(self, name: str) -> str:
         """Where they have this program; empty: they bring none."""
-        found, before = (shutil.which(name, path=path) for path in (self.environment.get("PATH"), os.environ["PATH"]))
+        found, before = (shutil.which(name, path=path) for path in (self.environment.get("PATH", self.path), self.path))
         return found if found and found != before else ""
 
 
 def load(names: Sequence[str]) -> Loaded:
-    """The environment with these modules against that without; UsageError with what `module` says where one fails."""
+    """The environment with these modules against that without; UsageError with what `module` says where one fails.
+
+    Without also where the caller has one loaded already: else it would bring nothing.
+    """
     asked = " ".join(map(shlex.quote, names))
-    without = _environment("true")
+    without = _environment(
+        f"if command -v module >/dev/null; then for one in {asked}; do module unload $one || :; done; fi"
+    )
     with_them = _environment(
         f"command -v module >/dev/null || exit {NO_MODULES}; for one in {asked}; do module load $one || exit 1; done"
     )
     changed = {name: text for name, text in with_them.items() if without.get(name) != text}
-    return Loaded({name: text for name, text in changed.items() if not name.startswith(OWN)})
+    kept = {name: text for name, text in changed.items() if not name.startswith(OWN)}
+    return Loaded(kept, without.get("PATH", ""))
 
 
 def _environment(before: str) -> dict[str, str]:

@@ -68,6 +68,9 @@ def test_a_file_has_settings_of_the_engine_and_variables_of_the_mpi(tmp_path: Pa
         ("a = 1\nUCX_TLS = tcp\na = 2\n", "line 3: a was set in an earlier line"),
         ("variant = quick\n", "no variant called 'quick'"),
         ("variant = bare\nburst = 5\n", "runs without the engine and has no settings"),
+        ("variant = timer\nburst = 5:6\n", "line 2: burst = 5:6 cannot be part of a variant"),
+        ("burst = 5,6\n", "line 1: burst = 5,6 cannot be part of a variant"),
+        ("UCX_TLS = tcp,self\nburst-x = 5\n", "line 2: burst-x is neither a setting of the engine nor a variable"),
     ],
 )
 def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:
@@ -75,6 +78,13 @@ def test_files_that_are_none(tmp_path: Path, text: str, said: str) -> None:
     file.write_text(text)
     with pytest.raises(UsageError, match=said):
         arms.parse(f"settings:{file}")
+
+
+def test_a_file_of_ones_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No shell reads the ~ behind settings:"""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "site.conf").write_text("UCX_TLS = tcp\n")
+    assert arms.parse("settings:~/site.conf").environment == {"UCX_TLS": "tcp"}
 
 
 @pytest.mark.parametrize(
@@ -93,9 +103,13 @@ def test_words_that_are_no_arm(text: str, said: str) -> None:
         arms.parse(text)
 
 
-def test_engines_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="there is no /none/bin/progress-run"):
         arms.ready(arms.parse("prefix:/none"), MPICH)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "progress-run").write_text("")
+    with pytest.raises(UsageError, match="bin/progress-run cannot be run"):
+        arms.ready(arms.parse(f"prefix:{tmp_path}"), MPICH)
     for revision in ("0000000", "--help"):
         with pytest.raises(UsageError, match=r"no such commit|is no git repository"):
             arms.ready(arms.parse(f"commit:{revision}"), MPICH)
@@ -159,13 +173,29 @@ def test_modules_that_bring_another_mpi_are_no_arm(
 
 def test_a_spack_environment_is_asked_for_its_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prefix = tmp_path / "opt"
-    (prefix / "bin").mkdir(parents=True)
-    (prefix / "bin" / "progress-run").write_text("")
+    installed(prefix, "", 0)
     spack = tmp_path / "spack"
-    spack.write_text(f'#!/bin/sh\n[ "$*" = "-e mine location -i progress-engine" ] && echo {prefix}\n')
+    spack.write_text(
+        f"""#!/bin/sh
+            case "$*" in
+              "-e mine location -i progress-engine") echo "==> Warning: a compiler is gone"; echo {prefix} ;;
+              "-e two location -i progress-engine") echo "==> Error: progress-engine matches 2 packages" >&2; exit 1 ;;
+              "-e empty location -i progress-engine") echo {tmp_path}/none ;;
+              *) echo "==> Error: no such environment '$2'" >&2; exit 1 ;;
+            esac
+        """
+    )
     spack.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert arms.ready(arms.parse("spack:mine"), MPICH).progress_run == str(prefix / "bin" / "progress-run")
+    refused = {
+        "two": "'spack:two': no progress-engine is installed there: .*matches 2 packages",
+        "none": "'spack:none': no progress-engine is installed there: .*no such environment 'none'",
+        "empty": "'spack:empty': there is no .*none/bin/progress-run",
+    }
+    for name, why in refused.items():
+        with pytest.raises(UsageError, match=why):
+            arms.ready(arms.parse(f"spack:{name}"), MPICH)
 
 
 @pytest.fixture
@@ -177,9 +207,11 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / ".bash_profile").write_text(
         f"""unset BASH_ENV  # which brings the machine's own modules, where it has any
             module() {{
-              case $2 in
-                engine/1) export PATH={tmp_path}/bin:$PATH LOADEDMODULES=$2 ;;
-                tuned) export UCX_TLS=tcp ;;
+              case $1:$2 in
+                unload:engine/1) PATH=${{PATH#$HOME/bin:}}; export PATH; unset LOADEDMODULES ;;
+                unload:tuned) unset UCX_TLS ;;
+                load:engine/1) export PATH={tmp_path}/bin:$PATH LOADEDMODULES=$2 ;;
+                load:tuned) export UCX_TLS=tcp ;;
                 *) echo "unknown module: $2" >&2; return 1 ;;
               esac
             }}
@@ -197,6 +229,28 @@ def test_modules_bring_variables_and_an_engine(modules: Path) -> None:
     assert found.environment["PATH"].startswith(f"{modules}/bin:")
     only = arms.ready(arms.parse("modules:tuned"), MPICH)
     assert (only.progress_run, only.environment) == ("", {"UCX_TLS": "tcp"})
+
+
+def test_modules_that_the_caller_has_loaded_bring_as_much(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a baseline whose module the job has loaded would be this checkout's engine."""
+    monkeypatch.setenv("PATH", f"{modules}/bin:/usr/bin:/bin")
+    monkeypatch.setenv("UCX_TLS", "tcp")
+    found = arms.ready(arms.parse("modules:engine/1 tuned"), MPICH)
+    assert found.progress_run == str(modules / "bin" / "progress-run")
+    assert found.environment["UCX_TLS"] == "tcp"
+
+
+def test_an_engine_that_was_there_before_is_not_of_the_modules(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The login shell's own PATH may have one, which the caller's has not."""
+    there = modules / "theirs" / "bin"
+    there.mkdir(parents=True)
+    (there / "progress-run").write_text("#!/bin/sh\n")
+    (there / "progress-run").chmod(0o755)
+    with (modules / ".bash_profile").open("a") as profile:
+        profile.write(f"export PATH={there}:/usr/bin:/bin\nmodule() {{ [ $1 = unload ] || PATH=$PATH:/opt/more; }}\n")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    found = arms.ready(arms.parse("modules:more"), MPICH)
+    assert found.progress_run == "" and found.environment["PATH"].endswith(":/opt/more")
 
 
 def test_modules_that_are_not_there(modules: Path) -> None:
@@ -238,6 +292,44 @@ def test_an_arm_on_another_mpi_runs_that_ones_launcher_and_programs(
     assert (there.plan.platform.library, there.plan.workload) == ("Open MPI", ["/o/microbench"])
     assert there._arguments()[:5] == ["mpirun", "-n", "2", "env", "OMPI_MCA_btl=tcp"]
     assert there.recipe.environment == {"OMPI_MCA_btl": "tcp"} and not here.recipe.environment
+
+
+def test_an_arm_on_another_mpi_is_resolved_for_that_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its variables are asked of that MPI, and its programs are built for it; the job's own MPI is no other one."""
+    file = tmp_path / "site.conf"
+    file.write_text("variant = timer\nslice_us = 50\nOMPI_MCA_btl_tcp_links = 4\n")
+    monkeypatch.setattr(gates, "planned", lambda *_: 12)
+    request, asked, plan = _asked("mpi:mpich,bare", f"mpi:openmpi,settings:{file}", *ASKED)
+    base, new = (gates._ready(text, "new", request) for text in asked)
+    assert (base.mpi, base.variant, base.probes) == ("", "bare", [])
+    assert (new.mpi, new.variant, new.environment) == ("openmpi", "timer:slice_us=50", {"OMPI_MCA_btl_tcp_links": "4"})
+    assert [(probe.how, probe.key) for probe in new.probes] == [("mpi_t", "btl_tcp_links")]
+    assert replace(request, gate=replace(plan, arms=[base, new])).programs() == {
+        "mpich": ["microbench"], "openmpi": ["microbench", PROGRAM],
+    }  # fmt: skip
+
+
+REFUSED = {
+    "mpi:nothing": "There is no MPI called 'nothing'",
+    "mpi:openmpi,quick": "no variant called 'quick'",
+    "modules:none/2": "An arm with modules: unknown module: none/2",
+    "spack:mine": "Arm 'spack:mine': no progress-engine is installed there: there is no program spack",
+    "settings:/none/site.conf": "The settings file /none/site.conf cannot be read: No such file or directory.",
+    "prefix:/none": "Arm 'prefix:/none': there is no /none/bin/progress-run.",
+}
+
+
+@pytest.mark.parametrize("arm", REFUSED)
+def test_an_arm_that_cannot_be_had_ends_the_call_with_its_sentence(
+    arm: str, modules: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is built or measured, on either side, and no store is made."""
+    monkeypatch.setattr(run, "set_up", lambda _: None)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    for arms_of_call in (["--base", "bare", "--new", arm], ["--base", arm, "--new", "bare"]):
+        assert main(["gate", *arms_of_call, "--system", "local", "--store", str(modules / "store")]) == 2
+        assert REFUSED[arm] in capsys.readouterr().err
+    assert not (modules / "store").exists()
 
 
 def test_a_commit_that_does_not_build_is_a_sentence(
