@@ -3,11 +3,13 @@
 
 A job runs a probe as it runs a launch, on the same nodes and with the same launcher, and leaves its output in a log of
 the session. What the output says is read afterwards. A variable of which nothing shows that it was taken may be
-misspelt or of another release; whatever is measured with it would be the default by another name.
+misspelt or of another release; whatever is measured with it would be the default by another name. One with which the
+MPI hangs is given up soon: the time that the MPI takes as it is says what is long.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +19,13 @@ from types import MappingProxyType
 from harness.base import process, validate
 
 PROGRAM = "mpi_variables"
-LIMIT_S = 30.0
+LIMIT_S = 30.0  # of the MPI as it is
+SHORTEST_S, LONGER = 5.0, 10.0  # with variables: this many times as long as without, and never less than that
 LONGEST = 100  # characters of a file's name
 NOTHING = "none"  # no MPI has a variable of this name: the program is run for what the libraries print
-Run = Callable[[Sequence[str], Path], process.Exit]  # of a launch: what is launched, its log
+Run = Callable[[Sequence[str], Path, float], process.Exit]  # of a launch: what is launched, its log, its limit
+ENDED = "ended with status 0"
+_TOOK = re.compile(r"^took ([\d.]+) s$", re.MULTILINE)
 # How a variable is read back -> what makes the libraries tell.
 TELLING: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -51,32 +56,65 @@ class Probe:
 
 def log_of(logs: Path, mpi: str, probe: Probe | None) -> Path:
     """Where the output of a probe is; without one that of the MPI as it is."""
-    name = re.sub(r"[^\w,=-]", "_", f"{probe.name}={probe.value}")[:LONGEST] if probe else "default"
+    return _log(logs, mpi, {probe.name: probe.value} if probe else {})
+
+
+def _log(logs: Path, mpi: str, variables: Mapping[str, str]) -> Path:
+    pairs = "+".join(f"{name}={value}" for name, value in variables.items()) or "default"
+    name = re.sub(r"[^\w,+=-]", "_", pairs)
+    if len(name) > LONGEST:
+        name = f"{name[:LONGEST]}.{hashlib.sha256(pairs.encode()).hexdigest()[:8]}"
     return logs / f"read-back.{mpi}.{name}.log"
 
 
 def run(probes: Sequence[Probe], launch: Run, programs: Path, logs: Path, mpi: str) -> None:
-    """Run those probes that have not been run: the MPI as it is, then each variable alone."""
-    keys = [probe.key for probe in probes if probe.how == "mpi_t"]
-    if keys:
-        _probe(launch, {}, [str(programs / PROGRAM), *keys], log_of(logs, mpi, None))
-    for probe in probes:
-        if probe.how:
-            variables = {**TELLING[probe.how], probe.name: probe.value}
-            asked = {"mpi_t": probe.key, "ofi": probe.name}.get(probe.how, NOTHING)
-            _probe(launch, variables, [str(programs / PROGRAM), asked], log_of(logs, mpi, probe))
+    """Run those probes that have not been run: the MPI as it is, then each variable alone. None where it does not run
+    as it is."""
+    told_by = [probe for probe in probes if probe.how]
+    if not told_by:
+        return
+    keys = [probe.key for probe in told_by if probe.how == "mpi_t"] or [NOTHING]
+    _probe(launch, {}, [str(programs / PROGRAM), *keys], _log(logs, mpi, {}), LIMIT_S)
+    if not (limit := limit_s(logs, mpi)):
+        return
+    for probe in told_by:
+        variables = {**TELLING[probe.how], probe.name: probe.value}
+        asked = {"mpi_t": probe.key, "ofi": probe.name}.get(probe.how, NOTHING)
+        _probe(launch, variables, [str(programs / PROGRAM), asked], log_of(logs, mpi, probe), limit)
 
 
-def _probe(launch: Run, variables: Mapping[str, str], program: Sequence[str], log: Path) -> None:
+def against(variables: Mapping[str, str], launch: Run, programs: Path, logs: Path, mpi: str) -> str:
+    """Why this MPI does not run with these variables together, by a trial that is made once; empty if it does, or did
+    not run as it is, or was not asked."""
+    limit = limit_s(logs, mpi)
+    if not (variables and limit):
+        return ""
+    log = _log(logs, mpi, variables)
+    _probe(launch, variables, [str(programs / PROGRAM), NOTHING], log, limit)
+    end = _end(_text(log))
+    pairs = " and ".join(f"{name}={value}" for name, value in variables.items())
+    return "" if end == ENDED else f"the MPI does not run with {pairs}: in a short trial it {end}"
+
+
+def limit_s(logs: Path, mpi: str) -> float:
+    """How long a launch with variables may take, by what one took without; 0 where none did, or failed."""
+    before = _text(_log(logs, mpi, {}))
+    took = _TOOK.search(before)
+    if _end(before) != ENDED:
+        return 0.0
+    return min(LIMIT_S, max(SHORTEST_S, LONGER * float(took[1]))) if took else LIMIT_S
+
+
+def _probe(launch: Run, variables: Mapping[str, str], program: Sequence[str], log: Path, limit: float) -> None:
     if log.exists():
         return
     partial = log.with_suffix(".part")
     partial.unlink(missing_ok=True)
     set_on_ranks = ["env", *(f"{name}={value}" for name, value in variables.items())]
-    ended = launch([*set_on_ranks, *program], partial)
-    how = "did not end in time" if ended.status is None else f"ended with status {ended.status}"
+    ended = launch([*set_on_ranks, *program], partial, limit)
+    how = f"did not end within {limit:.0f} s" if ended.status is None else f"ended with status {ended.status}"
     with partial.open("a") as stream:
-        stream.write(f"\nread-back: {how}\n")
+        stream.write(f"\ntook {ended.seconds:.2f} s\nread-back: {how}\n")
     partial.replace(log)
 
 
@@ -84,14 +122,14 @@ def told(probe: Probe, logs: Path, mpi: str) -> tuple[bool, str]:
     """Whether the variable was taken, and what shows that it was, or why nothing does."""
     if not probe.how:
         return False, "nothing that this MPI prints shows it"
-    try:
-        output = log_of(logs, mpi, probe).read_text(errors="replace")
-    except OSError:
+    before, output = _text(_log(logs, mpi, {})), _text(log_of(logs, mpi, probe))
+    if before and _end(before) != ENDED:
+        return False, f"the MPI does not run as it is: it {_end(before)}"
+    if not output:
         return False, "it was not asked"
-    end = output.rstrip().rpartition("read-back: ")[2]
-    if end != "ended with status 0":
+    if (end := _end(output)) != ENDED:
         return False, f"the MPI does not run with {probe.name}={probe.value}: it {end}"
-    return READERS[probe.how](probe, output, _default(logs, mpi))
+    return READERS[probe.how](probe, output, before)
 
 
 def doubts(probes: Sequence[Probe], logs: Path, mpi: str) -> list[str]:
@@ -100,11 +138,16 @@ def doubts(probes: Sequence[Probe], logs: Path, mpi: str) -> list[str]:
     return [f"{probe.name}={probe.value}: {why}" for probe, taken, why in answers if not taken]
 
 
-def _default(logs: Path, mpi: str) -> str:
+def _text(log: Path) -> str:
     try:
-        return log_of(logs, mpi, None).read_text(errors="replace")
+        return log.read_text(errors="replace")
     except OSError:
         return ""
+
+
+def _end(output: str) -> str:
+    """How a launch ended, as its log says last."""
+    return output.rstrip().rpartition("read-back: ")[2]
 
 
 def _by_mpi_t(probe: Probe, output: str, before: str) -> tuple[bool, str]:

@@ -83,6 +83,8 @@ class Runner:
                 launch, points = left.pop(0)
                 if out := self._out(launch):
                     self._record_without_run(launch, points, "skipped", out)
+                elif against := self._against(launch):
+                    self._record_without_run(launch, points, "failed", against)
                 else:
                     self._launch(launch, points, calibration)
         except Interrupted:
@@ -152,15 +154,27 @@ class Runner:
         once a session. What was not taken, in words."""
         found = []
         for here, probes in self.plan.probes_by_platform():
-
-            def launch(program: Sequence[str], log: Path, here: Platform = here) -> process.Exit:
-                watch = Watch(log, None, read_back.LIMIT_S)
-                on = replace(self.plan, platform=here)
-                return execute(on, [*here.launch_command, *program], {}, watch)
-
-            read_back.run(probes, launch, Path(here.progress_run).parent, self.folders.logs, here.mpi)
+            read_back.run(probes, self._asker(here), Path(here.progress_run).parent, self.folders.logs, here.mpi)
             found += read_back.doubts(probes, self.folders.logs, here.mpi)
         return found
+
+    def _against(self, launch: Launch) -> str:
+        """Why the MPI does not run with the variables of a setting of a race; empty if it does. A setting that hangs
+        then costs a short trial, and not the limit of a launch."""
+        if self.plan.gate or not launch.arm:
+            return ""
+        here, logs = self.plan.platform, self.folders.logs
+        programs = Path(here.progress_run).parent
+        return read_back.against(launch.arm.environment, self._asker(here), programs, logs, here.mpi)
+
+    def _asker(self, here: Platform) -> read_back.Run:
+        """How a program that asks an MPI is launched."""
+
+        def launch(program: Sequence[str], log: Path, limit_s: float) -> process.Exit:
+            on = replace(self.plan, platform=here)
+            return execute(on, [*here.launch_command, *program], {}, Watch(log, None, limit_s))
+
+        return launch
 
     def _launch(self, launch: Launch, points: list[Point], calibration: Calibration | None) -> None:
         name = with_settings(launch.variant, launch.engine)

@@ -45,8 +45,8 @@ def ask(name: str, tmp_path: Path) -> Ask:
     """Two ranks on this machine that talk over TCP are asked of each variable; what each answer shows."""
     mpi = MPIS[name]
 
-    def launch(program: Sequence[str], log: Path) -> process.Exit:
-        return process.run([*mpi.launch_command(2, 2), *program], mpi.environment("tcp"), log, read_back.LIMIT_S)
+    def launch(program: Sequence[str], log: Path, limit_s: float) -> process.Exit:
+        return process.run([*mpi.launch_command(2, 2), *program], mpi.environment("tcp"), log, limit_s)
 
     def asked(values: Mapping[str, str]) -> Mapping[str, tuple[bool, str]]:
         probes = space.probes_of(values, name)
