@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,22 +88,34 @@ class Reading:
     result: str = ""
     rows: list[Row] = field(default_factory=list)
 
-    def at(self, point: Mapping[str, Any], quantities: Collection[str]) -> dict[str, float] | str:
-        """What was measured at a point, of these quantities; or why nothing was."""
+    def at(self, point: Mapping[str, Any], quantities: Mapping[str, Mapping[str, Any]]) -> dict[str, float] | str:
+        """What was measured at a point, of these quantities as a header declares them; or why nothing was."""
         if not self.rows:
             return self.samples
-        row = next((row for row in self.rows if all(row.point.get(n) == value for n, value in point.items())), None)
-        if row is None:
-            return "its output has no line of this point"
+        rows = [row for row in self.rows if all(row.point.get(name) == value for name, value in point.items())]
+        if len(rows) != 1:
+            return f"its output has {len(rows) or 'no'} line{'s' if rows else ''} of this point"
+        (row,) = rows
         alone = self.samples if len(self.rows) == 1 else {}
-        return row.wrong or {name: value for name, value in (row.samples | alone).items() if name in quantities}
+        found = {name: value for name, value in (row.samples | alone).items() if name in quantities}
+        return row.wrong or _unmeasured(found, quantities) or found
+
+
+def _unmeasured(found: Mapping[str, float], quantities: Mapping[str, Mapping[str, Any]]) -> str:
+    """Why what leads was not measured; empty if it was."""
+    for name in (name for name, declared in quantities.items() if declared["leading"]):
+        if name not in found:
+            return f"its output has no {name} of this point"
+        if found[name] <= 0:
+            return f"{name} of this point was not measured: its output says {found[name]:g}"
+    return ""
 
 
 def read(program: Program, output: str, whole_s: float) -> Reading:
     """What `program` is asked about in what a launch of it printed. Raises Unusable."""
     samples = {WHOLE: whole_s}
     if program.case:
-        return _of_case(program.case, output, samples)
+        return _of_case(program, output, samples)
     if program.time_from:
         samples[PRINTED] = _number(program.time_from, output)
     result = "\n".join(_found(program.check, output)) if program.check else ""
@@ -112,13 +124,16 @@ def read(program: Program, output: str, whole_s: float) -> Reading:
     return Reading(samples, result)
 
 
-def _of_case(case: str, output: str, samples: dict[str, float]) -> Reading:
+def _of_case(program: Program, output: str, samples: dict[str, float]) -> Reading:
+    case = CASES[program.case][1]
     try:
-        found = CASES[case][1].parser(output)
+        found = case.parser(output)
     except Damaged as error:
         raise Unusable(f"what it printed cannot be used: {error}") from error
-    right = CASES[case][1].result
-    if right and not re.fullmatch(right, found.result):
+    if found.processes and program.ranks and found.processes != program.ranks:
+        alone = ": each by itself, so its MPI and the launcher do not know each other" if found.processes == 1 else ""
+        raise Unusable(f"it says that it ran on {found.processes} of {program.ranks} processes{alone}")
+    if case.result and not re.fullmatch(case.result, found.result):
         raise Unusable(f"its result is wrong: '{short(found.result)}'")
     return Reading(samples, found.result, found.rows)
 

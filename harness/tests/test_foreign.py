@@ -237,6 +237,50 @@ def test_a_wrong_energy_is_rejected_though_bare_prints_it_every_time(plan: Plan,
     assert line["reason"] == "lammps: its result is wrong: '0: -4.6134356, 100: -4.7223613'"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (
+            "on 2 procs",
+            "on 1 procs",
+            "lammps: it says that it ran on 1 of 2 processes: each by itself, so its MPI and the launcher do not know "
+            "each other",
+        ),
+        ("on 2 procs", "on 4 procs", "lammps: it says that it ran on 4 of 2 processes"),
+        ("Loop time of 7.38794", "Loop time of 0", "time_s of this point was not measured: its output says 0"),
+        ("Loop time of 7.38794", "Loop time of -1", "time_s of this point was not measured: its output says -1"),
+    ],
+)
+def test_an_output_that_is_whole_and_means_something_else_has_no_time(
+    plan: Plan, tmp_path: Path, old: str, new: str, reason: str
+) -> None:
+    text = (OUTPUTS / "lammps-20210929-melt.txt").read_text()
+    assert old in text
+    (tmp_path / "other.txt").write_text(text.replace(old, new))
+    wanted: list[Point] = [{"atoms": 32000, "steps": 100}]
+    status, (line,) = of_case(plan, tmp_path / "s", "lammps-melt", tmp_path / "other.txt", wanted)
+    assert (status, line["status"], line["samples"], line["reason"]) == (1, "failed", {}, reason)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("t_ovrl[usec]", "t_both[usec]", "its output has no overall_s of this point"),  # another version's words
+        ("# Benchmarking Iallreduce", "# Benchmarking Ibcast", "its output has 2 lines of this point"),
+    ],
+)
+def test_a_line_without_what_counts_or_twice_has_failed(
+    plan: Plan, tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    text = (OUTPUTS / "imb-2021-nbc.txt").read_text()
+    assert old in text
+    (tmp_path / "other.txt").write_text(text.replace(old, new))
+    wanted: list[Point] = [{"benchmark": "Ibcast", "size_bytes": 1024}]
+    case = "imb-nonblocking-collectives"
+    _, (line,) = of_case(plan, tmp_path / "s", case, tmp_path / "other.txt", wanted)
+    assert (line["status"], line["reason"]) == ("failed", said)
+
+
 HPCG = """Benchmark Time Summary::Total=5.5
 Final Summary::HPCG result is VALID with a GFLOP/s rating of=0.25
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from workloads.apps.reading import MB, Damaged, Output, Row, field, number, only, whole_lines
+from workloads.apps.reading import MB, Damaged, Output, Row, count, field, number, only, processes, whole_lines
 
 _NPB_TITLE = re.compile(r"^\s*NAS Parallel Benchmarks\s*(?:\(.*\)\s*)?[\d.]* *-- *(\S+) Benchmark", re.MULTILINE)
 _LOOP_TIME = re.compile(r"^Loop time of (\S+) on (\d+) procs for (\d+) steps with (\d+) atoms", re.MULTILINE)
@@ -23,7 +23,8 @@ def npb(text: str) -> Output:
     point = {"benchmark": title[1], "class": field("Class", text)}
     samples = {"time_s": number(field("Time in seconds", text), "Time in seconds")}
     samples["mops"] = number(field("Mop/s total", text), "Mop/s total")
-    return Output([Row({**point, "processes": int(number(field("Total processes", text), "processes"))}, samples)])
+    ran = count(field("Total processes", text), "Total processes")
+    return Output([Row({**point, "processes": ran}, samples)], processes=ran)
 
 
 def lammps(text: str) -> Output:
@@ -42,12 +43,16 @@ def lammps(text: str) -> Output:
             break
         if len(words) != len(columns):
             raise Damaged(f"a line has not the columns {', '.join(columns)}: '{line.strip()}'")
-        energies.append(f"{words[columns.index('Step')]}: {words[columns.index('TotEng')]}")
+        step, energy = words[columns.index("Step")], words[columns.index("TotEng")]
+        count(step, "Step")
+        number(energy, f"TotEng of step {step}")
+        energies.append(f"{step}: {energy}")
     if len(energies) < 2:
         raise Damaged("it has no energies before and after its run")
-    seconds, processes, steps, atoms = loops[-1]
-    point = {"processes": int(processes), "steps": int(steps), "atoms": int(atoms)}
-    return Output([Row(dict(point), {"time_s": number(seconds, "Loop time")})], ", ".join(energies))
+    seconds, ran, steps, atoms = loops[-1]
+    point = {"processes": count(ran, "procs"), "steps": count(steps, "steps"), "atoms": count(atoms, "atoms")}
+    samples = {"time_s": number(seconds, "Loop time")}
+    return Output([Row(dict(point), samples)], ", ".join(energies), point["processes"])
 
 
 def hpcc(text: str) -> Output:
@@ -63,7 +68,8 @@ def hpcc(text: str) -> Output:
         if name not in values:
             raise Damaged(f"its summary lacks {name}")
         samples[quantity] = factor * number(values[name], name)
-    return Output([Row({"processes": int(number(values.get("CommWorldProcs", ""), "CommWorldProcs"))}, samples)])
+    ran = count(values.get("CommWorldProcs", ""), "CommWorldProcs")
+    return Output([Row({"processes": ran}, samples)], processes=ran)
 
 
 HPCC_VALUES = {
@@ -85,8 +91,10 @@ def _transformed_back(text: str) -> None:
 def p3dfft(text: str) -> Output:
     """P3DFFT's test programs: a transform and back, whose largest difference they judge themselves."""
     _transformed_back(text)
-    seconds = only(r"cpu time per loop\s+\d+\s+(\S+)", text, "the time of a loop")
-    return Output([Row({}, {"time_s": number(seconds, "cpu time per loop")})])
+    seconds = only(r"cpu time per loop[ \t]+\d+[ \t]+(\S+)", text, "the time of a loop")
+    whole_lines(text)
+    samples = {"time_s": number(seconds, "cpu time per loop")}
+    return Output([Row({}, samples)], processes=processes(r"^\s*procs=\s*(\d+)\s", text))
 
 
 def p3dfft3(text: str) -> Output:
@@ -94,7 +102,8 @@ def p3dfft3(text: str) -> Output:
     _transformed_back(text)
     seconds = only(r"^Transform time \(avg/min/max\): \S+ \S+ (\S+)", text, "the time of a transform")
     whole_lines(text)
-    return Output([Row({}, {"time_s": number(seconds, "Transform time")})])
+    ran = processes(r"^P3DFFT\+\+ .* Running on (\d+) cores", text)
+    return Output([Row({}, {"time_s": number(seconds, "Transform time")})], processes=ran)
 
 
 def minife(text: str) -> Output:
@@ -102,12 +111,13 @@ def minife(text: str) -> Output:
     _says(text, r"^\s*solution matches analytic solution", "that its solution is the analytic one")
     samples = {"time_s": number(field("Total CG Time", text), "Total CG Time")}
     samples["flops"] = 1e6 * number(field("Total CG Mflops", text), "Total CG Mflops")
-    iterations, residual = field("Iterations", text), field("Final Resid Norm", text)
+    iterations, residual = count(field("Iterations", text), "Iterations"), field("Final Resid Norm", text)
     if not number(residual, "Final Resid Norm") < MINIFE_RESIDUAL:
         raise Damaged(f"its final residual is {residual}")
     if "Total Program Time" not in text:
         raise Damaged("it ends before its run did")
-    return Output([Row({}, samples)], f"{iterations} iterations, residual {residual}")
+    ran = processes(r"^\s*number of processors:\s*(\d+)\s*$", text)
+    return Output([Row({}, samples)], f"{iterations} iterations, residual {residual}", ran)
 
 
 MINIFE_RESIDUAL = 1e-3  # it stops at 200 iterations, whatever the residual
@@ -126,7 +136,9 @@ def hpcg(text: str) -> Output:
         raise Damaged(f"its final summary says {verdict[1] if verdict else 'nothing'}")
     rate = only(r"with a GFLOP/s rating of=(\S+)", text, "its rate")
     seconds = only(r"^Benchmark Time Summary::Total=(\S+)", text, "its time")
-    return Output([Row({}, {"flops": 1e9 * number(rate, "GFLOP/s rating"), "time_s": number(seconds, "Total")})])
+    whole_lines(text)
+    samples = {"flops": 1e9 * number(rate, "GFLOP/s rating"), "time_s": number(seconds, "Total")}
+    return Output([Row({}, samples)], processes=processes(r"^Machine Summary::Distributed Processes=(\d+)\s*$", text))
 
 
 def scalapack(text: str) -> Output:
@@ -135,14 +147,16 @@ def scalapack(text: str) -> Output:
     A skipped test is one that it could not run with the sizes that it was given.
     """
     counts = {
-        word: int(only(rf"^\s*(\d+) tests {what}\.$", text, f"how many tests it {word}"))
+        word: count(only(rf"^\s*(\d+) tests {what}\.$", text, f"how many tests it {word}"), f"tests {word}")
         for word, what in _SCALAPACK_COUNTS.items()
     }
     if "END OF TESTS." not in text:
         raise Damaged("it ends before its tests did")
     if counts["failed"] or counts["skipped"] or not counts["passed"]:
-        raise Damaged("its tests: " + ", ".join(f"{count} {word}" for word, count in counts.items()))
+        raise Damaged("its tests: " + ", ".join(f"{many} {word}" for word, many in counts.items()))
     residuals = re.findall(r"^WALL .* PASSED +(\S+)\s*$", text, re.MULTILINE)
+    for residual in residuals:
+        number(residual, "residual")
     said = f"{counts['passed']} tests passed"
     return Output([], f"{said}, residuals {' '.join(residuals)}" if residuals else said)
 
@@ -164,10 +178,13 @@ def himeno(text: str) -> Output:
         raise Damaged("it ends before its run did")
     whole_lines(text)
     rate = only(r"^\s*MFLOPS(?: measured )?:\s*(\S+)", measured, "its rate")
-    seconds = only(r"^\s*(?:cpu :|MFLOPS:\s*\S+\s+time\(s\):)\s*(\S+)", text, "its time")
-    return Output(
-        [Row({}, {"flops": MB * number(rate, "MFLOPS"), "time_s": number(seconds, "cpu")})], f"Gosa {rehearsal}"
-    )
+    seconds = only(r"^\s*(?:cpu :|MFLOPS:\s*\S+\s+time\(s\):)\s*(\S+)", _after_rehearsal(text), "its time")
+    samples = {"flops": MB * number(rate, "MFLOPS"), "time_s": number(seconds, "cpu")}
+    return Output([Row({}, samples)], f"Gosa {rehearsal}")
+
+
+def _after_rehearsal(text: str) -> str:
+    return text.partition("start the actual measurement")[2]
 
 
 def _says(text: str, pattern: str, what: str) -> None:

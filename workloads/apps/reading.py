@@ -27,10 +27,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Output:
-    """A whole output: its rows, and the result by which launches are compared (empty: there is only a verification)."""
+    """A whole output: its rows, and the result by which launches are compared (empty: there is only a verification).
+
+    `processes`: on how many it ran by its own words; 0 if it says nothing of it.
+    """
 
     rows: list[Row]
     result: str = ""
+    processes: int = 0
 
 
 Parser = Callable[[str], Output]
@@ -45,17 +49,29 @@ class Column:
 
 
 US, PERCENT, MB = 1e-6, 0.01, 1e6
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eEdD][+-]?[0-9]+)?")
+_COUNT = re.compile(r"[0-9]{1,18}")
 
 
 def number(text: str, where: str) -> float:
     """A finite number, as Fortran writes it, too. Raises Damaged."""
-    try:
-        value = float(re.sub("[dD]", "e", text))
-    except ValueError:
-        value = math.nan
+    value = float(re.sub("[dD]", "e", text)) if _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
         raise Damaged(f"{where}: '{text[:LONGEST]}' is no number")
     return value
+
+
+def count(text: str, where: str) -> int:
+    """How many: digits and nothing else. Raises Damaged."""
+    if not _COUNT.fullmatch(text):
+        raise Damaged(f"{where}: '{text[:LONGEST]}' does not say how many")
+    return int(text)
+
+
+def processes(pattern: str, text: str) -> int:
+    """What the last match of `pattern` says, as its group, of the number of processes; 0 where there is none."""
+    found = re.findall(pattern, text, re.MULTILINE)
+    return count(found[-1], "number of processes") if found else 0
 
 
 def whole_lines(text: str) -> None:
@@ -66,7 +82,7 @@ def whole_lines(text: str) -> None:
 
 def field(name: str, text: str) -> str:
     """The word after `name`, an equals sign or colon between, of the last line that begins so. Raises Damaged."""
-    found = re.findall(rf"^\s*{re.escape(name)}\s*[=:]\s*(\S+)", text, re.MULTILINE)
+    found = re.findall(rf"^[ \t]*{re.escape(name)}[ \t]*[=:][ \t]*(\S+)", text, re.MULTILINE)
     if not found:
         raise Damaged(f"it lacks '{name}'")
     return str(found[-1])

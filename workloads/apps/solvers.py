@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 
-from workloads.apps.reading import Damaged, Output, Row, number, only, whole_lines
+from workloads.apps.reading import Damaged, Output, Row, count, number, only, processes, whole_lines
 
 
 def dolfinx(text: str) -> Output:
     """FEniCSx's scaling test: the wall time of its solver; iterations and the solution's norm are its result."""
-    iterations = only(r"Number of Krylov iterations:\s*(\d+)", text, "the number of iterations")
-    norm = only(r"Solution norm:\s*(\S+)", text, "the solution's norm")
+    iterations = only(r"Number of Krylov iterations:[ \t]*(\S+)", text, "the number of iterations")
+    norm = only(r"Solution norm:[ \t]*(\S+)", text, "the solution's norm")
+    count(iterations, "Number of Krylov iterations")
     if not number(norm, "Solution norm") > 0:
         raise Damaged(f"its solution's norm is {norm}")
     lines = [line.split("|") for line in text.splitlines() if line.startswith("ZZZ Solve")]
@@ -19,7 +20,9 @@ def dolfinx(text: str) -> Output:
     if len(words) < 3:
         raise Damaged("it lacks the time of its solver")
     whole_lines(text)
-    return Output([Row({}, {"time_s": number(words[-1], "ZZZ Solve")})], f"{iterations} iterations, norm {norm}")
+    samples = {"time_s": number(words[-1], "ZZZ Solve")}
+    ran = processes(r"^\s*Num processes:\s*(\d+)\s*$", text)
+    return Output([Row({}, samples)], f"{iterations} iterations, norm {norm}", ran)
 
 
 def openfoam(text: str) -> Output:
@@ -29,8 +32,8 @@ def openfoam(text: str) -> Output:
         raise Damaged("it says FOAM FATAL")
     if not re.search(r"^End\s*$", text, re.MULTILINE):
         raise Damaged("it ends before its run did")
-    seconds = only(r"^ExecutionTime = (\S+) s", text, "its time")
     step = text.rpartition("\nTime = ")[2]
+    seconds = only(r"^ExecutionTime = (\S+) s", step, "the time of its last step")
     residuals = re.findall(r"Solving for (\w+), Initial residual = (\S+), Final residual = (\S+),", step)
     if not residuals:
         raise Damaged("its last step has no residuals")
@@ -38,7 +41,10 @@ def openfoam(text: str) -> Output:
         for value in values:
             number(value, f"residual of {name}")
     said = ", ".join(f"{name} {first} {last}" for name, first, last in residuals)
-    return Output([Row({}, {"cpu_s": number(seconds, "ExecutionTime")})], f"{step.split()[0]} s: {said}")
+    at = step.split()[0].removesuffix("s")
+    number(at, "Time")
+    ran = processes(r"^nProcs : (\d+)\s*$", text)
+    return Output([Row({}, {"cpu_s": number(seconds, "ExecutionTime")})], f"{at} s: {said}", ran)
 
 
 def quantum_espresso(text: str) -> Output:
@@ -52,7 +58,14 @@ def quantum_espresso(text: str) -> Output:
     cpu = only(r"^\s+PWSCF\s+:\s+(.*?)\s*CPU", text, "its time")
     decade = f"1e-{_decade(number(accuracy, 'accuracy')):02d}"
     samples = {"time_s": _clock(wall), "cpu_s": _clock(cpu)}
-    return Output([Row({}, samples)], f"{energy} Ry, accuracy below {decade}")
+    return Output([Row({}, samples)], f"{energy} Ry, accuracy below {decade}", _processes_of_espresso(text))
+
+
+def _processes_of_espresso(text: str) -> int:
+    """Beside threads it says first on how many cores it runs, and then on how many processes."""
+    if re.search(r"^\s+Serial (?:multi-threaded )?version", text, re.MULTILINE):
+        return 1
+    return processes(r"^\s+(?:Number of MPI processes:|Parallel version \(MPI.*\), running on)\s+(\d+)", text)
 
 
 def _decade(value: float) -> int:
@@ -81,8 +94,11 @@ def meep(text: str) -> Output:
     if not fields:
         raise Damaged("it lacks the fields")
     for at, value in fields:
+        number(at, "time of a field")
         number(value, f"field at {at}")
-    return Output([Row({}, {"time_s": number(seconds, "Elapsed run time")})], ", ".join(f"{t}: {v}" for t, v in fields))
+    samples = {"time_s": number(seconds, "Elapsed run time")}
+    ran = processes(r"^Using MPI version \S+, (\d+) processes", text) or 1  # a build without MPI says nothing
+    return Output([Row({}, samples)], ", ".join(f"{t}: {v}" for t, v in fields), ran)
 
 
 def nwchem(text: str) -> Output:
@@ -90,4 +106,5 @@ def nwchem(text: str) -> Output:
     first, so that the order in which they are added is another in every run."""
     energy = number(only(r"^\s*Total SCF energy =\s+(\S+)", text, "the total energy"), "total energy")
     seconds = only(r"^ Total times\s+cpu:.*wall:\s+(\S+)s", text, "its time")
-    return Output([Row({}, {"time_s": number(seconds, "Total times")})], f"{energy:.8f} hartree")
+    samples = {"time_s": number(seconds, "Total times")}
+    return Output([Row({}, samples)], f"{energy:.8f} hartree", processes(r"^\s*nproc\s+=\s+(\d+)\s*$", text))

@@ -8,7 +8,20 @@ from __future__ import annotations
 
 import re
 
-from workloads.apps.reading import MB, PERCENT, US, Column, Damaged, Output, Row, Value, number, whole_lines
+from workloads.apps.reading import (
+    LONGEST,
+    MB,
+    PERCENT,
+    US,
+    Column,
+    Damaged,
+    Output,
+    Row,
+    Value,
+    count,
+    number,
+    whole_lines,
+)
 
 OSU_COLUMNS = {
     "Latency (us)": Column("latency_s", US),
@@ -47,6 +60,7 @@ IMB_FAILED = ("out-of-mem.", "time-out.", "int-overflow.", "int-overflow")
 IMB_END = "# All processes entering MPI_Finalize"
 _IMB_TITLE = re.compile(r"^# Benchmarking (\S+)")
 _IMB_PROCESSES = re.compile(r"^# #processes = (\d+)")
+_IMB_WAITING = re.compile(r"^# \( *(\d+) additional processes")
 _IMB_MODE = re.compile(r"^#\s+MODE: (\S+)")
 _IMB_HEAD = ("#bytes", "#repetitions")
 _IMB_WITHOUT_END = "MT part"
@@ -78,7 +92,7 @@ def osu(text: str) -> Output:
 def _osu_row(benchmark: str, columns: list[str], line: str) -> Row:
     words = line.split()
     if not columns or len(words) != len(columns) or not words[0].isdigit():
-        raise Damaged(f"a line has not the columns {', '.join(columns) or 'of any head'}: '{line.strip()}'")
+        raise Damaged(f"a line has not the columns {', '.join(columns) or 'of any head'}: '{line.strip()[:LONGEST]}'")
     values = dict(zip(columns, words, strict=True))
     if (said := values.get(VALIDATION, "Pass")) != "Pass":
         raise Damaged(f"its own validation says {said} of messages of {words[0]} bytes")
@@ -88,7 +102,7 @@ def _osu_row(benchmark: str, columns: list[str], line: str) -> Row:
     }
     if not samples:
         raise Damaged(f"no column of {', '.join(columns)} is known")
-    return Row({"benchmark": benchmark, "size_bytes": int(words[0])}, samples)
+    return Row({"benchmark": benchmark, "size_bytes": count(words[0], "Size")}, samples)
 
 
 def imb(text: str) -> Output:
@@ -99,12 +113,16 @@ def imb(text: str) -> Output:
     heads: dict[str, Value] = {}
     columns: list[str] = []
     rows = []
+    ran = running = 0
     for line in text.splitlines():
         words = line.split()
         if found := _IMB_TITLE.match(line):
             heads, columns = {"benchmark": found[1]}, []
         elif found := _IMB_PROCESSES.match(line):
-            heads["processes"] = int(found[1])
+            heads["processes"] = running = count(found[1], "#processes")
+            ran = max(ran, running)
+        elif found := _IMB_WAITING.match(line):
+            ran = max(ran, running + count(found[1], "additional processes"))
         elif found := _IMB_MODE.match(line):
             heads["mode"] = found[1]
         elif words and words[0] in _IMB_HEAD:
@@ -116,19 +134,19 @@ def imb(text: str) -> Output:
     whole_lines(text)
     if not rows:
         raise Damaged("it has no line of results")
-    return Output(rows)
+    return Output(rows, processes=ran)
 
 
 def _imb_row(heads: dict[str, Value], columns: list[str], words: list[str]) -> Row:
     values = dict(zip(columns, words, strict=False))
     point = dict(heads)
     if "#bytes" in values:
-        point |= {"size_bytes": int(number(values["#bytes"], "#bytes"))}
+        point |= {"size_bytes": count(values["#bytes"], "#bytes")}
     if failed := next((word for word in words if word.rstrip(";") in IMB_FAILED), ""):
         return Row(point, {}, f"it says '{failed.rstrip(';')}'")
     if len(words) != len(columns):
-        raise Damaged(f"a line has not the columns {', '.join(columns)}: '{' '.join(words)}'")
+        raise Damaged(f"a line has not the columns {', '.join(columns)}: '{' '.join(words)[:LONGEST]}'")
     if number(values.get("defects", "0"), "defects") > 0:
-        raise Damaged(f"its own check found {values['defects']} defects in {point['benchmark']}")
+        raise Damaged(f"its own check found {values['defects']} defects in {point.get('benchmark', 'one of its own')}")
     known = [name for name in columns if name in IMB_COLUMNS]
     return Row(point, {IMB_COLUMNS[n].quantity: IMB_COLUMNS[n].factor * number(values[n], n) for n in known})
