@@ -23,7 +23,14 @@ CALLERS_PYTHONPATH = "OVERLAP_BENCH_PYTHONPATH"  # what PYTHONPATH was before th
 LOOK_LIMIT_S = 30.0
 LONGEST = 120  # characters of somebody's output within a sentence
 
-_MPI_LIBRARY = re.compile(r"^\s*(lib(?:mpi|mpich)\.so[.\d]*) => (.+?)(?: \(0x[0-9a-f]+\))?$", re.MULTILINE)
+# As the engine knows them (progress_engine/src/mpi/abi.cpp): cray-mpich's have the compiler in their names, and one of
+# the standard's own ABI is called libmpi_abi.
+_COMPILERS = "cray|gnu|intel|nvidia|amd|aocc|pgi|allinea"
+_MPI_LIBRARY = re.compile(
+    rf"^\s*(lib(?:(?:mpi|mpich)(?:_(?:{_COMPILERS})[_\d]*)?|mpi_abi|mpi_ibm)\.so[.\d]*)"
+    r" => (.+?)(?: \(0x[0-9a-f]+\))?$",
+    re.MULTILINE,
+)
 _LACKING = re.compile(r"^\s*(\S+) => not found$", re.MULTILINE)
 _ASK_VERSION = """
 import ctypes, sys

@@ -7,6 +7,7 @@ No MPI is in it: the programs are of a shell, and so is what stands in for progr
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -196,6 +197,33 @@ def test_the_loader_says_which_mpi_a_program_has(library: str, said: str) -> Non
     found = foreign.another_mpi(str(mpi.bin / "mpivars"), library, mpi.shell_environment())
     assert found.startswith(said) and bool(found) == bool(said)
     assert foreign.another_mpi("/bin/sh", library, mpi.shell_environment()) == ""
+
+
+ABI = ROOT / "progress_engine" / "tests" / "abi_test.cpp"
+
+
+def names(which: str) -> list[str]:
+    """The names of libraries that the engine's own test says are, or are none, of an MPI's C functions."""
+    (found,) = re.findall(
+        rf"for \(const char\* name : \{{([^}}]*)\}}\)\s*EXPECT_{which}\(is_mpi_library", ABI.read_text()
+    )
+    return re.findall(r'"([^"]+)"', found)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("which", ["TRUE", "FALSE"])
+def test_libraries_are_known_by_the_names_that_the_engine_knows(tmp_path: Path, which: str) -> None:
+    """A program of cray-mpich's, say: what it links is asked for its version, whatever its library is called."""
+    mpi = MPIS["mpich"]
+    if not mpi.installed():
+        pytest.skip("MPICH (PyPI) is not installed")
+    ldd = tmp_path / "ldd"
+    for name in names(which):
+        file = Path(name).name
+        ldd.write_text(f"#!/bin/sh\necho '\t{file} => {mpi.prefix}/lib/libmpi.so.12 (0x00007f0000000000)'\n")
+        ldd.chmod(0o755)
+        found = foreign.another_mpi("/bin/sh", "CRAY MPICH", {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+        assert found.startswith("it links another MPI: ") == (which == "TRUE"), name
 
 
 OUTPUTS = ROOT / "workloads" / "apps" / "tests" / "outputs"
