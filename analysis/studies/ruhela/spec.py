@@ -36,11 +36,15 @@ PRESETS = ("off", "explicit", "thread", "timer", "idle", "mwait", "adaptive", "o
 
 @dataclass(frozen=True)
 class Counterpart:
-    """What stands for some of SPEC's codes, `study` its name in the records; nothing where none is run, for `why`."""
+    """What stands for some of SPEC's codes, `study` its name in the records; nothing where none was found, for `why`.
+
+    `by_hand`: the code of `./bench apps` that stands for them and is no study; its row there says how it is run.
+    """
 
     theirs: tuple[str, ...]
     field: str
     study: str = ""
+    by_hand: str = ""
     why: str = ""
 
 
@@ -51,8 +55,8 @@ COUNTERPARTS = (
     Counterpart(("113.GemsFDTD", "145.lGemsFDTD"), "electromagnetics", "spec-meep-waveguide"),
     Counterpart(("130.socorro",), "electronic structure", "spec-quantum-espresso-silicon"),
     Counterpart(("137.lu",), "fluid dynamics", "spec-npb-original-lu"),
-    Counterpart(("122.tachyon",), "ray tracing", why="Debian's Tachyon is linked to a serial library: not run"),
-    Counterpart(("125.RAxML",), "phylogenetics", why="ExaML wants an alignment and a tree of one's own: not run"),
+    Counterpart(("122.tachyon",), "ray tracing", by_hand="tachyon"),
+    Counterpart(("125.RAxML",), "phylogenetics", by_hand="examl"),
     Counterpart(("104.milc", "142.dmilc"), "lattice QCD", why="no packaged counterpart was found"),
     Counterpart(("121.pop2",), "ocean", why="no packaged counterpart was found"),
     Counterpart(("127.wrf2", "147.l2wrf2"), "weather", why="no packaged counterpart was found"),
@@ -198,8 +202,12 @@ def _mapping(recorded: Sequence[str]) -> str:
         for part in COUNTERPARTS
         if part.study
     ]
+    by_hand = [f"{' and '.join(part.theirs)} ({part.field}): {part.by_hand}" for part in COUNTERPARTS if part.by_hand]
     lacks = [f"{' and '.join(part.theirs)} ({part.field}): {part.why}" for part in COUNTERPARTS if part.why]
-    return f"What stands for SPEC's codes: {'; '.join(stands)}. Without a counterpart: {'; '.join(lacks)}."
+    return (
+        f"What stands for SPEC's codes: {'; '.join(stands)}. Not measured, run by hand as ./bench apps says: "
+        f"{'; '.join(by_hand)}. Without a counterpart: {'; '.join(lacks)}."
+    )
 
 
 CHAPTER = Chapter("R4", ("spec-*",), PAPER, "SPEC MPI2007 or its open substitute", CLAIMS, (draw,))
