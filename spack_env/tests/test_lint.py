@@ -14,6 +14,8 @@ from harness.base.paths import ROOT
 from spack_env.lint import load, problems
 from spack_env.make_site import MPI_PACKAGES, TEMPLATES, merge, templates
 from spack_env.table import ENVIRONMENTS
+from workloads.apps.kernels import NPB
+from workloads.apps.table import CODES
 
 ENVIRONMENTS_DIR = ROOT / "spack_env" / "environments"
 PACKAGES = ROOT / "spack_env" / "repo" / "spack_repo" / "overlap_bench" / "packages"
@@ -93,6 +95,24 @@ def test_lint_of_an_environment(name: str) -> None:
     assert (ours <= names) == bool(ENVIRONMENTS[name].library)
     for included in tree["include"]:
         assert (ENVIRONMENTS_DIR / name / included["path"]).is_file()
+
+
+BY_THEMSELVES = {"fenics-dolfinx", "openfoam", "quantum-espresso", "meep", "nwchem"}  # why: its spack.yaml says it
+
+
+def test_the_environment_of_other_peoples_codes_has_all_that_are_run() -> None:
+    """As workloads/apps says that each is installed; of NPB every program and class, since each is built for one."""
+    specs: list[str] = environment("third-party")["specs"]
+    assert set(specs) >= {code.spack for code in CODES if code.spack and code is not NPB} - BY_THEMSELVES
+    assert {spec.split()[0] for spec in specs} == {
+        code.spack.split()[0] for code in CODES if code.spack
+    } - BY_THEMSELVES
+    (npb,) = [spec.split() for spec in specs if spec.startswith("npb ")]
+    assert set(NPB.spack.split()) <= set(npb)
+    built = {name: set(values.split(",")) for name, _, values in (word.partition("=") for word in npb)}
+    programs = [case.program.split(".") for case in NPB.cases]
+    assert {name for name, _, _ in programs} <= built["names"]
+    assert {size for _, size, _ in programs} <= built["classes"]
 
 
 def test_lint_of_what_the_environments_share() -> None:
