@@ -7,12 +7,14 @@ The stand-in reads the configuration, runs its submit line for each code, and le
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.base import process
 from harness.base.paths import ROOT
 from harness.job import records
 from harness.job.plan import Plan, interleave
@@ -37,8 +39,10 @@ cp $config kept.$action
 echo $action $size $ranks$codes >> calls
 [ $action = build ] && exit ${BUILD_STATUS:-0}
 [ -n "$RUN_STATUS" ] && exit $RUN_STATUS
+[ -n "$LASTS_S" ] && { touch lasts; sleep $LASTS_S; }
 result=result/MPIM2007.$(printf %03d $(ls result | wc -l)).$size.rsf
 echo "# written by a stand-in for runspec" > $result
+echo "spec.mpi2007.ext: $(sed -n 's/^ext = //p' $config)" >> $result
 for code in $codes; do
   submit=$(sed -n 's/^submit = //p' $config)
   eval "${submit/\\$command/echo ran $code}" >> ran
@@ -47,6 +51,9 @@ for code in $codes; do
     echo "spec.mpi2007.results.${code/./_}.base.000.$field" >> $result
   done
 done
+others=${result/2007./2007.9}
+[ -n "$OTHERS" ] && sed 's/^spec.mpi2007.ext: .*/spec.mpi2007.ext: others/; s/time: 1.5/time: 9/' $result > $others
+exit 0
 """
 # As progress-run, for each rank's report.
 PROGRESS_RUN = """#!/bin/sh
@@ -160,6 +167,58 @@ def test_a_runspec_that_fails_is_a_sentence(
     assert status == 1
     assert {line["reason"] for found in lines.values() for line in found} == {said}
     assert not list((installation / "config").iterdir())
+
+
+def test_the_result_file_of_a_run_on_another_mpi_is_not_its_own(
+    plan: Plan, installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHERS", "1")
+    status, lines = run(plan, installation, tmp_path)
+    assert status == 0
+    assert {line["samples"]["time_s"][0] for found in lines.values() for line in found} == {1.5}
+
+
+def driver(installation: Path, *submit: str, action: str = "run") -> list[str]:
+    """A call of the driver by itself."""
+    script = ROOT / "workloads" / "apps" / "runspec.py"
+    options = [f"--program={installation}/bin/runspec", "--label=mpich", "--size=mtest", "--ranks=2"]
+    return [sys.executable, str(script), action, *options, "137.lu", "--", *submit]
+
+
+def test_a_run_that_is_given_up_takes_its_configuration_away(
+    installation: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LASTS_S", "60")
+    with process.group(driver(installation, "env", "$command"), grace_s=20.0):
+        given_up = time.monotonic() + 60
+        while not (installation / "lasts").exists():
+            assert time.monotonic() < given_up
+            time.sleep(0.02)
+        assert len(list((installation / "config").iterdir())) == 1
+    assert not list((installation / "config").iterdir())
+
+
+def test_what_a_site_gives_counts_for_every_code_and_wins(
+    installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = tmp_path / "flags"
+    flags.write_text("OPTIMIZE = -O3\n")
+    monkeypatch.setenv("SPEC_MPI2007_FLAGS", str(flags))
+    assert process.answer(driver(installation, action="build"), 60.0).status == 0
+    lines = [line for line in (installation / "kept.build").read_text().splitlines() if line.strip()]
+    assert lines[-2:] == ["default=default=default=default:", "OPTIMIZE = -O3"]
+    flags.write_bytes(b"OPTIMIZE = \xff\n")
+    said = process.answer(driver(installation, action="build"), 60.0)
+    assert (said.status, said.err.count("\n")) == (2, 1)
+    assert said.err.startswith("SPEC's configuration cannot be written")
+
+
+@pytest.mark.parametrize("word", ["/scratch/#1/report", "two\nlines"])
+def test_a_word_that_a_configuration_would_cut_off_is_refused(installation: Path, word: str) -> None:
+    said = process.answer(driver(installation, "env", word, "$command"), 60.0)
+    assert (said.status, said.err.count("\n")) == (2, 1)
+    assert "cannot hold a # or the end of a line" in said.err
+    assert not (installation / "calls").exists()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +20,9 @@ from pathlib import Path
 FLAGS = "SPEC_MPI2007_FLAGS"  # names a file with what a site's compilers need, put behind what is here
 COMMAND = "$command"
 RESULTS = (".rsf", ".csv")
+LABEL = re.compile(r"^spec\.mpi2007\.ext:[ \t]*(\S+)", re.MULTILINE)
+NO_PLACE = "#\n"  # a comment begins there, or the value ends
+EVERY = "default=default=default=default:"
 
 CONFIGURATION = """# Written by Overlap Bench; each run writes its own.
 action = validate
@@ -58,18 +64,22 @@ def main(arguments: list[str]) -> int:
     if asked.action == "run" and submit[-1:] != [COMMAND]:
         print(f"behind -- the command is wanted that launches a code, {COMMAND} its last word", file=sys.stderr)
         return 2
-    try:
-        configuration = _configure(folder, asked.label, submit)
-    except OSError as error:
-        print(f"SPEC's configuration cannot be written: {error}", file=sys.stderr)
+    if wrong := next((word for word in submit if set(word) & set(NO_PLACE)), ""):
+        print(f"SPEC's configuration cannot hold a # or the end of a line: {wrong!r}", file=sys.stderr)
         return 2
+    own = f"overlap-bench-{asked.label}-{socket.gethostname()}-{os.getpid()}.cfg"  # of this process alone
+    configuration = folder / "config" / own
     try:
+        _configure(configuration, asked.label, submit)
         before = set(_results(folder))
         status = _runspec(folder, asked, configuration)
         if asked.action == "run":
-            _tell(asked.size, sorted(set(_results(folder)) - before))
+            _tell(asked.size, asked.label, set(_results(folder)) - before)
+    except (OSError, UnicodeError) as error:
+        print(f"SPEC's configuration cannot be written, or its results cannot be read: {error}", file=sys.stderr)
+        return 2
     finally:
-        configuration.unlink()
+        configuration.unlink(missing_ok=True)
     return status
 
 
@@ -89,17 +99,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _configure(folder: Path, label: str, submit: list[str]) -> Path:
-    """A configuration of this process's own, whole or not there."""
+def _configure(place: Path, label: str, submit: list[str]) -> None:
+    """What a site gives counts for every code until it names a section of its own, and comes last, so that it wins."""
     words = [*(_literal(word) for word in submit[:-1]), COMMAND]
     text = CONFIGURATION.format(label=label, submit=" ".join(words))
     if flags := os.environ.get(FLAGS):
-        text += f"\n{Path(flags).read_text()}"
-    place = folder / "config" / f"overlap-bench-{label}-{os.getpid()}.cfg"
-    new = place.with_suffix(".new")
-    new.write_text(text)
-    new.rename(place)
-    return place
+        text += f"\n{EVERY}\n{Path(flags).read_text()}"
+    place.write_text(text)
 
 
 def _literal(word: str) -> str:
@@ -127,14 +133,24 @@ def _results(folder: Path) -> list[Path]:
     return [path for ending in RESULTS for path in (folder / "result").glob(f"*{ending}")]
 
 
-def _tell(size: str, found: list[Path]) -> None:
-    """The run's result file on stdout, raw if there is one; nothing if it left none."""
+def _tell(size: str, label: str, found: set[Path]) -> None:
+    """The run's result file on stdout, the newest, raw if there is one; nothing if it left none. Runs on another MPI
+    may leave theirs in the same folder at the same time."""
     for ending in RESULTS:
-        for path in [path for path in found if path.suffix == ending][-1:]:
-            print(f"\noverlap-bench: SPEC MPI2007 {size}, an estimate: {path.name}", flush=True)
-            print(path.read_text(errors="replace"), flush=True)
-            return
+        newest = sorted((path for path in found if path.suffix == ending), key=lambda path: path.stat().st_mtime_ns)
+        for path in reversed(newest):
+            text = path.read_text(errors="replace")
+            of = LABEL.search(text)
+            if of is None or of[1] == label:
+                print(f"\noverlap-bench: SPEC MPI2007 {size}, an estimate: {path.name}", flush=True)
+                print(text, flush=True)
+                return
+
+
+def _stop(*_: object) -> None:
+    sys.exit(128 + signal.SIGTERM)
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stop)  # what is given up takes its configuration away, too
     sys.exit(main(sys.argv[1:]))

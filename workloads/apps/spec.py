@@ -26,6 +26,7 @@ GOOD = "S"
 BEGIN = re.compile(r"^overlap-bench: SPEC MPI2007 (\w+), an estimate: (\S+)$", re.MULTILINE)
 _RAW = re.compile(r"^spec\.mpi2007\.results\.(\w+)\.base\.(\d+)\.(\w+):[ \t]*(.*)$", re.MULTILINE)
 _TABLE, _NAME = "Full Results Table", "Benchmark"
+ESTIMATED = "Est. "  # what newer tools of SPEC's put before the columns of a run that is not compliant
 _WORDS = {
     "CE": "it was not built", "RE": "it failed", "VE": "its own verification says that its results are wrong",
     "NR": "it was not run", "NC": "it did not come to its end", "MR": "its parts were run by halves",
@@ -64,7 +65,7 @@ def _of_csv(text: str, size: str) -> list[Row]:
     heads = [index for index, line in enumerate(lines) if index > start and line and line[0] == _NAME]
     if not heads:
         raise Damaged(f"its {_TABLE} has no head")
-    columns = lines[heads[0]]
+    columns = [name.removeprefix(ESTIMATED) for name in lines[heads[0]]]
     rows = {}
     for line in lines[heads[0] + 1 :]:
         if len(line) < len(columns):

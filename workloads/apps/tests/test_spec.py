@@ -46,6 +46,15 @@ def test_what_is_damaged_is_a_sentence(name: str, old: str, new: str, said: str)
         spec.results(text.replace(old, new))
 
 
+def test_columns_that_call_themselves_estimates_are_the_same() -> None:
+    text = printed("mpi2007.csv")
+    estimated = text.replace(
+        '"Base Run Time","Base Ratio","Base Sel', '"Est. Base Run Time","Est. Base Ratio","Base Sel'
+    )
+    assert estimated != text
+    assert spec.results(estimated) == spec.results(text)
+
+
 def test_where_there_is_no_licence_the_reason_says_so() -> None:
     assert spec.SPEC_MPI2007.absent().startswith("not found: licensed: SPEC_MPI2007, or apps in the site's file")
 
