@@ -27,7 +27,7 @@ from harness.base.mpis import MPIS, Where, passed_on
 from harness.base.paths import ROOT
 from harness.job import records
 from harness.job.plan import Arm, Gate, Launch, Plan, Platform, Point, Sampler, gate_schedule, simulated_point_s
-from harness.job.program import Program, another_mpi
+from harness.job.program import Program
 from harness.job.race import Race, last_block
 from harness.job.reap import MARK
 from reframe_checks import foreign_case, own_session, performance
@@ -35,7 +35,7 @@ from reframe_checks.features import ALWAYS, valid_systems, why_not
 from reframe_checks.programs import Programs
 from reframe_checks.study import Scale, Study
 from reframe_checks.systems.extras import extras_of_environment, extras_of_partition
-from workloads.apps.find import find
+from workloads.apps.find import every
 from workloads.apps.table import CASES
 
 SEPARATOR = ";"  # between settings: their values hold commas
@@ -155,12 +155,11 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         code, case = CASES[self.study.case]
         case = replace(case, ranks=self.study.tasks(self.nodes))
         environ = self._environ_extras
-        found = find(code, case.programs(), environ.get("apps"))
-        if found is None:
-            return code.absent()
         libraries = self._loading(environ) | {name: str(value) for name, value in self.current_environ.env_vars.items()}
-        if wrong := another_mpi(str(found.path), environ["library"], dict(os.environ) | libraries):
-            return f"{found.path} ({found.where}): {wrong}"
+        places = every(code, case.programs(), environ.get("apps"))
+        found = foreign_case.of_mpi(places, environ["library"], dict(os.environ) | libraries)
+        if isinstance(found, str):
+            return found or code.absent()
         made = foreign_case.program(code, case, found, self.chosen.points(), Path(self.stagedir), environ)
         if isinstance(made, str):
             return made

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.mpis import MPIS
-from harness.job.program import Program
+from harness.job.program import Program, another_mpi
 from workloads import apps
 from workloads.apps.find import Found, beside, find
 from workloads.apps.model import Case, Code
@@ -29,10 +29,10 @@ def program(
         return absent
     helpers = []
     for name, *arguments in case.prepare:
-        helper = find(code, [name], folders)
-        if helper is None:
+        helper = _helper(code, name, found, folders)
+        if not helper:
             return f"its {name} is not found; install it with: {code.how_to_get()}"
-        helpers.append([str(helper.path), *arguments])
+        helpers.append([helper, *arguments])
     words = case.words(points)
     if not case.driver:
         return Program([str(found.path), *words], str(folder), case.ranks, case=case.name, prepare=helpers)
@@ -48,6 +48,18 @@ def program(
     )
 
 
+def of_mpi(places: Sequence[Found], library: str, environ: Mapping[str, str]) -> Found | str:
+    """The first that does not run on another MPI than the one whose version holds the word `library`; or why none does,
+    empty where there is none at all."""
+    reasons = []
+    for found in places:
+        wrong = another_mpi(str(found.path), library, environ)
+        if not wrong:
+            return found
+        reasons.append(f"{found.path} ({found.where}): {wrong}")
+    return "; ".join(reasons)
+
+
 def environment(case: Case, found: Found, mpi: str) -> dict[str, str]:
     """What it is given, and where its installation is, unless the caller's environment says that; for a driver, which
     builds, the compilers of this MPI, if they are the harness's own."""
@@ -55,6 +67,14 @@ def environment(case: Case, found: Found, mpi: str) -> dict[str, str]:
     there = {name: str(folder) for name, folder in near.items() if folder.is_dir() and name not in os.environ}
     compilers = {"PATH": MPIS[mpi].shell_environment()["PATH"]} if case.driver and mpi in MPIS else {}
     return dict(case.environment) | there | compilers
+
+
+def _helper(code: Code, name: str, found: Found, folders: Mapping[str, str] | None) -> str:
+    """A program that prepares the case: of the same installation, if there are several."""
+    if near := shutil.which(name, path=str(found.path.parent)):
+        return near
+    elsewhere = find(code, [name], folders)
+    return str(elsewhere.path) if elsewhere else ""
 
 
 def _fill(case: Case, found: Found, folder: Path) -> str:

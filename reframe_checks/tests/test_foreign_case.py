@@ -18,12 +18,18 @@ from harness.sites.systems import by_name
 from reframe_checks import foreign_case
 from reframe_checks.base_check import WorkloadCheck
 from reframe_checks.catalogue import studies
-from workloads.apps.find import Found
+from workloads.apps.find import Found, every
 from workloads.apps.model import Case, Code
 from workloads.apps.table import CASES
 
 ENVIRON = {"mpi": "mpich"}
 Make = Callable[..., Path]
+
+
+def executable(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
 
 
 @pytest.fixture
@@ -32,10 +38,7 @@ def made(tmp_path: Path) -> Make:
 
     def make(*names: str) -> Path:
         for name in names:
-            program = tmp_path / "usr" / "bin" / name
-            program.parent.mkdir(parents=True, exist_ok=True)
-            program.write_text("#!/bin/sh\n")
-            program.chmod(0o755)
+            executable(tmp_path / "usr" / "bin" / name, "#!/bin/sh\n")
         return tmp_path / "usr"
 
     return make
@@ -79,6 +82,40 @@ def test_a_file_of_its_installation_is_copied_or_named(made: Make, tmp_path: Pat
     pseudo.write_text("silicon")
     assert isinstance(of(code, case, usr, tmp_path / "stage"), Program)
     assert (tmp_path / "stage" / "Si.pz-vbc.UPF").read_text() == "silicon"
+
+
+SPACK = """#!/bin/sh
+[ "$*" = "find --format {{prefix}} openfoam" ] || exit 1
+printf '%s\\n' {root}/of-cray {root}/of-mpich
+"""
+
+
+def test_of_several_installations_in_spack_the_one_for_the_mpi_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, case = CASES["openfoam-cavity"]
+    for name in ("of-cray", "of-mpich"):
+        for program in ("icoFoam", "blockMesh", "decomposePar"):
+            executable(tmp_path / name / "bin" / program, "#!/bin/sh\n")
+    executable(tmp_path / "spack", SPACK.format(root=tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    places = every(code, case.programs())
+    assert [place.path.parent.parent.name for place in places] == ["of-cray", "of-mpich"]
+
+    def linked(program: str, library: str, _: object) -> str:
+        return "" if library in program else f"it links another MPI, not {library}"
+
+    monkeypatch.setattr(foreign_case, "another_mpi", linked)
+    found = foreign_case.of_mpi(places, "mpich", {})
+    assert isinstance(found, Found)
+    assert found.path == tmp_path / "of-mpich" / "bin" / "icoFoam"
+    (tmp_path / "stage").mkdir()
+    made = foreign_case.program(code, case, found, [], tmp_path / "stage", ENVIRON)
+    assert isinstance(made, Program)
+    assert {Path(words[0]).parent for words in made.prepare} == {found.path.parent}, "its helpers are its own"
+    said = foreign_case.of_mpi(places, "intel", {})
+    assert said == "; ".join(f"{place.path} (Spack): it links another MPI, not intel" for place in places)
+    assert foreign_case.of_mpi([], "mpich", {}) == ""
 
 
 def test_what_it_asks_its_environment_for(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,11 @@ class Found:
 
 def find(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | None = None) -> Found | None:
     """The first of a code's programs, or of these `names`, that is here. `folders`: code -> where a site has it."""
+    return next(iter(every(code, names, folders)), None)
+
+
+def every(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | None = None) -> list[Found]:
+    """The same in each of Spack's installations, which may be one for each MPI, where it is nowhere else."""
     wanted = tuple(names) or code.names
     places = [
         *([(str(folder), "the site's file") for folder in _with_bin((folders or {}).get(code.name))]),
@@ -49,7 +54,7 @@ def find(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | Non
     for path, where in places:
         for name in wanted:
             if found := shutil.which(name, path=path):
-                return Found(Path(found).absolute(), where)
+                return [Found(Path(found).absolute(), where)]
     return _in_spack(code, wanted)
 
 
@@ -78,21 +83,20 @@ def _with_bin(folder: str | None) -> list[Path]:
     return [Path(folder), Path(folder) / "bin"] if folder else []
 
 
-def _in_spack(code: Code, names: Sequence[str]) -> Found | None:
+def _in_spack(code: Code, names: Sequence[str]) -> list[Found]:
     """Where Spack has installed it; OSU's programs are below libexec."""
     spack = shutil.which("spack")
-    prefix = _prefix(spack, code.spack.split()[0]) if code.spack and spack else None
-    if prefix is None:
-        return None
-    for name in names:
-        for path in [prefix / "bin" / name, *sorted((prefix / "libexec").glob(f"**/{name}"))]:
-            if os.access(path, os.X_OK):
-                return Found(path, "Spack")
-    return None
+    found = []
+    for prefix in _prefixes(spack, code.spack.split()[0]) if code.spack and spack else []:
+        places = (
+            path for name in names for path in [prefix / "bin" / name, *sorted((prefix / "libexec").glob(f"**/{name}"))]
+        )
+        found += [Found(path, "Spack") for path in places if os.access(path, os.X_OK)][:1]
+    return found
 
 
 @functools.cache
-def _prefix(spack: str, package: str) -> Path | None:
+def _prefixes(spack: str, package: str) -> list[Path]:
     """Asked once: Spack takes a second to answer, and a code may have a dozen programs."""
-    said = process.answer([spack, "location", "-i", package], SPACK_LIMIT_S)
-    return Path(said.out.strip()) if said.status == 0 else None
+    said = process.answer([spack, "find", "--format", "{prefix}", package], SPACK_LIMIT_S)
+    return [Path(line) for line in said.out.splitlines() if line.startswith("/")] if said.status == 0 else []

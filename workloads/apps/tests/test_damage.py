@@ -39,12 +39,11 @@ def test_a_line_that_is_cut_is_no_other_number(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("word", ["nan", "Infinity", "*****"])
-def test_a_number_that_is_none_is_damage_or_is_not_read(name: str, word: str) -> None:
+def test_a_number_that_is_none_is_damage_or_is_not_read(name: str) -> None:
     text = text_of(name)
     whole = parser_of(name)(text)
     for place in _NUMBER.finditer(text):
-        found = read(name, text[: place.start()] + word + text[place.end() :])
+        found = read(name, text[: place.start()] + "nan" + text[place.end() :])
         if found is None:
             continue
         assert found.result == whole.result, text[: place.end()].splitlines()[-1]
@@ -78,7 +77,7 @@ def test_numbers_as_programs_write_them(text: str, value: float) -> None:
     assert number(text, "here") == pytest.approx(value)
 
 
-@pytest.mark.parametrize("text", ["1_0", "²", "٣", "1,5", "0x10", "1e999", "inf", "", "1.5.2"])
+@pytest.mark.parametrize("text", ["1_0", "²", "٣", "1,5", "0x10", "1e999", "Infinity", "*****", "", "1.5.2"])
 def test_what_python_alone_takes_for_a_number_is_none(text: str) -> None:
     with pytest.raises(Damaged, match=r"here: .* is no number"):
         number(text, "here")
