@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import MPICH_FIRST, PRESETS, Launcher, lines, reports
+from harness.base.mpis import Mpi
+
+from .conftest import MPICH_FIRST, PRESETS, Launcher, compiled, lines, reports
 
 pytestmark = pytest.mark.mpi
 
@@ -134,3 +136,13 @@ def test_many_processes_one_after_the_other(launcher: Launcher) -> None:
     for _ in range(8):
         result = launcher.run("none", variant="idle")
         assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_failed_call_that_the_programs_handler_lets_pass_is_no_error_of_the_engines(mpi: Mpi, tmp_path: Path) -> None:
+    """On MPICH such a call returns MPI_SUCCESS, with a rank that the communicator does not have."""
+    program = Launcher(mpi, compiled(mpi, "error_handlers.c", tmp_path))
+    bare = program.run("wrong-rank", limit=20)
+    result = program.run("wrong-rank", variant="adaptive", limit=20)
+    assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
+    assert lines(result.stdout) == lines(bare.stdout) != []

@@ -90,10 +90,13 @@ static int group_of(MPI_Comm communicator, MPI_Group* group) {
 int Call::ask_world_rank(MPI_Comm communicator, int rank, std::uint64_t key) const {
   MPI_Group group{};
   MPI_Group world{};
-  if (group_of(communicator, &group) != MPI_SUCCESS) return -1;
+  if (communicator == runtime_->handles.comm_null || group_of(communicator, &group) != MPI_SUCCESS) return -1;
   PE_PMPI(MPI_Comm_group)(runtime_->handles.comm_world, &world);
+  // A wrong rank got here if the program's error handler makes a success of the failed call: it is no error of ours.
+  int size = 0;
   int found = MPI_UNDEFINED;
-  PE_PMPI(MPI_Group_translate_ranks)(group, 1, &rank, world, &found);
+  PE_PMPI(MPI_Group_size)(group, &size);
+  if (rank < size) PE_PMPI(MPI_Group_translate_ranks)(group, 1, &rank, world, &found);
   PE_PMPI(MPI_Group_free)(&group);
   PE_PMPI(MPI_Group_free)(&world);
   if (found < 0) found = -1;  // MPI_UNDEFINED
