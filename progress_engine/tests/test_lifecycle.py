@@ -174,20 +174,21 @@ def test_spawned_processes(mpi: Mpi, child_has_engine: bool, tmp_path: Path) -> 
 REFUSALS = {
     "level": "thread level serialized only, the engine needs multiple",
     "begin": "the MPI does not begin at thread level multiple",
-    "threads": "an engine thread could not be started",
+    "threads": "thread could not be started",
 }
 
 
 @pytest.mark.elsewhere(refused="begin")
-@pytest.mark.parametrize("refused", REFUSALS)
+@pytest.mark.parametrize(("preset", "refused"), [*(("adaptive", what) for what in REFUSALS), ("offload", "threads")])
 def test_without_what_it_needs_the_program_runs_without_it_and_says_why(
-    launcher: Launcher, refused: str, tmp_path: Path
+    launcher: Launcher, preset: str, refused: str, tmp_path: Path
 ) -> None:
     refuser = shared_library(launcher.mpi, "refuser.c", tmp_path)
     bare = launcher.run("none", tasks=1)
     for strict in (False, True):
-        words = (f"PROGRESS_ENGINE_STRICT={int(strict)}", f"LD_PRELOAD={launcher.engine}:{refuser}")
-        result = launcher.run("none", prefix=("env", "PROGRESS_ENGINE=adaptive", f"REFUSER={refused}", *words), tasks=1)
+        settings = (f"PROGRESS_ENGINE={preset}", f"PROGRESS_ENGINE_STRICT={int(strict)}", f"REFUSER={refused}")
+        preload = f"LD_PRELOAD={launcher.engine}:{refuser}"
+        result = launcher.run("none", prefix=("env", *settings, preload), tasks=1)
         said = [line for line in result.stderr.splitlines() if line.startswith("progress engine: ")]
         assert len(said) == 1, result.stderr
         assert REFUSALS[refused] in said[0]

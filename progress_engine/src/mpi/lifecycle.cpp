@@ -150,9 +150,17 @@ void account_for_gpus(const Policy& policy) {
 }
 
 // The program gets the level that it asks for, over an MPI at less: one thread makes the calls, and lends its turn.
-int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, const Policy& policy) {
-  const int code = loaded_offload()->initialise(
-      policy, [&](int* level) { return below.init_thread.get()(argc, argv, MPI_THREAD_SERIALIZED, level); });
+int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
+                 const Policy& policy) {
+  std::string& problem = status().reason;
+  problem.clear();
+  int code = loaded_offload()->initialise(
+      policy, [&](int* level) { return below.init_thread.get()(argc, argv, MPI_THREAD_SERIALIZED, level); }, problem);
+  if (!problem.empty()) {
+    code = init_as_asked(below, argc, argv, asked, provided, plain);
+    if (code == MPI_SUCCESS) account_for(policy);
+    return code;
+  }
   if (code != MPI_SUCCESS) return code;
   *provided = asked;
   status().level_raised = true;
@@ -170,7 +178,7 @@ int initialise_world(InitFunctions& below, int* argc, char*** argv, int asked, i
     return below.init_thread.get()(argc, argv, MPI_THREAD_MULTIPLE, provided);
   }
   const auto policy = policy_for(foreign_library(), Begins::world);
-  if (policy && policy->offload) return init_offload(below, argc, argv, asked, provided, *policy);
+  if (policy && policy->offload) return init_offload(below, argc, argv, asked, provided, plain, *policy);
   const int code = policy ? init_with_engine(below, argc, argv, asked, provided, plain, *policy)
                           : init_as_asked(below, argc, argv, asked, provided, plain);
   if (code == MPI_SUCCESS) account_for(policy);

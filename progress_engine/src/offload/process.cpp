@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "core/engine.hpp"
 #include "mpi/mpi_header.hpp"
@@ -94,7 +95,7 @@ void deactivate(Nanoseconds limit) {
 
 }  // namespace
 
-int initialise(const Policy& policy, const Begin& begin) {
+int initialise(const Policy& policy, const Begin& begin, std::string& problem) {
   the_process =
       new Process(thread_policy(policy), std::make_unique<EpollEvents>(Sockets::new_tcp));  // kept for the report
   the_process->inline_bytes = static_cast<std::size_t>(policy.inline_bytes);
@@ -105,8 +106,10 @@ int initialise(const Policy& policy, const Begin& begin) {
   set_end_of_all_ranks(abort_all_ranks);
   try {
     the_process->communication_thread.start();
-  } catch (const std::exception& error) {
-    give_up(error.what());
+  } catch (const std::exception& error) {  // which must not leave this library: it has a C++ runtime of its own
+    problem = error.what();
+    delete std::exchange(the_process, nullptr);
+    return MPI_ERR_OTHER;
   }
   active_process.store(the_process, std::memory_order_release);
   host().in_use.store(&library(), std::memory_order_release);
@@ -127,7 +130,12 @@ int initialise(const Policy& policy, const Begin& begin) {
 int finalise(const End& end) {
   execute(drain_here);
   host().write_report();
-  const int code = execute([&] { return end(); });
+  // Callbacks that MPI_Finalize itself calls (of MPI_COMM_SELF's attributes) may make any call, and wait for it: nobody
+  // else calls now, and their calls are the MPI's own.
+  const int code = execute([&] {
+    host().in_use.store(nullptr);
+    return end();
+  });
   deactivate(join_timeout);
   return code;
 }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "mpi/offload.hpp"
 #include "platform/platform.hpp"
@@ -19,7 +20,7 @@ const OffloadLibrary& library();
 // ---- see OffloadLibrary
 
 using Begin = std::function<int(int* provided)>;
-int initialise(const Policy& policy, const Begin& begin);
+int initialise(const Policy& policy, const Begin& begin, std::string& problem);
 using End = std::function<int()>;
 int finalise(const End& end);
 void pause(Nanoseconds limit);
