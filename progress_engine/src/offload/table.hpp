@@ -4,10 +4,12 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "mpi/mpi_handles.hpp"
 #include "mpi/progress.hpp"
+#include "offload/error_handlers.hpp"
 #include "offload/operation.hpp"
 
 namespace progress_engine::offload {
@@ -23,7 +25,8 @@ struct Attempt : Command {
 
 class Table : public Progress {
  public:
-  Table(const MpiHandles& handles, Pool<Proxy>& proxies) : handles_(handles), proxies_(proxies) {}
+  Table(const MpiHandles& handles, Pool<Proxy>& proxies)
+      : handles_(handles), proxies_(proxies), communicator_(handles.comm_null) {}
 
   // What the start of `operation` gave: it is pending now, or done.
   void adopt(Operation& operation, int code);
@@ -39,6 +42,11 @@ class Table : public Progress {
   // How many partitions a partitioned send waits for from now on (of a receive: 1 for its first start). While one waits
   // nothing is polled unless a thread waits for an operation or tests, see mpi/requests.hpp.
   void lacks(Proxy& proxy, int lacking);
+
+  // The communicator of the start that is under way, and who takes it up.
+  void starts_on(MPI_Comm communicator) { communicator_ = communicator; }
+  MPI_Comm take_communicator() { return std::exchange(communicator_, handles_.comm_null); }
+  void error_handler_set() { error_handlers_set_ = true; }
 
   void window_made() { ++windows_; }
   void window_freed() { --windows_; }
@@ -56,6 +64,7 @@ class Table : public Progress {
  private:
   bool test_one();
   bool test_some();
+  bool asks_for_handlers() const;
   bool try_attempts();
   void complete(Operation& operation, const MPI_Status& status, int code);
 
@@ -70,6 +79,8 @@ class Table : public Progress {
   std::vector<Operation*> completed_;
   MPI_Status empty_{};
   std::atomic<std::size_t> detached_{0};  // written by the communication thread alone
+  MPI_Comm communicator_;
+  bool error_handlers_set_ = false;  // by the program: before, all end it
   int windows_ = 0;
   int waiting_for_the_program_ = 0;
 };
