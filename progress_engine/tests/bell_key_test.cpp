@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "wakeup/bell_key.hpp"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "wakeup/host_list.hpp"
+
+// After so many entries a folder can be read no further, as on a network's file system; negative: it can.
+static thread_local int readable_entries = -1;
+
+// In place of the C library's, in this program.
+extern "C" dirent* readdir(DIR* folder) {
+  static const auto next = reinterpret_cast<dirent* (*)(DIR*)>(dlsym(RTLD_NEXT, "readdir"));
+  if (readable_entries == 0) {
+    errno = EIO;
+    return nullptr;
+  }
+  readable_entries = std::max(-1, readable_entries - 1);
+  return next(folder);
+}
 
 namespace progress_engine {
 namespace {
@@ -102,6 +119,33 @@ TEST_F(Key, HostsStandBesideItWhileTheyAreThere) {
   fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(25));
   const PublishedHost next(path_, "job3", "node1");
   EXPECT_FALSE(fs::exists(left)) << "of a job that was killed a day ago";
+}
+
+TEST_F(Key, AFolderThatCannotBeReadToItsEndGivesWhatWasRead) {
+  read_or_make_key(path_);
+  const PublishedHost one(path_, "job1", "node1");
+  const PublishedHost two(path_, "job1", "node2");
+  const PublishedHost three(path_, "job1", "node3");
+  constexpr int own_names = 2;  // "." and "..", wherever they come
+  Names hosts;
+  readable_entries = own_names + 1;
+  EXPECT_NO_THROW(hosts = published_hosts(path_, "job1"));
+  EXPECT_EQ(readable_entries, 0);
+  EXPECT_TRUE(!hosts.empty() && hosts.size() < 4) << hosts.size();
+  readable_entries = own_names + 1;
+  EXPECT_NO_THROW(PublishedHost(path_, "job1", "node4"));
+  EXPECT_EQ(readable_entries, 0);
+  readable_entries = -1;
+}
+
+TEST_F(Key, WhatIsWrongWithItsPlaceIsSaidOfTheKey) {
+  read_or_make_key(path_);
+  try {
+    read_or_make_key(path_ + std::string(300, 'x'));  // longer than a name may be
+    FAIL();
+  } catch (const std::exception& error) {
+    EXPECT_EQ(std::string(error.what()).find("the bell's key"), 0U) << error.what();
+  }
 }
 
 TEST(HostList, IsExpandedAsSlurmMeansIt) {

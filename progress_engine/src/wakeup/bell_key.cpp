@@ -72,6 +72,14 @@ bool parse(std::string_view text, std::uint64_t& word) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// Until the folder can be read no further: other nodes' jobs write in it, and a network's file system may fail.
+template <typename Use>
+void for_each_in(const fs::path& folder, Use use) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error))
+    use(*at);
+}
+
 fs::path folder_of_hosts(const std::string& key_file) { return fs::path(key_file).parent_path() / "bell.hosts"; }
 
 }  // namespace
@@ -91,7 +99,8 @@ std::string usual_key_file() {
 
 SipKey read_or_make_key(const std::string& path) {
   if (path.empty()) throw std::runtime_error("the bell's key has no place: the user has no home");
-  if (!fs::exists(fs::symlink_status(path))) make_key(path);
+  std::error_code seen_below;
+  if (!fs::exists(fs::symlink_status(path, seen_below))) make_key(path);
   const File file(path, O_RDONLY);
   struct stat status{};
   if (file.get() < 0 || fstat(file.get(), &status) != 0) fail(path, "cannot be read");
@@ -112,8 +121,9 @@ PublishedHost::PublishedHost(const std::string& key_file, const std::string& job
   const auto folder = folder_of_hosts(key_file);
   if (fs::create_directory(folder, ignored)) fs::permissions(folder, fs::perms::owner_all, ignored);
   const auto old = fs::file_time_type::clock::now() - stale;
-  for (const auto& entry : fs::directory_iterator(folder, ignored))
+  for_each_in(folder, [&](const fs::directory_entry& entry) {
     if (entry.last_write_time(ignored) < old && !ignored) fs::remove(entry.path(), ignored);
+  });
   const File file(path_, O_WRONLY | O_CREAT);
 }
 
@@ -121,11 +131,10 @@ PublishedHost::~PublishedHost() { unlink(path_.c_str()); }
 
 std::vector<std::string> published_hosts(const std::string& key_file, const std::string& job) {
   std::vector<std::string> hosts;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder_of_hosts(key_file), ignored)) {
+  for_each_in(folder_of_hosts(key_file), [&](const fs::directory_entry& entry) {
     const auto name = entry.path().filename().string();
     if (name.starts_with(job + ".")) hosts.push_back(name.substr(job.size() + 1));
-  }
+  });
   return hosts;
 }
 
