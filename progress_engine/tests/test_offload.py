@@ -14,7 +14,7 @@ import pytest
 
 from harness.base.mpis import MPIS, Mpi
 
-from .conftest import WHEELS, Launcher, compiled, lines, reports
+from .conftest import MPICH_FIRST, WHEELS, Launcher, compiled, lines, reports
 
 pytestmark = pytest.mark.mpi
 
@@ -251,6 +251,20 @@ def test_spawned_processes_have_the_programs_signal_mask(misuse: Launcher, tmp_p
     if not bare:
         pytest.skip(f"{misuse.mpi.title} spawns nothing here without a launcher and without the engine")
     assert blocked(str(misuse.progress_run), "--variant", "offload", "--") == bare
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_what_a_vendors_mpi_calls_itself_is_not_handed_over(mpi: Mpi, tmp_path: Path) -> None:
+    """Its name says nothing: it is the library in which MPI begins."""
+    program = Launcher(mpi, compiled(mpi, "vendor.c", tmp_path))
+    vendor = tmp_path / "libmessages.so.3"
+    named = ("-DVENDOR", "-shared", "-fPIC", f"-Wl,-soname,{vendor.name}")
+    compiled(mpi, "vendor.c", tmp_path, *named, "-o", str(vendor), "-ldl")
+    words = ("PROGRESS_ENGINE=offload", f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/report.%r")
+    result = program.run(prefix=("env", *words, f"LD_PRELOAD={program.engine}:{vendor}"), limit=40)
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == [f"rank {rank}: the barrier gave 0" for rank in (0, 1)]
+    assert all(report["active"] for report in reports(tmp_path))
 
 
 # A callback that waits is given ten seconds.
