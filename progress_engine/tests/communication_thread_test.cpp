@@ -59,6 +59,9 @@ class Loopback : public Progress {
   bool pending() const override { return !pending_.empty(); }
   void nudge() override {}
   bool exposed() const override { return false; }
+  void rouse_waiters() override {
+    for (Transfer* transfer : pending_) transfer->completion.rouse_waiter();
+  }
 
  private:
   std::vector<Transfer*> pending_;
@@ -288,6 +291,87 @@ TEST_F(CommunicationThreadTest, SixtyFourThreadsOfRandomOperations) {
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(static_cast<std::uint64_t>(in_turn), thread_->counters().turns);
   EXPECT_LE(pool_.made(), 64U * 8U);
+}
+
+class StandingDown : public CommunicationThreadTest {
+ protected:
+  static constexpr int for_ever = 1 << 30;
+
+  void TearDown() override {
+    stop();
+    wait_policy().stood_down = nullptr;
+  }
+  void stand_down() {
+    run([this] { thread_->stand_down(); });
+  }
+};
+
+TEST_F(StandingDown, EachCallerExecutesItsOwnCommands) {
+  stand_down();
+  std::thread::id where;
+  bool in_its_place = false;
+  run([&] {
+    where = std::this_thread::get_id();
+    in_its_place = on_communication_thread();
+  });
+  EXPECT_EQ(where, std::this_thread::get_id());
+  EXPECT_TRUE(in_its_place);
+  EXPECT_FALSE(on_communication_thread());
+}
+
+TEST_F(StandingDown, OnlyWhoWaitsMakesTheProgress) {
+  Transfer pending;
+  start(pending, 1, for_ever);
+  stand_down();
+  run([&] { pending.passes = 3; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  run([&] { EXPECT_EQ(pending.passes, 3); });
+  const auto before = thread_->counters().stand_ins.load();
+  pending.completion.wait();
+  EXPECT_TRUE(arrived(pending));
+  EXPECT_EQ(thread_->counters().stand_ins - before, 4U);
+}
+
+TEST_F(StandingDown, WhoSleptWorksForItself) {
+  Transfer pending;
+  start(pending, 1, for_ever);
+  const std::jthread sleeper([&] { pending.completion.wait(); });
+  while (!pending.completion.awaited()) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  stand_down();
+  run([&] { pending.passes = 0; });
+}
+
+CommunicationThread* watched = nullptr;
+std::atomic<unsigned> at_work{0};
+
+TEST_F(StandingDown, InTheMiddleOfAStormLosesNothing) {
+  constexpr unsigned number = 16;
+  watched = thread_.get();
+  at_work = 0;
+  run([this] {
+    thread_->watch([] {
+      if (at_work < number) return false;
+      watched->stand_down();
+      return true;
+    });
+  });
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned t = 0; t < number; ++t)
+      threads.emplace_back([&, t] {
+        const auto begin = [this](Transfer& transfer, auto seed, int passes) { start(transfer, seed, passes); };
+        const auto turn = [this] { thread_->take_turn([] {}); };
+        Storm storm(pool_, t + 1);
+        wrong += storm.run(10, begin, turn);
+        ++at_work;
+        while (!thread_->stood_down()) wrong += storm.run(10, begin, turn);
+        wrong += storm.run(500, begin, turn);
+      });
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(thread_->counters().stand_ins, 0U);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ class Mend:
 
 
 CALL, RUNTIME, LIFECYCLE = "src/mpi/call.hpp", "src/mpi/runtime.cpp", "src/mpi/lifecycle.cpp"
-REQUESTS = "src/offload/requests.cpp"
+REQUESTS, PROCESS = "src/offload/requests.cpp", "src/offload/process.cpp"
 
 MENDS = (
     Mend(
@@ -59,9 +59,41 @@ MENDS = (
         "test_gpu.py -k loaded",
     ),
     Mend(
-        "offload and GPUs",
-        (Edit(LIFECYCLE, "  account_for_gpus(policy);\n"),),
-        "test_gpu.py -k offload",
+        "offload and GPUs: a library that is there at the start",
+        (
+            Edit(
+                PROCESS,
+                "if (!look_for_gpus()) the_process->communication_thread.watch(look_for_gpus);",
+                "the_process->communication_thread.watch(+[] { return false; });",
+            ),
+        ),
+        "test_gpu.py -k 'offload_stands_down and False'",
+    ),
+    Mend(
+        "offload and GPUs: a library that is loaded later",
+        (Edit(PROCESS, "the_process->communication_thread.watch(look_for_gpus);", ";"),),
+        "test_gpu.py -k 'offload_stands_down and True'",
+    ),
+    Mend(
+        "what a vendor's MPI calls itself",
+        (Edit("src/offload/library.cpp", "library == *mpi || "),),
+        "test_offload.py -k vendors_mpi",
+    ),
+    Mend(
+        "a folder of hosts that cannot be read to its end",
+        (Edit("src/wakeup/bell_key.cpp", "at.increment(error)", "++at"),),
+        "engine_unit_tests:Key.AFolder*",
+    ),
+    Mend(
+        "a place of the key at which no file can be",
+        (
+            Edit(
+                "src/wakeup/bell_key.cpp",
+                "fs::symlink_status(path, seen_below)",
+                "((void)seen_below, fs::symlink_status(path))",
+            ),
+        ),
+        "engine_unit_tests:Key.WhatIsWrong*",
     ),
     Mend(
         "MPI_Finalize at exit",

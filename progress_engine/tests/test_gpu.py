@@ -92,8 +92,51 @@ def test_the_programs_own_calls_may_poll(gpu: Gpu, tmp_path: Path) -> None:
     assert WHY not in gpu.run(tmp_path, "explicit")
 
 
-def test_offload_says_what_must_not_be_handed_over(gpu: Gpu, tmp_path: Path) -> None:
-    said = gpu.run(tmp_path, "offload")
-    assert "received 42" in said
+STANDS_DOWN = "the program's threads make their calls themselves from here on"
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_offload_stands_down_when_a_gpus_library_is_loaded(gpu: Gpu, tmp_path: Path, late: bool) -> None:
+    said = gpu.run(tmp_path, "offload", late=late)
+    assert f"received 42, polled before {int(late)}, after 0" in said
+    assert said.count(WHY) == said.count(STANDS_DOWN) == 1
+    (report,) = reports(tmp_path, 1)
+    assert not report["active"]
+    assert WHY in report["reason"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_offload_is_strict_about_gpus(gpu: Gpu, tmp_path: Path, late: bool) -> None:
+    said = gpu.run(tmp_path, "offload", late=late, _STRICT="1")
+    assert "received" not in said
     assert WHY in said
-    assert "must hand over nothing that lies in a GPU's memory" in said
+
+
+@pytest.mark.parametrize("how", [{"loaded": False}, {"knows": False}, {"_GPU": "poll"}], ids=str)
+def test_offload_goes_on_where_nothing_speaks_against_it(gpu: Gpu, tmp_path: Path, how: dict[str, bool | str]) -> None:
+    said = gpu.run(tmp_path, "offload", **how)  # type: ignore[arg-type]
+    assert "received 42, polled before 1, after 1" in said
+    assert WHY not in said
+
+
+def test_threads_that_all_communicate_lose_nothing_when_offload_stands_down(gpu: Gpu, tmp_path: Path) -> None:
+    """Each rank loads the library in the middle of it, while many wait."""
+    storm = Launcher(gpu.launcher.mpi, compiled(gpu.launcher.mpi, "storm.c", tmp_path, "-lpthread"))
+    settings = ("PROGRESS_ENGINE=offload", f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/report.%r")
+    preload = f"LD_PRELOAD={storm.engine}:{gpu.knows}"
+    result = storm.run("16", "300", prefix=("env", *settings, f"GPU_COMES={gpu.library}", preload))
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == [f"rank {rank}: 16 threads, 300 operations each, 0 errors" for rank in (0, 1)]
+    assert result.stderr.count(STANDS_DOWN) == 2
+    for report in reports(tmp_path):
+        assert report["offload"]["passes"] > 0, "nothing was handed over before"
+        assert report["offload"]["stand_ins"] > 0, "nobody worked for itself afterwards"
+
+
+def test_offload_goes_on_where_nobody_may_take_its_place(gpu: Gpu, tmp_path: Path) -> None:
+    """An MPI at MPI_THREAD_FUNNELED: only the communication thread may call."""
+    funneled = tmp_path / "funneled.so"
+    compiled(gpu.launcher.mpi, "gpu.c", tmp_path, "-DSTAND_IN", "-DFUNNELED", "-shared", "-fPIC", "-o", str(funneled))
+    said = Gpu(gpu.launcher, gpu.library, funneled).run(tmp_path, "offload", late=True)
+    assert "received 42, polled before 1, after 1" in said
+    assert said.count(WHY) == said.count("must hand over nothing that lies in a GPU's memory") == 1

@@ -11,7 +11,6 @@
 #include "mpi/absent.hpp"
 #include "mpi/call.hpp"
 #include "mpi/finalize_barrier.hpp"
-#include "mpi/gpu.hpp"
 #include "mpi/report.hpp"
 
 namespace progress_engine {
@@ -138,17 +137,6 @@ int init_with_engine(InitFunctions& below, int* argc, char*** argv, int asked, i
   return MPI_SUCCESS;
 }
 
-// The communication thread makes every call, without the program's contexts. There is no way back: before MPI_Init no
-// MPI can be asked (MPICH aborts).
-void account_for_gpus(const Policy& policy) {
-  const GpuKind* kind = policy.polls_beside_gpus ? nullptr : GpuSupport().in_use();
-  if (!kind) return;
-  status().reason = why_no_polling(*kind);
-  if (status().strict) account_for(policy);  // does not return
-  say_why_inactive("the program must hand over nothing that lies in a GPU's memory");
-  status().reason.clear();
-}
-
 // The program gets the level that it asks for, over an MPI at less: one thread makes the calls, and lends its turn.
 int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
                  const Policy& policy) {
@@ -167,7 +155,7 @@ int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* 
   status().was_active = true;
   status().reason.clear();
   register_ends();
-  account_for_gpus(policy);
+  watch_gpus(policy);
   return code;
 }
 

@@ -3,10 +3,14 @@
 
 #include <dlfcn.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <string>
 
+#include "mpi/gpu.hpp"
+#include "mpi/mpi_handles.hpp"
 #include "mpi/report.hpp"
 #include "mpi/runtime.hpp"
 
@@ -43,6 +47,37 @@ const OffloadLibrary* load_offload(std::string& problem) {
   loaded_library = get(host);
   return loaded_library;
 }
+
+namespace {
+
+GpuSupport* gpus = nullptr;  // never destroyed: the communication thread looks until the process ends
+std::atomic<const GpuKind*> gpu_found{nullptr};
+
+const char* consequence(bool stands_down) {
+  if (status().strict) return "the program is not run without it (strict=1)";
+  return stands_down ? "the program's threads make their calls themselves from here on"
+                     : "the program must hand over nothing that lies in a GPU's memory";
+}
+
+bool gpus_in_use(bool stands_down) {
+  const GpuKind* kind = gpus->in_use();
+  if (!kind) return false;
+  if (stands_down) gpu_found = kind;
+  std::fprintf(stderr, "progress engine: %s; %s.\n", why_no_polling(*kind).c_str(), consequence(stands_down));
+  if (!status().strict) return true;
+  PE_PMPI(MPI_Abort)(MpiHandles{}.comm_world, refused);
+  std::_Exit(refused);
+}
+
+}  // namespace
+
+void watch_gpus(const Policy& policy) {
+  if (policy.polls_beside_gpus) return;
+  gpus = new GpuSupport;
+  if (gpus->any()) loaded_offload()->watch_gpus(gpus_in_use);
+}
+
+const GpuKind* gpu_under_offload() { return gpu_found.load(); }
 
 const OffloadLibrary* loaded_offload() { return loaded_library.load(std::memory_order_acquire); }
 

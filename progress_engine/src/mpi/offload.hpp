@@ -16,9 +16,14 @@
 namespace progress_engine {
 
 struct Status;
+struct GpuKind;
 struct OffloadReport;
 // The way of each MPI function to the communication thread; generated, mpi/routes.hpp.
 struct Routes;
+
+// Whether a GPU's library is in the process whose memory the MPI takes. The first time that it is, says so, and what
+// comes of it: whether the communication thread `stands_down`. Ends all ranks if they may not run without the engine.
+using GpusInUse = bool (*)(bool stands_down);
 
 // What the library does, in one table of functions.
 struct OffloadLibrary {
@@ -44,6 +49,8 @@ struct OffloadLibrary {
   int (*finalise)(const std::function<int()>& end);
   // A call that the interposer makes for the program, on the communication thread; the caller waits. The call's code.
   int (*execute)(const std::function<int()>& call);
+  // From here on the communication thread asks that every 10 ms, and at once. Libraries are loaded at any time.
+  void (*watch_gpus)(GpusInUse in_use);
   // Calls nothing of the MPI from here on, unless the program does: see CommunicationThread::pause().
   void (*pause)(Nanoseconds limit);
   void (*after_fork_in_child)();
@@ -79,6 +86,12 @@ extern std::atomic<const OffloadLibrary*> offload_in_use __attribute__((visibili
 const OffloadLibrary* load_offload(std::string& problem);
 // Null if it was never loaded.
 const OffloadLibrary* loaded_offload();
+
+// After MPI_Init under `offload`: that thread makes every call, without the program's contexts, until a GPU's library
+// is there. Before MPI_Init no MPI can be asked whether it takes a GPU's memory (MPICH aborts).
+void watch_gpus(const Policy& policy);
+// For whose sake the communication thread has stood down; null if it has not.
+const GpuKind* gpu_under_offload();
 
 inline bool on_communication_thread() {
   const OffloadLibrary* library = loaded_offload();

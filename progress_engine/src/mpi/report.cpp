@@ -124,7 +124,7 @@ std::vector<SettingReport> settings_in_order() {
 // Why the engine is inactive, or has become so.
 std::string reason() {
   const Runtime* runtime = status().runtime;
-  const GpuKind* gpu = runtime ? runtime->gpu.load() : nullptr;
+  const GpuKind* gpu = runtime ? runtime->gpu.load() : gpu_under_offload();
   return gpu && status().reason.empty() ? why_no_polling(*gpu) : status().reason;
 }
 

@@ -75,7 +75,7 @@ void run_loan(Command& command) {
 
 int borrow(int (*call)(void*), void* closure) {
   if (on_communication_thread()) return call(closure);
-  if (!process().lends) return execute(call, closure);
+  if (!process().lends || process().communication_thread.stood_down()) return execute(call, closure);
   Loan loan;
   loan.execute = run_loan;
   process().communication_thread.submit(loan);

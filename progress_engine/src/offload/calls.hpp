@@ -22,7 +22,7 @@ struct Process {
   Pool<Proxy> proxies;
   CommunicationThread communication_thread;
   Table table;  // the communication thread's
-  std::size_t inline_bytes = Proxy::inline_room;
+  std::atomic<std::size_t> inline_bytes{Proxy::inline_room};
   bool lends = false;  // the MPI permits that threads call in turn
   bool collectives_block = false;
 };
@@ -49,7 +49,7 @@ int execute(Call call) {
 
 // The same in the caller's thread, while the communication thread stands still: for calls that run callbacks of the
 // program, which may want a lock that the caller holds (Python's). Where the MPI provides less than
-// MPI_THREAD_SERIALIZED, as execute().
+// MPI_THREAD_SERIALIZED, and where that thread has stood down, as execute().
 int borrow(int (*call)(void*), void* closure);
 template <typename Call>
 int borrow(Call call) {

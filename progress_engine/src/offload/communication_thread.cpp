@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "core/activity.hpp"
@@ -21,6 +22,8 @@ constexpr Nanoseconds first_nap = microseconds(50);
 // With nothing pending the naps grow: the MPI's own housekeeping needs little, and quiet is the promise.
 constexpr Nanoseconds longest_idle_nap = microseconds(128000);
 constexpr Nanoseconds between_looks = microseconds(10000);
+// Once it has stood down; bounded as every sleep is.
+constexpr Nanoseconds longest_rest = seconds(1);
 constexpr int commands_a_turn = 64;
 // A stand-in that has not been back for so long computes, or has ended; looked at so often.
 constexpr Nanoseconds stand_in_is_gone = microseconds(100);
@@ -60,6 +63,7 @@ void* CommunicationThread::enter(void* self) {
 bool CommunicationThread::stop(Nanoseconds limit) {
   stopping_ = true;
   events_->interrupt();
+  if (asleep_.exchange(0) != 0) futex_wake(asleep_);
   timespec deadline{};
   clock_gettime(CLOCK_REALTIME, &deadline);
   deadline = to_timespec(seconds(deadline.tv_sec) + deadline.tv_nsec + limit);
@@ -103,7 +107,9 @@ auto CommunicationThread::exclusively(Work work) {
 
 bool CommunicationThread::drive() {
   return exclusively([this] {
+    look_around();
     const bool served = serve(false);
+    if (served && stood_down() && progress_) progress_->rouse_waiters();
     return advance() || served;
   });
 }
@@ -185,6 +191,47 @@ void CommunicationThread::end_turn(bool served) {
   if (served) rouse();
 }
 
+// Before the commands that came meanwhile: if it stands down they are the last ones here.
+void CommunicationThread::look_around() {
+  if (!look_) return;
+  const Nanoseconds time = now();
+  if (time - looked_around_ < between_looks) return;
+  looked_around_ = time;
+  if (look_()) look_ = nullptr;
+}
+
+void CommunicationThread::stand_down() {
+  wait_policy().communication_cpu = -1;
+  wait_policy().stood_down = this;
+  stood_down_ = true;
+  if (progress_) progress_->rouse_waiters();
+}
+
+// After what other threads have handed over before they saw it, and this one perhaps with them.
+void CommunicationThread::execute_here(Command& command) {
+  exclusively([&] {
+    const StandIn here;
+    while (serve(false)) {
+    }
+    add(counters_.commands, 1);
+    command.execute(command);
+    return true;
+  });
+}
+
+void CommunicationThread::work_once() {
+  if (!enter_soon()) return;
+  {
+    const StandIn here;
+    add(counters_.stand_ins, 1);
+    if (progress_ && progress_->pending())
+      progress_->advance();
+    else if (progress_)
+      progress_->nudge();
+  }
+  driving_.store(false, std::memory_order_release);
+}
+
 // A bounded number of commands: what is pending must be advanced in between.
 bool CommunicationThread::serve(bool only_brief) {
   int served = 0;
@@ -202,7 +249,7 @@ bool CommunicationThread::serve(bool only_brief) {
 
 // A pass that completes nothing may still have moved bytes: it takes longer than one that finds nothing.
 bool CommunicationThread::advance() {
-  if (!progress_ || paused_.load(std::memory_order_relaxed) || !progress_->pending()) return false;
+  if (!progress_ || stood_down() || paused_.load(std::memory_order_relaxed) || !progress_->pending()) return false;
   add(counters_.passes, 1);
   const Nanoseconds begin = now();
   const bool completed = progress_->advance();
@@ -211,6 +258,10 @@ bool CommunicationThread::advance() {
 }
 
 void CommunicationThread::rest() {
+  if (stood_down()) {
+    rest_for_good();
+    return;
+  }
   const Nanoseconds time = now();
   if (fruitless_++ == 0) {
     fruitless_since_ = time;
@@ -224,6 +275,14 @@ void CommunicationThread::rest() {
     sched_yield();
 }
 
+// Whose command is in the queue but was not seen here sees that this thread sleeps, see submit().
+void CommunicationThread::rest_for_good() {
+  asleep_.store(1, std::memory_order_seq_cst);
+  heavy_fence();
+  if (queue_.empty() && !stopping_.load()) futex_wait(asleep_, 1, longest_rest);
+  asleep_.store(0, std::memory_order_relaxed);
+}
+
 bool CommunicationThread::spins(Nanoseconds time) const {
   if (policy_.shares_cpu && !adaptive_spin_.may_spin()) return false;
   const Nanoseconds fruitless = time - fruitless_since_;
@@ -235,7 +294,8 @@ void CommunicationThread::nap() {
   asleep_.store(1, std::memory_order_seq_cst);
   heavy_fence();
   const auto [pending, bounded] = left();  // not earlier: who leaves something from here on wakes this thread
-  const Nanoseconds longest = bounded ? policy_.longest_nap : longest_idle_nap;
+  const Nanoseconds most = bounded ? policy_.longest_nap : longest_idle_nap;
+  const Nanoseconds longest = look_ ? std::min(most, between_looks) : most;
   next_nap_ = std::min(next_nap_, longest);
   if (queue_.empty() && !stopping_.load(std::memory_order_relaxed)) {
     add(counters_.naps, 1);
@@ -271,7 +331,10 @@ void CommunicationThread::look_for_connections() {
 void CommunicationThread::wake() {
   if (asleep_.exchange(0) == 0) return;
   counters_.rings.fetch_add(1, std::memory_order_relaxed);
-  events_->interrupt();
+  if (stood_down_.load())
+    futex_wake(asleep_);
+  else
+    events_->interrupt();
 }
 
 // A user-level thread lets others run: the one that must run may be on the same kernel thread.

@@ -40,6 +40,8 @@ class Progress {
   virtual void nudge() = 0;
   // Others may need our progress at any time: a window exists.
   virtual bool exposed() const = 0;
+  // Who sleeps until something of it completes looks around, see CommunicationThread::stand_down().
+  virtual void rouse_waiters() {}
 };
 
 struct CommunicationThreadPolicy {
@@ -61,7 +63,7 @@ struct CommunicationThreadCounters {
   std::atomic<std::uint64_t> naps{0};
   std::atomic<std::uint64_t> rings{0};      // wake-ups by a submitting thread
   std::atomic<std::uint64_t> full{0};       // submissions that found the queue full
-  std::atomic<std::uint64_t> stand_ins{0};  // passes by threads of the program
+  std::atomic<std::uint64_t> stand_ins{0};  // passes by threads of the program that wait
   std::atomic<std::uint64_t> turns{0};      // local calls by them
   std::atomic<std::uint64_t> traffic{0};    // naps that a socket ended
   std::atomic<Nanoseconds> beside{0};       // of naps while something was pending and nobody waited
@@ -94,6 +96,10 @@ class CommunicationThread {
 
   // Any thread but the communication thread. Waits while the queue is full.
   void submit(Command& command) {
+    if (stood_down()) [[unlikely]] {
+      execute_here(command);
+      return;
+    }
     if (!queue_.push(&command)) [[unlikely]]
       push_until_taken(command);
     light_fence();
@@ -122,6 +128,18 @@ class CommunicationThread {
     end_turn(served);
     return mine;
   }
+
+  // ---- standing down, where the MPI may be called by any one thread at a time
+
+  // By the communication thread: `look` is asked every 10 ms from now on, by this thread, until it says true.
+  using Look = bool (*)();
+  void watch(Look look) { look_ = look; }
+  // By the communication thread, for good: each command is executed by who submits it, and who waits makes the
+  // progress. This thread executes what was in the queue, and calls nothing else.
+  void stand_down();
+  bool stood_down() const { return stood_down_.load(std::memory_order_relaxed); }
+  // By a thread of the program that waits after that: one pass of progress, unless another thread is at it.
+  void work_once();
 
   // There is something to poll for that no command brings.
   void rouse() {
@@ -159,8 +177,11 @@ class CommunicationThread {
   };
   Turn begin_turn();
   void end_turn(bool served);
+  void execute_here(Command& command);
+  void look_around();
   bool advance();
   void rest();
+  void rest_for_good();
   bool spins(Nanoseconds time) const;
   void sleep(bool beside);
   void nap();
@@ -179,6 +200,7 @@ class CommunicationThread {
   std::atomic<bool> driving_{false};            // held by who takes commands, or touches what they started
   std::atomic<std::uint32_t> stood_in_for_{0};  // a futex: the communication thread leaves the work to others
   std::atomic<Nanoseconds> last_stand_in_{0};
+  std::atomic<bool> stood_down_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> paused_{false};
   std::atomic<bool> ended_{false};
@@ -190,6 +212,8 @@ class CommunicationThread {
   int fruitless_ = 0;
   Nanoseconds next_nap_ = 0;
   Nanoseconds looked_ = 0;
+  Look look_ = nullptr;
+  Nanoseconds looked_around_ = 0;
 };
 
 // Whether the caller is a communication thread: its calls are the MPI's own or a callback's, and go straight on.

@@ -76,6 +76,7 @@ constexpr OffloadLibrary the_library{
     .initialise = initialise,
     .finalise = finalise,
     .execute = execute_for_interposer,
+    .watch_gpus = watch_gpus,
     .pause = pause,
     .after_fork_in_child = after_fork_in_child,
     .is_main_thread = is_main_thread,

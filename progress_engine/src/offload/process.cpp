@@ -87,10 +87,29 @@ int drain_here() {
   return MPI_SUCCESS;
 }
 
+// Where nobody may take the communication thread's place it goes on: among user-level threads all might sleep.
+bool can_stand_down() { return the_process->lends && !ult_adapter(); }
+
+// Small sends are not copied any more: what lies in a GPU's memory the CPU may be unable to read.
+void stand_down() {
+  the_process->inline_bytes = 0;
+  the_process->communication_thread.stand_down();
+}
+
+GpusInUse gpus_in_use = nullptr;
+
+bool look_for_gpus() {
+  const bool may = can_stand_down();
+  if (!gpus_in_use(may)) return false;
+  if (may) stand_down();
+  return true;
+}
+
 void deactivate(Nanoseconds limit) {
   wait_policy().stand_in_for = nullptr;
   host().in_use.store(nullptr);
   if (Process* process = active_process.exchange(nullptr)) process->communication_thread.stop(limit);
+  wait_policy().stood_down = nullptr;
 }
 
 }  // namespace
@@ -140,6 +159,14 @@ int finalise(const End& end) {
   return code;
 }
 
+void watch_gpus(GpusInUse in_use) {
+  gpus_in_use = in_use;
+  execute([] {
+    if (!look_for_gpus()) the_process->communication_thread.watch(look_for_gpus);
+    return MPI_SUCCESS;
+  });
+}
+
 void pause(Nanoseconds limit) {
   if (Process* process = active_process.load()) process->communication_thread.pause(limit);
 }
@@ -147,6 +174,7 @@ void pause(Nanoseconds limit) {
 void after_fork_in_child() {
   host().in_use.store(nullptr);
   active_process.store(nullptr);
+  wait_policy().stood_down = nullptr;
 }
 
 bool is_main_thread() { return pthread_equal(main_thread, pthread_self()) != 0; }

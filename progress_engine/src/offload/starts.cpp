@@ -48,8 +48,8 @@ constexpr std::size_t detached_at_most = 1024;
 bool may_return_early(std::size_t bytes, int dest, int tag, MPI_Comm comm) {
   constexpr int tags_everywhere = 32767;  // the least MPI_TAG_UB
   const Process& here = process();
-  return bytes <= here.inline_bytes && here.table.detached() < detached_at_most && tag >= 0 && tag <= tags_everywhere &&
-         dest >= 0 && dest < known_communicators().size_of(comm);
+  return bytes <= here.inline_bytes.load(std::memory_order_relaxed) && here.table.detached() < detached_at_most &&
+         tag >= 0 && tag <= tags_everywhere && dest >= 0 && dest < known_communicators().size_of(comm);
 }
 
 void learn(MPI_Comm comm) { known_communicators().learn(comm); }

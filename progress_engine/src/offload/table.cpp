@@ -123,6 +123,11 @@ void Table::nudge() {
   if (progress_function_) progress_function_->poll();
 }
 
+void Table::rouse_waiters() {
+  for (Operation* operation : operations_) operation->completion.rouse_waiter();
+  for (Attempt* attempt : attempts_) attempt->completion.rouse_waiter();
+}
+
 std::size_t Table::awaited() const {
   const auto waits = [](const Operation* operation) { return operation->completion.awaited(); };
   return attempts_.size() + static_cast<std::size_t>(std::ranges::count_if(operations_, waits));

@@ -38,6 +38,7 @@ class Table : public Progress {
   bool pending() const override { return !requests_.empty() || !attempts_.empty(); }
   void nudge() override;
   bool exposed() const override { return windows_ > 0; }
+  void rouse_waiters() override;
 
   // How many partitions a partitioned send waits for from now on (of a receive: 1 for its first start). While one waits
   // nothing is polled unless a thread waits for an operation or tests, see mpi/requests.hpp.

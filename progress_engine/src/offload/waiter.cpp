@@ -32,6 +32,11 @@ bool communication_runs_here() {
   return wait_policy().communication_cpu.load(std::memory_order_relaxed) == sched_getcpu();
 }
 
+// Null on that thread and on one that stands in for it: what those wait for, another thread does.
+CommunicationThread* who_has_stood_down() {
+  return on_communication_thread() ? nullptr : wait_policy().stood_down.load(std::memory_order_acquire);
+}
+
 }  // namespace
 
 WaitPolicy& wait_policy() {
@@ -71,7 +76,9 @@ void Waiter::signal() {
 }
 
 void Waiter::wait() {
-  if (is_user_level_thread())
+  if (CommunicationThread* const thread = who_has_stood_down())
+    work_for(*thread);
+  else if (is_user_level_thread())
     suspend();
   else if (!spin())
     sleep();
@@ -93,11 +100,28 @@ void Waiter::sleep() {
   sleepers.fetch_add(1, std::memory_order_relaxed);
   std::uint32_t word = word_.fetch_add(kernel_thread, std::memory_order_acq_rel) + kernel_thread;
   while (left(word) > 0) {
+    if (CommunicationThread* const thread = who_has_stood_down()) {
+      work_for(*thread);
+      break;
+    }
     // Bounded, as every sleep is: a lost wake-up would cost time, not the program.
     futex_wait(word_, word, seconds(1));
     word = word_.load(std::memory_order_acquire);
   }
   sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// As in the MPI itself, whose calls wait so: with a turn for others at each pass.
+void Waiter::work_for(CommunicationThread& thread) const {
+  const bool is_user_level = is_user_level_thread();
+  while (!ready()) {
+    thread.work_once();
+    if (ready()) return;
+    if (is_user_level && ult_adapter())
+      ult_adapter()->yield();
+    else
+      sched_yield();
+  }
 }
 
 // One at a time does the communication thread's work until its own wait is over, or nothing moves for a while. The

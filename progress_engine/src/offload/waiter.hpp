@@ -19,6 +19,7 @@ struct WaitPolicy {
   std::atomic<int> communication_cpu{-1};  // where the communication thread was last: nobody spins in its way
   std::atomic<CommunicationThread*> stand_in_for{
       nullptr};  // whose work user-level threads that wait may do; null: nobody's
+  std::atomic<CommunicationThread*> stood_down{nullptr};  // whose work all that wait do, for good; null: nobody's
 };
 WaitPolicy& wait_policy();
 
@@ -44,6 +45,8 @@ class Waiter {
   void signal();
   // Once, by the owner. A user-level thread may be on another kernel thread afterwards.
   void wait();
+  // From any thread, also when the waiter is gone: it looks whether it has to work for itself.
+  void rouse() { futex_wake(word_); }
   // Returns once `signals` have come, which are under way: the sender is between two instructions.
   void drain(int signals) const;
 
@@ -58,6 +61,7 @@ class Waiter {
   void sleep();
   bool lead() const;
   void suspend();
+  void work_for(CommunicationThread& thread) const;
 
   std::atomic<std::uint32_t> word_;  // a futex
   int started_at_ = left(word_.load(std::memory_order_relaxed));
@@ -89,6 +93,12 @@ class Completion {
   void complete() {
     const auto before = word_.exchange(done_word, std::memory_order_acq_rel);
     if (before != pending_word && before != done_word) reinterpret_cast<Waiter*>(before)->signal();
+  }
+
+  // By whoever could complete it.
+  void rouse_waiter() {
+    const auto word = word_.load(std::memory_order_relaxed);
+    if (word > done_word) reinterpret_cast<Waiter*>(word)->rouse();
   }
 
   // Waits until it is done.

@@ -1,22 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank that computes beside a receive, and loads a library in the middle of it: `gpu [LIBRARY]`. Prints how often the
  * engine polled before, and afterwards. With -DSTAND_IN a library to preload below the engine: an MPI that takes CUDA's
- * memory. */
+ * memory, and loads the library $GPU_COMES in the middle of a program's receives; with -DFUNNELED, too, one that lets
+ * no more than one thread call. */
+#include <dlfcn.h>
 #include <mpi.h>
+#include <stdlib.h>
 
 #ifdef STAND_IN
 int MPIX_Query_cuda_support(void) { return 1; }
+
+int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  static int received = 0; /* under `offload`, where one thread at a time calls */
+  const char* library = getenv("GPU_COMES");
+  if (library && ++received == 300 && !dlopen(library, RTLD_NOW)) abort();
+  return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+
+#ifdef FUNNELED
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  (void)required;
+  return PMPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, provided);
+}
+#endif
 #else
-#include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+static long number(const char* report, const char* key) {
+  const char* found = strstr(report, key);
+  return found ? atol(found + strlen(key)) : 0;
+}
+
+/* Under `offload` they are called passes. */
 static long polls(void) {
   const char* (*report)(void) = NULL;
   *(void**)&report = dlsym(RTLD_DEFAULT, "pe_report_json");
-  const char* found = report ? strstr(report(), "\"polls\":") : NULL;
-  return found ? atol(found + strlen("\"polls\":")) : 0;
+  return report ? number(report(), "\"polls\":") + number(report(), "\"passes\":") : 0;
 }
 
 static long polls_while_computing(double seconds) {
