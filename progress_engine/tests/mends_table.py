@@ -71,8 +71,13 @@ MENDS = (
     ),
     Mend(
         "offload and GPUs: a library that is loaded later",
-        (Edit(PROCESS, "the_process->communication_thread.watch(look_for_gpus);", ";"),),
+        (Edit(PROCESS, "communication_thread.watch(look_for_gpus);", "communication_thread.watch(nullptr);"),),
         "test_gpu.py -k 'offload_stands_down and True'",
+    ),
+    Mend(
+        "offload and GPUs: small sends are not copied",
+        (Edit(PROCESS, "  the_process->inline_bytes = 0;\n"),),
+        "test_gpu.py -k offload_stands_down",
     ),
     Mend(
         "what a vendor's MPI calls itself",

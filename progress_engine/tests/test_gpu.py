@@ -99,6 +99,7 @@ STANDS_DOWN = "the program's threads make their calls themselves from here on"
 def test_offload_stands_down_when_a_gpus_library_is_loaded(gpu: Gpu, tmp_path: Path, late: bool) -> None:
     said = gpu.run(tmp_path, "offload", late=late)
     assert f"received 42, polled before {int(late)}, after 0" in said
+    assert "sent a copy 0" in said, "the CPU may be unable to read a GPU's memory"
     assert said.count(WHY) == said.count(STANDS_DOWN) == 1
     (report,) = reports(tmp_path, 1)
     assert not report["active"]
@@ -139,4 +140,5 @@ def test_offload_goes_on_where_nobody_may_take_its_place(gpu: Gpu, tmp_path: Pat
     compiled(gpu.launcher.mpi, "gpu.c", tmp_path, "-DSTAND_IN", "-DFUNNELED", "-shared", "-fPIC", "-o", str(funneled))
     said = Gpu(gpu.launcher, gpu.library, funneled).run(tmp_path, "offload", late=True)
     assert "received 42, polled before 1, after 1" in said
+    assert "sent a copy 1" in said
     assert said.count(WHY) == said.count("must hand over nothing that lies in a GPU's memory") == 1

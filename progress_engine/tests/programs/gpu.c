@@ -10,6 +10,14 @@
 #ifdef STAND_IN
 int MPIX_Query_cuda_support(void) { return 1; }
 
+const void* last_sent; /* where the MPI was told that a message lies */
+
+int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  last_sent = buffer;
+  return PMPI_Isend(buffer, count, type, dest, tag, comm, request);
+}
+
 int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
   static int received = 0; /* under `offload`, where one thread at a time calls */
   const char* library = getenv("GPU_COMES");
@@ -50,6 +58,11 @@ int main(int argc, char** argv) {
   int here = 0, there = 42;
   MPI_Request request;
   MPI_Init(&argc, &argv);
+  /* What the engine has seen messages on, it may handle in another way from then on. */
+  MPI_Irecv(&here, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+  MPI_Send(&there, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  here = 0;
   MPI_Irecv(&here, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
   const long before = polls_while_computing(0.2);
   if (argc > 1 && !dlopen(argv[1], RTLD_NOW)) return 3;
@@ -58,6 +71,8 @@ int main(int argc, char** argv) {
   MPI_Send(&there, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   printf("rank 0: received %d, polled before %d, after %d\n", here, before > 0, after > 0);
+  const void** last_sent = dlsym(RTLD_DEFAULT, "last_sent");
+  if (last_sent) printf("rank 0: sent a copy %d\n", *last_sent != &there);
   fflush(stdout);
   MPI_Finalize();
   return 0;
