@@ -9,6 +9,8 @@
 namespace progress_engine {
 namespace {
 
+using namespace std::string_literals;
+
 // Sets variables of the environment, and nothing else of a launcher's, while it lives.
 class Launched : public testing::Test {
  protected:
@@ -49,10 +51,22 @@ TEST_F(Launched, HostsAreThoseOfSlurmOrUnknown) {
 }
 
 TEST_F(Launched, HydrasProxyTellsItsControlPort) {
-  using namespace std::string_literals;
-  EXPECT_EQ(control_port_in("/bin/hydra_pmi_proxy\0--control-port\0n1:46431\0--rmk\0user\0"s), "n1:46431");
-  EXPECT_EQ(control_port_in("sh\0-c\0echo --control-port n1:1\0"s), "");
-  EXPECT_EQ(control_port_in(""), "");
+  const std::string port = "--control-port";
+  EXPECT_EQ(option_in("/bin/hydra_pmi_proxy\0--control-port\0n1:46431\0--rmk\0user\0"s, port), "n1:46431");
+  EXPECT_EQ(option_in("sh\0-c\0echo --control-port n1:1\0"s, port), "");
+  EXPECT_EQ(option_in("", port), "");
+}
+
+// Two that a program spawned one after the other: both have ranks from 0 on, and the same launcher.
+TEST_F(Launched, EachWorldOfARunHasANameOfItsOwn) {
+  const auto proxy = [](const std::string& group) {
+    return "/bin/hydra_pmi_proxy\0--control-port\0n1:46431\0--pgid\0"s + group + "\0--proxy-id\0"s + "0\0"s;
+  };
+  setenv("PMI_SPAWNED", "1", 1);
+  EXPECT_EQ(job_name(proxy("1")), "hydra n1:46431 world 1");
+  EXPECT_NE(job_name(proxy("1")), job_name(proxy("2")));
+  setenv("I_MPI_HYDRA_UUID", "ab-cd", 1);
+  EXPECT_NE(job_name(proxy("1")), job_name(proxy("2")));
 }
 
 }  // namespace

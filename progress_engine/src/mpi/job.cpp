@@ -46,21 +46,24 @@ std::vector<std::string> hosts_from_pmix(const std::string& space) {
 
 }  // namespace
 
-std::string control_port_in(const std::string& command_line) {
-  using namespace std::string_literals;
-  const auto option = "\0--control-port\0"s;
+std::string option_in(const std::string& command_line, const std::string& name) {
+  const auto option = '\0' + name + '\0';
   const auto at = command_line.find(option);
   if (at == std::string::npos) return "";
   const auto begin = at + option.size();
   return command_line.substr(begin, command_line.find('\0', begin) - begin);
 }
 
-std::string job_name() {
+std::string job_name() { return job_name(command_line_of(getppid())); }
+
+std::string job_name(const std::string& launcher) {
   const auto spawned = in_environment("PMI_SPAWNED");
+  // Hydra numbers the worlds of a run: that of mpiexec, and one for each call of MPI_Comm_spawn.
+  const auto number = option_in(launcher, "--pgid");
+  const auto world = number.empty() ? spawned : "world " + number;
   if (const auto space = in_environment("PMIX_NAMESPACE"); !space.empty()) return "pmix " + space;
-  if (const auto run = in_environment("I_MPI_HYDRA_UUID"); !run.empty()) return "intel " + run + " " + spawned;
-  if (const auto port = control_port_in(command_line_of(getppid())); !port.empty())
-    return "hydra " + port + " " + spawned;
+  if (const auto run = in_environment("I_MPI_HYDRA_UUID"); !run.empty()) return "intel " + run + " " + world;
+  if (const auto port = option_in(launcher, "--control-port"); !port.empty()) return "hydra " + port + " " + world;
   if (const auto step = in_environment("SLURM_STEP_ID"); !step.empty())
     return "slurm " + in_environment("SLURM_JOB_ID") + " " + step + " " + spawned;
   return "";

@@ -10,6 +10,8 @@ namespace progress_engine {
 // The same on all nodes of a program, and another one for each; empty where the launcher says none. PMIx's name space,
 // Hydra's and Intel's names of a run, Slurm's step.
 std::string job_name();
+// The same of a process whose parent has this command line.
+std::string job_name(const std::string& launcher);
 
 // What the environment says of the hosts. To be read by a thread of the program's: another one may change it later.
 struct NamesOfHosts {
@@ -20,8 +22,8 @@ NamesOfHosts names_of_hosts();
 // The hosts of the program, perhaps more; empty where the launcher says none. From PMIx, else Slurm.
 std::vector<std::string> job_hosts(const NamesOfHosts& names);
 
-// "--control-port" of the command line of Hydra's proxy, which is the parent of its ranks and the same on all nodes, as
-// in "node1:46431"; empty if it is none.
-std::string control_port_in(const std::string& command_line);
+// The value of an option in the command line of Hydra's proxy, which is the parent of its ranks: that of
+// "--control-port" is the same on all nodes, as in "node1:46431". Empty if it is none.
+std::string option_in(const std::string& command_line, const std::string& name);
 
 }  // namespace progress_engine
