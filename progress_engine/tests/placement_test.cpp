@@ -85,19 +85,20 @@ TEST(ComputingThreads, AreThoseThatUseTheirCpuAndNotTheEngines) {
   std::atomic<int> ready{0};
   std::atomic<bool> over{false};
   const Cpus all = allowed_cpus(0);
-  const auto run = [&](bool computes, bool ours, bool bound) {
-    if (ours) pthread_setname_np(pthread_self(), "pe-progress");
+  const auto run = [&](bool computes, const char* name, bool bound) {
+    if (name) pthread_setname_np(pthread_self(), name);
     if (bound) bind_this_thread_to({all.back()});
     if (computes) compute();
     ++ready;
     over.wait(false);
   };
   {
-    const std::jthread one(run, true, false, false);
-    const std::jthread bound(run, true, false, true);
-    const std::jthread sleeper(run, false, false, false);
-    const std::jthread ours(run, true, true, false);
-    while (ready < 4) usleep(1000);
+    const std::jthread one(run, true, nullptr, false);
+    const std::jthread bound(run, true, nullptr, true);
+    const std::jthread sleeper(run, false, nullptr, false);
+    const std::jthread ours(run, true, "pe-progress", false);
+    const std::jthread bell(run, true, "pe-bell", false);
+    while (ready < 5) usleep(1000);
     auto found = threads.look();
     over = true;
     over.notify_all();

@@ -34,14 +34,14 @@ void take_one(const Cpus& from, cpu_set_t& taken) {
   if (free != from.end()) CPU_SET(*free, &taken);
 }
 
-// The engine's threads have this name, see core/engine.cpp.
-constexpr std::string_view name_of_ours = "pe-progress";
+// The engine's threads have names that begin so: those that poll, and the bell's.
+constexpr std::string_view names_of_ours = "pe-";
 
 bool is_ours(int tid) {
   std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/comm");
   std::string name;
   std::getline(file, name);
-  return name == name_of_ours;
+  return name.starts_with(names_of_ours);
 }
 
 std::string_view without_blanks(std::string_view text) {
