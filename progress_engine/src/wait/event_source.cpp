@@ -157,7 +157,9 @@ bool EpollEvents::wait(Nanoseconds bound) {
   if (!ready_.empty()) count_one(by_sockets_);
   for (std::size_t i = 0; i < announced.size(); ++i)
     if (announced[i]) count_one(by_fabric_[i]);
-  return handled || !ready_.empty() || std::ranges::find(announced, true) != announced.end();
+  const bool by_a_fabric = std::ranges::find(announced, true) != announced.end();
+  announced_ = announced_ || by_a_fabric;
+  return handled || !ready_.empty() || by_a_fabric;
 }
 
 ArmResult EpollEvents::arm(const std::function<bool()>& poll) {

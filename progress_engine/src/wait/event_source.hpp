@@ -86,7 +86,7 @@ class EpollEvents : public EventSource {
   void remember() override;
   bool has_sockets() const override { return any_; }
   bool any() const override { return any_ || (fabrics_ && fabrics_->any()); }
-  bool carries() const override { return carries_ || (fabrics_ && fabrics_->any()); }
+  bool carries() const override { return carries_ || (announced_ && fabrics_->any()); }
   void watch(int descriptor, std::function<void()> handler) override;
   void refresh() override;
   ArmResult arm(const std::function<bool()>& poll) override;
@@ -110,6 +110,7 @@ class EpollEvents : public EventSource {
   std::set<ino_t> foreign_;
   std::atomic<bool> any_{false};  // a socket is watched
   bool carries_ = false;
+  bool announced_ = false;  // a fabric's library did, once: an MPI may open one and move its messages elsewhere
   std::map<int, std::uint64_t> carried_before_;  // by sockets when they were found, until one carries the traffic
   std::set<int> sending_;                        // sockets that had data to send after the last poll
   Fabrics* const fabrics_;
