@@ -86,6 +86,15 @@ TEST_F(Key, IsTheSameForAllWhoMakeItAtOnce) {
   EXPECT_EQ(status, 0);
 }
 
+// As of a process of the same number that was killed, or in another container.
+TEST_F(Key, IsMadeWhateverADraftIsCalledThatWasLeft) {
+  fs::create_directories(folder_ / "config");
+  std::array<char, 64> host{};
+  gethostname(host.data(), host.size() - 1);
+  std::ofstream(path_ + "." + host.data() + "." + std::to_string(getpid())) << "";
+  EXPECT_EQ(complaint(), "");
+}
+
 TEST_F(Key, ThatOthersMayReadIsRefused) {
   read_or_make_key(path_);
   fs::permissions(path_, fs::perms::group_read, fs::perm_options::add);

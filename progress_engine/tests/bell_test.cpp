@@ -1,82 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bell between "nodes" of this machine, which are addresses of its loopback network.
+// The bell between "nodes" of this machine.
 #include "wakeup/bell.hpp"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <random>
-#include <set>
+#include <system_error>
+
+#include "bell_job.hpp"
 
 namespace progress_engine {
 namespace {
-
-namespace fs = std::filesystem;
-
-class Job : public testing::Test {
- protected:
-  static void SetUpTestSuite() { ports_ = 20000 + (getpid() % 500) * 20; }
-  void SetUp() override { port_ = ++ports_; }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  static std::string node(int number) { return fmt::format("127.0.0.{}", number); }
-
-  // The bell of `rank` on node `number`; who is rung there is noted.
-  std::unique_ptr<Bell> bell(int rank, int number, std::atomic<int>& rung, const std::string& job = "job",
-                             std::set<int> ranks_here = {}) const {
-    BellPlan plan;
-    plan.rank = rank;
-    plan.size = size;
-    plan.job = job;
-    plan.hosts = [] { return std::vector<std::string>{node(1), node(2), node(3)}; };
-    plan.key_file = folder_ / "bell.key";
-    plan.port = port_;
-    plan.interval = microseconds(1);
-    plan.address = inet_addr(node(number).c_str());
-    ranks_here.insert(rank);
-    auto made = std::make_unique<Bell>(plan, [&rung, ranks_here](int target) {
-      rung += ranks_here.contains(target) ? 1 : 0;
-      return ranks_here.contains(target);
-    });
-    made->start();
-    EXPECT_EQ(made->counts().state, "rings");
-    return made;
-  }
-
-  template <typename Holds>
-  static bool eventually(Holds&& holds) {
-    for (const Nanoseconds end = now() + seconds(10); now() < end;) {
-      if (holds()) return true;
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
-    return false;
-  }
-
-  // Rings until it is heard, as the engine's turns do.
-  static bool reaches(Bell& sender, int rank, const std::atomic<int>& rung) {
-    const int before = rung;
-    sender.ring(rank);
-    return eventually([&] {
-      sender.turn();
-      return rung > before;
-    });
-  }
-
-  static constexpr int size = 6;
-  static inline int ports_ = 0;
-  int port_ = 0;
-  const fs::path folder_ = fs::path(testing::TempDir()) / ("bell." + std::to_string(getpid()));
-  std::atomic<int> rung1_{0};
-  std::atomic<int> rung2_{0};
-  std::atomic<int> rung3_{0};
-};
 
 TEST_F(Job, FindsARankAmongTheHostsAndThenRingsThereAlone) {
   const auto one = bell(0, 1, rung1_);
@@ -158,16 +95,47 @@ TEST_F(Job, NeverRingsAnotherJobOnTheSameNodes) {
   EXPECT_EQ(rung2_, 0);
 }
 
-TEST_F(Job, AsksARankThatHasNoEngineAFewTimesAndNeverAgain) {
-  const auto one = bell(0, 1, rung1_);
-  const auto two = bell(1, 2, rung2_);
-  for (int i = 0; i < 400; ++i) {
-    one->ring(4);
-    one->turn();
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
-  }
-  EXPECT_LE(one->counts().sent, 9U);
-  EXPECT_EQ(rung2_, 0);
+// A job of more than a day: the next job's bell would take its name for one that a killed process left.
+TEST_F(Job, KeepsItsNameFresh) {
+  BellPlan plan;
+  plan.size = size;
+  plan.job = "job";
+  plan.hosts = [] { return std::vector<std::string>{}; };
+  plan.key_file = folder_ / "bell.key";
+  plan.port = port_;
+  plan.address = inet_addr(node(1).c_str());
+  Bell one(plan, [](int) { return false; });
+  one.start();
+  const auto name = fs::directory_iterator(folder_ / "bell.hosts")->path();
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(23);
+  fs::last_write_time(name, old);
+  EXPECT_TRUE(eventually([&] {
+    one.turn();
+    return fs::last_write_time(name) > old + std::chrono::hours(22);
+  }));
+  fs::remove(name);
+  EXPECT_TRUE(eventually([&] {
+    one.turn();
+    return fs::exists(name);
+  })) << "somebody tidied up";
+  one.stop();
+  EXPECT_FALSE(fs::exists(name));
+}
+
+TEST_F(Job, WithoutAThreadThePortIsLeftToOthers) {
+  const auto keep = [&] {
+    return BellKeeper::try_to_keep(inet_addr(node(1).c_str()), static_cast<in_port_t>(port_), {1, 2}, size,
+                                   [](const BellMessage&, const sockaddr_in&) { return true; });
+  };
+  pthread_attr_t usual;
+  pthread_attr_t vast;
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(pthread_getattr_default_np(&vast), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&vast, std::size_t{1} << 47), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&vast), 0);
+  EXPECT_THROW(keep(), std::system_error);
+  ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
+  EXPECT_TRUE(keep());
 }
 
 TEST_F(Job, RingsNobodyWithoutAName) {
@@ -265,104 +233,6 @@ TEST_F(Job, SendsFewDatagramsATurn) {
   EXPECT_LE(most, 16U);
   EXPECT_EQ(one.counts().sent, 40U * 8) << "each was asked for once, on eight hosts";
   EXPECT_GE(one.counts().bounded, 19U);
-}
-
-// ---- what a network or an enemy does to datagrams
-
-class Attack : public Job {
- protected:
-  void SetUp() override {
-    Job::SetUp();
-    key_ = {11, 12};
-    keeper_ = BellKeeper::try_to_keep(inet_addr(node(1).c_str()), static_cast<in_port_t>(port_), key_, size,
-                                      [this](const BellMessage& message, const sockaddr_in&) {
-                                        if (message.sequence <= recorded_rings) ++recorded_heard_;
-                                        return ++rung1_ > 0;
-                                      });
-    ASSERT_TRUE(keeper_);
-    socket_ = socket(AF_INET, SOCK_DGRAM, 0);
-    to_.sin_family = AF_INET;
-    to_.sin_port = htons(static_cast<in_port_t>(port_));
-    to_.sin_addr.s_addr = inet_addr(node(1).c_str());
-  }
-  void TearDown() override {
-    close(socket_);
-    Job::TearDown();
-  }
-  void send(std::span<const std::byte> bytes) const {
-    sendto(socket_, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&to_), sizeof to_);
-  }
-  std::uint64_t heard() const { return keeper_->taken() + keeper_->refused(); }
-
-  // As many datagrams as `count`, as fast as they go, each made by `make(i)`.
-  template <typename Make>
-  void flood(int count, Make&& make) {
-    const auto wakes = keeper_->wakes();
-    const Nanoseconds begin = now();
-    for (int i = 0; i < count; ++i) send(make(i));
-    const auto milliseconds = static_cast<std::uint64_t>((now() - begin) / microseconds(1000));
-    EXPECT_LE(keeper_->wakes() - wakes, 64 + milliseconds + 20) << "in " << milliseconds << " ms";
-    // It is still there for those who may ring. What was queued before is dropped or refused.
-    const int before = rung1_;
-    EXPECT_TRUE(eventually([&] {
-      send(seal({BellWord::ring, 1, 0, ++sequence_}, key_));
-      return rung1_ > before;
-    }));
-  }
-
-  void flood_with_all_kinds(int count) {
-    std::mt19937_64 random(1);
-    flood(count, [&](int i) {
-      auto datagram = seal({BellWord::ring, 1, 0, static_cast<std::uint64_t>(i)}, {random(), random()});
-      if (i % 3 == 0)
-        for (auto& byte : datagram) byte = static_cast<std::byte>(random());
-      return datagram;
-    });
-  }
-
-  static constexpr std::uint64_t recorded_rings = 200;
-  std::atomic<std::uint64_t> recorded_heard_{0};
-  SipKey key_{};
-  std::unique_ptr<BellKeeper> keeper_;
-  int socket_ = -1;
-  sockaddr_in to_{};
-  std::uint64_t sequence_ = 1'000'000'000;
-};
-
-TEST_F(Attack, DoubledAndForgedAndForeignOnesRingNobody) {
-  const auto ring = seal({BellWord::ring, 1, 0, 7}, key_);
-  for (int i = 0; i < 10; ++i) send(ring);
-  send(seal({BellWord::ring, 1, 0, 8}, {11, 13}));
-  send(seal({BellWord::ring, size, 0, 9}, key_));  // from no rank
-  send(seal({BellWord::ring, 1, size, 9}, key_));  // to none
-  send(seal({BellWord::here, 1, 0, 9}, key_));
-  send({});
-  const std::vector<std::byte> large(9000);
-  send(large);
-  ASSERT_TRUE(eventually([&] { return heard() == 16; }));
-  EXPECT_EQ(keeper_->taken(), 1U);
-  EXPECT_EQ(rung1_, 1);
-}
-
-TEST_F(Attack, ReplayedOnesRingNobody) {
-  std::vector<Datagram> recorded;
-  for (std::uint64_t i = 1; i <= recorded_rings; ++i) recorded.push_back(seal({BellWord::ring, 1, 0, i}, key_));
-  for (const auto& datagram : recorded) {
-    const auto before = heard();
-    send(datagram);
-    ASSERT_TRUE(eventually([&] { return heard() > before; }));
-  }
-  EXPECT_EQ(recorded_heard_, recorded_rings);
-  flood(2000, [&](int i) { return recorded[static_cast<std::size_t>(i) % recorded.size()]; });
-  EXPECT_EQ(recorded_heard_, recorded_rings) << "once each";
-}
-
-TEST_F(Attack, AFloodCostsABoundedNumberOfWakes) { flood_with_all_kinds(50'000); }
-
-// The same with a million: with BELL_FLOOD set, by `./bench test --full`.
-TEST_F(Attack, AMillionDoTheSame) {
-  if (!std::getenv("BELL_FLOOD")) GTEST_SKIP() << "takes seconds: BELL_FLOOD is not set";
-  flood_with_all_kinds(1'000'000);
 }
 
 }  // namespace

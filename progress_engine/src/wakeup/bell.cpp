@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "wakeup/bell.hpp"
 
-#include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,14 +21,9 @@ constexpr std::size_t most_partners = 1024;  // beyond them the timer does
 // A turn or a poll sends no more, however many partners are owed a ring: each is a system call of a microsecond or two.
 // The others' turn comes next.
 constexpr std::size_t datagrams_at_once = 16;
-constexpr std::size_t questions_at_once = 8;
-constexpr std::size_t times_that_all_are_asked = 3;
-constexpr int answers_a_turn = 64;
 constexpr Nanoseconds of_late = seconds(1);
 constexpr Nanoseconds between_tries_to_keep = seconds(1);
 constexpr Nanoseconds between_looks_for_hosts = seconds(1) / 10;
-constexpr Nanoseconds between_rounds = seconds(1) / 100;
-constexpr Nanoseconds longest_lookup = seconds(1) / 5;
 
 // Below those that the kernel gives to whoever asks for none, and above the well-known ones.
 constexpr std::uint64_t first_port = 20000;
@@ -39,13 +33,6 @@ std::uint64_t wall_clock_us() {
   timespec time{};
   clock_gettime(CLOCK_REALTIME, &time);
   return static_cast<std::uint64_t>((seconds(time.tv_sec) + time.tv_nsec) / 1000);
-}
-
-// The n-th nearest to `guess` among `size`, on both sides in turn.
-std::size_t nth_nearest(std::size_t guess, std::size_t n, std::size_t size) {
-  n %= size;
-  const std::size_t distance = (n + 1) / 2;
-  return n % 2 == 0 ? (guess + distance) % size : (guess + size - distance % size) % size;
 }
 
 }  // namespace
@@ -167,23 +154,18 @@ void Bell::start() {
   }
 }
 
-void Bell::look_for_hosts() {
-  looked_for_hosts_ = now();
-  by_files_ = by_files_ || hosts_.empty();
-  if (by_files_) {
-    auto hosts = published_hosts(plan_.key_file, job_word_);
-    std::ranges::sort(hosts);
-    if (hosts == hosts_) return;
-    hosts_ = std::move(hosts);
-  }
-  addresses_.assign(hosts_.size(), {});
-  looked_up_.assign(hosts_.size(), false);
-}
-
 // Whoever comes first on a node; when it has ended, another one.
 void Bell::keep() {
-  if (keeps_ || now() - tried_to_keep_ < between_tries_to_keep) return;
+  if (now() - tried_to_keep_ < between_tries_to_keep) return;
   tried_to_keep_ = now();
+  if (keeps_) {
+    const auto published = [this] {
+      const std::scoped_lock lock(mutex_);
+      return published_;
+    }();
+    if (published) published->keep_fresh();  // without the mutex, which the program's calls take: files may be slow
+    return;
+  }
   std::unique_ptr<BellKeeper> keeper;
   try {
     keeper = BellKeeper::try_to_keep(plan_.address, port_, key_, plan_.size,
@@ -192,92 +174,12 @@ void Bell::keep() {
     refuse(error.what());
   }
   if (!keeper) return;
-  auto published = by_files_ ? std::make_unique<PublishedHost>(plan_.key_file, job_word_, host_name()) : nullptr;
+  auto published = by_files_ ? std::make_shared<PublishedHost>(plan_.key_file, job_word_, host_name()) : nullptr;
   const std::scoped_lock lock(mutex_);
   if (state_ != State::rings) return;  // stopped meanwhile: both go again, after the lock, which its thread may need
   keeper_ = std::move(keeper);
   keeps_ = true;
   published_ = std::move(published);
-}
-
-std::optional<sockaddr_in> Bell::address_of(std::size_t host) {
-  if (!looked_up_[host]) {
-    looked_up_[host] = true;
-    addrinfo wanted{};
-    wanted.ai_family = AF_INET;
-    wanted.ai_socktype = SOCK_DGRAM;
-    addrinfo* found = nullptr;
-    const Nanoseconds begin = now();
-    if (getaddrinfo(hosts_[host].c_str(), nullptr, &wanted, &found) == 0 && found) {
-      auto address = *reinterpret_cast<const sockaddr_in*>(found->ai_addr);
-      address.sin_port = htons(port_);
-      addresses_[host] = address;
-      freeaddrinfo(found);
-    }
-    // The engine's thread does nothing else meanwhile.
-    if (!plan_.asked_for && now() - begin > longest_lookup)
-      refuse("looking up " + hosts_[host] + " takes too long; doorbell=udp does it all the same");
-  }
-  return addresses_[host];
-}
-
-// With the mutex held: the last question had its time.
-bool Bell::may_be_asked(const Partner& partner) const {
-  const bool in_first_round = partner.questions < hosts_.size();
-  return now() - partner.rung >= (in_first_round ? plan_.interval : between_rounds);
-}
-
-// Rings `rank` on the hosts on which it may be, the likeliest first: ranks are mostly laid out in blocks.
-void Bell::ask(int rank) {
-  const std::size_t size = hosts_.size();
-  if (size == 0) return;
-  std::size_t begin = 0;
-  std::uint64_t question = 0;
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto found = partners_.find(rank);
-    if (found == partners_.end()) return;  // forgotten meanwhile
-    Partner& partner = found->second;
-    if (partner.questions >= times_that_all_are_asked * size) {  // it has no engine: others shall have its turns
-      partner.owed = false;
-      return;
-    }
-    if (!may_be_asked(partner)) return;
-    partner.rung = now();
-    partner.asked = question = ++sequence_;  // others ring meanwhile
-    partner.owed_again = false;
-    begin = partner.questions;
-    partner.questions += std::min(questions_at_once, size);
-  }
-  const auto guess = static_cast<std::size_t>(rank) * size / static_cast<std::size_t>(plan_.size);
-  for (std::size_t i = 0; i < std::min(questions_at_once, size) && rings(); ++i)
-    if (const auto where = address_of(nth_nearest(guess, begin + i, size))) {
-      const std::scoped_lock lock(mutex_);
-      send(rank, *where, BellWord::ask, question);
-    }
-}
-
-void Bell::hear_answers() {
-  for (int i = 0; i < answers_a_turn; ++i) {
-    std::array<std::byte, datagram_size + 1> bytes{};
-    sockaddr_in from{};
-    socklen_t length = sizeof from;
-    ssize_t size = 0;
-    {
-      const std::scoped_lock lock(mutex_);  // stop() closes it, and the program may get its number
-      if (state_ != State::rings) return;
-      size = recvfrom(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &length);
-      if (size < 0 && errno != ECONNREFUSED) return;
-    }
-    const auto message = unseal(std::span(bytes).first(static_cast<std::size_t>(std::max<ssize_t>(size, 0))), key_);
-    if (!message || message->word != BellWord::here || std::cmp_not_equal(message->target, plan_.rank)) continue;
-    const std::scoped_lock lock(mutex_);
-    const auto partner = partners_.find(static_cast<int>(message->sender));
-    if (partner == partners_.end() || partner->second.asked != message->sequence) continue;
-    from.sin_port = htons(port_);
-    partner->second.where = from;
-    partner->second.owed = partner->second.owed_again;  // the question rang it
-  }
 }
 
 void Bell::turn() {
@@ -294,7 +196,7 @@ void Bell::turn() {
       Partner& partner = partners_[rank];
       if (!partner.owed) continue;
       if (!partner.where) {
-        if (!may_be_asked(partner)) continue;  // it takes no turn from those that are known
+        if (!may_be_asked(partner)) continue;  // who has no engine takes no turn from the others
         unknown.push_back(rank);
         sent += questions_at_once;
       } else if (send_if_due(rank, partner)) {

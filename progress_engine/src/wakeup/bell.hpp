@@ -48,12 +48,13 @@ class BellKeeper {
   std::uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
   std::uint64_t wakes() const { return wakes_.load(std::memory_order_relaxed); }
   // In a forked child, where its thread is not: the port must not stay taken.
-  void close_in_child() const;
+  void close_in_child() const { close_descriptors(); }
 
  private:
   BellKeeper(int socket, const SipKey& key, int ranks, RingHere ring_here);
   void run();
   bool await(Nanoseconds pause) const;
+  void close_descriptors() const;
   void drain();
   void handle(std::span<const std::byte> bytes, const sockaddr_in& from);
 
@@ -146,11 +147,14 @@ class Bell {
     std::optional<sockaddr_in> where;
     Nanoseconds rung = 0;
     Nanoseconds used = 0;
-    std::uint64_t asked = 0;  // sequence of the last question
-    std::size_t questions = 0;
+    std::uint64_t first_asked = 0;  // sequence of the first question; 0: none yet
+    std::uint64_t asked = 0;        // of the last one
+    std::size_t questions = 0;      // hosts asked in this round
+    int rounds = 0;                 // how often all hosts were asked
     bool owed = false;
     bool owed_again = false;  // since the last question, which rang
   };
+  static constexpr std::size_t questions_at_once = 8;
   enum class State { idle, rings, refused, ended };
 
   Partner* partner_of(int rank);
@@ -187,7 +191,7 @@ class Bell {
   SipKey key_{};
   in_port_t port_ = 0;
   std::unique_ptr<BellKeeper> keeper_;
-  std::unique_ptr<PublishedHost> published_;
+  std::shared_ptr<PublishedHost> published_;
 
   // The engine's thread's:
   std::string job_word_;

@@ -56,17 +56,22 @@ BellKeeper::BellKeeper(int socket, const SipKey& key, int ranks, RingHere ring_h
     throw std::system_error(error, std::generic_category(), "eventfd");
   }
   const ProgramSignalsBlocked blocked;
-  thread_ = std::jthread([this] { run(); });
+  try {
+    thread_ = std::jthread([this] { run(); });
+  } catch (...) {
+    close_descriptors();  // else the port stays taken, and nobody on this node could keep it
+    throw;
+  }
 }
 
 BellKeeper::~BellKeeper() {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = write(end_, &one, sizeof one);
   thread_.join();
-  close_in_child();
+  close_descriptors();
 }
 
-void BellKeeper::close_in_child() const {
+void BellKeeper::close_descriptors() const {
   close(socket_);
   close(end_);
 }

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t digits = 32;
 constexpr auto stale = std::chrono::hours(24);
+constexpr auto fresh = std::chrono::hours(1);
 
 [[noreturn]] void fail(const std::string& path, const char* what) {
   throw std::runtime_error(fmt::format("the bell's key {} {}", path, what));
@@ -51,9 +52,10 @@ void make_key(const std::string& path) {
   std::error_code ignored;
   const auto folder = fs::path(path).parent_path();
   if (fs::create_directories(folder, ignored)) fs::permissions(folder, fs::perms::owner_all, ignored);
-  std::array<char, 64> host{};
-  gethostname(host.data(), host.size() - 1);
-  const auto draft = fmt::format("{}.{}.{}", path, host.data(), getpid());
+  // By its process's number one would meet what a killed process of that number has left, or another container's.
+  std::uint64_t unique = 0;
+  if (getrandom(&unique, sizeof unique, 0) != static_cast<ssize_t>(sizeof unique)) fail(path, "cannot be made");
+  const auto draft = fmt::format("{}.{:016x}", path, unique);
   const auto text = fmt::format("{:016x}{:016x}\n", key[0], key[1]);
   bool written = false;
   {
@@ -125,6 +127,14 @@ PublishedHost::PublishedHost(const std::string& key_file, const std::string& job
     if (entry.last_write_time(ignored) < old && !ignored) fs::remove(entry.path(), ignored);
   });
   const File file(path_, O_WRONLY | O_CREAT);
+}
+
+void PublishedHost::keep_fresh() const {
+  std::error_code missing;
+  const auto time = fs::file_time_type::clock::now();
+  if (fs::last_write_time(path_, missing) > time - fresh && !missing) return;
+  const File file(path_, O_WRONLY | O_CREAT);
+  fs::last_write_time(path_, time, missing);
 }
 
 PublishedHost::~PublishedHost() { unlink(path_.c_str()); }

@@ -25,6 +25,8 @@ class PublishedHost {
   ~PublishedHost();
   PublishedHost(const PublishedHost&) = delete;
   PublishedHost& operator=(const PublishedHost&) = delete;
+  // Now and then, lest it looks as if its process had been killed.
+  void keep_fresh() const;
 
  private:
   std::string path_;

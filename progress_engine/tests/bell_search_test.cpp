@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the bell finds out where a rank runs, and what it does where that cannot be found out.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "bell_job.hpp"
+
+namespace progress_engine {
+namespace {
+
+using BellSearch = Job;
+
+TEST_F(BellSearch, AsksARankThatHasNoEngineAFewTimesAndThenRarely) {
+  const auto one = bell(0, 1, rung1_);
+  const auto two = bell(1, 2, rung2_);
+  const Nanoseconds begin = now();
+  for (int i = 0; i < 400; ++i) {
+    one->ring(4);
+    one->turn();
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  const auto later = static_cast<std::uint64_t>((now() - begin) / seconds(1));  // on a busy machine
+  EXPECT_LE(one->counts().sent, 3 * (3 + later)) << "three hosts, three times and then once a second at most";
+  EXPECT_EQ(rung2_, 0);
+}
+
+// Whose first large message comes long after ours: nobody was there when it was asked for.
+TEST_F(BellSearch, FindsARankThatBeginsLate) {
+  const auto one = bell(0, 1, rung1_);
+  one->ring(3);
+  ASSERT_TRUE(eventually([&] {
+    one->turn();
+    return one->counts().sent >= 9;
+  }));
+  const auto late = bell(3, 2, rung2_);
+  EXPECT_TRUE(reaches(*one, 3, rung2_));
+}
+
+// The node is so busy that it is asked again before it has answered.
+TEST_F(BellSearch, HearsAnAnswerThatComesLate) {
+  const auto one = bell(0, 1, rung1_);
+  const auto key = key_of_job(read_or_make_key(folder_ / "bell.key"), "job");
+  const int busy = socket(AF_INET, SOCK_DGRAM, 0);
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_port = htons(static_cast<in_port_t>(port_));
+  here.sin_addr.s_addr = inet_addr(node(2).c_str());
+  ASSERT_EQ(bind(busy, reinterpret_cast<const sockaddr*>(&here), sizeof here), 0);
+  sockaddr_in from{};
+  const auto heard = [&]() -> std::optional<BellMessage> {
+    Datagram bytes{};
+    socklen_t length = sizeof from;
+    if (recvfrom(busy, bytes.data(), bytes.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &length) < 0)
+      return {};
+    return unseal(bytes, key);
+  };
+  std::vector<BellMessage> questions;
+  one->ring(3);
+  ASSERT_TRUE(eventually([&] {
+    one->turn();
+    if (const auto question = heard()) questions.push_back(*question);
+    return questions.size() == 2;
+  }));
+  const auto answer = seal({BellWord::here, 3, 0, questions.front().sequence}, key);
+  sendto(busy, answer.data(), answer.size(), 0, reinterpret_cast<const sockaddr*>(&from), sizeof from);
+  EXPECT_TRUE(eventually([&] {
+    one->ring(3);
+    one->turn();
+    const auto message = heard();
+    return message && message->word == BellWord::ring;
+  }));
+  close(busy);
+}
+
+TEST_F(BellSearch, SaysThatNoHostHasAnAddress) {
+  BellPlan plan;
+  plan.size = size;
+  plan.job = "job";
+  plan.hosts = [] { return std::vector<std::string>{"::1", "fe80::1"}; };
+  plan.key_file = folder_ / "bell.key";
+  plan.port = port_;
+  plan.address = inet_addr(node(1).c_str());
+  Bell lost(plan, [](int) { return false; });
+  lost.start();
+  EXPECT_EQ(lost.counts().state, "rings");
+  lost.ring(3);
+  lost.turn();
+  EXPECT_EQ(lost.counts().state, "none of the job's hosts has an IPv4 address, ::1 among them");
+  EXPECT_EQ(lost.counts().sent, 0U);
+}
+
+}  // namespace
+}  // namespace progress_engine
