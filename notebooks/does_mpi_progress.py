@@ -38,7 +38,7 @@ def efficiency(variant, mpi, size=16 * MB, metric="overlap_efficiency"):
 # longer one: one is perfect, zero is one after the other. *Inflation* says what the computation paid for it.
 
 # %%
-print(verdict(book.evidence.metrics).text())
+print(verdict(book.evidence.metrics, book.evidence.records.simulated).text())
 
 # %% [markdown]
 # ## All points where the computation takes as long as the communication

@@ -25,11 +25,13 @@ class Decision(str, Enum):
     EMULATED = "not decided: emulated machine"
     NOT_MEASURED = "not measured"
     NO_CLAIM = "measured, no claim"
+    PREDICTED_NO_CLAIM = "predicted, no claim"
 
 
 OF_A_SIMULATION = {
     Decision.REPRODUCED: Decision.PREDICTED,
     Decision.NOT_REPRODUCED: Decision.PREDICTED_OTHERWISE,
+    Decision.NO_CLAIM: Decision.PREDICTED_NO_CLAIM,
 }
 
 

@@ -130,9 +130,17 @@ def _chapter_rows(chapter: Chapter, evidence: Evidence) -> Iterator[Row]:
     recorded = chapter.recorded(evidence.records)
     if not chapter.claims:
         decision = Decision.NO_CLAIM if recorded else Decision.NOT_MEASURED
+        if recorded and not _measured(evidence.records, recorded):
+            decision, _ = of_a_simulation(decision, "")
         yield Row(chapter.id, chapter.title, "", "", None, None, "", chapter.paper, "", decision.value, chapter.note)
     for claim in chapter.claims:
         yield from _claim_rows(chapter, claim, recorded, evidence)
+
+
+def _measured(records: Records, studies: Sequence[str]) -> bool:
+    """Whether some launch of these studies is no model's prediction."""
+    sessions = records.launches.loc[records.launches["study"].isin(studies), "session"].unique()
+    return not all(map(records.simulated, map(str, sessions)))
 
 
 def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidence: Evidence) -> Iterator[Row]:

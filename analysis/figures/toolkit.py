@@ -52,6 +52,7 @@ class Drawn:
     plot: Plot
     found: str = ""  # what it shows, in a sentence with numbers
     chapter: str = ""  # under whose heading in the report it stands, see catalogue.draw_all
+    simulated: bool = False  # some of it was predicted by a model
 
 
 def save(drawn: Drawn, folder: Path) -> dict[str, Path]:
@@ -74,7 +75,7 @@ def mark_simulated(drawn: Drawn) -> Drawn:
         axes.patch.set(hatch="///", edgecolor=style.HATCH, linewidth=0)
     drawn.figure.axes[0].annotate("simulated", (0.02, 0.02), xycoords="axes fraction", fontsize=8, style="italic",
                                   color=style.SIMULATED, zorder=9)  # fmt: skip
-    return replace(drawn, title=f"{drawn.title} (simulated)")
+    return replace(drawn, title=f"{drawn.title} (simulated)", simulated=True)
 
 
 def panels(

@@ -29,6 +29,9 @@ DASHES = {"-": "", "--": "6 3", "-.": "6 2 1 2", ":": "1 2"}
 TEXT = Markup('<text class="{}" x="{:.1f}" y="{:.1f}">{}</text>')
 FRAME = Markup('<path class="grid" d="{}"/><text class="head" y="{}">{}</text><text class="sub" y="-6">{}</text>{}')
 MARK = Markup('<path class="bar" d="{}"/><use href="#{}"/>')
+HATCHED = Markup(
+    '<rect class="hatched" width="{:.0f}" height="{:.0f}"/><text class="said" x="4" y="{:.0f}">simulated</text>'
+)
 NO_VALUE = Markup('<use href="#mx"/>')
 POINT = Markup('<a href="#r{}" tabindex="-1" transform="translate({:.1f} {:.1f})"{}><title>{}</title>{}</a>')
 GUIDES = ("8 3", "2 3", "5 2 1 2")  # of lines that no measurement is
@@ -104,7 +107,7 @@ def draw(drawn: Drawn, name: str, rows: Sequence[int], words: Sequence[str]) -> 
     ]
     columns = list(_columns(points, plot))
     levels = in_order(_sorted(points[plot.row]), plot.order) if plot.row else [None]
-    painter = _Painter(plot, points, curves, rows, words)
+    painter = _Painter(plot, points, curves, rows, words, drawn.simulated)
     body, y = [], 4.0
     width = WIDTH / max(1, min(len(columns), 4))
     for level in levels:
@@ -148,6 +151,7 @@ class _Painter:
     curves: list[_Curve]
     rows: Sequence[int]
     words: Sequence[str]
+    simulated: bool = False  # its panels are hatched
 
     @property
     def flat(self) -> bool:
@@ -204,7 +208,8 @@ class _Panel:
     height: float
 
     def paint(self, title: tuple[str, str]) -> Markup:
-        parts = [self._frame(title), *self._guides()]
+        hatched = [HATCHED.format(self.width, self.height, self.height - 4)] if self.painter.simulated else []
+        parts = [*hatched, self._frame(title), *self._guides()]
         parts += [part for order, curve in enumerate(self.present) for part in self._curve(curve, order)]
         return Markup("").join(parts)
 
@@ -308,12 +313,14 @@ def _line(places: Sequence[tuple[float, float]]) -> str:
 
 
 def symbols() -> Markup:
-    """The markers, once a page."""
+    """The markers and the hatching, once a page."""
     shapes = [Markup('<symbol id="m{}" overflow="visible"><path d="{}"/></symbol>').format(index, path)
               for index, path in enumerate(MARKERS.values())]  # fmt: skip
     cross = Markup('<symbol id="mx" overflow="visible"><path d="{}"/></symbol>').format(MARKERS["x"])
-    return Markup('<svg width="0" height="0" aria-hidden="true" style="position:absolute">{}{}</svg>').format(
-        Markup("").join(shapes), cross
+    line = Markup('<path class="grid" d="M0 8L8 0"/>')
+    hatch = Markup('<pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse">{}</pattern>').format(line)
+    return Markup('<svg width="0" height="0" aria-hidden="true" style="position:absolute">{}{}{}</svg>').format(
+        Markup("").join(shapes), cross, hatch
     )
 
 

@@ -19,7 +19,7 @@ from analysis.claims.table import ClaimTable, Row, build
 from analysis.errors import Failure
 from analysis.evidence import Evidence
 from analysis.figures import intervals, toolkit
-from analysis.figures.toolkit import Drawn
+from analysis.figures.toolkit import Drawn, mark_simulated
 from analysis.papers import published
 from analysis.records import frames
 from analysis.records.load import Records
@@ -132,13 +132,14 @@ def _draw(chapter: Chapter, index: int, claim: Row, rows: list[Row], evidence: E
         for row in rows
     ]  # fmt: skip
     bound = (claim.threshold or 0) + (claim.margin or 0) * (1 if claim.operator == "<=" else -1)
-    lines = {f"{claim.operator} {bound:g} is reproduced": bound}
     frame = intervals.wanted(evidence, [{"mpi": "", "study": chapter.id, "status": "ok", **point} for point in points])
+    bounds = "predicted" if all(evidence.records.simulated(row.session) for row in rows) else "reproduced"
+    lines = {f"{claim.operator} {bound:g} is {bounds}": bound}
     drawn: Drawn = intervals.draw(
         f"paper-{chapter.id.lower()}-{index + 1}", claim.claim, f"{claim.number}; {claim.source}", claim.number, lines,
         frame, toolkit.provenance(evidence.records),
     )  # fmt: skip
-    return drawn
+    return mark_simulated(drawn) if any(evidence.records.simulated(row.session) for row in rows) else drawn
 
 
 def _render(
@@ -156,12 +157,14 @@ def _render(
             words = [f"{row['who']}: {text(row['value'])}" for row in rows]
             charts[beside.claim] = chart.draw(beside.drawn, beside.drawn.name, [row["row"] for row in rows], words)
     ids = {chapter.id for chapter in of_paper(name)}
+    simulated = all(records.simulated(facts["session"]) for facts in records.sessions)
     counts = {it.value: sum(row.decision == it.value and row.study in ids for row in decided.rows) for it in Decision}
     return (
         environment()
         .get_template("paper.html.j2")
         .render(
             name=name,
+            what="what a model predicts" if simulated else "what was reproduced",
             title=next(chapter.paper for chapter in of_paper(name)),
             parts=parts,
             pictures=shown,
@@ -170,7 +173,7 @@ def _render(
             counts={words: count for words, count in counts.items() if count},
             commands=[_command(facts) for facts in records.sessions],
             sessions=[tables.session(facts) for facts in records.sessions],
-            machines=[_machine(facts) for facts in records.sessions],
+            machines=[_machine(facts, records.simulated(facts["session"])) for facts in records.sessions],
             files=points.files,
             cautions=records.cautions(),
             again=f"./bench report --paper {name} {' '.join(named(facts['path']) for facts in records.sessions)}",
@@ -182,14 +185,14 @@ def _command(facts: dict[str, Any]) -> str:
     return "./bench " + shlex.join(map(str, facts.get("command") or ["run", "…"]))
 
 
-def _machine(facts: dict[str, Any]) -> dict[str, str]:
-    """On what a session was measured, in a few words; all of it stands further down."""
+def _machine(facts: dict[str, Any], simulated: bool) -> dict[str, str]:
+    """On what a session was measured, or predicted, in a few words; all of it stands further down."""
     machine = facts.get("machine") or {}
     git = facts.get("git") or {}
     versions = (f"{mpi_title(name)} {of.get('version', '')}" for name, of in (facts.get("mpis") or {}).items())
     found = {
         "session": facts["session"],
-        "measured": facts.get("created", ""),
+        "predicted by a model" if simulated else "measured": facts.get("created", ""),
         "commit": f"{git.get('commit', 'not known')}{' and changes to it' if git.get('dirty') else ''}",
         "machine": f"{machine.get('cpu_model', '')}, {machine.get('cpus', '?')} CPUs, "
         f"{machine.get('distribution', '')}, Linux {machine.get('kernel', '')}",

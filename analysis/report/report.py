@@ -58,7 +58,7 @@ def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None, choi
     choice.check(records.points)
     folder = folder_of(session_dirs, out_dir)
     evidence = Evidence(records, choice=choice)
-    said = verdict(evidence.metrics)
+    said = verdict(evidence.metrics, records.simulated)
     said.limits += records.cautions()
     drawn = draw_all(evidence, toolkit.provenance(records))
     page = render(evidence, said, drawn, folder)

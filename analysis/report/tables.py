@@ -129,7 +129,7 @@ def claims(decided: ClaimTable) -> Table:
         "study",
         "claim",
         "MPI",
-        "measured",
+        "value",
         "wanted",
         "decision",
         "remarks",

@@ -57,11 +57,13 @@ class Verdict:
         return "\n".join([*lines, *self.limits])
 
 
-def verdict(frame: pd.DataFrame) -> Verdict:
-    """The verdict from the frame of evaluate(). Without the study it says that it was not measured."""
+def verdict(frame: pd.DataFrame, simulated: Callable[[str], bool] = lambda _session: False) -> Verdict:
+    """The verdict from the frame of evaluate(). Without the study it says that it was not measured. Of sessions
+    that are `simulated` it says that a model predicted it."""
     equal = _with_time_added(frame, at_equal(frame)) if len(frame) else frame
     if not len(equal):
         return Verdict([], ["Whether communication progresses was not measured: no overlap study at comp = comm."])
+    equal = equal.assign(how=["predicted" if simulated(str(name)) else "measured" for name in equal["session"]])
     several = [name for name in ("session", "system") if equal[name].nunique() > 1]
     found = []
     for mpi in in_order(equal["mpi"], MPI_ORDER):
@@ -95,7 +97,8 @@ def _of_mpi(mpi: str, title: str, part: pd.DataFrame) -> MpiVerdict:
         ratio = bare["comp_over_comm_measured"]
         why = f"because at {bytes_text(size)} the computation was {ratio:.2g} times the communication, not as long."
         return MpiVerdict(mpi, f"{title}: no verdict,", why)
-    found = MpiVerdict(mpi, _headline(title, bare), _where(size, str(pattern), bare))
+    predicted = "Predicted: " if bare["how"] == "predicted" else ""
+    found = MpiVerdict(mpi, predicted + _headline(title, bare), _where(size, str(pattern), bare))
     found.sentences = [_bare_sentence(bare), *_own_thread(title, facts.get("mpi-async"), bare), *_engine(facts, bare)]
     found.sentences += [
         *_of_the_limit(facts),
@@ -133,7 +136,7 @@ def _doubts(fact: dict[str, Any]) -> list[str]:
     launches = int(fact["launches"])
     said = []
     if not fact["defensible"] and launches < ENOUGH_LAUNCHES:
-        few = f"{launches} launch{'es were' if launches != 1 else ' was'} measured"
+        few = f"{launches} launch{'es were' if launches != 1 else ' was'} {fact['how']}"
         said.append(f"only {few} and {ENOUGH_LAUNCHES} are needed")
     elif not fact["defensible"]:
         kinds = "two kinds" in fact["interval"]
@@ -217,7 +220,7 @@ def _where(size: float, pattern: str, bare: dict[str, Any]) -> str:
     note = "" if abs(measured - 1) <= COMP_EQUALS_COMM else ", outside the 5 % that comp = comm means"
     return (
         f"({bytes_text(size)} messages, {sides.get(pattern, pattern)}, computation as long as communication: "
-        f"measured ratio {measured:.2f}{note})"
+        f"{bare['how']} ratio {measured:.2f}{note})"
     )
 
 

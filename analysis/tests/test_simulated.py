@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from analysis.benchmarks.synthetic import USUAL, Synthetic
 from analysis.catalogue import draw_all
@@ -12,11 +13,14 @@ from analysis.claims.table import table
 from analysis.evidence import Evidence
 from analysis.figures import toolkit
 from analysis.records.load import load
+from analysis.report import chart
+from analysis.report.paper import write_paper
+from analysis.report.verdict import verdict
 
 
-def _session(folder: Path) -> Path:
+def _session(folder: Path, **more: Any) -> Path:
     variants = {name: USUAL[name] for name in ("bare", "adaptive")}
-    return Synthetic(mpis={"mpich": variants}, patterns=("both",), comp_over_comm=(1.0,)).write(folder)
+    return Synthetic(mpis={"mpich": variants}, patterns=("both",), comp_over_comm=(1.0,), **more).write(folder)
 
 
 def _say(session: Path) -> None:
@@ -52,6 +56,56 @@ def test_a_figure_of_a_simulation_is_hatched(tmp_path: Path) -> None:
         assert figure.title.endswith("(simulated)")
         assert all(axes.patch.get_hatch() for axes in figure.figure.axes)
         assert "not measured" in figure.caption
+
+
+def test_a_chart_of_the_page_is_hatched_in_each_panel(tmp_path: Path) -> None:
+    simulated = _session(tmp_path / "simulated")
+    assert not any(_hatched(drawn) for drawn in _draw(simulated))
+    _say(simulated)
+    for drawn in _draw(simulated):
+        svg = _svg(drawn)
+        assert _hatched(drawn) == svg.count('class="head"') > 0
+    assert 'id="hatch"' in chart.symbols()
+
+
+def test_a_verdict_of_a_simulation_says_that_it_is_predicted(tmp_path: Path) -> None:
+    session = _session(tmp_path / "s", launches=2)
+    for said in ("measured", "predicted"):
+        records = load([session])
+        (mpi,) = verdict(Evidence(records).metrics, records.simulated).mpis
+        assert mpi.headline.startswith("Predicted: ") == (said == "predicted")
+        assert f"{said} ratio" in mpi.where
+        assert f"were {said}" in " ".join([mpi.headline, *mpi.sentences]), "few launches"
+        _say(session)
+
+
+def test_a_study_without_claims_was_predicted_where_all_of_it_is(tmp_path: Path) -> None:
+    measured, simulated = (_session(tmp_path / name, study="wakes-timer-halo") for name in ("measured", "simulated"))
+    _say(simulated)
+    for sessions, decision in (([simulated], "predicted, no claim"), ([simulated, measured], "measured, no claim")):
+        (row,) = [row for row in table(sessions).rows if row.study == "wakes"]
+        assert row.decision == decision
+
+
+def test_an_appendix_of_a_simulation_reproduces_nothing(tmp_path: Path) -> None:
+    session = _session(tmp_path / "s")
+    _say(session)
+    page = write_paper("pioman", [session], tmp_path / "out").read_text()
+    assert "what a model predicts</h1>" in page
+    assert "<td>predicted by a model</td>" in page
+    assert " is predicted" in page
+    assert " is reproduced" not in page
+    figures = sorted((tmp_path / "out" / "figures").glob("paper-*.svg"))
+    assert figures
+    assert all("simulated" in figure.read_text() for figure in figures)
+
+
+def _svg(drawn: toolkit.Drawn) -> str:
+    return str(chart.draw(drawn, drawn.name, range(len(drawn.points)), [""] * len(drawn.points)).svg)
+
+
+def _hatched(drawn: toolkit.Drawn) -> int:
+    return _svg(drawn).count('class="hatched"')
 
 
 def _draw(session: Path) -> list[toolkit.Drawn]:
