@@ -189,6 +189,8 @@ class CommunicationThread {
   void wake();
   void push_until_taken(Command& command);
 
+  // Read at each submission and written once: beside what nobody writes.
+  std::atomic<bool> stood_down_{false};
   const CommunicationThreadPolicy policy_;
   std::unique_ptr<EventSource> events_;
   CommandQueue<Command> queue_;
@@ -200,7 +202,6 @@ class CommunicationThread {
   std::atomic<bool> driving_{false};            // held by who takes commands, or touches what they started
   std::atomic<std::uint32_t> stood_in_for_{0};  // a futex: the communication thread leaves the work to others
   std::atomic<Nanoseconds> last_stand_in_{0};
-  std::atomic<bool> stood_down_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> paused_{false};
   std::atomic<bool> ended_{false};
