@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-DIFFERENCES = frozenset({"excess_latency_s", "remainder_s"})  # of two times, and negative where chance has it
+DIFFERENCES = frozenset({"excess_latency_s", "overhead_s", "remainder_s"})  # of two times, and negative where chance has it
 SIGNS = {"lower": 1, "higher": -1, "neither": 0}
 
 

@@ -285,7 +285,7 @@ def test_a_damaged_session_file_is_a_sentence(session: Path) -> None:
     assert len(records.launches) == 12
 
 
-@pytest.mark.parametrize("quantity", ["excess_latency_s", "remainder_s"])
+@pytest.mark.parametrize("quantity", ["excess_latency_s", "overhead_s", "remainder_s"])
 def test_differences_of_times_may_be_negative(session: Path, quantity: str) -> None:
     file = first_file(session)
     point = json.loads(file.read_text().splitlines()[1])
