@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-DIFFERENCES = frozenset({"excess_latency_s", "overhead_s", "remainder_s"})  # of two times, and negative where chance has it
+# Of two times, and negative where chance has it.
+DIFFERENCES = frozenset({"excess_latency_s", "overhead_s", "remainder_s"})
 SIGNS = {"lower": 1, "higher": -1, "neither": 0}
 
 
