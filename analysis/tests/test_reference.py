@@ -18,11 +18,12 @@ from analysis.report.points import Points
 from analysis.report.report import pictures
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
-# One that was kept for its trace has no bare, beside which a figure would put anything.
+# One that was kept for its trace has no bare, beside which a figure would put anything; the engine's costs have no
+# study.
 SESSIONS = sorted(
     str(file.parent.relative_to(REFERENCE))
     for file in REFERENCE.rglob("session.json")
-    if not file.with_name(beside.KEPT).exists()
+    if not file.with_name(beside.KEPT).exists() and not file.with_name("costs").exists()
 )
 # Those of the applications are decided for their page too (test_applications_page); with --full all are drawn.
 SOME = ("applications/npb", "applications/fft-two-nodes")
