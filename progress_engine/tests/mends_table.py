@@ -333,29 +333,4 @@ MENDS = (
         (Edit("src/core/engine.cpp", "  forbid();\n  Worker* holder", "  Worker* holder"),),
         "engine_unit_tests:Engine.AThreadThatFails*",
     ),
-    Mend(
-        "offload: an error goes to its communicator's handler",
-        (Edit("src/offload/table.cpp", "  if (asks_for_handlers()) errors_return.emplace(handles_);\n"),),
-        "test_offload.py -k told_to",
-    ),
-    Mend(
-        "offload: callbacks of MPI_Finalize may wait",
-        (Edit("src/offload/process.cpp", "    host().in_use.store(nullptr);\n    return end();", "    return end();"),),
-        "test_offload.py -k finalize_may",
-    ),
-    Mend(
-        "offload: spawned processes have the program's signal mask",
-        (Edit("src/offload/functions.json", ', "MPI_Comm_spawn(_multiple)?"'),),
-        "test_offload.py -k signal_mask",
-    ),
-    Mend(
-        "offload: without a thread the program runs without it",
-        (Edit(LIFECYCLE, "  if (!problem.empty()) {", "  if (false) {"),),
-        "test_lifecycle.py -k offload-threads",
-    ),
-    Mend(
-        "a wrong rank that the program's handler lets pass",
-        (Edit("src/mpi/call.cpp", "  if (rank < size) PE_PMPI", "  PE_PMPI"),),
-        "test_on_mpis.py -k lets_pass",
-    ),
 )

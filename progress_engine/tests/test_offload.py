@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -218,39 +217,12 @@ def test_a_generalised_request_may_be_freed_before_it_is_complete(misuse: Launch
     assert lines(result.stdout) == lines(bare.stdout) != []
 
 
-@pytest.mark.parametrize("handler", ["returns", "counts"])
-def test_an_error_is_told_to_its_communicators_handler(misuse: Launcher, handler: str, tmp_path: Path) -> None:
-    if misuse.mpi.family == "openmpi":
-        pytest.skip(f"{misuse.mpi.title} forgets such errors now and then, also without the engine")
-    program = Launcher(misuse.mpi, compiled(misuse.mpi, "error_handlers.c", tmp_path))
-    bare = program.run(handler, limit=20)
-    result = program.run(handler, variant="offload", limit=20)
-    assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
-    assert lines(result.stdout) == lines(bare.stdout) != []
-
-
 def test_callbacks_of_finalize_may_wait(misuse: Launcher, tmp_path: Path) -> None:
     program = Launcher(misuse.mpi, compiled(misuse.mpi, "self_attribute.c", tmp_path))
     bare = program.run(limit=20)
     result = program.run(variant="offload", limit=20)
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
     assert lines(result.stdout) == lines(bare.stdout) != []
-
-
-def test_spawned_processes_have_the_programs_signal_mask(misuse: Launcher, tmp_path: Path) -> None:
-    """Of a process that no launcher started: the MPI itself starts what starts the others."""
-    program = compiled(misuse.mpi, "signal_mask.c", tmp_path)
-    environment = os.environ | misuse.mpi.shell_environment("tcp")
-
-    def blocked(*words: str) -> list[str]:
-        command = ["timeout", "-k", "2", "20", *words, str(program)]
-        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        return re.findall(r"^SigBlk:\t(\w+)$", result.stdout, re.MULTILINE)
-
-    bare = blocked()
-    if not bare:
-        pytest.skip(f"{misuse.mpi.title} spawns nothing here without a launcher and without the engine")
-    assert blocked(str(misuse.progress_run), "--variant", "offload", "--") == bare
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)

@@ -31,7 +31,6 @@ void run_operation(Command& command) {
   Process& here = process();
   operation.real = here.handles.request_null;
   const int code = operation.start(operation.closure, &operation.real);
-  operation.communicator = here.table.take_communicator();
   here.table.adopt(operation, code);
 }
 
@@ -113,7 +112,6 @@ int complete_here(const char* name, Start start, void* closure, MPI_Status* stat
   constexpr Nanoseconds timeout = seconds(10);
   MPI_Request real = process().handles.request_null;
   int code = start(closure, &real);
-  process().table.take_communicator();  // not the next operation's
   int done = 0;
   for (const Nanoseconds begin = now(); code == MPI_SUCCESS && done == 0;) {
     code = PE_PMPI(MPI_Test)(&real, &done, status);
@@ -185,7 +183,6 @@ int start_now(Start start, void* closure, MPI_Request* request, bool persistent,
   const int code = execute([&] {
     proxy.real = here.handles.request_null;
     const int result = start(closure, &proxy.real);
-    proxy.communicator = here.table.take_communicator();
     if (result != MPI_SUCCESS) return result;
     if (!persistent) here.table.adopt(proxy, result);
     if (partitions == Proxy::partitioned_receive) here.table.lacks(proxy, 1);

@@ -35,10 +35,6 @@ inline Process& process() { return *active_process.load(std::memory_order_acquir
 MPI_Request real_of(MPI_Request request);
 bool is_none(MPI_Request request);
 
-// By what starts an operation, on the communication thread: on which communicator. Its error handler is told what the
-// MPI finds wrong when it completes.
-inline void starts_on(MPI_Comm communicator) { process().table.starts_on(communicator); }
-
 // ---- 1. executed as it is; the caller waits
 // On the communication thread.
 int execute(int (*call)(void*), void* closure);

@@ -119,7 +119,7 @@ class Routes:
     def _executed(self, function: Function, call: str) -> str:
         ways = {"local": self.rules["local"], "borrow": self.rules["borrowed"]}
         how = next((way for way, patterns in ways.items() if _matches(patterns, function.base)), "execute")
-        for pattern, consequence in self.rules["consequences"].items():
+        for pattern, consequence in self.rules["windows"].items():
             if re.fullmatch(pattern, function.base):
                 noted = f"if (code == MPI_SUCCESS) active_process.load()->table.{consequence};"
                 return f"return {how}([&] {{ const int code = {call}; {noted} return code; }});"
@@ -127,7 +127,7 @@ class Routes:
 
     def _start(self, function: Function, request: str, refusal: str) -> str:
         arguments = ", ".join("real" if argument == request else argument for argument in function.arguments)
-        call = f"{{ {_noted(function)}return @{function.name}({arguments}); }}"
+        call = f"{{ return @{function.name}({arguments}); }}"
         if function.base.endswith("_init"):
             return f"{refusal}return prepare({request}, [&](MPI_Request* real) {call});"
         now = f"return start_now({request}, [&](MPI_Request* real) {call});"
@@ -153,24 +153,17 @@ class Routes:
     def _as_nonblocking(self, function: Function, nonblocking: Function) -> str:
         status = _argument_of_type(function, r"MPI_Status ?\*") or "MPI_STATUS_IGNORE"
         call = f"@{nonblocking.name}({', '.join([*_without_status(function), 'real'])})"
-        as_it_is, noted = "", _noted(function)
+        as_it_is = ""
         if condition := self._stays_blocking(function):
             native = f"@{function.name}({', '.join(function.arguments)})"
             as_it_is = f"if ({condition}) return execute([&] {{ return {native}; }});\n  "
-        start = f"[&](MPI_Request* real) {{ {noted}return {call}; }}"
-        return as_it_is + f'return complete("{function.name}", {status}, {start});'
+        return as_it_is + f'return complete("{function.name}", {status}, [&](MPI_Request* real) {{ return {call}; }});'
 
     def _stays_blocking(self, function: Function) -> str:
         """Where the call is made as it is, though it has a nonblocking form: a condition, or nothing."""
         if _matches(self.rules["collectives"], function.base):
             return "collectives_block()"
         return _filled(self.rules["as_it_is_where"].get(function.base, ""), function)
-
-
-def _noted(function: Function) -> str:
-    """Whose error handler is told what goes wrong later."""
-    communicator = _argument_of_type(function, "MPI_Comm")
-    return f"starts_on({communicator}); " if communicator else ""
 
 
 def _filled(template: str, function: Function) -> str:

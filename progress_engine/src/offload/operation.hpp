@@ -26,7 +26,6 @@ struct Operation : Command {
   Start start = nullptr;
   void* closure = nullptr;
   MPI_Request real{};                 // the MPI's own
-  MPI_Comm communicator{};            // whose error handler is told; none for a file's or a window's
   std::uint32_t listed = not_listed;  // where in the table of pending ones; the communication thread's
   int code = MPI_SUCCESS;             // what the MPI said when it started or completed
   bool persistent = false;            // made once (MPI_Send_init), never changes

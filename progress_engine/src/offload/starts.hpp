@@ -23,14 +23,10 @@ int send(Isend isend, const void* buffer, Count count, MPI_Datatype type, int de
     proxy.detached = true;
     std::memcpy(proxy.payload.data(), buffer, size * static_cast<std::size_t>(count));
     const void* copy = proxy.payload.data();
-    return start_in(proxy, nullptr, [=](MPI_Request* real) {
-      starts_on(comm);
-      return isend(copy, count, type, dest, tag, comm, real);
-    });
+    return start_in(proxy, nullptr, [=](MPI_Request* real) { return isend(copy, count, type, dest, tag, comm, real); });
   }
   return complete("MPI_Send", MPI_STATUS_IGNORE, [&](MPI_Request* real) {
     learn(comm);
-    starts_on(comm);
     return isend(buffer, count, type, dest, tag, comm, real);
   });
 }

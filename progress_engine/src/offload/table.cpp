@@ -2,7 +2,6 @@
 #include "offload/table.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "mpi/mpi_header.hpp"
 
@@ -58,8 +57,7 @@ void Table::lacks(Proxy& proxy, int lacking) {
 
 bool Table::advance() {
   if (waiting_for_the_program_ > 0 && awaited() == 0 && !take_test_in_vain()) return false;
-  const bool alone = requests_.size() == 1 && !asks_for_handlers();
-  const bool moved = alone ? test_one() : !requests_.empty() && test_some();
+  const bool moved = requests_.size() == 1 ? test_one() : !requests_.empty() && test_some();
   return try_attempts() || moved;
 }
 
@@ -74,20 +72,14 @@ bool Table::test_one() {
   return true;
 }
 
-// Of one request the MPI itself tells the right error handler.
-bool Table::asks_for_handlers() const { return error_handlers_set_ && !ErrorsReturn::is_needless; }
-
 // One pass of the MPI's progress for all.
 bool Table::test_some() {
   const auto count = requests_.size();
   indices_.resize(count);
   statuses_.resize(count);
   int done = 0;
-  std::optional<ErrorsReturn> errors_return;
-  if (asks_for_handlers()) errors_return.emplace(handles_);
   const int code =
       PE_PMPI(MPI_Testsome)(static_cast<int>(count), requests_.data(), &done, indices_.data(), statuses_.data());
-  errors_return.reset();
   if (done == MPI_UNDEFINED || done <= 0) return false;
   completed_.clear();
   for (int i = 0; i < done; ++i)
@@ -95,10 +87,8 @@ bool Table::test_some() {
   for (int i = 0; i < done; ++i) {
     Operation& operation = *completed_[static_cast<std::size_t>(i)];
     const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
-    const int own = code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : code;
     remove(operation);
-    if (own != MPI_SUCCESS && asks_for_handlers()) tell_error_handler(handles_, operation.communicator, own);
-    complete(operation, status, own);
+    complete(operation, status, code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : code);
   }
   return true;
 }

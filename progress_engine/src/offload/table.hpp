@@ -4,12 +4,10 @@
 
 #include <functional>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "mpi/mpi_handles.hpp"
 #include "mpi/progress.hpp"
-#include "offload/error_handlers.hpp"
 #include "offload/operation.hpp"
 
 namespace progress_engine::offload {
@@ -25,8 +23,7 @@ struct Attempt : Command {
 
 class Table : public Progress {
  public:
-  Table(const MpiHandles& handles, Pool<Proxy>& proxies)
-      : handles_(handles), proxies_(proxies), communicator_(handles.comm_null) {}
+  Table(const MpiHandles& handles, Pool<Proxy>& proxies) : handles_(handles), proxies_(proxies) {}
 
   // What the start of `operation` gave: it is pending now, or done.
   void adopt(Operation& operation, int code);
@@ -44,11 +41,6 @@ class Table : public Progress {
   // nothing is polled unless a thread waits for an operation or tests, see mpi/requests.hpp.
   void lacks(Proxy& proxy, int lacking);
 
-  // The communicator of the start that is under way, and who takes it up.
-  void starts_on(MPI_Comm communicator) { communicator_ = communicator; }
-  MPI_Comm take_communicator() { return std::exchange(communicator_, handles_.comm_null); }
-  void error_handler_set() { error_handlers_set_ = true; }
-
   void window_made() { ++windows_; }
   void window_freed() { --windows_; }
   void use_progress_function(std::unique_ptr<NamedProgressFunction> driver) { progress_function_ = std::move(driver); }
@@ -65,7 +57,6 @@ class Table : public Progress {
  private:
   bool test_one();
   bool test_some();
-  bool asks_for_handlers() const;
   bool try_attempts();
   void complete(Operation& operation, const MPI_Status& status, int code);
 
@@ -80,8 +71,6 @@ class Table : public Progress {
   std::vector<Operation*> completed_;
   MPI_Status empty_{};
   std::atomic<std::size_t> detached_{0};  // written by the communication thread alone
-  MPI_Comm communicator_;
-  bool error_handlers_set_ = false;  // by the program: before, all end it
   int windows_ = 0;
   int waiting_for_the_program_ = 0;
 };
