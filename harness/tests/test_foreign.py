@@ -265,6 +265,15 @@ def test_a_wrong_energy_is_rejected_though_bare_prints_it_every_time(plan: Plan,
     assert line["reason"] == "lammps: its result is wrong: '0: -4.6134356, 100: -4.7223613'"
 
 
+def changed(folder: Path, output: str, old: str, new: str) -> Path:
+    """A kept output with one text in place of another."""
+    text = (OUTPUTS / output).read_text()
+    assert old in text
+    path = folder / "other.txt"
+    path.write_text(text.replace(old, new))
+    return path
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
@@ -282,11 +291,9 @@ def test_a_wrong_energy_is_rejected_though_bare_prints_it_every_time(plan: Plan,
 def test_an_output_that_is_whole_and_means_something_else_has_no_time(
     plan: Plan, tmp_path: Path, old: str, new: str, reason: str
 ) -> None:
-    text = (OUTPUTS / "lammps-20210929-melt.txt").read_text()
-    assert old in text
-    (tmp_path / "other.txt").write_text(text.replace(old, new))
+    output = changed(tmp_path, "lammps-20210929-melt.txt", old, new)
     wanted: list[Point] = [{"atoms": 32000, "steps": 100}]
-    status, (line,) = of_case(plan, tmp_path / "s", "lammps-melt", tmp_path / "other.txt", wanted)
+    status, (line,) = of_case(plan, tmp_path / "s", "lammps-melt", output, wanted)
     assert (status, line["status"], line["samples"], line["reason"]) == (1, "failed", {}, reason)
 
 
@@ -300,12 +307,10 @@ def test_an_output_that_is_whole_and_means_something_else_has_no_time(
 def test_a_line_without_what_counts_or_twice_has_failed(
     plan: Plan, tmp_path: Path, old: str, new: str, said: str
 ) -> None:
-    text = (OUTPUTS / "imb-2021-nbc.txt").read_text()
-    assert old in text
-    (tmp_path / "other.txt").write_text(text.replace(old, new))
+    output = changed(tmp_path, "imb-2021-nbc.txt", old, new)
     wanted: list[Point] = [{"benchmark": "Ibcast", "size_bytes": 1024}]
     case = "imb-nonblocking-collectives"
-    _, (line,) = of_case(plan, tmp_path / "s", case, tmp_path / "other.txt", wanted)
+    _, (line,) = of_case(plan, tmp_path / "s", case, output, wanted)
     assert (line["status"], line["reason"]) == ("failed", said)
 
 
