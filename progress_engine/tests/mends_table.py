@@ -333,4 +333,19 @@ MENDS = (
         (Edit("src/core/engine.cpp", "  forbid();\n  Worker* holder", "  Worker* holder"),),
         "engine_unit_tests:Engine.AThreadThatFails*",
     ),
+    Mend(
+        "offload: callbacks of MPI_Finalize may wait",
+        (Edit("src/offload/process.cpp", "    host().in_use.store(nullptr);\n    return end();", "    return end();"),),
+        "test_offload.py -k finalize_may",
+    ),
+    Mend(
+        "offload: without a thread the program runs without it",
+        (Edit(LIFECYCLE, "  if (!problem.empty()) {", "  if (false) {"),),
+        "test_lifecycle.py -k offload-threads",
+    ),
+    Mend(
+        "a wrong rank that the program's handler lets pass",
+        (Edit("src/mpi/call.cpp", "  if (rank < size) PE_PMPI", "  PE_PMPI"),),
+        "test_on_mpis.py -k lets_pass",
+    ),
 )

@@ -141,8 +141,8 @@ def test_many_processes_one_after_the_other(launcher: Launcher) -> None:
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_a_failed_call_that_the_programs_handler_lets_pass_is_no_error_of_the_engines(mpi: Mpi, tmp_path: Path) -> None:
     """On MPICH such a call returns MPI_SUCCESS, with a rank that the communicator does not have."""
-    program = Launcher(mpi, compiled(mpi, "error_handlers.c", tmp_path))
-    bare = program.run("wrong-rank", limit=20)
-    result = program.run("wrong-rank", variant="adaptive", limit=20)
+    program = Launcher(mpi, compiled(mpi, "wrong_rank.c", tmp_path))
+    bare = program.run(limit=20)
+    result = program.run(variant="adaptive", limit=20)
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
     assert lines(result.stdout) == lines(bare.stdout) != []
