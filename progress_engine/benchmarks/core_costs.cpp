@@ -89,7 +89,7 @@ void enter_and_leave(benchmark::State& state) {
   ThreadSlot& slot = activity.acquire();
   for (auto _ : state) {
     slot.depth.store(1, std::memory_order_release);
-    add(slot.started, 1);
+    Activity::note_start(slot, 1, Activity::unbounded);
     slot.depth.store(0, std::memory_order_release);
     light_fence();
     benchmark::DoNotOptimize(parking.anyone());

@@ -21,6 +21,81 @@ TEST(Activity, SumsOverThreadsOfWhichOneStartsAndAnotherCompletes) {
   EXPECT_EQ(activity.pending(), 0);
 }
 
+constexpr std::int64_t limit = 8000;
+
+TEST(Activity, SmallMessagesNeedNoProgressUpToALimitForAll) {
+  Activity activity;
+  ThreadSlot& slot = activity.acquire();
+  EXPECT_FALSE(activity.needs_progress(limit));
+  Activity::note_start(slot, 2, limit);
+  EXPECT_EQ(activity.pending(), 2);
+  EXPECT_FALSE(activity.needs_progress(limit));
+  EXPECT_TRUE(activity.needs_progress(0)) << "no limit: each message";
+  Activity::note_start(activity.acquire(), 1, 1);
+  EXPECT_TRUE(activity.needs_progress(limit)) << "a burst, of two threads together";
+}
+
+TEST(Activity, WhatIsNoSmallMessageNeedsProgressBesideThose) {
+  Activity activity;
+  ThreadSlot& slot = activity.acquire();
+  Activity::note_start(slot, 1, 100);
+  Activity::note_start(slot, 1, Activity::unbounded);
+  EXPECT_TRUE(activity.needs_progress(limit));
+  add(slot.completed, 1);
+  EXPECT_TRUE(activity.needs_progress(limit)) << "it may have been the small one";
+}
+
+// Thousands of phases, one after the other: what has completed weighs nothing.
+TEST(Activity, WeightsEndWhenNothingIsPending) {
+  Activity activity;
+  ThreadSlot& slot = activity.acquire();
+  for (int phase = 0; phase < 3000; ++phase) {
+    const bool large = phase % 3 == 0;
+    Activity::note_start(slot, 1, large ? Activity::unbounded : limit);
+    ASSERT_EQ(activity.needs_progress(limit), large) << phase;
+    add(slot.completed, 1);
+    ASSERT_FALSE(activity.needs_progress(limit)) << phase;
+  }
+}
+
+// A phase whose end nobody saw costs needless polls until another one's end was seen, and no more.
+TEST(Activity, AnEndThatNobodySawIsMadeUpFor) {
+  Activity activity;
+  ThreadSlot& slot = activity.acquire();
+  Activity::note_start(slot, 1, Activity::unbounded);
+  add(slot.completed, 1);
+  Activity::note_start(slot, 1, 100);
+  EXPECT_TRUE(activity.needs_progress(limit));
+  add(slot.completed, 1);
+  EXPECT_FALSE(activity.needs_progress(limit));
+  Activity::note_start(slot, 1, 100);
+  EXPECT_FALSE(activity.needs_progress(limit));
+}
+
+// Beside threads that start and complete small messages, one large one is never overlooked.
+TEST(Activity, ALargeMessageIsSeenWhileThreadsStartAndCompleteSmallOnes) {
+  Activity activity;
+  ThreadSlot& own = activity.acquire();
+  std::atomic<bool> stop{false};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 2; ++i)
+    threads.emplace_back([&] {
+      ThreadSlot& slot = activity.acquire();
+      while (!stop) {
+        Activity::note_start(slot, 1, 1);
+        add(slot.completed, 1);
+        static_cast<void>(activity.needs_progress(limit));
+      }
+      Activity::release(slot);
+    });
+  for (int i = 0; i < 20000; ++i) {
+    Activity::note_start(own, 1, Activity::unbounded);
+    ASSERT_TRUE(activity.needs_progress(limit)) << i;
+    add(own.completed, 1);
+  }
+  stop = true;
+}
+
 TEST(Activity, SomeoneIsInsideAsLongAsOneThreadIs) {
   Activity activity;
   ThreadSlot& first = activity.acquire();

@@ -82,7 +82,7 @@ TEST(Engine, AdaptiveWakesForAPendingOperationAndParksAfterIt) {
   auto& worker = *engine->workers().front();
   ASSERT_TRUE(eventually([&] { return worker.parks == 1; }));
   ThreadSlot& slot = engine->activity().acquire();
-  add(slot.started, 1);
+  Activity::note_start(slot, 1, Activity::unbounded);
   engine->after_call();
   EXPECT_TRUE(eventually([&] { return polls > 3; }));
   add(slot.completed, 1);
@@ -90,6 +90,24 @@ TEST(Engine, AdaptiveWakesForAPendingOperationAndParksAfterIt) {
   const int before = polls;
   settle();
   EXPECT_EQ(polls, before);
+  EXPECT_TRUE(engine->stop(seconds(10)));
+}
+
+TEST(Engine, AdaptiveStaysParkedWhileOnlySmallMessagesArePending) {
+  std::atomic<int> polls{0};
+  auto engine = make_engine("adaptive", polls);
+  engine->start();
+  ASSERT_TRUE(eventually([&] { return engine->workers().front()->parks == 1; }));
+  const auto wakes = wakes_of(*engine);
+  ThreadSlot& slot = engine->activity().acquire();
+  for (int i = 0; i < 8; ++i) Activity::note_start(slot, 1, 16384);
+  engine->after_call();
+  settle();
+  EXPECT_EQ(wakes_of(*engine), wakes);
+  EXPECT_EQ(polls, 0);
+  Activity::note_start(slot, 1, 1);
+  engine->after_call();
+  EXPECT_TRUE(eventually([&] { return polls > 0; })) << "more than the network takes by itself";
   EXPECT_TRUE(engine->stop(seconds(10)));
 }
 
@@ -109,7 +127,7 @@ TEST(Engine, AdaptiveNapsWhereItIsRungSoon) {
     for (std::uint64_t i = 0; i < rounds && now() < end; ++i) {
       while (worker.parks <= operations && now() < end) std::this_thread::yield();
       ++operations;
-      add(slot.started, 1);
+      Activity::note_start(slot, 1, Activity::unbounded);
       engine->after_call();
       const int before = polls;
       while (polls == before && now() < end) std::this_thread::yield();
@@ -132,7 +150,7 @@ TEST(Engine, AdaptiveDoesNotNapWhereItIsRungRarely) {
   for (std::uint64_t operations = 1; operations <= 5; ++operations) {
     settle();
     const int before = polls;
-    add(slot.started, 1);
+    Activity::note_start(slot, 1, Activity::unbounded);
     engine->after_call();
     ASSERT_TRUE(eventually([&] { return polls > before; }));
     add(slot.completed, 1);
@@ -146,7 +164,7 @@ TEST(Engine, AdaptiveSuspendsPollingWhileAThreadIsInside) {
   std::atomic<int> polls{0};
   auto engine = make_engine("adaptive", polls);
   ThreadSlot& slot = engine->activity().acquire();
-  add(slot.started, 1);
+  Activity::note_start(slot, 1, Activity::unbounded);
   slot.depth = 1;
   engine->start();
   settle();
@@ -180,7 +198,7 @@ TEST(Engine, AThreadThatSleepsInItsCallDoesNotComputeBesideWhatIsPending) {
   const Worker& worker = *engine->workers().front();
   ThreadSlot& slot = engine->activity().acquire();
   slot.depth = 1 + ThreadSlot::outside;
-  add(slot.started, 1);
+  Activity::note_start(slot, 1, Activity::unbounded);
   const auto wakes = wakes_of(*engine);
   ASSERT_TRUE(eventually([&] { return wakes_of(*engine) >= wakes + 4; }));
   EXPECT_EQ(worker.beside, 0);
@@ -210,7 +228,7 @@ TEST(Engine, ExplicitPollsInCallsAndHasNoThreads) {
   EXPECT_TRUE(engine->workers().empty());
   engine->after_call();
   EXPECT_EQ(polls, 0);  // nothing pending
-  add(engine->activity().acquire().started, 1);
+  Activity::note_start(engine->activity().acquire(), 1, Activity::unbounded);
   engine->after_call();
   EXPECT_EQ(polls, 1);
   EXPECT_TRUE(engine->stop(seconds(1)));

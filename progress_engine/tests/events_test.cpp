@@ -55,7 +55,7 @@ struct Program {
 
   // Starts an operation, computes, and waits for it.
   void exchange(Nanoseconds computing, Nanoseconds waiting) {
-    add(slot.started, 1);
+    Activity::note_start(slot, 1, Activity::unbounded);
     engine.after_call();
     if (computing > 0) wait(computing);
     slot.depth = 1;
@@ -120,7 +120,7 @@ struct OnAFabric {
   // True if all of a message's steps were taken while the program computed.
   bool exchange(Nanoseconds computing) {
     missing = steps;
-    add(slot.started, 1);
+    Activity::note_start(slot, 1, Activity::unbounded);
     engine.after_call();
     wait(computing);
     slot.depth = 1;
@@ -162,7 +162,7 @@ struct WithABell {
   std::string state() { return engine.doorbell()->bell()->counts().state; }
   void exchange() {
     engine.doorbell()->bell()->ring(1);
-    add(slot.started, 1);
+    Activity::note_start(slot, 1, Activity::unbounded);
     engine.after_call();
     wait(microseconds(5000));
     add(slot.completed, 1);

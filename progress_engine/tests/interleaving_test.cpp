@@ -249,6 +249,31 @@ TEST(LeavingInterleavings, WithoutTheLeaversFenceARingIsLost) {
   expect_found<FirstCallOfASecondThread>(Fault::no_membarrier, "nobody rings");
 }
 
+// ---- small messages
+
+// A large message starts while somebody looks whether anything is pending: whenever that is, it is not taken for one
+// that has completed.
+class ALargeMessageWhileSomebodyLooks : public Scenario {
+ public:
+  std::vector<Body> threads() override {
+    return {[this] {
+              Activity::note_start(slot, 1, Activity::unbounded);
+              seen = activity.needs_progress(limit);
+            },
+            [this] { static_cast<void>(activity.needs_progress(limit)); }};
+  }
+  std::string check() override { return seen ? "" : "it is taken for completed"; }
+
+ private:
+  using Activity = BasicActivity<ModelAtomics>;
+  static constexpr std::int64_t limit = 100;
+  bool seen = false;
+  Activity activity;
+  Activity::Slot& slot = activity.acquire();
+};
+
+TEST(WeightInterleavings, ALargeMessageIsSeen) { expect_sound<ALargeMessageWhileSomebodyLooks>(100); }
+
 // ---- the doorbell
 
 // What a sender does, and a receiver's engine: it answers, looks for what was

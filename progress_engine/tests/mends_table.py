@@ -348,4 +348,30 @@ MENDS = (
         (Edit("src/mpi/call.cpp", "  if (rank < size) PE_PMPI", "  PE_PMPI"),),
         "test_on_mpis.py -k lets_pass",
     ),
+    Mend(
+        "adaptive is not woken for small messages",
+        (Edit("src/mpi/call.hpp", "if (limit == 0 || count > limit) return", "if (limit >= 0) return"),),
+        "test_small.py -k wake_nobody",
+    ),
+    Mend(
+        "small messages: a burst of them is polled for",
+        (Edit("src/policy/settings.hpp", "return 8L * policy.eager_bytes;", "return 800L * policy.eager_bytes;"),),
+        "engine_unit_tests:Engine.AdaptiveStaysParkedWhileOnlySmall*",
+    ),
+    Mend(
+        "small messages: what has completed weighs nothing",
+        (Edit("src/core/activity.hpp", "settled_.store(weight, std::memory_order_relaxed)", "static_cast<void>(0)"),),
+        "engine_unit_tests:Activity.WeightsEnd*",
+    ),
+    Mend(
+        "small messages: a large one that starts while somebody looks",
+        (
+            Edit(
+                "src/core/activity.hpp",
+                "    add(slot.started, operations);\n    add(slot.weight, weight);\n",
+                "    add(slot.weight, weight);\n    add(slot.started, operations);\n",
+            ),
+        ),
+        "engine_model_tests:WeightInterleavings.*",
+    ),
 )

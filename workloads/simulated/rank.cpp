@@ -303,7 +303,7 @@ void Rank::match(const MessagePtr& message, const RequestPtr& request) {
 }
 
 RequestPtr Rank::post_send(int peer, int tag, Bytes bytes, RequestPtr request) {
-  began();
+  began(bytes);
   cost_ += model_.costs.call;
   auto& receiver = *ranks_[static_cast<std::size_t>(peer)];
   const auto message = std::make_shared<Message>(world_, model_.protocol, *this, receiver, number_, tag, bytes);
@@ -316,8 +316,8 @@ RequestPtr Rank::post_send(int peer, int tag, Bytes bytes, RequestPtr request) {
   return request;
 }
 
-RequestPtr Rank::post_receive(int peer, int tag, Bytes /*bytes*/, RequestPtr request) {
-  began();
+RequestPtr Rank::post_receive(int peer, int tag, Bytes bytes, RequestPtr request) {
+  began(bytes);
   cost_ += model_.costs.call;
   const auto found = unexpected_.find({peer, tag});
   if (found == unexpected_.end()) {
@@ -355,15 +355,25 @@ void Rank::moved(Bytes bytes) {
   }
 }
 
-void Rank::began() {
-  if (++pending_ == 1) {
+// As the engine has it (needs_progress in progress_engine/src/core/activity.hpp): small messages need nobody.
+void Rank::began(std::optional<Bytes> message) {
+  ++pending_;
+  const Bytes eager = wakes_->eager();
+  const bool small = message && eager > 0 && *message <= eager;
+  small_messages_ += small ? *message : 0;
+  if (!for_wakes_ && (!small || small_messages_ > 8 * eager)) {
+    for_wakes_ = true;
     wakes_->pending(now(), true);
   }
 }
 
 void Rank::complete(Request& request) {
   request.done = true;
-  if (--pending_ == 0) {
+  if (--pending_ > 0) {
+    return;
+  }
+  small_messages_ = 0;
+  if (std::exchange(for_wakes_, false)) {
     wakes_->pending(now(), false);
   }
 }

@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -111,7 +112,7 @@ class Rank final : public Endpoint {
   void match(const MessagePtr& message, const RequestPtr& request);
   void moved(Bytes bytes);
   void complete(Request& request);
-  void began();
+  void began(std::optional<Bytes> message = {});
   RequestPtr post_send(int peer, int tag, Bytes bytes, RequestPtr request = std::make_shared<Request>());
   RequestPtr post_receive(int peer, int tag, Bytes bytes, RequestPtr request = std::make_shared<Request>());
   void hand_over(Action call);
@@ -134,7 +135,9 @@ class Rank final : public Endpoint {
   std::unordered_map<MessagePtr, RequestPtr> receiving_;
   std::vector<std::shared_ptr<Operation>> collectives_;
   int collective_count_ = 0;
-  int pending_ = 0;  // requests that are not complete
+  int pending_ = 0;           // requests that are not complete
+  bool for_wakes_ = false;    // there was one among them that needs polls
+  Bytes small_messages_ = 0;  // since nothing was pending
 
   Where where_ = Where::outside;
   RequestPtr awaited_;

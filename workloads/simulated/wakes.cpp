@@ -15,24 +15,28 @@ namespace {
 
 constexpr Seconds microsecond = 1e-6;
 
-/// The engine's settings that the rules below read, with their defaults (progress_engine/src/policy/settings.cpp).
-constexpr std::array<std::pair<const char*, double>, 5> known_settings{{
+/// The engine's settings that the rules below read, with their defaults (progress_engine/src/policy/settings.cpp, and
+/// of eager_bytes those of the preset adaptive, which alone reads it here).
+constexpr std::array<std::pair<const char*, double>, 6> known_settings{{
     {"timer_us", 2000},
     {"min_distance_us", 100},
     {"start_distance_us", 500},
     {"max_distance_us", 4000},
     {"rest_us", 10000},
+    {"eager_bytes", 16384},
 }};
 
-Seconds setting(const Variant& variant, const char* name) {
+double number(const Variant& variant, const char* name) {
   const auto found = variant.settings.find(name);
   if (found != variant.settings.end()) {
-    return std::strtod(found->second.c_str(), nullptr) * microsecond;
+    return std::strtod(found->second.c_str(), nullptr);
   }
   const auto* entry =
       std::ranges::find_if(known_settings, [&](const auto& known) { return known.first == std::string(name); });
-  return entry->second * microsecond;
+  return entry->second;
 }
+
+Seconds setting(const Variant& variant, const char* name) { return number(variant, name) * microsecond; }
 
 /// The MPI as it is: nobody.
 class Nobody final : public Wakes {
@@ -101,6 +105,7 @@ class Adaptive final : public Wakes {
         maximum_(setting(variant, "max_distance_us")),
         first_timeout_(setting(variant, "timer_us")),
         first_backoff_(setting(variant, "rest_us")),
+        eager_(static_cast<Bytes>(number(variant, "eager_bytes"))),
         wake_cost_(wake_cost),
         interval_(start_),
         timeout_(first_timeout_),
@@ -119,6 +124,8 @@ class Adaptive final : public Wakes {
       settle();
     }
   }
+
+  [[nodiscard]] Bytes eager() const override { return eager_; }
 
   std::optional<Seconds> next(Seconds now, bool traffic) override {
     if (!something_) {
@@ -178,6 +185,7 @@ class Adaptive final : public Wakes {
   Seconds maximum_;
   Seconds first_timeout_;
   Seconds first_backoff_;
+  Bytes eager_;
   Seconds wake_cost_;
   Seconds interval_;
   Seconds timeout_;

@@ -33,7 +33,9 @@ class Wakes {
   Wakes& operator=(Wakes&&) = delete;
   virtual ~Wakes() = default;
 
-  /// Something is pending that was not before, or nothing any more.
+  /// Messages no longer than this, in all at most eight times as long, are none of its business; 0: each one is.
+  [[nodiscard]] virtual Bytes eager() const { return 0; }
+  /// Something is pending that is its business and was not before, or nothing any more.
   virtual void pending(Seconds /*now*/, bool /*something*/) {}
   /// When the next poll is if `traffic` has arrived (or has not), at the earliest at `now`; nothing: never.
   [[nodiscard]] virtual std::optional<Seconds> next(Seconds now, bool traffic) = 0;

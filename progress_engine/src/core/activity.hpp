@@ -15,6 +15,12 @@
 
 namespace progress_engine {
 
+// Counters with a single writer need no locked instruction.
+template <typename Counter>
+void add(Counter& counter, std::uint64_t count) {
+  counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_release);
+}
+
 template <typename Atomics>
 struct alignas(128) BasicThreadSlot {
   template <typename T>
@@ -22,8 +28,9 @@ struct alignas(128) BasicThreadSlot {
 
   Atomic<std::uint64_t> started{0};
   Atomic<std::uint64_t> completed{0};
-  Atomic<std::uint64_t> rings{0};  // of neighbours' doorbells
-  Atomic<int> depth{0};            // interposed calls that the thread is in, and `outside`
+  Atomic<std::uint64_t> weight{0};  // of what was started, see BasicActivity::needs_progress()
+  Atomic<std::uint64_t> rings{0};   // of neighbours' doorbells
+  Atomic<int> depth{0};             // interposed calls that the thread is in, and `outside`
   Atomic<bool> owned{true};
   std::atomic<int> left_elsewhere{0};  // of the depth: calls of user-level threads that ended on another kernel thread
   // Its own thread's business:
@@ -75,6 +82,31 @@ class BasicActivity {
     const auto done = completed();
     return static_cast<std::int64_t>(started() - done);
   }
+  // By a thread of the program, of operations that it started: bytes of a message that its MPI moves without further
+  // progress, else `unbounded` for each. In this order: who has seen the weight has seen the start.
+  static void note_start(Slot& slot, std::uint64_t operations, std::uint64_t weight) {
+    add(slot.started, operations);
+    add(slot.weight, weight);
+  }
+  // More than any limit of needs_progress(); 2^39 operations until the sign of a difference turns.
+  static constexpr std::uint64_t unbounded = 1U << 24;
+
+  // Whether something is pending that weighs more than `limit`, or anything at all if that is 0.
+  //
+  // A completion does not tell which start it belongs to (to remember each request would cost every call a table), so
+  // that weights add up until nothing is pending, and then count no more. Who looks finds that out: the engine's
+  // thread, or, while that is parked, each call of the program. What is found too late costs some needless polls.
+  //
+  // The weight is read first: if nothing is pending then, all that was weighed has completed.
+  bool needs_progress(std::int64_t limit) const {
+    if (limit == 0) return pending() > 0;
+    const auto weight = sum(&Slot::weight);
+    if (pending() == 0) {
+      if (settled_.load(std::memory_order_relaxed) != weight) settled_.store(weight, std::memory_order_relaxed);
+      return false;
+    }
+    return static_cast<std::int64_t>(weight - settled_.load(std::memory_order_relaxed)) > limit;
+  }
   bool anyone_inside() const { return anyone<&Slot::inside>(); }
   bool anyone_in_call() const { return anyone<&Slot::in_call>(); }
   std::uint64_t started() const { return sum(&Slot::started); }
@@ -114,8 +146,9 @@ class BasicActivity {
 
   Atomic<Slot*> first_{nullptr};
   Atomic<std::int64_t> progress_users_{0};
-  Atomic<int> threads_{0};       // of the program's that ever had a slot
-  Atomic<bool> several_{false};  // more than one of them
+  mutable Atomic<std::uint64_t> settled_{0};  // the weight when nothing was pending last, as far as seen
+  Atomic<int> threads_{0};                    // of the program's that ever had a slot
+  Atomic<bool> several_{false};               // more than one of them
 };
 
 template <typename Atomics>
@@ -223,11 +256,5 @@ class BasicParking {
 using ThreadSlot = BasicThreadSlot<RealAtomics>;
 using Activity = BasicActivity<RealAtomics>;
 using Parking = BasicParking<RealAtomics>;
-
-// Counters with a single writer need no locked instruction.
-template <typename Counter>
-void add(Counter& counter, std::uint64_t count) {
-  counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_release);
-}
 
 }  // namespace progress_engine

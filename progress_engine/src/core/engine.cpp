@@ -176,7 +176,7 @@ bool Engine::may_poll() const {
     return false;
   if (policy_.trigger == Trigger::always) return true;
   if (policy_.trigger == Trigger::outside && activity_.anyone_inside() && !broken("suspending")) return false;
-  return activity_.pending() > 0 || activity_.progress_users() > 0;
+  return activity_.progress_users() > 0 || activity_.needs_progress(eager_bytes_in_all(policy_));
 }
 
 void Engine::account(Worker& worker, const BurstResult& result) {

@@ -151,7 +151,7 @@ void Call::restarted(int code, int count, const MPI_Request* requests) {
     if (more > 0) runtime_->engine->begin_exclusive();
     if (more < 0) runtime_->engine->end_exclusive();
   }
-  add(slot().started, news);
+  Activity::note_start(slot(), news, news * Activity::unbounded);
   // Each of them concerns one partner; nobody needs to be rung twice.
   const auto near = runtime_->doorbell ? static_cast<int>(runtime_->doorbell->counts().neighbours) : 0;
   int left = std::min(count, near);

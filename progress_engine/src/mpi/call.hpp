@@ -37,6 +37,7 @@ struct Runtime {
   SwitchingProgressFunction* driver = nullptr;  // the engine's
   std::atomic<const GpuKind*> gpu{nullptr};     // for whose sake polling ended, see mpi/gpu.hpp
   RankCache ranks;
+  long eager_bytes = 0;          // the policy's, at hand: read in each start of a message
   Doorbell* doorbell = nullptr;  // the engine's; null: nobody is rung
   std::unique_ptr<Engine> engine;
   std::unique_ptr<RmaWakeup> remote;  // uses the doorbell's line
@@ -120,7 +121,13 @@ class Call {
 
   // The call made a request of one operation.
   PE_ALWAYS_INLINE void started(int code, const MPI_Request* request) {
-    if (counts() && code == MPI_SUCCESS && *request != runtime_->handles.request_null) add(slot().started, 1);
+    if (counts() && code == MPI_SUCCESS && *request != runtime_->handles.request_null)
+      Activity::note_start(slot(), 1, Activity::unbounded);
+  }
+  // The same of a message of `count` elements of `type`, at most, that no partner waits to hear of.
+  PE_ALWAYS_INLINE void started_message(int code, const MPI_Request* request, long count, MPI_Datatype type) {
+    if (counts() && code == MPI_SUCCESS && *request != runtime_->handles.request_null)
+      Activity::note_start(slot(), 1, weight_of(count, type));
   }
   // The same of a file operation, beside which nobody may poll until it has completed.
   void started_exclusive(int code, const MPI_Request* request);
@@ -193,6 +200,14 @@ class Call {
     return known != RankCache::unknown ? known : ask_world_rank(communicator, rank, key);
   }
   int ask_world_rank(MPI_Comm communicator, int rank, std::uint64_t key) const;
+  // Of a message, see Activity::needs_progress().
+  PE_ALWAYS_INLINE std::uint64_t weight_of(long count, MPI_Datatype type) const {
+    const long limit = runtime_->eager_bytes;
+    if (limit == 0 || count > limit) return Activity::unbounded;
+    int size = 0;
+    if (count > 0) PE_PMPI(MPI_Type_size)(type, &size);  // an empty message's type may be anything
+    return size >= 0 && count * size <= limit ? static_cast<std::uint64_t>(count * size) : Activity::unbounded;
+  }
   // Whether a user-level thread is in this call and has gone on on another kernel thread.
   PE_ALWAYS_INLINE bool moved() const { return kernel_thread() != thread_; }
   // The kernel thread's that runs this code: counters have one writer.

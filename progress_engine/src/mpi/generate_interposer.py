@@ -188,8 +188,17 @@ def counting_hooks_of(function: Function, table: Table) -> tuple[list[str], list
     elif matches(table["entered"], function.base):
         hooks = [], []
     elif started := request_argument(function):
-        hooks = [], [f"call.{'prepared' if function.base.endswith('_init') else 'started'}(code, {started});"]
+        hooks = [], [start_of(function, started, table)]
     return hooks
+
+
+def start_of(function: Function, request: str, table: Table) -> str:
+    if function.base.endswith("_init"):
+        return f"call.prepared(code, {request});"
+    if not matches(table["eager"], function.base):
+        return f"call.started(code, {request});"
+    typed = dict(zip(function.arguments, function.typed_arguments, strict=True))
+    return f"call.started_message(code, {request}, {typed['count']}, {typed['datatype']});"
 
 
 def doorbell_after(function: Function, table: Table) -> list[str]:

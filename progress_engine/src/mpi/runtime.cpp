@@ -191,6 +191,7 @@ void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin ori
   driver->waits = runtime->waits.get();
   auto doorbell = make_doorbell(policy, runtime->handles, origin);
   runtime->doorbell = doorbell.get();
+  runtime->eager_bytes = policy.eager_bytes;
   runtime->remote = make_rma_wakeup(policy, runtime->handles, runtime->doorbell);
   runtime->engine = std::make_unique<Engine>(policy, std::move(driver), std::move(events), std::move(doorbell));
   runtime->engine->start();

@@ -257,6 +257,11 @@ const std::vector<Setting>& all_settings() {
                                "never"),
       number<&Policy::park_s>("park_s", "s", 1, 86400, "60",
                               "longest sleep of a parked thread: bounds what a lost wake-up can cost"),
+      number<&Policy::eager_bytes>(
+          "eager_bytes", "bytes", 0, 1048576, "0",
+          "trigger=pending and outside: no polls while nothing is pending but messages no longer than this (MPI_Isend, "
+          "MPI_Irsend, MPI_Irecv), in all at most eight times as long: those the MPI sends at once, and they arrive "
+          "without anybody's progress; 0 = polls for each message"),
       choice<&Policy::events>(
           "events", "auto sockets ucx libfabric none", "auto",
           "what announces traffic to points=events: the MPI's TCP sockets; UCX, by a descriptor a worker (its feature "

@@ -62,6 +62,7 @@ struct Policy {
   int max_distance_us{};
   int rest_us{};
   int park_s{};
+  int eager_bytes{};
   Announcements events{};
   Doorbells doorbell;
   int bell_bytes{};
@@ -85,6 +86,11 @@ struct Policy {
   bool report{};
   std::string report_file;
 };
+
+// For how many bytes of messages that are no longer than `eager_bytes`, all together, nobody polls: with 16 KiB as many
+// as a TCP connection takes both ways from its start (Linux: a window of 64 KiB, and 87 kB of buffer for what is sent
+// with an MTU of 1500). Of a burst of more the rest may wait in the MPI's own queue.
+constexpr long eager_bytes_in_all(const Policy& policy) { return 8L * policy.eager_bytes; }
 
 // A sentence for the user: what is wrong, where, and what would be right.
 struct SettingError : std::runtime_error {
