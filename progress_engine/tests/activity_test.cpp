@@ -72,6 +72,31 @@ TEST(Activity, AnEndThatNobodySawIsMadeUpFor) {
   EXPECT_FALSE(activity.needs_progress(limit));
 }
 
+// While the engine's thread waits for traffic nobody else looks: phases would add up, and it would be woken for ever.
+TEST(Activity, AThreadAloneFindsTheEndsOfItsPhases) {
+  Activity activity;
+  ThreadSlot& slot = activity.acquire();
+  for (int phase = 0; phase < 3; ++phase) {
+    Activity::note_start(slot, 1, limit);
+    activity.note_completion(slot, 1);
+  }
+  Activity::note_start(slot, 1, limit);
+  EXPECT_FALSE(activity.needs_progress(limit));
+  Activity::note_start(slot, 1, Activity::unbounded);
+  EXPECT_TRUE(activity.needs_progress(limit));
+}
+
+// Of two threads one may have completed as many as it started, and its own large one is still under way.
+TEST(Activity, AThreadAmongOthersDoesNot) {
+  Activity activity;
+  ThreadSlot& one = activity.acquire();
+  ThreadSlot& other = activity.acquire();
+  Activity::note_start(one, 1, Activity::unbounded);
+  Activity::note_start(other, 1, 1);
+  activity.note_completion(one, 1);  // the other's
+  EXPECT_TRUE(activity.needs_progress(limit));
+}
+
 // Beside threads that start and complete small messages, one large one is never overlooked.
 TEST(Activity, ALargeMessageIsSeenWhileThreadsStartAndCompleteSmallOnes) {
   Activity activity;

@@ -360,8 +360,24 @@ MENDS = (
     ),
     Mend(
         "small messages: what has completed weighs nothing",
-        (Edit("src/core/activity.hpp", "settled_.store(weight, std::memory_order_relaxed)", "static_cast<void>(0)"),),
+        (Edit("src/core/activity.hpp", "      settle(weight);\n", ""),),
         "engine_unit_tests:Activity.WeightsEnd*",
+    ),
+    Mend(
+        "small messages: a thread alone sees that nothing is pending",
+        (
+            Edit(
+                "src/core/activity.hpp",
+                "      settle(slot.weight.load(std::memory_order_relaxed));",
+                "      static_cast<void>(0);",
+            ),
+        ),
+        "engine_unit_tests:Activity.AThreadAlone*",
+    ),
+    Mend(
+        "small messages: a thread among others does not",
+        (Edit("src/core/activity.hpp", " &&\n        !several_.load(std::memory_order_relaxed))", ")"),),
+        "engine_unit_tests:Activity.AThreadAmong*",
     ),
     Mend(
         "small messages: a large one that starts while somebody looks",

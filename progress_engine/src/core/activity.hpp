@@ -88,21 +88,30 @@ class BasicActivity {
     add(slot.started, operations);
     add(slot.weight, weight);
   }
+  // The same of operations that it found complete.
+  void note_completion(Slot& slot, std::uint64_t operations) {
+    add(slot.completed, operations);
+    // Of one thread alone its own counters say that nothing is pending.
+    if (slot.completed.load(std::memory_order_relaxed) == slot.started.load(std::memory_order_relaxed) &&
+        !several_.load(std::memory_order_relaxed))
+      settle(slot.weight.load(std::memory_order_relaxed));
+  }
   // More than any limit of needs_progress(); 2^39 operations until the sign of a difference turns.
   static constexpr std::uint64_t unbounded = 1U << 24;
 
   // Whether something is pending that weighs more than `limit`, or anything at all if that is 0.
   //
   // A completion does not tell which start it belongs to (to remember each request would cost every call a table), so
-  // that weights add up until nothing is pending, and then count no more. Who looks finds that out: the engine's
-  // thread, or, while that is parked, each call of the program. What is found too late costs some needless polls.
+  // that weights add up until nothing is pending, and then count no more. A program's only thread finds that out with
+  // each completion; of several, who looks: the engine's thread, or, while that is parked, each call of the program.
+  // What is found too late costs some needless polls.
   //
   // The weight is read first: if nothing is pending then, all that was weighed has completed.
   bool needs_progress(std::int64_t limit) const {
     if (limit == 0) return pending() > 0;
     const auto weight = sum(&Slot::weight);
     if (pending() == 0) {
-      if (settled_.load(std::memory_order_relaxed) != weight) settled_.store(weight, std::memory_order_relaxed);
+      settle(weight);
       return false;
     }
     return static_cast<std::int64_t>(weight - settled_.load(std::memory_order_relaxed)) > limit;
@@ -130,6 +139,9 @@ class BasicActivity {
   template <typename T>
   using Atomic = Atomics::template Atomic<T>;
 
+  void settle(std::uint64_t weight) const {
+    if (settled_.load(std::memory_order_relaxed) != weight) settled_.store(weight, std::memory_order_relaxed);
+  }
   Slot& take_slot();
   template <bool (Slot::*holds)() const>
   bool anyone() const {

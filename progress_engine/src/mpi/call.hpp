@@ -117,7 +117,9 @@ class Call {
     slot_->exclusive_sections.fetch_sub(1, std::memory_order_relaxed);
     runtime_->engine->end_exclusive();
   }
-  PE_ALWAYS_INLINE void complete(std::uint64_t operations) { add(slot().completed, operations); }
+  PE_ALWAYS_INLINE void complete(std::uint64_t operations) {
+    runtime_->engine->activity().note_completion(slot(), operations);
+  }
 
   // The call made a request of one operation.
   PE_ALWAYS_INLINE void started(int code, const MPI_Request* request) {
