@@ -334,6 +334,26 @@ MENDS = (
         "engine_unit_tests:Engine.AThreadThatFails*",
     ),
     Mend(
+        "offload: an error goes to its communicator's handler",
+        (Edit("src/offload/functions.json", "MPI_(Comm_set_errhandler|Errhandler_set|", "MPI_("),),
+        "test_offload.py -k 'told_to and offload'",
+    ),
+    Mend(
+        "offload: an error ends the program if its communicator's handler does",
+        (Edit("src/offload/table.cpp", " || (error_handler_set_ && !testsome_is_as_good)", ""),),
+        "test_offload.py -k 'ends_the_program and offload'",
+    ),
+    Mend(
+        "offload: persistent operations with nobody end",
+        (Edit("src/offload/table.cpp", "  if (must_be_looked_at(operation)) test(operation.listed);\n"),),
+        "test_offload.py -k with_nobody",
+    ),
+    Mend(
+        "offload: spawned processes have the program's signal mask",
+        (Edit("src/offload/functions.json", ', "MPI_Comm_spawn(_multiple)?"'),),
+        "test_offload.py -k signal_mask",
+    ),
+    Mend(
         "offload: callbacks of MPI_Finalize may wait",
         (Edit("src/offload/process.cpp", "    host().in_use.store(nullptr);\n    return end();", "    return end();"),),
         "test_offload.py -k finalize_may",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -215,6 +216,59 @@ def test_a_generalised_request_may_be_freed_before_it_is_complete(misuse: Launch
     result = run(program)
     assert (result.returncode, result.stderr) == (0, bare.stderr)
     assert lines(result.stdout) == lines(bare.stdout) != []
+
+
+@pytest.fixture(scope="module")
+def error_handlers(misuse: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
+    if misuse.mpi.family == "openmpi":
+        pytest.skip(f"{misuse.mpi.title} forgets such errors now and then, also without the engine")
+    return Launcher(misuse.mpi, compiled(misuse.mpi, "error_handlers.c", tmp_path_factory.mktemp("error_handlers")))
+
+
+@pytest.mark.parametrize("variant", ["offload", "idle"])
+@pytest.mark.parametrize("handler", ["returns", "counts"])
+def test_an_error_is_told_to_its_communicators_handler(error_handlers: Launcher, handler: str, variant: str) -> None:
+    bare = error_handlers.run(handler, limit=20)
+    result = error_handlers.run(handler, variant=variant, limit=20)
+    assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
+    assert lines(result.stdout) == lines(bare.stdout) != []
+
+
+@pytest.mark.parametrize("variant", [None, "offload"])
+def test_an_error_ends_the_program_if_its_communicators_handler_does(
+    error_handlers: Launcher, variant: str | None
+) -> None:
+    """Also where MPI_COMM_WORLD's returns."""
+    result = error_handlers.run("ends", variant=variant, limit=20)
+    assert result.returncode not in (0, 124, 137)
+    assert "MPI_ERR_TRUNCATE" in result.stderr or "truncated" in result.stderr
+    assert lines(result.stdout) == []
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_persistent_operations_with_nobody_end(mpi: Mpi, tmp_path: Path) -> None:
+    program = Launcher(mpi, compiled(mpi, "to_nobody.c", tmp_path))
+    bare = program.run(tasks=1, limit=20)
+    result = program.run(variant="offload", tasks=1, limit=20)
+    assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
+    assert lines(result.stdout) == lines(bare.stdout) != []
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_spawned_processes_have_the_programs_signal_mask(mpi: Mpi, tmp_path: Path) -> None:
+    """Of a process that no launcher started: the MPI itself starts what starts the others."""
+    program = compiled(mpi, "signal_mask.c", tmp_path)
+    environment = os.environ | mpi.shell_environment("tcp")
+
+    def blocked(*words: str) -> list[str]:
+        command = ["timeout", "-k", "2", "20", *words, str(program)]
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        return re.findall(r"^SigBlk:\t(\w+)$", result.stdout, re.MULTILINE)
+
+    bare = blocked()
+    if not bare:
+        pytest.skip(f"{mpi.title} spawns nothing here without a launcher and without the engine")
+    assert blocked(str(mpi.build_dir / "bin" / "progress-run"), "--variant", "offload", "--") == bare
 
 
 def test_callbacks_of_finalize_may_wait(misuse: Launcher, tmp_path: Path) -> None:

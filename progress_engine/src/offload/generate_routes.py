@@ -119,7 +119,7 @@ class Routes:
     def _executed(self, function: Function, call: str) -> str:
         ways = {"local": self.rules["local"], "borrow": self.rules["borrowed"]}
         how = next((way for way, patterns in ways.items() if _matches(patterns, function.base)), "execute")
-        for pattern, consequence in self.rules["windows"].items():
+        for pattern, consequence in self.rules["consequences"].items():
             if re.fullmatch(pattern, function.base):
                 noted = f"if (code == MPI_SUCCESS) active_process.load()->table.{consequence};"
                 return f"return {how}([&] {{ const int code = {call}; {noted} return code; }});"

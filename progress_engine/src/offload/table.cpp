@@ -6,6 +6,23 @@
 #include "mpi/mpi_header.hpp"
 
 namespace progress_engine::offload {
+namespace {
+
+// MPICH's MPI_Testsome, and Intel MPI's, tells of errors MPI_COMM_WORLD's error handler, where its MPI_Test tells that
+// of the request's communicator (MPI 4.1, section 9.3); and it takes a persistent request to MPI_PROC_NULL that was
+// started for one that was not, where its MPI_Test finds it complete.
+#ifdef OPEN_MPI
+constexpr bool testsome_is_as_good = true;
+#else
+constexpr bool testsome_is_as_good = false;
+#endif
+
+// Partitions are looked at when the program says so, see lacks().
+bool must_be_looked_at(const Operation& operation) {
+  return !testsome_is_as_good && operation.persistent && static_cast<const Proxy&>(operation).partitions == 0;
+}
+
+}  // namespace
 
 void Table::learn_empty_status() {
   MPI_Request none = handles_.request_null;
@@ -16,12 +33,18 @@ void Table::learn_empty_status() {
 void Table::adopt(Operation& operation, int code) {
   if (operation.detached) detached_.store(detached() + 1, std::memory_order_relaxed);
   if (code != MPI_SUCCESS || operation.real == handles_.request_null) {
-    complete(operation, empty_, code);
+    operation.status = empty_;
+    operation.code = code;
+    complete(operation);
     return;
   }
   operation.listed = static_cast<std::uint32_t>(requests_.size());
   requests_.push_back(operation.real);
   operations_.push_back(&operation);
+  if (!must_be_looked_at(operation)) return;
+  completed_.clear();
+  test(operation.listed);
+  tell();
 }
 
 void Table::adopt(Attempt& attempt) { attempts_.push_back(&attempt); }
@@ -38,9 +61,7 @@ void Table::remove(Operation& operation) {
   operations_.pop_back();
 }
 
-void Table::complete(Operation& operation, const MPI_Status& status, int code) {
-  operation.status = status;
-  operation.code = code;
+void Table::complete(Operation& operation) {
   if (operation.detached) {
     detached_.store(detached() - 1, std::memory_order_relaxed);
     proxies_.give_back(static_cast<Proxy&>(operation));
@@ -57,19 +78,31 @@ void Table::lacks(Proxy& proxy, int lacking) {
 
 bool Table::advance() {
   if (waiting_for_the_program_ > 0 && awaited() == 0 && !take_test_in_vain()) return false;
-  const bool moved = requests_.size() == 1 ? test_one() : !requests_.empty() && test_some();
+  const bool one_by_one = requests_.size() == 1 || (error_handler_set_ && !testsome_is_as_good);
+  const bool moved = one_by_one ? test_each() : !requests_.empty() && test_some();
   return try_attempts() || moved;
 }
 
-bool Table::test_one() {
-  Operation& operation = *operations_.front();
-  MPI_Status status = empty_;
+// As MPI_Testsome does it: what completed while others were tested is found, too, before anybody is told.
+bool Table::test_each() {
+  completed_.clear();
+  std::size_t found = 0;
+  do {
+    found = completed_.size();
+    // From the last one: what is complete leaves its place to that.
+    for (std::size_t place = requests_.size(); place-- > 0;) test(place);
+  } while (completed_.size() > found);
+  return tell();
+}
+
+void Table::test(std::size_t place) {
+  Operation& operation = *operations_[place];
+  operation.status = empty_;
   int flag = 0;
-  const int code = PE_PMPI(MPI_Test)(requests_.data(), &flag, &status);
-  if (flag == 0 && code == MPI_SUCCESS) return false;
+  operation.code = PE_PMPI(MPI_Test)(&requests_[place], &flag, &operation.status);
+  if (flag == 0 && operation.code == MPI_SUCCESS) return;
   remove(operation);
-  complete(operation, status, code);
-  return true;
+  completed_.push_back(&operation);
 }
 
 // One pass of the MPI's progress for all.
@@ -86,11 +119,18 @@ bool Table::test_some() {
     completed_.push_back(operations_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])]);
   for (int i = 0; i < done; ++i) {
     Operation& operation = *completed_[static_cast<std::size_t>(i)];
-    const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
+    operation.status = statuses_[static_cast<std::size_t>(i)];
+    operation.code = code == MPI_ERR_IN_STATUS ? operation.status.MPI_ERROR : code;
     remove(operation);
-    complete(operation, status, code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : code);
   }
-  return true;
+  return tell();
+}
+
+// Who waits for one of them goes on at once and may ask for the others: those first.
+bool Table::tell() {
+  std::ranges::partition(completed_, [](const Operation* operation) { return !operation->completion.awaited(); });
+  for (Operation* operation : completed_) complete(*operation);
+  return !completed_.empty();
 }
 
 bool Table::try_attempts() {

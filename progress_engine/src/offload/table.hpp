@@ -41,6 +41,8 @@ class Table : public Progress {
   // nothing is polled unless a thread waits for an operation or tests, see mpi/requests.hpp.
   void lacks(Proxy& proxy, int lacking);
 
+  // Some communicator has another than the one that ends the program.
+  void error_handler_set() { error_handler_set_ = true; }
   void window_made() { ++windows_; }
   void window_freed() { --windows_; }
   void use_progress_function(std::unique_ptr<NamedProgressFunction> driver) { progress_function_ = std::move(driver); }
@@ -55,10 +57,12 @@ class Table : public Progress {
   void learn_empty_status();
 
  private:
-  bool test_one();
+  void test(std::size_t place);
+  bool test_each();
   bool test_some();
+  bool tell();
   bool try_attempts();
-  void complete(Operation& operation, const MPI_Status& status, int code);
+  void complete(Operation& operation);
 
   const MpiHandles& handles_;
   Pool<Proxy>& proxies_;
@@ -71,6 +75,7 @@ class Table : public Progress {
   std::vector<Operation*> completed_;
   MPI_Status empty_{};
   std::atomic<std::size_t> detached_{0};  // written by the communication thread alone
+  bool error_handler_set_ = false;
   int windows_ = 0;
   int waiting_for_the_program_ = 0;
 };
