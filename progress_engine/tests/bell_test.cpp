@@ -198,6 +198,59 @@ TEST_F(Job, IsQuietWhileSomethingElseAnnouncesTraffic) {
   EXPECT_TRUE(reaches(*one, 3, rung2_));
 }
 
+// Who receives from any source cannot say from whom: his bell must begin all the same, else he keeps no port, and those
+// that ring for him do not find him.
+TEST_F(Job, BeginsForAReceiveFromAnySource) {
+  const auto one = bell(0, 1, rung1_);
+  const auto two = bell(3, 2, rung2_);
+  EXPECT_FALSE(two->wanted());
+  two->expect_anyone();
+  EXPECT_TRUE(two->wanted());
+  two->ring(1);
+  two->forget(1);
+  EXPECT_TRUE(two->wanted()) << "others may be far";
+  ASSERT_TRUE(reaches(*one, 3, rung2_));
+  const int before = rung1_;
+  EXPECT_TRUE(eventually([&] {
+    two->expect_anyone();  // the answer to a sender that has asked leaves in such a call
+    two->turn();
+    return rung1_ > before;
+  }));
+}
+
+// A program with more partners than the table has places.
+TEST_F(Job, WhoWasUsedLongestAgoMakesPlace) {
+  BellPlan plan;
+  plan.size = 2000;
+  plan.job = "job";
+  plan.hosts = [] { return std::vector<std::string>{node(1), node(2)}; };
+  plan.key_file = folder_ / "bell.key";
+  plan.port = port_;
+  plan.interval = microseconds(1);
+  plan.address = inet_addr(node(1).c_str());
+  Bell one(plan, [this](int) { return ++rung1_ > 0; });
+  one.start();
+  plan.rank = 1900;
+  plan.address = inet_addr(node(2).c_str());
+  Bell two(plan, [this](int target) {
+    rung2_ += target == 1900 ? 1 : 0;
+    return target == 1900;
+  });
+  two.start();
+  ASSERT_TRUE(eventually([&] {
+    one.ring(1900);
+    one.turn();
+    return two.counts().taken >= 3;  // the second ring comes after the answer
+  }));
+  for (int rank = 1; rank <= 1100; ++rank) one.ring(rank);
+  EXPECT_GE(one.counts().bounded, 77U);
+  const auto sent = one.counts().sent;
+  const int before = rung2_;
+  one.ring(1900);
+  EXPECT_EQ(one.counts().sent, sent + 1) << "where it is need not be asked again";
+  EXPECT_TRUE(eventually([&] { return rung2_ > before; }));
+}
+
 // However many there are. A collective operation over a thousand ranks rings some twenty of them.
 TEST_F(Job, RingsFewInACollectiveOperation) {
   BellPlan plan;

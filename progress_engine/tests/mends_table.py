@@ -19,16 +19,18 @@ class Edit:
 class Mend:
     """`edits` take it out; `test` is a pytest node below progress_engine/tests, or PROGRAM:FILTER of a unit test.
 
-    `mpi`: the one on which it shows; on another than MPICH's wheel by a test of ./bench test --full.
+    `mpi`: the one on which it shows; on another than MPICH's wheel by a test of ./bench test --full, as with `full`.
     """
 
     name: str
     edits: tuple[Edit, ...]
     test: str
     mpi: str = "mpich"
+    full: bool = False
 
 
 CALL, RUNTIME, LIFECYCLE = "src/mpi/call.hpp", "src/mpi/runtime.cpp", "src/mpi/lifecycle.cpp"
+CALL_CPP = "src/mpi/call.cpp"
 REQUESTS, PROCESS = "src/offload/requests.cpp", "src/offload/process.cpp"
 
 MENDS = (
@@ -414,5 +416,50 @@ MENDS = (
             ),
         ),
         "engine_model_tests:WeightInterleavings.*",
+    ),
+    Mend(
+        "the bell: each start of a persistent request",
+        (Edit(CALL_CPP, "    ring_again(partner);\n"),),
+        "test_bell.py -k persistent",
+        full=True,
+    ),
+    Mend(
+        "the bell: a receive from any source begins it",
+        (Edit("src/wakeup/bell.cpp", "  expects_anyone_.store(true, std::memory_order_relaxed);\n", "  return;\n"),),
+        "engine_unit_tests:Job.BeginsForAReceive*",
+    ),
+    Mend(
+        "the bell: a receive from any source, as the program makes it",
+        (Edit(CALL_CPP, "if (rank == MPI_ANY_SOURCE) expect_anyone(count, type);"),),
+        "test_bell.py -k any_source",
+        full=True,
+    ),
+    Mend(
+        "the bell: messages of more than 2 GiB",
+        (
+            Edit(
+                "src/mpi/type_size.hpp",
+                "  MPI_Count size = 0;\n  PE_PMPI(MPI_Type_size_x)(type, &size);\n  return bytes_of(count, size);",
+                "  int size = 0;\n  PE_PMPI(MPI_Type_size)(type, &size);\n  return count * size;",
+            ),
+        ),
+        "test_bell.py -k gibibytes",
+        full=True,
+    ),
+    Mend(
+        "a size that no number tells",
+        (
+            Edit(
+                "src/mpi/message_size.hpp",
+                "size < 0 || __builtin_mul_overflow(count, size, &bytes) ? most : bytes",
+                "(bytes = count * size)",
+            ),
+        ),
+        "engine_unit_tests:MessageSize.*",
+    ),
+    Mend(
+        "the bell: more partners than places",
+        (Edit("src/wakeup/bell.cpp", "    make_place_for(rank);\n", "    return nullptr;\n"),),
+        "engine_unit_tests:Job.WhoWasUsedLongestAgo*",
     ),
 )

@@ -36,6 +36,25 @@ TEST(PersistentRequests, FreeingSaysWhatItWas) {
   EXPECT_TRUE(requests.empty());
 }
 
+// MPI_Start says nothing but the request.
+TEST(PersistentRequests, RememberWhomAStartConcerns) {
+  PersistentRequests requests;
+  requests.concerns(1, 5);  // of one that is not known
+  EXPECT_TRUE(requests.empty());
+  requests.add(1);
+  EXPECT_EQ(requests.partner_of(1), PersistentRequests::nobody);
+  requests.concerns(1, 5);
+  EXPECT_EQ(requests.partner_of(1), 5);
+  int partner = PersistentRequests::nobody;
+  EXPECT_TRUE(requests.activate(1, &partner));
+  EXPECT_EQ(partner, 5);
+  requests.remove(1);
+  requests.add(1);
+  EXPECT_EQ(requests.partner_of(1), PersistentRequests::nobody) << "the handle was given out again";
+  requests.activate(2, &partner);
+  EXPECT_EQ(partner, PersistentRequests::nobody);
+}
+
 TEST(PersistentRequests, HandlesMayBePointers) {
   PersistentRequests requests;
   int one = 0;

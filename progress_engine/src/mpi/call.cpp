@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "mpi/runtime.hpp"
+#include "mpi/type_size.hpp"
 
 namespace progress_engine {
 
@@ -106,19 +107,27 @@ int Call::ask_world_rank(MPI_Comm communicator, int rank, std::uint64_t key) con
 
 void Call::expects(int code, MPI_Comm communicator, int rank, long count, MPI_Datatype type) {
   if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
-  if (rank == MPI_ANY_SOURCE) runtime_->doorbell->expect_all();
+  if (rank == MPI_ANY_SOURCE) expect_anyone(count, type);
   const int world = world_rank(communicator, rank);
   if (world < 0 || runtime_->doorbell->expect(world)) return;
   runtime_->doorbell->missed(++slot().misses);
   ring_afar(world, count, type);  // the sender may have asked before, and waits for the answer that left in this call
 }
 
+// Nobody knows who will send it, nor from which node.
+void Call::expect_anyone(long count, MPI_Datatype type) {
+  runtime_->doorbell->expect_all();
+  Bell* bell = runtime_->doorbell->bell();
+  if (bell && !bell->is_silent() && is_large(count, type)) bell->expect_anyone();
+}
+
+bool Call::is_large(long count, MPI_Datatype type) const {
+  return count > 0 && bytes_of_type(count, type) >= runtime_->engine->policy().bell_bytes;
+}
+
 void Call::ring_afar(int world, long count, MPI_Datatype type) {
   Bell* bell = runtime_->doorbell->bell();
-  if (!bell || count <= 0 || bell->is_silent()) return;
-  int size = 0;
-  PE_PMPI(MPI_Type_size)(type, &size);
-  if (count * size >= runtime_->engine->policy().bell_bytes) bell->ring(world);
+  if (bell && !bell->is_silent() && is_large(count, type)) bell->ring(world);
 }
 
 void Call::sent_to_no_neighbour(int world, long count, MPI_Datatype type) {
@@ -131,6 +140,30 @@ void Call::prepared(int code, const MPI_Request* request) {
   if (counts() && code == MPI_SUCCESS) runtime_->persistent.add(*request);
 }
 
+void Call::prepared_with(int code, const MPI_Request* request, MPI_Comm communicator, int rank, long count,
+                         MPI_Datatype type) {
+  if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
+  if (rank == MPI_ANY_SOURCE) runtime_->doorbell->expect_all();
+  const bool large = is_large(count, type);
+  if (rank == MPI_ANY_SOURCE && large) runtime_->persistent.concerns(*request, PersistentRequests::anyone);
+  const int world = world_rank(communicator, rank);
+  if (world < 0 || runtime_->doorbell->expect(world)) return;
+  runtime_->doorbell->missed(++slot().misses);
+  if (large) runtime_->persistent.concerns(*request, world);
+}
+
+void Call::prepared_with_all(int code, const MPI_Request* request) {
+  if (counts() && runtime_->doorbell && code == MPI_SUCCESS)
+    runtime_->persistent.concerns(*request, PersistentRequests::everybody);
+}
+
+void Call::ring_again(int partner) {
+  Bell* bell = runtime_->doorbell ? runtime_->doorbell->bell() : nullptr;
+  if (!bell) return;
+  if (partner == PersistentRequests::anyone) bell->expect_anyone();
+  if (partner >= 0 && !runtime_->doorbell->expect(partner)) bell->ring(partner);
+}
+
 void Call::prepared_partitioned(int code, const MPI_Request* request, int partitions) {
   prepared(code, request);
   if (counts() && code == MPI_SUCCESS && runtime_->partitioned.add(*request, partitions))
@@ -138,21 +171,27 @@ void Call::prepared_partitioned(int code, const MPI_Request* request, int partit
 }
 
 void Call::readied(int code, MPI_Request request, int partitions) {
-  if (counts() && code == MPI_SUCCESS && runtime_->partitioned.ready(request, partitions))
-    runtime_->engine->end_exclusive();
+  if (!counts() || code != MPI_SUCCESS) return;
+  if (runtime_->partitioned.ready(request, partitions)) runtime_->engine->end_exclusive();
+  if (runtime_->doorbell && runtime_->doorbell->bell()) ring_again(runtime_->persistent.partner_of(request));
 }
 
 void Call::restarted(int code, int count, const MPI_Request* requests) {
   if (!counts() || code != MPI_SUCCESS || broken("persistent-starts")) return;
   std::uint64_t news = 0;
+  bool all = false;
   for (int i = 0; i < count; ++i) {
-    news += runtime_->persistent.activate(requests[i]) ? 1 : 0;
+    int partner = PersistentRequests::nobody;
+    news += runtime_->persistent.activate(requests[i], &partner) ? 1 : 0;
+    all = all || partner == PersistentRequests::everybody;
+    ring_again(partner);
     const int more = runtime_->partitioned.empty() ? 0 : runtime_->partitioned.started(requests[i]);
     if (more > 0) runtime_->engine->begin_exclusive();
     if (more < 0) runtime_->engine->end_exclusive();
   }
   Activity::note_start(slot(), news, news * Activity::unbounded);
-  // Each of them concerns one partner; nobody needs to be rung twice.
+  if (all) sent_to_all(code);
+  // Each of the others concerns one partner; nobody needs to be rung twice.
   const auto near = runtime_->doorbell ? static_cast<int>(runtime_->doorbell->counts().neighbours) : 0;
   int left = std::min(count, near);
   do sent_to_partners(code);

@@ -186,6 +186,10 @@ class Call {
 
   // The call made a persistent request; nothing is pending yet.
   void prepared(int code, const MPI_Request* request);
+  // After that: each of its starts will exchange `count` elements of `type` with a rank, or something with all.
+  void prepared_with(int code, const MPI_Request* request, MPI_Comm communicator, int rank, long count = 0,
+                     MPI_Datatype type = {});
+  void prepared_with_all(int code, const MPI_Request* request);
   // The same of a partitioned one: `partitions` of a send, 0 of a receive. See PartitionedRequests.
   void prepared_partitioned(int code, const MPI_Request* request, int partitions);
   // These partitions of a send may go.
@@ -237,8 +241,14 @@ class Call {
   void enter_again();
   void leave_among_others();
   void sent_to_no_neighbour(int world, long count, MPI_Datatype type);
+  // Whether a message of this size rings on other nodes.
+  bool is_large(long count, MPI_Datatype type) const;
   // A large message is on its way to or from a rank that is not known to be on this node.
   void ring_afar(int world, long count, MPI_Datatype type);
+  // Somebody will send so much.
+  void expect_anyone(long count, MPI_Datatype type);
+  // A persistent request that concerns these has been started, or some of its partitions are ready.
+  void ring_again(int partner);
   PE_ALWAYS_INLINE void leave() {
     if (moved() || slot_->crowded) [[unlikely]] {
       leave_among_others();

@@ -9,23 +9,48 @@
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace progress_engine {
 
-// Persistent requests keep their handle when they complete, so that whether one is active must be remembered.
+// Persistent requests keep their handle when they complete, so that whether one is active must be remembered; and whom
+// each start concerns, which the call that starts it does not say.
 class PersistentRequests {
  public:
   enum class State { unknown, inactive, active };
+  // A rank of the program, or one of these.
+  static constexpr int nobody = -1;
+  static constexpr int everybody = -2;  // a collective operation
+  static constexpr int anyone = -3;     // a receive from any source
 
   template <typename Handle>
   void add(Handle handle) {
-    set(key(handle), State::inactive);
+    const std::scoped_lock lock(mutex_);
+    entries_[key(handle)] = {.state = State::inactive, .partner = nobody};
+    size_ = entries_.size();
   }
-  // True if it was not active. A request that came to be behind our back is taken in.
+  // Whom its starts concern from now on.
   template <typename Handle>
-  bool activate(Handle handle) {
-    return set(key(handle), State::active) != State::active;
+  void concerns(Handle handle, int partner) {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = entries_.find(key(handle)); found != entries_.end()) found->second.partner = partner;
+  }
+  template <typename Handle>
+  int partner_of(Handle handle) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = entries_.find(key(handle));
+    return found == entries_.end() ? nobody : found->second.partner;
+  }
+  // True if it was not active; `partner`, if given, is whom it concerns. A request that came to be behind our back is
+  // taken in.
+  template <typename Handle>
+  bool activate(Handle handle, int* partner = nullptr) {
+    const std::scoped_lock lock(mutex_);
+    Entry& entry = entries_[key(handle)];  // a new one's state is unknown
+    size_ = entries_.size();
+    if (partner) *partner = entry.partner;
+    return std::exchange(entry.state, State::active) != State::active;
   }
   // True if it was active.
   template <typename Handle>
@@ -50,12 +75,15 @@ class PersistentRequests {
     std::memcpy(&bits, &handle, sizeof handle);
     return bits;
   }
-  State set(Key key, State state);
+  struct Entry {
+    State state = State::unknown;
+    int partner = nobody;
+  };
   bool change(Key key, State from, State to);
   State erase(Key key);
 
   std::mutex mutex_;
-  std::unordered_map<Key, State> states_;
+  std::unordered_map<Key, Entry> entries_;
   std::atomic<std::size_t> size_{0};
 };
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "mpi/mpi_header.hpp"
+#include "mpi/type_size.hpp"
 
 namespace progress_engine {
 
@@ -23,9 +24,7 @@ RmaWakeup::~RmaWakeup() {
 
 void RmaWakeup::ring(int rank, long count, MPI_Datatype type) {
   if (static_cast<std::size_t>(rank) >= last_.size()) return;
-  int size = 0;
-  PE_PMPI(MPI_Type_size)(type, &size);
-  if (count * size < bytes_) return;
+  if (bytes_of_type(count, type) < bytes_) return;
   auto& last = last_[static_cast<std::size_t>(rank)];
   const Nanoseconds time = now();
   Nanoseconds before = last.load(std::memory_order_relaxed);

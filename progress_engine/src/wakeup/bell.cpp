@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <limits>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -17,7 +18,11 @@
 namespace progress_engine {
 namespace {
 
-constexpr std::size_t most_partners = 1024;  // beyond them the timer does
+// At a time: each turn looks at all of them.
+constexpr std::size_t most_partners = 1024;
+// Among so many who makes place is chosen (as in Redis's approximated LRU): nearly the one that was used longest ago,
+// and what that takes does not grow with their number.
+constexpr std::size_t asked_to_make_place = 16;
 // A turn or a poll sends no more, however many partners are owed a ring: each is a system call of a microsecond or two.
 // The others' turn comes next.
 constexpr std::size_t datagrams_at_once = 16;
@@ -48,12 +53,34 @@ Bell::Partner* Bell::partner_of(int rank) {
   if (rank < 0 || rank >= plan_.size || rank == plan_.rank) return nullptr;
   const auto found = partners_.find(rank);
   if (found != partners_.end()) return &found->second;
-  if (partners_.size() >= most_partners) {
-    ++bounded_;
-    return nullptr;
+  if (partners_.size() < most_partners)
+    order_.push_back(rank);
+  else
+    make_place_for(rank);
+  Partner& partner = partners_[rank];
+  if (const auto known = remembered_.find(rank); known != remembered_.end()) {
+    partner.where = known->second;
+    remembered_.erase(known);
   }
-  order_.push_back(rank);
-  return &partners_[rank];
+  return &partner;
+}
+
+// What is lost is a ring at most: where it is stays known.
+void Bell::make_place_for(int rank) {
+  ++bounded_;
+  std::size_t chosen = 0;
+  Nanoseconds earliest = std::numeric_limits<Nanoseconds>::max();
+  for (std::size_t i = 0; i < asked_to_make_place; ++i) {
+    looked_at_ = (looked_at_ + 1) % order_.size();
+    const Nanoseconds used = partners_[order_[looked_at_]].used;
+    if (used > earliest) continue;
+    earliest = used;
+    chosen = looked_at_;
+  }
+  const auto gone = partners_.find(order_[chosen]);
+  if (gone->second.where) remembered_[gone->first] = *gone->second.where;
+  partners_.erase(gone);
+  order_[chosen] = rank;
 }
 
 bool Bell::send(int rank, const sockaddr_in& where, BellWord word, std::uint64_t sequence) {
@@ -82,19 +109,26 @@ void Bell::touch(int rank, Owe owe) {
   if (!partner) return;
   partner->used = now();
   wanted_.store(true, std::memory_order_relaxed);
-  if (owe == Owe::nothing || (owe == Owe::at_once && send_if_due(rank, *partner))) return;
+  if (owe == Owe::at_once && send_if_due(rank, *partner)) return;
   partner->owed = partner->owed_again = true;
 }
 
 void Bell::ring(int rank) { touch(rank, Owe::at_once); }
 
-void Bell::expect(int rank) { touch(rank, Owe::nothing); }
+// A sender who has asked already, and rang, waits for the answer that left in this call.
+void Bell::expect_anyone() {
+  if (is_silent()) return;
+  expects_anyone_.store(true, std::memory_order_relaxed);
+  wanted_.store(true, std::memory_order_relaxed);
+  owes_all_.store(true, std::memory_order_relaxed);
+}
 
 void Bell::forget(int rank) {
   const std::scoped_lock lock(mutex_);
   std::erase(order_, rank);
   partners_.erase(rank);
-  if (partners_.empty()) wanted_.store(false, std::memory_order_relaxed);
+  remembered_.erase(rank);
+  if (partners_.empty() && !expects_anyone_) wanted_.store(false, std::memory_order_relaxed);
 }
 
 void Bell::ring_all(const std::function<bool(int)>& is_here) {
@@ -186,6 +220,7 @@ void Bell::turn() {
   if (state_ != State::rings) return;
   hear_answers();
   keep();
+  if (owes_all_.exchange(false, std::memory_order_relaxed)) ring_partners();
   std::vector<int> unknown;
   {
     const std::scoped_lock lock(mutex_);

@@ -99,8 +99,8 @@ class Bell {
   // ---- any thread
   // A large message was sent to `rank` of another node.
   void ring(int rank);
-  // One will be received from it.
-  void expect(int rank);
+  // One will be received, from whomever: then it is not known whom to ring for it but those that rang of late.
+  void expect_anyone();
   // Something was started with all ranks: those are rung whom collective algorithms take as first partners, at
   // distances that are powers of two; `is_here` are on this node.
   void ring_all(const std::function<bool(int)>& is_here);
@@ -136,7 +136,7 @@ class Bell {
     std::string state;  // "not needed", "rings", or a sentence that says why not
     bool keeps = false;
     std::uint64_t sent = 0;
-    std::uint64_t bounded = 0;  // turns and polls that sent all they may, and starts beyond all partners that may be
+    std::uint64_t bounded = 0;  // turns and polls that sent all they may, and partners that had to make place
     std::uint64_t taken = 0;    // by the keeper of this node, if this process is it
     std::uint64_t refused = 0;
   };
@@ -158,7 +158,8 @@ class Bell {
   enum class State { idle, rings, refused, ended };
 
   Partner* partner_of(int rank);
-  enum class Owe { nothing, at_once, at_the_next_turn };
+  void make_place_for(int rank);
+  enum class Owe { at_once, at_the_next_turn };
   void touch(int rank, Owe owe);
   void keep();
   void look_for_hosts();
@@ -174,6 +175,8 @@ class Bell {
   const BellPlan plan_;
   const std::function<bool(int)> ring_here_;
   std::atomic<bool> wanted_{false};
+  std::atomic<bool> expects_anyone_{false};  // ever
+  std::atomic<bool> owes_all_{false};        // of late a ring
   std::atomic<bool> quiet_{false};
   std::atomic<State> state_{State::idle};
 
@@ -182,6 +185,8 @@ class Bell {
   std::unordered_map<int, Partner> partners_;
   std::vector<int> order_;  // of the partners, to take turns
   std::size_t next_ = 0;
+  std::size_t looked_at_ = 0;                        // the last one who was asked to make place
+  std::unordered_map<int, sockaddr_in> remembered_;  // where those are who made place
   std::uint64_t sequence_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t bounded_ = 0;
