@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <set>
@@ -188,6 +191,25 @@ TEST(Doorbell, RingsAllWhereTheyAreSixteen) {
   for (const auto& line : lines) EXPECT_TRUE(line->line().answer());
   EXPECT_EQ(sender.counts().rings, 16U);
   EXPECT_EQ(sender.counts().bounded, 0U);
+}
+
+// Anybody may send datagrams to the name. A full queue is emptied in several calls, so that none lasts for ever.
+TEST(Doorbell, EmptiesItsSocketByAFewDatagramsAtATime) {
+  const PublishedLine owner(program("flooded"), 0);
+  const PublishedLine stranger(program("stranger"), 0);
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  owner.name().copy(to.sun_path + 1, sizeof to.sun_path - 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + owner.name().size());
+  int sent = 0;
+  while (sent < 2000 &&
+         sendto(stranger.descriptor(), "", 1, MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&to), size) == 1)
+    ++sent;
+  ASSERT_GE(sent, 8) << "the kernel queues ten by default";
+  int calls = 1;
+  while (!owner.drain()) ++calls;
+  EXPECT_EQ(calls, sent / 8 + 1);
+  EXPECT_TRUE(owner.drain());
 }
 
 TEST(Doorbell, OtherProgramsAreNoNeighbours) {

@@ -191,6 +191,34 @@ TEST(Events, LeaveTheBellAloneWhereSocketsCarryTheTraffic) {
   EXPECT_TRUE(network.engine.stop(seconds(10)));
 }
 
+// Every process of the network namespace can send to the doorbell's name.
+TEST(Events, AFloodOfStrangersDatagramsCostsABoundedNumberOfWakes) {
+  const std::string name = "flood " + std::to_string(getpid());
+  auto doorbell = std::make_unique<Doorbell>(name, 0, 2);
+  const std::string address = doorbell->published().name();
+  std::atomic<int> moves{0};
+  Engine engine(make_policy(resolve_values("adaptive", {{"min_distance_us", "0"}, {"start_distance_us", "0"}})),
+                std::make_unique<MovingProgress>(moves), std::make_unique<NoTraffic>(), std::move(doorbell));
+  const PublishedLine stranger("stranger " + std::to_string(getpid()), 0);
+  Activity::note_start(engine.activity().acquire(), 1, Activity::unbounded);
+  engine.start();
+  const Nanoseconds begin = now();
+  while (now() - begin < microseconds(300'000)) {
+    stranger.wake(address);
+    wait(microseconds(20));
+  }
+  const auto milliseconds = static_cast<std::uint64_t>((now() - begin) / microseconds(1000));
+  std::uint64_t heard = 0;
+  const auto& sources = engine.workers().front()->wake_sources;
+  for (const auto source : {WakeSource::traffic, WakeSource::neighbour})
+    heard += sources[static_cast<std::size_t>(source)];
+  EXPECT_GT(heard, 64U) << "they were sent";
+  EXPECT_LE(heard, 64 + milliseconds + 20) << "in " << milliseconds << " ms";
+  // Each begins at most two sleeps by the clock: for more to gather, and the pause.
+  EXPECT_LE(engine.workers().front()->wakes, 3 * (64 + milliseconds + 20));
+  EXPECT_TRUE(engine.stop(seconds(10)));
+}
+
 // The price of that: who computes for long with a message pending is woken ever more rarely.
 TEST(Events, GoingByTimeIsBounded) {
   OnAFabric fabric;

@@ -25,6 +25,7 @@ namespace progress_engine {
 namespace {
 
 constexpr std::size_t page_size = 4096;
+constexpr int drained_at_once = 8;
 constexpr std::uint64_t mark = 0x314c4c4542455000;  // tells our pages, and this layout of them
 
 struct Page {
@@ -127,10 +128,11 @@ PublishedLine::~PublishedLine() {
   close(file_);
 }
 
-void PublishedLine::drain() const {
+bool PublishedLine::drain() const {
   char byte = 0;
-  while (recv(socket_, &byte, 1, 0) >= 0) {
-  }
+  for (int i = 0; i < drained_at_once; ++i)
+    if (recv(socket_, &byte, 1, 0) < 0) return true;
+  return false;
 }
 
 // A full queue is as good: then it has been woken already.

@@ -117,9 +117,10 @@ class PublishedLine {
 
   WakeupLine& line() const { return page_.line(); }
   const std::string& name() const { return name_; }
-  // Becomes readable with a datagram; then drain() it.
+  // Becomes readable with a datagram; then drain() it. False if more may be there: whoever is in this network namespace
+  // can send to the name, and a flood must not keep the caller here. A sleep is ended by one datagram.
   int descriptor() const { return socket_; }
-  void drain() const;
+  bool drain() const;
   // Ends the sleep of the one who has published `name`.
   void wake(const std::string& name) const;
 
