@@ -75,6 +75,38 @@ TEST(Burst, EndsBetweenPollsWhenItMayNotGoOn) {
   EXPECT_EQ(result.polls, 4U);
 }
 
+// Polls of a fabric's library that take no time, and say what they moved.
+class SteppingDriver : public ProgressFunction {
+ public:
+  explicit SteppingDriver(std::deque<unsigned> steps, unsigned then) : steps_(std::move(steps)), then_(then) {}
+  void poll() override {
+    fabric_steps += steps_.empty() ? then_ : steps_.front();
+    if (!steps_.empty()) steps_.pop_front();
+  }
+
+ private:
+  std::deque<unsigned> steps_;
+  unsigned then_;
+};
+
+TEST(Burst, BelievesAFabricsLibraryWhatNoClockTells) {
+  auto judge = experienced_judge();
+  SteppingDriver driver({2, 0, 1}, 0);
+  const auto result = run_burst(driver, judge, 4, always, [] { return Nanoseconds{0}; });
+  EXPECT_EQ(result.polls, 4U) << "how long a burst goes on is the clock's to say";
+  EXPECT_EQ(result.productive, 2U);
+  EXPECT_EQ(result.steps, 3U);
+  EXPECT_EQ(result.productive_time, 0);
+}
+
+TEST(Burst, DoesNotBelieveALibraryThatSaysSoOfEachPoll) {
+  auto judge = experienced_judge();
+  SteppingDriver driver({}, 1);
+  const auto result = run_burst(driver, judge, 3, always, [] { return Nanoseconds{0}; });
+  EXPECT_EQ(result.productive, 0U);
+  EXPECT_EQ(result.steps, 0U);
+}
+
 TEST(Burst, DoesNotPollAtAllWhenItMayNot) {
   PollJudge judge;
   ScriptedDriver driver({});

@@ -191,6 +191,55 @@ TEST(Events, LeaveTheBellAloneWhereSocketsCarryTheTraffic) {
   EXPECT_TRUE(network.engine.stop(seconds(10)));
 }
 
+// A collective operation over a fabric that moves the data itself and announces what arrives: a poll takes no time, and
+// the round that it begins is over 60 us later.
+class Rounds : public ProgressFunction {
+ public:
+  explicit Rounds(std::atomic<Nanoseconds>& over) : over_(over) {}
+  void poll() override {
+    if (now() < over_) return;
+    ++fabric_steps;
+    ++number;
+    over_ = now() + microseconds(60);
+  }
+  std::atomic<int> number{0};
+
+ private:
+  std::atomic<Nanoseconds>& over_;
+};
+
+class Announced : public NoTraffic {
+ public:
+  explicit Announced(const std::atomic<Nanoseconds>& over) : over_(over) {}
+  bool wait(Nanoseconds bound) override {
+    const Nanoseconds left = over_ - now();
+    if (left > 0) NoTraffic::wait(std::min(bound, left));
+    return now() >= over_;
+  }
+
+ private:
+  const std::atomic<Nanoseconds>& over_;
+};
+
+TEST(Events, FollowTheRoundsOfACollectiveOperation) {
+  std::atomic<Nanoseconds> over{0};
+  auto driver = std::make_unique<Rounds>(over);
+  const Rounds& rounds = *driver;
+  Engine engine(make_policy(resolve_values("adaptive", {})), std::move(driver), std::make_unique<Announced>(over));
+  Activity::note_start(engine.activity().acquire(), 1, Activity::unbounded);
+  engine.start();
+  constexpr int rests = 100;
+  int most = 0;
+  for (const Nanoseconds end = now() + seconds(20); most <= 2 * rests && now() < end;) {
+    const int before = rounds.number;
+    const Nanoseconds begin = now();
+    wait(rests * microseconds(500));
+    most = std::max(most, static_cast<int>((rounds.number - before) * rests * microseconds(500) / (now() - begin)));
+  }
+  EXPECT_GT(most, 2 * rests) << "rounds in the time of a hundred rests";
+  EXPECT_TRUE(engine.stop(seconds(10)));
+}
+
 // Every process of the network namespace can send to the doorbell's name.
 TEST(Events, AFloodOfStrangersDatagramsCostsABoundedNumberOfWakes) {
   const std::string name = "flood " + std::to_string(getpid());

@@ -472,4 +472,20 @@ MENDS = (
         (Edit("src/wakeup/bell.cpp", "    make_place_for(rank);\n", "    return nullptr;\n"),),
         "engine_unit_tests:Job.WhoWasUsedLongestAgo*",
     ),
+    Mend(
+        "rounds of a collective operation whose data an adapter moves",
+        (
+            Edit(
+                "src/core/event_loop.hpp",
+                "rounds_.rest(interval_.current(), std::min(interval_.minimum(), interval_.price()))",
+                "interval_.current()",
+            ),
+        ),
+        "engine_unit_tests:Events.FollowTheRounds*",
+    ),
+    Mend(
+        "what a fabric's library says of a poll",
+        (Edit("src/core/progress.hpp", "  steps.tell(result);\n"),),
+        "engine_unit_tests:Burst.BelievesAFabricsLibrary*",
+    ),
 )

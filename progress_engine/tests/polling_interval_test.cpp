@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/polling_interval.hpp"
+
 #include <gtest/gtest.h>
 
-#include "core/event_loop.hpp"
+#include <utility>
+
+#include "core/rounds_interval.hpp"
 
 namespace progress_engine {
 namespace {
@@ -83,6 +87,93 @@ TEST(UnannouncedInterval, GrowsWithTheTimeSinceTheLastEvent) {
   interval.event(time);
   EXPECT_EQ(interval.next(time), minimum);
   EXPECT_EQ(interval.next(time + minimum), 2 * minimum);
+}
+
+// ---- where the network moves the data itself: a made-up clock, and a wake that takes the program's core for 25 us
+
+constexpr Nanoseconds wake_takes = microseconds(25);
+constexpr Nanoseconds least = microseconds(20);
+
+struct Followed {
+  int wakes = 0;
+  int steps = 0;
+  Nanoseconds time = 0;
+};
+
+// A collective operation's rounds: each begins with the poll that ends the one before.
+Followed follow_rounds(RoundsInterval& interval, Nanoseconds round, int wakes) {
+  Followed all;
+  for (Nanoseconds before = 0; all.wakes < wakes; ++all.wakes) {
+    const Nanoseconds rest = interval.rest(start, least);
+    const Nanoseconds looks = before + std::max(rest, round);
+    interval.after_wake({.steps = 2, .since = looks + wake_takes - before, .awaited = round > rest + least / 2});
+    before = looks + wake_takes;
+    all.steps += 2;
+    all.time = before;
+  }
+  return all;
+}
+
+// Messages that come one after the other, whoever looks.
+Followed follow_stream(RoundsInterval& interval, Nanoseconds apart, int wakes) {
+  Followed all;
+  Nanoseconds before = 0;
+  for (Nanoseconds arrived = 0; all.wakes < wakes; ++all.wakes) {
+    const Nanoseconds rested = before + interval.rest(start, least);
+    const Nanoseconds looks = std::max(rested, arrived + apart);
+    const auto found = (looks - arrived) / apart;
+    arrived += found * apart;
+    interval.after_wake({.steps = static_cast<std::uint64_t>(found),
+                         .since = looks + wake_takes - before,
+                         .awaited = looks > rested + least / 2});
+    before = looks + wake_takes;
+    all.steps += static_cast<int>(found);
+    all.time = before;
+  }
+  return all;
+}
+
+TEST(RoundsInterval, FollowsRoundsThatTakeLongerThanAWake) {
+  RoundsInterval interval;
+  EXPECT_EQ(interval.rest(start, least), start) << "until it knows";
+  follow_rounds(interval, microseconds(60), 10);
+  const auto followed = follow_rounds(interval, microseconds(60), 1000);
+  // 85 us a round; some longer rests look whether they are rounds still.
+  EXPECT_LT(followed.time / followed.wakes, microseconds(100));
+}
+
+TEST(RoundsInterval, LeavesRoundsAloneThatAWakeDoesNotPayFor) {
+  RoundsInterval interval;
+  const auto followed = follow_rounds(interval, microseconds(10), 1000);
+  EXPECT_GT(followed.time / followed.wakes, (start + wake_takes) * 98 / 100);
+}
+
+TEST(RoundsInterval, LeavesAStreamOfMessagesAlone) {
+  for (const Nanoseconds apart : {microseconds(5), microseconds(40), microseconds(100), microseconds(250)}) {
+    RoundsInterval interval;
+    const auto followed = follow_stream(interval, apart, 1000);
+    EXPECT_GT(followed.time / followed.wakes, start * 97 / 100) << apart;
+  }
+}
+
+TEST(RoundsInterval, FindsOutWhenTheOneFollowsTheOther) {
+  RoundsInterval interval;
+  for (int i = 0; i < 3; ++i) {
+    follow_rounds(interval, microseconds(60), 600);
+    const auto rounds = follow_rounds(interval, microseconds(60), 100);
+    EXPECT_LT(rounds.time / rounds.wakes, microseconds(110));
+    follow_stream(interval, microseconds(40), 100);
+    const auto stream = follow_stream(interval, microseconds(40), 100);
+    EXPECT_GT(stream.time / stream.wakes, start * 9 / 10);
+  }
+}
+
+// A wake that found nothing, as the timer's, says nothing about either.
+TEST(RoundsInterval, LearnsNothingFromAWakeWithoutSteps) {
+  RoundsInterval interval;
+  for (int i = 0; i < 100; ++i) interval.after_wake({.steps = 0, .since = start, .awaited = true});
+  EXPECT_EQ(interval.rest(start, least), start);
+  EXPECT_EQ(std::as_const(interval).rest(microseconds(5), least), microseconds(5));
 }
 
 TEST(PollingInterval, KeepsItsBoundsWhenTheyAreEqual) {

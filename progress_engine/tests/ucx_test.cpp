@@ -122,10 +122,15 @@ TEST_F(Ucx, IsArmedBehindAPollThatFoundNothing) {
   ucp_worker_progress(made);
   EXPECT_EQ(fake_ucp::state().arms, 0) << "nobody is about to sleep";
   fake_ucp::state().events = 2;
+  const auto steps = fabric_steps;
+  ucp_worker_progress(made);
+  EXPECT_EQ(fabric_steps, steps + 2);
+  fake_ucp::state().events = 2;
   ArmingRound round(fabrics());
   EXPECT_EQ(ucp_worker_progress(made), 2U) << "the MPI hears what was moved";
   EXPECT_EQ(fake_ucp::state().arms, 0);
   EXPECT_TRUE(round.moved());
+  EXPECT_EQ(fabric_steps, steps + 4);
   fake_ucp::state().events = 0;
   EXPECT_EQ(ucp_worker_progress(made), 0U);
   EXPECT_EQ(fake_ucp::state().arms, 1);

@@ -214,12 +214,14 @@ void Engine::return_progress_function(Worker& worker) {
 }
 
 void Engine::arm(EventSource& events, BurstResult& result) {
+  const auto before = fabric_steps;
   const auto armed = events.arm([this] {
     if (stopping() || !may_poll()) return false;
     progress_function_->poll();
     return true;
   });
   result.armed = armed.armed;
+  result.steps += fabric_steps - before;
   result.polls += armed.polls;
   result.productive += armed.productive;
   result.productive_time += armed.productive_time;

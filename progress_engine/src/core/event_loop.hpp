@@ -8,92 +8,11 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "core/polling_interval.hpp"
+#include "core/rounds_interval.hpp"
 #include "platform/placement.hpp"
 
 namespace progress_engine {
-
-// ---- how often
-// The polling interval: the time between two wakes. No fixed value is right: too short and each wake moves little for
-// its price, too long and the network runs dry between wakes. The right one depends on the network's rate and on the
-// sockets' buffers, so it is controlled: a wake should move so much that its own cost vanishes, and never find that it
-// came too late.
-
-struct WakeOutcome {
-  Nanoseconds productive_time = 0;  // in polls that moved something
-  Nanoseconds idle_time = 0;        // in polls that moved nothing: part of the wake's price
-  bool late = false;                // traffic stood still for want of polling
-};
-
-class PollingInterval {
- public:
-  PollingInterval(Nanoseconds minimum, Nanoseconds start, Nanoseconds maximum)
-      : minimum_(minimum), start_(std::clamp(start, minimum, maximum)), maximum_(maximum), current_(start_) {}
-
-  Nanoseconds current() const { return current_; }
-  Nanoseconds minimum() const { return minimum_; }
-  // Whether a poll of so long moved data: less is a control message and says nothing about the rate.
-  bool is_bulk(Nanoseconds productive_time) const { return productive_time > price_; }
-  // A busy period is over. The next one's first messages are often a handshake that nothing should delay; then what was
-  // learnt holds again.
-  void reset() {
-    learnt_ = std::max(current_, start_);
-    current_ = start_;
-  }
-
-  void after_wake(const WakeOutcome& wake) {
-    price_ += (wake_price + wake.idle_time - price_) / 8;
-    if (wake.late)
-      learnt_ = current_ = std::max(minimum_, current_ / 2);
-    else if (is_bulk(wake.productive_time))
-      approach(current_ * worth * price_ / wake.productive_time);
-  }
-
- private:
-  void approach(Nanoseconds wanted) {
-    const Nanoseconds most = std::max(current_ * 3 / 2, learnt_);
-    current_ = std::clamp(wanted, std::max(minimum_, current_ / 2), std::min(maximum_, most));
-  }
-
-  // Falling asleep and waking: two context switches, the timer, and what they evict from the caches.
-  static constexpr Nanoseconds wake_price = microseconds(20);
-  // How many times its price a wake should spend on moving data.
-  static constexpr Nanoseconds worth = 16;
-
-  Nanoseconds minimum_;
-  Nanoseconds start_;
-  Nanoseconds maximum_;
-  Nanoseconds current_;
-  Nanoseconds learnt_ = 0;  // of the last busy period: it may be taken up again at once
-  Nanoseconds price_ = wake_price;
-};
-
-// The same where nothing announces what arrives: the next poll comes after a share of the time since the last event,
-// which is a start, a completion, or a poll that moved something. So it comes soon while an answer is likely, and ever
-// more rarely on the way of a long message, whose end it finds late by that share at most.
-class UnannouncedInterval {
- public:
-  UnannouncedInterval(Nanoseconds minimum, Nanoseconds usual, Nanoseconds maximum)
-      : minimum_(minimum), usual_(std::max(std::clamp(usual, minimum, maximum), microseconds(1))), maximum_(maximum) {}
-
-  void event(Nanoseconds now) {
-    since_ = now;
-    handshake_ = minimum_;
-  }
-  // From a poll at `now` to the next one.
-  Nanoseconds next(Nanoseconds now) {
-    const Nanoseconds wanted = std::max(handshake_, (now - since_) / share);
-    handshake_ = std::clamp(2 * handshake_, microseconds(1), usual_);
-    return std::clamp(wanted, minimum_, maximum_);
-  }
-
- private:
-  static constexpr Nanoseconds share = 4;
-  Nanoseconds minimum_;
-  Nanoseconds usual_;
-  Nanoseconds maximum_;
-  Nanoseconds since_ = 0;
-  Nanoseconds handshake_ = 0;  // grows from the minimum to the usual interval
-};
 
 // ---- whether at all
 // Whether polling pays for itself, decided from what it moved and took in this very run (Ruhela et al., EuroMPI 2018:
@@ -190,7 +109,8 @@ class EventLoop {
     const auto burst = poll();
     if (announced()) {
       // Time for more to gather. After a wake for nothing there is nothing to gather: the next traffic wakes it.
-      if (burst.productive > 0 || traffic_) sleep(interval_.current());
+      if (burst.productive > 0 || traffic_)
+        sleep(rounds_.rest(interval_.current(), std::min(interval_.minimum(), interval_.price())));
       traffic_ = engine_.may_poll() && await_traffic(timeout_);
     } else {
       await_anything(burst);
@@ -256,6 +176,8 @@ class EventLoop {
       won_ = from_here ? won_here(burst.productive_time) : burst.productive_time + won_afar(last);
     else if (!announced())
       won_ = (polled_ - last) / watched_share;
+    if (announced() && traffic_ && !interval_.is_bulk(burst.productive_time))
+      rounds_.after_wake({burst.steps, polled_ - last, awaited_});
     interval_.after_wake({burst.productive_time, burst.idle_time, late});
     if (burst.productive > 0 && !traffic_) suspect_a_source();
     timeout_ = burst.productive > 0 || traffic_ ? first_timeout() : std::min(2 * timeout_, 8 * first_timeout());
@@ -332,11 +254,13 @@ class EventLoop {
 
   // True if there was traffic; the timer stands behind it, for what neither a socket nor a neighbour announces.
   bool await_traffic(Nanoseconds timeout) {
+    awaited_ = false;
     if (!armed_) return true;  // it was there before we could sleep
     if (const Nanoseconds pause = std::exchange(deaf_for_, 0); pause > 0) sleep(pause);
     if (!heard_all_) hear();
     if (!heard_all_) timeout = std::min(timeout, strangers_period);  // a full queue takes no ring
     bool traffic = false;
+    const Nanoseconds begin = now();
     const auto watch = [&] { traffic = events_->wait(timeout); };
     const bool may_be_rung = doorbell_ && doorbell_->anyone_rings();
     if (!events_ && !may_be_rung)
@@ -350,6 +274,7 @@ class EventLoop {
     auto source = traffic ? WakeSource::traffic : WakeSource::timer;
     if (rung()) source = WakeSource::neighbour;
     worker_.woke(source);
+    awaited_ = now() - begin > interval_.price() / 2;
     return source != WakeSource::timer;
   }
 
@@ -378,10 +303,12 @@ class EventLoop {
   Doorbell* doorbell_;
   PollingInterval interval_;
   UnannouncedInterval unannounced_;
+  RoundsInterval rounds_;
   Arming arming_;
   bool may_disarm_;  // who sleeps until the engine has moved his message cannot do without it
   Nanoseconds timeout_;
   bool traffic_ = false;
+  bool awaited_ = false;      // it came some time after the wait had begun
   bool heard_all_ = true;     // the doorbell's socket is empty
   Nanoseconds deaf_for_ = 0;  // before it listens again, see hear()
   static constexpr Nanoseconds strangers_period = microseconds(1000);

@@ -9,10 +9,12 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/breakable.hpp"
 #include "platform/platform.hpp"
+#include "wait/fabrics.hpp"
 
 namespace progress_engine {
 
@@ -47,7 +49,8 @@ struct BurstResult {
   std::uint64_t productive = 0;
   Nanoseconds productive_time = 0;
   Nanoseconds idle_time = 0;
-  bool armed = true;  // what comes after it is announced, as far as anything is
+  std::uint64_t steps = 0;  // that a fabric's library says they took, where one does
+  bool armed = true;        // what comes after it is announced, as far as anything is
 };
 
 // Whatever makes communication progress. Used by one thread at a time.
@@ -63,17 +66,42 @@ class ProgressFunction {
   virtual void after_burst(const BurstResult& /*result*/, std::uint64_t /*completed*/) {}
 };
 
+// What a burst's polls took by a fabric's library. One that says so of each poll, the last one too, says nothing.
+class FabricSteps {
+ public:
+  // After a poll; `shows`: its time shows that it was productive.
+  void polled(bool shows) {
+    moved_ = fabric_steps != seen_;
+    seen_ = fabric_steps;
+    if (moved_ && !shows) ++hidden_;
+  }
+  void tell(BurstResult& result) const {
+    if (moved_) return;
+    result.steps = seen_ - begin_;
+    result.productive += hidden_;
+  }
+
+ private:
+  const std::uint64_t begin_ = fabric_steps;
+  std::uint64_t seen_ = begin_;
+  std::uint64_t hidden_ = 0;  // polls whose time showed nothing
+  bool moved_ = false;        // the last one
+};
+
 // Ends when `idle_polls` polls in a row moved nothing, or between two polls when `go_on()` no longer holds. `clock` is
 // another one than now() in tests.
 template <typename GoOn, typename Clock = Nanoseconds (*)()>
 BurstResult run_burst(ProgressFunction& driver, PollJudge& judge, int idle_polls, GoOn&& go_on, Clock&& clock = now) {
   BurstResult result;
+  FabricSteps steps;
   for (int idle = 0; idle < idle_polls && (go_on() || broken("burst-end"));) {
     const Nanoseconds start = clock();
     driver.poll();
     const Nanoseconds duration = clock() - start;
     ++result.polls;
-    if (!judge.productive(duration, result.polls == 1)) {
+    const bool shows = judge.productive(duration, result.polls == 1);
+    steps.polled(shows);
+    if (!shows) {
       ++idle;
       result.idle_time += duration;
       continue;
@@ -82,6 +110,7 @@ BurstResult run_burst(ProgressFunction& driver, PollJudge& judge, int idle_polls
     ++result.productive;
     result.productive_time += duration;
   }
+  steps.tell(result);
   return result;
 }
 

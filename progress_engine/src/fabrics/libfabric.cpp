@@ -99,6 +99,7 @@ Armed arm(Object* cq) {
 template <typename ReadFunction, typename... Arguments>
 ssize_t read_cq(std::size_t index, Object* cq, Arguments... arguments) {
   const ssize_t result = before<ReadFunction>(cq, index)(cq, arguments...);
+  if (result > 0) fabric_steps += static_cast<std::uint64_t>(result);
   if (ArmingRound* round = ArmingRound::current()) [[unlikely]]
     round->polled(cq, result != again && result != 0, [cq] { return arm(cq); });
   return result;

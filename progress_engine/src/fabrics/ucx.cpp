@@ -141,6 +141,7 @@ Status create_worker(void* context, const void* parameters, void** worker) {
 [[gnu::noinline]] unsigned progress_and_arm(ArmingRound& round, void* worker) {
   static constinit Next<WorkerArm> arm("ucp_worker_arm");
   const unsigned moved = next_progress.get()(worker);
+  fabric_steps += moved;
   round.polled(worker, moved > 0, [&] {
     const Status status = arm.get()(worker);
     if (status == ok) return Armed::yes;
@@ -172,7 +173,9 @@ PE_INTERPOSED std::int8_t ucp_worker_create(void* context, const void* parameter
 PE_INTERPOSED unsigned ucp_worker_progress(void* worker) {
   if (ArmingRound* round = ArmingRound::current()) [[unlikely]]
     return progress_and_arm(*round, worker);
-  return next_progress.get()(worker);
+  const unsigned moved = next_progress.get()(worker);
+  if (moved > 0) fabric_steps += moved;
+  return moved;
 }
 
 PE_INTERPOSED void ucp_worker_destroy(void* worker) {

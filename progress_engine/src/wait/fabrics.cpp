@@ -3,6 +3,7 @@
 
 namespace progress_engine {
 
+constinit thread_local std::uint64_t fabric_steps = 0;
 constinit thread_local ArmingRound* ArmingRound::round_of_thread = nullptr;
 
 Fabrics& fabrics_of_process() {

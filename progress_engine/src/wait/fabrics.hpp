@@ -34,6 +34,10 @@ enum class Armed : std::uint8_t {
   failed  // the library cannot
 };
 
+// What the libraries say that the calling thread's polls moved, since it began: an MPI says nothing, and a poll that
+// begins what an adapter then does by itself takes no longer than one that finds nothing.
+extern constinit thread_local std::uint64_t fabric_steps __attribute__((tls_model("initial-exec")));
+
 // Which libraries are asked to announce, and their objects that do. Any thread.
 class Fabrics {
  public:

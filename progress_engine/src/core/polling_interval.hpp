@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How often to poll: the time between two wakes of the event loop.
+#pragma once
+
+#include <algorithm>
+
+#include "platform/platform.hpp"
+
+namespace progress_engine {
+
+// The polling interval: the time between two wakes. No fixed value is right: too short and each wake moves little for
+// its price, too long and the network runs dry between wakes. The right one depends on the network's rate and on the
+// sockets' buffers, so it is controlled: a wake should move so much that its own cost vanishes, and never find that it
+// came too late.
+
+struct WakeOutcome {
+  Nanoseconds productive_time = 0;  // in polls that moved something
+  Nanoseconds idle_time = 0;        // in polls that moved nothing: part of the wake's price
+  bool late = false;                // traffic stood still for want of polling
+};
+
+class PollingInterval {
+ public:
+  PollingInterval(Nanoseconds minimum, Nanoseconds start, Nanoseconds maximum)
+      : minimum_(minimum), start_(std::clamp(start, minimum, maximum)), maximum_(maximum), current_(start_) {}
+
+  Nanoseconds current() const { return current_; }
+  Nanoseconds minimum() const { return minimum_; }
+  Nanoseconds price() const { return price_; }  // of a wake
+  // Whether a poll of so long moved data: less is a control message and says nothing about the rate.
+  bool is_bulk(Nanoseconds productive_time) const { return productive_time > price_; }
+  // A busy period is over. The next one's first messages are often a handshake that nothing should delay; then what was
+  // learnt holds again.
+  void reset() {
+    learnt_ = std::max(current_, start_);
+    current_ = start_;
+  }
+
+  void after_wake(const WakeOutcome& wake) {
+    price_ += (wake_price + wake.idle_time - price_) / 8;
+    if (wake.late)
+      learnt_ = current_ = std::max(minimum_, current_ / 2);
+    else if (is_bulk(wake.productive_time))
+      approach(current_ * worth * price_ / wake.productive_time);
+  }
+
+ private:
+  void approach(Nanoseconds wanted) {
+    const Nanoseconds most = std::max(current_ * 3 / 2, learnt_);
+    current_ = std::clamp(wanted, std::max(minimum_, current_ / 2), std::min(maximum_, most));
+  }
+
+  // Falling asleep and waking: two context switches, the timer, and what they evict from the caches.
+  static constexpr Nanoseconds wake_price = microseconds(20);
+  // How many times its price a wake should spend on moving data.
+  static constexpr Nanoseconds worth = 16;
+
+  Nanoseconds minimum_;
+  Nanoseconds start_;
+  Nanoseconds maximum_;
+  Nanoseconds current_;
+  Nanoseconds learnt_ = 0;  // of the last busy period: it may be taken up again at once
+  Nanoseconds price_ = wake_price;
+};
+
+// The same where nothing announces what arrives: the next poll comes after a share of the time since the last event,
+// which is a start, a completion, or a poll that moved something. So it comes soon while an answer is likely, and ever
+// more rarely on the way of a long message, whose end it finds late by that share at most.
+class UnannouncedInterval {
+ public:
+  UnannouncedInterval(Nanoseconds minimum, Nanoseconds usual, Nanoseconds maximum)
+      : minimum_(minimum), usual_(std::max(std::clamp(usual, minimum, maximum), microseconds(1))), maximum_(maximum) {}
+
+  void event(Nanoseconds now) {
+    since_ = now;
+    handshake_ = minimum_;
+  }
+  // From a poll at `now` to the next one.
+  Nanoseconds next(Nanoseconds now) {
+    const Nanoseconds wanted = std::max(handshake_, (now - since_) / share);
+    handshake_ = std::clamp(2 * handshake_, microseconds(1), usual_);
+    return std::clamp(wanted, minimum_, maximum_);
+  }
+
+ private:
+  static constexpr Nanoseconds share = 4;
+  Nanoseconds minimum_;
+  Nanoseconds usual_;
+  Nanoseconds maximum_;
+  Nanoseconds since_ = 0;
+  Nanoseconds handshake_ = 0;  // grows from the minimum to the usual interval
+};
+
+}  // namespace progress_engine
