@@ -200,7 +200,8 @@ void Rank::poll() {
   ++polls_.wakes;
   polls_.productive += traffic ? 1 : 0;
   polls_.cpu += took;
-  wakes_->polled({.at = now(), .took = took, .moving = moving_, .moved = traffic, .late = late_});
+  const int steps = model_.protocol.zero_copy ? steps_ : 0;
+  wakes_->polled({.at = now(), .took = took, .moving = moving_, .moved = traffic, .late = late_, .steps = steps});
   plan_poll();
 }
 
@@ -208,6 +209,7 @@ void Rank::poll() {
 
 void Rank::visit() {
   cost_ = moving_ = 0;
+  steps_ = 0;
   late_ = unvisited_ = false;
   for (const auto& call : std::exchange(handed_over_, {})) {
     call();
@@ -218,6 +220,7 @@ void Rank::visit() {
     while (!notices_.empty()) {
       const Notice notice = std::move(notices_.front());
       notices_.pop_front();
+      ++steps_;
       handle(notice);
     }
     for (const auto& collective : collectives_) {

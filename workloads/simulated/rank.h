@@ -145,6 +145,7 @@ class Rank final : public Endpoint {
   Seconds busy_until_ = 0;  // its core moves data inside MPI
   Seconds cost_ = 0;        // of the visit that is under way
   Seconds moving_ = 0;      // of it: data
+  int steps_ = 0;           // of it: messages' events
   bool late_ = false;
   bool unvisited_ = false;   // it waits, and has not looked yet
   bool asleep_ = false;      // the program sleeps instead of computing: its core is whoever's

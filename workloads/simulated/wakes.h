@@ -21,6 +21,7 @@ struct Poll {
   Seconds moving = 0;  ///< of it: moving data
   bool moved = false;
   bool late = false;  ///< traffic stood still for want of polling
+  int steps = 0;      ///< that it took of messages whose data the card moves
 };
 
 /// Of one rank. Every time is of the simulation.

@@ -163,6 +163,27 @@ TEST(Adaptive, ParksWhereNothingIsPending) {
   EXPECT_EQ(job.ranks[0]->polls().wakes, 0);
 }
 
+/// Polls in 100 ms of a collective whose rounds take 60 us, each of which begins with the poll that ends the one
+/// before.
+int polls_of_rounds(int steps_each) {
+  constexpr Seconds took = 25e-6;
+  constexpr Seconds round = 60e-6;
+  const auto wakes = make_wakes(variant_of("adaptive", {}), free_model(), 0, 1);
+  wakes->pending(0, true);
+  int polls = 0;
+  for (Seconds over = round; over < 0.1; ++polls) {
+    const Seconds at = wakes->next(over, true).value_or(1);
+    wakes->polled({.at = at, .took = took, .moved = true, .steps = steps_each});
+    over = at + took + round;
+  }
+  return polls;
+}
+
+TEST(Adaptive, FollowsRoundsWhoseDataTheCardMoves) {
+  EXPECT_GT(polls_of_rounds(2), 900);
+  EXPECT_LT(polls_of_rounds(0), 200);  // where the program's core moves it, the interval is PollingInterval's
+}
+
 TEST(Adaptive, ItsTimerWakesItWhereNothingArrives) {
   Job job(free_model(), "adaptive", 2);
   ASSERT_TRUE(job.run([&](Rank& rank) -> Task {
