@@ -8,24 +8,24 @@
 namespace progress_engine {
 namespace {
 
+void expect(const Watched& watched, bool sockets, const PerFabric<bool>& fabrics) {
+  EXPECT_EQ(watched.sockets, sockets);
+  EXPECT_EQ(watched.fabrics, fabrics);
+}
+
 TEST(Watched, IsWhatTheSettingNames) {
   for (const bool device : {false, true}) {
-    const auto sockets = what_to_watch(Announcements::sockets, device);
-    EXPECT_TRUE(sockets.sockets && !sockets.ucx && !sockets.libfabric);
-    const auto ucx = what_to_watch(Announcements::ucx, device);
-    EXPECT_TRUE(!ucx.sockets && ucx.ucx && !ucx.libfabric);
-    const auto libfabric = what_to_watch(Announcements::libfabric, device);
-    EXPECT_TRUE(!libfabric.sockets && !libfabric.ucx && libfabric.libfabric);
-    const auto none = what_to_watch(Announcements::none, device);
-    EXPECT_TRUE(!none.sockets && !none.ucx && !none.libfabric);
+    expect(what_to_watch(Announcements::sockets, device), true, {false, false, false});
+    expect(what_to_watch(Announcements::ucx, device), false, {true, false, false});
+    expect(what_to_watch(Announcements::libfabric, device), false, {false, true, false});
+    expect(what_to_watch(Announcements::verbs, device), false, {false, false, true});
+    expect(what_to_watch(Announcements::none, device), false, {false, false, false});
   }
 }
 
 TEST(Watched, ChangesNoLibraryWhereAllTrafficIsOnSockets) {
-  const auto without = what_to_watch(Announcements::automatic, false);
-  EXPECT_TRUE(without.sockets && !without.ucx && !without.libfabric);
-  const auto with = what_to_watch(Announcements::automatic, true);
-  EXPECT_TRUE(with.sockets && with.ucx && with.libfabric);
+  expect(what_to_watch(Announcements::automatic, false), true, {false, false, false});
+  expect(what_to_watch(Announcements::automatic, true), true, {true, true, true});
 }
 
 TEST(Watched, DevicesAreThoseThatTheKernelLists) {
@@ -50,6 +50,30 @@ TEST(Watched, WhatIsNamedAndMissingIsSaid) {
   fabrics.opened(Fabric::ucx, &fabrics, 3);
   EXPECT_EQ(what_lacks(Announcements::ucx, fabrics), "");
   EXPECT_NE(what_lacks(Announcements::libfabric, fabrics), "");
+}
+
+TEST(Watched, WhatOneQueueLacksIsSaidWhereNoOtherAnnounces) {
+  Fabrics fabrics;
+  EXPECT_NE(what_lacks(Announcements::verbs, fabrics).find("--disable-ibv-dlopen"), std::string::npos);
+  fabrics.pass_over(Fabric::verbs, "the MPI waits for it itself");
+  EXPECT_EQ(what_lacks(Announcements::verbs, fabrics), "events=verbs: the MPI waits for it itself");
+  EXPECT_EQ(what_lacks(Announcements::automatic, fabrics), "the MPI waits for it itself");
+  fabrics.opened(Fabric::verbs, &fabrics, 3);
+  EXPECT_EQ(what_lacks(Announcements::verbs, fabrics), "");
+  EXPECT_EQ(what_lacks(Announcements::automatic, fabrics), "");
+}
+
+// Verbs are what the others stand on: of them nothing is told where it is these that the MPI uses.
+TEST(Watched, VerbsAreTheirAffairWhereUcxOrLibfabricIsUsed) {
+  for (const bool refused : {false, true}) {
+    Fabrics fabrics;
+    fabrics.pass_over(Fabric::verbs, "they are UCX's");
+    if (refused)
+      fabrics.refuse(Fabric::ucx, "no descriptor");
+    else
+      fabrics.opened(Fabric::ucx, &fabrics, 3);
+    EXPECT_EQ(what_lacks(Announcements::automatic, fabrics), refused ? "no descriptor" : "");
+  }
 }
 
 }  // namespace

@@ -8,18 +8,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from harness.base.paths import STATE_DIR, results_dir
+from harness.base import process
+from harness.base.paths import ROOT, STATE_DIR, results_dir
 from harness.cli import main
 from harness.job import records
 from harness.rdma_lab import build, lab
-from harness.rdma_lab.settings import NODES
+from harness.rdma_lab.settings import DEVICE, NODES
+from harness.rdma_lab.state import bin_dir, state
 
 MIB = 1024 * 1024
 RXE_PAYLOAD = 4096
 ONCE = "--set=launches=1"
+VERBS_SOURCES = (
+    "fabrics/verbs.cpp",
+    "wait/event_source.cpp",
+    "wait/fabrics.cpp",
+    "platform/breakable.cpp",
+    "platform/loader.cpp",
+    "platform/platform.cpp",
+)
+MESSAGES = 20_000
+BUILD_LIMIT_S = 300.0
+RUN_LIMIT_S = 300.0
 
 pytestmark = [pytest.mark.full, pytest.mark.alone, pytest.mark.timeout(1800)]  # the first one fetches and builds
 
@@ -61,6 +75,30 @@ def test_verbs_carry_a_session_and_it_says_emulated(mpi: str, running: lab.Lab) 
         assert active == 2 * [record.header["context"]["variant"] == "adaptive"]
         moved += sum(len(next(iter(line["samples"].values()))) for line in record.points) * MIB
     assert sum(after.values()) - sum(before.values()) >= moved // 2 // RXE_PAYLOAD > 0
+
+
+def _built_for_the_guests(program: str, sources: tuple[str, ...]) -> Path:
+    """A C++ program of the engine's tests, with these sources of the engine's, without an MPI."""
+    folder, engine = bin_dir("debian-openmpi").parent, ROOT / "progress_engine"
+    paths = [str(engine / "tests" / "programs" / program), *(str(engine / "src" / name) for name in sources)]
+    built = folder / Path(program).stem
+    options = ["-std=c++20", "-O2", f"-I{engine / 'src'}", *paths, "-libverbs", "-lpthread", "-ldl", "-o", str(built)]
+    done = process.answer(build.within(state(), str(folder), ["g++", *options]), BUILD_LIMIT_S)
+    assert done.status == 0, done.err
+    return built
+
+
+def test_no_event_of_real_verbs_is_lost(running: lab.Lab) -> None:
+    """The engine's event source over libibverbs and the kernel, with completions at any time; and nothing is left that
+    a queue's end would wait for."""
+    program = _built_for_the_guests("verbs_events.cpp", VERBS_SOURCES)
+    done = running.answer("lab1", [str(program), DEVICE, "0", str(MESSAGES)], RUN_LIMIT_S)
+    counted = dict(line.partition(" ")[::2] for line in done.out.splitlines())
+    assert done.status == 0, done.out + done.err
+    assert (counted["watched"], counted["received"], counted["lost"]) == ("1", str(MESSAGES), "0")
+    assert int(counted["wakes"]) > MESSAGES // 10
+    assert int(counted["armed"]) >= int(counted["wakes"])
+    assert "destroyed" in counted
 
 
 def test_what_a_launch_leaves_is_killed(running: lab.Lab) -> None:

@@ -29,9 +29,9 @@ extern "C" {
  *   polls, productive_polls, wakes, parks, fences (parks that interrupted the program's other CPUs for an instant),
  *   tracked (operations seen so far), pending (operations now), progress_users (windows now, and threads asleep in
  *   managed waits: they need progress, too),
- *   events (null where no thread waits for traffic) {sources (what has announced some, of sockets, ucx, libfabric),
- *     wakes and armed {source: how often}, busy (rounds of arming that found something to poll for), lack (why what was
- *     asked for does not announce), hint (what would let the network itself make progress)},
+ *   events (null where no thread waits for traffic) {sources (what has announced some, of sockets, ucx, libfabric,
+ *     verbs), wakes and armed {source: how often}, busy (rounds of arming that found something to poll for), lack (why
+ *     what was asked for does not announce), hint (what would let the network itself make progress)},
  *   doorbell (null if there is none) {neighbours, rings, bounded (calls and polls that left somebody out), wakes (rings
  *     that ended a sleep), answers (polls before which a neighbour had rung), bell (between nodes; null if there is
  *     none: state, keeps, sent, bounded, taken, refused), remote_rings (by MPI_Put)},

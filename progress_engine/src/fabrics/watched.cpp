@@ -13,20 +13,37 @@ namespace {
 // Of the kernel's classes of devices. Omni-Path's, EFA's and iWARP's are verbs devices, too.
 constexpr std::array<const char*, 2> classes = {"/sys/class/infiniband", "/sys/class/cxi"};
 
-std::string_view why_nothing_was_opened(Fabric fabric) {
-  if (fabric == Fabric::ucx)
-    return "the MPI made no worker of UCX's that the engine saw: it does not use UCX, or has it linked statically";
-  return "the MPI opened no completion queue of libfabric's that the engine saw: it does not use libfabric, or has it "
-         "linked statically";
+// What the setting calls them, and why nothing of theirs was opened.
+struct Named {
+  Announcements events;
+  std::string_view nothing_opened;
+};
+constexpr PerFabric<Named> named = {{
+    {.events = Announcements::ucx,
+     .nothing_opened =
+         "the MPI made no worker of UCX's that the engine saw: it does not use UCX, or has it linked statically"},
+    {.events = Announcements::libfabric,
+     .nothing_opened = "the MPI opened no completion queue of libfabric's that the engine saw: it does not use "
+                       "libfabric, or has it linked statically"},
+    {.events = Announcements::verbs,
+     .nothing_opened = "the MPI made no completion queue of verbs that the engine saw: it does not use them itself, or "
+                       "asks dlsym for them, as MVAPICH2 does unless it is configured with --disable-ibv-dlopen"},
+}};
+
+// That some objects were passed over matters where no other one was opened.
+std::string refusal_of(Fabric fabric, const Fabrics& fabrics) {
+  const auto refusal = fabrics.refusal(fabric);
+  return refusal.empty() && fabrics.opened(fabric) == 0 ? fabrics.passed_over(fabric) : refusal;
 }
 
 }  // namespace
 
 Watched what_to_watch(Announcements events, bool has_device) {
   const bool automatic = events == Announcements::automatic;
-  return {.sockets = automatic || events == Announcements::sockets,
-          .ucx = events == Announcements::ucx || (automatic && has_device),
-          .libfabric = events == Announcements::libfabric || (automatic && has_device)};
+  Watched watched{.sockets = automatic || events == Announcements::sockets, .fabrics = {}};
+  std::ranges::transform(named, watched.fabrics.begin(),
+                         [&](const Named& fabric) { return events == fabric.events || (automatic && has_device); });
+  return watched;
 }
 
 bool has_fabric_device(const std::string& root) {
@@ -40,16 +57,20 @@ bool has_fabric_device(const std::string& root) {
 std::string what_lacks(Announcements events, const Fabrics& fabrics) {
   if (events == Announcements::automatic) {
     std::string refusals;
-    for (const Fabric fabric : {Fabric::ucx, Fabric::libfabric})
-      if (const auto refusal = fabrics.refusal(fabric); !refusal.empty())
-        refusals += (refusals.empty() ? "" : "; ") + refusal;
+    bool another = false;  // is what the MPI uses, whether it announces or not
+    for (const Fabric fabric : all_fabrics) {
+      const auto refusal = fabric == Fabric::verbs && another ? "" : refusal_of(fabric, fabrics);
+      if (!refusal.empty()) refusals += (refusals.empty() ? "" : "; ") + refusal;
+      another = another || !refusal.empty() || fabrics.opened(fabric) > 0;
+    }
     return refusals;
   }
-  if (events != Announcements::ucx && events != Announcements::libfabric) return "";
-  const Fabric fabric = events == Announcements::ucx ? Fabric::ucx : Fabric::libfabric;
+  const auto* const found = std::ranges::find(named, events, &Named::events);
+  if (found == named.end()) return "";
+  const Fabric fabric = all_fabrics[static_cast<std::size_t>(found - named.begin())];
   if (fabrics.opened(fabric) > 0) return "";
-  const auto refusal = fabrics.refusal(fabric);
-  const std::string_view why = refusal.empty() ? why_nothing_was_opened(fabric) : refusal;
+  const auto refusal = refusal_of(fabric, fabrics);
+  const std::string_view why = refusal.empty() ? found->nothing_opened : refusal;
   return std::string("events=").append(fabric_names[index(fabric)]).append(": ").append(why);
 }
 

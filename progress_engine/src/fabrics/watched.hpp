@@ -12,12 +12,11 @@ namespace progress_engine {
 
 struct Watched {
   bool sockets = false;
-  bool ucx = false;
-  bool libfabric = false;
+  PerFabric<bool> fabrics{};
 };
 
 // Without a fabric's device all messages between nodes go through sockets, which cost nothing to watch; with one, the
-// MPI may use UCX or libfabric, or sockets all the same: it shows in what is armed and what wakes.
+// MPI may use UCX, libfabric or verbs, or sockets all the same: it shows in what is armed and what wakes.
 Watched what_to_watch(Announcements events, bool has_device);
 
 // Whether this machine has a device for InfiniBand, RoCE, iWARP, EFA, Omni-Path or Slingshot; `root` is another one's

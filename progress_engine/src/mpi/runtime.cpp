@@ -222,8 +222,7 @@ std::unique_ptr<EventSource> make_event_source(const Policy& policy) {
   const bool waits = policy.points.events && policy.wait == Wait::epoll;
   const Watched watched = waits ? what_to_watch(policy.events, has_fabric_device()) : Watched{};
   Fabrics& fabrics = fabrics_of_process();
-  fabrics.want(Fabric::ucx, watched.ucx);
-  fabrics.want(Fabric::libfabric, watched.libfabric);
+  for (const Fabric fabric : all_fabrics) fabrics.want(fabric, watched.fabrics[index(fabric)]);
   if (!waits) return nullptr;
   return std::make_unique<EpollEvents>(watched.sockets ? Sockets::new_tcp : Sockets::none, &fabrics);
 }

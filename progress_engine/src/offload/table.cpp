@@ -83,15 +83,11 @@ bool Table::advance() {
   return try_attempts() || moved;
 }
 
-// As MPI_Testsome does it: what completed while others were tested is found, too, before anybody is told.
+// Nobody is told before all were tested, as by MPI_Testsome: who sends to itself finds both ends complete. From the last
+// one: what is complete leaves its place to that.
 bool Table::test_each() {
   completed_.clear();
-  std::size_t found = 0;
-  do {
-    found = completed_.size();
-    // From the last one: what is complete leaves its place to that.
-    for (std::size_t place = requests_.size(); place-- > 0;) test(place);
-  } while (completed_.size() > found);
+  for (std::size_t place = requests_.size(); place-- > 0;) test(place);
   return tell();
 }
 

@@ -67,6 +67,13 @@ void* find_object(const char* name) {
   return find_in_loaded_libraries(name);
 }
 
+std::string file_of(const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || !info.dli_fname) return "";
+  const std::string path = info.dli_fname;
+  return path.substr(path.rfind('/') + 1);
+}
+
 void missing_symbol(const char* name) {
   std::fprintf(stderr, "progress engine: the program calls %s, which no MPI library in this process has.\n", name);
   std::abort();

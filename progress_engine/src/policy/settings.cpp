@@ -172,11 +172,12 @@ void refuse_unsound_events(const Policy& policy) {
         "points=dedicated.");
   if (policy.points.events && policy.wait != Wait::epoll && policy.wait != Wait::timer)
     throw SettingError("points=events needs a wait that ends with traffic or time: use wait=epoll or wait=timer.");
-  const bool by_library = policy.events == Announcements::ucx || policy.events == Announcements::libfabric;
+  constexpr std::array without_library = {Announcements::automatic, Announcements::sockets, Announcements::none};
+  const bool by_library = std::ranges::count(without_library, policy.events) == 0;
   if (by_library && (!policy.points.events || policy.wait != Wait::epoll))
     throw SettingError(
         fmt::format("events={} needs a thread that waits for descriptors: use points=events and wait=epoll.",
-                    policy.events == Announcements::ucx ? "ucx" : "libfabric"));
+                    words(find("events")->choices, ' ')[static_cast<std::size_t>(policy.events)]));
 }
 
 void refuse_unsound(const Policy& policy) {
@@ -263,10 +264,12 @@ const std::vector<Setting>& all_settings() {
           "MPI_Irsend, MPI_Irecv), in all at most eight times as long: those the MPI sends at once, and they arrive "
           "without anybody's progress; 0 = polls for each message"),
       choice<&Policy::events>(
-          "events", "auto sockets ucx libfabric none", "auto",
+          "events", "auto sockets ucx libfabric verbs none", "auto",
           "what announces traffic to points=events: the MPI's TCP sockets; UCX, by a descriptor a worker (its feature "
-          "WAKEUP is added); libfabric, by one a completion queue (it is opened with FI_WAIT_FD); nothing but the "
-          "doorbell and the timer; auto = sockets, and both libraries where this machine has a fabric's device"),
+          "WAKEUP is added); libfabric, by one a completion queue (it is opened with FI_WAIT_FD); verbs, by one a "
+          "completion queue that the MPI makes itself (it gets a completion channel); nothing but the doorbell and the "
+          "timer; auto = sockets, and where this machine has a fabric's device UCX, libfabric, and verbs if it is "
+          "neither"),
       doorbells(
           "doorbell", "none node udp rma auto", "none",
           "whom a call that sends wakes: nobody; the engine of a receiver on this node; also on other nodes, by a "

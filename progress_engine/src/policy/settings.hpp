@@ -18,7 +18,7 @@ enum class Trigger { always, pending, outside };
 enum class Placement { free, spare, list };
 enum class Collectives { automatic, blocking, nonblocking };
 // What announces traffic to points=events: sockets, or a fabric's library (wait/fabrics.hpp).
-enum class Announcements { automatic, sockets, ucx, libfabric, none };
+enum class Announcements { automatic, sockets, ucx, libfabric, verbs, none };
 enum class Wait { spin, pause, yield, timer, mwait, futex, epoll };
 
 // Where polling happens; a set of them, since `idle` has its timer behind it.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "wait/fabrics.hpp"
 
+#include <algorithm>
+
 namespace progress_engine {
 
 constinit thread_local std::uint64_t fabric_steps = 0;
@@ -16,9 +18,19 @@ void Fabrics::refuse(Fabric fabric, const std::string& why) {
   refusals_[index(fabric)] = why;
 }
 
+void Fabrics::pass_over(Fabric fabric, const std::string& why) {
+  const std::scoped_lock lock(mutex_);
+  passed_over_[index(fabric)] = why;
+}
+
 std::string Fabrics::refusal(Fabric fabric) const {
   const std::scoped_lock lock(mutex_);
   return refusals_[index(fabric)];
+}
+
+std::string Fabrics::passed_over(Fabric fabric) const {
+  const std::scoped_lock lock(mutex_);
+  return passed_over_[index(fabric)];
 }
 
 void Fabrics::opened(Fabric fabric, const void* object, int descriptor) {
@@ -32,6 +44,11 @@ void Fabrics::closed(const void* object) {
   const std::scoped_lock lock(mutex_);
   objects_.erase(object);
   number_.store(objects_.size(), std::memory_order_release);
+}
+
+bool Fabrics::announces(Fabric fabric) const {
+  const std::scoped_lock lock(mutex_);
+  return std::ranges::any_of(objects_, [&](const auto& known) { return known.second.fabric == fabric; });
 }
 
 Fabrics::Object Fabrics::find(const void* object) const {

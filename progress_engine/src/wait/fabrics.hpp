@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the libraries of fabrics without sockets announce: UCX by a descriptor a worker, libfabric by one a completion
-// queue.
+// What the libraries of fabrics without sockets announce: UCX by a descriptor a worker, libfabric and verbs by one a
+// completion queue.
 //
 // Such a descriptor says nothing until it is armed, and it cannot be armed while events wait to be polled for: poll,
 // arm, and poll again if that failed; only then sleep. What comes after a successful arming makes the descriptor
@@ -21,8 +21,9 @@
 
 namespace progress_engine {
 
-enum class Fabric : std::uint8_t { ucx, libfabric };
-constexpr std::array<const char*, 2> fabric_names = {"ucx", "libfabric"};
+enum class Fabric : std::uint8_t { ucx, libfabric, verbs };
+constexpr std::array all_fabrics = {Fabric::ucx, Fabric::libfabric, Fabric::verbs};
+constexpr std::array<const char*, all_fabrics.size()> fabric_names = {"ucx", "libfabric", "verbs"};
 // One of each, for each of them.
 template <typename T>
 using PerFabric = std::array<T, fabric_names.size()>;
@@ -45,13 +46,18 @@ class Fabrics {
   bool wants(Fabric fabric) const { return wanted_[index(fabric)].load(std::memory_order_relaxed); }
   // As this process uses it the library cannot.
   void refuse(Fabric fabric, const std::string& why);
-  // The last reason; "" if there was none.
+  // One of its objects stays as the MPI wants it; others may announce.
+  void pass_over(Fabric fabric, const std::string& why);
+  // The last reasons; "" if there was none.
   std::string refusal(Fabric fabric) const;
+  std::string passed_over(Fabric fabric) const;
 
   void opened(Fabric fabric, const void* object, int descriptor);
   void closed(const void* object);
   // Costs a load.
   bool any() const { return number_.load(std::memory_order_acquire) > 0; }
+  // Whether one of this library is open.
+  bool announces(Fabric fabric) const;
   // How many were ever opened.
   std::uint64_t opened(Fabric fabric) const { return opened_[index(fabric)].load(std::memory_order_relaxed); }
 
@@ -66,6 +72,7 @@ class Fabrics {
   mutable std::mutex mutex_;
   std::map<const void*, Object> objects_;
   PerFabric<std::string> refusals_;
+  PerFabric<std::string> passed_over_;
   std::atomic<std::size_t> number_{0};
   PerFabric<std::atomic<bool>> wanted_{};
   PerFabric<std::atomic<std::uint64_t>> opened_{};
