@@ -83,8 +83,8 @@ bool Table::advance() {
   return try_attempts() || moved;
 }
 
-// Nobody is told before all were tested, as by MPI_Testsome: who sends to itself finds both ends complete. From the last
-// one: what is complete leaves its place to that.
+// Nobody is told before all were tested, as by MPI_Testsome: who sends to itself finds both ends complete.
+// From the last one: what is complete leaves its place to that.
 bool Table::test_each() {
   completed_.clear();
   for (std::size_t place = requests_.size(); place-- > 0;) test(place);
