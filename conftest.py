@@ -23,6 +23,7 @@ TURN = [
     "faults_rootless",
     "faults_sessions",
     "gate_on_slurm",
+    "gate_preempted",
     "guide_on_slurm",
     "harm",
     "nodes",

@@ -30,7 +30,7 @@ from harness.job.plan import Arm, Gate, Launch, Plan, Platform, Point, Sampler, 
 from harness.job.program import Program
 from harness.job.race import Race, last_block
 from harness.job.reap import MARK
-from reframe_checks import foreign_case, own_session, performance
+from reframe_checks import foreign_case, own_session, performance, preempted
 from reframe_checks.features import ALWAYS, valid_systems, why_not
 from reframe_checks.programs import Programs
 from reframe_checks.study import Scale, Study
@@ -116,6 +116,11 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         # The runner takes the shell's place: it is then the process that a scheduler signals, and waits for.
         self.job.launcher.options = ["exec"]
         self.time_limit = f"{int(self.chosen.time_limit_s or self._time_limit_s())}s"
+
+    @run_before("run")
+    def end_when_preempted(self) -> None:
+        """Also where the job is not put back into the queue."""
+        preempted.ends(self.job.scheduler)
 
     def _time_limit_s(self) -> float:
         """Of somebody else's program nothing is known but when a launch of it is given up."""

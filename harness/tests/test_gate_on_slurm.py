@@ -15,7 +15,7 @@ import pytest
 
 from harness.job import records
 from harness.sites.systems import virtual_slurm_supported
-from harness.tests.sessions import Running, bench, latest, results, state
+from harness.tests.sessions import Running, bench, latest, reasons, results, state
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.tests.vcluster_fixtures import eventually, run
 
@@ -44,6 +44,16 @@ def finished(session: Path) -> set[str]:
     """Names of the records that have a good point."""
     files = (session / "records").glob("*.jsonl")
     return {path.name for path in files if any(p["status"] == "ok" for p in records.read(path).points)}
+
+
+def twice(session: Path) -> set[str]:
+    """Names of the launches one of whose points was measured more than once."""
+    folder, found = session / "records", set()
+    for identity in json.loads((session / "session.json").read_text())["expected"]:
+        lines = [line for path in records.attempts(folder, identity) for line in records.read(path).points]
+        good = [(records.key(line["point"]), line["rank"]) for line in lines if line["status"] == "ok"]
+        found |= {identity} if len(good) != len(set(good)) else set()
+    return found
 
 
 def verdict(session: Path) -> dict[str, Any]:
@@ -105,13 +115,17 @@ def test_a_cancelled_job(results: Path, state: Path) -> None:
 
 
 def test_the_time_limit(results: Path, state: Path) -> None:
-    """Slurm counts it in minutes."""
+    """Slurm counts it in minutes. Each --resume is a job of its own, which goes on behind what is measured."""
     running = Running(*GATE, "--minutes", "5", "--set", "time_limit_s=60")
     assert running.ended(400) in STATUSES, running.said
     assert running.nothing_left(state)
     session = latest(results)
-    found = verdict(session)
-    assert finished(session) and found["verdict"] in ("undecided", "same", "faster"), running.said
+    found, before = verdict(session), finished(session)
+    assert before and found["verdict"] in ("undecided", "same", "faster"), running.said
+    if found["verdict"] == "undecided":
+        assert "not run: the batch job reached its time limit (TIMEOUT)" in reasons(session).values(), running.said
+        goes_on(session, before)
+        assert verdict(session)["rounds"] > found["rounds"] and not twice(session)
 
 
 def test_a_gate_that_is_killed_goes_on(results: Path, state: Path) -> None:
