@@ -50,7 +50,7 @@ def check(system: Config, partition: Config, environments: list[Config]) -> None
         if modules:
             _check_modules_system(system["modules_system"])
             _check_modules(environment["name"], modules)
-        _check_compiler(environment, modules)
+        _check_compiler(environment, modules, _exports(partition, environment))
 
 
 def _check_scheduler(partition: Config) -> None:
@@ -87,6 +87,12 @@ def _modules(partition: Config, environment: Config) -> list[Any]:
     return [*partition.get("modules", []), *environment.get("modules", [])]
 
 
+def _exports(partition: Config, environment: Config) -> str:
+    """The variables of both in a shell's words, as ReFrame writes them into a job: what stands behind $ counts."""
+    every = dict(partition.get("env_vars", [])) | dict(environment.get("env_vars", []))
+    return "".join(f"export {name}={value} && " for name, value in every.items())
+
+
 def _module_name(module: Any) -> str:
     return str(module["name"] if isinstance(module, dict) else module)
 
@@ -113,14 +119,16 @@ def _check_modules(name: str, modules: list[str]) -> None:
             raise UsageError(f"environment {name}: the module {modules[count - 1]} cannot be loaded here: {why}.")
 
 
-def _check_compiler(environment: Config, modules: list[str]) -> None:
-    """What Spack builds needs no compiler here; any other MPI is named with its C compiler."""
+def _check_compiler(environment: Config, modules: list[str], exports: str) -> None:
+    """What Spack builds needs no compiler here; any other MPI is named with its C compiler, which may want its
+    variables: Intel MPI's asks for I_MPI_ROOT."""
     name, compiler = environment["name"], environment.get("cc", "")
     if environment["extras"].get("spack"):
         return
     if not compiler:
         raise UsageError(f"environment {name}: it has no 'cc': name the MPI's C compiler, mpicc say.")
     load = f"module load {shlex.join(modules)} && " if modules else f"PATH={shlex.quote(os.environ['PATH'])}; "
+    load += exports
     if _shell(f"{load}command -v {shlex.quote(compiler)}").status != 0:
         after = f" after loading {', '.join(modules)}" if modules else ""
         raise UsageError(f"environment {name}: its C compiler '{compiler}' is not on PATH here{after}.")

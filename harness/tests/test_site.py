@@ -18,7 +18,7 @@ import pytest
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.cli import main
-from harness.sites import site_file
+from harness.sites import site_file, site_probe
 from harness.sites.site_writer import FABRICS, Answers, SiteMpi
 from harness.tests.login_node import MODULES, NUMBER, host, new, program
 from spack_env import make_site
@@ -69,6 +69,16 @@ def test_a_site_whose_mpi_is_a_module(host: Path, capsys: pytest.CaptureFixture[
     assert environment["modules"] == ["mpich/4.2"]
     assert config["systems"][0]["partitions"][0]["extras"]["check_interfaces"] is True
     assert site_file.read(file).programs == {"mpich": host / "programs"}
+
+
+def test_a_compiler_has_the_variables_that_its_jobs_have(host: Path) -> None:
+    """Intel MPI's finds its header by I_MPI_ROOT."""
+    program(host / "bin", "needy", '[ "$MPI_ROOT" = "/opt/two words/5" ] && cat > /dev/null')
+    partition = {"name": "p", "scheduler": "local", "env_vars": [["BASE", "'/opt/two words'"]]}
+    known = {"name": "mpich", "cc": "needy", "extras": {}}
+    site_probe.check({}, partition, [known | {"env_vars": [["MPI_ROOT", '"$BASE/5"']]}])
+    with pytest.raises(UsageError, match=r"'needy' finds no mpi\.h"):
+        site_probe.check({}, partition, [known])
 
 
 MISTAKES = {
