@@ -24,6 +24,7 @@ TURN = [
     "faults_sessions",
     "gate_on_slurm",
     "gate_preempted",
+    "gate_whole",
     "guide_on_slurm",
     "harm",
     "nodes",
