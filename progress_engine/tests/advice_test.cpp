@@ -32,7 +32,7 @@ TEST(Advice, IsSilentWhereTheEngineWasNot) {
 TEST(Advice, LeavesItOffWhereNothingCanBeWon) {
   auto facts = good_run();
   facts.pending_while_computing_s = 0.05;
-  EXPECT_TRUE(says(facts, "nothing was pending while the program computed: leave it off"));
+  EXPECT_TRUE(says(facts, "nothing that needs progress was pending while the program computed: leave it off"));
   facts.tracked = 0;
   EXPECT_TRUE(says(facts, "started no nonblocking operation: leave it off"));
 }

@@ -19,7 +19,12 @@ def test_who_is_inside_is_known_whichever_kernel_thread_goes_on(mpi: Mpi, how: s
     program = Launcher(mpi, compiled(mpi, "moving.c", tmp_path, "-lpthread", "-ldl", "-rdynamic"))
     suspending = tmp_path / "suspending.so"
     compiled(mpi, "moving.c", tmp_path, "-DSTAND_IN", "-shared", "-fPIC", "-ldl", "-o", str(suspending))
-    settings = ("PROGRESS_ENGINE=adaptive", "PROGRESS_ENGINE_REST_US=0", f"LD_PRELOAD={program.engine}:{suspending}")
+    settings = (
+        "PROGRESS_ENGINE=adaptive",
+        "PROGRESS_ENGINE_REST_US=0",
+        "PROGRESS_ENGINE_EAGER_BYTES=0",
+        f"LD_PRELOAD={program.engine}:{suspending}",
+    )
     result = program.run(how, prefix=("env", *settings, f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/report.%r"), tasks=1)
     assert lines(result.stdout) == ["rank 0: received 168, polled while one was inside 0, afterwards 1"], result.stderr
     (report,) = reports(tmp_path, 1)

@@ -197,8 +197,8 @@ def start_of(function: Function, request: str, table: Table) -> str:
         return f"call.prepared(code, {request});"
     if not matches(table["eager"], function.base):
         return f"call.started(code, {request});"
-    typed = dict(zip(function.arguments, function.typed_arguments, strict=True))
-    return f"call.started_message(code, {request}, {typed['count']}, {typed['datatype']});"
+    _buffer, count, datatype, *_rest = function.typed_arguments
+    return f"call.started_message(code, {request}, {count}, {datatype});"
 
 
 def doorbell_after(function: Function, table: Table) -> list[str]:

@@ -37,7 +37,7 @@ std::string advice(const Facts& facts) {
     return "others may have reached into its windows while it computed, which nobody counts: compare with the variant "
            "off";
   if (facts.tracked == 0) return "the program started no nonblocking operation: leave it off";
-  if (!computes_beside) return "nothing was pending while the program computed: leave it off";
+  if (!computes_beside) return "nothing that needs progress was pending while the program computed: leave it off";
   if (moved_nothing && facts.moves_unseen)
     return "whether its polls moved something cannot be seen where an adapter moves the data: trial_ms=100 measures "
            "what they bring";
