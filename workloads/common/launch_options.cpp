@@ -33,7 +33,6 @@ void add_sampler_options(CLI::App& command, SamplerOptions& sampler) {
 }  // namespace
 
 void add_launch_options(CLI::App& command, LaunchOptions& options) {
-  constexpr double largest_slowdown = 1000;
   command.add_option("--points", options.points_file, "JSON file: an array of points, objects of parameters");
   command.add_option("--point", options.points, "A point by hand: key=value,key=value (repeatable)")
       ->take_all()
@@ -44,7 +43,6 @@ void add_launch_options(CLI::App& command, LaunchOptions& options) {
   command.add_option("--thread-level", options.thread_level, "What MPI_Init_thread is asked for")
       ->check(CLI::IsMember(thread_level_names()))
       ->capture_default_str();
-  constexpr double longest_pause = 10;
   command.add_option("--settle-s", options.settle_s, "Seconds of pause before each timed transfer")
       ->check(CLI::Range(0.0, longest_pause))
       ->capture_default_str();

@@ -13,6 +13,9 @@ class App;
 
 namespace workloads {
 
+inline constexpr double largest_slowdown = 1000;
+inline constexpr double longest_pause = 10;  // seconds
+
 /// The options that every workload has.
 struct LaunchOptions {
   std::string points_file;

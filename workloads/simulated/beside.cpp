@@ -3,9 +3,32 @@
 
 #include <algorithm>
 
+#include "common/program.h"
 #include "common/sleeping.h"
 
 namespace simulated {
+namespace {
+
+constexpr std::int64_t largest_work = 1'000'000'000'000;  // as the workloads take it
+
+workloads::Parameter amount(const char* name, std::int64_t maximum, const char* unit, const char* meaning) {
+  return {.name = name,
+          .domain = workloads::IntegerRange{.minimum = 0, .maximum = maximum},
+          .unit = unit,
+          .meaning = meaning,
+          .default_value = 0};
+}
+
+}  // namespace
+
+workloads::Parameters beside_parameters(const workloads::Parameters& own) {
+  workloads::Parameters all{amount("size_bytes", workloads::largest_message, "bytes", "the message"),
+                            amount("work_units", largest_work, "units", "the computation"),
+                            amount("test_every", largest_work, "units", "a test after so many; 0: none"),
+                            workloads::compute_parameter()};
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
 
 Work work_of(const Json& point, const Model& model) {
   const bool asleep = point.value("compute", std::string("real")) == "sleep";

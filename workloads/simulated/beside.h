@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "common/parameters.h"
 #include "run.h"
 
 namespace simulated {
@@ -14,6 +15,9 @@ struct Times {
   Seconds inside = 0;
   Seconds wait = 0;
 };
+
+/// What a point may say of a message and of the computation beside it, and these `own` of its benchmark.
+workloads::Parameters beside_parameters(const workloads::Parameters& own);
 
 /// A point's computation: `part` seconds of it, then a test of the requests, and so on; 0: none before its end.
 struct Work {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "common/errors.h"
+#include "common/launch_options.h"
 #include "common/parameters.h"
 
 namespace simulated {
@@ -84,8 +85,8 @@ Launched read_command(const Words& all, bool own_thread) {
   parser.add_option("--point", points)->take_all()->allow_extra_args(false);
   parser.add_option("--context", context_file);
   parser.add_option("--output", launched.output);
-  parser.add_option("--inject-slowdown", launched.slowdown);
-  parser.add_option("--settle-s", launched.settle);
+  parser.add_option("--inject-slowdown", launched.slowdown)->check(CLI::Range(0.0, workloads::largest_slowdown));
+  parser.add_option("--settle-s", launched.settle)->check(CLI::Range(0.0, workloads::longest_pause));
   parser.add_flag("--calibrate", launched.calibrate);
   parser.add_option("--size", launched.sizes)->delimiter(',');
   // Of a simulation every repetition is alike, and no thread level is asked for.

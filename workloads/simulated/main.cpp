@@ -15,6 +15,7 @@
 #include "model.h"
 #include "record.h"
 #include "run.h"
+#include "sha256.h"
 
 namespace simulated {
 namespace {
@@ -29,15 +30,17 @@ struct Options {
   double unit = 0;
 };
 
-std::string read(const std::string& path) {
+std::string read(const std::string& option, const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
   if (!file) {
-    throw workloads::UsageError(fmt::format("--model {}: cannot be read", path));
+    throw workloads::UsageError(fmt::format("{} {}: cannot be read", option, path));
   }
   return text.str();
 }
+
+std::string name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 /// `left_out`: those that have no model, and why.
 std::vector<std::pair<const Pattern*, Json>> plan(const Launched& launched, const Pattern* pattern,
@@ -62,7 +65,8 @@ std::vector<std::pair<const Pattern*, Json>> plan(const Launched& launched, cons
 int simulate(const Options& options, const Launched& launched) {
   // Launches of the same repetition have the same draw, whatever their variant: what is compared has one model.
   const auto draw = launched.context.value("repetition", std::uint64_t{0});
-  Model model = model_from_json(read(options.model), "--model " + options.model, draw);
+  const auto model_text = read("--model", options.model);
+  Model model = model_from_json(model_text, "--model " + options.model, draw);
   model.computation.unit = options.unit > 0 ? options.unit : model.computation.unit;
   model.computation.slow_down(launched.slowdown);
   model.settle = launched.settle;
@@ -77,7 +81,11 @@ int simulate(const Options& options, const Launched& launched) {
   if (launched.points.empty() && !launched.calibrate) {
     throw workloads::UsageError("no point to simulate: give --points FILE or --point key=value,...");
   }
-  const Source source{.platform = options.platform, .model_file = options.model, .draw = draw};
+  const Source source{.platform = options.platform,
+                      .model_file = options.model,
+                      .files = {{name_of(options.platform), sha256(read("--platform", options.platform))},
+                                {name_of(options.model), sha256(model_text)}},
+                      .draw = draw};
   std::vector<std::pair<Json, std::string>> left_out;
   if (!why.empty()) {
     std::ranges::transform(launched.points, std::back_inserter(left_out),
@@ -138,7 +146,8 @@ int stand_in(const std::string& name, const std::vector<std::string>& words) {
   std::string sentence = "this is a name of the simulator: ./bench run STUDY --system simulated predicts";
   if (name == "progress-run") {
     Model any;
-    any.async = {.exists = true, .slice = 1};
+    any.async.exists = true;
+    any.async.slice = 1;
     try {
       std::vector<std::string> command{name};
       command.insert(command.end(), words.begin(), words.end());

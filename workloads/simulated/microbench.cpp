@@ -84,10 +84,27 @@ Task run_overlap(Rank& rank, Fence& fence, const Json& point, Measured& measured
   co_await measure(rank, fence, point, work, communicate, close, measured);
 }
 
-void check_pairs(const Json& /*point*/, int ranks) {
+workloads::Parameter choice(const char* name, workloads::Choices choices, const char* meaning) {
+  const Json first = choices.front();
+  return {.name = name, .domain = std::move(choices), .unit = "", .meaning = meaning, .default_value = first};
+}
+
+void check_pairs(int ranks) {
   if (ranks % 2 != 0) {
     throw UsageError(fmt::format("pairs of ranks are needed, and there are {}", ranks));
   }
+}
+
+void check_overlap(const Json& point, int ranks) {
+  static const auto parameters = beside_parameters({choice("pattern", {"both", "sender", "receiver"}, "who computes"),
+                                                    choice("receive", {"preposted", "late"}, "when it is posted")});
+  workloads::check_point(point, parameters, "the point");
+  check_pairs(ranks);
+}
+
+std::string why_no_overlap(const Json& point) {
+  return point.value("wake_us", Json(0)) == 0 ? std::string()
+                                              : "wake_us: a message that moves without MPI is not simulated";
 }
 
 // ---- collectives
@@ -117,10 +134,12 @@ Task run_collective(Rank& rank, Fence& fence, const Json& point, Measured& measu
 }
 
 void check_collective(const Json& point, int ranks) {
-  const auto name = point.value("collective", std::string());
-  if (std::ranges::find(collectives, name) == collectives.end()) {
-    throw UsageError(fmt::format("collective={}: one of {} is wanted", name, fmt::join(collectives, ", ")));
-  }
+  static const auto parameters = [] {
+    auto collective = choice("collective", workloads::Choices(collectives.begin(), collectives.end()), "which");
+    collective.default_value = nullptr;  // the point must say it
+    return beside_parameters({collective});
+  }();
+  workloads::check_point(point, parameters, "the point");
   if (ranks < 2) {
     throw UsageError("a collective needs 2 ranks at least, and there is 1");
   }
@@ -149,8 +168,9 @@ Task run_calibration(Rank& rank, Fence& fence, const Json& point, Measured& meas
 }
 
 void check_calibration(const Json& point, int ranks) {
+  workloads::check_point(point, beside_parameters({}), "--size");
   if (point["calibration"] == "comm") {
-    check_pairs(point, ranks);
+    check_pairs(ranks);
   }
 }
 
@@ -161,8 +181,11 @@ Task real_barrier(Rank& rank) {
   co_await rank.wait(request);
 }
 
-const Pattern overlap{
-    .name = "overlap", .quantities = workloads::overlap_quantities, .check = check_pairs, .run = run_overlap};
+const Pattern overlap{.name = "overlap",
+                      .quantities = workloads::overlap_quantities,
+                      .check = check_overlap,
+                      .run = run_overlap,
+                      .why_not = why_no_overlap};
 const Pattern collective_overlap{.name = "collective-overlap",
                                  .quantities = workloads::overlap_quantities,
                                  .check = check_collective,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // miniGhost's exchange of halos beside an inflated computation: the steps of workloads/minighost/exchange.cpp.
 #include <algorithm>
-#include <array>
 
 #include "beside.h"
 #include "common/errors.h"
@@ -16,14 +15,12 @@ using workloads::UsageError;
 
 enum class Posting : std::uint8_t { receives_first, sends_first, receives_last };
 
+const workloads::Choices names_of_postings{"receives-first", "sends-first", "receives-last"};
+
+/// Of a point that was checked.
 Posting posting_of(const Json& point) {
-  static const std::array<std::string, 3> names{"receives-first", "sends-first", "receives-last"};
-  const auto name = point.value("posting", names.front());
-  const auto* const found = std::ranges::find(names, name);
-  if (found == names.end()) {
-    throw UsageError("posting=" + name + ": one of receives-first, sends-first, receives-last is wanted");
-  }
-  return static_cast<Posting>(found - names.begin());
+  const auto name = point.value("posting", names_of_postings.front());
+  return static_cast<Posting>(std::ranges::find(names_of_postings, name) - names_of_postings.begin());
 }
 
 class Halos final : public Operation {
@@ -105,7 +102,12 @@ Task run_exchange(Rank& rank, Fence& fence, const Json& point, Measured& measure
 }
 
 void check_exchange(const Json& point, int ranks) {
-  posting_of(point);
+  static const auto parameters = beside_parameters({{.name = "posting",
+                                                     .domain = names_of_postings,
+                                                     .unit = "",
+                                                     .meaning = "when the receives are posted",
+                                                     .default_value = names_of_postings.front()}});
+  workloads::check_point(point, parameters, "the point");
   if (ranks < 2) {
     throw UsageError("an exchange needs 2 ranks at least, and there is 1");
   }

@@ -2,13 +2,18 @@
 #include "network.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <csignal>
 #include <deque>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <simgrid/s4u.hpp>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -26,6 +31,7 @@ namespace resource = simgrid::kernel::resource;
 
 namespace {
 
+constexpr int usage_status = 2;
 constexpr Seconds same_time = 1e-12;  // SimGrid tells no times apart that are nearer
 
 /// By default SimGrid lets no wait be shorter than 10 us, which a round of a collective on a fast network is.
@@ -36,6 +42,29 @@ constexpr std::array options{
     "--log=root.thres:critical",
 };
 
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+/// SimGrid throws where it cannot read a file, and aborts where a word in it means nothing to it.
+void load(s4u::Engine& engine, const std::string& platform) {
+  const auto give_up = [](int /*signal*/) {
+    constexpr std::string_view sentence = "simulate: --platform: SimGrid gives this file up, for the reason above\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, sentence.data(), sentence.size());
+    _exit(usage_status);
+  };
+  const auto before = std::signal(SIGABRT, give_up);
+  try {
+    engine.load_platform(platform);
+    engine.seal_platform();
+  } catch (const std::exception& error) {
+    throw workloads::UsageError(
+        fmt::format("--platform {}: SimGrid cannot read it: {}", platform, one_line(error.what())));
+  }
+  std::signal(SIGABRT, before);
+}
+
 }  // namespace
 
 class Network::Implementation {
@@ -44,9 +73,10 @@ class Network::Implementation {
     if (!std::filesystem::is_regular_file(platform)) {
       throw workloads::UsageError(fmt::format("--platform {}: there is no such file", platform));
     }
-    engine_->load_platform(platform);
+    load(*engine_, platform);
     hosts_ = engine_->get_all_hosts();
     order_hosts();
+    check(platform);
     for (auto* link : engine_->get_all_links()) {
       latencies_[link] = link->get_latency();
       link->set_latency(0);
@@ -134,12 +164,36 @@ class Network::Implementation {
     return &engine;
   }
 
+  /// What SimGrid finds out in the middle of a simulation, and ends the process for.
+  void check(const std::string& platform) const {
+    for (const auto* link : engine_->get_all_links()) {
+      if (!(link->get_bandwidth() > 0) || !(link->get_latency() >= 0)) {
+        throw workloads::UsageError(fmt::format(
+            "--platform {}: link {} wants a bandwidth above 0 and no negative latency", platform, link->get_name()));
+      }
+    }
+    for (std::size_t i = 1; i < hosts_.size(); ++i) {  // not each to each: there are thousands
+      std::vector<s4u::Link*> route;
+      Seconds unused = 0;
+      hosts_[i - 1]->route_to(hosts_[i], route, &unused);
+      if (route.empty()) {
+        throw workloads::UsageError(fmt::format("--platform {}: no route from {} to {}", platform,
+                                                hosts_[i - 1]->get_name(), hosts_[i]->get_name()));
+      }
+    }
+  }
+
   /// By the number in the name, as clusters name them: SimGrid's order is that of the names as text.
   void order_hosts() {
     const auto number = [](const s4u::Host* host) {
       const auto& name = host->get_name();
       const auto digit = name.find_first_of("0123456789");
-      return digit == std::string::npos ? 0L : std::stol(name.substr(digit));
+      if (digit == std::string::npos) {
+        return 0L;
+      }
+      long value = std::numeric_limits<long>::max();  // left where the number is a larger one
+      std::from_chars(name.data() + digit, name.data() + name.size(), value);
+      return value;
     };
     std::ranges::stable_sort(hosts_, {}, number);
   }

@@ -22,6 +22,7 @@ Json header(const Launched& launched, const Source& source, const Model& model, 
   if (!simulated.is_object()) {
     simulated = Json::object();
   }
+  simulated["files"].update(source.files);  // a session names all files of the model
   simulated["platform"] = std::filesystem::path(source.platform).filename().string();
   simulated["model"] = std::filesystem::path(source.model_file).filename().string();
   simulated["draw"] = source.draw;

@@ -15,6 +15,7 @@ namespace simulated {
 struct Source {
   std::string platform;
   std::string model_file;
+  Json files;  ///< the names of both, and the SHA-256 of what was read
   std::uint64_t draw = 0;
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   /// Seconds that the simulation has taken, not those that it simulated.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -35,6 +36,22 @@ def simulator() -> Path:
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
     build.build_simulator(("simulate", "test_simulated"))
     return simulation.PROGRAM
+
+
+PLATFORM = (MODEL / simulation.PLATFORM).read_text()
+HOSTS = '<host id="a0" speed="1Gf"/><host id="a1" speed="1Gf"/>'
+
+
+def _changed(name: str, value: str) -> str:
+    """The platform with another value of this word of its cluster."""
+    text, times = re.subn(f'{name}="[^"]*"', f'{name}="{value}"', PLATFORM)
+    assert times == 1
+    return text
+
+
+def _zone(routing: str) -> str:
+    head = PLATFORM.partition("<cluster")[0]
+    return f'{head}<zone id="z" routing="{routing}">{HOSTS}</zone></platform>'
 
 
 def _run(
@@ -70,6 +87,9 @@ def test_a_record_says_that_it_is_simulated(simulator: Path) -> None:
     lines = _lines(_run(simulator, 4, "microbench", "overlap", POINT))
     header = lines[0]["header"]
     assert header["context"]["simulated"]["model"] == "mpich.json"
+    assert header["context"]["simulated"]["files"] == {
+        name: simulation.files(MODEL)[name] for name in (simulation.PLATFORM, "mpich.json")
+    }
     assert header["mpi_library"].startswith("simulated")
     assert len(lines) == 1 + 4 + 1
 
@@ -221,6 +241,18 @@ def test_what_has_no_model_is_left_out_with_a_reason(simulator: Path) -> None:
         (2, ("minighost", "exchange", "--point=size_bytes=8,posting=later"), "one of receives-first"),
         (2, ("minife", "solve", "--point=mode=pipelined,barrier=true"), "no blocking reduction"),
         (28, ("minife", "solve", "--point=nx=2,ny=2,nz=2"), "28 ranks cannot share"),
+        (2, ("microbench", "overlap", "--point=size_bytes=-8"), "size_bytes = -8: an integer from 0 to"),
+        (2, ("microbench", "overlap", "--point=work_units=-5"), "work_units = -5: an integer from 0 to"),
+        (2, ("microbench", "overlap", "--point=test_every=-1,work_units=9"), "test_every = -1: an integer from 0 to"),
+        (2, ("microbench", "overlap", "--point=size_bytes=many"), 'size_bytes = "many": an integer from 0 to'),
+        (2, ("microbench", "overlap", "--point=pattern=nobody"), "one of both, sender, receiver"),
+        (2, ("microbench", "overlap", "--calibrate", "--size=-8"), "size_bytes = -8: an integer from 0 to"),
+        (2, ("microbench", "overlap", POINT, "--settle-s=-1"), "--settle-s: Value -1 not in range"),
+        (2, ("microbench", "overlap", POINT, "--inject-slowdown=-1"), "--inject-slowdown: Value -1 not in range"),
+        (2, ("microbench", "collective-overlap", "--point=collective=ibcast,size_bytes=-8"), "size_bytes = -8: an"),
+        (2, ("microbench", "collective-overlap", "--point=size_bytes=8"), "collective is missing"),
+        (2, ("minighost", "exchange", "--point=size_bytes=-8"), "size_bytes = -8: an integer from 0 to"),
+        (2, ("minighost", "exchange", "--point=posting=3"), "one of receives-first"),
         (2, ("progress-run", "--variant", "timer", "--set", "timer_us=x", "--", "microbench", "overlap"), "a number"),
     ],
 )
@@ -229,6 +261,45 @@ def test_bad_input_is_a_sentence(simulator: Path, ranks: int, words: tuple[str, 
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("<platform", "SimGrid cannot read it: Parse error"),
+        (PLATFORM.replace('version="4.1"', 'version="1"'), "using an old XML file. Use"),
+        (_changed("bw", "x"), "cannot parse number:x"),
+        (_changed("radical", "0-99999999999999999999"), "SimGrid cannot read it"),
+        (_changed("radical", "9-0"), "the platform has 0 hosts"),
+        (_changed("bw", "0Bps"), "wants a bandwidth above 0"),
+        (_changed("bw", "-1Bps"), "wants a bandwidth above 0"),
+        (_changed("lat", "-1s"), "no negative latency"),
+        (_zone("Full"), "no route from a0 to a1"),
+        (_zone("Hollow"), "SimGrid gives this file up"),
+    ],
+)
+def test_a_broken_platform_is_a_sentence(simulator: Path, tmp_path: Path, text: str, sentence: str) -> None:
+    shutil.copytree(MODEL, tmp_path / "broken")
+    (tmp_path / "broken" / simulation.PLATFORM).write_text(text)
+    done = _run(simulator, 2, "microbench", "overlap", POINT, folder=tmp_path / "broken")
+    assert (done.returncode, done.stdout) == (2, "")
+    *above, last = done.stderr.splitlines()
+    assert sentence in last and last.startswith("simulate: --")
+    assert len(above) == ("for the reason above" in last)
+
+
+@pytest.mark.full
+def test_hosts_whose_numbers_are_too_large_are_simulated(simulator: Path, tmp_path: Path) -> None:
+    shutil.copytree(MODEL, tmp_path / "large")
+    (tmp_path / "large" / simulation.PLATFORM).write_text(_changed("prefix", f"node-{10**30}"))
+    assert _lines(_run(simulator, 2, "microbench", "overlap", POINT, folder=tmp_path / "large"))
+
+
+@pytest.mark.full
+def test_a_message_that_moves_without_mpi_is_left_out(simulator: Path) -> None:
+    (_, line, _) = _lines(_run(simulator, 2, "microbench", "overlap", f"{POINT},wake_us=100"))
+    assert (line["status"], line["reason"][:8]) == ("skipped", "wake_us:")
 
 
 @pytest.mark.parametrize(
