@@ -58,6 +58,14 @@ class Book:
         for caution in self.records.cautions():
             show(Sentence(f"**Mind:** {caution}"))
 
+    @cached_property
+    def how(self) -> str:
+        """How the sessions came to their numbers: "measured", "predicted" by a model, or some of them each way."""
+        kinds = {
+            "predicted" if self.records.simulated(facts["session"]) else "measured" for facts in self.records.sessions
+        }
+        return " or ".join(sorted(kinds))
+
     def recorded(self, study: str) -> bool:
         """Whether the session has points of a study."""
         return study in set(self.records.launches["study"])
@@ -82,7 +90,7 @@ class Book:
         if len(there) < len(values):
             if self.is_reference:
                 raise Mismatch(f"not in the session: {sentence}")
-            show(Sentence(f"*Not measured in this session:* {fill(sentence, ['…'] * len(values))[0]}"))
+            show(Sentence(f"*Not {self.how} in this session:* {fill(sentence, ['…'] * len(values))[0]}"))
             return
         said, different = fill(sentence, there)
         if self.is_reference and (different or not holds):
@@ -101,7 +109,7 @@ class Book:
                 "study": row.study,
                 "claim": row.claim,
                 "MPI": mpi_title(row.mpi),
-                "measured": "–" if row.value is None else f"{text(row.value)} ({text(row.low)} to {text(row.high)})",
+                self.how: "–" if row.value is None else f"{text(row.value)} ({text(row.low)} to {text(row.high)})",
                 "wanted": row.wanted,
                 "decision": row.decision,
                 "remarks": row.reason,

@@ -177,6 +177,26 @@ def test_a_sentence_takes_the_values_and_says_how_they_differ() -> None:
         fill("[0.2]", [1, 2])
 
 
+@pytest.mark.parametrize(
+    ("sessions", "how"),
+    [
+        (("fft-448-ranks",), "predicted"),
+        (("context-switches",), "measured"),
+        (("fft-448-ranks", "context-switches"), "measured or predicted"),
+    ],
+)
+def test_a_claims_column_says_how_its_numbers_came(
+    sessions: tuple[str, ...], how: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Book(" ".join(f"results/reference/{name}" for name in sessions))
+    claims = found.claims("ruhela")
+    assert {"measured", "predicted", "measured or predicted"} & set(claims.columns) == {how}
+    assert set(claims[how]) != {"–"}
+    found.is_reference = False
+    found.states("It takes [1].", None)
+    assert f"*Not {how} in this session:* It takes …." in capsys.readouterr().out
+
+
 def test_words_that_do_not_hold_fail_on_the_reference_and_are_marked_elsewhere(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
