@@ -18,6 +18,7 @@ from analysis.records.load import load
 from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
+from harness.base.paths import ROOT
 from harness.commands import prediction_file
 from harness.job.calibrate import Calibration
 from harness.sessions.model_points import FIT, VALIDATION, without_computation
@@ -119,6 +120,14 @@ def test_a_prediction_committed_later_is_refused(
     commit(AFTER)
     with pytest.raises(UsageError, match=r"was changed by commit \w+ at 2026-11-21 10:00:00 UTC"):
         prediction_file.read(file).must_be_older("measured", load([measured]))
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no clone: nothing can be committed")
+def test_predictions_can_be_committed_where_the_page_says() -> None:
+    page = (ROOT / "docs" / "how-to" / "validating-a-model.md").read_text()
+    file = next(word for word in page.split() if word.startswith("results/predictions/"))
+    command = ["git", "-C", str(ROOT), "check-ignore", "--no-index", "--quiet", file]
+    assert subprocess.run(command, check=False, timeout=60).returncode == 1, f"git ignores {file}"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}', '{"schema": 2, "model": "m", "written": "soon"}'])
