@@ -61,7 +61,16 @@ def calibrate_model(
     origin = [{"session": s.name, "commit": s.facts.git.commit if s.facts.git else ""} for s in found]
     _write(out, fitted, origin)
     print(f"{out}: {simulation.PLATFORM} and {', '.join(f'{mpi}.json' for mpi in fitted.mpis)}")
+    for mpi, model in fitted.mpis.items():
+        print(f"  {mpi} {_protocol(model['protocol'])}")
     return status
+
+
+def _protocol(found: dict[str, Any]) -> str:
+    """What all else hangs on, in words: a machine that was not quiet can turn it round."""
+    if not found["handshake"]:
+        return "asks nobody before it sends"
+    return f"asks first, above {found['eager_bytes']['value']:.0f} bytes"
 
 
 def _write(out: Path, fitted: Fit, origin: list[dict[str, Any]]) -> None:

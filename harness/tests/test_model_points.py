@@ -19,6 +19,7 @@ from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
+from harness.cli import main
 from harness.commands import prediction_file
 from harness.job.calibrate import Calibration
 from harness.sessions.model_points import FIT, VALIDATION, without_computation
@@ -120,6 +121,15 @@ def test_a_prediction_committed_later_is_refused(
     commit(AFTER)
     with pytest.raises(UsageError, match=r"was changed by commit \w+ at 2026-11-21 10:00:00 UTC"):
         prediction_file.read(file).must_be_older("measured", load([measured]))
+
+
+def test_a_fit_says_who_asks_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = ROOT / "results" / "reference"
+    sessions = [str(kept / "model-fit"), str(kept / "collectives" / "two-nodes")]
+    assert main(["calibrate-model", *sessions, "--out", str(tmp_path / "model")]) == 0
+    said = capsys.readouterr().out
+    assert "  mpich asks first, above 65536 bytes\n" in said
+    assert "  intel-mpi asks nobody before it sends\n" in said
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no clone: nothing can be committed")
