@@ -15,12 +15,15 @@ using workloads::UsageError;
 
 enum class Posting : std::uint8_t { receives_first, sends_first, receives_last };
 
-const workloads::Choices names_of_postings{"receives-first", "sends-first", "receives-last"};
+const workloads::Choices& names_of_postings() {
+  static const workloads::Choices names{"receives-first", "sends-first", "receives-last"};
+  return names;
+}
 
 /// Of a point that was checked.
 Posting posting_of(const Json& point) {
-  const auto name = point.value("posting", names_of_postings.front());
-  return static_cast<Posting>(std::ranges::find(names_of_postings, name) - names_of_postings.begin());
+  const auto name = point.value("posting", names_of_postings().front());
+  return static_cast<Posting>(std::ranges::find(names_of_postings(), name) - names_of_postings().begin());
 }
 
 class Halos final : public Operation {
@@ -103,10 +106,10 @@ Task run_exchange(Rank& rank, Fence& fence, const Json& point, Measured& measure
 
 void check_exchange(const Json& point, int ranks) {
   static const auto parameters = beside_parameters({{.name = "posting",
-                                                     .domain = names_of_postings,
+                                                     .domain = names_of_postings(),
                                                      .unit = "",
                                                      .meaning = "when the receives are posted",
-                                                     .default_value = names_of_postings.front()}});
+                                                     .default_value = names_of_postings().front()}});
   workloads::check_point(point, parameters, "the point");
   if (ranks < 2) {
     throw UsageError("an exchange needs 2 ranks at least, and there is 1");
