@@ -120,6 +120,18 @@ TEST_F(Verbs, AreArmedBehindAPollThatFoundNothing) {
   ibv_destroy_cq(cq);
 }
 
+// The MPI destroyed the queue that was known by a function found with dlsym, and made one without a channel so, too.
+TEST_F(Verbs, LeaveAloneAQueueAtTheAddressOfOneThatIsGone) {
+  Cq* cq = queue();
+  verbs::Channel* const channel = std::exchange(cq->channel, nullptr);
+  ArmingRound round(fabrics());
+  EXPECT_EQ(poll_once(cq), 0);
+  EXPECT_TRUE(round.armed().empty());
+  EXPECT_EQ(of(cq).requests, 0);
+  cq->channel = channel;
+  ibv_destroy_cq(cq);
+}
+
 TEST_F(Verbs, EndAWaitOnceAndAreArmedAgain) {
   Cq* cq = queue();
   for (int i = 0; i < 3; ++i) {

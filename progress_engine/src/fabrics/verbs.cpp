@@ -64,6 +64,8 @@ void drop_events(Channel* channel) {
 }
 
 Armed arm(Cq* cq) {
+  // Another queue, at the address of one that was destroyed past the engine, by a function found with dlsym.
+  if (!cq->channel) return Armed::failed;
   drop_events(cq->channel);
   const int result = cq->context->request_notification(cq, 0);
   if (result == 0) return Armed::yes;
