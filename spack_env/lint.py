@@ -132,8 +132,12 @@ def _words(condition: str) -> set[str]:
 
 def _cmake(recipe: Recipe, project: Path) -> list[str]:
     """What the recipe defines is what the project knows, and what the project looks for is what it depends on."""
-    # a folder build-linux-... is what Spack leaves of a build
-    files = [path for path in sorted(project.rglob("CMakeLists.txt")) if "build-linux" not in str(path)]
+    # a folder build-linux-... is what Spack leaves of a build; a project within it is built by itself
+    files = [
+        path
+        for path in sorted(project.rglob("CMakeLists.txt"))
+        if "build-linux" not in str(path) and (path.parent == project or "\nproject(" not in path.read_text())
+    ]
     lines = [line for path in files for line in path.read_text().splitlines()]
     text = "\n".join(line for line in lines if not line.strip().startswith("#"))
     recipe_text = recipe.path.read_text()

@@ -19,11 +19,14 @@ from analysis.report.report import pictures
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 # One that was kept for its trace has no bare, beside which a figure would put anything; the engine's costs have no
-# study.
+# study; each of the sessions of SCALING has one number of ranks, and their figure is of all of them.
+SCALING = "scaling"
 SESSIONS = sorted(
     str(file.parent.relative_to(REFERENCE))
     for file in REFERENCE.rglob("session.json")
-    if not file.with_name(beside.KEPT).exists() and not file.with_name("costs").exists()
+    if not file.with_name(beside.KEPT).exists()
+    and not file.with_name("costs").exists()
+    and file.parent.parent != REFERENCE / SCALING
 )
 # Those of the applications are decided for their page too (test_applications_page); with --full all are drawn.
 SOME = ("applications/npb", "applications/fft-two-nodes")
@@ -54,6 +57,12 @@ def test_a_reference_session_loads_is_decided_and_draws(name: str) -> None:
     for file in (REFERENCE / name / "figures").glob("*.csv"):
         now = next(figure.points for figure in drawn if figure.name == file.stem)
         assert now.to_csv(index=False).splitlines() == file.read_text().splitlines()
+
+
+def test_the_sessions_of_scaling_draw_their_figure_together() -> None:
+    records = load(sorted((REFERENCE / SCALING).iterdir()), use_cache=False)
+    assert not records.problems
+    assert {figure.name for figure in draw_all(Evidence(records), "")}
 
 
 def test_a_folder_of_record_files_without_a_session_loads() -> None:
