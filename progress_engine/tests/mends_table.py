@@ -342,11 +342,6 @@ MENDS = (
         "test_offload.py -k 'told_to and offload'",
     ),
     Mend(
-        "offload: what completed together is told together",
-        (Edit("src/offload/table.cpp", "  completed_.push_back(&operation);\n", "  complete(operation);\n"),),
-        "test_offload.py -k told_together",
-    ),
-    Mend(
         "offload: an error ends the program if its communicator's handler does",
         (Edit("src/offload/table.cpp", " || (error_handler_set_ && !testsome_is_as_good)", ""),),
         "test_offload.py -k 'ends_the_program and offload'",

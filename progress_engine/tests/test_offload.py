@@ -234,14 +234,6 @@ def test_an_error_is_told_to_its_communicators_handler(error_handlers: Launcher,
     assert lines(result.stdout) == lines(bare.stdout) != []
 
 
-def test_what_completed_together_is_told_together(error_handlers: Launcher) -> None:
-    """Although requests are tested one by one."""
-    bare = error_handlers.run("together", limit=20)
-    result = error_handlers.run("together", variant="offload", limit=20)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert lines(result.stdout) == lines(bare.stdout) != []
-
-
 @pytest.mark.parametrize("variant", [None, "offload"])
 def test_an_error_ends_the_program_if_its_communicators_handler_does(
     error_handlers: Launcher, variant: str | None

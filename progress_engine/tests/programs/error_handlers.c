@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages on a communicator whose error handler is not MPI_COMM_WORLD's, most of them too long: `error_handlers NAME`.
+/* Messages that are too long, on a communicator whose error handler is not MPI_COMM_WORLD's: `error_handlers NAME`.
  * Two ranks. */
 #include <mpi.h>
 #include <stdio.h>
@@ -56,25 +56,6 @@ static int truncated(MPI_Comm comm) {
   return told;
 }
 
-/* Messages to oneself: when MPI_Ssend has returned, its receive has completed. How many of them MPI_Testsome missed. */
-static int missed(MPI_Comm comm) {
-  enum { RECEIVES = 6, TRIALS = 500 };
-  static int room[RECEIVES];
-  int lacking = 0;
-  for (int trial = 0; trial < TRIALS; ++trial) {
-    MPI_Request requests[RECEIVES];
-    int indices[RECEIVES], done = 0;
-    for (int i = 0; i < RECEIVES; ++i) MPI_Irecv(&room[i], 1, MPI_INT, rank, i, comm, &requests[i]);
-    for (int i = 1; i <= 3; ++i) MPI_Ssend(outgoing, 1, MPI_INT, rank, i, comm);
-    MPI_Testsome(RECEIVES, requests, &done, indices, MPI_STATUSES_IGNORE);
-    lacking += 3 - done;
-    MPI_Ssend(outgoing, 1, MPI_INT, rank, 0, comm);
-    for (int i = 4; i < RECEIVES; ++i) MPI_Ssend(outgoing, 1, MPI_INT, rank, i, comm);
-    MPI_Waitall(RECEIVES, requests, MPI_STATUSES_IGNORE);
-  }
-  return lacking;
-}
-
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -83,7 +64,6 @@ int main(int argc, char** argv) {
   int told = 0;
   if (!strcmp(what, "returns")) told = truncated(with_handler(MPI_ERRORS_RETURN));
   if (!strcmp(what, "counts")) truncated(with_handler(counting()));
-  if (!strcmp(what, "together")) told = missed(with_handler(MPI_ERRORS_RETURN));
   if (!strcmp(what, "ends")) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     told = truncated(with_handler(MPI_ERRORS_ARE_FATAL));
