@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 
 #include "common/errors.h"
+#include "core/rounds_interval.hpp"
 
 namespace simulated {
 namespace {
@@ -94,137 +96,9 @@ class HandedOver final : public Wakes {
   Turns turns_;
 };
 
-/// RoundsInterval of the engine (progress_engine/src/core/rounds_interval.hpp, which says why): where the card moves
-/// the data, rounds of collectives are followed one by one, and streams of messages are not.
-class RoundsInterval {
- public:
-  struct Wake {
-    int steps = 0;
-    Seconds since = 0;
-    bool awaited = false;
-  };
-
-  [[nodiscard]] Seconds rest(Seconds usual, Seconds least) const {
-    switch (mode_) {
-      case Mode::usual:
-        return usual;
-      case Mode::checking:
-        return std::min(usual, times_longer * short_.time / std::max(short_.wakes, 1.0));
-      case Mode::trying:
-      case Mode::following:
-      default:
-        return std::min(usual, least);
-    }
-  }
-
-  void after_wake(const Wake& wake) {
-    if (wake.steps == 0) {
-      return;
-    }
-    switch (mode_) {
-      case Mode::usual:
-        long_.add(wake);
-        if (++wakes_ >= until_trying_) {
-          begin(Mode::trying);
-        }
-        break;
-      case Mode::trying:
-        attempt(wake);
-        break;
-      case Mode::following:
-        follow(wake);
-        break;
-      case Mode::checking:
-      default:
-        check(wake);
-    }
-  }
-
- private:
-  enum class Mode { usual, trying, following, checking };
-  struct Found {
-    double steps = 0;
-    Seconds time = 0;
-    double wakes = 0;
-
-    void add(const Wake& wake) {
-      if (wakes >= most_remembered) {
-        *this = {.steps = steps / 2, .time = time / 2, .wakes = wakes / 2};
-      }
-      steps += wake.steps;
-      time += wake.since;
-      ++wakes;
-    }
-  };
-
-  void begin(Mode mode) {
-    mode_ = mode;
-    wakes_ = 0;
-    too_soon_ = 0;
-    if (mode == Mode::trying) {
-      short_ = {};
-    }
-    if (mode == Mode::usual) {
-      long_ = {};
-    }
-  }
-
-  void give_up() {
-    begin(Mode::usual);
-    until_trying_ = std::min(2 * until_trying_, most_until_trying);
-  }
-
-  void attempt(const Wake& wake) {
-    short_.add(wake);
-    if (!wake.awaited) {
-      give_up();
-      return;
-    }
-    if (++wakes_ < tries) {
-      return;
-    }
-    if (short_.steps * long_.time < more * long_.steps * short_.time) {
-      give_up();
-      return;
-    }
-    begin(Mode::following);
-    until_trying_ = first_until_trying;
-  }
-
-  void follow(const Wake& wake) {
-    short_.add(wake);
-    too_soon_ = std::max(0, too_soon_ + (wake.awaited ? -1 : 2));
-    if (too_soon_ > most_too_soon) {
-      give_up();
-    } else if (++wakes_ == until_checking) {
-      begin(Mode::checking);
-    }
-  }
-
-  void check(const Wake& wake) {
-    if (wake.steps * short_.wakes >= more * short_.steps) {
-      give_up();
-    } else {
-      begin(Mode::following);
-    }
-  }
-
-  static constexpr int first_until_trying = 4;
-  static constexpr int most_until_trying = 256;
-  static constexpr int tries = 3;
-  static constexpr int until_checking = 32;
-  static constexpr double times_longer = 4;
-  static constexpr double more = 2;
-  static constexpr int most_too_soon = 6;
-  static constexpr double most_remembered = 32;
-
-  Mode mode_ = Mode::usual;
-  int wakes_ = 0;
-  int until_trying_ = first_until_trying;
-  int too_soon_ = 0;
-  Found long_;
-  Found short_;
-};
+/// The engine counts time in whole nanoseconds.
+progress_engine::Nanoseconds nanoseconds(Seconds time) { return std::llround(time * 1e9); }
+Seconds seconds(progress_engine::Nanoseconds time) { return static_cast<double>(time) * 1e-9; }
 
 /// The preset adaptive (progress_engine/src/core/event_loop.hpp): after a poll that moved something it lets more gather
 /// for an interval that follows the rate; then the next traffic wakes it, or its timer. It is off while polling did not
@@ -270,8 +144,9 @@ class Adaptive final : public Wakes {
   void polled(const Poll& poll) override {
     const Seconds end = poll.at + poll.took;
     if (traffic_ && !first_ && poll.moving <= price_) {
-      rounds_.after_wake(
-          {.steps = poll.steps, .since = end - last_poll_, .awaited = poll.at > gathered_ + (price_ / 2)});
+      rounds_.after_wake({.steps = static_cast<std::uint64_t>(poll.steps),
+                          .since = nanoseconds(end - last_poll_),
+                          .awaited = poll.at > gathered_ + (price_ / 2)});
     }
     price_paid_ += wake_cost_ + disturbance + (poll.took - poll.moving);
     if (poll.moved) {
@@ -288,7 +163,8 @@ class Adaptive final : public Wakes {
                              std::max(minimum_, std::min(maximum_, std::max(interval_ * 3 / 2, learnt_))));
     }
     const bool busy = poll.moved || traffic_;
-    gathered_ = busy ? end + rounds_.rest(interval_, std::min(minimum_, price_)) : end;
+    const auto rest = rounds_.rest(nanoseconds(interval_), nanoseconds(std::min(minimum_, price_)));
+    gathered_ = busy ? end + seconds(rest) : end;
     asleep_since_ = gathered_;
     timeout_ = busy ? first_timeout_ : std::min(2 * timeout_, 8 * first_timeout_);
   }
@@ -324,7 +200,7 @@ class Adaptive final : public Wakes {
   Bytes eager_;
   Seconds wake_cost_;
   Seconds interval_;
-  RoundsInterval rounds_;
+  progress_engine::RoundsInterval rounds_;  // the engine's own: where the card moves the data
   Seconds timeout_;
   Seconds backoff_;
   Seconds learnt_ = 0;
