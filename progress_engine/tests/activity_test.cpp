@@ -97,6 +97,34 @@ TEST(Activity, AThreadAmongOthersDoesNot) {
   EXPECT_TRUE(activity.needs_progress(limit));
 }
 
+// What each call asks while the engine's thread is parked: less, but never "no" where the engine would say "yes".
+TEST(Activity, AThreadAloneNeedNotAskTheEngineForSmallMessages) {
+  Activity activity;
+  ThreadSlot& slot = activity.acquire();
+  for (int phase = 0; phase < 3; ++phase) {
+    EXPECT_FALSE(activity.may_need_progress(slot, limit));
+    EXPECT_TRUE(activity.may_need_progress(slot, 0)) << "no limit: each message";
+    Activity::note_start(slot, 1, limit);
+    EXPECT_FALSE(activity.may_need_progress(slot, limit));
+    Activity::note_start(slot, 1, phase == 1 ? Activity::unbounded : 1);
+    EXPECT_TRUE(activity.may_need_progress(slot, limit));
+    activity.note_completion(slot, 2);
+  }
+}
+
+TEST(Activity, ItAsksForThoseWhoSleepAndForOtherThreads) {
+  Activity activity;
+  const ThreadSlot& slot = activity.acquire();
+  activity.add_progress_user();
+  EXPECT_TRUE(activity.may_need_progress(slot, limit));
+  activity.remove_progress_user();
+  EXPECT_FALSE(activity.may_need_progress(slot, limit));
+  activity.acquire(Owner::engine);
+  EXPECT_FALSE(activity.may_need_progress(slot, limit)) << "that one starts nothing";
+  Activity::note_start(activity.acquire(), 1, Activity::unbounded);
+  EXPECT_TRUE(activity.may_need_progress(slot, limit));
+}
+
 // Beside threads that start and complete small messages, one large one is never overlooked.
 TEST(Activity, ALargeMessageIsSeenWhileThreadsStartAndCompleteSmallOnes) {
   Activity activity;

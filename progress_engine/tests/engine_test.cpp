@@ -83,7 +83,7 @@ TEST(Engine, AdaptiveWakesForAPendingOperationAndParksAfterIt) {
   ASSERT_TRUE(eventually([&] { return worker.parks == 1; }));
   ThreadSlot& slot = engine->activity().acquire();
   Activity::note_start(slot, 1, Activity::unbounded);
-  engine->after_call();
+  engine->after_call(slot);
   EXPECT_TRUE(eventually([&] { return polls > 3; }));
   add(slot.completed, 1);
   EXPECT_TRUE(eventually([&] { return worker.parks == 2; }));
@@ -101,12 +101,12 @@ TEST(Engine, AdaptiveStaysParkedWhileOnlySmallMessagesArePending) {
   const auto wakes = wakes_of(*engine);
   ThreadSlot& slot = engine->activity().acquire();
   for (int i = 0; i < 8; ++i) Activity::note_start(slot, 1, 16384);
-  engine->after_call();
+  engine->after_call(slot);
   settle();
   EXPECT_EQ(wakes_of(*engine), wakes);
   EXPECT_EQ(polls, 0);
   Activity::note_start(slot, 1, 1);
-  engine->after_call();
+  engine->after_call(slot);
   EXPECT_TRUE(eventually([&] { return polls > 0; })) << "more than the network takes by itself";
   EXPECT_TRUE(engine->stop(seconds(10)));
 }
@@ -128,7 +128,7 @@ TEST(Engine, AdaptiveNapsWhereItIsRungSoon) {
       while (worker.parks <= operations && now() < end) std::this_thread::yield();
       ++operations;
       Activity::note_start(slot, 1, Activity::unbounded);
-      engine->after_call();
+      engine->after_call(slot);
       const int before = polls;
       while (polls == before && now() < end) std::this_thread::yield();
       add(slot.completed, 1);
@@ -151,7 +151,7 @@ TEST(Engine, AdaptiveDoesNotNapWhereItIsRungRarely) {
     settle();
     const int before = polls;
     Activity::note_start(slot, 1, Activity::unbounded);
-    engine->after_call();
+    engine->after_call(slot);
     ASSERT_TRUE(eventually([&] { return polls > before; }));
     add(slot.completed, 1);
     ASSERT_TRUE(eventually([&] { return worker.parks > operations; }));
@@ -170,7 +170,7 @@ TEST(Engine, AdaptiveSuspendsPollingWhileAThreadIsInside) {
   settle();
   EXPECT_EQ(polls, 0);
   slot.depth = 0;
-  engine->after_call();
+  engine->after_call(slot);
   EXPECT_TRUE(eventually([&] { return polls > 0; }));
   EXPECT_TRUE(engine->stop(seconds(10)));
 }
@@ -226,10 +226,11 @@ TEST(Engine, ExplicitPollsInCallsAndHasNoThreads) {
   auto engine = make_engine("explicit", polls);
   engine->start();
   EXPECT_TRUE(engine->workers().empty());
-  engine->after_call();
+  ThreadSlot& slot = engine->activity().acquire();
+  engine->after_call(slot);
   EXPECT_EQ(polls, 0);  // nothing pending
-  Activity::note_start(engine->activity().acquire(), 1, Activity::unbounded);
-  engine->after_call();
+  Activity::note_start(slot, 1, Activity::unbounded);
+  engine->after_call(slot);
   EXPECT_EQ(polls, 1);
   EXPECT_TRUE(engine->stop(seconds(1)));
 }

@@ -56,13 +56,13 @@ struct Program {
   // Starts an operation, computes, and waits for it.
   void exchange(Nanoseconds computing, Nanoseconds waiting) {
     Activity::note_start(slot, 1, Activity::unbounded);
-    engine.after_call();
+    engine.after_call(slot);
     if (computing > 0) wait(computing);
     slot.depth = 1;
     wait(waiting);
     add(slot.completed, 1);
     slot.depth = 0;
-    engine.after_call();
+    engine.after_call(slot);
   }
 };
 
@@ -121,13 +121,13 @@ struct OnAFabric {
   bool exchange(Nanoseconds computing) {
     missing = steps;
     Activity::note_start(slot, 1, Activity::unbounded);
-    engine.after_call();
+    engine.after_call(slot);
     wait(computing);
     slot.depth = 1;
     const bool hidden = missing == 0;
     add(slot.completed, 1);
     slot.depth = 0;
-    engine.after_call();
+    engine.after_call(slot);
     return hidden;
   }
 };
@@ -163,10 +163,10 @@ struct WithABell {
   void exchange() {
     engine.doorbell()->bell()->ring(1);
     Activity::note_start(slot, 1, Activity::unbounded);
-    engine.after_call();
+    engine.after_call(slot);
     wait(microseconds(5000));
     add(slot.completed, 1);
-    engine.after_call();
+    engine.after_call(slot);
     wait(microseconds(1000));
   }
 
@@ -285,11 +285,12 @@ TEST(Events, NeverLeaveManagedWaitersAlone) {
   std::atomic<int> moves{0};
   Engine engine(make_policy(resolve_values("adaptive", {{"waiting", "managed"}, {"rest_us", "1000000"}})),
                 std::make_unique<MovingProgress>(moves), std::make_unique<NoTraffic>());
+  const ThreadSlot& slot = engine.activity().acquire();
   engine.start();
   for (int i = 0; i < 100; ++i) {
     const int before = moves;
     engine.activity().add_progress_user();
-    engine.after_call();
+    engine.after_call(slot);
     const Nanoseconds begin = now();
     while (moves == before && now() - begin < seconds(10)) wait(microseconds(100));
     engine.activity().remove_progress_user();

@@ -116,6 +116,13 @@ class BasicActivity {
     }
     return static_cast<std::int64_t>(weight - settled_.load(std::memory_order_relaxed)) > limit;
   }
+  // Whether needs_progress() can hold, or somebody else wants progress: false only if neither does. By the thread of
+  // this slot, in each call while the engine's thread is parked: of a program's only thread four loads say it.
+  bool may_need_progress(const Slot& slot, std::int64_t limit) const {
+    if (limit == 0 || several_.load(std::memory_order_relaxed) || progress_users() > 0) return true;
+    const auto weight = slot.weight.load(std::memory_order_relaxed);
+    return static_cast<std::int64_t>(weight - settled_.load(std::memory_order_relaxed)) > limit;
+  }
   bool anyone_inside() const { return anyone<&Slot::inside>(); }
   bool anyone_in_call() const { return anyone<&Slot::in_call>(); }
   std::uint64_t started() const { return sum(&Slot::started); }

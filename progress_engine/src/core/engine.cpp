@@ -58,6 +58,7 @@ void Engine::add_worker(const char* role, Worker::Loop loop, bool idle_class) {
 void Engine::start() {
   prepare_fences();
   more_after_calls_ = policy_.points.on_calls || policy_.trial_ms > 0 || light_fence_is_full;
+  if (policy_.trigger != Trigger::always) wake_limit_ = eager_bytes_in_all(policy_);
   note_phase();
   avoid_priority_inversion();
   for (auto& worker : workers_) {

@@ -99,12 +99,13 @@ class Engine {
   // ---- the program's side: called in its MPI calls, by any of its threads
   Activity& activity() { return activity_; }
   const Activity& activity() const { return activity_; }
-  // After a call that may have made work: wakes a parked thread, polls if the policy has points=explicit.
-  PE_ALWAYS_INLINE void after_call() {
+  // After a call that may have made work, by the thread of this slot: wakes a parked thread, polls if the policy has
+  // points=explicit.
+  PE_ALWAYS_INLINE void after_call(const ThreadSlot& slot) {
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the light fence of those that have membarrier
     if (more_after_calls_)
       do_more_after_call();
-    else if (parking_.anyone()) [[unlikely]]
+    else if (parking_.anyone() && activity_.may_need_progress(slot, wake_limit_)) [[unlikely]]
       wake_for_work();
   }
 
@@ -165,6 +166,7 @@ class Engine {
 
   const Policy policy_;
   bool more_after_calls_ = true;
+  std::int64_t wake_limit_ = 0;  // of what is pending, in bytes, see Activity::needs_progress(); 0: each call asks
   std::unique_ptr<ProgressFunction> progress_function_;
   std::unique_ptr<EventSource> events_;
   std::unique_ptr<Doorbell> doorbell_;

@@ -40,7 +40,7 @@ void Call::leave_among_others() {
   } else {
     slot_->left_elsewhere.fetch_add(1, std::memory_order_release);
   }
-  if (outer_ == 0) runtime_->engine->after_call();
+  if (outer_ == 0) runtime_->engine->after_call(*slot_);
 }
 
 // A call inside another one, or what looks so after a longjmp out of MPI, by an error handler of the program's. The

@@ -154,7 +154,7 @@ class Call {
   void sleeps() {
     runtime_->engine->activity().add_progress_user();
     slot_->change_depth(ThreadSlot::outside);
-    runtime_->engine->after_call();
+    runtime_->engine->after_call(*slot_);
   }
   void awakes() {
     slot_->change_depth(-ThreadSlot::outside);
@@ -259,7 +259,7 @@ class Call {
       return;
     }
     set_depth(0);
-    runtime_->engine->after_call();
+    runtime_->engine->after_call(*slot_);
   }
 
   Runtime* runtime_;
