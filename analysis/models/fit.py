@@ -86,14 +86,15 @@ def _need(rows: pd.DataFrame, what: str) -> pd.DataFrame:
 
 
 def _hidden(rows: pd.DataFrame) -> pd.Series[float]:
-    """How much of the communication a computation hid, as a share: 1 is all that could be."""
-    spared = rows["comm_s"] + rows["comp_s"] - rows["total_s"]
-    return spared / rows[["comm_s", "comp_s"]].min(axis=1)
+    """How much of the communication a computation hid, as a share: 1 is all that could be. The computation's time is
+    that beside the message: by itself it was measured some seconds later, when the machine may have been faster."""
+    spared = rows["comm_s"] + rows["comp_in_s"] - rows["total_s"]
+    return spared / rows[["comm_s", "comp_in_s"]].min(axis=1)
 
 
 def _buffers(large: pd.DataFrame) -> Number:
     """Bytes that travel though nobody progresses them: of the MPI that asks nobody, in messages that are longer."""
-    asks = [mpi for mpi in large["mpi"].unique() if not _asks_nobody(large[large["mpi"] == mpi])]
+    asks = [mpi for mpi in large["mpi"].unique() if not asks_nobody(large[large["mpi"] == mpi])]
     rest = large[~large["mpi"].isin(asks)]
     rest = rest[_hidden(rest) < 1 - HIDES / 2]
     _need(rest, "an MPI that sends without asking, and a message that its buffers do not hold")
@@ -102,8 +103,13 @@ def _buffers(large: pd.DataFrame) -> Number:
     return of_launches(held, f"hidden bytes of {', '.join(sorted(map(str, rest['mpi'].unique())))}, bare")
 
 
-def _asks_nobody(large: pd.DataFrame) -> bool:
-    return bool((_hidden(large).groupby(large["size_bytes"], observed=True).median() > HIDES).any())
+def asks_nobody(large: pd.DataFrame) -> bool:
+    """Long messages hide, and of the next longer one as many bytes as of those. (Of an MPI that asks first, only from a
+    long size on, that one hides nothing.)"""
+    hidden = _hidden(large).groupby(large["size_bytes"], observed=True).median().sort_index()
+    whole = max(map(float, hidden.index[hidden > HIDES]), default=0.0)
+    longer = hidden[hidden.index > whole]
+    return whole > 0 and (longer.empty or float(longer.iloc[0] * longer.index[0]) > HIDES * whole)
 
 
 def _mpi(
@@ -120,8 +126,8 @@ def _mpi(
         "mpi": mpi,
         "schedules": family,
         "protocol": {
-            "eager_bytes": _eager(bare).entry() if not _asks_nobody(large) else 0,
-            "handshake": not _asks_nobody(large),
+            "eager_bytes": eager_limit(bare).entry() if not asks_nobody(large) else 0,
+            "handshake": not asks_nobody(large),
             "zero_copy": False,
             "send_buffer_bytes": each,
             "receive_buffer_bytes": each,
@@ -137,16 +143,19 @@ def _mpi(
     }
 
 
-def _eager(bare: pd.DataFrame) -> Number:
+def eager_limit(bare: pd.DataFrame) -> Number:
     """The longest message of which next to nothing is left when the computation beside it is over: nobody was asked.
     What the call itself takes cannot be hidden, so that it is left out."""
     left = (bare["total_s"] - bare["comp_in_s"] - bare["post_s"]) / bare["comm_s"]
     middle = left.groupby(bare["size_bytes"], observed=True).median()
-    asked = middle[middle > HIDES]
-    if asked.empty:
+    asked = middle > HIDES
+    if not asked.any():
         raise UsageError("Every bare message of the sessions hides behind its computation: longer ones are wanted.")
-    above = float(asked.index.min())
-    below = float(max((size for size in middle.index if size < above), default=0))
+    # one size may have been disturbed: that limit, against which the fewest speak
+    limits = [0, *middle.index[:-1]]
+    against = [int((asked == (middle.index <= limit)).sum()) for limit in limits]
+    below = float(limits[int(np.argmin(against))])
+    above = float(middle.index[middle.index > below].min())
     if below > 0:
         return Number(below, below, below, f"bare: the longest that hides; the next, of {above:.0f} bytes, does not")
     return Number(above / 2, 0, above - 1, "bare: the shortest does not hide")

@@ -6,10 +6,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from analysis.errors import UsageError
-from analysis.models.fit import fit
+from analysis.models.fit import asks_nobody, eager_limit, fit
 from analysis.models.medians import Number
 from analysis.models.validate import Key, from_json, judge, pair, to_json
 from analysis.records.load import load
@@ -50,6 +51,46 @@ def test_the_fit_tells_who_is_asked_before_a_message_travels() -> None:
     fitted = fit(load([REFERENCE / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
     assert fitted.mpis["mpich"]["protocol"]["eager_bytes"]["value"] == 65536  # its call copies it, and nothing is left
     assert fitted.mpis["openmpi"]["protocol"]["eager_bytes"]["high"] < 65536
+
+
+MIB = 1 << 20
+
+
+def _bare(hidden: dict[int, float]) -> pd.DataFrame:
+    """A launch of each size, beside a computation as long as the message: so much of it was hidden."""
+    return pd.DataFrame(
+        [
+            {"size_bytes": size, "comm_s": 1.0, "comp_in_s": 1.0, "post_s": 0.0, "total_s": 2.0 - share}
+            for size, share in hidden.items()
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("hidden", "nobody"),
+    [
+        ({MIB: 0.0, 4 * MIB: 0.0, 16 * MIB: 0.0}, False),
+        ({MIB: 0.95, 4 * MIB: -0.04, 16 * MIB: -0.01}, False),  # asks first from somewhere above 1 MiB on
+        ({MIB: 0.95, 4 * MIB: 0.96, 16 * MIB: 0.24}, True),  # the kernel's buffers hold 4 MiB
+        ({MIB: 0.95, 4 * MIB: 0.96}, True),
+    ],
+)
+def test_who_hides_a_long_message_and_nothing_of_a_longer_one_asks_first(
+    hidden: dict[int, float], nobody: bool
+) -> None:
+    assert asks_nobody(_bare(hidden)) is nobody
+
+
+@pytest.mark.parametrize(
+    ("hidden", "limit"),
+    [
+        ({65536: 0.9, MIB: 0.95, 3 * MIB: 0.0, 4 * MIB: 0.0}, MIB),
+        ({65536: 0.3, MIB // 8: 0.9, MIB: 0.95, 3 * MIB: 0.0}, MIB),  # the shortest was disturbed
+        ({65536: 0.1, MIB: 0.0}, 32768),  # somewhere below the shortest
+    ],
+)
+def test_one_disturbed_size_moves_no_limit(hidden: dict[int, float], limit: int) -> None:
+    assert eager_limit(_bare(hidden)).value == limit
 
 
 def test_what_no_record_says_is_an_error() -> None:

@@ -58,6 +58,13 @@ FIT = (
         EQUAL | {"pattern": "both", "size_bytes": f"65536,{MIB},{4 * MIB},{16 * MIB}"},
         ("bare", "mpi-async", "timer", "idle", "adaptive"),
     ),
+    # up to which length nobody is asked before a message is sent
+    Part(
+        ("overlap-ratio",),
+        2,
+        EQUAL | {"pattern": "both", "size_bytes": f"{MIB // 8},{MIB // 2},{3 * MIB // 2},{3 * MIB}"},
+        ("bare",),
+    ),
     Part(
         ("collective-overlap",),
         2,
