@@ -27,7 +27,7 @@ constexpr PerFabric<Named> named = {{
                        "libfabric, or has it linked statically"},
     {.events = Announcements::verbs,
      .nothing_opened = "the MPI made no completion queue of verbs that the engine saw: it does not use them itself, or "
-                       "asks dlsym for them, as MVAPICH2 does unless it is configured with --disable-ibv-dlopen"},
+                       "has them linked statically"},
 }};
 
 // That some objects were passed over matters where no other one was opened.

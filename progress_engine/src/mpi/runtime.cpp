@@ -5,11 +5,14 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <stdexcept>
 
+#include "fabrics/lookups.hpp"
 #include "fabrics/own_progress.hpp"
 #include "fabrics/watched.hpp"
 #include "mpi/job.hpp"
@@ -224,6 +227,7 @@ std::unique_ptr<EventSource> make_event_source(const Policy& policy) {
   Fabrics& fabrics = fabrics_of_process();
   for (const Fabric fabric : all_fabrics) fabrics.want(fabric, watched.fabrics[index(fabric)]);
   if (!waits) return nullptr;
+  if (std::ranges::any_of(watched.fabrics, std::identity{})) answer_lookups_of(find_symbol("PMPI_Init"));
   return std::make_unique<EpollEvents>(watched.sockets ? Sockets::new_tcp : Sockets::none, &fabrics);
 }
 
