@@ -12,7 +12,7 @@ import typer
 
 from harness.base import simulation
 from harness.base.errors import UsageError
-from harness.commands import model_parts, options, prediction_file
+from harness.commands import model_parts, options, prediction_file, tables
 from harness.sessions import session as sessions
 from harness.sessions.model_points import VALIDATION
 from harness.sites import simulated
@@ -34,6 +34,9 @@ def validate_model(
     against: Annotated[
         Path | None, typer.Option("--against", metavar="FILE", help="Such a file, from before SESSION was measured.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The comparison as Markdown, every point in it.")
+    ] = None,
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
 ) -> int:
     """Hold predictions against measurements: the error of each point, and the order of the variants.
@@ -45,20 +48,24 @@ def validate_model(
     """
     if sum(map(bool, (predict, measure, names))) != 1:
         raise UsageError("One of three is wanted: --predict FILE, --measure, or the sessions that were measured.")
+    if out and not names:
+        raise UsageError("--out is for the comparison: it wants the sessions that were measured.")
     if predict:
         return _predict(predict)
     if measure:
         measured, status = model_parts.measure(VALIDATION, settings, "validation")
         print(f"measured: {' '.join(measured)}")
         return status
-    return _compare([sessions.load(name) for name in names], prediction_file.read(against) if against else None)
+    return _compare([sessions.load(name) for name in names], prediction_file.read(against) if against else None, out)
 
 
-def _compare(found: list[sessions.Session], earlier: prediction_file.Predictions | None) -> int:
-    from analysis.models.validate import judge, pair, totals  # noqa: PLC0415 - a second of imports
+def _compare(found: list[sessions.Session], earlier: prediction_file.Predictions | None, out: Path | None) -> int:
+    from analysis.documents.model_errors import page  # noqa: PLC0415 - a second of imports
+    from analysis.models.validate import judge, pair, totals  # noqa: PLC0415
     from analysis.records.load import load  # noqa: PLC0415
 
     points: list[Compared] = []
+    sources = []
     for session in found:
         measured = load([session.path])
         if measured.simulated(session.name):
@@ -66,9 +73,16 @@ def _compare(found: list[sessions.Session], earlier: prediction_file.Predictions
         if earlier:
             earlier.must_be_older(session.name, measured)
         points += pair(earlier.points if earlier else _simulated(measured), totals(measured))
-    if earlier:
-        print(earlier.words())
-    _print(judge(points))
+        sources += measured.sessions
+    verdict = judge(sorted(points, key=lambda point: point.key))
+    said = (
+        earlier.words() if earlier else f"model {simulation.folder().name}, with the work that was done at each point"
+    )
+    if out:
+        tables.write(page(verdict, [said], sources), out)
+        return 0
+    print(said)
+    _print(verdict)
     return 0
 
 
@@ -113,6 +127,7 @@ def _predict(path: Path) -> int:
 
 
 def _print(verdict: Verdict) -> None:
+    from analysis.documents.model_errors import order_words  # noqa: PLC0415
     from analysis.text_table import plain  # noqa: PLC0415
 
     columns = ["study", "MPI", "ranks", "point", "variant", "predicted ms", "measured ms", "95 % of launches", "error"]
@@ -120,10 +135,7 @@ def _print(verdict: Verdict) -> None:
     for part, error in verdict.errors.items():
         print(f"{part}: median error {100 * error:.1f} %")
     print(f"all {len(verdict.points)} points: median error {100 * verdict.error:.1f} %")
-    share = f" ({100 * verdict.in_order / verdict.pairs:.0f} %)" if verdict.pairs else ""
-    print(
-        f"order of two variants that the measurement tells apart: right in {verdict.in_order} of {verdict.pairs}{share}"
-    )
+    print(order_words(verdict))
     for pair in verdict.wrong:
         print(f"  wrong: {pair}")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.benchmarks.synthetic import USUAL, Synthetic
+from analysis.documents.model_errors import page
 from analysis.models.medians import Number
 from analysis.models.validate import judge, pair, totals
 from analysis.records.load import load
@@ -80,6 +81,21 @@ def test_the_errors_are_those_of_the_file(measured: Path, tmp_path: Path, monkey
     assert verdict.error == pytest.approx(0.1)
     assert (verdict.pairs, verdict.in_order) == (1, 1)
     assert set(verdict.errors) == {"mpich", "overlap-ratio", "2 ranks"}
+
+
+def test_the_document_has_every_point(measured: Path, tmp_path: Path) -> None:
+    times = totals(load([measured]))
+    verdict = judge(pair({key: number.scaled(1.1) for key, number in times.items()}, times))
+    text = page(verdict, ["made up"], load([measured]).sessions)
+    rows = [line for line in text.splitlines() if line.startswith("| overlap-ratio | mpich | 2 |")]
+    assert len(rows) == 1 and rows[0].count("+10 %") == 2, "a row a point, a cell a variant"
+    assert "| all 2 points | 10.0 % |" in text and "right in 1 of 1 (100 %)." in text
+    assert "- session measured: " in text
+
+
+def test_only_a_comparison_has_a_document(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["validate-model", "--measure", "--out", str(tmp_path / "page.md")]) == 2
+    assert "--out is for the comparison" in capsys.readouterr().err
 
 
 def test_a_wrong_order_is_named(measured: Path) -> None:
