@@ -15,7 +15,8 @@ from analysis.text_table import markdown
 HEAD = """# Predicted, then measured
 
 Written by `./bench validate-model`. Whole times in ms: predicted / measured [95 % of the launches], and the error
-relative to what was measured. The medians are of the errors without their signs. `compute=sleep`: the computation was slept.
+relative to what was measured. The medians are of the errors without their signs. With `compute=sleep` the computation
+was slept.
 """
 
 

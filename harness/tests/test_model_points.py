@@ -83,7 +83,7 @@ def test_the_errors_are_those_of_the_file(measured: Path, tmp_path: Path, monkey
     assert set(verdict.errors) == {"mpich", "overlap-ratio", "2 ranks"}
 
 
-def test_the_document_has_every_point(measured: Path, tmp_path: Path) -> None:
+def test_the_document_has_every_point(measured: Path) -> None:
     times = totals(load([measured]))
     verdict = judge(pair({key: number.scaled(1.1) for key, number in times.items()}, times))
     text = page(verdict, ["made up"], load([measured]).sessions)
@@ -91,6 +91,16 @@ def test_the_document_has_every_point(measured: Path, tmp_path: Path) -> None:
     assert len(rows) == 1 and rows[0].count("+10 %") == 2, "a row a point, a cell a variant"
     assert "| all 2 points | 10.0 % |" in text and "right in 1 of 1 (100 %)." in text
     assert "- session measured: " in text
+
+
+def test_the_page_is_what_the_kept_sessions_say(tmp_path: Path) -> None:
+    kept = [str(ROOT / "results" / "reference" / f"validation-{ranks}") for ranks in (2, 4, 8)]
+    file = ROOT / "results" / "predictions" / "vcluster-2.json"
+    assert main(["validate-model", *kept, "--against", str(file), "--out", str(tmp_path / "page.md")]) == 0
+    made = [line for line in (tmp_path / "page.md").read_text().splitlines() if line.startswith(("|", "Order", "- w"))]
+    page = (ROOT / "docs" / "measured" / "model-validation.md").read_text().splitlines()
+    assert len(made) > 120
+    assert [line for line in page if line.startswith(("|", "Order", "- w"))] == made
 
 
 def test_only_a_comparison_has_a_document(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
