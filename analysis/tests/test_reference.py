@@ -19,14 +19,16 @@ from analysis.report.report import pictures
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 # One that was kept for its trace has no bare, beside which a figure would put anything; the engine's costs have no
-# study; each of the sessions of SCALING has one number of ranks, and their figure is of all of them.
-SCALING = "scaling"
+# study; each of the sessions of SCALING has one number of ranks, and their figure is of all of them; what a model had
+# predicted has a page in place of figures, held by harness/tests/test_model_points.py.
+SCALING, PREDICTED = "scaling", "validation-"
 SESSIONS = sorted(
     str(file.parent.relative_to(REFERENCE))
     for file in REFERENCE.rglob("session.json")
     if not file.with_name(beside.KEPT).exists()
     and not file.with_name("costs").exists()
     and file.parent.parent != REFERENCE / SCALING
+    and not file.parent.name.startswith(PREDICTED)
 )
 # Those of the applications are decided for their page too (test_applications_page); with --full all are drawn.
 SOME = ("applications/npb", "applications/fft-two-nodes")
