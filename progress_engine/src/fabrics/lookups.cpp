@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "fabrics/libfabric.hpp"
@@ -82,8 +83,7 @@ struct Library {
 };
 
 bool holds(const dl_phdr_info& info, std::uintptr_t address) {
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const auto& segment = info.dlpi_phdr[i];
+  for (const auto& segment : std::span(info.dlpi_phdr, info.dlpi_phnum)) {
     const auto begin = info.dlpi_addr + segment.p_vaddr;
     if (segment.p_type == PT_LOAD && address >= begin && address < begin + segment.p_memsz) return true;
   }
@@ -99,8 +99,7 @@ int look_at(dl_phdr_info* info, std::size_t /*size*/, void* searched) {
   auto& search = *static_cast<Search*>(searched);
   if (!info->dlpi_name || !*info->dlpi_name || !holds(*info, search.address)) return 0;  // nameless: the program
   search.found.base = info->dlpi_addr;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const auto& segment = info->dlpi_phdr[i];
+  for (const auto& segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
     const auto begin = info->dlpi_addr + segment.p_vaddr;
     if (segment.p_type == PT_DYNAMIC) search.found.dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
     if (segment.p_type == PT_GNU_RELRO) {
