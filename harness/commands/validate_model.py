@@ -60,7 +60,7 @@ def validate_model(
 
 
 def _compare(found: list[sessions.Session], earlier: prediction_file.Predictions | None, out: Path | None) -> int:
-    from analysis.documents.model_errors import page  # noqa: PLC0415 - a second of imports
+    from analysis.models.document import page  # noqa: PLC0415 - a second of imports
     from analysis.models.validate import judge, pair, totals  # noqa: PLC0415
     from analysis.records.load import load  # noqa: PLC0415
 
@@ -127,7 +127,7 @@ def _predict(path: Path) -> int:
 
 
 def _print(verdict: Verdict) -> None:
-    from analysis.documents.model_errors import order_words  # noqa: PLC0415
+    from analysis.models.document import order_words  # noqa: PLC0415
     from analysis.text_table import plain  # noqa: PLC0415
 
     columns = ["study", "MPI", "ranks", "point", "variant", "predicted ms", "measured ms", "95 % of launches", "error"]

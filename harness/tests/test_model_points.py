@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.benchmarks.synthetic import USUAL, Synthetic
-from analysis.documents.model_errors import page
+from analysis.models.document import page
 from analysis.models.medians import Number
 from analysis.models.validate import judge, pair, totals
 from analysis.records.load import load

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -83,11 +84,10 @@ struct Library {
 };
 
 bool holds(const dl_phdr_info& info, std::uintptr_t address) {
-  for (const auto& segment : std::span(info.dlpi_phdr, info.dlpi_phnum)) {
+  return std::ranges::any_of(std::span(info.dlpi_phdr, info.dlpi_phnum), [&](const auto& segment) {
     const auto begin = info.dlpi_addr + segment.p_vaddr;
-    if (segment.p_type == PT_LOAD && address >= begin && address < begin + segment.p_memsz) return true;
-  }
-  return false;
+    return segment.p_type == PT_LOAD && address >= begin && address < begin + segment.p_memsz;
+  });
 }
 
 struct Search {
