@@ -414,6 +414,22 @@ MENDS = (
         "engine_model_tests:WeightInterleavings.*",
     ),
     Mend(
+        "a parked engine: of several threads each asks it",
+        (
+            Edit(
+                "src/core/activity.hpp",
+                "limit == 0 || several_.load(std::memory_order_relaxed) || progress_users() > 0",
+                "limit == 0 || progress_users() > 0",
+            ),
+        ),
+        "engine_unit_tests:Activity.ItAsksFor*",
+    ),
+    Mend(
+        "Intel MPI asks for a version of fi_fabric",
+        (Edit("src/fabrics/lookups.cpp", 'if (name == "dlvsym")', 'if (name == "no_dlvsym")'),),
+        "engine_unit_tests:Lookups.OfAVersion*",
+    ),
+    Mend(
         "the bell: each start of a persistent request",
         (Edit(CALL_CPP, "    ring_again(partner);\n"),),
         "test_bell.py -k persistent",
