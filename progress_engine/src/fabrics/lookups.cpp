@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -83,31 +82,21 @@ struct Library {
   }
 };
 
-bool holds(const dl_phdr_info& info, std::uintptr_t address) {
-  return std::ranges::any_of(std::span(info.dlpi_phdr, info.dlpi_phnum), [&](const auto& segment) {
-    const auto begin = info.dlpi_addr + segment.p_vaddr;
-    return segment.p_type == PT_LOAD && address >= begin && address < begin + segment.p_memsz;
-  });
-}
-
-struct Search {
-  std::uintptr_t address;
-  Library found;
-};
-
-int look_at(dl_phdr_info* info, std::size_t /*size*/, void* searched) {
-  auto& search = *static_cast<Search*>(searched);
-  if (!info->dlpi_name || !*info->dlpi_name || !holds(*info, search.address)) return 0;  // nameless: the program
-  search.found.base = info->dlpi_addr;
-  for (const auto& segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
-    const auto begin = info->dlpi_addr + segment.p_vaddr;
-    if (segment.p_type == PT_DYNAMIC) search.found.dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
-    if (segment.p_type == PT_GNU_RELRO) {
-      search.found.read_only = begin;
-      search.found.read_only_end = begin + segment.p_memsz;
-    }
+// Without a dynamic section if no library holds `code`: the program itself has no name.
+Library library_of(const void* code) {
+  Dl_info info{};
+  link_map* map = nullptr;
+  if (!code || dladdr1(code, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || !map || !*map->l_name)
+    return {};
+  Library library{.base = map->l_addr, .dynamic = map->l_ld};
+  const auto& header = *static_cast<const ElfW(Ehdr)*>(info.dli_fbase);
+  const auto begin = reinterpret_cast<std::uintptr_t>(info.dli_fbase) + header.e_phoff;
+  for (const auto& segment : std::span(reinterpret_cast<const ElfW(Phdr)*>(begin), header.e_phnum)) {
+    if (segment.p_type != PT_GNU_RELRO) continue;
+    library.read_only = library.base + segment.p_vaddr;
+    library.read_only_end = library.read_only + segment.p_memsz;
   }
-  return 1;
+  return library;
 }
 
 void change(const Library& library, std::uintptr_t place, void* function) {
@@ -152,10 +141,10 @@ void* pe_answer_dlvsym(void* handle, const char* name, const char* version) {
 namespace progress_engine {
 
 void answer_lookups_of(const void* code) {
-  Search search{.address = reinterpret_cast<std::uintptr_t>(code), .found = {}};
-  if (!code || dl_iterate_phdr(look_at, &search) == 0 || !search.found.dynamic) return;
-  change_lookups(search.found, DT_JMPREL, DT_PLTRELSZ);
-  change_lookups(search.found, DT_RELA, DT_RELASZ);
+  const Library library = library_of(code);
+  if (!library.dynamic) return;
+  change_lookups(library, DT_JMPREL, DT_PLTRELSZ);
+  change_lookups(library, DT_RELA, DT_RELASZ);
 }
 
 }  // namespace progress_engine
