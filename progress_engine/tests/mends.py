@@ -23,7 +23,8 @@ from harness.base import git
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 
-from .mends_table import MENDS, Edit, Mend
+from .mend import Edit, Mend
+from .mends_table import MENDS
 
 COPY = ROOT / "build" / "mends" / "source"
 ENGINE = ("progress_engine", "progress-run", "progress-info")

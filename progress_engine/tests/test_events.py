@@ -53,7 +53,7 @@ def installed(name: str) -> Mpi:
         Case("mpich", "sockets"),
         Case("mpich", "ucx"),
         Case("mpich", "libfabric", tuple(OFI.items())),
-        Case("intel-mpi", "libfabric"),  # asks dlsym for it
+        Case("intel-mpi", "libfabric"),  # asks dlvsym for it
         Case("mpich", "none"),
     ],
     ids=str,

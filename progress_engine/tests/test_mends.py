@@ -10,8 +10,9 @@ import pytest
 
 from harness.base.mpis import MPIS
 
+from .mend import Mend
 from .mends import SOME_RAN
-from .mends_table import MENDS, Mend
+from .mends_table import MENDS
 
 ENGINE = Path(__file__).resolve().parent.parent
 
