@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from harness.base.errors import UsageError
+from harness.commands import tables
 from harness.sessions import session as sessions
 
 
@@ -46,13 +46,5 @@ def compare(
     if out is None:
         print(text)
     else:
-        _write(out, text)
+        tables.write_whole(text + "\n", out, "--out")
     return comparison.status
-
-
-def _write(out: Path, text: str) -> None:
-    """Not a Failure where it cannot be: status 1 means a regression."""
-    try:
-        out.write_text(text + "\n")
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written ({error.strerror}); give a file in a folder that exists.") from error

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from harness.base import git, simulation
 from harness.base.errors import UsageError
+from harness.commands import tables
 from harness.sessions.session import utc_now
 
 if TYPE_CHECKING:
@@ -69,13 +70,11 @@ def write(path: Path, model: Path, predicted: Mapping[Key, Number], left_out: li
         "left_out": left_out,
         "predictions": to_json(predicted),
     }
-    partial = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(content, indent=1) + "\n")
-        partial.replace(path)
     except OSError as error:
         raise UsageError(f"--predict {path} cannot be written ({error.strerror}).") from error
+    tables.write_whole(json.dumps(content, indent=1) + "\n", path, "--predict")
 
 
 def read(path: Path) -> Predictions:

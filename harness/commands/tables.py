@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.base.errors import UsageError
 from harness.sessions import session as sessions
 from harness.sessions.request import parse_list
 
@@ -47,4 +48,17 @@ def write(text: str, out: Path | None) -> None:
     if out is None:
         print(text)
     else:
-        out.write_text(text)
+        write_whole(text, out, "--out")
+
+
+def write_whole(text: str, path: Path, option: str) -> None:
+    """Into a file, whole or not at all; UsageError, with the option that named it, where it cannot be written."""
+    special = path.exists() and not path.is_file()  # /dev/stdout, which no rename may replace
+    partial = path if special else path.with_name(f".{path.name}.part")
+    try:
+        partial.write_text(text)
+        if not special:
+            partial.replace(path)
+    except OSError as error:
+        said = f"{option} {path} cannot be written ({error.strerror}); give a file in a folder that exists."
+        raise UsageError(said) from error

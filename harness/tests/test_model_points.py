@@ -108,6 +108,14 @@ def test_only_a_comparison_has_a_document(capsys: pytest.CaptureFixture[str], tm
     assert "--out is for the comparison" in capsys.readouterr().err
 
 
+def test_a_document_that_cannot_be_written_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    kept = ROOT / "results" / "reference" / "validation-8"
+    file = ROOT / "results" / "predictions" / "vcluster-2.json"
+    place = tmp_path / "none" / "page.md"
+    assert main(["validate-model", str(kept), "--against", str(file), "--out", str(place)]) == 2
+    assert "page.md cannot be written" in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_wrong_order_is_named(measured: Path) -> None:
     times = totals(load([measured]))
     turned = {key: Number(1 / number.value, 0, 0, "") for key, number in times.items()}
