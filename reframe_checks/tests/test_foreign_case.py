@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -116,6 +117,25 @@ def test_of_several_installations_in_spack_the_one_for_the_mpi_is_taken(
     said = foreign_case.of_mpi(places, "intel", {})
     assert said == "; ".join(f"{place.path} (Spack): it links another MPI, not intel" for place in places)
     assert foreign_case.of_mpi([], "mpich", {}) == ""
+
+
+def test_of_several_folders_of_path_the_one_for_the_mpi_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session of several MPIs has one PATH, with a benchmark built once for each of them."""
+    code, case = CASES["osu-latency"]
+    folders = [tmp_path / name for name in ("for-openmpi", "for-mpich")]
+    for folder in folders:
+        executable(folder / "osu_latency", "#!/bin/sh\n")
+    monkeypatch.setenv("PATH", os.pathsep.join(map(str, [*folders, folders[0]])))
+    places = every(code, case.programs())
+    assert [place.path.parent for place in places] == folders, "each once, in the order of PATH"
+    monkeypatch.setattr(
+        foreign_case, "another_mpi", lambda program, library, _: "" if library in program else "another"
+    )
+    found = foreign_case.of_mpi(places, "mpich", {})
+    assert isinstance(found, Found)
+    assert found.path.parent == folders[1]
 
 
 def test_what_it_asks_its_environment_for(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,8 @@ def find(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | Non
 
 
 def every(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | None = None) -> list[Found]:
-    """The same in each of Spack's installations, which may be one for each MPI, where it is nowhere else."""
+    """The same in each folder of the first kind of place that has it, Spack's installations last: a folder may be one
+    for each MPI. A name counts before a folder: the second name only where no folder has the first."""
     wanted = tuple(names) or code.names
     places = [
         *([(str(folder), "the site's file") for folder in _with_bin((folders or {}).get(code.name))]),
@@ -53,8 +54,9 @@ def every(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | No
     ]
     for path, where in places:
         for name in wanted:
-            if found := shutil.which(name, path=path):
-                return [Found(Path(found).absolute(), where)]
+            tried = (shutil.which(name, path=folder) for folder in path.split(os.pathsep))
+            if found := [Path(program).absolute() for program in tried if program]:
+                return [Found(program, where) for program in dict.fromkeys(found)]
     return _in_spack(code, wanted)
 
 
