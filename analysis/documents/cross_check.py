@@ -225,16 +225,17 @@ def _collective(
     evidence: Evidence, where: dict[str, Any], theirs: pd.DataFrame, ours: pd.DataFrame, what: str, _: int
 ) -> Iterator[Beside]:
     unsure, loose = evidence.state(ours)
-    alone, pure = list(_over_ranks(evidence, ours)), evidence.launches(theirs, "pure_s", "median")
+    of_osu = where["study"].startswith(OSU)
+    alone, pure = list(_over_ranks(evidence, ours, of_osu)), evidence.launches(theirs, "pure_s", "median")
     if pure and alone:
-        slowest, mean = ([launch[index] for launch in alone] for index in (0, 1))
-        yield replace(_compared(where, f"alone: {what}", slowest, mean, pure), unsure=unsure, remark=loose)
+        slowest, as_theirs = ([launch[index] for launch in alone] for index in (0, 1))
+        yield replace(_compared(where, f"alone: {what}", slowest, as_theirs, pure), unsure=unsure, remark=loose)
     else:
         side = "ours" if pure else "theirs"
         yield Uncompared(**where, what=f"alone: {what}", why=f"{side} has no time of the collective alone")
     shares = evidence.launches(theirs, "overlap", "median")
     metrics, why = _metrics(evidence, where, ours)
-    formula = "osu_overlap" if where["study"].startswith(OSU) else "imb_overlap"
+    formula = "osu_overlap" if of_osu else "imb_overlap"
     lacking = [name for name in (formula, "overlap_efficiency") if name not in metrics]
     if not shares or lacking:
         said = f"ours has no {lacking[0]}: {why.get(lacking[0], 'not measured')}" if shares else "theirs prints none"
@@ -256,19 +257,22 @@ def _collective(
                      unsure="; ".join(filter(None, [unsure, _unbalanced(evidence, where, ours)])))  # fmt: skip
 
 
-def _over_ranks(evidence: Evidence, rows: pd.DataFrame) -> Iterator[tuple[Array, Array]]:
-    """Of each launch the collective alone: the slowest rank's median, and as the tools have it the mean over ranks."""
+def _over_ranks(evidence: Evidence, rows: pd.DataFrame, of_osu: bool) -> Iterator[tuple[Array, Array]]:
+    """Of each launch the collective alone: until all ranks are done, by medians; and as the tool has it. To both tools
+    it ends for a rank with its own part, whose mean over iterations OSU takes the mean of over ranks, IMB the largest.
+    """
     for _, ranks in frames.groups(rows, ["launch"]):
         medians, means = [], []
         for row in ranks.index:
             one = ranks.loc[[row]]
             for whole in evidence.launches(one, "comm_s", "median"):
                 closing = evidence.launches(one, "ack_s", "median")
+                own = evidence.launches(one, "own_comm_s", "mean")
                 less = closing[0] if closing else np.zeros(1)
                 medians.append(float(np.median(whole) - np.median(less)))
-                means.append(float(np.mean(whole) - np.mean(less)))
+                means.append(float(np.mean(own[0]) if own else np.mean(whole) - np.mean(less)))
         if medians:
-            yield np.array([max(medians)]), np.array([float(np.mean(means))])
+            yield np.array([max(medians)]), np.array([float(np.mean(means) if of_osu else max(means))])
 
 
 def _mine(evidence: Evidence, where: dict[str, Any], ours: pd.DataFrame) -> pd.DataFrame:

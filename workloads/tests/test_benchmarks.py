@@ -80,7 +80,9 @@ def test_every_collective_brings_what_it_should(mpich_first: Launcher, ranks: in
     result = measure(mpich_first, ranks, "collective-overlap", *points, options=("--max-samples=2", "--warmup=0"))
     assert [line["role"] for line in result.points] == ["root", *["other"] * (ranks - 1)] * len(points)
     for line in result.points:
-        assert set(line["samples"]) == OVERLAP
+        assert set(line["samples"]) == OVERLAP | {"own_comm_s"}
+        for own, whole in zip(line["samples"]["own_comm_s"], line["samples"]["comm_s"], strict=True):
+            assert 0 < own < whole, "a rank's own part ends before the barrier that waits for the others'"
         tested = line["point"].get("test_every", 0) > 0
         assert (max(line["samples"]["test_s"]) > 0) == tested
 
