@@ -39,18 +39,18 @@ class Session:
         study: str,
         variant: str,
         point: dict[str, Any],
-        samples: dict[str, float],
+        samples: dict[str, float | tuple[float, ...]],
         ranks: int = 1,
         launches: int = LAUNCHES,
     ) -> None:
-        """Launches of a study that measure the same but for noise."""
+        """Launches of a study that measure the same but for noise; of several values each rank has one."""
         self.add_all(study, variant, [(point, samples)], ranks, launches)
 
     def add_all(
         self,
         study: str,
         variant: str,
-        measured: list[tuple[dict[str, Any], dict[str, float]]],
+        measured: list[tuple[dict[str, Any], dict[str, float | tuple[float, ...]]]],
         ranks: int = 1,
         launches: int = LAUNCHES,
         noise: float = 0.001,
@@ -67,7 +67,7 @@ class Session:
             bad = {"status": "failed", "reason": "it ran out of memory", "samples": {}}
             lines = [
                 {"point": point, "rank": rank, "status": "ok",
-                 "samples": {name: [value * shift * (1 + 0.001 * self.rng.normal())] * 5
+                 "samples": {name: [of_rank(value, rank) * shift * (1 + 0.001 * self.rng.normal())] * 5
                              for name, value in samples.items()}}
                 | (fields or {}) | (bad if repetition < failed else {})
                 for point, samples in measured
@@ -77,6 +77,10 @@ class Session:
 
     def evidence(self) -> Evidence:
         return Evidence(load([self.folder]))
+
+
+def of_rank(value: float | tuple[float, ...], rank: int) -> float:
+    return value[rank] if isinstance(value, tuple) else value
 
 
 def of(found: list[Comparison], what: str, variant: str = "bare") -> Comparison:
@@ -121,6 +125,28 @@ def test_their_overlap_of_a_thread_that_steals_cycles_is_explained_by_numbers(se
     assert found.ours.value == pytest.approx(0, abs=0.01), "nothing is gained over one after the other"
     assert found.verdict == "agrees", "the difference is one of definition"
     assert found.remark.startswith("the computation takes 2.00 ["), "of that bare needs"
+
+
+@pytest.mark.parametrize(
+    ("study", "point", "pure"),
+    [
+        ("cross-check-osu-ireduce", {"size_bytes": MB}, 0.006),
+        ("cross-check-imb-nonblocking-collectives", {"benchmark": "Ireduce", "size_bytes": MB}, 0.01),
+    ],
+)
+def test_a_root_that_is_done_early_counts_as_the_tool_counts_it(
+    tmp_path: Path, study: str, point: dict[str, Any], pure: float
+) -> None:
+    """OSU prints the mean over ranks of when a rank's own part is done, IMB the last; ours closes with a barrier."""
+    made = Session(tmp_path / "s")
+    ours = {"collective": "ireduce", "size_bytes": MB, "comp_over_comm": 1.0, "work_units": 10}
+    times = {"comm_s": COMM + 0.001, "comp_s": COMP, "comp_in_s": COMP, "total_s": COMM + COMP, "ack_s": 0.001}
+    made.add("cross-check-collectives", "bare", ours, {**times, "own_comm_s": (COMM, 0.002)}, ranks=2)
+    made.add(study, "bare", point, {"overall_s": COMM + COMP, "compute_s": COMP, "pure_s": pure, "overlap": 0.0})
+    alone = of(comparisons(made.evidence()), "alone: ireduce, 1 MB")
+    assert alone.same.value == pytest.approx(pure, rel=0.01)
+    assert alone.verdict == "agrees"
+    assert alone.ours.value == pytest.approx(COMM, rel=0.01), "until the last rank is done, without the barrier itself"
 
 
 def test_imbs_overlap_is_compared_with_what_imb_prints(session: Session) -> None:

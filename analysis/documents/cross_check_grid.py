@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cross-check on one page: what other tools' numbers are of ours, a row an MPI, tool and size, a column a quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.documents.cross_check import AGREES, DIFFERS, IMB, UNLIKE, Comparison
+from analysis.text_table import markdown
+from analysis.words import mpi_title
+
+MARKS = {AGREES: "{}", DIFFERS: "**{}**"}  # all else: it cannot be told
+ALONE, OVERLAP, BETWEEN = "alone: ", "overlap: ", ("latency", "bandwidth")
+
+
+def grid(found: Sequence[Comparison], kind: str, variant: str) -> list[str]:
+    """A Markdown table of one variant: `kind` "alone: " or "overlap: " has a column a collective, "" those between two
+    ranks. A cell is theirs over their formula on our samples, of overlaps the difference in percentage points: plain
+    where they agree, bold where they differ, in brackets where it cannot be told."""
+    mine = [one for one in found if one.variant == variant and not one.unlike and _kind(one) == kind]
+    columns = list(dict.fromkeys(_name(one) for one in mine))
+    rows: dict[tuple[str, str, str], dict[str, str]] = {}
+    for one in mine:
+        tool = "IMB" if one.study.startswith(IMB) else "OSU"
+        size = one.what.rpartition(", ")[2]
+        rows.setdefault((mpi_title(one.mpi), tool, size), {})[_name(one)] = _cell(one)
+    lines = [[*key, *(cells.get(name, "") for name in columns)] for key, cells in rows.items()]
+    return markdown(["MPI", "tool", "size", *columns], lines)
+
+
+def verdicts(found: Sequence[Comparison], kind: str, variant: str) -> dict[str, int]:
+    """How many of such a table's numbers have each verdict."""
+    mine = [one.verdict for one in found if one.variant == variant and _kind(one) == kind and one.verdict != UNLIKE]
+    return {verdict: mine.count(verdict) for verdict in dict.fromkeys(mine)}
+
+
+def _kind(one: Comparison) -> str:
+    return next((kind for kind in (ALONE, OVERLAP) if one.what.startswith(kind)), "")
+
+
+def _name(one: Comparison) -> str:
+    return one.what.removeprefix(_kind(one)).rpartition(", ")[0]
+
+
+def _cell(one: Comparison) -> str:
+    text = f"{one.of_same.value:.0f}" if one.overlap else f"{one.of_same.value:.2f}"
+    return MARKS.get(one.verdict, "({})").format(text)
