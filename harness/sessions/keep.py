@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Keep a session in the repository, with every sample, as what a page or a notebook rests on:
 
-    .venv/bin/python -m harness.sessions.keep results/latest results/reference/fft-two-nodes [--drawn] [STUDY ...]
+    .venv/bin/python -m harness.sessions.keep results/latest results/reference/fft-two-nodes [--drawn] [--failed] [STUDY ...]
 
 Copied are its facts, calibration, nodes and records, of the named studies if any are named, and what a gate, a race of
 ./bench tune, ./bench engine-costs or `analysis.benchmarks.beside --keep` left there; with --drawn its figures and
-report, too. Paths in this checkout become relative, so that nothing tells where it was.
+report, too; with --failed also a session with points that failed, where that is a finding. Paths in this checkout become
+relative, so that nothing tells where it was.
 """
 
 from __future__ import annotations
@@ -25,13 +26,17 @@ DRAWN = ("figures", "report.html")
 TEXTS = (".json", ".jsonl", ".html", ".csv", ".svg", ".md", ".txt", ".xml", ".conf", ".env", "")
 
 
-def keep(session: Path, folder: Path, drawn: bool = False, studies: tuple[str, ...] = ()) -> None:
+def keep(
+    session: Path, folder: Path, drawn: bool = False, studies: tuple[str, ...] = (), failed: bool = False
+) -> None:
     """Copy it to a new folder; UsageError where there is no whole session or the folder exists."""
     facts = session / "session.json"
     if not facts.is_file():
         raise UsageError(f"{session} is no session: it has no session.json.")
-    if (state := json.loads(facts.read_text())["state"]) != "complete":
-        raise UsageError(f"{session} is {state}: only a complete session is kept.")
+    wanted = ("complete", "incomplete") if failed else ("complete",)
+    if (state := json.loads(facts.read_text())["state"]) not in wanted:
+        but = "; with points that failed, --failed keeps it" if state == "incomplete" else ""
+        raise UsageError(f"{session} is {state}: only a complete session is kept{but}.")
     if folder.exists():
         raise UsageError(f"{folder} exists: remove it first, or name another folder.")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -73,9 +78,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="a new one")
     parser.add_argument("studies", nargs="*", metavar="STUDY", help="these only")
     parser.add_argument("--drawn", action="store_true", help="with its figures and its report")
+    parser.add_argument("--failed", action="store_true", help="though points failed")
     asked = parser.parse_args(arguments)
     try:
-        keep(asked.session.resolve(), asked.folder, asked.drawn, tuple(asked.studies))
+        keep(asked.session.resolve(), asked.folder, asked.drawn, tuple(asked.studies), asked.failed)
     except UsageError as error:
         print(f"keep: {error}", file=sys.stderr)
         return 2

@@ -51,6 +51,19 @@ def test_what_a_gate_a_race_or_the_costs_left_stays(session: Path, tmp_path: Pat
     assert (tmp_path / "kept" / folder / file).read_text() == "of build"
 
 
+def test_points_that_failed_are_kept_only_where_that_is_asked_for(
+    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = json.loads((session / "session.json").read_text()) | {"state": "incomplete"}
+    (session / "session.json").write_text(json.dumps(facts))
+    assert main([str(session), str(tmp_path / "kept")]) == 2
+    assert "is incomplete: only a complete session is kept; with points that failed, --failed" in capsys.readouterr().err
+    assert main([str(session), str(tmp_path / "kept"), "--failed"]) == 0
+    assert json.loads((tmp_path / "kept/session.json").read_text())["state"] == "incomplete"
+    (session / "session.json").write_text(json.dumps(facts | {"state": "running"}))
+    assert main([str(session), str(tmp_path / "another"), "--failed"]) == 2
+
+
 def test_some_studies_and_what_was_drawn(session: Path, tmp_path: Path) -> None:
     assert main([str(session), str(tmp_path / "kept"), "nas", "--drawn"]) == 0
     assert kept(tmp_path / "kept") == ["records/nas.vcluster.mpich.000.bare.jsonl", "report.html", "session.json"]
