@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cross-check on one page: what other tools' numbers are of ours, a row an MPI, tool and size, a column a quantity."""
+"""The cross-check on one page: what other tools' numbers are of ours, a row an MPI, tool and size."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.documents.cross_check import AGREES, DIFFERS, IMB, UNLIKE, Comparison
+from analysis.documents.cross_check import AGREES, DIFFERS, IMB, Comparison
 from analysis.text_table import markdown
 from analysis.words import mpi_title
 
@@ -21,21 +21,33 @@ def grid(found: Sequence[Comparison], kind: str, variant: str) -> list[str]:
     columns = list(dict.fromkeys(_name(one) for one in mine))
     rows: dict[tuple[str, str, str], dict[str, str]] = {}
     for one in mine:
-        tool = "IMB" if one.study.startswith(IMB) else "OSU"
         size = one.what.rpartition(", ")[2]
-        rows.setdefault((mpi_title(one.mpi), tool, size), {})[_name(one)] = _cell(one)
+        rows.setdefault((mpi_title(one.mpi), _tool(one), size), {})[_name(one)] = _cell(one)
     lines = [[*key, *(cells.get(name, "") for name in columns)] for key, cells in rows.items()]
     return markdown(["MPI", "tool", "size", *columns], lines)
 
 
-def verdicts(found: Sequence[Comparison], kind: str, variant: str) -> dict[str, int]:
-    """How many of such a table's numbers have each verdict."""
-    mine = [one.verdict for one in found if one.variant == variant and _kind(one) == kind and one.verdict != UNLIKE]
-    return {verdict: mine.count(verdict) for verdict in dict.fromkeys(mine)}
+def own_thread(found: Sequence[Comparison], size: str) -> list[str]:
+    """A Markdown table of overlaps at one size, bare beside the MPI's own progress thread, a row an MPI, tool and
+    collective: what the tool prints, and our efficiency."""
+    variants = ("bare", "mpi-async")
+    rows: dict[tuple[str, str, str], dict[str, str]] = {}
+    for one in found:
+        if one.overlap and one.what.endswith(f", {size}"):
+            key = (mpi_title(one.mpi), _tool(one), _name(one))
+            printed = f"{one.theirs.value:.0f} % / {one.ours.value:.2f} [{one.ours.low:.2f}, {one.ours.high:.2f}]"
+            rows.setdefault(key, {})[one.variant] = printed
+    whole = {key: cells for key, cells in rows.items() if set(variants) <= cells.keys()}
+    lines = [[*key, *(cells[variant] for variant in variants)] for key, cells in sorted(whole.items())]
+    return markdown(["MPI", "tool", "collective", "bare", "with its thread"], lines)
 
 
 def _kind(one: Comparison) -> str:
     return next((kind for kind in (ALONE, OVERLAP) if one.what.startswith(kind)), "")
+
+
+def _tool(one: Comparison) -> str:
+    return "IMB" if one.study.startswith(IMB) else "OSU"
 
 
 def _name(one: Comparison) -> str:

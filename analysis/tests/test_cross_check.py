@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from analysis.evidence import Evidence
 from analysis.records.load import load
 
 LAUNCHES, MB = 6, 1 << 20
+Measured = float | tuple[float, ...]  # on all ranks, or on each
 COMM, COMP = 0.01, 0.01
 # A progress thread of the MPI's own takes the core that computes: the computation beside it takes twice as long, and
 # the communication is over when it ends.
@@ -39,7 +41,7 @@ class Session:
         study: str,
         variant: str,
         point: dict[str, Any],
-        samples: dict[str, float | tuple[float, ...]],
+        samples: Mapping[str, Measured],
         ranks: int = 1,
         launches: int = LAUNCHES,
     ) -> None:
@@ -50,7 +52,7 @@ class Session:
         self,
         study: str,
         variant: str,
-        measured: list[tuple[dict[str, Any], dict[str, float | tuple[float, ...]]]],
+        measured: Sequence[tuple[dict[str, Any], Mapping[str, Measured]]],
         ranks: int = 1,
         launches: int = LAUNCHES,
         noise: float = 0.001,
@@ -79,7 +81,7 @@ class Session:
         return Evidence(load([self.folder]))
 
 
-def of_rank(value: float | tuple[float, ...], rank: int) -> float:
+def of_rank(value: Measured, rank: int) -> float:
     return value[rank] if isinstance(value, tuple) else value
 
 

@@ -30,14 +30,16 @@ SESSIONS = sorted(
     and file.parent.parent != REFERENCE / SCALING
     and not file.parent.name.startswith(PREDICTED)
 )
-# Those of the applications are decided for their page too (test_applications_page); with --full all are drawn.
-SOME = ("applications/npb", "applications/fft-two-nodes")
+# Those of the applications and the cross-check have many points, and are read for their pages, too; with --full all are
+# drawn.
+LONG = ("applications/", "cross-check-")
+SOME = ("applications/npb", "applications/fft-two-nodes", "cross-check-ping-pong")
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[] if name in SOME or not name.startswith("applications/") else pytest.mark.full)
+        pytest.param(name, marks=[] if name in SOME or not name.startswith(LONG) else pytest.mark.full)
         for name in SESSIONS
     ],
 )

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Keep a session in the repository, with every sample, as what a page or a notebook rests on:
 
-    .venv/bin/python -m harness.sessions.keep results/latest results/reference/fft-two-nodes [--drawn] [--failed] [STUDY ...]
+    .venv/bin/python -m harness.sessions.keep results/latest results/reference/fft [--drawn] [--failed] [STUDY ...]
 
 Copied are its facts, calibration, nodes and records, of the named studies if any are named, and what a gate, a race of
 ./bench tune, ./bench engine-costs or `analysis.benchmarks.beside --keep` left there; with --drawn its figures and
-report, too; with --failed also a session with points that failed, where that is a finding. Paths in this checkout become
-relative, so that nothing tells where it was.
+report, too; with --failed also a session with points that failed, where that is a finding. Paths in this checkout
+become relative, so that nothing tells where it was.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ DRAWN = ("figures", "report.html")
 TEXTS = (".json", ".jsonl", ".html", ".csv", ".svg", ".md", ".txt", ".xml", ".conf", ".env", "")
 
 
-def keep(
-    session: Path, folder: Path, drawn: bool = False, studies: tuple[str, ...] = (), failed: bool = False
-) -> None:
+def keep(session: Path, folder: Path, drawn: bool = False, studies: tuple[str, ...] = (), failed: bool = False) -> None:
     """Copy it to a new folder; UsageError where there is no whole session or the folder exists."""
     facts = session / "session.json"
     if not facts.is_file():

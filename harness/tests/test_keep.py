@@ -57,7 +57,8 @@ def test_points_that_failed_are_kept_only_where_that_is_asked_for(
     facts = json.loads((session / "session.json").read_text()) | {"state": "incomplete"}
     (session / "session.json").write_text(json.dumps(facts))
     assert main([str(session), str(tmp_path / "kept")]) == 2
-    assert "is incomplete: only a complete session is kept; with points that failed, --failed" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "is incomplete: only a complete session is kept; with points that failed, --failed keeps it" in said
     assert main([str(session), str(tmp_path / "kept"), "--failed"]) == 0
     assert json.loads((tmp_path / "kept/session.json").read_text())["state"] == "incomplete"
     (session / "session.json").write_text(json.dumps(facts | {"state": "running"}))

@@ -165,16 +165,21 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     """Each program's best preset; SPEC's own codes are a figure of their own, since they are estimates."""
     recorded = CHAPTER.recorded(evidence.records)
     drawn = []
-    best = [value for study in recorded for value in BestPreset(WHOLE)(evidence, study)]
-    if any(math.isfinite(value.interval.value) for value in best):
+    best = [(study, value) for study in recorded for value in BestPreset(WHOLE)(evidence, study)]
+    if any(math.isfinite(value.interval.value) for _, value in best):
         title = "The open substitute of SPEC MPI2007, each program under its best preset"
         formula = "whole time under the best preset over that under bare (less than 1 is faster)"
         one = intervals.draw("spec_substitute", title, formula, "time / bare", {BASE: 1.0}, _frame(best), provenance)
         one.found = _mapping(recorded)
         drawn.append(one)
     licensed = [name for name in recorded if name.startswith(LICENSED)]
-    theirs = [value for name in licensed for preset in PRESETS for value in Ratio(OWN, preset, BASE)(evidence, name)]
-    if any(math.isfinite(value.interval.value) for value in theirs):
+    theirs = [
+        (study, value)
+        for study in licensed
+        for preset in PRESETS
+        for value in Ratio(OWN, preset, BASE)(evidence, study)
+    ]
+    if any(math.isfinite(value.interval.value) for _, value in theirs):
         title = "SPEC MPI2007: estimates, no compliant runs"
         formula = "a code's reported time under a variant over that under bare (less than 1 is faster)"
         drawn.append(
@@ -183,13 +188,15 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     return drawn
 
 
-def _frame(values: Sequence[Value]) -> pd.DataFrame:
+def _frame(values: Sequence[tuple[str, Value]]) -> pd.DataFrame:
+    """A row a value, which the report finds the raw records of by its study, session, system, MPI and variant."""
     return pd.DataFrame(
-        {"label": value.point.partition(" (")[0], "mpi": value.mpi, "variant": value.variant or BASE}
+        {"study": study, "session": value.session, "system": value.system}
+        | {"label": value.point.partition(" (")[0], "mpi": value.mpi, "variant": value.variant or BASE}
         | {"value": value.interval.value, "low": value.interval.low, "high": value.interval.high}
         | {"interval": value.interval.kind, "status": "ok" if math.isfinite(value.interval.value) else "failed"}
         | {"reason": value.caveat}
-        for value in values
+        for study, value in values
         if not value.caveat.endswith(NOT_RUN)
     )
 
