@@ -303,7 +303,10 @@ def _draw_ratio(part: pd.DataFrame, size: float, provenance: str, system: Any) -
 
 
 def _ratio_panel(axes: Axes, part: pd.DataFrame) -> bool:
-    """One MPI and pattern; True if a cross was drawn."""
+    """One MPI and pattern; True if a cross was drawn. Empty where none of several sessions has this pattern of it."""
+    if not len(part):
+        axes.set_axis_off()
+        return False
     part = part.assign(x=measured_ratio(part)).sort_values("x")
     x = np.array(sorted(part["x"].unique()), dtype=float)
     fine = np.geomspace(x.min() / 1.1, x.max() * 1.1, 100)
