@@ -1,36 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Other tools' numbers beside ours, as a table: `.venv/bin/python -m analysis.cross_check [--short] SESSION...`
 
-`--short` prints what theirs are of ours alone, a table a variant and kind of number. Ends with status 1 where nothing
-could be compared.
+Ends with status 1 where nothing could be compared, with 2 where there is no such session.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.documents.cross_check import comparisons, document
-from analysis.documents.cross_check_grid import ALONE, OVERLAP, grid
+from analysis.documents.cross_check import Comparison, comparisons, document
+from analysis.documents.cross_check_grid import KINDS, grid
+from analysis.errors import UsageError
 from analysis.evidence import Evidence
 from analysis.records.load import load
-
-SHORT = "--short"
 
 
 def main(arguments: Sequence[str]) -> int:
     """0 where there is a comparison."""
-    evidence = Evidence(load([Path(session) for session in arguments if session != SHORT]))
+    parser = argparse.ArgumentParser(description="Other tools' numbers beside ours.")
+    parser.add_argument("sessions", nargs="+", type=Path, metavar="SESSION")
+    parser.add_argument("--short", action="store_true", help="what theirs are of ours, a table a variant and kind")
+    asked = parser.parse_args(arguments)
+    try:
+        evidence = Evidence(load(asked.sessions))
+    except UsageError as error:
+        print(f"cross_check: {error}", file=sys.stderr)
+        return 2
     found = comparisons(evidence)
-    if SHORT in arguments:
-        for variant in dict.fromkeys(one.variant for one in found):
-            for kind in ("", ALONE, OVERLAP):
-                print("\n".join([f"{variant}, {kind.rstrip(': ') or 'between two ranks'}", "",
-                                 *grid(found, kind, variant), ""]))  # fmt: skip
-    else:
-        print(document(evidence))
+    print(short(found) if asked.short else document(evidence))
     return 0 if found else 1
+
+
+def short(found: Sequence[Comparison]) -> str:
+    """Every variant's tables."""
+    lines = []
+    for variant in dict.fromkeys(one.variant for one in found):
+        for kind, words in KINDS.items():
+            lines += [f"{variant}, {words}:", "", *grid(found, kind, variant), ""]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

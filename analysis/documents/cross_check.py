@@ -29,6 +29,7 @@ from analysis.words import bytes_text, mpi_title, seconds_text
 PREFIX = "cross-check-"
 LATENCY, COLLECTIVES = f"{PREFIX}latency", f"{PREFIX}collectives"
 IMB, OSU = f"{PREFIX}imb-", f"{PREFIX}osu-"
+ALONE, OVERLAP = "alone: ", "overlap: "  # before a collective's name and size
 POINT_TO_POINT = ("pingpong", "latency", "bw")
 WINDOW = 64  # messages that osu_bw has under way at once
 WITHIN, POINTS = 0.05, 5.0
@@ -63,7 +64,7 @@ class Comparison(Number):
 
     @property
     def overlap(self) -> bool:
-        return self.what.startswith("overlap")
+        return self.what.startswith(OVERLAP)
 
     @property
     def verdict(self) -> str:
@@ -229,17 +230,17 @@ def _collective(
     alone, pure = list(_over_ranks(evidence, ours, of_osu)), evidence.launches(theirs, "pure_s", "median")
     if pure and alone:
         slowest, as_theirs = ([launch[index] for launch in alone] for index in (0, 1))
-        yield replace(_compared(where, f"alone: {what}", slowest, as_theirs, pure), unsure=unsure, remark=loose)
+        yield replace(_compared(where, f"{ALONE}{what}", slowest, as_theirs, pure), unsure=unsure, remark=loose)
     else:
         side = "ours" if pure else "theirs"
-        yield Uncompared(**where, what=f"alone: {what}", why=f"{side} has no time of the collective alone")
+        yield Uncompared(**where, what=f"{ALONE}{what}", why=f"{side} has no time of the collective alone")
     shares = evidence.launches(theirs, "overlap", "median")
     metrics, why = _metrics(evidence, where, ours)
     formula = "osu_overlap" if of_osu else "imb_overlap"
     lacking = [name for name in (formula, "overlap_efficiency") if name not in metrics]
     if not shares or lacking:
         said = f"ours has no {lacking[0]}: {why.get(lacking[0], 'not measured')}" if shares else "theirs prints none"
-        yield Uncompared(**where, what=f"overlap: {what}", why=said)
+        yield Uncompared(**where, what=f"{OVERLAP}{what}", why=said)
         return
     printed = _middle([100 * launch for launch in shares])
     same = metrics[formula]
@@ -252,7 +253,7 @@ def _collective(
     )
     stolen = metrics.get("compute_inflation")
     remark = f"the computation takes {_number(stolen)} times as long beside it" if stolen else ""
-    yield Comparison(**where, what=f"overlap: {what}", ours=metrics["overlap_efficiency"], same=same, theirs=printed,
+    yield Comparison(**where, what=f"{OVERLAP}{what}", ours=metrics["overlap_efficiency"], same=same, theirs=printed,
                      of_same=gap, remark="; ".join(filter(None, [remark, loose])),
                      unsure="; ".join(filter(None, [unsure, _unbalanced(evidence, where, ours)])))  # fmt: skip
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.documents.cross_check import AGREES, DIFFERS, IMB, Comparison
+from analysis.documents.cross_check import AGREES, ALONE, DIFFERS, IMB, OVERLAP, Comparison
 from analysis.text_table import markdown
 from analysis.words import mpi_title
 
 MARKS = {AGREES: "{}", DIFFERS: "**{}**"}  # all else: it cannot be told
-ALONE, OVERLAP, BETWEEN = "alone: ", "overlap: ", ("latency", "bandwidth")
+KINDS = {"": "between two ranks", ALONE: "the collective alone", OVERLAP: "the overlap"}
 
 
 def grid(found: Sequence[Comparison], kind: str, variant: str) -> list[str]:
-    """A Markdown table of one variant: `kind` "alone: " or "overlap: " has a column a collective, "" those between two
-    ranks. A cell is theirs over their formula on our samples, of overlaps the difference in percentage points: plain
-    where they agree, bold where they differ, in brackets where it cannot be told."""
+    """A Markdown table of one variant and one of KINDS. A cell is theirs over their formula on our samples, of overlaps
+    the difference in percentage points: plain where they agree, bold where they differ, in brackets where it cannot be
+    told."""
     mine = [one for one in found if one.variant == variant and not one.unlike and _kind(one) == kind]
     columns = list(dict.fromkeys(_name(one) for one in mine))
     rows: dict[tuple[str, str, str], dict[str, str]] = {}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.documents.cross_check import Comparison, comparisons
-from analysis.documents.cross_check_grid import ALONE, OVERLAP, grid, own_thread
+from analysis.documents.cross_check import ALONE, OVERLAP, Comparison, comparisons
+from analysis.documents.cross_check_grid import grid, own_thread
 from analysis.evidence import Evidence
 from analysis.records.load import load
 

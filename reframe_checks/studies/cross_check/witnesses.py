@@ -45,7 +45,6 @@ _OURS = (
         group=GROUP,
         source="No paper's",
         workload=("microbench", "latency"),
-        back_to_back=True,
         parameters={"size_bytes": SIZE, "round_trips": ROUND_TRIPS},
         scales=_scales({"size_bytes": SIZES, "round_trips": (20,)}, 5, 1.0),
     ),
