@@ -221,6 +221,16 @@ class Announced : public NoTraffic {
   const std::atomic<Nanoseconds>& over_;
 };
 
+// The rounds in `time` of who does nothing but look at each as soon as it is announced.
+int rounds_of_who_only_follows(Nanoseconds time) {
+  std::atomic<Nanoseconds> over{0};
+  Rounds rounds(over);
+  Announced announced(over);
+  for (const Nanoseconds end = now() + time; now() < end;)
+    if (announced.wait(time)) rounds.poll();
+  return rounds.number;
+}
+
 TEST(Events, FollowTheRoundsOfACollectiveOperation) {
   std::atomic<Nanoseconds> over{0};
   auto driver = std::make_unique<Rounds>(over);
@@ -230,14 +240,18 @@ TEST(Events, FollowTheRoundsOfACollectiveOperation) {
   engine.start();
   constexpr int rests = 100;
   int most = 0;
+  int possible = 0;  // on this machine, as busy as it is
   for (const Nanoseconds end = now() + seconds(20); most <= 2 * rests && now() < end;) {
     const int before = rounds.number;
     const Nanoseconds begin = now();
     wait(rests * microseconds(500));
     most = std::max(most, static_cast<int>((rounds.number - before) * rests * microseconds(500) / (now() - begin)));
+    if (most <= 2 * rests) possible = std::max(possible, rounds_of_who_only_follows(rests * microseconds(500)));
   }
-  EXPECT_GT(most, 2 * rests) << "rounds in the time of a hundred rests";
   EXPECT_TRUE(engine.stop(seconds(10)));
+  if (most <= 2 * rests && possible <= 4 * rests)
+    GTEST_SKIP() << "this machine wakes too late: of " << possible << " rounds at most the engine saw " << most;
+  EXPECT_GT(most, 2 * rests) << "rounds in the time of a hundred rests, of " << possible << " that were possible";
 }
 
 // Every process of the network namespace can send to the doorbell's name.

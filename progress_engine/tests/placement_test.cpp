@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <latch>
 #include <thread>
 
 namespace progress_engine {
@@ -81,15 +82,15 @@ void compute() {
 
 TEST(ComputingThreads, AreThoseThatUseTheirCpuAndNotTheEngines) {
   ComputingThreads threads;
-  threads.look();  // what this process did until now does not count
-  std::atomic<int> ready{0};
+  threads.look();       // what this process did until now does not count
+  std::latch ready(5);  // who waits for it sleeps: this thread must not count
   std::atomic<bool> over{false};
   const Cpus all = allowed_cpus(0);
   const auto run = [&](bool computes, const char* name, bool bound) {
     if (name) pthread_setname_np(pthread_self(), name);
     if (bound) bind_this_thread_to({all.back()});
     if (computes) compute();
-    ++ready;
+    ready.count_down();
     over.wait(false);
   };
   {
@@ -98,7 +99,7 @@ TEST(ComputingThreads, AreThoseThatUseTheirCpuAndNotTheEngines) {
     const std::jthread sleeper(run, false, nullptr, false);
     const std::jthread ours(run, true, "pe-progress", false);
     const std::jthread bell(run, true, "pe-bell", false);
-    while (ready < 5) usleep(1000);
+    ready.wait();
     auto found = threads.look();
     over = true;
     over.notify_all();
