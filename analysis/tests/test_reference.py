@@ -30,18 +30,33 @@ SESSIONS = sorted(
     and file.parent.parent != REFERENCE / SCALING
     and not file.parent.name.startswith(PREDICTED)
 )
-# Those of the applications and the cross-check have many points, and are read for their pages, too; with --full all are
-# drawn.
-LONG = ("applications/", "cross-check-")
-SOME = ("applications/npb", "applications/fft-two-nodes", "cross-check-ping-pong")
+# Of each kind one that is drawn in seconds; with --full all are.
+SOME = (
+    "applications/fft-two-nodes",
+    "collectives/iallreduce",
+    "context-switches",
+    "cross-check-ping-pong",
+    "demo",
+    "events-bell",
+    "fft-448-ranks",
+    "gate-timer",
+    "gemini",
+    "harm-minife",
+    "limit-again",
+    "miwa",
+    "model-fit-vcluster-2/part-6",
+    "n-load-native",
+    "overlap",
+    "ult",
+)
+
+
+def test_those_that_are_drawn_always_are_kept() -> None:
+    assert set(SOME) <= set(SESSIONS)
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if name in SOME or not name.startswith(LONG) else pytest.mark.full)
-        for name in SESSIONS
-    ],
+    "name", [pytest.param(name, marks=[] if name in SOME else pytest.mark.full) for name in SESSIONS]
 )
 def test_a_reference_session_loads_is_decided_and_draws(name: str) -> None:
     records = load([REFERENCE / name], use_cache=False)

@@ -96,6 +96,7 @@ def test_a_killed_node(results: Path, state: Path) -> None:
     completes(session)
 
 
+@pytest.mark.full
 def test_nodes_that_are_taken_away_are_made_anew_for_the_next_study(results: Path, state: Path) -> None:
     long = [
         *("--variant", "bare"),

@@ -137,6 +137,7 @@ def test_results_that_are_lost(results: Path) -> None:
     completes(session)
 
 
+@pytest.mark.full
 def test_a_second_session_waits_for_the_first(results: Path) -> None:
     running = Running(*LOCAL, "--set", "launches=1")
     running.wait_for("1/2")

@@ -145,22 +145,20 @@ def test_once_more_in_the_same_run_is_a_session_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.vcluster
-@pytest.mark.parametrize(
-    ("system", "times"),
-    [("vcluster", 1), *(pytest.param(name, 2, marks=pytest.mark.full) for name in ("vcluster", "vcluster-slurm"))],
-)
+@pytest.mark.full
+@pytest.mark.parametrize("system", ["vcluster", "vcluster-slurm"])
 @pytest.mark.usefixtures("state")
-def test_on_a_cluster_each_run_measures_anew(system: str, times: int, tmp_path: Path) -> None:
+def test_on_a_cluster_each_run_measures_anew(system: str, tmp_path: Path) -> None:
     """From its login node, as on any cluster; under Slurm as batch jobs."""
     if reason := BUILTIN[system].why_not():
         pytest.skip(reason)
     slurm = ["--slurm"] if system == "vcluster-slurm" else []
     assert bench("vcluster", "up", "--nodes", "2", *slurm).returncode == 0
     login = [BENCH, "vcluster", "exec", "vc0", "--"]
-    for _ in range(times):
+    for _ in range(2):
         run(tmp_path, names=["OverlapRatio"], config=BUILTIN[system].config, login=login)
     found = sessions_of(tmp_path)
-    assert [(one.facts.state, one.facts.system) for one in found] == [("complete", system)] * times
+    assert [(one.facts.state, one.facts.system) for one in found] == [("complete", system)] * 2
     values = [value for one in found for value in samples(one)]
     assert len(set(values)) == len(values) > 0
 
