@@ -261,7 +261,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         return why_not(self.study.needs, point, features, self._partition_extras.get("cores"))
 
     def _settle(self) -> list[str]:
-        pause = 0 if self.study.back_to_back else self._partition_extras.get("settle_s")
+        pause = self._partition_extras.get("settle_s")
         return [f"--settle-s={pause:g}"] if pause else []
 
     def _slowdown(self) -> list[str]:

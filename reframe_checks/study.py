@@ -122,7 +122,6 @@ class Study:
     `needs`: what the system must have for it, or for some of its points.
     `order`: its place in lists and runs, hundreds by paper; without one it is among the last.
     `calibrate_points`: communication alone is what its own points do without work, not one message of `size_bytes`.
-    `back_to_back`: no pause before a transfer, whatever the network would want to start each from the same state.
     """
 
     name: str
@@ -138,7 +137,6 @@ class Study:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     needs: tuple[Need, ...] = ()
     calibrate_points: bool = False
-    back_to_back: bool = False
     order: int = 1000
     of_a_paper: bool = True  # else `./bench run all` leaves it out
     program: Program | None = None

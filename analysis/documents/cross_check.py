@@ -2,8 +2,10 @@
 """Do other tools see what ours see? Their numbers beside ours of the same session, and beside their own formula on our
 samples.
 
-A difference of definition goes away in the second comparison; what is left is one of measurement. Agreement is a whole
-interval within 5 % (of an overlap: 5 percentage points). What has no second side is listed with the reason.
+A difference of definition goes away in the second comparison; what is left is one of measurement. Theirs follow one
+another without a pause, so it is made with our samples of collectives that do so too (`back_to_back`), where there are
+such. Agreement is a whole interval within 5 % (of an overlap: 5 percentage points). What has no second side is listed
+with the reason.
 """
 
 from __future__ import annotations
@@ -137,14 +139,19 @@ def _of_point(
     if ours is None:
         yield Uncompared(**where, what=what, why="nothing of ours measured it in this setting")
         return
-    (theirs, lost), (ours, lost_here) = _whole(theirs), _whole(ours)
-    for side, good, why in (("theirs", theirs, lost), ("ours", ours, lost_here)):
+    sides = [("theirs", *_whole(theirs)), ("ours", *_whole(_usual(ours))), ("ours", *_whole(_as_theirs(ours)))]
+    for side, good, why in sides:
         if not len(good):
             yield Uncompared(**where, what=what, why=f"{side}: {why}")
             return
-    lost_launches = "; ".join(f"{side}: {why}" for side, why in (("theirs", lost), ("ours", lost_here)) if why)
-    compared = _point_to_point if name in POINT_TO_POINT else _collective
-    for one in compared(evidence, where, theirs, ours, what, size):
+    lost_launches = "; ".join(dict.fromkeys(f"{side}: {why}" for side, _, why in sides if why))
+    theirs, usual, alike = (good for _, good, _ in sides)
+    compared = (
+        _point_to_point(evidence, where, theirs, usual, what, size)
+        if name in POINT_TO_POINT
+        else _collective(evidence, where, theirs, usual, alike, what)
+    )
+    for one in compared:
         if isinstance(one, Comparison) and lost_launches:
             yield replace(one, remark="; ".join(filter(None, [one.remark, lost_launches])))
         else:
@@ -157,6 +164,26 @@ def _at(rows: pd.DataFrame | None, **point: Any) -> pd.DataFrame | None:
         return None
     wanted = np.logical_and.reduce([rows[name] == value for name, value in point.items()])
     return rows[wanted] if wanted.any() else None
+
+
+def _usual(rows: pd.DataFrame) -> pd.DataFrame:
+    """Our rows of a point whose collectives stand alone, as in all our studies."""
+    before = _before(rows)
+    kept: pd.DataFrame = rows[before == before.min()]
+    return kept
+
+
+def _as_theirs(rows: pd.DataFrame) -> pd.DataFrame:
+    """Our rows of a point whose collectives follow one another; where none does, the usual ones."""
+    before = _before(rows)
+    kept: pd.DataFrame = rows[before == before.max()]
+    return kept
+
+
+def _before(rows: pd.DataFrame) -> Array:
+    """How many went right before each measured one: none where it is not said."""
+    said = rows["back_to_back"] if "back_to_back" in rows.columns else pd.Series(0, rows.index)
+    return np.asarray(said.fillna(0), dtype=float)
 
 
 def _whole(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -188,7 +215,12 @@ def _alone(setting: dict[str, Any], studies: dict[str, pd.DataFrame], asked: set
 
 
 def _point_to_point(
-    evidence: Evidence, where: dict[str, Any], theirs: pd.DataFrame, ours: pd.DataFrame, what: str, size: int
+    evidence: Evidence,
+    where: dict[str, Any],
+    theirs: pd.DataFrame,
+    ours: pd.DataFrame,
+    what: str,
+    size: int,
 ) -> Iterator[Beside]:
     median = evidence.launches(ours, "latency_s", "median")
     mean = evidence.launches(ours, "latency_s", "mean")
@@ -223,23 +255,34 @@ def _middle(launches: Sequence[Array]) -> Interval:
 
 
 def _collective(
-    evidence: Evidence, where: dict[str, Any], theirs: pd.DataFrame, ours: pd.DataFrame, what: str, _: int
+    evidence: Evidence,
+    where: dict[str, Any],
+    theirs: pd.DataFrame,
+    ours: pd.DataFrame,
+    alike: pd.DataFrame,
+    what: str,
 ) -> Iterator[Beside]:
-    unsure, loose = evidence.state(ours)
+    unsure, loose = evidence.state(alike)
     of_osu = where["study"].startswith(OSU)
-    alone, pure = list(_over_ranks(evidence, ours, of_osu)), evidence.launches(theirs, "pure_s", "median")
+    alone, pure = list(_over_ranks(evidence, alike, of_osu)), evidence.launches(theirs, "pure_s", "median")
     if pure and alone:
-        slowest, as_theirs = ([launch[index] for launch in alone] for index in (0, 1))
+        slowest = [launch for launch, _ in _over_ranks(evidence, ours, of_osu)]
+        as_theirs = [launch for _, launch in alone]
         yield replace(_compared(where, f"{ALONE}{what}", slowest, as_theirs, pure), unsure=unsure, remark=loose)
     else:
         side = "ours" if pure else "theirs"
         yield Uncompared(**where, what=f"{ALONE}{what}", why=f"{side} has no time of the collective alone")
     shares = evidence.launches(theirs, "overlap", "median")
-    metrics, why = _metrics(evidence, where, ours)
+    metrics, why = _metrics(evidence, where, alike)
+    usual, why_not = _metrics(evidence, where, ours)
     formula = "osu_overlap" if of_osu else "imb_overlap"
-    lacking = [name for name in (formula, "overlap_efficiency") if name not in metrics]
+    lacking = [
+        f"{name}: {reasons.get(name, 'not measured')}"
+        for name, known, reasons in ((formula, metrics, why), ("overlap_efficiency", usual, why_not))
+        if name not in known
+    ]
     if not shares or lacking:
-        said = f"ours has no {lacking[0]}: {why.get(lacking[0], 'not measured')}" if shares else "theirs prints none"
+        said = f"ours has no {lacking[0]}" if shares else "theirs prints none"
         yield Uncompared(**where, what=f"{OVERLAP}{what}", why=said)
         return
     printed = _middle([100 * launch for launch in shares])
@@ -253,9 +296,9 @@ def _collective(
     )
     stolen = metrics.get("compute_inflation")
     remark = f"the computation takes {_number(stolen)} times as long beside it" if stolen else ""
-    yield Comparison(**where, what=f"{OVERLAP}{what}", ours=metrics["overlap_efficiency"], same=same, theirs=printed,
+    yield Comparison(**where, what=f"{OVERLAP}{what}", ours=usual["overlap_efficiency"], same=same, theirs=printed,
                      of_same=gap, remark="; ".join(filter(None, [remark, loose])),
-                     unsure="; ".join(filter(None, [unsure, _unbalanced(evidence, where, ours)])))  # fmt: skip
+                     unsure="; ".join(filter(None, [unsure, _unbalanced(evidence, where, alike)])))  # fmt: skip
 
 
 def _over_ranks(evidence: Evidence, rows: pd.DataFrame, of_osu: bool) -> Iterator[tuple[Array, Array]]:

@@ -151,6 +151,25 @@ def test_a_root_that_is_done_early_counts_as_the_tool_counts_it(
     assert alone.ours.value == pytest.approx(COMM, rel=0.01), "until the last rank is done, without the barrier itself"
 
 
+def test_collectives_that_follow_one_another_are_compared_with_those_that_do(tmp_path: Path) -> None:
+    """Theirs find the network's bucket empty, and so do ours without a pause; our own number is the usual one."""
+    made = Session(tmp_path / "s")
+    for before, slower in ((0, 1), (4, 3)):
+        point = {"collective": "ibcast", "size_bytes": MB, "comp_over_comm": 1.0, "work_units": 10}
+        comm, total = slower * COMM, (slower + 1) * COMM
+        times = {"comm_s": comm, "comp_s": comm, "comp_in_s": comm, "total_s": total, "ack_s": 0.0, "own_comm_s": comm}
+        made.add("cross-check-collectives", "bare", {**point, "back_to_back": before}, times, ranks=2)
+    theirs = {"overall_s": 0.04, "compute_s": 3 * COMM, "pure_s": 3 * COMM, "overlap": 2 / 3}
+    made.add("cross-check-osu-ibcast", "bare", {"size_bytes": MB}, theirs)
+    found = comparisons(made.evidence())
+    alone, overlap = of(found, "alone: ibcast, 1 MB"), of(found, "overlap: ibcast, 1 MB")
+    assert (alone.verdict, overlap.verdict) == ("agrees", "agrees")
+    assert alone.ours.value == pytest.approx(COMM, rel=0.01)
+    assert alone.same.value == pytest.approx(3 * COMM, rel=0.01)
+    assert overlap.ours.value == pytest.approx(0, abs=0.01)
+    assert overlap.same.value == pytest.approx(100 * 2 / 3, abs=1)
+
+
 def test_imbs_overlap_is_compared_with_what_imb_prints(session: Session) -> None:
     """The same machine as OSU's: IMB divides by the larger of the two times, and so prints half."""
     overall, pure, compute = 0.02, COMM, 0.02

@@ -153,17 +153,6 @@ def test_what_it_asks_its_environment_for(made: Make, tmp_path: Path, monkeypatc
     assert foreign_case.environment(replace(case, driver="runspec.py"), found, "a site's") == {}
 
 
-def test_what_stands_beside_other_tools_pauses_as_little_as_they_do() -> None:
-    """Of a system that wants a pause before each transfer."""
-
-    def words(study: str) -> list[str]:
-        check = SimpleNamespace(study=studies()[study], _partition_extras={"settle_s": 0.002})
-        return WorkloadCheck._settle(check)  # type: ignore[arg-type]
-
-    assert words("collective-overlap") == ["--settle-s=0.002"]
-    assert words("cross-check-collectives") == []
-
-
 def test_an_axis_stands_for_its_values() -> None:
     case = replace(CASES["lammps-melt"][1], arguments=("-n", "{atoms}", "--steps={steps}", "{none}"))
     points = [{"atoms": atoms, "steps": 100} for atoms in (1, 2)]

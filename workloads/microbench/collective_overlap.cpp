@@ -4,8 +4,8 @@
 // done its part is not done with the collective.
 //
 // Point: collective, size_bytes (the vector of ibcast, ireduce, iallreduce; else the block from one rank to another),
-// work_units, work (register), compute (real), test_every (0; manual progression). Samples, one a repetition, on every
-// rank: total_s, comm_s, comp_s, comp_in_s (tests included), post_s, wait_s, test_s, ack_s (the closing barrier alone),
+// work_units, work (register), compute (real), test_every (0; manual progression), back_to_back (0). Samples, one a
+// repetition, on every rank: total_s, comm_s, comp_s, comp_in_s (tests included), post_s, wait_s, test_s, ack_s (the closing barrier alone),
 // cpu_s, the context switches of the application's and of other threads, and own_comm_s: the collective alone until
 // this rank's own part is done, without the barrier, which is what OSU's and IMB's benchmarks call its time.
 #include <fmt/format.h>
@@ -24,6 +24,7 @@ namespace workloads::collective_overlap {
 namespace {
 
 const Parameters& parameters() {
+  constexpr std::int64_t most_before = 1'000;
   static const Parameters table{
       {
           .name = "collective",
@@ -37,6 +38,13 @@ const Parameters& parameters() {
       work_parameter(),
       compute_parameter(),
       test_every_parameter(),
+      {
+          .name = "back_to_back",
+          .domain = IntegerRange{.minimum = 0, .maximum = most_before},
+          .unit = "1",
+          .meaning = "so many of the same right before the measured one, with a barrier between and no pause",
+          .default_value = 0,
+      },
   };
   return table;
 }
@@ -66,6 +74,7 @@ class CollectiveOverlap final : public Experiment {
                     size_of(preparation.point, parameters())),
         computation_(preparation, parameters()),
         role_(preparation.mpi.is_root() ? "root" : "other"),
+        before_(integer_of(preparation.point, parameters(), "back_to_back")),
         settle_s_(preparation.settle_s) {}
 
   [[nodiscard]] std::string role() const override { return role_; }
@@ -89,6 +98,15 @@ class CollectiveOverlap final : public Experiment {
   OverlapRun run(bool computing) {
     collective_.fill(++seed_);
     spin_for(settle_s_);
+    for (std::int64_t done = 0; done < before_; ++done) {
+      once(computing);
+    }
+    OverlapRun times = once(computing);
+    times.problem = collective_.check(seed_);
+    return times;
+  }
+
+  OverlapRun once(bool computing) {
     timed_barrier();
     OverlapRun times;
     const Usage before = read_usage();
@@ -106,13 +124,13 @@ class CollectiveOverlap final : public Experiment {
     times.total_s = seconds_since(begin);
     times.usage = read_usage() - before;
     times.post_s = seconds_between(begin, started);
-    times.problem = collective_.check(seed_);
     return times;
   }
 
   Collective collective_;
   Computation computation_;
   std::string role_;
+  std::int64_t before_;
   double settle_s_;
   std::uint64_t seed_ = 0;
 };

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Launcher, Result, assert_valid
+from .conftest import ONCE, Launcher, Result, assert_valid
 
 pytestmark = pytest.mark.mpi
 
@@ -85,6 +85,15 @@ def test_every_collective_brings_what_it_should(mpich_first: Launcher, ranks: in
             assert 0 < own < whole, "a rank's own part ends before the barrier that waits for the others'"
         tested = line["point"].get("test_every", 0) > 0
         assert (max(line["samples"]["test_s"]) > 0) == tested
+
+
+@pytest.mark.parametrize("before", [0, 3])
+def test_collectives_follow_one_another(mpich: Launcher, before: int) -> None:
+    """One repetition has the collective alone and beside the computation."""
+    point = f"--point=collective=ibcast,size_bytes=1000,work_units=1,back_to_back={before}"
+    result = mpich.run(2, "collective-overlap", point, *ONCE, preload="counted_broadcasts")
+    assert {line["status"] for line in result.points} == {"ok"}
+    assert result.errors.split() == [str(2 * (before + 1)), "broadcasts"]
 
 
 def test_wrong_block_of_a_collective_fails_the_point(mpich: Launcher) -> None:
