@@ -30,6 +30,7 @@ def page() -> str:
     return (ROOT / "docs/measured/applications.md").read_text()
 
 
+@pytest.mark.full
 def test_its_tables_are_those_of_the_kept_sessions(page: str) -> None:
     printed = rows(line for session in KEPT for line in document(Evidence(load([session]))).splitlines())
     tables = page[page.index("\n## One rank beside") : page.index("\n## Where the numbers are from")]

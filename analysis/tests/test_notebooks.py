@@ -44,7 +44,14 @@ def test_prose_has_no_number_that_nobody_checks(path: Path) -> None:
         assert not re.search(r"\d", NAMES.sub("", words)), f"a number in prose: {words}"
 
 
-@each_notebook
+# The others read sessions of many samples.
+QUICK = ("does_mpi_progress", "miwa", "tuning")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[] if path.stem in QUICK else pytest.mark.full) for path in NOTEBOOKS],
+)
 def test_a_notebook_says_what_its_session_says(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(book.VARIABLE, raising=False)
     assert runpy.run_path(str(path))["book"].is_reference

@@ -78,6 +78,7 @@ def test_a_reference_session_loads_is_decided_and_draws(name: str) -> None:
         assert now.to_csv(index=False).splitlines() == file.read_text().splitlines()
 
 
+@pytest.mark.full
 def test_the_sessions_of_scaling_draw_their_figure_together() -> None:
     records = load(sorted((REFERENCE / SCALING).iterdir()), use_cache=False)
     assert not records.problems

@@ -52,6 +52,7 @@ def test_a_change_is_told_with_what_was_compared(tmp_path: Path, capsys: pytest.
     assert f"since gate-10 (commit:{NEW[:12]} of checkout {CHECKOUT[:12]})" in said
 
 
+@pytest.mark.full
 def test_figures_and_json_have_every_series_with_its_changes(tmp_path: Path) -> None:
     """One of the gates has no interval."""
     for number in range(20):
