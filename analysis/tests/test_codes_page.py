@@ -1,33 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The times of other people's codes on the page are those of the session that is kept."""
+"""The tables of other people's codes on the page are those of the sessions that are kept."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
+import pytest
 
-from analysis.evidence import Evidence
-from analysis.records import frames
-from analysis.records.load import load
-from analysis.statistics.bootstrap import ratio_of_medians
+from analysis.codes import main
 
 ROOT = Path(__file__).resolve().parents[2]
-VARIANTS = ("adaptive", "idle", "offload")
+PAGE = ROOT / "docs/measured/third-party-codes.md"
 
 
-def test_the_table_of_whole_times() -> None:
-    evidence = Evidence(load([ROOT / "results/reference/codes-debian-openmpi"]))
-    assert set(evidence.records.points["status"]) == {"ok"}
-    expected = []
-    for (study,), rows in frames.groups(evidence.records.points, ["study"]):
-        whole = {str(variant): evidence.launches(part, "whole_s", "median")
-                 for (variant,), part in frames.groups(rows, ["variant"])}  # fmt: skip
-        bare = whole["bare"]
-        assert {len(launches) for launches in whole.values()} == {6}
-        ratios = [ratio_of_medians(whole[variant], bare) for variant in VARIANTS]
-        cells = [f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]" for ratio in ratios]
-        expected.append(" | ".join([f"| {study}", f"{np.median(np.concatenate(bare)):.2f}", *cells]) + " |")
-    page = (ROOT / "docs/measured/third-party-codes.md").read_text()
-    section = page[page.index("\n## How long they take") :]
-    assert [line for line in section.splitlines() if line.startswith("| ")][1:] == expected
+@pytest.mark.parametrize("arguments", [["codes-debian-openmpi"]], ids=" ".join)
+def test_each_table_is_of_its_session(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    session = arguments[-1]
+    assert main([*arguments[:-1], str(ROOT / "results/reference" / session)]) == 0
+    table = capsys.readouterr().out
+    assert table.count("[") > table.count("\n") > 3
+    assert table in PAGE.read_text()
+    assert f"`results/reference/{session}`" in PAGE.read_text()
+
+
+def test_a_session_that_is_not_there_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "nothing")]) == 2
+    assert capsys.readouterr().err.startswith(f"codes: {tmp_path / 'nothing'}: no such session")

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Other people's codes under the engine, as tables: how long their launches take, and what they print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis.documents.harm import BASE, Row, rows
+from analysis.evidence import Evidence
+from analysis.records import frames
+from analysis.statistics.bootstrap import ratio_of_medians
+from analysis.statistics.interval import Interval
+from analysis.text_table import markdown
+from analysis.words import bytes_text, mpi_title
+
+
+def whole_times(evidence: Evidence) -> list[str]:
+    """A Markdown table, a row a study and MPI: the whole time of a launch under bare, and under each other variant over
+    that, with its interval. Launches that were not measured well are left out."""
+    points = evidence.records.points
+    names = _variants(frames.unique(points["variant"]))
+    lines = []
+    for (study, mpi), part in frames.groups(points, ["study", "mpi"]):
+        whole = {str(variant): evidence.launches(group, "whole_s", "median")
+                 for (variant,), group in frames.groups(part, ["variant"])}  # fmt: skip
+        bare = whole.get(BASE, [])
+        cells = [_cell(ratio_of_medians(whole[name], bare)) if bare and whole.get(name) else "" for name in names]
+        lines.append([study, mpi_title(str(mpi)), f"{np.median(np.concatenate(bare)):.2f}" if bare else "", *cells])
+    return markdown(["study", "MPI", "bare, s", *names], lines)
+
+
+def printed(evidence: Evidence, size: int) -> list[str]:
+    """A Markdown table, a row a benchmark and MPI, of what codes print of messages of `size` bytes: their leading time
+    under each variant over that under bare, of a rate the other way round (less than 1: faster)."""
+    studies = frames.unique(evidence.records.points["study"])
+    found = [row for study in studies for row in rows(evidence, study) if bytes_text(size) in row.point.split(", ")]
+    names = _variants([name for row in found for name in row.cells])
+    lines = [[mpi_title(row.mpi), _name(row, size), *(_of(row, name) for name in names)] for row in found]
+    return markdown(["MPI", "benchmark", *names], lines)
+
+
+def _variants(names: Sequence[str]) -> list[str]:
+    return [name for name in dict.fromkeys(names) if name != BASE]
+
+
+def _name(row: Row, size: int) -> str:
+    """The study and the rest of the point."""
+    words = [word.removeprefix("benchmark ") for word in row.point.split(", ") if word != bytes_text(size)]
+    return ", ".join([row.study, *words])
+
+
+def _of(row: Row, name: str) -> str:
+    cell = row.cells.get(name)
+    return _cell(cell.ratio) if cell and cell.ratio else ""
+
+
+def _cell(ratio: Interval) -> str:
+    return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
