@@ -120,6 +120,7 @@ def test_nothing_comes_from_outside_of_the_file(page: Path) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.timeout(900)
 def test_a_page_of_everything_that_is_kept_stays_small(tmp_path: Path) -> None:
     kept = sorted(file.parent for file in (ROOT / "results" / "reference").rglob("session.json"))
     made = build_report(kept, tmp_path)

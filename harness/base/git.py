@@ -20,7 +20,8 @@ def ask(where: Path, *words: str) -> process.Answer:
     """What git says, in English; an answer without status where there is no repository."""
     if not (where / ".git").exists():
         return process.Answer(None, "", f"{where} is no git repository")
-    command = ["git", "-C", str(where), "-c", f"safe.directory={where}", *words]
+    # without the locks that a refreshed index takes: killed, git would leave one behind in somebody's repository
+    command = ["git", "--no-optional-locks", "-C", str(where), "-c", f"safe.directory={where}", *words]
     return process.answer(command, LIMIT_S, dict(os.environ) | {"LC_ALL": "C"})
 
 

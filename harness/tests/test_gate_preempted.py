@@ -23,6 +23,7 @@ from harness.vcluster.tests.vcluster_fixtures import eventually, processes, run
 __all__ = ["results", "state"]  # fixtures
 pytestmark = [
     pytest.mark.full,
+    pytest.mark.alone,
     pytest.mark.mpi,
     pytest.mark.vcluster,
     pytest.mark.slurm,

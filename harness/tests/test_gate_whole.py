@@ -24,7 +24,7 @@ from harness.setup import build, packages
 from harness.tests.sessions import Running, bench, facts, results, state
 
 __all__ = ["results", "state"]  # fixtures
-pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.full, pytest.mark.alone, pytest.mark.mpi, pytest.mark.timeout(900)]
 
 MPICH = MPIS["mpich"]
 POINT = ("--set", "size_bytes=65536", "--set", "comp_over_comm=1.0", "--set", "pattern=both")

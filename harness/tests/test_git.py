@@ -50,3 +50,13 @@ def test_an_exported_tree_has_no_commits(clone: Path) -> None:
     assert git.ask(tree, "rev-parse", "HEAD").status is None
     with pytest.raises(UsageError, match="exported is no git repository"):
         git.commit_of(tree, "HEAD")
+
+
+def test_asking_takes_no_lock_of_the_index(clone: Path) -> None:
+    """A git that is killed with the lock leaves it, and its user can commit no more."""
+    (clone / "file").touch()
+    told("-C", str(clone), "add", "file")
+    os.utime(clone / "file", ns=(1, 1))  # so that git status would write the index anew
+    before = (clone / ".git" / "index").stat().st_mtime_ns
+    assert git.ask(clone, "status", "--porcelain").status == 0
+    assert (clone / ".git" / "index").stat().st_mtime_ns == before

@@ -363,6 +363,7 @@ def test_sixty_four_threads_at_once(storm: Launcher, tmp_path: Path) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.alone  # beside others its 128 threads take the machine for a quarter of an hour
 @pytest.mark.timeout(1000)
 def test_sixty_four_threads_and_100000_operations_each(storm: Launcher, tmp_path: Path) -> None:
     in_a_storm(storm, 100_000, tmp_path, 900)
