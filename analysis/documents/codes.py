@@ -42,7 +42,7 @@ def printed(evidence: Evidence, size: int) -> list[str]:
 
 
 def _variants(names: Sequence[str]) -> list[str]:
-    return [name for name in dict.fromkeys(names) if name != BASE]
+    return sorted({*names} - {BASE})
 
 
 def _name(row: Row, size: int) -> str:

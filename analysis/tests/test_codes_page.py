@@ -13,12 +13,21 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/measured/third-party-codes.md"
 
 
-@pytest.mark.parametrize("arguments", [["codes-debian-openmpi"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["codes-debian-openmpi"],
+        ["codes-by-hand"],
+        ["--size", "1024", "codes-imb"],
+        ["--size", "1048576", "codes-imb"],
+    ],
+    ids=" ".join,
+)
 def test_each_table_is_of_its_session(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     session = arguments[-1]
     assert main([*arguments[:-1], str(ROOT / "results/reference" / session)]) == 0
     table = capsys.readouterr().out
-    assert table.count("[") > table.count("\n") > 3
+    assert table.count("[") >= table.count("\n") - 2 > 1
     assert table in PAGE.read_text()
     assert f"`results/reference/{session}`" in PAGE.read_text()
 
