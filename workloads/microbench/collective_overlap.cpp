@@ -5,9 +5,10 @@
 //
 // Point: collective, size_bytes (the vector of ibcast, ireduce, iallreduce; else the block from one rank to another),
 // work_units, work (register), compute (real), test_every (0; manual progression), back_to_back (0). Samples, one a
-// repetition, on every rank: total_s, comm_s, comp_s, comp_in_s (tests included), post_s, wait_s, test_s, ack_s (the closing barrier alone),
-// cpu_s, the context switches of the application's and of other threads, and own_comm_s: the collective alone until
-// this rank's own part is done, without the barrier, which is what OSU's and IMB's benchmarks call its time.
+// repetition, on every rank: total_s, comm_s, comp_s, comp_in_s (tests included), post_s, wait_s, test_s, ack_s (the
+// closing barrier alone), cpu_s, the context switches of the application's and of other threads, and own_comm_s: the
+// collective alone until this rank's own part is done, without the barrier, which is what OSU's and IMB's benchmarks
+// call its time.
 #include <fmt/format.h>
 #include <mpi.h>
 
