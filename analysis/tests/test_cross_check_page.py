@@ -34,7 +34,7 @@ def tables(section: str) -> list[str]:
     ("section", "session", "kinds"),
     [
         ("Between two ranks, at 1 Gb/s", PING_PONG, ("",)),
-        ("At 1 Gb/s, through a token bucket", SHAPED, (ALONE, OVERLAP)),
+        pytest.param("At 1 Gb/s, through a token bucket", SHAPED, (ALONE, OVERLAP), marks=pytest.mark.full),
         ("One right after the other", BACK_TO_BACK, (ALONE, OVERLAP)),
         pytest.param("Without a limit of rate", UNLIMITED, (ALONE, OVERLAP), marks=pytest.mark.full),
     ],

@@ -111,6 +111,7 @@ def test_the_limit_is_a_line_where_it_was_measured(drawn: dict[str, Drawn], name
     assert sorted(measured) == sorted(curves) if curves else set(measured) <= upright
 
 
+@pytest.mark.full
 def test_a_map_has_the_limit_where_it_was_swept_as_the_others(tmp_path: Path) -> None:
     def rows(comp_s: tuple[float, ...], folder: Path) -> set[str]:
         sizes = (1, 16 << 10, MB, 8 * MB)

@@ -39,6 +39,7 @@ def test_noise_and_one_spike_are_no_change() -> None:
     assert not changes.changes(history(list(ratios)))
 
 
+@pytest.mark.full
 def test_gates_against_another_baseline_are_no_series_with_these() -> None:
     """A step from one baseline to the other is none of the candidate's, also where the first version kept the words."""
     ratios = noisy(24)

@@ -75,6 +75,7 @@ def test_a_benchmark_that_fails_says_so(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert not list((tmp_path / "costs").iterdir())
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.slow
 def test_the_parts_measure_every_row(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

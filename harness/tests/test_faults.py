@@ -146,6 +146,7 @@ def ends_as(running: Running, results: Path, state: Path, words: str) -> None:
     could_be_completed(session)
 
 
+@pytest.mark.full
 @pytest.mark.slurm
 @pytest.mark.usefixtures("_slurm")
 def test_a_cancelled_job(results: Path, state: Path) -> None:

@@ -84,6 +84,7 @@ def finished(session: Path) -> int:
     return sum(records.read(path).end is not None for path in (session / "records").glob("*.jsonl"))
 
 
+@pytest.mark.full
 @needs_root
 def test_a_full_disk(small_disk: Path) -> None:
     running = Running(*LOCAL, "--set", "launches=3")

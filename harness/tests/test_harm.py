@@ -99,6 +99,7 @@ def test_it_leaves_a_normal_session_whose_records_verify_the_engine(results: Pat
     assert len(list((session / "records").glob("*.jsonl"))) == 2
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.usefixtures("_mpich")

@@ -125,6 +125,7 @@ def test_the_report_compares_with_the_run_before(twice: Path) -> None:
     assert "idle/size_bytes=1/round_trips=100" in said
 
 
+@pytest.mark.full
 def test_the_database_answers(twice: Path) -> None:
     """As docs/how-to/reframe.md asks it."""
     listed = reframe(twice, "--list-stored-sessions", "--table-format=csv").stdout

@@ -44,6 +44,7 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return folders(tmp_path_factory.mktemp("results"))
 
 
+@pytest.mark.full
 def test_checks_that_are_asked_for_alike_share_a_session(taken: list[Path]) -> None:
     first, second, third, again, other_scale = taken
     assert first == second == third
