@@ -128,7 +128,7 @@ def _set_up(fast: bool, full: bool) -> None:
 
 FULL_EXTRAS = ("browser", "notebooks")  # reports are opened in a browser, notebooks run by Jupyter
 ENGINE = ("progress_engine/all",)
-# With --full a test measures the engine's costs, while others wait for their turn: what it needs is built with all else.
+# With --full a test measures the engine's costs while others wait for their turn: what it needs is built with all else.
 EVERYTHING = ("all", "engine_benchmarks")
 # On the other MPIs the applications run with --full, but for one that exchanges halos; each is asked for its variables.
 SOME = (*ENGINE, "microbench", "himeno", "mpi_variables")
