@@ -9,26 +9,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from analysis.documents.cross_check import Comparison, comparisons, document
 from analysis.documents.cross_check_grid import KINDS, grid
-from analysis.errors import UsageError
-from analysis.evidence import Evidence
-from analysis.records.load import load
+from analysis.documents.whole import asked_of
 
 
 def main(arguments: Sequence[str]) -> int:
     """0 where there is a comparison."""
-    parser = argparse.ArgumentParser(description="Other tools' numbers beside ours.")
-    parser.add_argument("sessions", nargs="+", type=Path, metavar="SESSION")
+    parser = argparse.ArgumentParser("cross_check", description="Other tools' numbers beside ours.")
     parser.add_argument("--short", action="store_true", help="what theirs are of ours, a table a variant and kind")
-    asked = parser.parse_args(arguments)
-    try:
-        evidence = Evidence(load(asked.sessions))
-    except UsageError as error:
-        print(f"cross_check: {error}", file=sys.stderr)
-        return 2
+    asked, evidence = asked_of(parser, arguments)
     found = comparisons(evidence)
     print(short(found) if asked.short else document(evidence))
     return 0 if found else 1

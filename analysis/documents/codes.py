@@ -11,23 +11,22 @@ from analysis.documents.harm import BASE, Row, rows
 from analysis.evidence import Evidence
 from analysis.records import frames
 from analysis.statistics.bootstrap import ratio_of_medians
-from analysis.statistics.interval import Interval
 from analysis.text_table import markdown
 from analysis.words import bytes_text, mpi_title
 
 
 def whole_times(evidence: Evidence) -> list[str]:
     """A Markdown table, a row a study and MPI: the whole time of a launch under bare, and under each other variant over
-    that, with its interval. Launches that were not measured well are left out."""
+    that, with its interval. Launches that were not measured well are left out, and what has no whole time."""
     points = evidence.records.points
     names = _variants(frames.unique(points["variant"]))
     lines = []
     for (study, mpi), part in frames.groups(points, ["study", "mpi"]):
         whole = {str(variant): evidence.launches(group, "whole_s", "median")
                  for (variant,), group in frames.groups(part, ["variant"])}  # fmt: skip
-        bare = whole.get(BASE, [])
-        cells = [_cell(ratio_of_medians(whole[name], bare)) if bare and whole.get(name) else "" for name in names]
-        lines.append([study, mpi_title(str(mpi)), f"{np.median(np.concatenate(bare)):.2f}" if bare else "", *cells])
+        if bare := whole.get(BASE):
+            cells = [ratio_of_medians(whole[name], bare).text() if whole.get(name) else "" for name in names]
+            lines.append([study, mpi_title(str(mpi)), f"{np.median(np.concatenate(bare)):.2f}", *cells])
     return markdown(["study", "MPI", "bare, s", *names], lines)
 
 
@@ -53,8 +52,4 @@ def _name(row: Row, size: int) -> str:
 
 def _of(row: Row, name: str) -> str:
     cell = row.cells.get(name)
-    return _cell(cell.ratio) if cell and cell.ratio else ""
-
-
-def _cell(ratio: Interval) -> str:
-    return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
+    return cell.ratio.text() if cell and cell.ratio else ""

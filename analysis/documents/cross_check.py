@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.documents import cross_check_rows as rows_of
 from analysis.documents.sources import source
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.metrics.evaluate import REFERENCE
@@ -133,13 +134,17 @@ def _of_point(
 ) -> Iterator[Beside]:
     what = f"{name}, {bytes_text(size)}"
     if name in POINT_TO_POINT:
-        ours = _at(studies.get(LATENCY), size_bytes=size)
+        ours = rows_of.at(studies.get(LATENCY), size_bytes=size)
     else:
-        ours = _at(studies.get(COLLECTIVES), collective=name, size_bytes=size)
+        ours = rows_of.at(studies.get(COLLECTIVES), collective=name, size_bytes=size)
     if ours is None:
         yield Uncompared(**where, what=what, why="nothing of ours measured it in this setting")
         return
-    sides = [("theirs", *_whole(theirs)), ("ours", *_whole(_usual(ours))), ("ours", *_whole(_as_theirs(ours)))]
+    sides = [
+        ("theirs", *rows_of.whole(theirs)),
+        ("ours", *rows_of.whole(rows_of.usual(ours))),
+        ("ours", *rows_of.whole(rows_of.as_theirs(ours))),
+    ]
     for side, good, why in sides:
         if not len(good):
             yield Uncompared(**where, what=what, why=f"{side}: {why}")
@@ -156,51 +161,6 @@ def _of_point(
             yield replace(one, remark="; ".join(filter(None, [one.remark, lost_launches])))
         else:
             yield one
-
-
-def _at(rows: pd.DataFrame | None, **point: Any) -> pd.DataFrame | None:
-    """Our rows of a point; None where it was not asked for."""
-    if rows is None or not set(point) <= set(rows.columns):
-        return None
-    wanted = np.logical_and.reduce([rows[name] == value for name, value in point.items()])
-    return rows[wanted] if wanted.any() else None
-
-
-def _usual(rows: pd.DataFrame) -> pd.DataFrame:
-    """Our rows of a point whose collectives stand alone, as in all our studies."""
-    before = _before(rows)
-    kept: pd.DataFrame = rows[before == before.min()]
-    return kept
-
-
-def _as_theirs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Our rows of a point whose collectives follow one another; where none does, the usual ones."""
-    before = _before(rows)
-    kept: pd.DataFrame = rows[before == before.max()]
-    return kept
-
-
-def _before(rows: pd.DataFrame) -> Array:
-    """How many went right before each measured one: none where it is not said."""
-    said = rows["back_to_back"] if "back_to_back" in rows.columns else pd.Series(0, rows.index)
-    return np.asarray(said.fillna(0), dtype=float)
-
-
-def _whole(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The rows of the launches that were measured well on every rank, and how many others there were and why."""
-    kept, lost = [], []
-    for _, launch in frames.groups(rows, ["launch"]):
-        good = launch["status"] == "ok"
-        if set(launch["rank"]) - set(launch.loc[good, "rank"]):
-            lost.append(launch[~good].iloc[-1])
-        else:
-            kept.append(launch[good])
-    if not lost:
-        return pd.concat(kept), ""
-    why = f"{lost[-1]['status']}: {lost[-1]['reason']}"
-    if not kept:
-        return rows.iloc[:0], why
-    return pd.concat(kept), f"{len(lost)} of {len(lost) + len(kept)} launches left out, {why}"
 
 
 def _alone(setting: dict[str, Any], studies: dict[str, pd.DataFrame], asked: set[tuple[str, int]]) -> Iterator[Beside]:
@@ -238,7 +198,7 @@ def _point_to_point(
         found = _compared(where, f"bandwidth, {bytes_text(size)}", mine, as_theirs, rates)
         if unlike := where["study"].startswith(OSU):
             windows = f"theirs has a window of {WINDOW} messages under way, ours one"
-            times_ours = f"its rate is {_number(found.of_same)} times ours"
+            times_ours = f"its rate is {found.of_same.text()} times ours"
             remark = "; ".join(filter(None, [windows, times_ours, remark]))
         yield replace(found, unsure=unsure, remark=remark, unlike=unlike)
 
@@ -295,7 +255,7 @@ def _collective(
         defensible=printed.defensible and same.defensible,
     )
     stolen = metrics.get("compute_inflation")
-    remark = f"the computation takes {_number(stolen)} times as long beside it" if stolen else ""
+    remark = f"the computation takes {stolen.text()} times as long beside it" if stolen else ""
     yield Comparison(**where, what=f"{OVERLAP}{what}", ours=usual["overlap_efficiency"], same=same, theirs=printed,
                      of_same=gap, remark="; ".join(filter(None, [remark, loose])),
                      unsure="; ".join(filter(None, [unsure, _unbalanced(evidence, where, alike)])))  # fmt: skip
@@ -361,14 +321,10 @@ def _unbalanced(evidence: Evidence, where: dict[str, Any], ours: pd.DataFrame) -
     return "; ".join(said)
 
 
-def _number(interval: Interval) -> str:
-    return f"{interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
-
-
 def text_of(comparison: Comparison, interval: Interval, ours: bool = False) -> str:
     """A number with its interval as it stands in the table."""
     if comparison.overlap:
-        return f"efficiency {_number(interval)}" if ours else f"{interval.value:.0f} %"
+        return f"efficiency {interval.text()}" if ours else f"{interval.value:.0f} %"
     if comparison.what.startswith("bandwidth"):
         return f"{interval.value / 1e6:.4g} MB/s"
     return seconds_text(interval.value)
@@ -382,7 +338,7 @@ def document(evidence: Evidence) -> str:
     lines = [
         [one.session, one.system, one.study, mpi_title(one.mpi), one.variant, one.what,
          text_of(one, one.ours, ours=True), text_of(one, one.same), text_of(one, one.theirs),
-         _number(one.of_same) + (" points" if one.overlap else ""), one.said()]
+         one.of_same.text() + (" points" if one.overlap else ""), one.said()]
         for one in found if isinstance(one, Comparison)
     ]  # fmt: skip
     missing = not_compared(found)

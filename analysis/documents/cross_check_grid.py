@@ -35,7 +35,7 @@ def own_thread(found: Sequence[Comparison], size: str) -> list[str]:
     for one in found:
         if one.overlap and one.what.endswith(f", {size}"):
             key = (mpi_title(one.mpi), _tool(one), _name(one))
-            printed = f"{one.theirs.value:.0f} % / {one.ours.value:.2f} [{one.ours.low:.2f}, {one.ours.high:.2f}]"
+            printed = f"{one.theirs.value:.0f} % / {one.ours.text()}"
             rows.setdefault(key, {})[one.variant] = printed
     whole = {key: cells for key, cells in rows.items() if set(variants) <= cells.keys()}
     lines = [[*key, *(cells[variant] for variant in variants)] for key, cells in sorted(whole.items())]

@@ -76,8 +76,7 @@ def _ratio(evidence: Evidence, part: pd.DataFrame, way: Way, base: list[Array]) 
     mine = _launches(evidence, part, way, "elapsed_s")
     if not mine:
         return NONE
-    ratio = ratio_of_medians(mine, base)
-    return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
+    return ratio_of_medians(mine, base).text()
 
 
 def _launches(evidence: Evidence, part: pd.DataFrame, way: Way, quantity: str) -> list[Array]:

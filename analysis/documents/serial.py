@@ -129,7 +129,7 @@ def serial_rates(evidence: Evidence) -> list[str]:
     """The table as lines of Markdown; none where nothing can be compared."""
     rows = [
         [pair.what, mpi_title(pair.mpi), pair.system, f"{pair.ours.value:.0f}", f"{pair.theirs.value:.0f}",
-         f"{pair.ratio.value:.2f} [{pair.ratio.low:.2f}, {pair.ratio.high:.2f}]", pair.verdict]
+         pair.ratio.text(), pair.verdict]
         for pair in pairs(evidence)
     ]  # fmt: skip
     columns = ["what", "MPI", "system", "ours, Mop/s", "theirs, Mop/s", "ours / theirs", "verdict"]

@@ -30,6 +30,10 @@ class Interval:
     def half_width(self) -> float:
         return (self.high - self.low) / 2
 
+    def text(self) -> str:
+        """As in tables: 0.82 [0.76, 0.93]."""
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
 
 def describe(launches: int, confidence: float = 0.95, two_kinds: bool = False) -> tuple[str, bool]:
     """What an interval over so many launches may be called, and whether it reaches `confidence`.

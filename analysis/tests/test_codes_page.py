@@ -35,5 +35,6 @@ def test_each_table_is_of_its_session(arguments: list[str], capsys: pytest.Captu
 
 
 def test_a_session_that_is_not_there_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "nothing")]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main([str(tmp_path / "nothing")])
     assert capsys.readouterr().err.startswith(f"codes: {tmp_path / 'nothing'}: no such session")

@@ -204,7 +204,8 @@ def test_the_table_and_the_figure_say_whose_numbers_they_are(
 
 
 def test_a_session_that_is_not_there_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "nothing")]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main([str(tmp_path / "nothing")])
     assert capsys.readouterr().err.startswith(f"cross_check: {tmp_path / 'nothing'}: no such session")
 
 

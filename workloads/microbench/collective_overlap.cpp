@@ -97,6 +97,7 @@ class CollectiveOverlap final : public Experiment {
 
  private:
   OverlapRun run(bool computing) {
+    // Written once: of several one after the other what the last one should bring is there before it.
     collective_.fill(++seed_);
     spin_for(settle_s_);
     for (std::int64_t done = 0; done < before_; ++done) {

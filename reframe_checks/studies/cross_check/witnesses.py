@@ -24,8 +24,7 @@ THEIRS = (
     "imb-point-to-point", "imb-nonblocking-collectives", "osu-latency", "osu-bw",
     *(f"osu-{name}" for name in COLLECTIVES),
 )  # fmt: skip
-# Theirs follow one another: they find a shaped network's bucket empty and the processor's caches warm. After so many
-# without a pause ours do, too.
+# Theirs follow one another, and find a shaped network's bucket empty. After so many without a pause ours do, too.
 AS_THEIRS = 4
 TIMEOUT_S = 300.0
 ORDER = 4200
