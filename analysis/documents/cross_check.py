@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.documents import cross_check_rows as rows_of
+from analysis.documents.cross_check_times import of_tool, until_all_are_done
 from analysis.documents.sources import source
 from analysis.evidence import SETTING, Array, Evidence
-from analysis.metrics.evaluate import REFERENCE
-from analysis.metrics.formulas import COMP_EQUALS_COMM
+from analysis.metrics.formulas import COMP_EQUALS_COMM, Times, divide, imb_overlap, osu_overlap
 from analysis.records import frames
 from analysis.statistics.bootstrap import of_medians, ratio_of_medians
 from analysis.statistics.interval import Interval
@@ -224,29 +224,24 @@ def _collective(
 ) -> Iterator[Beside]:
     unsure, loose = evidence.state(alike)
     of_osu = where["study"].startswith(OSU)
-    alone, pure = list(_over_ranks(evidence, alike, of_osu)), evidence.launches(theirs, "pure_s", "median")
-    if pure and alone:
-        slowest = [launch for launch, _ in _over_ranks(evidence, ours, of_osu)]
-        as_theirs = [launch for _, launch in alone]
-        yield replace(_compared(where, f"{ALONE}{what}", slowest, as_theirs, pure), unsure=unsure, remark=loose)
+    as_theirs, pure = of_tool(evidence, alike, of_osu), evidence.launches(theirs, "pure_s", "median")
+    if pure and as_theirs:
+        alone = [np.array([times.own_comm]) for times in as_theirs]
+        found = _compared(where, f"{ALONE}{what}", until_all_are_done(evidence, ours), alone, pure)
+        yield replace(found, unsure=unsure, remark=loose)
     else:
         side = "ours" if pure else "theirs"
         yield Uncompared(**where, what=f"{ALONE}{what}", why=f"{side} has no time of the collective alone")
     shares = evidence.launches(theirs, "overlap", "median")
-    metrics, why = _metrics(evidence, where, alike)
-    usual, why_not = _metrics(evidence, where, ours)
-    formula = "osu_overlap" if of_osu else "imb_overlap"
-    lacking = [
-        f"{name}: {reasons.get(name, 'not measured')}"
-        for name, known, reasons in ((formula, metrics, why), ("overlap_efficiency", usual, why_not))
-        if name not in known
-    ]
-    if not shares or lacking:
-        said = f"ours has no {lacking[0]}" if shares else "theirs prints none"
-        yield Uncompared(**where, what=f"{OVERLAP}{what}", why=said)
+    metrics, why = _metrics(evidence, where, ours)
+    efficiency = metrics.get("overlap_efficiency")
+    if not shares or not as_theirs or not efficiency:
+        said = f"ours has no overlap_efficiency: {why.get('overlap_efficiency', 'not measured')}"
+        yield Uncompared(**where, what=f"{OVERLAP}{what}", why=said if shares else "theirs prints none")
         return
+    formula = osu_overlap if of_osu else imb_overlap
     printed = _middle([100 * launch for launch in shares])
-    same = metrics[formula]
+    same = _middle([np.array([formula(times)]) for times in as_theirs])
     gap = replace(
         printed,
         value=printed.value - same.value,
@@ -256,46 +251,22 @@ def _collective(
     )
     stolen = metrics.get("compute_inflation")
     remark = f"the computation takes {stolen.text()} times as long beside it" if stolen else ""
-    yield Comparison(**where, what=f"{OVERLAP}{what}", ours=usual["overlap_efficiency"], same=same, theirs=printed,
-                     of_same=gap, remark="; ".join(filter(None, [remark, loose])),
-                     unsure="; ".join(filter(None, [unsure, _unbalanced(evidence, where, alike)])))  # fmt: skip
-
-
-def _over_ranks(evidence: Evidence, rows: pd.DataFrame, of_osu: bool) -> Iterator[tuple[Array, Array]]:
-    """Of each launch the collective alone: until all ranks are done, by medians; and as the tool has it. To both tools
-    it ends for a rank with its own part, whose mean over iterations OSU takes the mean of over ranks, IMB the largest.
-    """
-    for _, ranks in frames.groups(rows, ["launch"]):
-        medians, means = [], []
-        for row in ranks.index:
-            one = ranks.loc[[row]]
-            for whole in evidence.launches(one, "comm_s", "median"):
-                closing = evidence.launches(one, "ack_s", "median")
-                own = evidence.launches(one, "own_comm_s", "mean")
-                less = closing[0] if closing else np.zeros(1)
-                medians.append(float(np.median(whole) - np.median(less)))
-                means.append(float(np.mean(own[0]) if own else np.mean(whole) - np.mean(less)))
-        if medians:
-            yield np.array([max(medians)]), np.array([float(np.mean(means) if of_osu else max(means))])
-
-
-def _mine(evidence: Evidence, where: dict[str, Any], ours: pd.DataFrame) -> pd.DataFrame:
-    """Our rows of the metric frame at a point."""
-    frame = evidence.metrics
-    if not len(frame):
-        return frame
-    same = [frame[name] == where[name] for name in (*SETTING, "variant")]
-    same += [frame["study"] == COLLECTIVES, frame["point"] == ours["point"].iloc[0]]
-    mine: pd.DataFrame = frame[np.logical_and.reduce(same)]
-    return mine
+    yield Comparison(**where, what=f"{OVERLAP}{what}", ours=efficiency, same=same, theirs=printed, of_same=gap,
+                     remark="; ".join(filter(None, [remark, loose])),
+                     unsure="; ".join(filter(None, [unsure, _unbalanced(as_theirs)])))  # fmt: skip
 
 
 def _metrics(
     evidence: Evidence, where: dict[str, Any], ours: pd.DataFrame
 ) -> tuple[dict[str, Interval], dict[str, str]]:
     """Our metrics of a point, by name; of those without a value why."""
+    frame = evidence.metrics
+    if not len(frame):
+        return {}, {}
+    same = [frame[name] == where[name] for name in (*SETTING, "variant")]
+    same += [frame["study"] == COLLECTIVES, frame["point"] == ours["point"].iloc[0]]
     known, lacking = {}, {}
-    for row in frames.rows(_mine(evidence, where, ours)):
+    for row in frames.rows(frame[np.logical_and.reduce(same)]):
         if np.isfinite(row["value"]):
             known[row["metric"]] = Interval(row["value"], row["low"], row["high"], row["interval"], row["defensible"])
         else:
@@ -303,22 +274,12 @@ def _metrics(
     return known, lacking
 
 
-def _unbalanced(evidence: Evidence, where: dict[str, Any], ours: pd.DataFrame) -> str:
-    """Why overlaps cannot be compared where our computation was not as long as the communication, as theirs is; or that
-    bare, whose times ours are held against, was disturbed."""
-    rows = _mine(evidence, where, ours)
-    measured: list[float] = frames.unique(rows["comp_over_comm_measured"]) if len(rows) else []
-    off = [ratio for ratio in measured if abs(ratio - 1) > COMP_EQUALS_COMM]
-    said = [
-        f"our computation takes {ratio:.2f} times as long as the communication, theirs as long" for ratio in off[:1]
-    ]
-    points = evidence.records.points
-    same = [points[name] == where[name] for name in SETTING]
-    bare = points[np.logical_and.reduce([*same, points["variant"] == REFERENCE, points["study"] == COLLECTIVES,
-                                         points["point"] == ours["point"].iloc[0]])]  # fmt: skip
-    if where["variant"] != REFERENCE and len(bare) and (disturbed := evidence.state(bare)[0]):
-        said.append(f"{REFERENCE}: {disturbed}")
-    return "; ".join(said)
+def _unbalanced(as_theirs: Sequence[Times]) -> str:
+    """Why overlaps cannot be compared where our computation was not as long as the communication, as theirs is."""
+    ratio = float(np.median([divide(times.own_comp, times.own_comm) for times in as_theirs]))
+    if abs(ratio - 1) <= COMP_EQUALS_COMM:
+        return ""
+    return f"our computation takes {ratio:.2f} times as long as the communication, theirs as long"
 
 
 def text_of(comparison: Comparison, interval: Interval, ours: bool = False) -> str:

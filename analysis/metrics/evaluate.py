@@ -31,6 +31,8 @@ from analysis.statistics.noise import disturbance, exceeds_effect, measured_s
 
 REFERENCE = "bare"
 SETTING = ["session", "system", "mpi", "study"]
+OWN_PART = "own_part"  # value of computes_for in a point
+NOT_THE_SAME_WORK = "each rank computed as long as its own part took, so that no two variants did the same work"
 
 
 def evaluate(records: Records, metrics: Sequence[str] = tuple(METRICS), seed: int = 0) -> pd.DataFrame:
@@ -88,8 +90,9 @@ class _Setting:
                 mine = times[variant]
                 if variant == LIMIT and self.intervals and not len(part):
                     continue  # it is measured at fewer points than the others, and misses nothing there
-                if mine is None:
-                    yield from ({**head, "metric": metric.name, **_nothing()} for metric in metrics)
+                if mine is None or parameters.get("computes_for") == OWN_PART:
+                    note = None if mine is None else NOT_THE_SAME_WORK
+                    yield from ({**head, "metric": metric.name, **_nothing(), "note": note} for metric in metrics)
                 else:
                     values = self._values(mine, bare, variant, metrics)
                     chosen = self.intervals.get(point) if variant == LIMIT else None

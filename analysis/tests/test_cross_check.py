@@ -16,6 +16,7 @@ from analysis.catalogue import draw_all
 from analysis.cross_check import main
 from analysis.documents.cross_check import Comparison, comparisons, document
 from analysis.evidence import Evidence
+from analysis.metrics.evaluate import NOT_THE_SAME_WORK
 from analysis.records.load import load
 
 LAUNCHES, MB = 6, 1 << 20
@@ -143,7 +144,8 @@ def test_a_root_that_is_done_early_counts_as_the_tool_counts_it(
     made = Session(tmp_path / "s")
     ours = {"collective": "ireduce", "size_bytes": MB, "comp_over_comm": 1.0, "work_units": 10}
     times = {"comm_s": COMM + 0.001, "comp_s": COMP, "comp_in_s": COMP, "total_s": COMM + COMP, "ack_s": 0.001}
-    made.add("cross-check-collectives", "bare", ours, {**times, "own_comm_s": (COMM, 0.002)}, ranks=2)
+    own: dict[str, Measured] = {"own_comm_s": (COMM, 0.002), "post_s": 0.0, "wait_s": (COMM, 0.002)}
+    made.add("cross-check-collectives", "bare", ours, {**times, **own}, ranks=2)
     made.add(study, "bare", point, {"overall_s": COMM + COMP, "compute_s": COMP, "pure_s": pure, "overlap": 0.0})
     alone = of(comparisons(made.evidence()), "alone: ireduce, 1 MB")
     assert alone.same.value == pytest.approx(pure, rel=0.01)
@@ -168,6 +170,40 @@ def test_collectives_that_follow_one_another_are_compared_with_those_that_do(tmp
     assert alone.same.value == pytest.approx(3 * COMM, rel=0.01)
     assert overlap.ours.value == pytest.approx(0, abs=0.01)
     assert overlap.same.value == pytest.approx(100 * 2 / 3, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("study", "point", "overlap"),
+    [
+        ("cross-check-osu-ireduce", {"size_bytes": MB}, 0.75),
+        ("cross-check-imb-nonblocking-collectives", {"benchmark": "Ireduce", "size_bytes": MB}, 0.9),
+    ],
+)
+def test_their_overlap_is_that_of_ranks_that_compute_for_their_own_part(
+    tmp_path: Path, study: str, point: dict[str, Any], overlap: float
+) -> None:
+    """The root hides 9 of 10 ms, the other rank 0 of 2: OSU has the means of both, IMB the rank that takes longest."""
+    made = Session(tmp_path / "s")
+    ours = {"collective": "ireduce", "size_bytes": MB, "comp_over_comm": 1.0, "work_units": 10}
+    usual = {"comm_s": COMM, "comp_s": COMP, "comp_in_s": COMP, "total_s": COMM + COMP, "ack_s": 0.0}
+    of_both: Measured = (COMM, 0.002)
+    own = {"own_comm_s": of_both, "comp_s": of_both, "comp_in_s": of_both, "post_s": 0.0, "wait_s": (0.001, 0.002)}
+    for how, times in (
+        ({"back_to_back": 0, "computes_for": "work_units"}, usual),
+        ({"back_to_back": 4, "computes_for": "own_part"}, {**usual, **own}),
+    ):
+        made.add("cross-check-collectives", "bare", {**ours, **how}, times, ranks=2)
+    theirs = {"overall_s": 0.0, "compute_s": COMP, "pure_s": 0.006, "overlap": overlap}
+    made.add(study, "bare", point, theirs)
+    evidence = made.evidence()
+    found = of(comparisons(evidence), "overlap: ireduce, 1 MB")
+    assert found.same.value == pytest.approx(100 * overlap, abs=1)
+    assert found.verdict == "agrees"
+    assert found.ours.value == pytest.approx(0, abs=0.01), "of the usual point"
+    metrics = evidence.metrics
+    own_part = metrics[metrics["computes_for"] == "own_part"]
+    assert own_part["value"].isna().all()
+    assert set(own_part["note"]) == {NOT_THE_SAME_WORK}
 
 
 def test_imbs_overlap_is_compared_with_what_imb_prints(session: Session) -> None:

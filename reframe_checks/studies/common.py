@@ -14,6 +14,9 @@ ROUND_TRIPS = Parameter("round trips a repetition", int)
 WORK = Parameter("what the computation is bound by", str, ("register", "memory"))
 TEST_EVERY = Parameter("manual progression: MPI_Test after so many units of the computation, 0 never", int)
 BACK_TO_BACK = Parameter("so many of the same collective right before the measured one, without a pause", int)
+COMPUTES_FOR = Parameter(
+    "the work, or as long as each rank's own part of the collective alone takes", str, ("work_units", "own_part")
+)
 COMPUTE = Parameter("the computation, or a sleep of 1 us a unit in its place", str, ("real", "sleep"))
 IDLE_NATIVE = "idle:waiting=native"  # a waiter that polls by itself: shows what managed waiting costs
 DEFENSIBLE = 6  # launches from which on an interval is one (analysis.statistics.interval)

@@ -25,7 +25,8 @@ Computation::Computation(const Preparation& preparation, const Parameters& param
     : work_(is_slept(preparation.point, parameters) ? nullptr
                                                     : make_fixed_work(work_of(preparation.point, parameters))),
       units_(units_of(preparation, parameters)),
-      test_every_(static_cast<std::uint64_t>(integer_of(preparation.point, parameters, "test_every"))) {}
+      test_every_(static_cast<std::uint64_t>(integer_of(preparation.point, parameters, "test_every"))),
+      slowdown_(preparation.slowdown) {}
 
 void Computation::compute(std::uint64_t units) noexcept {
   if (work_) {
@@ -41,7 +42,18 @@ double Computation::alone() {
   }
   const auto begin = Clock::now();
   compute(units_);
-  return seconds_since(begin);
+  const double elapsed_s = seconds_since(begin);
+  unit_s_ = elapsed_s / static_cast<double>(units_);
+  return elapsed_s;
+}
+
+void Computation::set_duration(double seconds) {
+  if (unit_s_ == 0) {
+    alone();
+  }
+  if (unit_s_ > 0) {
+    units_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(seconds * slowdown_ / unit_s_)));
+  }
 }
 
 ComputationTimes Computation::beside(MPI_Request& request) {

@@ -22,6 +22,10 @@ class Computation {
   /// This rank computes nothing.
   void skip() noexcept { units_ = 0; }
 
+  /// From now on the work is what took `seconds` when it was done alone last, times the slowdown: a unit at least.
+  /// Where there is nothing to do that stays so.
+  void set_duration(double seconds);
+
   // Not inlined: harness.sessions.traced has probes where they begin and end.
   /// The work alone, no test. Seconds; exactly 0 where there is nothing to do.
   [[gnu::noinline]] double alone();
@@ -35,6 +39,8 @@ class Computation {
   std::unique_ptr<FixedWork> work_;  ///< null where it is slept
   std::uint64_t units_;
   std::uint64_t test_every_;
+  double slowdown_;
+  double unit_s_ = 0;  ///< that one took in alone(); 0 before the first
 };
 
 }  // namespace workloads

@@ -12,7 +12,7 @@ from reframe.core.meta import make_test
 
 from reframe_checks.base_check import WorkloadCheck
 from reframe_checks.catalogue import class_name
-from reframe_checks.studies.common import BACK_TO_BACK, DEFENSIBLE, ROUND_TRIPS, SIZE
+from reframe_checks.studies.common import BACK_TO_BACK, COMPUTES_FOR, DEFENSIBLE, ROUND_TRIPS, SIZE
 from reframe_checks.study import Grid, Parameter, Scale, Study
 from workloads.apps.benchmarks import SIZES
 from workloads.apps.table import CASES
@@ -24,15 +24,19 @@ THEIRS = (
     "imb-point-to-point", "imb-nonblocking-collectives", "osu-latency", "osu-bw",
     *(f"osu-{name}" for name in COLLECTIVES),
 )  # fmt: skip
-# Theirs follow one another, and find a shaped network's bucket empty. After so many without a pause ours do, too.
-AS_THEIRS = 4
+# Ours as in all our studies, and as theirs are: these follow one another, and find a shaped network's bucket empty
+# (after so many without a pause ours do, too), and a rank computes as long as its own part of the collective takes.
+USUAL_AND_AS_THEIRS: tuple[Grid, ...] = (
+    {"back_to_back": (0,), "computes_for": ("work_units",)},
+    {"back_to_back": (4,), "computes_for": ("own_part",)},
+)
 TIMEOUT_S = 300.0
 ORDER = 4200
 
 
-def _scales(grid: Grid, samples: int, seconds: float, timeout_s: float = 0.0) -> dict[str, Scale]:
+def _scales(grids: tuple[Grid, ...], samples: int, seconds: float, timeout_s: float = 0.0) -> dict[str, Scale]:
     return {
-        name: Scale(launches, (grid,), min(3, samples), samples, 1, seconds, variants=VARIANTS, timeout_s=timeout_s,
+        name: Scale(launches, grids, min(3, samples), samples, 1, seconds, variants=VARIANTS, timeout_s=timeout_s,
                     point_s=seconds)
         for name, launches in (("test", 1), ("quick", DEFENSIBLE))
     }  # fmt: skip
@@ -48,7 +52,7 @@ _OURS = (
         source="No paper's",
         workload=("microbench", "latency"),
         parameters={"size_bytes": SIZE, "round_trips": ROUND_TRIPS},
-        scales=_scales({"size_bytes": SIZES, "round_trips": (20,)}, 5, 1.0),
+        scales=_scales(({"size_bytes": SIZES, "round_trips": (20,)},), 5, 1.0),
     ),
     Study(
         name=f"{GROUP}-collectives",
@@ -64,14 +68,13 @@ _OURS = (
             "size_bytes": SIZE,
             "comp_over_comm": Parameter("computation time over the bare communication time", float),
             "back_to_back": BACK_TO_BACK,
+            "computes_for": COMPUTES_FOR,
         },
         scales=_scales(
-            {
-                "collective": COLLECTIVES,
-                "size_bytes": SIZES,
-                "comp_over_comm": (1.0,),
-                "back_to_back": (0, AS_THEIRS),
-            },
+            tuple(
+                {"collective": COLLECTIVES, "size_bytes": SIZES, "comp_over_comm": (1.0,), **how}
+                for how in USUAL_AND_AS_THEIRS
+            ),
             20,
             1.0,
         ),
@@ -90,7 +93,7 @@ def _theirs(number: int, name: str) -> Study:
         source="No paper's",
         workload=(),
         case=name,
-        scales=_scales(dict(case.points), 1, 0.0, TIMEOUT_S),
+        scales=_scales((dict(case.points),), 1, 0.0, TIMEOUT_S),
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import reframe as rfm
 
 from reframe_checks.base_check import WorkloadCheck
-from reframe_checks.studies.common import BACK_TO_BACK, KIB, MIB, SIZE, TEST_EVERY, WORK
+from reframe_checks.studies.common import BACK_TO_BACK, COMPUTES_FOR, KIB, MIB, SIZE, TEST_EVERY, WORK
 from reframe_checks.study import Grid, Parameter, Scale, Study
 
 # `pattern` names the paper's three kinds; the workload itself needs only the collective
@@ -38,6 +38,7 @@ STUDY = Study(
         "work": WORK,
         "test_every": TEST_EVERY,
         "back_to_back": BACK_TO_BACK,
+        "computes_for": COMPUTES_FOR,
     },
     scales={
         "test": Scale(

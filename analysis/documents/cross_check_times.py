@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A collective's times on our samples: as ours, and as OSU's and IMB's programs have them. Seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from analysis.evidence import Array, Evidence
+from analysis.metrics.formulas import Times
+from analysis.records import frames
+
+
+def until_all_are_done(evidence: Evidence, rows: pd.DataFrame) -> list[Array]:
+    """Of each launch the collective alone, by medians: the slowest rank's, less the closing barrier's."""
+    found = []
+    for _, ranks in frames.groups(rows, ["launch"]):
+        each = [
+            _of(evidence, rank, "comm_s", "median") - _of(evidence, rank, "ack_s", "median", missing=0)
+            for rank in _one_by_one(ranks)
+        ]
+        if known := [time for time in each if not np.isnan(time)]:
+            found.append(np.array([max(known)]))
+    return found
+
+
+def of_tool(evidence: Evidence, rows: pd.DataFrame, of_osu: bool) -> list[Times]:
+    """Of each launch the times that the tool's program would print, all of the variant itself.
+
+    To both tools a collective ends for a rank with that rank's own part, and both take means over iterations. OSU
+    prints their means over ranks (print_stats_nbc in util/osu_util_mpi.c), IMB those of the rank whose collective with
+    computation takes longest (IMB_display_times in src_c/IMB_output.c): as each computes for the time of its own part,
+    the rank whose own part is longest, which is told here also where all compute alike.
+    """
+    found = []
+    for _, ranks in frames.groups(rows, ["launch"]):
+        each = [
+            times for times in (_of_rank(evidence, rank) for rank in _one_by_one(ranks)) if not np.isnan(times).any()
+        ]
+        if each:
+            total, comm, comp, inside = np.mean(each, axis=0) if of_osu else max(each, key=lambda times: times[1])
+            found.append(Times(comm, comp, total, inside, wait=np.nan, own_comm=comm, own_comp=comp))
+    return found
+
+
+def _of_rank(evidence: Evidence, rank: pd.DataFrame) -> tuple[float, float, float, float]:
+    """total, comm, comp and comp_in. Sessions that lack the times of a rank's own part have in their place those until
+    all ranks are done."""
+    mean = {
+        name: _of(evidence, rank, f"{name}_s", "mean")
+        for name in ("total", "comm", "own_comm", "comp", "comp_in", "post", "wait")
+    }
+    closing = _of(evidence, rank, "ack_s", "mean", missing=0)
+    total = mean["post"] + mean["comp_in"] + mean["wait"]
+    return (
+        mean["total"] - closing if np.isnan(total) else total,
+        mean["comm"] - closing if np.isnan(mean["own_comm"]) else mean["own_comm"],
+        mean["comp"],
+        mean["comp_in"],
+    )
+
+
+def _one_by_one(ranks: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    return (ranks.loc[[row]] for row in ranks.index)
+
+
+def _of(evidence: Evidence, rank: pd.DataFrame, quantity: str, statistic: str, missing: float = np.nan) -> float:
+    found = evidence.launches(rank, quantity, statistic)
+    return float(np.median(found[0])) if found else missing
