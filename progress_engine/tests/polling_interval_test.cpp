@@ -54,6 +54,28 @@ TEST(PollingInterval, HalvesWhenItCameLate) {
   EXPECT_EQ(distance.current(), maximum / 2);
 }
 
+// A sleeping program pays for what is found late, so that it is an eighth of the message's time at most.
+TEST(PollingInterval, IsAShareOfTheTimeThatSomebodySleepsFor) {
+  PollingInterval distance(minimum, start, maximum);
+  settle(distance, 0.06);
+  EXPECT_EQ(distance.shortened_for_a_sleeper(0), minimum);
+  EXPECT_EQ(distance.shortened_for_a_sleeper(microseconds(8000)), microseconds(1000));
+  EXPECT_EQ(distance.shortened_for_a_sleeper(microseconds(300'000)), maximum);
+}
+
+// What a shorter interval moved is held against that time: the rate is the same, and so is the interval that it needs.
+TEST(PollingInterval, LearnsTheSameFromAShorterOne) {
+  PollingInterval usual(minimum, start, maximum);
+  PollingInterval shortened(minimum, start, maximum);
+  const auto wanted = settle(usual, 0.2);
+  for (int i = 0; i < 100; ++i) {
+    const auto rest = shortened.shortened_for_a_sleeper(microseconds(5000));
+    shortened.after_wake({.productive_time = rest / 5, .idle_time = microseconds(2)});
+  }
+  EXPECT_NEAR(static_cast<double>(shortened.current()), static_cast<double>(wanted),
+              0.05 * static_cast<double>(wanted));
+}
+
 // Its start serves a handshake; the first wake that moves data finds the distance where the last busy period left it.
 TEST(PollingInterval, RemembersWhatTheLastBusyPeriodLearnt) {
   PollingInterval distance(minimum, start, maximum);

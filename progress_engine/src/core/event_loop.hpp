@@ -110,7 +110,7 @@ class EventLoop {
     if (announced()) {
       // Time for more to gather. After a wake for nothing there is nothing to gather: the next traffic wakes it.
       if (burst.productive > 0 || traffic_)
-        sleep(rounds_.rest(interval_.current(), std::min(interval_.minimum(), interval_.price())));
+        sleep(rounds_.rest(gathering(), std::min(interval_.minimum(), interval_.price())));
       traffic_ = engine_.may_poll() && await_traffic(timeout_);
     } else {
       await_anything(burst);
@@ -121,21 +121,28 @@ class EventLoop {
   void await_anything(const BurstResult& burst) {
     if (burst.productive > 0) unannounced_.event(polled_);
     in_bulk_ = in_bulk_ || interval_.is_bulk(burst.productive_time);
-    const Nanoseconds gathering = in_bulk_ ? interval_.current() : interval_.minimum();
+    const Nanoseconds rest = in_bulk_ ? gathering() : interval_.minimum();
     if (in_bulk_ && burst.productive > 0) {
-      sleep(gathering);  // time for more to gather
+      sleep(rest);  // time for more to gather
       traffic_ = false;
       return;
     }
-    if (traffic_) sleep(gathering);  // however often it is rung
-    traffic_ = engine_.may_poll() && await_traffic(std::max(gathering, unannounced_.next(polled_)));
+    if (traffic_) sleep(rest);  // however often it is rung
+    traffic_ = engine_.may_poll() && await_traffic(std::max(rest, unannounced_.next(polled_)));
+  }
+
+  // The rest in which more of a message gathers.
+  Nanoseconds gathering() {
+    const bool somebody_sleeps = engine_.activity().progress_users() > 0;
+    return somebody_sleeps ? interval_.shortened_for_a_sleeper(polled_ - noted_) : interval_.current();
   }
 
   // What the program started and completed since the last poll: answers may be near.
   void note_operations() {
     const auto operations = engine_.activity().started() + engine_.activity().completed();
     if (std::exchange(operations_, operations) == operations) return;
-    unannounced_.event(now());
+    noted_ = now();
+    unannounced_.event(noted_);
     answered_rings_ = 0;
     in_bulk_ = false;
   }
@@ -325,6 +332,7 @@ class EventLoop {
   Nanoseconds cpu_ = 0;
   std::uint64_t wakes_ = 0;
   std::uint64_t operations_ = 0;  // started and completed, at the last poll
+  Nanoseconds noted_ = 0;         // when their number was another one
   int answered_rings_ = 0;        // by ring_back(), since they changed
   static constexpr int most_answers = 4;
   static constexpr Nanoseconds long_period = microseconds(1000);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "platform/platform.hpp"
 
@@ -25,6 +26,11 @@ class PollingInterval {
       : minimum_(minimum), start_(std::clamp(start, minimum, maximum)), maximum_(maximum), current_(start_) {}
 
   Nanoseconds current() const { return current_; }
+  // The next interval, while a thread of the program sleeps until the engine has moved its message (waiting=managed).
+  // It pays for all that the engine comes late, as one that computes does not: a share of what it has waited, at most.
+  Nanoseconds shortened_for_a_sleeper(Nanoseconds waited) {
+    return shortened_ = std::min(current_, std::max(minimum_, waited / sleepers_share));
+  }
   Nanoseconds minimum() const { return minimum_; }
   Nanoseconds price() const { return price_; }  // of a wake
   // Whether a poll of so long moved data: less is a control message and says nothing about the rate.
@@ -38,10 +44,11 @@ class PollingInterval {
 
   void after_wake(const WakeOutcome& wake) {
     price_ += (wake_price + wake.idle_time - price_) / 8;
+    const Nanoseconds shortened = std::exchange(shortened_, 0);
     if (wake.late)
       learnt_ = current_ = std::max(minimum_, current_ / 2);
     else if (is_bulk(wake.productive_time))
-      approach(current_ * worth * price_ / wake.productive_time);
+      approach((shortened > 0 ? shortened : current_) * worth * price_ / wake.productive_time);
   }
 
  private:
@@ -54,12 +61,14 @@ class PollingInterval {
   static constexpr Nanoseconds wake_price = microseconds(20);
   // How many times its price a wake should spend on moving data.
   static constexpr Nanoseconds worth = 16;
+  static constexpr Nanoseconds sleepers_share = 8;
 
   Nanoseconds minimum_;
   Nanoseconds start_;
   Nanoseconds maximum_;
   Nanoseconds current_;
-  Nanoseconds learnt_ = 0;  // of the last busy period: it may be taken up again at once
+  Nanoseconds learnt_ = 0;     // of the last busy period: it may be taken up again at once
+  Nanoseconds shortened_ = 0;  // the interval before this wake, where it was a shorter one
   Nanoseconds price_ = wake_price;
 };
 
