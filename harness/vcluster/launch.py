@@ -79,8 +79,17 @@ def take_down(directory: Path) -> None:
 def start(directory: Path, settings: Settings, lock: int) -> socket.socket:
     """Make the directory and start the cluster's first process; the tie to it, see switch.py.
 
-    Closing the tie takes the cluster down again, unless KEEP was sent.
+    Closing the tie takes the cluster down again, unless KEEP was sent. Where it does not start nothing is left.
     """
+    try:
+        _fill(directory, settings)
+        return _first_process(directory, lock)
+    except BaseException:  # an interrupt, too
+        take_down(directory)
+        raise
+
+
+def _fill(directory: Path, settings: Settings) -> None:
     state.make_empty(directory)
     settings.write(directory)
     (directory / "hosts").write_text(network.hosts_file(settings.names, management=settings.management))
@@ -88,18 +97,21 @@ def start(directory: Path, settings: Settings, lock: int) -> socket.socket:
     for name in PROGRAMS:
         support.install_program(directory / name, Path(client.__file__))
     (directory / "nodes.json").write_text(json.dumps(_what_nodes_see(directory, settings)))
+
+
+def _first_process(directory: Path, lock: int) -> socket.socket:
     tie, theirs = socket.socketpair()
     tie.settimeout(_LIMIT_S)
-    with theirs, (directory / "log" / "switch.log").open("wb") as log:
-        process = subprocess.Popen(
-            [*support.python("switch", "main"), str(directory), str(theirs.fileno()), str(lock)],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", env=support.environment(),
-            pass_fds=(theirs.fileno(), lock), start_new_session=True,
-        )  # fmt: skip
-        process.wait(_LIMIT_S)
     try:
+        with theirs, (directory / "log" / "switch.log").open("wb") as log:
+            process = subprocess.Popen(
+                [*support.python("switch", "main"), str(directory), str(theirs.fileno()), str(lock)],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", env=support.environment(),
+                pass_fds=(theirs.fileno(), lock), start_new_session=True,
+            )  # fmt: skip
+            process.wait(_LIMIT_S)
         _expect_ready(tie, directory)
-    except BaseException:  # an interrupt, too: without its tie the cluster goes down
+    except BaseException:
         tie.close()
         raise
     return tie

@@ -106,6 +106,21 @@ def test_a_node_has_its_files_where_the_machine_has_none(place: Path, monkeypatc
     virtual.down()
 
 
+@pytest.mark.parametrize("step", ["_what_nodes_see", "_expect_ready"])
+def test_an_interrupted_start_leaves_nothing(place: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """Before the first process is there, and while it makes the nodes."""
+    if reason := cluster.supported():
+        pytest.skip(reason)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(launch, step, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        cluster.up(nodes=2, tied=True)
+    assert eventually(lambda: leftovers(place, set()) == [], 20)
+
+
 def test_a_management_network_stands_beside_the_limited_one(virtual: Cluster) -> None:
     virtual.down()
     made = cluster.up(management=True)
