@@ -89,13 +89,14 @@ class Evidence:
         """
         found = []
         for _, ranks in frames.groups(points[points["status"] == "ok"], ["launch"]):
-            per_rank = [values for row in ranks.index for values in self._of_rank(row, quantity, statistic)]
+            per_rank = [values for row in ranks.index for values in self.of_rank(row, quantity, statistic)]
             if per_rank:
                 found.append(max(per_rank, key=lambda values: float(np.median(values))))
         return found
 
-    def _of_rank(self, row: int, quantity: str, statistic: str) -> list[Array]:
-        first, count = self._places.get((row, quantity), (0, 0))
+    def of_rank(self, row: int, quantity: str, statistic: str) -> list[Array]:
+        """The same of one row, in a list that is empty where it has no such samples."""
+        first, count = self.records.places.get((row, quantity), (0, 0))
         if count:
             values = self.records.series_values(first, count)
             return [values if statistic == "median" else np.array([STATISTICS[statistic](values)])]
@@ -121,7 +122,7 @@ class Evidence:
         for name in self._quantities.get(row, []):
             if name.endswith("_s") and not name.endswith("_per_s"):
                 histogram = self.records.histograms.get((row, name))
-                samples[name] = self.records.series_values(*self._places.get((row, name), (0, 0)))
+                samples[name] = self.records.series_values(*self.records.places.get((row, name), (0, 0)))
                 if histogram and not len(samples[name]):
                     samples[name] = np.array([histogram["count"] * histogram["mean"]])
         return measured_s(samples) or max((float(values.sum()) for values in samples.values()), default=0.0)
@@ -129,15 +130,9 @@ class Evidence:
     @cached_property
     def _quantities(self) -> dict[int, list[str]]:
         found: dict[int, list[str]] = {}
-        for row, name in (*self._places, *self.records.histograms):
+        for row, name in (*self.records.places, *self.records.histograms):
             found.setdefault(row, []).append(name)
         return found
-
-    @cached_property
-    def _places(self) -> dict[tuple[int, str], tuple[int, int]]:
-        series = self.records.series
-        columns = (series[name].tolist() for name in ("row", "quantity", "first", "count"))
-        return {(row, quantity): (first, count) for row, quantity, first, count in zip(*columns, strict=True)}
 
 
 def disturbed(share: float | None) -> str:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
@@ -18,8 +16,8 @@ def until_all_are_done(evidence: Evidence, rows: pd.DataFrame) -> list[Array]:
     found = []
     for _, ranks in frames.groups(rows, ["launch"]):
         each = [
-            _of(evidence, rank, "comm_s", "median") - _of(evidence, rank, "ack_s", "median", missing=0)
-            for rank in _one_by_one(ranks)
+            _of(evidence, row, "comm_s", "median") - _of(evidence, row, "ack_s", "median", missing=0)
+            for row in ranks.index
         ]
         if known := [time for time in each if not np.isnan(time)]:
             found.append(np.array([max(known)]))
@@ -36,23 +34,21 @@ def of_tool(evidence: Evidence, rows: pd.DataFrame, of_osu: bool) -> list[Times]
     """
     found = []
     for _, ranks in frames.groups(rows, ["launch"]):
-        each = [
-            times for times in (_of_rank(evidence, rank) for rank in _one_by_one(ranks)) if not np.isnan(times).any()
-        ]
+        each = [times for times in (_of_rank(evidence, row) for row in ranks.index) if not np.isnan(times).any()]
         if each:
             total, comm, comp, inside = np.mean(each, axis=0) if of_osu else max(each, key=lambda times: times[1])
             found.append(Times(comm, comp, total, inside, wait=np.nan, own_comm=comm, own_comp=comp))
     return found
 
 
-def _of_rank(evidence: Evidence, rank: pd.DataFrame) -> tuple[float, float, float, float]:
+def _of_rank(evidence: Evidence, row: int) -> tuple[float, float, float, float]:
     """total, comm, comp and comp_in. Sessions that lack the times of a rank's own part have in their place those until
     all ranks are done."""
     mean = {
-        name: _of(evidence, rank, f"{name}_s", "mean")
+        name: _of(evidence, row, f"{name}_s", "mean")
         for name in ("total", "comm", "own_comm", "comp", "comp_in", "post", "wait")
     }
-    closing = _of(evidence, rank, "ack_s", "mean", missing=0)
+    closing = _of(evidence, row, "ack_s", "mean", missing=0)
     total = mean["post"] + mean["comp_in"] + mean["wait"]
     return (
         mean["total"] - closing if np.isnan(total) else total,
@@ -62,10 +58,6 @@ def _of_rank(evidence: Evidence, rank: pd.DataFrame) -> tuple[float, float, floa
     )
 
 
-def _one_by_one(ranks: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    return (ranks.loc[[row]] for row in ranks.index)
-
-
-def _of(evidence: Evidence, rank: pd.DataFrame, quantity: str, statistic: str, missing: float = np.nan) -> float:
-    found = evidence.launches(rank, quantity, statistic)
+def _of(evidence: Evidence, row: int, quantity: str, statistic: str, missing: float = np.nan) -> float:
+    found = evidence.of_rank(row, quantity, statistic)
     return float(np.median(found[0])) if found else missing

@@ -142,25 +142,23 @@ def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:
 
 def _quantity(records: Records, part: pd.DataFrame) -> tuple[str, bool]:
     """The workload's whole time, or else what it is about; and whether that is a rate. Empty: nothing was measured."""
-    series, launches = records.series, records.launches
-    measured = set(series.loc[series["row"].isin(part.index), "quantity"]) if len(series) else set()
+    launches = records.launches
     said = launches.loc[launches["launch"].isin(part["launch"]), "quantities"]
     declared = {name: found for of_launch in said for name, found in of_launch.items()}
-    about = (name for name, _ in judged_by(declared) if name in measured)
-    quantity = next((name for name in WHOLE if name in measured), None) or next(about, "")
+    wanted = (*WHOLE, *(name for name, _ in judged_by(declared)))
+    quantity = next((name for name in wanted if any((row, name) in records.places for row in part.index)), "")
     known = declared.get(quantity) or BEFORE.get(quantity)
     return quantity, known is not None and known.sign < 0
 
 
 def times(records: Records, part: pd.DataFrame, quantity: str, rate: bool) -> list[Array]:
     """Per launch that was measured well the slowest rank's samples; of a rate the times that a unit took."""
-    series = records.series
-    of_rows = series[(series["quantity"] == quantity) & series["row"].isin(part.index[part["status"] == "ok"])]
+    good = part.loc[part["status"] == "ok", "launch"]
     found: dict[str, list[Array]] = {}
-    for row, first, count in zip(of_rows["row"], of_rows["first"], of_rows["count"], strict=True):
-        values = records.series_values(first, count)
-        if count:
-            found.setdefault(part["launch"][row], []).append(1 / values if rate else values)
+    for row, launch in good.items():
+        values = records.series_values(*records.places.get((row, quantity), (0, 0)))
+        if len(values):
+            found.setdefault(launch, []).append(1 / values if rate else values)
     return [max(ranks, key=lambda values: float(np.median(values))) for ranks in found.values()]
 
 

@@ -65,6 +65,12 @@ class Records:
         """The samples of one series, a view."""
         return self.values[first : first + count]
 
+    @cached_property
+    def places(self) -> dict[tuple[int, str], tuple[int, int]]:
+        """(row of `points`, quantity) -> first and count of its series."""
+        columns = (self.series[name].tolist() for name in ("row", "quantity", "first", "count"))
+        return {(row, quantity): (first, count) for row, quantity, first, count in zip(*columns, strict=True)}
+
     def emulated(self, session: str) -> bool:
         """Did this session run on emulated processors? By what it says itself, or any of its records does."""
         if any(facts["session"] == session and facts.get("emulated") for facts in self.sessions):
