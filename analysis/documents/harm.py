@@ -155,7 +155,7 @@ def times(records: Records, part: pd.DataFrame, quantity: str, rate: bool) -> li
     """Per launch that was measured well the slowest rank's samples; of a rate the times that a unit took."""
     good = part.loc[part["status"] == "ok", "launch"]
     found: dict[str, list[Array]] = {}
-    for row, launch in good.items():
+    for row, launch in zip(good.index, good, strict=True):
         values = records.series_values(*records.places.get((row, quantity), (0, 0)))
         if len(values):
             found.setdefault(launch, []).append(1 / values if rate else values)
