@@ -294,6 +294,29 @@ TEST(Events, GoingByTimeIsBounded) {
   EXPECT_TRUE(fabric.engine.stop(seconds(10)));
 }
 
+// A blocking call that sleeps is no operation of the tracker's: the handshake that it begins is followed all the same,
+// however long nothing has happened.
+TEST(Events, FollowTheHandshakeOfWhoSleepsInABlockingCall) {
+  std::atomic<int> missing{0};
+  Engine engine(make_policy(resolve_values("adaptive", {{"waiting", "managed"}, {"events", "none"}})),
+                std::make_unique<Handshakes>(missing), nullptr);
+  const ThreadSlot& slot = engine.activity().acquire();
+  engine.start();
+  Nanoseconds fastest = seconds(10);
+  for (int i = 0; i < 20; ++i) {
+    wait(microseconds(50'000));
+    missing = OnAFabric::steps;
+    const Nanoseconds begin = now();
+    engine.activity().add_progress_user();
+    engine.after_call(slot);
+    while (missing > 0 && now() - begin < seconds(10)) wait(microseconds(20));
+    fastest = std::min(fastest, now() - begin);
+    engine.activity().remove_progress_user();
+  }
+  EXPECT_LT(fastest, microseconds(6000)) << "two rests of the longest are 8 ms";
+  EXPECT_TRUE(engine.stop(seconds(10)));
+}
+
 // Who sleeps until the engine has moved his message cannot be left alone, not for a second.
 TEST(Events, NeverLeaveManagedWaitersAlone) {
   std::atomic<int> moves{0};

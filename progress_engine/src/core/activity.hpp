@@ -138,9 +138,14 @@ class BasicActivity {
   // What needs progress though no operation of this process is pending: a window that others reach into, a thread that
   // sleeps until the engine moves its message. (Open MPI counts them so: opal_progress_event_users_increment.) Rare, so
   // that one counter does.
-  void add_progress_user() { progress_users_.fetch_add(1, std::memory_order_release); }
+  void add_progress_user() {
+    added_.fetch_add(1, std::memory_order_relaxed);
+    progress_users_.fetch_add(1, std::memory_order_release);
+  }
   void remove_progress_user() { progress_users_.fetch_sub(1, std::memory_order_release); }
   std::int64_t progress_users() const { return progress_users_.load(std::memory_order_acquire); }
+  // How many there ever were.
+  std::uint64_t progress_users_added() const { return added_.load(std::memory_order_relaxed); }
 
  private:
   template <typename T>
@@ -165,6 +170,7 @@ class BasicActivity {
 
   Atomic<Slot*> first_{nullptr};
   Atomic<std::int64_t> progress_users_{0};
+  Atomic<std::uint64_t> added_{0};
   mutable Atomic<std::uint64_t> settled_{0};  // the weight when nothing was pending last, as far as seen
   Atomic<int> threads_{0};                    // of the program's that ever had a slot
   Atomic<bool> several_{false};               // more than one of them

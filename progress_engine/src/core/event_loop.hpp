@@ -137,9 +137,11 @@ class EventLoop {
     return somebody_sleeps ? interval_.shortened_for_a_sleeper(polled_ - noted_) : interval_.current();
   }
 
-  // What the program started and completed since the last poll: answers may be near.
+  // What the program started and completed since the last poll, and who began to sleep until the engine has moved a
+  // message (a blocking call that is none of those operations): answers may be near.
   void note_operations() {
-    const auto operations = engine_.activity().started() + engine_.activity().completed();
+    const Activity& activity = engine_.activity();
+    const auto operations = activity.started() + activity.completed() + activity.progress_users_added();
     if (std::exchange(operations_, operations) == operations) return;
     noted_ = now();
     unannounced_.event(noted_);
@@ -331,7 +333,7 @@ class EventLoop {
   Nanoseconds moving_ = 0;
   Nanoseconds cpu_ = 0;
   std::uint64_t wakes_ = 0;
-  std::uint64_t operations_ = 0;  // started and completed, at the last poll
+  std::uint64_t operations_ = 0;  // at the last poll, see note_operations()
   Nanoseconds noted_ = 0;         // when their number was another one
   int answered_rings_ = 0;        // by ring_back(), since they changed
   static constexpr int most_answers = 4;
