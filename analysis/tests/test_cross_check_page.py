@@ -14,8 +14,8 @@ from analysis.records.load import load
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "docs/measured/cross-check.md"
-UNLIMITED, SHAPED, OWN_THREAD, PING_PONG, BACK_TO_BACK = KEPT = tuple(
-    f"cross-check-{name}" for name in ("unlimited", "1gbit", "async", "ping-pong", "back-to-back")
+UNLIMITED, SHAPED, OWN_THREAD, PING_PONG, AS_THEIRS = KEPT = tuple(
+    f"cross-check-{name}" for name in ("unlimited", "1gbit", "async", "ping-pong", "as-theirs")
 )
 
 
@@ -35,7 +35,7 @@ def tables(section: str) -> list[str]:
     [
         ("Between two ranks, at 1 Gb/s", PING_PONG, ("",)),
         pytest.param("At 1 Gb/s, through a token bucket", SHAPED, (ALONE, OVERLAP), marks=pytest.mark.full),
-        ("One right after the other", BACK_TO_BACK, (ALONE, OVERLAP)),
+        ("As theirs", AS_THEIRS, (ALONE, OVERLAP)),
         pytest.param("Without a limit of rate", UNLIMITED, (ALONE, OVERLAP), marks=pytest.mark.full),
     ],
 )
