@@ -127,8 +127,8 @@ WAKING = (
         (
             Edit(
                 "src/core/event_loop.hpp",
-                "rounds_.rest(interval_.current(), std::min(interval_.minimum(), interval_.price()))",
-                "interval_.current()",
+                "rounds_.rest(gathering(), std::min(interval_.minimum(), interval_.price()))",
+                "gathering()",
             ),
         ),
         "engine_unit_tests:Events.FollowTheRounds*",
