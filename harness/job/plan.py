@@ -204,8 +204,8 @@ class Plan:
 
     @property
     def reporting(self) -> int:
-        """How many ranks have a line of each point in a record."""
-        return 1 if self.program else self.platform.tasks
+        """How many ranks have a line of each point in a record. A program that is not found here had one elsewhere."""
+        return self.platform.tasks if self.workload else 1
 
     def under(self, launch: Launch) -> Plan:
         """The plan of this launch: an arm of a gate may be on another MPI, and run another program."""

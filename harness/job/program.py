@@ -32,6 +32,7 @@ _MPI_LIBRARY = re.compile(
     re.MULTILINE,
 )
 _LACKING = re.compile(r"^\s*(\S+) => not found$", re.MULTILINE)
+_OTHER_VERSION = re.compile(r"^\S+: (\S+): version `(\S+)' not found \(required by (\S+)\)$", re.MULTILINE)
 _ASK_VERSION = """
 import ctypes, sys
 text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
@@ -181,5 +182,8 @@ def another_mpi(program: str, library: str, environment: Mapping[str, str]) -> s
         asked = process.answer([sys.executable, "-c", _ASK_VERSION, file], LOOK_LIMIT_S, environment)
         if asked.status == 0 and library not in asked.out:
             return f"it links another MPI: {file} is '{short(asked.out)}' and not {library}"
-    lacking = _LACKING.search(listed.out)
-    return f"it needs {lacking[1]}, which the loader does not find" if lacking else ""
+    if lacking := _LACKING.search(listed.out):
+        return f"it needs {lacking[1]}, which the loader does not find"
+    if other := _OTHER_VERSION.search(listed.out):  # as where the libraries of another MPI are found before its own
+        return f"{other[3]} needs version {other[2]} of {Path(other[1]).name}, which {other[1]} does not have"
+    return ""

@@ -7,7 +7,6 @@ No MPI is in it: the programs are of a shell, and so is what stands in for progr
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,6 @@ from hypothesis import strategies as st
 
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, SCHEMA
-from harness.job import program as foreign
 from harness.job import records
 from harness.job.folders import Folders
 from harness.job.foreign import Trial, trial
@@ -110,6 +108,9 @@ def test_a_good_program_is_tried_once_and_timed(run: Run, tmp_path: Path, monkey
     assert not list((session / "scratch").iterdir())
     run(script)
     assert (tmp_path / "runs").read_text().count("\n") == 5, "a second run of the session finds all done"
+    gone = replace(plan, program=None, impossible=[({}, "not found")])
+    assert Runner(gone, session).run() == 0
+    assert len(points(plan, session)["bare"]) == 2 == len(list((session / "records").glob("*.bare*.jsonl")))
 
 
 def test_another_result_than_bares_is_rejected_and_not_timed(run: Run) -> None:
@@ -186,44 +187,6 @@ def test_a_program_of_another_mpi_is_not_even_tried(run: Run) -> None:
     assert reason.startswith("mpivars: it links another MPI: ")
     assert reason.endswith("and not Open MPI")
     assert not (session / "logs" / "own-program.vcluster.mpich.trial.log").exists()
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize(("library", "said"), [("MPICH Version", ""), ("Open MPI", "it links another MPI: ")])
-def test_the_loader_says_which_mpi_a_program_has(library: str, said: str) -> None:
-    mpi = MPIS["mpich"]
-    if not mpi.installed():
-        pytest.skip("MPICH (PyPI) is not installed")
-    found = foreign.another_mpi(str(mpi.bin / "mpivars"), library, mpi.shell_environment())
-    assert found.startswith(said) and bool(found) == bool(said)
-    assert foreign.another_mpi("/bin/sh", library, mpi.shell_environment()) == ""
-
-
-ABI = ROOT / "progress_engine" / "tests" / "abi_test.cpp"
-
-
-def names(which: str) -> list[str]:
-    """The names of libraries that the engine's own test says are, or are none, of an MPI's C functions."""
-    (found,) = re.findall(
-        rf"for \(const char\* name : \{{([^}}]*)\}}\)\s*EXPECT_{which}\(is_mpi_library", ABI.read_text()
-    )
-    return re.findall(r'"([^"]+)"', found)
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize("which", ["TRUE", "FALSE"])
-def test_libraries_are_known_by_the_names_that_the_engine_knows(tmp_path: Path, which: str) -> None:
-    """A program of cray-mpich's, say: what it links is asked for its version, whatever its library is called."""
-    mpi = MPIS["mpich"]
-    if not mpi.installed():
-        pytest.skip("MPICH (PyPI) is not installed")
-    ldd = tmp_path / "ldd"
-    for name in names(which):
-        file = Path(name).name
-        ldd.write_text(f"#!/bin/sh\necho '\t{file} => {mpi.prefix}/lib/libmpi.so.12 (0x00007f0000000000)'\n")
-        ldd.chmod(0o755)
-        found = foreign.another_mpi("/bin/sh", "CRAY MPICH", {"PATH": f"{tmp_path}:/usr/bin:/bin"})
-        assert found.startswith("it links another MPI: ") == (which == "TRUE"), name
 
 
 OUTPUTS = ROOT / "workloads" / "apps" / "tests" / "outputs"

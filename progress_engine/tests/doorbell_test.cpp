@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -95,6 +96,23 @@ TEST(Doorbell, FindsThoseWhoCameLater) {
   EXPECT_FALSE(early.all_are_near());
   EXPECT_FALSE(early.ring(1));
   EXPECT_FALSE(early.ring(7)) << "no rank of this program";
+}
+
+TEST(Doorbell, LooksAroundForAHundredthOfTheTime) {
+  Doorbell early(program("rarely"), 0, 2);
+  const Nanoseconds begin = now();
+  early.missed(1);
+  const Nanoseconds look = now() - begin;
+  const Doorbell late(program("rarely"), 1, 2);
+  early.missed(2);
+  if (now() - begin < 50 * look) {
+    EXPECT_FALSE(early.ring(1)) << "it has just looked";
+  }
+  while (!early.ring(1) && now() - begin < seconds(10)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    early.missed(4);
+  }
+  EXPECT_TRUE(early.ring(1));
 }
 
 TEST(Doorbell, RingsOnlyPartnersUntilAllAreConcerned) {
