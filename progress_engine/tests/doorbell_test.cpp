@@ -98,6 +98,17 @@ TEST(Doorbell, FindsThoseWhoCameLater) {
   EXPECT_FALSE(early.ring(7)) << "no rank of this program";
 }
 
+TEST(Doorbell, LooksForNobodyWhereAllWereFound) {
+  Doorbell alone(program("alone"), 0, 3, 1);
+  Doorbell one_of_two(program("alone"), 1, 3, 2);
+  const Doorbell late(program("alone"), 2, 3, 2);
+  for (Doorbell* doorbell : {&alone, &one_of_two}) {
+    doorbell->look_around();
+    doorbell->missed(1);
+    EXPECT_FALSE(doorbell->ring(2));
+  }
+}
+
 TEST(Doorbell, LooksAroundForAHundredthOfTheTime) {
   Doorbell early(program("rarely"), 0, 2);
   const Nanoseconds begin = now();

@@ -24,8 +24,9 @@ class Launched : public testing::Test {
     for (const char* name : names) unsetenv(name);
     for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
   }
-  static constexpr const char* names[] = {"PMIX_NAMESPACE", "I_MPI_HYDRA_UUID",   "SLURM_STEP_ID",
-                                          "SLURM_JOB_ID",   "SLURM_JOB_NODELIST", "PMI_SPAWNED"};
+  static constexpr const char* names[] = {"PMIX_NAMESPACE",  "I_MPI_HYDRA_UUID",          "SLURM_STEP_ID",
+                                          "SLURM_JOB_ID",    "SLURM_JOB_NODELIST",        "PMI_SPAWNED",
+                                          "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"};
   std::map<std::string, std::string> before_;
 };
 
@@ -40,6 +41,16 @@ TEST_F(Launched, AJobHasTheNameThatItsLauncherGivesIt) {
   EXPECT_EQ(job_name(), "intel ab-cd 1") << "what was spawned has ranks of its own";
   setenv("PMIX_NAMESPACE", "prterun-n1-5@1", 1);
   EXPECT_EQ(job_name(), "pmix prterun-n1-5@1");
+}
+
+TEST_F(Launched, ProcessesHereAreThoseThatALauncherCounts) {
+  EXPECT_EQ(processes_here(), 0);
+  setenv("MPI_LOCALNRANKS", "2", 1);
+  EXPECT_EQ(processes_here(), 2);
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4", 1);
+  EXPECT_EQ(processes_here(), 4);
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "many", 1);
+  EXPECT_EQ(processes_here(), 2);
 }
 
 TEST_F(Launched, HostsAreThoseOfSlurmOrUnknown) {

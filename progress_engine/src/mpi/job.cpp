@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -67,6 +68,17 @@ std::string job_name(const std::string& launcher) {
   if (const auto step = in_environment("SLURM_STEP_ID"); !step.empty())
     return "slurm " + in_environment("SLURM_JOB_ID") + " " + step + " " + spawned;
   return "";
+}
+
+int processes_here() {
+  int most = 0;
+  for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
+    const auto text = in_environment(name);
+    int found = 0;
+    std::from_chars(text.data(), text.data() + text.size(), found);
+    most = std::max(most, found);
+  }
+  return most;
 }
 
 NamesOfHosts names_of_hosts() { return {in_environment("PMIX_NAMESPACE"), in_environment("SLURM_JOB_NODELIST")}; }

@@ -22,6 +22,10 @@ NamesOfHosts names_of_hosts();
 // The hosts of the program, perhaps more; empty where the launcher says none. From PMIx, else Slurm.
 std::vector<std::string> job_hosts(const NamesOfHosts& names);
 
+// How many processes of the program are on this node, as Hydra or Open MPI says; 0 where nobody says. Of several
+// answers the largest: others may be those of a launcher further out.
+int processes_here();
+
 // The value of an option in the command line of Hydra's proxy, which is the parent of its ranks: that of
 // "--control-port" is the same on all nodes, as in "node1:46431". Empty if it is none.
 std::string option_in(const std::string& command_line, const std::string& name);

@@ -143,7 +143,7 @@ std::unique_ptr<Doorbell> make_doorbell(const Policy& policy, const MpiHandles& 
   int size = 0;
   PE_PMPI(MPI_Comm_rank)(handles.comm_world, &rank);
   PE_PMPI(MPI_Comm_size)(handles.comm_world, &size);
-  auto doorbell = std::make_unique<Doorbell>(program_key(), rank, size);
+  auto doorbell = std::make_unique<Doorbell>(program_key(), rank, size, processes_here());
   if (policy.doorbell.udp && !doorbell->all_are_near()) doorbell->add_bell(plan_bell(policy, rank, size));
   return doorbell;
 }

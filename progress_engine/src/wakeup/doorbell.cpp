@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -81,7 +82,7 @@ int make_file() {
 
 // The file of another process may be anything: that number may have been given away again.
 bool is_a_page(int descriptor) {
-  struct stat status{};
+  struct stat status {};
   return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == getuid() &&
          std::cmp_equal(status.st_size, page_size);
 }
@@ -170,9 +171,13 @@ MappedLine map_line(const std::string& name) {
 
 // ---- the doorbell
 
-Doorbell::Doorbell(std::string program, int rank, int size)
-    : program_(std::move(program)), rank_(rank), published_(program_, rank), by_rank_(static_cast<std::size_t>(size)) {
-  look_around();
+Doorbell::Doorbell(std::string program, int rank, int size, int here)
+    : program_(std::move(program)),
+      rank_(rank),
+      here_(here > 0 ? here : std::numeric_limits<std::int64_t>::max()),
+      published_(program_, rank),
+      by_rank_(static_cast<std::size_t>(size)) {
+  look();
 }
 
 Doorbell::~Doorbell() {
@@ -212,7 +217,7 @@ int Doorbell::ring_first_partners(int most) {
 
 // Several threads at once may ring the same ones: a ring is worth no less for having been made twice. Returns how many
 // were rung.
-int Doorbell::ring_some(Turns& turns, Peer* Peer::* next, int most) {
+int Doorbell::ring_some(Turns& turns, Peer* Peer::*next, int most) {
   const auto number = turns.number.load(std::memory_order_acquire);
   const int rings = static_cast<int>(std::min<std::uint64_t>(number, static_cast<std::uint64_t>(most)));
   Peer* peer = turns.next.load(std::memory_order_acquire);
@@ -269,6 +274,10 @@ void Doorbell::ring_own() {
 }
 
 void Doorbell::look_around() {
+  if (!all_were_found()) look();
+}
+
+void Doorbell::look() {
   const std::unique_lock lock(looking_, std::try_to_lock);
   if (!lock) return;
   for (auto& neighbour : find_neighbours(program_))
@@ -278,9 +287,10 @@ void Doorbell::look_around() {
 
 void Doorbell::look_again() {
   constexpr Nanoseconds times_longer = 100;  // the calls between two looks
+  if (all_were_found()) return;
   const Nanoseconds begin = now();
   if (begin < next_look_.load(std::memory_order_relaxed)) return;
-  look_around();
+  look();
   next_look_.store(begin + times_longer * (now() - begin), std::memory_order_relaxed);
 }
 

@@ -186,8 +186,9 @@ class RankCache {
 // The doorbell: rings the engines of the other processes of this program on this node, and is rung by them.
 class Doorbell {
  public:
-  // Of process `rank` of the `size` of `program`, see PublishedLine. Throws std::system_error.
-  Doorbell(std::string program, int rank, int size);
+  // Of process `rank` of the `size` of `program`, see PublishedLine; `here`: so many of them are on this node, 0 if
+  // nobody knows. Throws std::system_error.
+  Doorbell(std::string program, int rank, int size, int here = 0);
   ~Doorbell();
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
@@ -234,6 +235,7 @@ class Doorbell {
   void missed(std::uint64_t times) {
     if (std::has_single_bit(times)) look_again();
   }
+  // Not where all that are on this node have been found.
   void look_around();
   // Wakes this process's own sleeper.
   void ring_own();
@@ -285,16 +287,21 @@ class Doorbell {
   }
   void add_partner(Peer& peer);
   int ring_first_partners(int most);
-  int ring_some(Turns& turns, Peer* Peer::* next, int most);
+  int ring_some(Turns& turns, Peer* Peer::*next, int most);
   void ring(Peer& peer) {
     if (peer.mapped.line().ring([&] { published_.wake(peer.neighbour.name); })) [[unlikely]]
       wakes_.fetch_add(1, std::memory_order_relaxed);
   }
+  bool all_were_found() const {
+    return static_cast<std::int64_t>(neighbours_.number.load(std::memory_order_relaxed)) + 1 >= here_;
+  }
   void look_again();
+  void look();
   void add(Neighbour neighbour);
 
   const std::string program_;
   const int rank_;
+  const std::int64_t here_;  // endless if nobody knows
   PublishedLine published_;
   std::mutex looking_;
   std::atomic<Nanoseconds> next_look_{0};  // of look_again(), not before
