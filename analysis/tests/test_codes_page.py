@@ -22,6 +22,7 @@ PAGES = "".join(
         ["codes-by-hand"],
         ["--size", "1024", "codes-imb"],
         ["--size", "1048576", "codes-imb"],
+        ["--size", "1024", "codes-imb-looks"],
     ],
     ids=" ".join,
 )
