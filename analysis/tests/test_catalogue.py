@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from analysis import studies
 from analysis.catalogue import CHAPTERS, chapters_of, draw_all
 from analysis.evidence import Evidence
@@ -55,6 +57,7 @@ def test_the_papers_stand_in_their_order() -> None:
     assert ids.index("P2") < ids.index("P10") < ids.index("M1") < ids.index("R1") < ids.index("F1") < ids.index("G1")
 
 
+@pytest.mark.full
 def test_a_file_added_is_enough(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "analysis", tmp_path / "analysis", ignore=shutil.ignore_patterns("tests", "__pycache__"))
     shutil.copytree(ROOT / "results" / "schema", tmp_path / "results" / "schema")

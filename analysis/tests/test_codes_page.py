@@ -21,7 +21,7 @@ PAGES = "".join(
         ["codes-debian-openmpi"],
         ["codes-by-hand"],
         ["--size", "1024", "codes-imb"],
-        ["--size", "1048576", "codes-imb"],
+        pytest.param(["--size", "1048576", "codes-imb"], marks=pytest.mark.full),
         ["--size", "1024", "codes-imb-looks"],
     ],
     ids=" ".join,

@@ -70,6 +70,7 @@ def test_everything_that_is_run_by_all_is_of_a_paper() -> None:
     assert not set(groups["all"]) & {name for group in others for name in groups[group]}
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.usefixtures("_mpich")

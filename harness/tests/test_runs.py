@@ -162,6 +162,7 @@ def test_a_run_that_is_stopped_keeps_what_is_finished_and_can_be_resumed(
         assert len(records.finished(session / "records", identity, 2)) == 1
 
 
+@pytest.mark.full
 def test_a_session_is_not_resumed_with_another_engine(results: Path) -> None:
     once = ("--system", "local", "--variant", "bare", "--mpi", "mpich", "--scale", "test")
     assert bench("run", "harm-microbench-latency", *once).returncode == 0

@@ -249,7 +249,8 @@ TEST(Events, FollowTheRoundsOfACollectiveOperation) {
     if (most <= 2 * rests) possible = std::max(possible, rounds_of_who_only_follows(rests * microseconds(500)));
   }
   EXPECT_TRUE(engine.stop(seconds(10)));
-  if (most <= 2 * rests && possible <= 4 * rests)
+  // A round of 60 us pays for a wake that takes less. Of 833 rounds a wake of half as long leaves 555.
+  if (most <= 2 * rests && possible <= 6 * rests)
     GTEST_SKIP() << "this machine wakes too late: of " << possible << " rounds at most the engine saw " << most;
   EXPECT_GT(most, 2 * rests) << "rounds in the time of a hundred rests, of " << possible << " that were possible";
 }

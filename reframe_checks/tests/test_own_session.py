@@ -51,6 +51,7 @@ def test_checks_that_are_asked_for_alike_share_a_session(taken: list[Path]) -> N
     assert len({first, again, other_scale}) == 3, "the same once more, or at another scale, is measured apart"
 
 
+@pytest.mark.full
 def test_a_session_says_what_one_of_bench_says(taken: list[Path]) -> None:
     facts = json.loads((taken[0] / "session.json").read_text())
     assert facts["studies"] == ["tasks", "waiting"]
@@ -64,6 +65,7 @@ def test_a_session_says_what_one_of_bench_says(taken: list[Path]) -> None:
     assert request.facts()["expected"] == facts["expected"], "so it can be resumed"
 
 
+@pytest.mark.full
 def test_a_session_without_its_records_is_not_complete(taken: list[Path]) -> None:
     facts = json.loads((taken[0] / "session.json").read_text())
     assert facts["state"] == "incomplete"
