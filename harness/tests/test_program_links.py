@@ -40,8 +40,8 @@ def test_a_library_that_is_found_in_another_version_is_named(tmp_path: Path) -> 
         another_mpi(program, "MPICH", {"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": str(folder)})
         for folder in (mine, theirs)
     ]
-    library = theirs / "libpart.so"
-    assert found == ["", f"{program} needs version PART_1.9 of libpart.so, which {library} does not have"]
+    other = theirs / "libpart.so"
+    assert found == ["", f"{program} needs version PART_1.9 of libpart.so, which {other} does not have"]
 
 
 def compiled(*arguments: str | Path) -> str:
