@@ -82,7 +82,7 @@ int make_file() {
 
 // The file of another process may be anything: that number may have been given away again.
 bool is_a_page(int descriptor) {
-  struct stat status {};
+  struct stat status{};
   return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == getuid() &&
          std::cmp_equal(status.st_size, page_size);
 }
@@ -217,7 +217,7 @@ int Doorbell::ring_first_partners(int most) {
 
 // Several threads at once may ring the same ones: a ring is worth no less for having been made twice. Returns how many
 // were rung.
-int Doorbell::ring_some(Turns& turns, Peer* Peer::*next, int most) {
+int Doorbell::ring_some(Turns& turns, Peer* Peer::* next, int most) {
   const auto number = turns.number.load(std::memory_order_acquire);
   const int rings = static_cast<int>(std::min<std::uint64_t>(number, static_cast<std::uint64_t>(most)));
   Peer* peer = turns.next.load(std::memory_order_acquire);

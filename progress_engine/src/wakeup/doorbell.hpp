@@ -287,7 +287,7 @@ class Doorbell {
   }
   void add_partner(Peer& peer);
   int ring_first_partners(int most);
-  int ring_some(Turns& turns, Peer* Peer::*next, int most);
+  int ring_some(Turns& turns, Peer* Peer::* next, int most);
   void ring(Peer& peer) {
     if (peer.mapped.line().ring([&] { published_.wake(peer.neighbour.name); })) [[unlikely]]
       wakes_.fetch_add(1, std::memory_order_relaxed);
