@@ -61,7 +61,7 @@ class PollingInterval {
   static constexpr Nanoseconds wake_price = microseconds(20);
   // How many times its price a wake should spend on moving data.
   static constexpr Nanoseconds worth = 16;
-  static constexpr Nanoseconds sleepers_share = 8;
+  static constexpr Nanoseconds sleepers_share = 16;
 
   Nanoseconds minimum_;
   Nanoseconds start_;
