@@ -54,12 +54,12 @@ TEST(PollingInterval, HalvesWhenItCameLate) {
   EXPECT_EQ(distance.current(), maximum / 2);
 }
 
-// A sleeping program pays for what is found late, so that it is an eighth of the message's time at most.
+// A sleeping program pays for what is found late, so that it is a sixteenth of the message's time at most.
 TEST(PollingInterval, IsAShareOfTheTimeThatSomebodySleepsFor) {
   PollingInterval distance(minimum, start, maximum);
   settle(distance, 0.06);
   EXPECT_EQ(distance.shortened_for_a_sleeper(0), minimum);
-  EXPECT_EQ(distance.shortened_for_a_sleeper(microseconds(8000)), microseconds(1000));
+  EXPECT_EQ(distance.shortened_for_a_sleeper(microseconds(16000)), microseconds(1000));
   EXPECT_EQ(distance.shortened_for_a_sleeper(microseconds(300'000)), maximum);
 }
 
