@@ -70,7 +70,9 @@ def _ensure_lock(lock: Path, stamp: Path) -> None:
 
 
 def _install_lock(lock: Path) -> None:
-    install(f"installing the Python packages of {lock.name}", VENV, ["--require-hashes", "-r", str(lock)], about_s=10)
+    """All that a lock file names and nothing else: it is complete, and leaves out what pyproject.toml's overrides do."""
+    wanted = ["--no-deps", "--require-hashes", "-r", str(lock)]
+    install(f"installing the Python packages of {lock.name}", VENV, wanted, about_s=10)
 
 
 def _install_uv() -> None:
