@@ -8,6 +8,7 @@ from dataclasses import dataclass
 PARTS = {
     "core": "the engine's parts by themselves (no MPI)",
     "calls": "calls that move nothing, with the engine less without it, both at MPI_THREAD_MULTIPLE",
+    "instructions": "instructions a call of the same calls, with the engine less without it",
     "ping-pong": "half a round trip of one byte between two ranks of this machine, with the engine less bare-multiple",
 }
 BASE = "bare-multiple"
@@ -31,10 +32,11 @@ class Budget:
 
 
 def _calls(path: str, benchmark: str, limit_ns: float) -> list[Budget]:
-    """The same path under each variant; `off` has a budget of its own: one nanosecond a call."""
+    """The same path under each variant, in nanoseconds and instructions; of the former `off` may have one a call."""
     calls = 2 if benchmark == "start_and_completion" else 1
     limits = {"off": 1.0 * calls, "explicit": None, "adaptive": limit_ns}
-    return [Budget(path, "calls", benchmark, limits[variant], variant) for variant in CALL_VARIANTS]
+    timed = [Budget(path, "calls", benchmark, limits[variant], variant) for variant in CALL_VARIANTS]
+    return [*timed, *(Budget(path, "instructions", benchmark, None, variant) for variant in CALL_VARIANTS)]
 
 
 BUDGETS: tuple[Budget, ...] = (

@@ -28,10 +28,12 @@ NANO = 1e9
 
 HEAD = f"""# What the engine costs
 
-Written by `./bench engine-costs`. Nanoseconds. Each value is the median over launches of the launches' medians, in
-brackets its interval; variants alternate, and what an MPI's row says is the difference from `{BASE}` in the same
-session. A budget is *met* if the median is within it and *missed* if not; *unclear* stands where the interval reaches
-over the budget, *cannot tell* where there are fewer than six launches or others disturbed the machine.
+Written by `./bench engine-costs`. Nanoseconds, but for the section of instructions, which Valgrind's Callgrind counts
+in the thread that calls: those of a quiet machine and of a busy one are the same. Each value is the median over
+launches of the launches' medians, in brackets its interval; variants alternate, and what an MPI's row says is the
+difference from `{BASE}` in the same session. A budget is *met* if the median is within it and *missed* if not;
+*unclear* stands where the interval reaches over the budget, *cannot tell* where there are fewer than six launches or
+others disturbed the machine.
 """
 
 Launches = list[Any]  # each the nanoseconds of its samples

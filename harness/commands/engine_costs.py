@@ -16,17 +16,17 @@ from typing import Annotated
 import typer
 
 from analysis.documents.budgets import BASE, CALL_VARIANTS, PARTS
-from harness.base.errors import UsageError
+from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 from harness.base.steps import say
 from harness.commands import options, tables
 from harness.commands.run import describe, execute, usable
-from harness.job.benchmarks import Part
+from harness.job.benchmarks import CountedPart, Part
 from harness.sessions import run as runs
 from harness.sessions import session as sessions
 from harness.sessions.facts import Costs
 from harness.sessions.request import Request, choose_mpis, from_facts, parse_list
-from harness.setup import build
+from harness.setup import build, packages
 from harness.sites import systems
 from reframe_checks import catalogue
 
@@ -34,6 +34,7 @@ GROUP = "costs"
 BENCHMARKS = {
     "core": Part("core", "engine_core_costs", ("",)),
     "calls": Part("calls", "engine_call_costs", (BASE, *CALL_VARIANTS)),
+    "instructions": CountedPart("instructions", "engine_call_costs", (BASE, *CALL_VARIANTS)),
 }
 LAUNCHES = 6  # of a benchmark, where none are named
 OWN = ("vcluster", "local")  # systems that are this machine: where the harness's own builds run
@@ -101,6 +102,14 @@ def _parts(text: str) -> list[str]:
     for name in parts:
         if name not in PARTS:
             raise UsageError(f"There is no part '{name}'. There are: {', '.join(PARTS)}.")
+    if "instructions" in parts:
+        try:
+            packages.ensure("instruction counts")
+        except Failure as failure:
+            if text:
+                raise
+            say(f"{failure}\nInstructions are not counted.")
+            parts.remove("instructions")
     return parts
 
 

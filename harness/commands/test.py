@@ -116,7 +116,7 @@ def test(
 
 
 def _set_up(fast: bool, full: bool) -> None:
-    packages.ensure("build", "vcluster", "slurm", "test", *(["full tests", "simulator"] if full else []))
+    packages.ensure("build", "vcluster", "slurm", "test", *(FULL_PACKAGES if full else ()))
     if not fast:
         with contextlib.suppress(Failure):  # not every machine has them: their tests say what is missing
             packages.ensure("Debian's MPIs")
@@ -126,6 +126,7 @@ def _set_up(fast: bool, full: bool) -> None:
     mpi_setup.ensure(*(MPIS[name] for name in WHEEL_MPIS))
 
 
+FULL_PACKAGES = ("full tests", "simulator", "instruction counts")
 FULL_EXTRAS = ("browser", "notebooks")  # reports are opened in a browser, notebooks run by Jupyter
 ENGINE = ("progress_engine/all",)
 # With --full a test measures the engine's costs while others wait for their turn: what it needs is built with all else.

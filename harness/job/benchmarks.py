@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The engine's own benchmarks, which send no message: programs of Google Benchmark, launched in a plan's order.
 
-They have no record of a workload: what they say is kept in the session as nanoseconds, a file a part and MPI.
+They have no record of a workload: what they say is kept in the session, a file a part and MPI: nanoseconds, or
+instructions.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,9 @@ from harness.base.mpis import Mpi
 from harness.job.plan import interleave
 
 LAUNCH_LIMIT_S = 60.0
+COUNTED, CALLS = "pe_count_calls", 1000  # call_costs.cpp: the function in which a path is run, and how often
+CALLGRIND = ["valgrind", "--quiet", "--tool=callgrind", "--separate-threads=yes"]
+CALLGRIND += [f"--zero-before={COUNTED}", f"--dump-after={COUNTED}"]
 REPETITIONS = 15  # of a benchmark within a launch
 OPTIONS = ("--benchmark_format=json", f"--benchmark_repetitions={REPETITIONS}", "--benchmark_min_time=0.01")
 
@@ -40,14 +46,19 @@ class Part:
         return {"part": self.name, "mpi": mpi.name if any(self.variants) else "", "samples": found}
 
     def _launch(self, mpi: Mpi, variant: str) -> dict[str, list[float]]:
-        command, environment = [str(mpi.build_dir / "bin" / self.program), *OPTIONS], dict(os.environ)
+        return parse(self._said(mpi, variant, (), OPTIONS))
+
+    def _said(self, mpi: Mpi, variant: str, through: Sequence[str], arguments: Sequence[str]) -> str:
+        """What one launch of the program prints; `through`: the command that runs it, if it does not run by itself."""
+        command = [*through, str(mpi.build_dir / "bin" / self.program), *arguments]
+        environment = dict(os.environ)
         if variant:
             how = variants.recipe(variant, mpi.build_dir / "bin" / "progress-run", mpi.async_progress)
             if isinstance(how, str):
                 raise Failure(f"{mpi.title} cannot run variant {variant}: {how}.")
             command = [*mpi.launch_command(1, 1), *how.prefix, *command]
             environment |= mpi.environment() | how.environment
-        return parse(_said(command, environment))
+        return _said(command, environment)
 
     def keep(self, mpi: Mpi, launches: int, seed: int, folder: Path) -> None:
         """Measure what `folder` lacks, and put it there whole."""
@@ -58,6 +69,30 @@ class Part:
         partial = path.with_name(f"{path.name}.part")
         partial.write_text(json.dumps(self.measure(mpi, launches, seed), indent=1) + "\n")
         partial.replace(path)
+
+
+@dataclass(frozen=True)
+class CountedPart(Part):
+    """The same program under Valgrind's Callgrind, which counts instructions: the same on any machine, quiet or not."""
+
+    def _launch(self, mpi: Mpi, variant: str) -> dict[str, list[float]]:
+        with tempfile.TemporaryDirectory() as folder:
+            said = self._said(mpi, variant, [*CALLGRIND, f"--callgrind-out-file={folder}/profile.%p"], ["count"])
+            counts = instructions([path.read_text() for path in Path(folder).iterdir()])
+        names = [line for line in said.splitlines() if line.isidentifier()]
+        if not names or len(names) != len(counts):
+            raise Failure(f"{self.program}: Callgrind counted {len(counts)} paths of {len(names)}.")
+        return {name: [count] for name, count in zip(names, counts, strict=True)}
+
+
+def instructions(profiles: Iterable[str]) -> list[float]:
+    """Instructions a call of each path, in the order in which they were run: of the thread that made the calls."""
+    found = []
+    for profile in profiles:
+        facts = dict(re.findall(r"^(part|desc: Trigger|summary): (.*)$", profile, re.MULTILINE))
+        if facts.get("desc: Trigger", "").endswith(f"={COUNTED}"):
+            found.append((int(facts["part"]), int(facts["summary"]) / CALLS))
+    return [count for _, count in sorted(found)]
 
 
 def _said(command: list[str], environment: Mapping[str, str]) -> str:

@@ -70,7 +70,7 @@ def _ensure_lock(lock: Path, stamp: Path) -> None:
 
 
 def _install_lock(lock: Path) -> None:
-    """All that a lock file names and nothing else: it is complete, and leaves out what pyproject.toml's overrides do."""
+    """What a lock file names and nothing else: it is complete, and lacks what pyproject.toml's overrides leave out."""
     wanted = ["--no-deps", "--require-hashes", "-r", str(lock)]
     install(f"installing the Python packages of {lock.name}", VENV, wanted, about_s=10)
 

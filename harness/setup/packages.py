@@ -30,6 +30,7 @@ NEEDS: dict[str, dict[str, str]] = {
         "libboost-fiber-dev": "header:boost/fiber/fiber.hpp",
         "libbenchmark-dev": "header:benchmark/benchmark.h",
     },
+    "instruction counts": {"valgrind": "valgrind"},
     "simulator": {"libsimgrid-dev": "header:simgrid/s4u.hpp", "libssl-dev": "header:openssl/evp.h"},
     "vcluster": {"iproute2": "ip", "util-linux": "unshare", "procps": "ps"},
     # Slurm's PMIx plugin, which srun needs for Open MPI, loads the library by the name that only -dev has.

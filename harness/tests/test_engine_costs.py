@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from pathlib import Path
@@ -15,7 +16,8 @@ from harness.base.errors import Failure
 from harness.base.mpis import MPIS
 from harness.cli import main
 from harness.job import benchmarks
-from harness.job.benchmarks import Part
+from harness.job.benchmarks import Part, instructions
+from harness.setup import packages
 from harness.tests.sessions import bench, facts, latest, results
 from reframe_checks.catalogue import studies
 
@@ -65,6 +67,44 @@ def test_launches_alternate_and_what_is_kept_is_not_measured_again(
     assert kept["samples"]["adaptive"] == {"blocking_call": [[7.5]] * 3}
     part.keep(MPIS["mpich"], 3, 1, tmp_path / "costs")
     assert len(asked) == 12
+
+
+PROFILE = """version: 1
+part: {part}
+thread: 1
+
+desc: Timerange: Basic block 3 - 27
+desc: Trigger: {trigger}
+
+events: Ir
+fn=(2) pe_count_calls
+42 5000
+summary: {summary}
+"""
+
+
+def test_instructions_are_those_of_the_counted_function_in_the_order_of_the_paths() -> None:
+    profiles = [
+        PROFILE.format(part=10, trigger="--dump-after=pe_count_calls", summary=93014),
+        PROFILE.format(part=2, trigger="--dump-after=pe_count_calls", summary=67014),
+        PROFILE.format(part=11, trigger="Program termination", summary=2377846),
+        "version: 1\ncreator: callgrind-3.19.0\n",  # of the whole run: it has parts, and counts nothing itself
+    ]
+    assert instructions(profiles) == [67.014, 93.014]
+
+
+def test_without_the_counter_the_other_parts_are_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def cannot(*_purposes: str) -> None:
+        raise Failure("This installs them: apt-get install valgrind")
+
+    monkeypatch.setattr(packages, "ensure", cannot)
+    engine_costs = importlib.import_module("harness.commands.engine_costs")
+    assert engine_costs._parts("") == ["core", "calls", "ping-pong"]
+    assert "valgrind\nInstructions are not counted." in capsys.readouterr().err
+    with pytest.raises(Failure, match="valgrind"):
+        engine_costs._parts("core,instructions")
 
 
 def test_a_benchmark_that_fails_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
