@@ -24,9 +24,10 @@ class Launched : public testing::Test {
     for (const char* name : names) unsetenv(name);
     for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
   }
-  static constexpr const char* names[] = {"PMIX_NAMESPACE",  "I_MPI_HYDRA_UUID",          "SLURM_STEP_ID",
-                                          "SLURM_JOB_ID",    "SLURM_JOB_NODELIST",        "PMI_SPAWNED",
-                                          "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"};
+  static constexpr const char* names[] = {"PMIX_NAMESPACE",      "I_MPI_HYDRA_UUID",           "SLURM_STEP_ID",
+                                          "SLURM_JOB_ID",        "SLURM_JOB_NODELIST",         "PMI_SPAWNED",
+                                          "MPI_LOCALNRANKS",     "OMPI_COMM_WORLD_LOCAL_SIZE", "PMI_SIZE",
+                                          "OMPI_COMM_WORLD_SIZE"};
   std::map<std::string, std::string> before_;
 };
 
@@ -44,13 +45,21 @@ TEST_F(Launched, AJobHasTheNameThatItsLauncherGivesIt) {
 }
 
 TEST_F(Launched, ProcessesHereAreThoseThatALauncherCounts) {
-  EXPECT_EQ(processes_here(), 0);
+  EXPECT_EQ(processes_here(8), 0);
   setenv("MPI_LOCALNRANKS", "2", 1);
-  EXPECT_EQ(processes_here(), 2);
+  setenv("PMI_SIZE", "8", 1);
+  EXPECT_EQ(processes_here(8), 2);
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4", 1);
-  EXPECT_EQ(processes_here(), 4);
+  setenv("OMPI_COMM_WORLD_SIZE", "8", 1);
+  EXPECT_EQ(processes_here(8), 4);
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "many", 1);
-  EXPECT_EQ(processes_here(), 2);
+  EXPECT_EQ(processes_here(8), 2);
+}
+
+TEST_F(Launched, ProcessesHereAreNotThoseOfALauncherFurtherOut) {
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1", 1);
+  setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
+  EXPECT_EQ(processes_here(64), 0) << "a script under mpirun -n 1 that calls srun -n 64";
 }
 
 TEST_F(Launched, HostsAreThoseOfSlurmOrUnknown) {

@@ -53,8 +53,18 @@ PROGRAM = (
     ),
     Mend(
         "offload and GPUs: small sends are not copied",
-        (Edit(PROCESS, "  the_process->inline_bytes = 0;\n"),),
+        (
+            Edit(
+                PROCESS,
+                "  if (found == GpuInUse::usable || (found == GpuInUse::unusable && may)) the_process->inline_bytes = 0;\n",
+            ),
+        ),
         "test_gpu.py -k offload_stands_down",
+    ),
+    Mend(
+        "gpu=context: the thread that polls has the program's context, or does not poll",
+        (Edit("src/mpi/gpu.cpp", "take_cuda_context() != GpuContext::unclear", "true"),),
+        "test_gpu.py -k 'in_the_context or several_gpus'",
     ),
     Mend(
         "what a vendor's MPI calls itself",

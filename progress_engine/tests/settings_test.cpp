@@ -87,7 +87,7 @@ TEST(Settings, DefaultsReachThePolicy) {
   EXPECT_EQ(policy.ult_wait, "lead");
   EXPECT_FALSE(policy.managed_waiting);
   EXPECT_TRUE(policy_of("off", {{"waiting", "managed"}, {"points", "timer"}}).managed_waiting);
-  EXPECT_TRUE(policy_of("off", {{"gpu", "poll"}}).polls_beside_gpus);
+  EXPECT_EQ(policy_of("off", {{"gpu", "poll"}}).beside_gpus, BesideGpus::poll);
 }
 
 TEST(Settings, AnOverrideWinsOverThePreset) {

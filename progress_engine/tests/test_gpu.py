@@ -11,7 +11,7 @@ import pytest
 
 from harness.base.mpis import Mpi
 
-from .conftest import MPICH_FIRST, Launcher, compiled, lines, reports
+from .conftest import MPICH_FIRST, PROGRAMS, Launcher, compiled, lines, reports
 
 pytestmark = [pytest.mark.mpi, pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)]
 WHY = "the MPI takes CUDA memory and libcuda.so is loaded"
@@ -33,14 +33,16 @@ class Gpu:
         late: bool = False,
         loaded: bool = True,
         knows: bool = True,
+        active: int = 1,
         **settings: str,
     ) -> str:
-        """What a rank printed and said."""
+        """What a rank printed and said; `active`: GPUs that the program uses."""
         settings = {"": preset, "_REPORT_FILE": f"{folder}/report.%r"} | settings
         below = [self.knows] if knows else []
         below += [self.library] if loaded and not late else []
         preload = ":".join(map(str, [self.launcher.engine, *below]))
         words = [f"PROGRESS_ENGINE{key}={value}" for key, value in settings.items()]
+        words.append(f"GPU_ACTIVE={active}")
         arguments = [str(self.library)] if late else []
         result = self.launcher.run(*arguments, prefix=("env", *words, f"LD_PRELOAD={preload}"), tasks=1)
         return "\n".join([*lines(result.stdout), result.stderr])
@@ -49,7 +51,8 @@ class Gpu:
 @pytest.fixture
 def gpu(mpi: Mpi, tmp_path: Path) -> Gpu:
     library = tmp_path / "libcuda.so.1"
-    subprocess.run(["gcc", "-shared", f"-Wl,-soname,{library.name}", "-o", library, "-xc", "/dev/null"], check=True)
+    named = ["-shared", "-fPIC", f"-Wl,-soname,{library.name}"]
+    subprocess.run(["gcc", *named, "-o", library, PROGRAMS / "gpu_driver.c"], check=True)
     program = compiled(mpi, "gpu.c", tmp_path, "-ldl")
     knows = tmp_path / "knows.so"
     compiled(mpi, "gpu.c", tmp_path, "-DSTAND_IN", "-shared", "-fPIC", "-o", str(knows))
@@ -118,6 +121,35 @@ def test_offload_goes_on_where_nothing_speaks_against_it(gpu: Gpu, tmp_path: Pat
     said = gpu.run(tmp_path, "offload", **how)  # type: ignore[arg-type]
     assert "received 42, polled before 1, after 1" in said
     assert WHY not in said
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("preset", ["thread", "offload"])
+def test_it_polls_in_the_context_of_the_one_gpu_that_the_program_uses(
+    gpu: Gpu, tmp_path: Path, preset: str, late: bool
+) -> None:
+    said = gpu.run(tmp_path, preset, late=late, _GPU="context")
+    assert "received 42, polled before 1, after 1" in said
+    assert "a thread took a context 1" in said
+    assert WHY not in said
+    if preset == "offload":
+        assert "sent a copy 0" in said, "the CPU may be unable to read a GPU's memory"
+
+
+@pytest.mark.parametrize("preset", ["thread", "offload"])
+def test_without_a_context_of_the_programs_it_polls_as_it_is(gpu: Gpu, tmp_path: Path, preset: str) -> None:
+    said = gpu.run(tmp_path, preset, active=0, _GPU="context")
+    assert "received 42, polled before 1, after 1" in said
+    assert "a thread took a context 0" in said
+
+
+@pytest.mark.parametrize("preset", ["thread", "offload"])
+def test_of_several_gpus_it_takes_none_and_polls_no_more(gpu: Gpu, tmp_path: Path, preset: str) -> None:
+    said = gpu.run(tmp_path, preset, active=2, _GPU="context")
+    assert "received 42" in said
+    assert "after 0" in said
+    assert "a thread took a context 0" in said
+    assert WHY in said
 
 
 def test_threads_that_all_communicate_lose_nothing_when_offload_stands_down(gpu: Gpu, tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ void Call::started_exclusive(int code, const MPI_Request* request) {
 // Libraries are loaded at any time.
 bool ProgramProgressFunction::refuse_gpu() {
   const GpuKind* kind = gpus ? gpus->in_use() : nullptr;
-  if (!kind) return false;
+  if (!kind || may_poll_beside(*kind, beside_gpus)) return false;
   if (runtime_.gpu.exchange(kind)) return true;
   runtime_.engine->forbid();
   const auto reason = why_no_polling(*kind);

@@ -316,6 +316,7 @@ class ProgramProgressFunction : public SwitchingProgressFunction {
 
   ManagedWaits* waits = nullptr;
   std::optional<GpuSupport> gpus;  // none where only the program's threads poll, or the MPI knows no GPUs
+  BesideGpus beside_gpus = BesideGpus::refuse;
 
  private:
   // Libraries are loaded at any time.

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "mpi/gpu_context.hpp"
 #include "mpi/mpi_header.hpp"
 #include "platform/breakable.hpp"
 
@@ -78,10 +79,16 @@ const GpuKind* GpuSupport::in_use() {
   return found_;
 }
 
+// Other kinds have no context of a thread's own, or nobody has tried.
+bool may_poll_beside(const GpuKind& kind, BesideGpus how) {
+  return how == BesideGpus::context && kind.name == "CUDA" && take_cuda_context() != GpuContext::unclear;
+}
+
 std::string why_no_polling(const GpuKind& kind) {
   return "the MPI takes " + std::string(kind.name) + " memory and " + std::string(kind.library) +
-         " is loaded: a thread of the engine's has no context of it, and the MPI may fail in its polls; gpu=poll polls "
-         "all the same, the variant explicit polls in the program's own calls";
+         " is loaded: a thread of the engine's has no context of it, and the MPI may fail in its polls; gpu=context "
+         "gives it the program's (CUDA's runtime, one GPU a process), the variant explicit polls in the program's own "
+         "calls";
 }
 
 }  // namespace progress_engine

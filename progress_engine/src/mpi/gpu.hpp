@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "policy/settings.hpp"
+
 namespace progress_engine {
 
 // A way to program GPUs: the library that programs load for it, and how an MPI says that it knows it.
@@ -13,6 +15,10 @@ struct GpuKind;
 
 // "the MPI is CUDA-aware and libcuda.so is loaded: ..."
 std::string why_no_polling(const GpuKind& kind);
+
+// Whether the calling thread, one of the engine's, may poll beside this kind: with gpu=context it has the program's
+// context, or there is none yet. Any thread; changes the thread's current context.
+bool may_poll_beside(const GpuKind& kind, BesideGpus how);
 
 class GpuSupport {
  public:

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "wakeup/host_list.hpp"
 
@@ -19,6 +20,13 @@ namespace {
 std::string in_environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
+}
+
+int number_in_environment(const char* name) {
+  const auto text = in_environment(name);
+  int found = 0;
+  std::from_chars(text.data(), text.data() + text.size(), found);
+  return found;
 }
 
 std::string command_line_of(pid_t process) {
@@ -70,14 +78,11 @@ std::string job_name(const std::string& launcher) {
   return "";
 }
 
-int processes_here() {
+int processes_here(int size) {
   int most = 0;
-  for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
-    const auto text = in_environment(name);
-    int found = 0;
-    std::from_chars(text.data(), text.data() + text.size(), found);
-    most = std::max(most, found);
-  }
+  for (const auto& [here, all] :
+       {std::pair{"MPI_LOCALNRANKS", "PMI_SIZE"}, std::pair{"OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"}})
+    if (number_in_environment(all) == size) most = std::max(most, number_in_environment(here));
   return most;
 }
 

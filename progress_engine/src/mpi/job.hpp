@@ -22,9 +22,10 @@ NamesOfHosts names_of_hosts();
 // The hosts of the program, perhaps more; empty where the launcher says none. From PMIx, else Slurm.
 std::vector<std::string> job_hosts(const NamesOfHosts& names);
 
-// How many processes of the program are on this node, as Hydra or Open MPI says; 0 where nobody says. Of several
-// answers the largest: others may be those of a launcher further out.
-int processes_here();
+// How many of the program's `size` processes are on this node, as Hydra or Open MPI says; 0 where nobody says. What a
+// launcher further out said of its own program stays in the environment: an answer counts with the right size beside
+// it, and of several the largest.
+int processes_here(int size);
 
 // The value of an option in the command line of Hydra's proxy, which is the parent of its ranks: that of
 // "--control-port" is the same on all nodes, as in "node1:46431". Empty if it is none.

@@ -50,6 +50,7 @@ const OffloadLibrary* load_offload(std::string& problem) {
 
 namespace {
 
+BesideGpus beside_gpus = BesideGpus::refuse;
 GpuSupport* gpus = nullptr;  // never destroyed: the communication thread looks until the process ends
 std::atomic<const GpuKind*> gpu_found{nullptr};
 
@@ -59,12 +60,13 @@ const char* consequence(bool stands_down) {
                      : "the program must hand over nothing that lies in a GPU's memory";
 }
 
-bool gpus_in_use(bool stands_down) {
+GpuInUse gpu_in_use(bool stands_down) {
   const GpuKind* kind = gpus->in_use();
-  if (!kind) return false;
+  if (!kind) return GpuInUse::none;
+  if (may_poll_beside(*kind, beside_gpus)) return GpuInUse::usable;
   if (stands_down) gpu_found = kind;
   std::fprintf(stderr, "progress engine: %s; %s.\n", why_no_polling(*kind).c_str(), consequence(stands_down));
-  if (!status().strict) return true;
+  if (!status().strict) return GpuInUse::unusable;
   PE_PMPI(MPI_Abort)(MpiHandles{}.comm_world, refused);
   std::_Exit(refused);
 }
@@ -72,9 +74,10 @@ bool gpus_in_use(bool stands_down) {
 }  // namespace
 
 void watch_gpus(const Policy& policy) {
-  if (policy.polls_beside_gpus) return;
+  if (policy.beside_gpus == BesideGpus::poll) return;
+  beside_gpus = policy.beside_gpus;
   gpus = new GpuSupport;
-  if (gpus->any()) loaded_offload()->watch_gpus(gpus_in_use);
+  if (gpus->any()) loaded_offload()->watch_gpus(gpu_in_use);
 }
 
 const GpuKind* gpu_under_offload() { return gpu_found.load(); }

@@ -21,9 +21,13 @@ struct OffloadReport;
 // The way of each MPI function to the communication thread; generated, mpi/routes.hpp.
 struct Routes;
 
-// Whether a GPU's library is in the process whose memory the MPI takes. The first time that it is, says so, and what
-// comes of it: whether the communication thread `stands_down`. Ends all ranks if they may not run without the engine.
-using GpusInUse = bool (*)(bool stands_down);
+// A GPU's library in the process whose memory the MPI takes: none; one, and the calling thread may call the MPI beside
+// it; one, and it may not.
+enum class GpuInUse { none, usable, unusable };
+
+// Which. If it is unusable, says so, and what comes of it: whether the communication thread `stands_down`. Ends all
+// ranks if they may not run without the engine.
+using LookForGpu = GpuInUse (*)(bool stands_down);
 
 // What the library does, in one table of functions.
 struct OffloadLibrary {
@@ -50,7 +54,7 @@ struct OffloadLibrary {
   // A call that the interposer makes for the program, on the communication thread; the caller waits. The call's code.
   int (*execute)(const std::function<int()>& call);
   // From here on the communication thread asks that every 10 ms, and at once. Libraries are loaded at any time.
-  void (*watch_gpus)(GpusInUse in_use);
+  void (*watch_gpus)(LookForGpu look);
   // Calls nothing of the MPI from here on, unless the program does: see CommunicationThread::pause().
   void (*pause)(Nanoseconds limit);
   void (*after_fork_in_child)();

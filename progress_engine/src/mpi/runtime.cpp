@@ -105,10 +105,11 @@ void report_as_the_environment_says() {
 
 // Null for who polls in the program's threads alone, which have the contexts that the MPI needs.
 std::optional<GpuSupport> ask_for_gpus(const Policy& policy) {
-  if (!policy.points.threads() || policy.polls_beside_gpus) return {};
+  if (!policy.points.threads() || policy.beside_gpus == BesideGpus::poll) return {};
   GpuSupport gpus;
   if (!gpus.any()) return {};
-  if (const GpuKind* kind = gpus.in_use()) throw std::runtime_error(why_no_polling(*kind));
+  const GpuKind* kind = gpus.in_use();
+  if (kind && policy.beside_gpus == BesideGpus::refuse) throw std::runtime_error(why_no_polling(*kind));
   return gpus;
 }
 
@@ -143,7 +144,7 @@ std::unique_ptr<Doorbell> make_doorbell(const Policy& policy, const MpiHandles& 
   int size = 0;
   PE_PMPI(MPI_Comm_rank)(handles.comm_world, &rank);
   PE_PMPI(MPI_Comm_size)(handles.comm_world, &size);
-  auto doorbell = std::make_unique<Doorbell>(program_key(), rank, size, processes_here());
+  auto doorbell = std::make_unique<Doorbell>(program_key(), rank, size, processes_here(size));
   if (policy.doorbell.udp && !doorbell->all_are_near()) doorbell->add_bell(plan_bell(policy, rank, size));
   return doorbell;
 }
@@ -188,6 +189,7 @@ void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin ori
   auto driver = std::make_unique<ProgramProgressFunction>(
       make_progress_functions(policy.driver, runtime->handles, origin), *runtime);
   driver->gpus = ask_for_gpus(policy);
+  driver->beside_gpus = policy.beside_gpus;
   runtime->driver = driver.get();
   runtime->origin = origin;
   runtime->waits = make_waits(policy);

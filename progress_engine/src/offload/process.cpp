@@ -90,18 +90,16 @@ int drain_here() {
 // Where nobody may take the communication thread's place it goes on: among user-level threads all might sleep.
 bool can_stand_down() { return the_process->lends && !ult_adapter(); }
 
-// Small sends are not copied any more: what lies in a GPU's memory the CPU may be unable to read.
-void stand_down() {
-  the_process->inline_bytes = 0;
-  the_process->communication_thread.stand_down();
-}
+LookForGpu gpu_in_use = nullptr;
 
-GpusInUse gpus_in_use = nullptr;
-
+// Whether it has been decided, for good. Where the GPU's memory is the MPI's to read, small sends are not copied any
+// more: the CPU may be unable to.
 bool look_for_gpus() {
   const bool may = can_stand_down();
-  if (!gpus_in_use(may)) return false;
-  if (may) stand_down();
+  const GpuInUse found = gpu_in_use(may);
+  if (found == GpuInUse::usable || (found == GpuInUse::unusable && may)) the_process->inline_bytes = 0;
+  if (found != GpuInUse::unusable) return false;
+  if (may) the_process->communication_thread.stand_down();
   return true;
 }
 
@@ -159,8 +157,8 @@ int finalise(const End& end) {
   return code;
 }
 
-void watch_gpus(GpusInUse in_use) {
-  gpus_in_use = in_use;
+void watch_gpus(LookForGpu look) {
+  gpu_in_use = look;
   execute([] {
     if (!look_for_gpus()) the_process->communication_thread.watch(look_for_gpus);
     return MPI_SUCCESS;

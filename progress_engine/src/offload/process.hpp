@@ -23,7 +23,7 @@ using Begin = std::function<int(int* provided)>;
 int initialise(const Policy& policy, const Begin& begin, std::string& problem);
 using End = std::function<int()>;
 int finalise(const End& end);
-void watch_gpus(GpusInUse in_use);
+void watch_gpus(LookForGpu look);
 void pause(Nanoseconds limit);
 void after_fork_in_child();
 bool is_main_thread();

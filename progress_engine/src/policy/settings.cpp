@@ -273,10 +273,12 @@ const std::vector<Setting>& all_settings() {
       flag<&Policy::pcontrol>(
           "pcontrol", "0",
           "1 = MPI_Pcontrol(0) switches polling off, MPI_Pcontrol(1) on again; else they are the profilers' alone"),
-      choice<&Policy::polls_beside_gpus>("gpu", "refuse poll", "refuse",
-                                         "where a GPU's library is loaded and the MPI takes its memory: no thread of "
-                                         "the engine's polls, since it has no "
-                                         "context; or they poll all the same"),
+      choice<&Policy::beside_gpus>(
+          "gpu", "refuse context poll", "refuse",
+          "where a GPU's library is loaded and the MPI takes its memory: no thread of the engine's polls, since it has "
+          "no context; each takes the context that CUDA's runtime has given the program, and polls; or they poll all "
+          "the "
+          "same"),
       flag<&Policy::report>("report", "0", "1 = one line a rank on stderr at MPI_Finalize"),
       text<&Policy::report_file>("report_file", "write the JSON report there; %r = rank, %p = process, %h = host"),
   };

@@ -17,6 +17,8 @@ namespace progress_engine {
 enum class Trigger { always, pending, outside };
 enum class Placement { free, spare, list };
 enum class Collectives { automatic, blocking, nonblocking };
+// What threads of the engine's do where the MPI takes a GPU's memory (mpi/gpu.hpp).
+enum class BesideGpus { refuse, context, poll };
 // What announces traffic to points=events: sockets, or a fabric's library (wait/fabrics.hpp).
 enum class Announcements { automatic, sockets, ucx, libfabric, verbs, none };
 enum class Wait { spin, pause, yield, timer, mwait, futex, epoll };
@@ -82,7 +84,7 @@ struct Policy {
   bool strict{};
   int trial_ms{};
   bool pcontrol{};
-  bool polls_beside_gpus{};
+  BesideGpus beside_gpus{};
   bool report{};
   std::string report_file;
 };

@@ -73,6 +73,10 @@ int main(int argc, char** argv) {
   printf("rank 0: received %d, polled before %d, after %d\n", here, before > 0, after > 0);
   const void** last_sent = dlsym(RTLD_DEFAULT, "last_sent");
   if (last_sent) printf("rank 0: sent a copy %d\n", *last_sent != &there);
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  int (*taken)(void) = NULL;
+  if (library) *(void**)&taken = dlsym(library, "contexts_taken");
+  if (taken) printf("rank 0: a thread took a context %d\n", taken() > 0);
   fflush(stdout);
   MPI_Finalize();
   return 0;

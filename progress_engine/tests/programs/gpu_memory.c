@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two ranks that exchange messages out of a GPU's memory and into it while they compute: `gpu_memory [late]`. Each round
- * sends other numbers, and each rank reads back what it has. `late`: CUDA's library is loaded after MPI_Init. Of CUDA it
- * takes the driver's library alone, by name: no toolkit is needed to build it. Status 77: no GPU, or no such library. */
+/* Two ranks that exchange messages out of a GPU's memory and into it while they compute: `gpu_memory [late]`. Each
+ * round sends other numbers, and each rank reads back what it has. `late`: CUDA's library is loaded after MPI_Init. Of
+ * CUDA it takes the driver's library alone, by name: no toolkit is needed to build it. Status 77: no GPU, or no such
+ * library. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
