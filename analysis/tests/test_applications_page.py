@@ -37,6 +37,7 @@ def test_its_tables_are_those_of_the_kept_sessions(page: str) -> None:
     assert rows(tables.splitlines()) == printed
 
 
+@pytest.mark.full
 def test_each_session_that_is_kept_is_named_with_its_command(page: str) -> None:
     sources = {line for line in page.splitlines() if line.startswith("- session ")}
     assert len(sources) == len(KEPT)

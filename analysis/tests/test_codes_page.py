@@ -20,9 +20,9 @@ PAGES = "".join(
     [
         ["codes-debian-openmpi"],
         ["codes-by-hand"],
-        ["--size", "1024", "codes-imb"],
+        pytest.param(["--size", "1024", "codes-imb"], marks=pytest.mark.full),
         pytest.param(["--size", "1048576", "codes-imb"], marks=pytest.mark.full),
-        ["--size", "1024", "codes-imb-looks"],
+        pytest.param(["--size", "1024", "codes-imb-looks"], marks=pytest.mark.full),
     ],
     ids=" ".join,
 )

@@ -36,7 +36,7 @@ def tables(section: str) -> list[str]:
     [
         ("Between two ranks, at 1 Gb/s", [PING_PONG], ("",)),
         pytest.param("At 1 Gb/s, through a token bucket", [SHAPED], (ALONE, OVERLAP), marks=pytest.mark.full),
-        ("As theirs", AS_THEIRS, (ALONE, OVERLAP)),
+        pytest.param("As theirs", AS_THEIRS, (ALONE, OVERLAP), marks=pytest.mark.full),
         pytest.param("Without a limit of rate", [UNLIMITED], (ALONE, OVERLAP), marks=pytest.mark.full),
     ],
 )

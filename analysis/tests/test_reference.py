@@ -40,7 +40,6 @@ SOME = (
     "events-bell",
     "fft-448-ranks",
     "gate-timer",
-    "gemini",
     "harm-minife",
     "limit-again",
     "miwa",

@@ -10,7 +10,7 @@ from harness.job import records
 from harness.job.records import RecordFile
 from harness.tests.sessions import bench, latest
 
-pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(900)]
 RUN = ("run", "overlap-ratio", "--system", "local", "--scale", "test", "--set", "launches=1", "--set", "timeout_s=60")
 
 

@@ -47,6 +47,7 @@ def to_rank(nodes: Cluster, signal: str) -> None:
     assert run(nodes, "vc2", "pkill", signal, "-x", "microbench").returncode == 0
 
 
+@pytest.mark.full
 def test_a_killed_rank_and_a_pulled_cable(results: Path, state: Path) -> None:
     running = Running(*RUN)
     running.wait_for("1/4")

@@ -63,6 +63,7 @@ def test_gates_that_write_and_read_at_once_lose_nothing(tmp_path: Path) -> None:
     assert len(list(folder.iterdir())) == WRITERS * EACH, "and no file that was not finished"
 
 
+@pytest.mark.full
 def test_history_is_told_while_gates_write(tmp_path: Path) -> None:
     store.add(tmp_path, ENTRY)
     writing = together(2, write_and_read, tmp_path)

@@ -98,6 +98,7 @@ def twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.full
 def test_each_run_measures_anew(twice: Path) -> None:
     first, second = sessions_of(twice)
     assert samples(first)
@@ -110,6 +111,7 @@ def test_each_run_measures_anew(twice: Path) -> None:
         assert list(session.folders.nodes.glob("*.json"))
 
 
+@pytest.mark.full
 def test_junit_is_of_reframe_itself(twice: Path) -> None:
     suite = ET.parse(twice / "junit.xml").getroot().find("testsuite")
     assert suite is not None
@@ -119,6 +121,7 @@ def test_junit_is_of_reframe_itself(twice: Path) -> None:
     assert "Programs" in names, "the fixture that has the programs is a case, too"
 
 
+@pytest.mark.full
 def test_the_report_compares_with_the_run_before(twice: Path) -> None:
     said = (twice / "said.txt").read_text()
     assert "bare/pattern=both/size_bytes=4194304/comp_over_comm=1.0" in said

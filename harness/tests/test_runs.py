@@ -110,7 +110,8 @@ def test_a_persons_own_program(results: Path, tmp_path: Path) -> None:  # noqa: 
     assert sorted(ran.stdout.split("\n"))[1:] == ["rank 0 of 2 on vc1", "rank 1 of 2 on vc2"]
 
 
-@pytest.mark.parametrize("study", ["overlap-ratio", pytest.param("send-time", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("study", ["overlap-ratio", "send-time"])
 def test_the_limit_moves_its_messages_over_the_network_of_the_nodes(results: Path, study: str) -> None:
     settings = ("--variant", "bare,adaptive,limit", "--set", "wake_us=300,1000", "--set", "launches=1")
     done = bench("run", study, "--scale", "test", "--mpi", "mpich", *settings)
@@ -137,9 +138,10 @@ LONG = ("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", "l
 
 @pytest.mark.parametrize(
     "number",
-    [signal.SIGINT, *(pytest.param(number, marks=pytest.mark.full) for number in (signal.SIGTERM, signal.SIGKILL))],
+    [signal.SIGINT, signal.SIGTERM, signal.SIGKILL],
     ids=["SIGINT", "SIGTERM", "SIGKILL"],
 )
+@pytest.mark.full
 def test_a_run_that_is_stopped_keeps_what_is_finished_and_can_be_resumed(
     results: Path, state: Path, number: signal.Signals
 ) -> None:

@@ -61,11 +61,11 @@ def test_full_brings_what_its_tests_would_be_skipped_without(monkeypatch: pytest
     for module, name in ((command.environment, "ensure_dev"), (command.environment, "ensure_extra")):
         monkeypatch.setattr(module, name, lambda *_: None)
     monkeypatch.setattr(command.mpi_setup, "ensure", lambda *_: None)
-    command._set_up(fast=False, full=True)
-    assert {"simulator", "full tests"} <= set(asked)
+    command._set_up(full=True)
+    assert {"simulator", "full tests", "instruction counts", "Debian's MPIs"} <= set(asked)
     asked.clear()
-    command._set_up(fast=False, full=False)
-    assert "simulator" not in asked
+    command._set_up(full=False)
+    assert not {"simulator", "Debian's MPIs"} & set(asked)
 
 
 def test_all_unit_tests_run_and_the_engines_under_sanitizers() -> None:

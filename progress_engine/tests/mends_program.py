@@ -53,12 +53,7 @@ PROGRAM = (
     ),
     Mend(
         "offload and GPUs: small sends are not copied",
-        (
-            Edit(
-                PROCESS,
-                "  if (found == GpuInUse::usable || (found == GpuInUse::unusable && may)) the_process->inline_bytes = 0;\n",
-            ),
-        ),
+        (Edit(PROCESS, "  if (found == GpuInUse::usable || may) the_process->inline_bytes = 0;\n"),),
         "test_gpu.py -k offload_stands_down",
     ),
     Mend(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.mpis import MPIS, Mpi
+from harness.base.mpis import Mpi
 
 from .conftest import Launcher, compiled, lines
 
-pytestmark = [pytest.mark.mpi, pytest.mark.parametrize("mpi", ["intel-mpi"], indirect=True)]
+pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.parametrize("mpi", ["intel-mpi"], indirect=True)]
 NO_GPU = 77  # the program's status
 PRESETS = ("explicit", "thread", "timer", "idle", "adaptive", "offload")
 

@@ -50,6 +50,7 @@ def test_what_takes_long_is_entered_by_one_function_for_both_names(generated: Pa
     assert callers == [("MPI", "__builtin_return_address(0)"), ("PMPI", "nullptr")]
 
 
+@pytest.mark.full
 def test_its_driver_tests_a_receive_and_leaves_nothing(generated: Path, tmp_path: Path) -> None:
     library, program = tmp_path / "libmpi.so.12", tmp_path / "driver"
     include = [f"-I{folder}" for folder in (FAKE, ENGINE / "src", ENGINE / "include", generated)]

@@ -97,8 +97,9 @@ LookForGpu gpu_in_use = nullptr;
 bool look_for_gpus() {
   const bool may = can_stand_down();
   const GpuInUse found = gpu_in_use(may);
-  if (found == GpuInUse::usable || (found == GpuInUse::unusable && may)) the_process->inline_bytes = 0;
-  if (found != GpuInUse::unusable) return false;
+  if (found == GpuInUse::none) return false;
+  if (found == GpuInUse::usable || may) the_process->inline_bytes = 0;
+  if (found == GpuInUse::usable) return false;
   if (may) the_process->communication_thread.stand_down();
   return true;
 }
