@@ -18,6 +18,7 @@ struct Cuda {
   int (*device)(int* device, int ordinal) = nullptr;
   int (*state)(int device, unsigned* flags, int* active) = nullptr;
   int (*retain)(Context* context, int device) = nullptr;
+  int (*current)(Context* context) = nullptr;
   int (*make_current)(Context context) = nullptr;
 };
 
@@ -31,7 +32,8 @@ bool find(Cuda& cuda) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);  // never closed: its functions are kept
   return library && find(library, "cuDeviceGetCount", cuda.count) && find(library, "cuDeviceGet", cuda.device) &&
          find(library, "cuDevicePrimaryCtxGetState", cuda.state) &&
-         find(library, "cuDevicePrimaryCtxRetain", cuda.retain) && find(library, "cuCtxSetCurrent", cuda.make_current);
+         find(library, "cuDevicePrimaryCtxRetain", cuda.retain) && find(library, "cuCtxGetCurrent", cuda.current) &&
+         find(library, "cuCtxSetCurrent", cuda.make_current);
 }
 
 // The only device whose primary context is in use; none and unclear as in GpuContext.
@@ -59,9 +61,11 @@ GpuContext find_context(Context& context) {
   static Context kept = nullptr;
   static Cuda cuda;
   const std::lock_guard lock(mutex);
+  if (!cuda.make_current && !find(cuda)) return GpuContext::unclear;
+  // A thread of the program's, which polls in some settings, keeps its own.
+  if (cuda.current(&context) == success && context) return GpuContext::taken;
   if (!kept) {
     int device = 0;
-    if (!cuda.make_current && !find(cuda)) return GpuContext::unclear;
     if (const GpuContext found = only_device(cuda, device); found != GpuContext::taken) return found;
     if (cuda.retain(&kept, device) != success) return GpuContext::unclear;
   }

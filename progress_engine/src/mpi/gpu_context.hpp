@@ -12,8 +12,8 @@ enum class GpuContext {
   unclear  // several devices have one, it cannot be taken, or there is no CUDA
 };
 
-// For the calling thread, if CUDA's driver library is in the process; it is not loaded for that. Once taken the context
-// stays the thread's, and costs nothing to ask for again. Any thread.
+// For the calling thread, if CUDA's driver library is in the process; it is not loaded for that. A thread that has a
+// context keeps it. Once taken the context stays the thread's, and costs nothing to ask for again. Any thread.
 GpuContext take_cuda_context();
 
 }  // namespace progress_engine

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 static atomic_int taken;
+static _Thread_local void* current;
 
 static int active_devices(void) {
   const char* text = getenv("GPU_ACTIVE");
@@ -33,7 +34,13 @@ int cuDevicePrimaryCtxRetain(void** context, int device) {
   return 0;
 }
 
+int cuCtxGetCurrent(void** context) {
+  *context = current;
+  return 0;
+}
+
 int cuCtxSetCurrent(void* context) {
+  current = context;
   if (context) ++taken;
   return 0;
 }
