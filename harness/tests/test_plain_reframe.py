@@ -25,7 +25,7 @@ from harness.tests.sessions import BENCH, bench, state
 
 __all__ = ["state"]  # a fixture
 
-pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(400)]
 MPI = "mpich"
 STUDIES = ("OverlapRatio", "LatencyFlavours")
 
@@ -98,7 +98,6 @@ def twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.full
 def test_each_run_measures_anew(twice: Path) -> None:
     first, second = sessions_of(twice)
     assert samples(first)
@@ -111,7 +110,6 @@ def test_each_run_measures_anew(twice: Path) -> None:
         assert list(session.folders.nodes.glob("*.json"))
 
 
-@pytest.mark.full
 def test_junit_is_of_reframe_itself(twice: Path) -> None:
     suite = ET.parse(twice / "junit.xml").getroot().find("testsuite")
     assert suite is not None
@@ -121,14 +119,12 @@ def test_junit_is_of_reframe_itself(twice: Path) -> None:
     assert "Programs" in names, "the fixture that has the programs is a case, too"
 
 
-@pytest.mark.full
 def test_the_report_compares_with_the_run_before(twice: Path) -> None:
     said = (twice / "said.txt").read_text()
     assert "bare/pattern=both/size_bytes=4194304/comp_over_comm=1.0" in said
     assert "idle/size_bytes=1/round_trips=100" in said
 
 
-@pytest.mark.full
 def test_the_database_answers(twice: Path) -> None:
     """As docs/how-to/reframe.md asks it."""
     listed = reframe(twice, "--list-stored-sessions", "--table-format=csv").stdout
@@ -141,7 +137,6 @@ def test_the_database_answers(twice: Path) -> None:
     assert str(sessions_of(twice)[1].path) in told, "the folder with the samples"
 
 
-@pytest.mark.full
 def test_once_more_in_the_same_run_is_a_session_more(tmp_path: Path) -> None:
     run(tmp_path, "--repeat=2", "-S", "variants=bare", names=["OverlapRatio"])
     first, second = sessions_of(tmp_path)
@@ -149,7 +144,6 @@ def test_once_more_in_the_same_run_is_a_session_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.vcluster
-@pytest.mark.full
 @pytest.mark.parametrize("system", ["vcluster", "vcluster-slurm"])
 @pytest.mark.usefixtures("state")
 def test_on_a_cluster_each_run_measures_anew(system: str, tmp_path: Path) -> None:
@@ -167,7 +161,6 @@ def test_on_a_cluster_each_run_measures_anew(system: str, tmp_path: Path) -> Non
     assert len(set(values)) == len(values) > 0
 
 
-@pytest.mark.full
 def test_partitions_are_measured_apart(tmp_path: Path) -> None:
     """Their records would have the same names."""
     config = tmp_path / "twofold.py"

@@ -159,9 +159,9 @@ def test_commands_wait_for_each_others_nodes(state: Path, tmp_path: Path) -> Non
     assert not state.exists()
 
 
+@pytest.mark.full
 @pytest.mark.vcluster
 @pytest.mark.usefixtures("state")
-@pytest.mark.full
 def test_commands_share_nodes_that_stay() -> None:
     assert bench("vcluster", "up").returncode == 0
     first = Running("mpirun", "--mpi", "mpich", "--", "sh", "-c", "echo ranks run; sleep 600")

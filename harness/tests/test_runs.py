@@ -136,12 +136,10 @@ def test_the_limit_moves_its_messages_over_the_network_of_the_nodes(results: Pat
 LONG = ("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test", "--set", "launches=3")
 
 
-@pytest.mark.parametrize(
-    "number",
-    [signal.SIGINT, signal.SIGTERM, signal.SIGKILL],
-    ids=["SIGINT", "SIGTERM", "SIGKILL"],
-)
 @pytest.mark.full
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=["SIGINT", "SIGTERM", "SIGKILL"]
+)
 def test_a_run_that_is_stopped_keeps_what_is_finished_and_can_be_resumed(
     results: Path, state: Path, number: signal.Signals
 ) -> None:
