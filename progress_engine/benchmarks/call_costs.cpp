@@ -53,7 +53,8 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   bool good = provided == MPI_THREAD_MULTIPLE;
   if (good && argc == 2 && std::string_view(argv[1]) == "count") {
-    constexpr int warm_up = 100, counted = 1000;
+    constexpr int warm_up = 100;
+    constexpr int counted = 1000;
     for (const auto& path : paths) {
       for (int call = 0; call < warm_up; ++call) path.once();
       pe_count_calls(path.once, counted);

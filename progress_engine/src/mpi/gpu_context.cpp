@@ -10,7 +10,8 @@ namespace progress_engine {
 namespace {
 
 using Context = void*;  // CUcontext
-constexpr int success = 0, not_initialised = 3;
+constexpr int success = 0;
+constexpr int not_initialised = 3;
 
 // Of CUDA's driver library, which has kept them since CUDA 7.
 struct Cuda {
@@ -38,12 +39,14 @@ bool find(Cuda& cuda) {
 
 // The only device whose primary context is in use; none and unclear as in GpuContext.
 GpuContext only_device(const Cuda& cuda, int& found) {
-  int devices = 0, active_ones = 0;
+  int devices = 0;
+  int active_ones = 0;
   const int status = cuda.count(&devices);
   if (status == not_initialised) return GpuContext::none;
   if (status != success) return GpuContext::unclear;
   for (int ordinal = 0; ordinal < devices; ++ordinal) {
-    int device = 0, active = 0;
+    int device = 0;
+    int active = 0;
     unsigned flags = 0;
     if (cuda.device(&device, ordinal) != success || cuda.state(device, &flags, &active) != success)
       return GpuContext::unclear;
@@ -60,7 +63,7 @@ GpuContext find_context(Context& context) {
   static std::mutex mutex;
   static Context kept = nullptr;
   static Cuda cuda;
-  const std::lock_guard lock(mutex);
+  const std::scoped_lock lock(mutex);
   if (!cuda.make_current && !find(cuda)) return GpuContext::unclear;
   // A thread of the program's, which polls in some settings, keeps its own.
   if (cuda.current(&context) == success && context) return GpuContext::taken;
