@@ -25,6 +25,7 @@ from harness.base import process
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, STATE_DIR
 from harness.job import records
+from harness.sessions.unrun import NOT_RUN
 from progress_engine.tests.third_party.runs import VARIANTS, engine_commit, put_between, today
 from workloads.apps.find import find
 from workloads.apps.table import CASES
@@ -158,6 +159,8 @@ def from_record(case: str, path: Path) -> Launch | None:
     context: Mapping[str, str] = record.header["context"]
     bad = next((line for line in record.points if line["status"] != "ok"), None)
     status, reason = (bad["status"], bad["reason"]) if bad else (record.end["status"], record.end.get("reason", ""))
+    if reason.startswith(NOT_RUN):  # the job was stopped before, by whoever
+        return None
     seconds, variant = round(record.end["elapsed_s"], 2), context["variant"]
     return Launch(today(), _engine(variant), case, context["mpi"], variant, status, seconds, reason)
 

@@ -56,7 +56,13 @@ def test_what_was_launched_with_this_engine_is_not_launched_again(monkeypatch: p
 
 @pytest.mark.parametrize(
     ("status", "reason", "said"),
-    [("ok", "", ("ok", "")), ("timeout", "did not end", ("timeout", "did not end")), ("skipped", "none", None)],
+    [
+        ("ok", "", ("ok", "")),
+        ("timeout", "did not end", ("timeout", "did not end")),
+        ("skipped", "none", None),
+        ("failed", "not run: the batch job died", None),
+        ("failed", "died", ("failed", "died")),
+    ],
 )
 def test_a_launch_is_what_its_record_says(
     tmp_path: Path, status: str, reason: str, said: tuple[str, str] | None
