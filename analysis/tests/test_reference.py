@@ -50,6 +50,10 @@ SOME = (
 )
 
 
+# Gates of the group harm, whose figure is a table: theirs is the verdict.
+NOTHING_TO_DRAW = {"gate-minife-solve", "gate-minighost-exchange"}
+
+
 def test_those_that_are_drawn_always_are_kept() -> None:
     assert set(SOME) <= set(SESSIONS)
 
@@ -62,7 +66,7 @@ def test_a_reference_session_loads_is_decided_and_draws(name: str) -> None:
     assert not records.problems
     evidence = Evidence(records)
     drawn = draw_all(evidence, "")
-    assert {figure.name for figure in drawn}
+    assert bool(drawn) == (name not in NOTHING_TO_DRAW)
     table = build(records, evidence.metrics)
     assert any(row.session or row.reason for row in table.rows), "a claim has a number, or says why not"
     placed = [index for section in sections(table, evidence, drawn) for index in section.drawn]
