@@ -277,8 +277,7 @@ const std::vector<Setting>& all_settings() {
           "gpu", "refuse context poll", "refuse",
           "where a GPU's library is loaded and the MPI takes its memory: no thread of the engine's polls, since it has "
           "no context; each takes the context that CUDA's runtime has given the program, and polls; or they poll all "
-          "the "
-          "same"),
+          "the same"),
       flag<&Policy::report>("report", "0", "1 = one line a rank on stderr at MPI_Finalize"),
       text<&Policy::report_file>("report_file", "write the JSON report there; %r = rank, %p = process, %h = host"),
   };
