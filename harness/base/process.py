@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -153,10 +154,22 @@ def _read(file: Any) -> str:
 
 
 def _wait(process: subprocess.Popen[bytes], timeout_s: float | None) -> int | None:
+    """Its status once it has ended, None after the timeout. With a timeout Popen.wait asks every 50 ms whether it has
+    ended, too seldom for who measures how long it ran; the kernel tells at once (pidfd_open, Linux 5.3)."""
     try:
-        return process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:  # an older kernel
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(timeout_s)
         return None
+    ended = select.poll()  # no select: it takes no descriptor above 1023
+    ended.register(descriptor, select.POLLIN)
+    try:
+        if not ended.poll(None if timeout_s is None else 1000 * timeout_s):
+            return None
+    finally:
+        os.close(descriptor)
+    return process.wait()
 
 
 def attended(command: Sequence[str], environment: Mapping[str, str] | None = None, cwd: Path | None = None) -> int:

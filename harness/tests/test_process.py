@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,21 @@ def test_an_answer_that_takes_too_long_says_so(family: Family) -> None:
     said = process.answer(family.command("stays"), 1.5)
     assert said.status is None and said.out == "here\nhere\n" and "did not end within 1.5 s" in said.err
     assert gone(family), family.alive()
+
+
+def test_the_end_is_told_and_not_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Who asks every 50 ms measures whole times in steps of 50 ms."""
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it asks again and again whether the program has ended"))
+    assert process.run(["sleep", "0.2"], {}, tmp_path / "log", 60).status == 0
+
+
+def test_a_kernel_without_pidfd_open_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def missing(_: int) -> int:
+        raise OSError(errno.ENOSYS, "not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", missing)
+    assert process.run(["sh", "-c", "sleep 0.1; exit 3"], {}, tmp_path / "log", 60).status == 3
+    assert process.run(["sleep", "600"], {}, tmp_path / "log", 0.2).status is None
 
 
 def test_an_exception_ends_it_too(family: Family) -> None:
