@@ -62,6 +62,21 @@ PROGRAM = (
         "test_gpu.py -k 'in_the_context or several_gpus'",
     ),
     Mend(
+        "gpu=context: a thread that has a context keeps it",
+        (
+            Edit(
+                "src/mpi/gpu_context.cpp",
+                "if (cuda.current(&context) == success && context) return GpuContext::taken;",
+            ),
+        ),
+        "test_gpu.py -k keeps_it",
+    ),
+    Mend(
+        "gpu=context is not recommended to who has it",
+        (Edit("src/mpi/gpu.cpp", "chosen->second == \"context\"", "false"),),
+        "test_gpu.py -k several_gpus",
+    ),
+    Mend(
         "what a vendor's MPI calls itself",
         (Edit("src/offload/library.cpp", "library == *mpi || "),),
         "test_offload.py -k vendors_mpi",

@@ -34,15 +34,17 @@ class Gpu:
         loaded: bool = True,
         knows: bool = True,
         active: int = 1,
+        own_context: bool = False,
         **settings: str,
     ) -> str:
-        """What a rank printed and said; `active`: GPUs that the program uses."""
+        """What a rank printed and said; `active`: GPUs whose primary context is in use."""
         settings = {"": preset, "_REPORT_FILE": f"{folder}/report.%r"} | settings
         below = [self.knows] if knows else []
         below += [self.library] if loaded and not late else []
         preload = ":".join(map(str, [self.launcher.engine, *below]))
         words = [f"PROGRESS_ENGINE{key}={value}" for key, value in settings.items()]
         words.append(f"GPU_ACTIVE={active}")
+        words += ["OWN_CONTEXT=1"] if own_context else []
         arguments = [str(self.library)] if late else []
         result = self.launcher.run(*arguments, prefix=("env", *words, f"LD_PRELOAD={preload}"), tasks=1)
         return "\n".join([*lines(result.stdout), result.stderr])
@@ -150,6 +152,15 @@ def test_of_several_gpus_it_takes_none_and_polls_no_more(gpu: Gpu, tmp_path: Pat
     assert "after 0" in said
     assert "a thread took a context 0" in said
     assert WHY in said
+    assert "gpu=context found none" in said, "what has not helped is not recommended"
+
+
+def test_a_thread_that_has_a_context_keeps_it(gpu: Gpu, tmp_path: Path) -> None:
+    """The program's own threads poll, too, where its calls do."""
+    said = gpu.run(tmp_path, own_context=True, _GPU="context", _POINTS="explicit,dedicated")
+    assert "received 42, polled before 1, after 1" in said
+    assert "kept its own context 1" in said
+    assert WHY not in said
 
 
 def test_threads_that_all_communicate_lose_nothing_when_offload_stands_down(gpu: Gpu, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@
 
 #include "mpi/gpu_context.hpp"
 #include "mpi/mpi_header.hpp"
+#include "mpi/status.hpp"
 #include "platform/breakable.hpp"
 
 namespace progress_engine {
@@ -85,10 +86,13 @@ bool may_poll_beside(const GpuKind& kind, BesideGpus how) {
 }
 
 std::string why_no_polling(const GpuKind& kind) {
+  const auto chosen = status().settings.find("gpu");
+  const bool tried = chosen != status().settings.end() && chosen->second == "context";
   return "the MPI takes " + std::string(kind.name) + " memory and " + std::string(kind.library) +
-         " is loaded: a thread of the engine's has no context of it, and the MPI may fail in its polls; gpu=context "
-         "gives it the program's (CUDA's runtime, one GPU a process), the variant explicit polls in the program's own "
-         "calls";
+         " is loaded: a thread of the engine's has no context of it, and the MPI may fail in its polls; " +
+         (tried ? "gpu=context found none to give it (it serves CUDA's runtime and one GPU a process), "
+                : "gpu=context gives it the program's (CUDA's runtime, one GPU a process), ") +
+         "the variant explicit polls in the program's own calls";
 }
 
 }  // namespace progress_engine

@@ -13,7 +13,7 @@ namespace progress_engine {
 // A way to program GPUs: the library that programs load for it, and how an MPI says that it knows it.
 struct GpuKind;
 
-// "the MPI is CUDA-aware and libcuda.so is loaded: ..."
+// "the MPI takes CUDA memory and libcuda.so is loaded: ...", and what helps that has not been tried.
 std::string why_no_polling(const GpuKind& kind);
 
 // Whether the calling thread, one of the engine's, may poll beside this kind: with gpu=context it has the program's

@@ -54,10 +54,34 @@ static long polls_while_computing(double seconds) {
   return polls() - before;
 }
 
+/* A function of the stand-in for CUDA's library; null without it. */
+static void* of_cuda(const char* name) {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  return library ? dlsym(library, name) : NULL;
+}
+
+/* With $OWN_CONTEXT this thread has one that is not its device's primary one. */
+static int own_context;
+
+static void take_own_context(void) {
+  int (*take)(void*) = NULL;
+  *(void**)&take = of_cuda("cuCtxSetCurrent");
+  if (take && getenv("OWN_CONTEXT")) take(&own_context);
+}
+
+static int has_own_context(void) {
+  void* current = NULL;
+  int (*ask)(void**) = NULL;
+  *(void**)&ask = of_cuda("cuCtxGetCurrent");
+  if (ask) ask(&current);
+  return current == &own_context;
+}
+
 int main(int argc, char** argv) {
   int here = 0, there = 42;
   MPI_Request request;
   MPI_Init(&argc, &argv);
+  take_own_context();
   /* What the engine has seen messages on, it may handle in another way from then on. */
   MPI_Irecv(&here, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
   MPI_Send(&there, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
@@ -73,9 +97,9 @@ int main(int argc, char** argv) {
   printf("rank 0: received %d, polled before %d, after %d\n", here, before > 0, after > 0);
   const void** last_sent = dlsym(RTLD_DEFAULT, "last_sent");
   if (last_sent) printf("rank 0: sent a copy %d\n", *last_sent != &there);
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (getenv("OWN_CONTEXT")) printf("rank 0: kept its own context %d\n", has_own_context());
   int (*taken)(void) = NULL;
-  if (library) *(void**)&taken = dlsym(library, "contexts_taken");
+  *(void**)&taken = of_cuda("contexts_taken");
   if (taken) printf("rank 0: a thread took a context %d\n", taken() > 0);
   fflush(stdout);
   MPI_Finalize();
