@@ -124,9 +124,12 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
 
     def _time_limit_s(self) -> float:
         """Of somebody else's program nothing is known but when a launch of it is given up."""
-        launches = 1 + len(self.plan.launches)
-        longest = self.plan.timeout_s() * launches if self.plan.program else 3 * self.plan.estimate_s()
-        return 600 + longest
+        gate, patience = self.plan.gate, self.plan.timeout_s()
+        if not self.plan.program:
+            return 600 + 3 * self.plan.estimate_s()
+        if gate:  # no round begins after its minutes; before the first one the program is tried
+            return 600 + 60 * gate.minutes + patience * (2 + len(gate.arms))
+        return 600 + patience * (1 + len(self.plan.launches))
 
     @run_after("run")
     def note_job_state(self) -> None:
@@ -178,10 +181,10 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         return mpi.loading_environment() if mpi else {}
 
     def _plan(self, session: str, absent: str) -> Plan:
-        study, chosen, platform = self.study, self.chosen, self._platform(self._environ_extras)
+        gate = self._gate()  # before the platform: what is asked of the scheduler is the study's number of ranks
+        study, chosen, platform = self.study, self.chosen, self._platform(self._environ_extras, self.study)
         if study.shared_memory:
             self.env_vars |= self._environ_extras.get("shared_memory", {})
-        gate = self._gate()
         race = validate.read(Race, Path(self.race)) if self.race else None
         variants = self._variants() or list(chosen.variants)
         points = [dict(point) for point in chosen.points()]
@@ -225,7 +228,18 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         program, *arguments = found.canary.workload
         workload = [str(Path(self._environ_extras["bin_dir"]) / program), *arguments, *self._settle()]
         arms = [self._on_its_mpi(arm) if arm.mpi else arm for arm in found.arms]
-        return replace(found, canary=replace(found.canary, workload=workload), arms=arms)
+        canary = replace(found.canary, workload=workload, platform=self._canarys_platform(workload))
+        return replace(found, canary=canary, arms=arms)
+
+    def _canarys_platform(self, workload: list[str]) -> Platform | None:
+        """Beside somebody else's program the canary has a rank a node; where their launcher decides, as many as that
+        starts. None: the study's own."""
+        if self.study.workload:
+            return None
+        if self.study.program and self.study.program.launcher:
+            return replace(self._platform(self._environ_extras, self.study), tasks=0, nodes=0)
+        beside = replace(self.study, workload=tuple(workload), program=None, case="", own_threads=False)
+        return self._platform(self._environ_extras, beside)
 
     def _on_its_mpi(self, arm: Arm) -> Arm:
         """An arm on another MPI than the job's, with that one's launcher, programs and variables."""
@@ -235,7 +249,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         variables = {name: str(value) for name, value in environ.env_vars.items()} | shared
         return replace(
             arm,
-            platform=self._platform(extras),
+            platform=self._platform(extras, self.study),
             workload=self._workload(extras),
             environment=variables | arm.environment,
         )
@@ -278,9 +292,8 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     def _environ_extras(self) -> dict[str, Any]:
         return extras_of_environment(self.current_environ)
 
-    def _platform(self, environ: dict[str, Any]) -> Platform:
+    def _platform(self, environ: dict[str, Any], study: Study) -> Platform:
         partition = self._partition_extras
-        study = self.study
         if study.own_threads:
             partition["bind"] = False
         tasks = study.tasks(self.nodes)
@@ -297,7 +310,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             system=self.current_partition.fullname,
             mpi=environ["mpi"],
             library=environ["library"],
-            launch_command=self._launch_command(partition, environ),
+            launch_command=self._launch_command(partition, environ, study.program),
             tasks=tasks,
             nodes=nodes,
             progress_run=str(Path(environ["bin_dir"]) / "progress-run"),
@@ -306,9 +319,9 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             **{name: partition[name] for name in _PLATFORM_EXTRAS if name in partition},
         )
 
-    def _launch_command(self, partition: dict[str, Any], environ: dict[str, Any]) -> list[str]:
+    def _launch_command(self, partition: dict[str, Any], environ: dict[str, Any], program: Program | None) -> list[str]:
         exports = partition.get("exports", [])
-        if program := self.study.program:
+        if program:
             self.env_vars |= self._loading(environ)
             exports = sorted({*exports, *passed_on([*os.environ, *self.env_vars])})
             if program.launcher:

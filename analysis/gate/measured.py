@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -167,9 +168,17 @@ def _series(records: Records) -> list[Series]:
                 if arm_of[launch] in ARMS:
                     values[arm_of[launch]][int(turn_of[launch])] = float(np.median(samples))
         if any(values.values()):
-            name = f"{study}: {point_words(point)}"
+            name = f"{study}: {point_words(point) or _program(records)}"
             found.append(Series(name, quantity, known[0].sign, values, trouble, begun.get(study, {})))
     return found
+
+
+def _program(records: Records) -> str:
+    """The program of one's own that was run, in words that tell it from any other: a study of it has no parameters."""
+    asked = (records.sessions[0].get("request") or {}).get("program") or {}
+    command, ranks = asked.get("command", []), asked.get("ranks", 0)
+    started = shlex.join(asked.get("launcher", [])) or f"{ranks} rank{'s' if ranks != 1 else ''}"
+    return f"{shlex.join([Path(command[0]).name, *command[1:]])}, {started}" if command else ""
 
 
 def _begun(records: Records) -> dict[str, dict[int, int]]:

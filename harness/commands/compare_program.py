@@ -18,7 +18,6 @@ from harness.commands.report import write
 from harness.commands.run import usable
 from harness.sessions import run as runs
 from harness.sessions.request import Request, choose_mpis, choose_variants
-from harness.setup import mpi as mpi_setup
 from harness.sites import systems
 from reframe_checks import catalogue
 
@@ -61,8 +60,6 @@ def compare_program(
         raise UsageError(f"--variant {variant}: {BASE} alone is compared with nothing; name another one, say adaptive.")
     chosen = systems.by_name(own_program.system_name(system, launcher))
     (name,) = _one(choose_mpis(mpi, chosen), mpi)
-    if launcher and chosen.own_mpis:
-        mpi_setup.ensure(mpi_setup.by_name(name))  # it may be this MPI's own mpiexec
     program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
     (study,) = catalogue.by_names([STUDY])
     request = Request(

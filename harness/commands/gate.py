@@ -14,7 +14,7 @@ import typer
 from analysis import errors as of_analysis
 from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
-from harness.commands import options
+from harness.commands import options, own_program
 from harness.commands.history import default_store
 from harness.commands.run import usable
 from harness.job import read_back
@@ -28,14 +28,20 @@ from reframe_checks.catalogue import by_names
 
 NOT_TOLD = 3
 FOLDER = "gate"
+STUDY, OF_PROGRAM = "overlap-ratio", "own-program"
 
 
 def gate(
     context: typer.Context,
+    command: Annotated[
+        list[str], typer.Argument(metavar="[-- CMD...]", help="A program of one's own, instead of studies.")
+    ] = [],  # noqa: B006 - Typer copies it
     base: Annotated[str, typer.Option("--base", metavar="ARM", help="What is merged already.")] = "",
     new: Annotated[str, typer.Option("--new", metavar="ARM", help="What is to be merged.")] = "",
-    study: Annotated[list[str], typer.Option("--study", metavar="STUDY", help="See ./bench list.")] = ["overlap-ratio"],  # noqa: B006 - Typer copies it
-    system: options.System = "vcluster",
+    study: Annotated[
+        list[str], typer.Option("--study", metavar="STUDY", help=f"See ./bench list; default: {STUDY}.")
+    ] = [],  # noqa: B006 - Typer copies it
+    system: own_program.SystemOfProgram = "",
     mpi: options.OneMpi = "mpich",
     margin: Annotated[
         str, typer.Option("--margin", metavar="P%", help="Slow-downs up to it are of no interest.")
@@ -45,6 +51,11 @@ def gate(
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
     seed: options.Seed = 1,
+    ranks: own_program.Ranks = 0,
+    launcher: own_program.Launcher = "",
+    time_from: own_program.TimeFrom = "",
+    check: own_program.Check = "",
+    timeout: own_program.Timeout = 600.0,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="A copy of the files of the verdict.")
     ] = None,
@@ -60,6 +71,9 @@ def gate(
 
     An arm is a variant (adaptive:burst=5), settings:FILE, or one of prefix:DIR, modules:"A B", spack:ENVIRONMENT,
     commit:REVISION and mpi:NAME, with ,VARIANT or ,settings:FILE behind it.
+
+    With a program of one's own behind -- its time is what is held against each other, and its result must be the same
+    in every launch. Nothing is known of how long it takes: the minutes say how many rounds there are.
 
     Exit status 0: the candidate is the same or faster. 1: it is slower by more than the margin. 3: it cannot be told
     (a node is slow, the system is not as it was, undecided, nothing comparable). 2: a wrong call, an arm that does
@@ -79,7 +93,22 @@ def gate(
             return _go_on(sessions.load(resume), out, store)
         if not (base and new):
             raise UsageError("A gate has two arms: give --base and --new.")
-        request, asked, plan = _asked(base, new, study, system, mpi, margin, minutes, scale, settings, nodes, seed)
+        if study and command:
+            raise UsageError(f"--study {study[0]} and a program of one's own: a gate is of one of the two.")
+        chosen = systems.by_name(own_program.system_name(system, launcher))
+        (name,) = _one(choose_mpis(mpi, chosen))
+        settings_of = parse_settings(settings)
+        studies = by_names(study or [OF_PROGRAM if command else STUDY])
+        if command:
+            if inject_slowdown != 1:
+                raise UsageError("--inject-slowdown is an option of our workloads: a program of one's own has none.")
+            program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
+            studies = [replace(studies[0], program=program)]
+            settings_of = {"timeout_s": str(timeout), **settings_of}
+        elif beside := _of_programs(ranks, launcher, time_from, check):
+            raise UsageError(f"{beside} is of a program of one's own: name it behind --.")
+        request = Request(studies, chosen, [name], [], scale, settings_of, seed, nodes)
+        asked, plan = _asked(request, base, new, margin, minutes)
         usable(request.system)
         extra = [f"--inject-slowdown={inject_slowdown:g}"] if inject_slowdown != 1 else []
         whole = gates.with_arms(request, asked, extra, plan)
@@ -93,26 +122,31 @@ def gate(
     return NOT_TOLD
 
 
-def _asked(
-    base: str, new: str, study: list[str], system: str, mpi: str, margin: str, minutes: float, scale: str,
-    settings: list[str], nodes: int, seed: int,
-) -> tuple[Request, tuple[str, str], Gate]:  # fmt: skip
+def _one(mpis: list[str]) -> list[str]:
+    if len(mpis) != 1:
+        raise UsageError("A gate is of one MPI: name it with --mpi.")
+    return mpis
+
+
+def _of_programs(ranks: int, launcher: str, time_from: str, check: str) -> str:
+    """The first option that is given and says something of a program of one's own; empty if there is none."""
+    given = {"-n": ranks, "--launcher": launcher, "--time-from": time_from, "--check": check}
+    return next((option for option, value in given.items() if value), "")
+
+
+def _asked(request: Request, base: str, new: str, margin: str, minutes: float) -> tuple[tuple[str, str], Gate]:
+    """The two arms by their full names, and the plan of the gate but for its arms."""
     from analysis.gate import sequential  # noqa: PLC0415 - a second of imports
     from analysis.gate.aligned_ranks import fewest  # noqa: PLC0415
     from analysis.gate.decide import Rule  # noqa: PLC0415
 
-    chosen = systems.by_name(system)
-    mpis = choose_mpis(mpi, chosen)
-    if len(mpis) != 1:
-        raise UsageError("A gate is of one MPI: name it with --mpi.")
     base, new = arms.named(base), arms.named(new)
-    request = Request(by_names(study), chosen, mpis, [], scale, parse_settings(settings), seed, nodes)
     rule = Rule(margin=_margin(margin))
     rounds = gates.planned(request, (base, new), minutes, lambda points: fewest(rule.false_alarms / points))
     look = [sys.executable, "-m", "analysis.gate.look"]
     share = minutes / len(request.studies)
     looks = sequential.looks(rounds)
-    return request, (base, new), Gate([], gates.CANARY, rounds, share, looks, look, rule.margin, base, new)
+    return (base, new), Gate([], gates.CANARY, rounds, share, looks, look, rule.margin, base, new)
 
 
 def _margin(text: str) -> float:

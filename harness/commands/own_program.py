@@ -15,6 +15,7 @@ import typer
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.job.program import Program
+from harness.setup import mpi as mpi_setup
 from harness.sites.systems import System
 
 Command = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="The program and its arguments.")]
@@ -61,6 +62,8 @@ def named(
         )
     for option, pattern in (("--time-from", time_from), ("--check", check)):
         _regular(option, pattern)
+    if system.own_mpis:
+        mpi_setup.ensure(mpi_setup.by_name(mpi))  # the launcher may be its own mpiexec
     path = MPIS[mpi].shell_environment()["PATH"] if system.own_mpis else os.environ.get("PATH", os.defpath)
     return Program(
         command=[_found(command[0], path), *command[1:]],

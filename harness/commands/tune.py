@@ -24,7 +24,6 @@ from harness.sessions import space as spaces
 from harness.sessions import tuning
 from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
 from harness.setup import environment
-from harness.setup import mpi as mpi_setup
 from harness.sites import systems
 from reframe_checks.catalogue import by_names
 
@@ -102,8 +101,6 @@ def tune(
     (found,) = by_names([study or (OF_PROGRAM if command else "overlap-ratio")])
     asked = parse_settings(settings)
     if command:
-        if chosen.own_mpis:
-            mpi_setup.ensure(mpi_setup.by_name(names[0]))  # the launcher may be this MPI's own mpiexec
         program = own_program.named(command, names[0], chosen, ranks, launcher, time_from, check)
         found, asked = replace(found, program=program), {"timeout_s": str(timeout), **asked}
     variant, measured_at = variants.check(variant), tuning.points(found, scale, asked)

@@ -149,7 +149,7 @@ class Platform:
     mpi: str
     library: str  # a word that MPI_Get_library_version must contain
     launch_command: list[str]  # the launcher with its options, up to the program
-    tasks: int
+    tasks: int  # 0, as of nodes: a launcher of the user's own decides
     nodes: int
     progress_run: str
     async_progress: dict[str, str] = field(default_factory=dict)

@@ -131,7 +131,7 @@ class Runner:
         """The launches that have points which are neither measured nor known to be impossible here."""
         folder, todo = self.folders.records, []
         for launch in self.plan.launches:
-            done = records.finished(folder, launch.identity, self.plan.reporting)
+            done = records.finished(folder, launch.identity, self.plan.under(launch).reporting)
             done |= records.skipped(folder, launch.identity)
             points = [point for point in self.plan.points_of(launch) if records.key(point) not in done]
             if points:
@@ -197,7 +197,7 @@ class Runner:
         worked = [calibration.with_work(point) for point in possible] if calibration else possible
         target = records.next_attempt(self.folders.records, launch.identity)
         how = how.within(plan.variables_of(launch))
-        if self.trial is None:
+        if self.trial is None or (arm and arm.workload):  # the canary of a gate is a workload, whatever the study runs
             self._done(Attempt(plan, launch, how, worked, self.folders, target, skipped).run())
             return
         outcome = ForeignAttempt(self.plan, launch, how, worked, self.folders, target, self.trial).run()

@@ -41,7 +41,11 @@ def planned(request: Request, asked: tuple[str, str], minutes: float, least: Cal
     for text in asked:
         if arms.parse(text).variant == LIMIT:
             raise UsageError("Variant limit is no engine and no MPI: a gate has nothing to hold against it.")
+        if request.program and arms.parse(text).kind == "mpi":
+            raise UsageError(f"Arm '{text}': a program of one's own is linked to one MPI, and runs on no other.")
     jobs = request.jobs()
+    if any(not job.study.workload for job in jobs):
+        return MOST_ROUNDS  # of somebody else's program nothing is known: the minutes end the gate
     sampler = jobs[0].sampler
     round_s = sum(3 * job.launch_estimate_s() + launch_estimate_s(CANARY.points, sampler, 0) for job in jobs)
     rounds = int(60 * minutes / round_s)
@@ -95,7 +99,7 @@ def _fits(text: str, arm: Arm, request: Request, mpi: str) -> None:
     run.check_settings([arm.variant], tool.parent)
     if not request.system.own_mpis:
         return
-    workload = str(programs / request.studies[0].workload[0])
+    workload = str(programs / [*request.studies[0].workload, *CANARY.workload][0])
     environment = dict(os.environ) | MPIS[mpi].environment() | arm.environment
     if wrong := another_mpi(workload, MPIS[mpi].library, environment):
         raise UsageError(f"Arm '{text}' does not run with {mpi}: {wrong}.")

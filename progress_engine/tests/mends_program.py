@@ -73,7 +73,7 @@ PROGRAM = (
     ),
     Mend(
         "gpu=context is not recommended to who has it",
-        (Edit("src/mpi/gpu.cpp", "chosen->second == \"context\"", "false"),),
+        (Edit("src/mpi/gpu.cpp", 'chosen->second == "context"', "false"),),
         "test_gpu.py -k several_gpus",
     ),
     Mend(
