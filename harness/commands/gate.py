@@ -93,6 +93,7 @@ def gate(
             return _go_on(sessions.load(resume), out, store)
         if not (base and new):
             raise UsageError("A gate has two arms: give --base and --new.")
+        own_program.none_without(command, context)
         if study and command:
             raise UsageError(f"--study {study[0]} and a program of one's own: a gate is of one of the two.")
         chosen = systems.by_name(own_program.system_name(system, launcher))
@@ -105,8 +106,6 @@ def gate(
             program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
             studies = [replace(studies[0], program=program)]
             settings_of = {"timeout_s": str(timeout), **settings_of}
-        elif beside := _of_programs(ranks, launcher, time_from, check):
-            raise UsageError(f"{beside} is of a program of one's own: name it behind --.")
         request = Request(studies, chosen, [name], [], scale, settings_of, seed, nodes)
         asked, plan = _asked(request, base, new, margin, minutes)
         usable(request.system)
@@ -126,12 +125,6 @@ def _one(mpis: list[str]) -> list[str]:
     if len(mpis) != 1:
         raise UsageError("A gate is of one MPI: name it with --mpi.")
     return mpis
-
-
-def _of_programs(ranks: int, launcher: str, time_from: str, check: str) -> str:
-    """The first option that is given and says something of a program of one's own; empty if there is none."""
-    given = {"-n": ranks, "--launcher": launcher, "--time-from": time_from, "--check": check}
-    return next((option for option, value in given.items() if value), "")
 
 
 def _asked(request: Request, base: str, new: str, margin: str, minutes: float) -> tuple[tuple[str, str], Gate]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -82,10 +83,16 @@ Json = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
 GIVEN = ("COMMANDLINE", "ENVIRONMENT")  # where an option may come from, if it is not its default
 
 
-def none_beside(context: typer.Context, name: str, *allowed: str) -> None:
-    """UsageError where others than the `allowed` ones are given beside --`name`, which goes on with a session."""
+def given(context: typer.Context) -> Iterator[tuple[str, str]]:
+    """The parameters that stand in the call: name, and the word that the user writes."""
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
-        if parameter.name not in (name, *allowed) and source is not None and source.name in GIVEN:
-            word = parameter.opts[0] if parameter.param_type_name == "option" else "the program"
+        if source is not None and source.name in GIVEN:
+            yield parameter.name or "", parameter.opts[0] if parameter.param_type_name == "option" else "the program"
+
+
+def none_beside(context: typer.Context, name: str, *allowed: str) -> None:
+    """UsageError where others than the `allowed` ones are given beside --`name`, which goes on with a session."""
+    for parameter, word in given(context):
+        if parameter not in (name, *allowed):
             raise UsageError(f"--{name} goes on with what its session was asked for: leave {word} out.")

@@ -14,6 +14,7 @@ import typer
 
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
+from harness.commands import options
 from harness.job.program import Program
 from harness.setup import mpi as mpi_setup
 from harness.sites.systems import System
@@ -45,11 +46,19 @@ SystemOfProgram = Annotated[
     ),
 ]
 RANKS = 2  # where nobody says how many
+ITS_OWN = ("ranks", "launcher", "time_from", "check", "timeout")
 
 
 def system_name(name: str, launcher: str) -> str:
     """The system that is meant where none is named: a launcher of one's own does not know the virtual nodes."""
     return name or ("local" if launcher else "vcluster")
+
+
+def none_without(command: list[str], context: typer.Context) -> None:
+    """UsageError where a call says something of a program of one's own and names none."""
+    for parameter, word in options.given(context):
+        if parameter in ITS_OWN and not command:
+            raise UsageError(f"{word} is of a program of one's own: name it behind --.")
 
 
 def named(

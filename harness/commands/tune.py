@@ -92,6 +92,7 @@ def tune(
         runs.set_up(request)
         with runs.measuring(request.system, session.name):
             return _run(request, runs.resumed_session(request, session, force=False))
+    own_program.none_without(command, context)
     if study and command:
         raise UsageError(f"--study {study} and a program of one's own: one of the two is tuned.")
     chosen = systems.by_name(own_program.system_name(system, launcher))

@@ -8,7 +8,6 @@ import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,10 +24,13 @@ from harness.job.read_back import PROGRAM
 from harness.job.runner import Runner
 from harness.sessions import arms, commit_builds, gates, loaded_modules, run
 from harness.sessions.arms import Source
+from harness.sessions.request import Request
+from harness.sites.systems import BUILTIN
+from reframe_checks.catalogue import by_names
 
 MPICH = MPIS["mpich"]
-# --study, --system, --mpi, --margin, --minutes, --scale, --set, --nodes, --seed
-ASKED: tuple[Any, ...] = (["overlap-ratio"], "local", "mpich", "2%", 20.0, "quick", [], 2, 1)
+REQUEST = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
+ASKED = ("2%", 20.0)  # --margin, --minutes
 
 
 def test_arms_in_words() -> None:
@@ -47,9 +49,8 @@ def test_a_commit_is_named_whole_since_a_revision_moves(monkeypatch: pytest.Monk
     for words in ("adaptive:burst=5", "prefix:/opt/x,timer", "mpi:openmpi"):
         assert arms.named(words) == words
     monkeypatch.setattr(gates, "planned", lambda *_: 12)
-    request, asked, plan = _asked("commit:HEAD", "commit:v1.0", *ASKED)
+    asked, plan = _asked(REQUEST, "commit:HEAD", "commit:v1.0", *ASKED)
     assert asked == (plan.base, plan.new) == (f"commit:{'a' * 40}", f"commit:{'b' * 40}")
-    assert request.variants == []
 
 
 def test_a_file_has_settings_of_the_engine_and_variables_of_the_mpi(tmp_path: Path) -> None:
@@ -299,12 +300,12 @@ def test_an_arm_on_another_mpi_is_resolved_for_that_one(tmp_path: Path, monkeypa
     file = tmp_path / "site.conf"
     file.write_text("variant = timer\nslice_us = 50\nOMPI_MCA_btl_tcp_links = 4\n")
     monkeypatch.setattr(gates, "planned", lambda *_: 12)
-    request, asked, plan = _asked("mpi:mpich,bare", f"mpi:openmpi,settings:{file}", *ASKED)
-    base, new = (gates._ready(text, "new", request) for text in asked)
+    asked, plan = _asked(REQUEST, "mpi:mpich,bare", f"mpi:openmpi,settings:{file}", *ASKED)
+    base, new = (gates._ready(text, "new", REQUEST) for text in asked)
     assert (base.mpi, base.variant, base.probes) == ("", "bare", [])
     assert (new.mpi, new.variant, new.environment) == ("openmpi", "timer:slice_us=50", {"OMPI_MCA_btl_tcp_links": "4"})
     assert [(probe.how, probe.key) for probe in new.probes] == [("mpi_t", "btl_tcp_links")]
-    assert replace(request, gate=replace(plan, arms=[base, new])).programs() == {
+    assert replace(REQUEST, gate=replace(plan, arms=[base, new])).programs() == {
         "mpich": ["microbench"], "openmpi": ["microbench", PROGRAM],
     }  # fmt: skip
 

@@ -24,6 +24,7 @@ CALLS = {
     ("--study", "overlap-ratio", "--", "true"): "--study overlap-ratio and a program of one's own",
     ("--check", "energy"): "--check is of a program of one's own: name it behind --",
     ("-n", "4"): "-n is of a program of one's own",
+    ("--timeout", "10"): "--timeout is of a program of one's own",
     ("-n", "2", "--launcher", "srun -n 64", "--", "true"): "the launcher says how many ranks there are",
     ("--time-from", "(", "--", "true"): "--time-from '(' is no regular expression",
     ("--inject-slowdown", "2", "--", "true"): "is an option of our workloads",
