@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Other people's codes under the engine, as tables: `.venv/bin/python -m analysis.codes [--size BYTES] SESSION...`
 
-The whole times of launches; with --size what the codes print of messages of so many bytes. Ends with status 2 where
+The whole times of launches, and what each code says of itself; with --size what the codes print of messages of so many bytes. Ends with status 2 where
 there is no such session.
 """
 
@@ -11,7 +11,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from analysis.documents.codes import printed, whole_times
+from analysis.documents.codes import own_times, printed, whole_times
 from analysis.documents.whole import asked_of
 
 
@@ -20,7 +20,8 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser("codes", description="Other people's codes under the engine.")
     parser.add_argument("--size", type=int, metavar="BYTES", help="what codes print of messages of this size")
     asked, evidence = asked_of(parser, arguments)
-    print("\n".join(whole_times(evidence) if asked.size is None else printed(evidence, asked.size)))
+    tables = [whole_times(evidence), own_times(evidence)] if asked.size is None else [printed(evidence, asked.size)]
+    print("\n\n".join("\n".join(table) for table in tables if table))
     return 0
 
 
