@@ -48,6 +48,7 @@ DOLFINX = Code(
             parser=solvers.dolfinx,
             any_ranks=True,
             quantities={"time_s": LEADING_TIME},
+            result=r"\d+ iterations, norm 52\.18\d*",
         )
         for ksp in ("cg", "pipecg")
     ),
@@ -68,6 +69,7 @@ OPENFOAM = Code(
             parser=solvers.openfoam,
             any_ranks=True,
             quantities={"cpu_s": TIME},
+            result=r"0\.05 s: Ux 0\.0002[67]\d* \S+, Uy 0\.0005[67]\d* \S+, p 0\.0006\d* \S+, p 0\.0006\d* \S+",
             files=inputs.CAVITY,
             prepare=(("blockMesh",), ("decomposePar", "-force")),
             folders={"WM_PROJECT_DIR": "../share/openfoam"},  # Debian's; another's file of settings says it itself
@@ -112,6 +114,7 @@ MEEP = Code(
             arguments=("bend.ctl",),
             parser=solvers.meep,
             quantities={"time_s": LEADING_TIME},
+            result=r"25\.0: 1\.265\d*e-5, 50\.0: 2\.170\d*e-5, 75\.0: -4\.621\d*e-4, 100\.0: 0\.0025118\d*",
             files={"bend.ctl": inputs.BEND},
         ),
     ),
