@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Other people's codes under the engine, as tables: `.venv/bin/python -m analysis.codes [--size BYTES] SESSION...`
 
-The whole times of launches, and what each code says of itself; with --size what the codes print of messages of so many bytes. Ends with status 2 where
-there is no such session.
+The whole times of launches, and what each code prints of itself; with --size what the codes print of messages of so
+many bytes. Ends with status 2 where there is no such session.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def whole_times(evidence: Evidence) -> list[str]:
 
 def own_times(evidence: Evidence) -> list[str]:
     """The same of what each code prints of itself, its leading quantity: mostly the time of its solver or its loop, in
-    which its start, its input and its end are not. Of a rate the time of a unit (1/flops). Empty where no code has one."""
+    which its start, its input and its end are not. Of a rate the time of a unit. Empty where no code has one."""
     studies = frames.unique(evidence.records.points["study"])
     found = [row for study in studies for row in rows(evidence, study) if row.quantity != WHOLE]
     names = _variants([name for row in found for name in row.cells])
