@@ -137,6 +137,22 @@ def test_the_database_answers(twice: Path) -> None:
     assert str(sessions_of(twice)[1].path) in told, "the folder with the samples"
 
 
+def test_somebody_elses_code_is_run_and_read_too(tmp_path: Path) -> None:
+    """The Intel MPI Benchmarks, which come with a wheel; on MPICH, whose binary interface is the same."""
+    run(tmp_path, names=["ImbPointToPoint"])
+    (session,) = sessions_of(tmp_path)
+    assert session.facts.state == "complete" and session.facts.studies == ["imb-point-to-point"]
+    files = list(session.folders.records.glob("*.jsonl"))
+    kept = {str((records.read(file).header or {})["context"]["variant"]): records.read(file) for file in files}
+    assert set(kept) == {"bare", "adaptive"}
+    for variant, record in kept.items():
+        good = [line for line in record.points if line["samples"] and min(line["samples"].values())[0] > 0]
+        sizes = {line["point"]["size_bytes"] for line in good}
+        assert sizes == {1024, 65536, 1048576}, variant
+    assert [rank["engine"]["preset"] for rank in (kept["adaptive"].end or {})["ranks"]] == ["adaptive"] * 2
+    assert not missing(from_facts(session.facts), session)
+
+
 def test_once_more_in_the_same_run_is_a_session_more(tmp_path: Path) -> None:
     run(tmp_path, "--repeat=2", "-S", "variants=bare", names=["OverlapRatio"])
     first, second = sessions_of(tmp_path)
