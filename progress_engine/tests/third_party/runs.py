@@ -99,7 +99,7 @@ def tables(runs: Iterable[Run]) -> str:
     by_suite: dict[str, dict[tuple[str, int], dict[str, Run]]] = {}
     for run in runs:
         by_suite.setdefault(run.suite, {}).setdefault((run.mpi, run.ranks), {})[run.variant] = run
-    return "".join(_table(suite, rows) for suite, rows in by_suite.items()) + _differences(runs)
+    return "".join(_table(suite, rows) for suite, rows in by_suite.items()) + _engines(by_suite) + _differences(runs)
 
 
 def _table(suite: str, rows: dict[tuple[str, int], dict[str, Run]]) -> str:
@@ -108,6 +108,25 @@ def _table(suite: str, rows: dict[tuple[str, int], dict[str, Run]]) -> str:
         cells = [runs[variant].words if variant in runs else "not run" for variant in VARIANTS]
         text += f"| {MPIS[mpi].title} | {ranks} | {' | '.join(cells)} |\n"
     return text + "\n"
+
+
+def _engines(by_suite: dict[str, dict[tuple[str, int], dict[str, Run]]]) -> str:
+    """Which engine each run had: suites with the same ones share a row."""
+    presets = VARIANTS[1:]
+    suites_of: dict[tuple[str, int, tuple[str, ...]], list[str]] = {}
+    for suite, rows in by_suite.items():
+        for (mpi, ranks), runs in rows.items():
+            had = tuple(_engine(runs[name]) if name in runs else "not run" for name in presets)
+            suites_of.setdefault((mpi, ranks, had), []).append(suite)
+    text = "\n### Which engine: commit and day of November 2026\n\n"
+    text += f"| MPI | ranks | suites | {' | '.join(presets)} |\n|---|---|---|{'---|' * len(presets)}\n"
+    for (mpi, ranks, had), suites in suites_of.items():
+        text += f"| {MPIS[mpi].title} | {ranks} | {', '.join(suites)} | {' | '.join(had)} |\n"
+    return text + "\n"
+
+
+def _engine(run: Run) -> str:
+    return f"{run.commit}, {int(run.date[-2:])}."
 
 
 def _differences(runs: Iterable[Run]) -> str:
