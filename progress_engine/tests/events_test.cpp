@@ -191,6 +191,33 @@ TEST(Events, LeaveTheBellAloneWhereSocketsCarryTheTraffic) {
   EXPECT_TRUE(network.engine.stop(seconds(10)));
 }
 
+// There are connections to other nodes, none of which has shown that it carries the MPI's messages.
+class Connections : public NoTraffic {
+ public:
+  explicit Connections(bool move) : move_(move) {}
+  bool carries() const override { return false; }
+  bool moved_afar() override { return move_; }
+
+ private:
+  bool move_;
+};
+
+TEST(Events, LeaveTheBellAloneWhileASocketMayBeTheMpis) {
+  WithABell network(std::make_unique<Connections>(true));
+  network.engine.start();
+  for (int i = 0; i < 20; ++i) network.exchange();
+  EXPECT_EQ(network.state(), "not needed");
+  EXPECT_TRUE(network.engine.stop(seconds(10)));
+}
+
+TEST(Events, BeginTheBellWhereNoSocketCarriesAnything) {
+  WithABell fabric(std::make_unique<Connections>(false));
+  fabric.engine.start();
+  for (const Nanoseconds end = now() + seconds(20); fabric.state() == "not needed" && now() < end;) fabric.exchange();
+  EXPECT_NE(fabric.state().find("no name"), std::string::npos) << "it was begun";
+  EXPECT_TRUE(fabric.engine.stop(seconds(10)));
+}
+
 // A collective operation over a fabric that moves the data itself and announces what arrives: a poll takes no time, and
 // the round that it begins is over 60 us later.
 class Rounds : public ProgressFunction {

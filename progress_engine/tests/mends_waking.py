@@ -85,6 +85,39 @@ WAKING = (
         full=True,
     ),
     Mend(
+        "the bell: not where a connection to another node may carry the messages",
+        (
+            Edit(
+                "src/core/event_loop.hpp",
+                "[this] { return events_ && events_->moved_afar(); }",
+                "[] { return false; }",
+            ),
+        ),
+        "engine_unit_tests:Events.LeaveTheBellAloneWhile*",
+    ),
+    Mend(
+        "the bell: a connection that was found late, as on Open MPI",
+        (
+            Edit(
+                "src/core/event_loop.hpp",
+                "[this] { return events_ && events_->moved_afar(); }",
+                "[] { return false; }",
+            ),
+        ),
+        "test_bell.py -k 'never_begins and openmpi-late'",
+        mpi="openmpi",
+    ),
+    Mend(
+        "the bell: a message that is pending says nothing",
+        (Edit("src/core/unannounced_messages.hpp", "noted_ && completed >= started_", "noted_"),),
+        "engine_unit_tests:UnannouncedMessages.*",
+    ),
+    Mend(
+        "the bell: what began before a look may have moved before it",
+        (Edit("src/core/unannounced_messages.hpp", "    certain_ = certain;\n", "    certain_ = 0;\n"),),
+        "engine_unit_tests:UnannouncedMessages.*",
+    ),
+    Mend(
         "the bell: messages of more than 2 GiB",
         (
             Edit(

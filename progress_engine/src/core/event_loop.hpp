@@ -10,6 +10,7 @@
 #include "core/engine.hpp"
 #include "core/polling_interval.hpp"
 #include "core/rounds_interval.hpp"
+#include "core/unannounced_messages.hpp"
 #include "platform/placement.hpp"
 
 namespace progress_engine {
@@ -150,11 +151,15 @@ class EventLoop {
   }
 
   // Engines on other nodes ring where nothing else announces what they send. That is known at once if so is wished,
-  // else after some busy periods that were long enough for a socket to show its traffic.
+  // else when messages have come and gone that no socket can have carried.
   void use_bell() {
     Bell* bell = doorbell_ ? doorbell_->bell() : nullptr;
     if (!bell || bell->be_quiet(announced()) || !bell->wanted()) return;
-    if (engine_.policy().events == Announcements::none || unannounced_periods_ >= enough_periods) bell->start();
+    if (engine_.policy().events == Announcements::none || unannounced_messages_.are_many())
+      bell->start();
+    else if (unannounced_messages_.have_completed(engine_.activity().completed()))
+      unannounced_messages_.judge(bell->certain(), bell->possible(),
+                                  [this] { return events_ && events_->moved_afar(); });
     bell->turn();
   }
 
@@ -211,7 +216,8 @@ class EventLoop {
   void end_busy_period() {
     in_busy_period_ = false;
     won_ = 0;
-    if (!announced() && now() - began_ >= long_period) ++unannounced_periods_;
+    if (Bell* bell = doorbell_ ? doorbell_->bell() : nullptr; bell && !announced() && now() - began_ >= long_period)
+      unannounced_messages_.note(bell->certain(), bell->possible(), engine_.activity().started());
     interval_.reset();
   }
 
@@ -338,8 +344,7 @@ class EventLoop {
   int answered_rings_ = 0;        // by ring_back(), since they changed
   static constexpr int most_answers = 4;
   static constexpr Nanoseconds long_period = microseconds(1000);
-  static constexpr int enough_periods = 3;
-  int unannounced_periods_ = 0;
+  UnannouncedMessages unannounced_messages_;
   // Of the time with something pending beside computation, what polls that nothing announces may cost.
   static constexpr Nanoseconds watched_share = 16;
   static constexpr std::uint64_t most_occasions = 64;

@@ -113,11 +113,16 @@ void Bell::touch(int rank, Owe owe) {
   partner->owed = partner->owed_again = true;
 }
 
-void Bell::ring(int rank) { touch(rank, Owe::at_once); }
+void Bell::ring(int rank) {
+  if (is_silent()) return;
+  certain_.fetch_add(1, std::memory_order_relaxed);
+  touch(rank, Owe::at_once);
+}
 
 // A sender who has asked already, and rang, waits for the answer that left in this call.
 void Bell::expect_anyone() {
   if (is_silent()) return;
+  possible_.fetch_add(1, std::memory_order_relaxed);
   expects_anyone_.store(true, std::memory_order_relaxed);
   wanted_.store(true, std::memory_order_relaxed);
   owes_all_.store(true, std::memory_order_relaxed);
@@ -133,6 +138,7 @@ void Bell::forget(int rank) {
 
 void Bell::ring_all(const std::function<bool(int)>& is_here) {
   if (is_silent()) return;
+  possible_.fetch_add(1, std::memory_order_relaxed);
   for (int distance = 1; distance < plan_.size && distance > 0; distance *= 2)
     for (const int rank : {(plan_.rank + distance) % plan_.size, (plan_.rank - distance + plan_.size) % plan_.size,
                            plan_.rank ^ distance})

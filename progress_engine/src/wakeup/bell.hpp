@@ -116,6 +116,9 @@ class Bell {
   }
   // Whether anybody is on another node; then the engine starts it, when nothing else announces traffic.
   bool wanted() const { return wanted_.load(std::memory_order_relaxed); }
+  // What was noted so far: large messages of ranks of other nodes, and operations that may have had some.
+  std::uint64_t certain() const { return certain_.load(std::memory_order_relaxed); }
+  std::uint64_t possible() const { return possible_.load(std::memory_order_relaxed); }
   bool rings() const { return state_.load(std::memory_order_relaxed) == State::rings; }
   // It turned out to be on this node.
   void forget(int rank);
@@ -178,6 +181,8 @@ class Bell {
   std::atomic<bool> expects_anyone_{false};  // ever
   std::atomic<bool> owes_all_{false};        // of late a ring
   std::atomic<bool> quiet_{false};
+  std::atomic<std::uint64_t> certain_{0};
+  std::atomic<std::uint64_t> possible_{0};
   std::atomic<State> state_{State::idle};
 
   mutable std::mutex mutex_;  // of what follows

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Large messages between two ranks whose partner or size the start of the message does not say plainly:
 // persistent: requests that are started again after 1.5 s; anyone: rank 0 receives from any source and sends nothing
-// large; vast: rank 0 receives what is small into a datatype of 3 GiB.
+// large; vast: rank 0 receives what is small into a datatype of 3 GiB; late: the first messages to the other node come
+// after many to itself; little: what is received is much smaller than its buffer.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,23 @@ static void vast(void) {
   MPI_Type_free(&mebibyte);
 }
 
+static void swap(int partner, int bytes, double seconds) {
+  MPI_Request requests[2];
+  MPI_Irecv(from, size, MPI_BYTE, partner, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Isend(to, bytes, MPI_BYTE, partner, 0, MPI_COMM_WORLD, &requests[1]);
+  compute(seconds);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static void late(void) {
+  for (int round = 0; round < 200; ++round) swap(rank, size, 0.0005);
+  for (int round = 0; round < rounds; ++round) swap(1 - rank, size, 0.02);
+}
+
+static void little(void) {
+  for (int round = 0; round < 3 * rounds; ++round) swap(1 - rank, 8, 0.005);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -78,6 +96,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "persistent") == 0) persistent();
   if (strcmp(what, "anyone") == 0) anyone();
   if (strcmp(what, "vast") == 0) vast();
+  if (strcmp(what, "late") == 0) late();
+  if (strcmp(what, "little") == 0) little();
   free(to);
   free(from);
   MPI_Finalize();
