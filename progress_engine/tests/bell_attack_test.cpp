@@ -2,16 +2,30 @@
 // What a network or an enemy does to the bell's datagrams.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <optional>
 #include <random>
 
 #include "bell_job.hpp"
 
 namespace progress_engine {
 namespace {
+
+// Of the only keeper of this process.
+Nanoseconds cpu_time_of_the_keeper() {
+  for (const auto& task : fs::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream(task.path() / "comm") >> name;
+    Nanoseconds time = 0;
+    if (name == "pe-bell" && std::ifstream(task.path() / "schedstat") >> time) return time;
+  }
+  return -1;
+}
 
 class Attack : public Job {
  protected:
@@ -24,6 +38,7 @@ class Attack : public Job {
                                         return ++rung1_ > 0;
                                       });
     ASSERT_TRUE(keeper_);
+    ASSERT_TRUE(eventually([] { return cpu_time_of_the_keeper() >= 0; })) << "it has begun, and has its name";
     socket_ = socket(AF_INET, SOCK_DGRAM, 0);
     to_.sin_family = AF_INET;
     to_.sin_port = htons(static_cast<in_port_t>(port_));
@@ -42,9 +57,15 @@ class Attack : public Job {
   template <typename Make>
   void flood(int count, Make&& make) {
     const auto wakes = keeper_->wakes();
+    const Nanoseconds keepers_begin = cpu_time_of_the_keeper();
+    const Nanoseconds own_begin = cpu_time_of_this_thread();
     const Nanoseconds begin = now();
     for (int i = 0; i < count; ++i) send(make(i));
+    const Nanoseconds own = cpu_time_of_this_thread() - own_begin;
+    const Nanoseconds keepers = cpu_time_of_the_keeper() - keepers_begin;
     const auto milliseconds = static_cast<std::uint64_t>((now() - begin) / microseconds(1000));
+    // To send takes a system call for each, to receive one for many, and most are dropped.
+    EXPECT_LT(keepers, 2 * own) << "of whoever floods it: " << own / 1000 << " us";
     EXPECT_LE(keeper_->wakes() - wakes, 64 + milliseconds + 20) << "in " << milliseconds << " ms";
     // It is still there for those who may ring. What was queued before is dropped or refused.
     const int before = rung1_;
@@ -107,6 +128,111 @@ TEST_F(Attack, AFloodCostsABoundedNumberOfWakes) { flood_with_all_kinds(50'000);
 TEST_F(Attack, AMillionDoTheSame) {
   if (!std::getenv("BELL_FLOOD")) GTEST_SKIP() << "takes seconds: BELL_FLOOD is not set";
   flood_with_all_kinds(1'000'000);
+}
+
+// ---- the socket from which a bell asks, and where it hears answers
+
+class AttackOnAnswers : public Job {
+ protected:
+  void SetUp() override {
+    Job::SetUp();
+    one_ = bell(0, 1, rung1_);
+    two_ = bell(3, 2, rung2_);
+    key_ = key_of_job(read_or_make_key(folder_ / "bell.key"), "job");
+    socket_ = socket(AF_INET, SOCK_DGRAM, 0);
+    const auto found = socket_of(1);
+    ASSERT_TRUE(found);
+    asks_ = *found;
+  }
+  void TearDown() override {
+    close(socket_);
+    Job::TearDown();
+  }
+  // The one on `node` that is no keeper's.
+  std::optional<int> socket_of(int number) {
+    for (int descriptor = 0; descriptor < 1024; ++descriptor) {
+      sockaddr_in address{};
+      socklen_t length = sizeof address;
+      int type = 0;
+      socklen_t size = sizeof type;
+      if (getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_DGRAM) continue;
+      if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) != 0) continue;
+      if (address.sin_family != AF_INET || address.sin_addr.s_addr != inet_addr(node(number).c_str())) continue;
+      if (address.sin_port == htons(static_cast<in_port_t>(port_))) continue;
+      to_ = address;
+      return descriptor;
+    }
+    return {};
+  }
+  void send(std::span<const std::byte> bytes) const {
+    sendto(socket_, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&to_), sizeof to_);
+  }
+  int queued() const {
+    int bytes = 0;
+    ioctl(asks_, FIONREAD, &bytes);
+    return bytes;
+  }
+
+  std::unique_ptr<Bell> one_;
+  std::unique_ptr<Bell> two_;
+  SipKey key_{};
+  int socket_ = -1;
+  int asks_ = -1;
+  sockaddr_in to_{};
+};
+
+// Who would be believed could have rings for rank 3 sent to himself: rank 3 would hear none.
+TEST_F(AttackOnAnswers, NoForgedOrReplayedOneMovesAPartner) {
+  ASSERT_TRUE(reaches(*one_, 3, rung2_));
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 100; ++round) {
+    for (int i = 0; i < 100; ++i) {
+      Datagram datagram = seal({BellWord::here, 3, 0, random()}, {random(), random()});
+      if (i % 4 == 0)
+        for (auto& byte : datagram) byte = static_cast<std::byte>(random());
+      send(std::span(datagram).first(i % 4 == 1 ? random() % datagram_size : datagram_size));
+    }
+    send({});
+    send(std::vector<std::byte>(9000));
+    send(seal({BellWord::here, 3, 0, 1}, key_));           // an old answer, played again
+    send(seal({BellWord::here, 3, 0, ~0ULL}, key_));       // to a question that was never asked
+    send(seal({BellWord::here, 4, 0, 1}, key_));           // from who was never asked
+    send(seal({BellWord::here, 0xffffffff, 0, 1}, key_));  // from no rank
+    send(seal({BellWord::here, 3, 1, 1}, key_));           // to another rank
+    send(seal({BellWord::ring, 3, 0, 1}, key_));           // no answer
+    one_->turn();
+  }
+  const int before = rung2_;
+  EXPECT_TRUE(eventually([&] {
+    one_->ring(3);
+    one_->turn();
+    return rung2_ > before;
+  }));
+  EXPECT_EQ(rung1_, 0) << "nor was anybody rung here";
+}
+
+TEST_F(AttackOnAnswers, ATurnReadsABoundedNumber) {
+  const auto forged = seal({BellWord::here, 3, 0, 1}, {1, 2});
+  const auto fill = [&] {
+    for (int i = 0; i < 200; ++i) send(forged);
+  };
+  fill();
+  ASSERT_GT(queued(), 0);
+  one_->turn();
+  EXPECT_GT(queued(), 0) << "64 were read of 200";
+  // With many of them a true answer is found all the same.
+  std::atomic<bool> over = false;
+  std::jthread flooder([&] {
+    while (!over) fill();
+  });
+  EXPECT_TRUE(reaches(*one_, 3, rung2_));
+  const int before = rung2_;
+  EXPECT_TRUE(eventually([&] {
+    one_->ring(3);
+    one_->turn();
+    return rung2_ > before + 10;
+  }));
+  over = true;
 }
 
 }  // namespace
