@@ -5,7 +5,7 @@
 
 Many more ranks than CPUs say nothing about time, but how often an engine rings, and wakes, for one start does not
 depend on the number of CPUs. So the counts tell what a node of that many cores would have to bear. It ends with 1 where
-a rank rang more often than sixteen times for each start and each poll that moved something.
+a rank rang more often than sixteen times for each start and 32 times for each poll that moved something.
 """
 
 from __future__ import annotations

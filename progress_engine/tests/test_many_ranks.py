@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from .many_ranks import COUNTS, RINGS_AT_ONCE, beyond_the_bound, row
+from .many_ranks import COUNTS, PARTNERS_AT_ONCE, RINGS_AT_ONCE, beyond_the_bound, row
 
 ROUNDS = 10
 
@@ -41,4 +41,5 @@ def test_who_rings_more_often_than_it_may_is_named() -> None:
 
 def test_the_bound_is_the_engines() -> None:
     header = (Path(__file__).parents[1] / "src/wakeup/doorbell.hpp").read_text()
-    assert re.search(r"rings_at_once = (\d+);", header)[1] == str(RINGS_AT_ONCE)  # type: ignore[index]
+    bounds = dict(re.findall(r"(\w+_at_once) = (\d+);", header))
+    assert bounds == {"rings_at_once": str(RINGS_AT_ONCE), "partners_at_once": str(PARTNERS_AT_ONCE)}
