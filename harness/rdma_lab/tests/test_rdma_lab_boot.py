@@ -7,8 +7,10 @@ Fetches 300 MB the first time and builds twice without a compiler cache: ten min
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,17 +57,40 @@ def _packets(running: lab.Lab) -> dict[str, int]:
     return {node: running.counters(node)["rcvd_pkts"] for node in NODES}
 
 
+def _expect_ucx_to_wake_it(engines: dict[str, list[dict[str, Any]]]) -> None:
+    """Both MPIs go over UCX: its workers announce, and with the engine the same carries the messages as without.
+
+    Of bare nothing is known; `off` loads the engine, which then looks and does no more.
+    """
+    for report in engines["adaptive"]:
+        assert "ucx" in report["events"]["sources"], report["events"]
+        assert report["events"]["lack"] == ""
+        for other in ("libfabric", "verbs"):
+            assert report["events"]["wakes"][other] == 0
+    assert sum(report["events"]["wakes"]["ucx"] for report in engines["adaptive"]) > 0
+    carried = [
+        {name: report["transport"][name] for name in ("component", "libraries", "devices")}
+        for variant in ("off", "adaptive")
+        for report in engines[variant]
+    ]
+    assert len(carried) >= 4
+    assert all(each == carried[0] for each in carried), carried
+    assert any(device.startswith("/dev/infiniband/") for device in carried[0]["devices"])
+
+
 @pytest.mark.parametrize("mpi", ["debian-openmpi", "debian-mpich"])
 def test_verbs_carry_a_session_and_it_says_emulated(mpi: str, running: lab.Lab) -> None:
     before = _packets(running)
     points = ("--set=size_bytes=1048576", "--set=comp_over_comm=1.0", ONCE)
-    words = ["overlap-ratio", "--system", "rdma-lab", "--scale", "test", "--mpi", mpi, "--variant", "bare,adaptive"]
+    words = ["overlap-ratio", "--system", "rdma-lab", "--scale", "test", "--mpi", mpi]
+    words += ["--variant", "bare,off,adaptive"]
     assert main(["run", *words, *points]) == 0
     after = _packets(running)
     session = (results_dir() / "latest").resolve()
     assert json.loads((session / "session.json").read_text())["emulated"] is True
     assert {json.loads(path.read_text())["host"] for path in (session / "nodes").iterdir()} == set(NODES)
     moved = 0
+    engines = defaultdict(list)
     for path in (session / "records").iterdir():
         record = records.read(path)
         assert record.header and record.end
@@ -73,8 +98,10 @@ def test_verbs_carry_a_session_and_it_says_emulated(mpi: str, running: lab.Lab) 
         assert sorted(rank["host"] for rank in record.header["ranks"]) == list(NODES)
         active = [bool(rank["engine"]) and rank["engine"]["active"] for rank in record.end["ranks"]]
         assert active == 2 * [record.header["context"]["variant"] == "adaptive"]
+        engines[record.header["context"]["variant"]] += [rank["engine"] for rank in record.end["ranks"]]
         moved += sum(len(next(iter(line["samples"].values()))) for line in record.points) * MIB
     assert sum(after.values()) - sum(before.values()) >= moved // 2 // RXE_PAYLOAD > 0
+    _expect_ucx_to_wake_it(engines)
 
 
 def _built_for_the_guests(program: str, sources: tuple[str, ...]) -> Path:
