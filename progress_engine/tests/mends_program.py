@@ -139,6 +139,16 @@ PROGRAM = (
         "test_lifecycle.py -k lacks",
     ),
     Mend(
+        "functions that the MPI lacks: before MPI_Init as well",
+        (Edit("src/mpi/absent.cpp", "  hide_absent_functions();\n}\n\n// One number", "}\n\n// One number"),),
+        "test_lifecycle.py -k 'lacks and False'",
+    ),
+    Mend(
+        "functions that the MPI lacks: a call fails and does not abort",
+        (Edit("src/platform/loader.cpp", "look ? look(name) : nullptr", "look ? nullptr : look(name)"),),
+        "test_lifecycle.py -k 'lacks and True'",
+    ),
+    Mend(
         "statuses under offload: MPI_ERROR of several",
         (Edit(REQUESTS, "    give_with(code, status, proxy.status);", "    give(status, proxy.status);"),),
         "test_offload.py -k statuses",

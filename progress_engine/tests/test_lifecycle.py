@@ -257,18 +257,33 @@ def test_an_mpi_whose_name_says_nothing_is_told_by_its_handles(engine_mpi: str, 
     assert f"the program uses {library.name}, and this engine was built for" in ended.stderr
 
 
+LACKS = "progress engine: the program calls MPI_Isend_c, which its MPI does not have: the call fails.\n"
+
+
+@pytest.mark.parametrize("plugin", [False, True])
 @pytest.mark.parametrize("engine_mpi", ["mpich", "openmpi"])
-def test_what_the_mpi_lacks_is_not_found(engine_mpi: str, tmp_path: Path) -> None:
-    """Open MPI 5.0 has no large counts; MPICH has, and its engine wraps them. The right engine hides none."""
+def test_what_the_mpi_lacks_is_not_found(engine_mpi: str, plugin: bool, tmp_path: Path) -> None:
+    """Open MPI 5.0 has no large counts; MPICH has, and its engine wraps them. The right engine hides none.
+
+    Before MPI_Init as well, where the program is linked with its MPI. A plug-in that brings the MPI finds the wrapper
+    then, and a call of it fails as MPI's calls do: an error code, here, and a sentence.
+    """
     program_mpi, engine = MPIS["openmpi"], MPIS[engine_mpi].build_dir / "lib" / "libprogress_engine.so"
     if not (program_mpi.installed() and engine.exists()):
         pytest.skip("MPICH and Open MPI are not both there")
-    host = compiled(program_mpi, "host.c", tmp_path, "-ldl")
-    launcher = Launcher(program_mpi, host)
-    plugin = str(shared_library(program_mpi, "probing.c", tmp_path))
-    bare = launcher.run(plugin, tasks=1)
-    result = launcher.run(plugin, prefix=("env", "PROGRESS_ENGINE=explicit", f"LD_PRELOAD={engine}"), tasks=1)
+    if plugin:
+        launcher = Launcher(program_mpi, compiled(program_mpi, "host.c", tmp_path, "-ldl"))
+        words: tuple[str, ...] = (str(shared_library(program_mpi, "probing.c", tmp_path)),)
+    else:
+        launcher, words = Launcher(program_mpi, compiled(program_mpi, "probing.c", tmp_path, "-ldl")), ()
+    bare = launcher.run(*words, tasks=1)
+    result = launcher.run(*words, prefix=("env", "PROGRESS_ENGINE=explicit", f"LD_PRELOAD={engine}"), tasks=1)
     assert result.returncode == 0, result.stderr
-    assert lines(result.stdout) == lines(bare.stdout) != []
     if engine_mpi == "mpich":
-        assert "rank: weak 0 0, dlsym 0 0" in lines(result.stdout)
+        assert "rank: after weak 0 0, dlsym 0 0" in lines(result.stdout)
+    if engine_mpi == "mpich" and plugin:
+        assert lines(result.stdout).count("rank: the send fails") == 2
+        assert result.stderr.count(LACKS) == 1
+    else:
+        assert lines(result.stdout) == lines(bare.stdout) != []
+        assert LACKS not in result.stderr

@@ -188,7 +188,7 @@ using namespace progress_engine;
 PE_INTERPOSED int fi_fabric(void* attributes, void** fabric, void* context) {
   if (!next_fabric.load(std::memory_order_acquire)) {
     void* function = find_symbol("fi_fabric");
-    if (!function) missing_symbol("fi_fabric");
+    if (!function) function = missing_symbol("fi_fabric");
     stand_before_libfabric(function);
   }
   return open_fabric(attributes, reinterpret_cast<Object**>(fabric), context);

@@ -7,11 +7,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <map>
+#include <mutex>
+#include <set>
 #include <span>
-#include <utility>
+#include <string>
+#include <string_view>
 
-#include "mpi/mpi_header.hpp"
+#include "mpi/lifecycle.hpp"
+#include "mpi/mpi_handles.hpp"
 
 namespace progress_engine {
 namespace {
@@ -48,6 +53,7 @@ class AbsentFunctions {
   AbsentFunctions(const AbsentFunctions&) = delete;
   AbsentFunctions& operator=(const AbsentFunctions&) = delete;
 
+  bool found_mpi() const { return mpi_ != nullptr; }
   bool empty() const { return wrappers_.empty(); }
   bool contains(Address address) const { return wrappers_.contains(address); }
   // Address and entry in the engine's own symbol table.
@@ -152,13 +158,52 @@ int hide_in(dl_phdr_info* object, std::size_t /*size*/, void* absent) {
   return 0;
 }
 
+// Of a program that is linked with its MPI, everything is there by now, and nothing of the program has run.
+[[gnu::constructor]] void look_at_the_start() {
+  answer_for_missing(stand_in_for_absent);
+  hide_absent_functions();
+}
+
+// One number that is an error of all: MPI_ERR_OTHER in Open MPI, MPI_ERR_INTERN in MPICH.
+constexpr Word error_of_another_abi = 16;
+
+// Called in place of any function: with whatever arguments, none of which is looked at.
+Word fail() {
+  if (!foreign_library().empty()) return error_of_another_abi;
+  int begun = 0;
+  int ended = 0;
+  PE_PMPI(MPI_Initialized)(&begun);
+  PE_PMPI(MPI_Finalized)(&ended);
+  if (begun != 0 && ended == 0) PE_PMPI(MPI_Comm_call_errhandler)(MpiHandles{}.comm_world, MPI_ERR_OTHER);
+  return MPI_ERR_OTHER;
+}
+
+bool is_said_first(const char* name) {
+  static std::mutex mutex;
+  static auto* said = new std::set<std::string>;
+  const std::scoped_lock lock(mutex);
+  return said->insert(name).second;
+}
+
 }  // namespace
 
 void hide_absent_functions() {
+  static std::mutex mutex;
   static bool done = false;
-  if (std::exchange(done, true)) return;
+  const std::scoped_lock lock(mutex);
+  if (done) return;
   AbsentFunctions absent;
+  done = absent.found_mpi();
   if (!absent.empty()) dl_iterate_phdr(hide_in, &absent);
+}
+
+void* stand_in_for_absent(const char* name) {
+  const std::string_view what = name;
+  if ((!what.starts_with("MPI") && !what.starts_with("PMPI")) || !find_symbol("PMPI_Init")) return nullptr;
+  hide_absent_functions();
+  if (is_said_first(name))
+    std::fprintf(stderr, "progress engine: the program calls %s, which its MPI does not have: the call fails.\n", name);
+  return reinterpret_cast<void*>(&fail);
 }
 
 }  // namespace progress_engine

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "mpi/absent.hpp"
 #include "mpi/gpu.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/report.hpp"
@@ -43,7 +44,7 @@ const OffloadLibrary* load_offload(std::string& problem) {
         std::string("safety=offload needs ") + offload_file + ", which cannot be loaded: " + (reason ? reason : "");
     return nullptr;
   }
-  static const OffloadHost host{status(), write_report, find_symbol, find_object, offload_in_use};
+  static const OffloadHost host{status(), write_report, find_symbol, find_object, stand_in_for_absent, offload_in_use};
   loaded_library = get(host);
   return loaded_library;
 }

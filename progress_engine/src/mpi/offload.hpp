@@ -77,6 +77,7 @@ struct OffloadHost {
   // Looking symbols up goes by who asks (RTLD_NEXT): the library that was preloaded does it for both.
   void* (*find_symbol)(const char* name);
   void* (*find_object)(const char* name);
+  void* (*stand_in_for_absent)(const char* name);  // mpi/absent.hpp
   // The library, while calls go to the communication thread; else null.
   std::atomic<const OffloadLibrary*>& in_use;
 };

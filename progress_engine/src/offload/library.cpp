@@ -98,5 +98,6 @@ extern "C" __attribute__((visibility("default"))) const progress_engine::Offload
   using namespace progress_engine;
   offload::the_host = &host;
   look_up_through(host.find_symbol, host.find_object);
+  answer_for_missing(host.stand_in_for_absent);
   return &offload::library();
 }

@@ -204,8 +204,10 @@ void* find_object(const char* name);
 using SymbolLookup = void* (*)(const char* name);
 void look_up_through(SymbolLookup symbol, SymbolLookup object);
 
-// Says on stderr which function the program's MPI lacks, and aborts: there is nothing that the call could do.
-[[noreturn]] void missing_symbol(const char* name);
+// What stands in for a function that is called and that no library in this process has. Where `answer_for_missing` was
+// told of nobody who knows one, or that one gives null, says on stderr which function it is, and aborts.
+void* missing_symbol(const char* name);
+void answer_for_missing(SymbolLookup stand_in);
 
 // A function of the MPI below, looked up at its first use.
 template <typename Function>
@@ -223,7 +225,7 @@ class Next {
  private:
   [[gnu::noinline]] Function look_up() {
     auto function = reinterpret_cast<Function>(find_symbol(name_));
-    if (!function) missing_symbol(name_);
+    if (!function) return reinterpret_cast<Function>(missing_symbol(name_));  // a library that has it may come yet
     function_.store(function, std::memory_order_relaxed);
     return function;
   }
