@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
+from .mends_lifecycle import LIVES
 from .mends_program import PROGRAM
 from .mends_waking import WAKING
 
-MENDS = (*PROGRAM, *WAKING)
+MENDS = (*PROGRAM, *LIVES, *WAKING)

@@ -49,6 +49,45 @@ def test_sessions(sessions: Launcher, arguments: str, tmp_path: Path) -> None:
         assert report["pending"] == 0
 
 
+# What MPI_THREAD_MULTIPLE is refused to, and what comes of it where threads of the engine's need it.
+REFUSED_LEVELS = {
+    ("explicit", "alone", "begin"): "",
+    ("explicit", "world", "begin"): "",
+    ("explicit", "world-before", "begin"): "",
+    ("adaptive", "world-before", "nothing"): "",
+    ("adaptive", "alone", "begin"): "a session for the engine could not be opened",
+    ("adaptive", "world-before", "world"): "the MPI does not begin at thread level multiple",
+    ("adaptive", "world-before", "level"): "thread level serialized only, the engine needs multiple",
+}
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+@pytest.mark.parametrize(("preset", "arguments", "refused"), REFUSED_LEVELS)
+def test_sessions_get_no_other_thread_level_than_the_preset_needs(
+    sessions: Launcher, preset: str, arguments: str, refused: str, tmp_path: Path
+) -> None:
+    """The same rule as with MPI_Init, in either order of world and session."""
+    bare = sessions.run(*arguments.split("-"), limit=20)
+    if bare.returncode:
+        pytest.skip(f"{sessions.mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
+    refuser = shared_library(sessions.mpi, "refuser.c", tmp_path)
+    settings = (f"PROGRESS_ENGINE={preset}", f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/report.%r", f"REFUSER={refused}")
+    result = sessions.run(
+        *arguments.split("-"), prefix=("env", *settings, f"LD_PRELOAD={sessions.engine}:{refuser}"), limit=20
+    )
+    assert result.returncode == 0, result.stderr
+    # A session that asks for nothing leaves the world after it at MPI_THREAD_SINGLE, unless the engine's own is first.
+    level = {"explicit": "world 0", "adaptive": "world 1"}[preset] if arguments == "world-before" else "world 1"
+    assert lines(result.stdout) == lines(re.sub("world [0-9]", level, bare.stdout)) != []
+    reason = REFUSED_LEVELS[preset, arguments, refused]
+    said = [line for line in result.stderr.splitlines() if line.startswith("progress engine: ")]
+    assert len(said) == (2 if reason else 0), result.stderr  # one a rank
+    assert all(reason in line for line in said)
+    for report in reports(tmp_path):
+        assert report["active"] is not bool(reason)
+        assert reason in report["reason"]
+
+
 # Of which the preset offload makes the calls: it comes with MPI_Init, as the first in the MPI.
 HANDED_OVER = {"alone": False, "world": True, "world-late": True, "world-before": False}
 

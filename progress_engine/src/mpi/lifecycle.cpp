@@ -114,27 +114,45 @@ int init_as_asked(InitFunctions& below, int* argc, char*** argv, int asked, int*
   return below.init.get()(argc, argv);
 }
 
-// Who polls in the program's own calls alone needs no other level than the program. An MPI that fails at the engine's
-// may still begin at the program's.
-int init_with_engine(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
-                     const Policy& policy) {
-  auto events = make_event_source(policy);
-  if (!policy.points.threads()) {
-    const int code = init_as_asked(below, argc, argv, asked, provided, plain);
-    if (code == MPI_SUCCESS) activate(policy, std::move(events), Origin::world);
-    return code;
-  }
+// Begins at the level that threads of the engine's need. An MPI that fails at that may still begin at the program's. If
+// it is not `enough` for them, status().reason says so.
+int init_for_threads(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
+                     bool& enough) {
+  enough = false;
   if (below.init_thread.get()(argc, argv, MPI_THREAD_MULTIPLE, provided) != MPI_SUCCESS) {
     status().reason = "the MPI does not begin at thread level multiple, which the engine needs";
     return init_as_asked(below, argc, argv, asked, provided, plain);
   }
   status().level_raised = true;
-  if (*provided == MPI_THREAD_MULTIPLE)
-    activate(policy, std::move(events), Origin::world);
-  else
+  enough = *provided == MPI_THREAD_MULTIPLE;
+  if (!enough)
     status().reason =
         std::string("the MPI provides thread level ") + level_name(*provided) + " only, the engine needs multiple";
   return MPI_SUCCESS;
+}
+
+// Who polls in the program's own calls alone needs no other level than the program.
+int init_with_engine(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
+                     const Policy& policy) {
+  auto events = make_event_source(policy);
+  bool enough = true;
+  const int code = policy.points.threads() ? init_for_threads(below, argc, argv, asked, provided, plain, enough)
+                                           : init_as_asked(below, argc, argv, asked, provided, plain);
+  if (code == MPI_SUCCESS && enough) activate(policy, std::move(events), Origin::world);
+  return code;
+}
+
+// The engine came with a session. Its threads must not poll in an MPI that the world has made unfit for them.
+int init_beside_engine(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
+                       const Policy& policy) {
+  if (!policy.points.threads()) return init_as_asked(below, argc, argv, asked, provided, plain);
+  status().level_raised = true;  // by its own session
+  bool enough = true;
+  const int code = init_for_threads(below, argc, argv, asked, provided, plain, enough);
+  if (enough) return code;
+  deactivate(join_timeout);
+  if (code == MPI_SUCCESS) account_for(policy);
+  return code;
 }
 
 // The program gets the level that it asks for, over an MPI at less: one thread makes the calls, and lends its turn.
@@ -161,10 +179,8 @@ int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* 
 
 // A session may have brought the engine before: then it is there, and stays.
 int initialise_world(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain) {
-  if (active_runtime.load()) {
-    status().level_raised = true;
-    return below.init_thread.get()(argc, argv, MPI_THREAD_MULTIPLE, provided);
-  }
+  if (const Runtime* runtime = active_runtime.load())
+    return init_beside_engine(below, argc, argv, asked, provided, plain, runtime->engine->policy());
   const auto policy = policy_for(foreign_library(), Begins::world);
   if (policy && policy->offload) return init_offload(below, argc, argv, asked, provided, plain, *policy);
   const int code = policy ? init_with_engine(below, argc, argv, asked, provided, plain, *policy)

@@ -63,12 +63,14 @@ class OfWorld : public OwnCommunicator {
 // in any order.
 class OfSession : public OwnCommunicator {
  public:
-  explicit OfSession(const MpiHandles& handles) {
-    open(handles);
+  OfSession(const MpiHandles& handles, Origin origin) {
+    const bool plain = origin == Origin::plain_session;
+    open(handles, plain);
     const auto level = thread_level();
-    if (level == "MPI_THREAD_MULTIPLE" && make(handles)) return;
+    const bool enough = plain || level == "MPI_THREAD_MULTIPLE";
+    if (enough && make(handles)) return;
     PE_PMPI(MPI_Session_finalize)(&session_);
-    if (level != "MPI_THREAD_MULTIPLE")
+    if (!enough)
       throw std::runtime_error("the MPI's sessions provide thread level " + level +
                                " only, the engine needs MPI_THREAD_MULTIPLE");
     throw std::runtime_error("a communicator of the process set mpi://SELF could not be made");
@@ -79,10 +81,10 @@ class OfSession : public OwnCommunicator {
   }
 
  private:
-  void open(const MpiHandles& handles) {
+  void open(const MpiHandles& handles, bool plain) {
     MPI_Info info{};
     PE_PMPI(MPI_Info_create)(&info);
-    PE_PMPI(MPI_Info_set)(info, "thread_level", "MPI_THREAD_MULTIPLE");
+    if (!plain) PE_PMPI(MPI_Info_set)(info, "thread_level", "MPI_THREAD_MULTIPLE");
     const int code = PE_PMPI(MPI_Session_init)(info, handles.errors_return, &session_);
     PE_PMPI(MPI_Info_free)(&info);
     if (code != MPI_SUCCESS) throw std::runtime_error("a session for the engine could not be opened");
@@ -115,7 +117,7 @@ class OfSession : public OwnCommunicator {
 // Freed with the object, which must go before MPI does. Throws std::runtime_error.
 std::unique_ptr<OwnCommunicator> make_own_communicator(const MpiHandles& handles, Origin origin) {
 #ifdef PE_HAS_MPI_SESSIONS
-  if (origin == Origin::session && !broken("sessions")) return std::make_unique<OfSession>(handles);
+  if (origin != Origin::world && !broken("sessions")) return std::make_unique<OfSession>(handles, origin);
 #endif
   (void)origin;
   return std::make_unique<OfWorld>(handles);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Session_init and MPI_Session_finalize, by hand. A program that has no world yet brings the engine with its first
-// session; the engine's own session is opened before, since the first one decides how MPI treats threads. Under
+// session. An engine with threads opens one of its own before, since the first one decides how MPI treats threads; one
+// that polls in the program's calls alone comes after the program's, at the level that the program has asked for. Under
 // `offload` it brings none, and one that is opened beside the world is opened and closed by the communication thread.
 #include <functional>
+#include <optional>
 
 #include "mpi/absent.hpp"
 #include "mpi/call.hpp"
@@ -17,10 +19,12 @@ namespace {
 using InitFunction = Next<int (*)(Word, Word, Word)>;
 using FinalizeFunction = Next<int (*)(Word)>;
 
-void bring_engine(const std::string& foreign) {
-  const auto policy = policy_for(foreign, Begins::session);
-  if (policy) activate(*policy, make_event_source(*policy), Origin::session);
-  status().level_provided = active_runtime.load() ? MPI_THREAD_MULTIPLE : -1;
+bool has_threads(const std::optional<Policy>& policy) { return policy && policy->points.threads(); }
+
+void bring_engine(const std::optional<Policy>& policy) {
+  const bool threads = has_threads(policy);
+  if (policy) activate(*policy, make_event_source(*policy), threads ? Origin::session : Origin::plain_session);
+  status().level_provided = threads && active_runtime.load() ? MPI_THREAD_MULTIPLE : -1;
   account_for(policy);
 }
 
@@ -44,8 +48,11 @@ int open_session(InitFunction& next, Word info, Word errhandler, Word session) {
   hide_absent_functions();
   status().began = true;
   const auto foreign = foreign_library();
-  if (users() == 0) bring_engine(foreign);
+  const bool first = users() == 0;
+  const auto policy = first ? policy_for(foreign, Begins::session) : std::nullopt;
+  if (first && has_threads(policy)) bring_engine(policy);
   const int code = in_turn([&] { return next.get()(info, errhandler, session); });
+  if (first && !has_threads(policy) && code == MPI_SUCCESS) bring_engine(policy);
   if (code == MPI_SUCCESS) ++users();
   if (code == MPI_SUCCESS && foreign.empty() && status().rank < 0) learn_rank(*as<MPI_Session*>(session));
   if (users() == 0) deactivate(join_timeout);
