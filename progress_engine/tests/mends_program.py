@@ -114,11 +114,6 @@ PROGRAM = (
         "engine_unit_tests:Abi.*",
     ),
     Mend(
-        "blocking collectives stay blocking",
-        (Edit("src/offload/process.cpp", "return host().status.level_asked < MPI_THREAD_MULTIPLE;", "return false;"),),
-        "test_offload.py -k collectives_beside",
-    ),
-    Mend(
         "idle threads that cannot be lifted",
         (Edit("src/core/engine.cpp", "  avoid_priority_inversion();\n  for", "  for"),),
         "engine_unit_tests:Engine.WithoutThePrivilege*",
@@ -164,17 +159,6 @@ PROGRAM = (
             ),
         ),
         "test_offload.py -k statuses",
-    ),
-    Mend(
-        "an exchange with nobody under offload, on MPICH 4.0",
-        (
-            Edit(
-                "src/offload/functions.json",
-                '"MPI_Sendrecv_replace": "{3} == MPI_PROC_NULL && {5} == MPI_PROC_NULL"',
-            ),
-        ),
-        "test_offload.py -k 'debian-mpich and statuses'",
-        "debian-mpich",
     ),
     Mend(
         "sessions under offload: without a word",

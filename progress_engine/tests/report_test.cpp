@@ -92,7 +92,7 @@ TEST(Report, TellsTheCommunicationThreadInJson) {
                                  .queue_full = 5,
                                  .stand_ins = 6,
                                  .turns = 7,
-                                 .collectives_block = true,
+                                 .collectives = "blocking",
                                  .traffic = 8,
                                  .pending_while_computing_s = 0.5,
                                  .lifetime_s = 1.5,

@@ -101,9 +101,9 @@ def as_good_as(bare: str) -> set[str]:
 
 def test_statuses_are_those_of_the_bare_program(mpi: Mpi, tmp_path: Path) -> None:
     program = Launcher(mpi, compiled(mpi, "statuses.c", tmp_path))
-    bare, handed_over = program.run(tasks=1), program.run(variant="offload", tasks=1)
+    bare, handed_over = program.run(), program.run(variant="offload")
     assert (handed_over.returncode, handed_over.stderr) == (0, bare.stderr)
-    assert len(bare.stdout.splitlines()) == len(handed_over.stdout.splitlines()) >= 24
+    assert len(bare.stdout.splitlines()) == len(handed_over.stdout.splitlines()) >= 36
     for before, after in zip(bare.stdout.splitlines(), handed_over.stdout.splitlines(), strict=True):
         assert after in as_good_as(before)
 
@@ -130,31 +130,33 @@ def only_one_rank(launcher: Launcher) -> tuple[str, ...]:
     )
 
 
+# The level that the program asks for, whether one rank alone has the engine, a setting, and how the calls are made.
 BLOCKING = {
-    "some": (FUNNELED, True),
-    "all": (FUNNELED, False),
-    "some-asked": (MULTIPLE, True),
-    "asked": (MULTIPLE, False),
+    "some": (FUNNELED, True, (), "blocking"),
+    "all": (FUNNELED, False, (), "blocking"),
+    "some-multiple": (MULTIPLE, True, (), "by caller"),
+    "all-multiple": (MULTIPLE, False, (), "by caller"),
+    "some-asked": (MULTIPLE, True, ("collectives=blocking",), "blocking"),
+    "asked": (MULTIPLE, False, ("collectives=blocking",), "blocking"),
 }
 
 
 @pytest.mark.elsewhere(how="some")
 @pytest.mark.parametrize(
-    "how", ["some", "all", *(pytest.param(x, marks=pytest.mark.full) for x in ("some-asked", "asked"))]
+    "how", ["some", "all", "some-multiple", *(pytest.param(x, marks=pytest.mark.full) for x in list(BLOCKING)[3:])]
 )
 def test_collectives_beside_ranks_without_it(mpi: Mpi, how: str, tmp_path: Path) -> None:
     """Three ranks, so that the order of a sum's terms can differ."""
     program = Launcher(mpi, compiled(mpi, "collectives.c", tmp_path))
-    level, some = BLOCKING[how]
+    level, some, asked, made = BLOCKING[how]
     bare = program.run(str(level), tasks=3)
-    asked = ("collectives=blocking",) if level == MULTIPLE else ()
     settings = (*asked, f"report_file={tmp_path}/report.%r")
     prefix = only_one_rank(program) if some else ()
     result = program.run(str(level), variant="offload", settings=settings, prefix=prefix, tasks=3, limit=40)
     assert result.returncode == 0, result.stdout + result.stderr
     assert lines(result.stdout) == lines(bare.stdout) != []
     (report,) = reports(tmp_path, 3)[1:2] if not some else [json.loads((tmp_path / "report.1").read_text())]
-    assert (report["active"], report["offload"]["collectives"]) == (True, "blocking")
+    assert (report["active"], report["offload"]["collectives"]) == (True, made)
     assert len(list(tmp_path.glob("report.*"))) == (1 if some else 3)
 
 
@@ -344,26 +346,32 @@ def test_argobots_threads_give_their_core_to_others(storm: Launcher, tmp_path: P
         assert report["offload"]["suspensions"] > 0
 
 
-def in_a_storm(launcher: Launcher, operations: int, folder: Path, limit: int) -> None:
-    settings = (f"report_file={folder}/report.%r",)
+def in_a_storm(launcher: Launcher, operations: int, folder: Path, limit: int, collectives: str) -> None:
+    settings = (f"report_file={folder}/report.%r", f"collectives={collectives}")
     result = launcher.run("64", str(operations), variant="offload", settings=settings, limit=limit)
     assert result.returncode == 0, result.stdout + result.stderr
     assert lines(result.stdout) == [
         f"rank {rank}: 64 threads, {operations} operations each, 0 errors" for rank in (0, 1)
     ]
     for report in reports(folder):
-        assert report["thread_level"] == {"asked": "multiple", "provided": "serialized"}
+        level, made = COLLECTIVE_CALLS[collectives]
+        assert report["thread_level"] == {"asked": "multiple", "provided": level}
+        assert report["offload"]["collectives"] == made
         assert report["offload"]["commands"] > 64 * operations
 
 
-def test_sixty_four_threads_at_once(storm: Launcher, tmp_path: Path) -> None:
+# By the setting: the level that the MPI is asked for, and how the calls are made.
+COLLECTIVE_CALLS = {"auto": ("multiple", "by caller"), "nonblocking": ("serialized", "nonblocking")}
+
+
+@pytest.mark.parametrize("collectives", ["auto", pytest.param("nonblocking", marks=pytest.mark.full)])
+def test_sixty_four_threads_at_once(storm: Launcher, collectives: str, tmp_path: Path) -> None:
     """Also in collective calls of several communicators at once, of which none waits for another."""
-    in_a_storm(storm, 100, tmp_path, 60)
-    assert {report["offload"]["collectives"] for report in reports(tmp_path)} == {"nonblocking"}
+    in_a_storm(storm, 100, tmp_path, 60, collectives)
 
 
 @pytest.mark.full
 @pytest.mark.alone  # beside others its 128 threads take the machine for a quarter of an hour
 @pytest.mark.timeout(1000)
 def test_sixty_four_threads_and_100000_operations_each(storm: Launcher, tmp_path: Path) -> None:
-    in_a_storm(storm, 100_000, tmp_path, 900)
+    in_a_storm(storm, 100_000, tmp_path, 900, "nonblocking")

@@ -161,7 +161,7 @@ int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* 
   std::string& problem = status().reason;
   problem.clear();
   int code = loaded_offload()->initialise(
-      policy, [&](int* level) { return below.init_thread.get()(argc, argv, MPI_THREAD_SERIALIZED, level); }, problem);
+      policy, [&](int* level) { return below.init_thread.get()(argc, argv, *level, level); }, problem);
   if (!problem.empty()) {
     code = init_as_asked(below, argc, argv, asked, provided, plain);
     if (code == MPI_SUCCESS) account_for(policy);

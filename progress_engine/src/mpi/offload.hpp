@@ -46,8 +46,9 @@ struct OffloadLibrary {
   // ---- from MPI_Init to MPI_Finalize, exit or fork
   // Starts the communication thread, which begins the MPI, whatever the program asked for: it may then call from all
   // its threads. Returns the MPI's code; if there is no thread to be had, `problem` says so, and nothing has begun.
-  // `begin(&provided)` is the MPI's own beginning; MPI_THREAD_FUNNELED is enough.
-  int (*initialise)(const Policy& policy, const std::function<int(int* provided)>& begin, std::string& problem);
+  // `begin(&level)` is the MPI's own beginning: the level that is asked for, and then the one that was had;
+  // MPI_THREAD_FUNNELED is enough.
+  int (*initialise)(const Policy& policy, const std::function<int(int* level)>& begin, std::string& problem);
   // The program's MPI_Finalize. Ends the program with a sentence if other threads still wait in MPI calls. `end` is the
   // MPI's own.
   int (*finalise)(const std::function<int()>& end);

@@ -120,26 +120,43 @@ int complete_here(const char* name, Start start, void* closure, MPI_Status* stat
   return code;
 }
 
+void give_either(bool with_error, const Operation& operation, MPI_Status* status) {
+  if (with_error)
+    give_with(operation.code, status, operation.status);
+  else
+    give(status, operation.status);
+}
+
 }  // namespace
 
-int complete(const char* name, Start start, void* closure, MPI_Status* status) {
+int complete(const char* name, Start start, void* closure, MPI_Status* status, bool with_error) {
   if (on_communication_thread()) [[unlikely]]
     return complete_here(name, start, closure, status);
   Operation operation;
   submit(operation, start, closure);
   operation.completion.wait();
-  give(status, operation.status);
+  give_either(with_error, operation, status);
   return operation.code;
 }
 
-int complete_both(Start first, void* first_closure, Start second, void* second_closure, MPI_Status* status) {
+int complete_both(Start first, void* first_closure, Start second, void* second_closure, MPI_Status* status,
+                  bool with_error) {
   Operation operations[2];
   submit(operations[0], first, first_closure);
   submit(operations[1], second, second_closure);
   operations[0].completion.wait();
   operations[1].completion.wait();
-  give(status, operations[0].status);
+  give_either(with_error, operations[0], status);
   return operations[0].code != MPI_SUCCESS ? operations[0].code : operations[1].code;
+}
+
+int collective(int (*call)(void*), void* closure) {
+  if (on_communication_thread()) return call(closure);
+  if (process().collectives == CollectiveCalls::blocking) return execute(call, closure);
+  // Collective operations start in the order in which the program calls them.
+  local([] { return MPI_SUCCESS; });
+  const StandIn here;
+  return call(closure);
 }
 
 void refuse_callback(const char* name) {

@@ -13,6 +13,12 @@
 
 namespace progress_engine::offload {
 
+// How blocking collective calls are made: as nonblocking ones; as they are, on the communication thread, where no other
+// thread of the program can call meanwhile; or as they are, by who calls, where the MPI lets several threads call at
+// once. A blocking collective operation matches no nonblocking one (MPI 4.1, section 6.12): see
+// docs/explanation/offload.md.
+enum class CollectiveCalls { nonblocking, blocking, by_caller };
+
 // Exists from MPI_Init to MPI_Finalize; all members may be used by any thread unless they say otherwise.
 struct Process {
   Process(CommunicationThreadPolicy policy, std::unique_ptr<EventSource> events)
@@ -24,7 +30,7 @@ struct Process {
   Table table;  // the communication thread's
   std::atomic<std::size_t> inline_bytes{Proxy::inline_room};
   bool lends = false;  // the MPI permits that threads call in turn
-  bool collectives_block = false;
+  CollectiveCalls collectives = CollectiveCalls::nonblocking;
 };
 
 // Null while calls stay in their threads.
@@ -61,18 +67,36 @@ int local(Call call) {
 }
 
 // ---- 2. a blocking call: started as its nonblocking form, the caller waits for the request
-int complete(const char* name, Start start, void* closure, MPI_Status* status);
-template <typename Call>
-int complete(const char* name, MPI_Status* status, Call call) {
-  return complete(
-      name, [](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call, status);
+// Who sets MPI_ERROR in the status of the call, of which the standard says that one status has none (MPI 4.1, section
+// 3.2.5). Programs read it.
+enum class SetsError { nobody, intel_mpi, mpich_family };
+constexpr bool sets_error(SetsError who) {
+#if defined(I_MPI_NUMVERSION)
+  return who != SetsError::nobody;
+#elif defined(MPICH_NAME)
+  return who == SetsError::mpich_family;
+#else
+  (void)who;
+  return false;
+#endif
 }
-// A blocking collective operation matches no nonblocking one (MPI 4.1, section 6.12), so that all ranks must decide
-// alike: whether it stays what it is, because no other thread of the program can call meanwhile. See
-// docs/explanation/offload.md.
-inline bool collectives_block() { return process().collectives_block; }
+int complete(const char* name, Start start, void* closure, MPI_Status* status, bool with_error);
+template <typename Call>
+int complete(const char* name, MPI_Status* status, Call call, SetsError who = SetsError::nobody) {
+  return complete(
+      name, [](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call, status,
+      sets_error(who));
+}
+// Whether a collective one stays what it is; and such a call, after all that was handed over before.
+inline bool collectives_block() { return process().collectives != CollectiveCalls::nonblocking; }
+int collective(int (*call)(void*), void* closure);
+template <typename Call>
+int collective(Call call) {
+  return collective([](void* closure) { return (*static_cast<Call*>(closure))(); }, static_cast<void*>(&call));
+}
 // Two at once, the first of which gives the status.
-int complete_both(Start first, void* first_closure, Start second, void* second_closure, MPI_Status* status);
+int complete_both(Start first, void* first_closure, Start second, void* second_closure, MPI_Status* status,
+                  bool with_error);
 // A callback that runs on the communication thread calls `name`, which would wait for that thread itself: the end.
 [[noreturn]] void refuse_callback(const char* name);
 

@@ -69,7 +69,8 @@ struct CommunicationThreadCounters {
   std::atomic<Nanoseconds> beside{0};       // of naps while something was pending and nobody waited
 };
 
-// While it lives, the calling thread stands in for the communication thread, which waits for it.
+// While it lives, the calling thread stands in for the communication thread, which waits for it unless the MPI may be
+// called by several threads at once.
 class StandIn {
  public:
   StandIn();

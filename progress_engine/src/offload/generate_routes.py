@@ -154,16 +154,13 @@ class Routes:
         status = _argument_of_type(function, r"MPI_Status ?\*") or "MPI_STATUS_IGNORE"
         call = f"@{nonblocking.name}({', '.join([*_without_status(function), 'real'])})"
         as_it_is = ""
-        if condition := self._stays_blocking(function):
-            native = f"@{function.name}({', '.join(function.arguments)})"
-            as_it_is = f"if ({condition}) return execute([&] {{ return {native}; }});\n  "
-        return as_it_is + f'return complete("{function.name}", {status}, [&](MPI_Request* real) {{ return {call}; }});'
-
-    def _stays_blocking(self, function: Function) -> str:
-        """Where the call is made as it is, though it has a nonblocking form: a condition, or nothing."""
         if _matches(self.rules["collectives"], function.base):
-            return "collectives_block()"
-        return _filled(self.rules["as_it_is_where"].get(function.base, ""), function)
+            native = f"@{function.name}({', '.join(function.arguments)})"
+            as_it_is = f"if (collectives_block()) return collective([&] {{ return {native}; }});\n  "
+        who = self.rules["sets_error"].get(function.base)
+        error = f", SetsError::{who}" if who else ""
+        start = f"[&](MPI_Request* real) {{ return {call}; }}"
+        return as_it_is + f'return complete("{function.name}", {status}, {start}{error});'
 
 
 def _filled(template: str, function: Function) -> str:

@@ -52,9 +52,33 @@ void prepare_waiting(const Policy& policy) {
   find_ult_adapter();
 }
 
-bool collectives_block(const Policy& policy) {
-  if (policy.collectives != Collectives::automatic) return policy.collectives == Collectives::blocking;
-  return host().status.level_asked < MPI_THREAD_MULTIPLE;
+// Threads of a program at MPI_THREAD_MULTIPLE may need one another's calls to come through. User-level threads may,
+// too, and who waits by itself keeps its kernel thread from the others.
+CollectiveCalls collective_calls(const Policy& policy) {
+  if (policy.collectives == Collectives::blocking) return CollectiveCalls::blocking;
+  if (policy.collectives == Collectives::nonblocking) return CollectiveCalls::nonblocking;
+  if (host().status.level_asked < MPI_THREAD_MULTIPLE) return CollectiveCalls::blocking;
+  return ult_adapter() ? CollectiveCalls::nonblocking : CollectiveCalls::by_caller;
+}
+
+// At the level that the program has asked for where its threads call by themselves, if that can be had.
+int begin_mpi(Process& here, const Begin& begin) {
+  int& level = host().status.level_provided;
+  int code = MPI_ERR_OTHER;
+  if (here.collectives == CollectiveCalls::by_caller) {
+    level = MPI_THREAD_MULTIPLE;
+    code = begin(&level);
+    if (code == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE) return code;
+    here.collectives = CollectiveCalls::nonblocking;
+  }
+  if (code == MPI_SUCCESS) return code;
+  level = MPI_THREAD_SERIALIZED;
+  return begin(&level);
+}
+
+const char* name_of(CollectiveCalls calls) {
+  if (calls == CollectiveCalls::by_caller) return "by caller";
+  return calls == CollectiveCalls::blocking ? "blocking" : "nonblocking";
 }
 
 void abort_all_ranks() { PE_PMPI(MPI_Abort)(MpiHandles{}.comm_world, 1); }
@@ -62,7 +86,7 @@ void abort_all_ranks() { PE_PMPI(MPI_Abort)(MpiHandles{}.comm_world, 1); }
 // On the communication thread, which is the MPI's main thread from here on.
 int initialise_here(const Policy& policy, const Begin& begin) {
   Process& here = *the_process;
-  const int code = begin(&host().status.level_provided);
+  const int code = begin_mpi(here, begin);
   if (code != MPI_SUCCESS) return code;
   here.lends = host().status.level_provided >= MPI_THREAD_SERIALIZED;
   if (here.lends && cpus_of_this_process() == 1) wait_policy().stand_in_for = &here.communication_thread;
@@ -117,10 +141,10 @@ int initialise(const Policy& policy, const Begin& begin, std::string& problem) {
   the_process =
       new Process(thread_policy(policy), std::make_unique<EpollEvents>(Sockets::new_tcp));  // kept for the report
   the_process->inline_bytes = static_cast<std::size_t>(policy.inline_bytes);
-  the_process->collectives_block = collectives_block(policy);
   main_thread = pthread_self();
   began = now();
   prepare_waiting(policy);
+  the_process->collectives = collective_calls(policy);
   set_end_of_all_ranks(abort_all_ranks);
   try {
     the_process->communication_thread.start();
@@ -190,7 +214,7 @@ std::optional<OffloadReport> describe() {
                        .queue_full = counters.full,
                        .stand_ins = counters.stand_ins,
                        .turns = counters.turns,
-                       .collectives_block = the_process->collectives_block,
+                       .collectives = name_of(the_process->collectives),
                        .traffic = counters.traffic,
                        .pending_while_computing_s = 1e-9 * static_cast<double>(counters.beside.load()),
                        .lifetime_s = 1e-9 * static_cast<double>(now() - began),

@@ -2,6 +2,9 @@
 // Sends that return early, and calls that are two.
 #pragma once
 
+#include <memory>
+#include <new>
+
 #include "offload/calls.hpp"
 #include "offload/known.hpp"
 
@@ -36,7 +39,30 @@ template <typename Receive, typename Send>
 int send_and_receive(MPI_Status* status, Receive receive, Send send_it) {
   auto receive_later = [](void* closure, MPI_Request* real) { return (*static_cast<Receive*>(closure))(real); };
   auto send_later = [](void* closure, MPI_Request* real) { return (*static_cast<Send*>(closure))(real); };
-  return complete_both(receive_later, &receive, send_later, &send_it, status);
+  return complete_both(receive_later, &receive, send_later, &send_it, status, false);
+}
+
+// MPI_Sendrecv_replace as the same with a copy. MPI_Isendrecv_replace gives a status without the message's tag in MPICH
+// and Intel MPI, and never ends with MPI_PROC_NULL in MPICH 4.0.
+template <typename Count, typename Size, typename Pack, typename Receive, typename Send>
+int replace(Count /*tells large counts*/, MPI_Status* status, Size size, Pack pack, Receive receive, Send send_it) {
+  Count bytes = 0;
+  Count packed = 0;
+  int code = MPI_SUCCESS;
+  std::unique_ptr<char[]> copy;
+  auto copy_and_receive = [&](MPI_Request* real) {
+    code = size(&bytes);
+    if (code == MPI_SUCCESS) copy.reset(new (std::nothrow) char[static_cast<std::size_t>(bytes) + 1]);
+    if (code == MPI_SUCCESS) code = copy ? pack(copy.get(), bytes, &packed) : MPI_ERR_NO_MEM;
+    return code == MPI_SUCCESS ? receive(real) : code;
+  };
+  auto send_copy = [&](MPI_Request* real) { return code == MPI_SUCCESS ? send_it(copy.get(), packed, real) : code; };
+  using First = decltype(copy_and_receive);
+  using Second = decltype(send_copy);
+  return complete_both([](void* first, MPI_Request* real) { return (*static_cast<First*>(first))(real); },
+                       &copy_and_receive,
+                       [](void* second, MPI_Request* real) { return (*static_cast<Second*>(second))(real); },
+                       &send_copy, status, sets_error(SetsError::mpich_family));
 }
 
 }  // namespace progress_engine::offload

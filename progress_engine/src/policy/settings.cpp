@@ -253,8 +253,8 @@ const std::vector<Setting>& all_settings() {
       choice<&Policy::collectives>(
           "collectives", "auto blocking nonblocking", "auto",
           "safety=offload: whether blocking collective calls stay so; nonblocking keeps nobody else waiting, but all "
-          "ranks "
-          "must have it; auto = nonblocking for a program that asks for MPI_THREAD_MULTIPLE"),
+          "ranks must have it; auto = blocking, by the calling thread itself where the program has "
+          "MPI_THREAD_MULTIPLE, and nonblocking where user-level threads call"),
       choice<&Policy::ult>(
           "ult", "auto block", "auto",
           "safety=offload: a user-level thread that no adapter knows ends the program, or blocks its kernel thread"),

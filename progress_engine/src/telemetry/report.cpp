@@ -77,7 +77,7 @@ Json offload_json(const OffloadReport& offload) {
   object["queue_full"] = offload.queue_full;
   object["stand_ins"] = offload.stand_ins;
   object["turns"] = offload.turns;
-  object["collectives"] = offload.collectives_block ? "blocking" : "nonblocking";
+  object["collectives"] = offload.collectives;
   object["traffic"] = offload.traffic;
   object["pending_while_computing_s"] = offload.pending_while_computing_s;
   object["lifetime_s"] = offload.lifetime_s;

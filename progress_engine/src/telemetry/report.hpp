@@ -69,7 +69,7 @@ struct OffloadReport {
   std::uint64_t queue_full = 0;
   std::uint64_t stand_ins = 0;
   std::uint64_t turns = 0;
-  bool collectives_block = false;
+  std::string collectives;  // how blocking collective calls were made
   std::uint64_t traffic = 0;
   double pending_while_computing_s = 0;
   double lifetime_s = 0;

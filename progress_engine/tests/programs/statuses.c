@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each completing call writes into a status: one line a call, for a process with itself. A field that the call
-// left alone still holds what stood there before.
+// What each completing call writes into a status: one line a call of rank 0, for a process with itself; and blocking
+// calls with the last rank, too. A field that the call left alone still holds what stood there before.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { TAG = 3 };
 
-static int value, received;
+static int value, received, rank, partner;
 
 static MPI_Status fresh(void) {
   MPI_Status status;
@@ -19,10 +19,11 @@ static void say(const char* call, MPI_Status status) {
   const int kept = fresh().MPI_ERROR;
   int count = 0;
   int cancelled = 0;
+  if (rank != 0) return;
   MPI_Get_count(&status, MPI_INT, &count);
   MPI_Test_cancelled(&status, &cancelled);
   printf("%s: %s source, %s tag, count %d, cancelled %d, error %s\n", call,
-         status.MPI_SOURCE == MPI_ANY_SOURCE ? "any" : (status.MPI_SOURCE == 0 ? "right" : "wrong"),
+         status.MPI_SOURCE == MPI_ANY_SOURCE ? "any" : (status.MPI_SOURCE == partner ? "right" : "wrong"),
          status.MPI_TAG == MPI_ANY_TAG ? "any" : (status.MPI_TAG == TAG ? "right" : "wrong"), count, cancelled != 0,
          status.MPI_ERROR == kept ? "kept" : (status.MPI_ERROR == MPI_SUCCESS ? "success" : "other"));
 }
@@ -96,13 +97,46 @@ static void exchange_with_nobody(void) {
   say("MPI_Sendrecv_replace, nobody", status);
 }
 
+// Between rank 0 and the last one.
+static void blocking_calls(const char* with, MPI_Comm comm) {
+  char name[64];
+  MPI_Status status;
+  MPI_Message message;
+  MPI_Request request;
+#define SAY(function, ...)                                \
+  status = fresh();                                       \
+  function(__VA_ARGS__);                                  \
+  snprintf(name, sizeof name, "%s, %s", #function, with); \
+  say(name, status)
+  SAY(MPI_Sendrecv_replace, &value, 1, MPI_INT, partner, TAG, partner, TAG, comm, &status);
+  SAY(MPI_Sendrecv, &value, 1, MPI_INT, partner, TAG, &received, 1, MPI_INT, partner, TAG, comm, &status);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Isend(&value, 1, MPI_INT, partner, TAG, comm, &request);
+    if (i == 0) {
+      SAY(MPI_Probe, partner, TAG, comm, &status);
+      SAY(MPI_Recv, &received, 1, MPI_INT, partner, TAG, comm, &status);
+    } else {
+      SAY(MPI_Mprobe, partner, TAG, comm, &message, &status);
+      SAY(MPI_Mrecv, &received, 1, MPI_INT, &message, &status);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+#undef SAY
+}
+
 int main(int argc, char** argv) {
+  int size = 1;
   MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
   complete_each_way("a receive", receive);
   complete_each_way("no request", none);
   complete_each_way("an inactive request", inactive);
   if (MPI_VERSION >= 4) complete_each_way("a partitioned receive", partitioned);
   exchange_with_nobody();
+  blocking_calls("itself", MPI_COMM_SELF);
+  partner = size - 1 - rank;
+  if (rank == 0 || rank == size - 1) blocking_calls("a partner", MPI_COMM_WORLD);
   MPI_Finalize();
   return 0;
 }

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mends of how the preset `offload` makes the program's calls; more of them in mends_program.py."""
+
+from __future__ import annotations
+
+from .mend import Edit, Mend
+
+PROCESS, FUNCTIONS = "src/offload/process.cpp", "src/offload/functions.json"
+BY_CALLER = "return ult_adapter() ? CollectiveCalls::nonblocking : CollectiveCalls::by_caller;"
+
+OFFLOAD = (
+    Mend(
+        "blocking collectives stay blocking",
+        (
+            Edit(
+                PROCESS,
+                "level_asked < MPI_THREAD_MULTIPLE) return CollectiveCalls::blocking;",
+                "level_asked < MPI_THREAD_MULTIPLE) return CollectiveCalls::nonblocking;",
+            ),
+        ),
+        "test_offload.py -k 'collectives_beside and mpich and not multiple'",
+    ),
+    Mend(
+        "blocking collectives stay blocking at MPI_THREAD_MULTIPLE",
+        (Edit(PROCESS, BY_CALLER, "return CollectiveCalls::nonblocking;"),),
+        "test_offload.py -k 'collectives_beside and mpich and some-multiple'",
+    ),
+    Mend(
+        "threads in collectives of several communicators do not wait for one another",
+        (Edit(PROCESS, BY_CALLER, "return CollectiveCalls::blocking;"),),
+        "test_offload.py -k 'sixty_four_threads_at_once and mpich'",
+    ),
+    Mend(
+        "MPI_Sendrecv_replace under offload: source and tag of its status",
+        (Edit(FUNCTIONS, '"MPI_Sendrecv_replace": "return replace(', '"MPI_Sendrecv_replaced": "return replace('),),
+        "test_offload.py -k 'statuses and mpich'",
+    ),
+    Mend(
+        "MPI_Sendrecv_replace under offload: MPI_ERROR of its status, as MPICH sets it",
+        (Edit("src/offload/starts.hpp", "sets_error(SetsError::mpich_family)", "false"),),
+        "test_offload.py -k 'statuses and mpich'",
+    ),
+)
