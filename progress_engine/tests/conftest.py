@@ -59,8 +59,9 @@ class Launcher:
 def compiled(mpi: Mpi, source: str, folder: Path, *flags: str) -> Path:
     """One of programs/, compiled and linked for `mpi` by the wrapper of its language."""
     program = folder / f"{Path(source).stem}-{mpi.name}"
-    wrapper = mpi.mpicc if source.endswith(".c") else fortran_compiler(mpi)
-    command = [str(wrapper), "-O1", "-o", str(program), str(PROGRAMS / source), *flags]
+    wrapper = mpi.mpicc if source.endswith((".c", ".cpp")) else fortran_compiler(mpi)
+    plain = ("-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-lstdc++") if source.endswith(".cpp") else ()
+    command = [str(wrapper), "-O1", "-o", str(program), str(PROGRAMS / source), *plain, *flags]
     subprocess.run(command, check=True, env=os.environ | mpi.environment(), cwd=folder)
     return program
 

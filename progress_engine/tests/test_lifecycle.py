@@ -169,6 +169,19 @@ def test_mpi_may_end_at_exit(mpi: Mpi, preset: str, tmp_path: Path) -> None:
     assert (report["active"], report["reason"], report["pending"]) == (True, "", 0)
 
 
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+@pytest.mark.parametrize("preset", ["thread", "idle", "adaptive", "offload"])
+def test_mpi_may_end_in_the_destructor_of_a_static_object(mpi: Mpi, preset: str, tmp_path: Path) -> None:
+    program = Launcher(mpi, compiled(mpi, "static_finalize.cpp", tmp_path))
+    bare = program.run(limit=20)
+    result = program.run(variant=preset, settings=(f"report_file={tmp_path}/report.%r",), limit=20)
+    assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
+    assert lines(result.stdout) == lines(bare.stdout) != []
+    for report in reports(tmp_path):
+        assert report["preset"] == preset
+        assert (report["active"], report["reason"], report["pending"]) == (True, "", 0)
+
+
 ENTERED = re.compile(r"rank (\d): called at (\d+), the MPI at (\d+)")
 
 
