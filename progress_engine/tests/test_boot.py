@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The wait functions with umwait and with mwaitx, on emulated processors that have them: see boot/bochs.py."""
+"""The wait functions of engine and workloads with umwait and mwaitx, on emulated processors that have them.
+
+See boot/bochs.py.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def test_a_store_wakes_a_deadline_expires_and_no_wait_is_lost(model: str, instru
     root = bochs.emulator(STATE_DIR / "emulator")
     if root is None:
         pytest.skip(f"Bochs 3.0 of Debian's {bochs.RELEASE.suites[0]} cannot be downloaded here")
-    image = bochs.build(ROOT / "progress_engine", tmp_path)
+    image = bochs.build(ROOT / "progress_engine", ROOT / "workloads", tmp_path)
     booted = bochs.boot(root, image, model, tmp_path, LAST_WORDS, LIMIT_S)
     assert LAST_WORDS in booted.serial, f"serial line: {booted.serial[-800:]}\nlog: {booted.log[-800:]}"
     found = bochs.results(booted.serial)
@@ -36,3 +39,6 @@ def test_a_store_wakes_a_deadline_expires_and_no_wait_is_lost(model: str, instru
     assert int(found["store"]) < SECOND, "it slept on: the deadline is 600 s away"
     assert int(found["store-looks"]) < A_FEW, "it did not sleep"
     assert (found["waits"], found["lost"]) == ("100000", "0")
+    for depth in ("light", "deep"):  # of workloads/interference/mwait.cpp, as many waits
+        assert int(found[f"{depth}-turns"]) < A_FEW, "it did not sleep"
+        assert found[f"{depth}-lost"] == "0"

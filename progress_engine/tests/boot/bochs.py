@@ -54,13 +54,15 @@ def emulator(cache: Path) -> Path | None:
     return root
 
 
-def build(engine: Path, folder: Path) -> Path:
-    """A disk that boots boot/wait_machine.cpp with the engine's wait functions."""
+def build(engine: Path, workloads: Path, folder: Path) -> Path:
+    """A disk that boots boot/wait_machine.cpp with the wait functions of the engine and of a workload."""
     here, image = engine / "tests" / "boot", folder / "disk"
-    sources = [here / "machine.S", here / "wait_machine.cpp", engine / "src" / "wait" / "user_wait.cpp"]
+    waits = [engine / "src" / "wait" / "user_wait.cpp", workloads / "interference" / "mwait.cpp"]
+    sources = [here / "machine.S", here / "wait_machine.cpp", *waits]
     command = [
         *COMPILE.split(),
         f"-I{engine / 'src'}",
+        f"-I{workloads}",
         f"-Wl,-T,{here / 'machine.ld'}",
         "-o",
         str(image),

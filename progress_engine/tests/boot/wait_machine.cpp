@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All that runs on an emulated machine with two processors: wait/user_wait.hpp with the instruction that they have.
-// Says on the serial line how it went.
+// All that runs on an emulated machine with two processors: wait/user_wait.hpp with the instruction that they have, and
+// that of the workload `interference`, which may also sleep lightly. Says on the serial line how it went.
 #include <x86intrin.h>
 
 #include <atomic>
 #include <cstdint>
 #include <ctime>
 
+#include "interference/mwait.h"
 #include "wait/user_wait.hpp"
 
 using namespace progress_engine;
@@ -26,6 +27,11 @@ struct alignas(128) Line {
 };
 Line there;
 Line back;
+// Of the workload, for each depth.
+constexpr const char* depth_words[][2] = {{"light-turns", "light-lost"}, {"deep-turns", "deep-lost"}};
+Line alarms[2];
+Line calls[2];
+Line answers[2];
 std::atomic<std::uint32_t> phase{0};
 std::atomic<std::uint64_t> stored_at{0};
 
@@ -115,6 +121,53 @@ int exchange(Line& mine, Line& its, bool begins) {
   return lost;
 }
 
+// ---- the same with the workload's: each sleep is bounded, and its caller begins another one
+
+// How many turns it took.
+int sleep_until(const std::atomic<std::uint32_t>& word, std::uint32_t seen, workloads::Depth depth) {
+  int turns = 0;
+  for (; word.load(std::memory_order_acquire) == seen; ++turns)
+    workloads::mwait_for_store(workloads::mwait_here(), word, seen, depth);
+  return turns;
+}
+
+// As exchange(). A sleep after a lost store would last for its bound of 100,000 ticks.
+int exchange_of_workload(Line& mine, Line& its, bool begins, workloads::Depth depth) {
+  constexpr std::uint64_t long_ticks = 50'000;
+  int lost = 0;
+  for (std::uint32_t i = 1; i <= waits; ++i) {
+    if (begins) its.word.store(i, std::memory_order_release);
+    const std::uint64_t begin = __rdtsc();
+    sleep_until(mine.word, i - 1, depth);
+    lost += __rdtsc() - begin > long_ticks ? 1 : 0;
+    if (!begins) its.word.store(i, std::memory_order_release);
+  }
+  return lost;
+}
+
+void store_later(std::atomic<std::uint32_t>& word) {
+  for (const std::uint64_t end = __rdtsc() + 200'000; __rdtsc() < end;) _mm_pause();
+  stored_at.store(__rdtsc());
+  word.store(1, std::memory_order_release);
+}
+
+constexpr std::uint32_t first_phase_of_workload = 3;
+
+void with_the_workload(bool first) {
+  for (const int i : {0, 1}) {
+    const auto depth = i == 0 ? workloads::Depth::light : workloads::Depth::deep;
+    if (!first) {
+      await_phase(first_phase_of_workload + static_cast<std::uint32_t>(i));
+      store_later(alarms[i].word);
+      exchange_of_workload(calls[i], answers[i], false, depth);
+      continue;
+    }
+    phase.store(first_phase_of_workload + static_cast<std::uint32_t>(i), std::memory_order_release);
+    say(depth_words[i][0], static_cast<std::uint64_t>(sleep_until(alarms[i].word, 0, depth)));
+    say(depth_words[i][1], static_cast<std::uint64_t>(exchange_of_workload(answers[i], calls[i], true, depth)));
+  }
+}
+
 }  // namespace
 
 extern "C" int clock_gettime(clockid_t /*clock*/, timespec* time) noexcept {
@@ -128,11 +181,10 @@ extern "C" int clock_gettime(clockid_t /*clock*/, timespec* time) noexcept {
 extern "C" void run(std::uint32_t processor) {
   if (processor != 0) {
     await_phase(1);
-    for (const std::uint64_t end = __rdtsc() + 200'000; __rdtsc() < end;) _mm_pause();
-    stored_at.store(__rdtsc());
-    there.word.store(1, std::memory_order_release);
+    store_later(there.word);
     await_phase(2);
     exchange(back, there, false);
+    with_the_workload(false);
     return;
   }
   constexpr std::uint16_t serial_line_control = 0x3fb;
@@ -149,5 +201,6 @@ extern "C" void run(std::uint32_t processor) {
   const int lost = exchange(there, back, true);
   say("waits", waits);
   say("lost", static_cast<std::uint64_t>(lost));
+  with_the_workload(true);
   say("wait-loop: end\n");
 }
