@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mends of how MPI begins and ends; more of them in mends_program.py."""
+"""Mends of how MPI begins and ends, of threads in between, and of what is said at the end; more in mends_program.py."""
 
 from __future__ import annotations
 
 from .mend import Edit, Mend
 
 LIFECYCLE = "src/mpi/lifecycle.cpp"
+ADVICE = "src/telemetry/advice.cpp"
 
 LIVES = (
     Mend(
@@ -39,5 +40,52 @@ LIVES = (
             ),
         ),
         "test_lifecycle.py -k 'static_object and mpich'",
+    ),
+    Mend(
+        "an engine of another ABI is refused",
+        (Edit(LIFECYCLE, "  if (policy && !foreign.empty()) {", "  if (policy && foreign.size() == 1) {"),),
+        "test_lifecycle.py -k name_says_nothing",
+    ),
+    Mend(
+        "user-level threads: a call that ends on another kernel thread",
+        (
+            Edit(
+                "src/mpi/call.hpp",
+                "bool moved() const { return kernel_thread() != thread_; }",
+                "bool moved() const { return thread_ == 0; }",
+            ),
+        ),
+        "test_moving.py -k 'often and mpich'",
+    ),
+    Mend(
+        "the program's crash handler in a call that was handed over",
+        (Edit("src/platform/scheduling.hpp", "sigdelset(&blocked, own);", "(void)own;"),),
+        "engine_unit_tests:CommunicationThreadTest.BlocksSignals*",
+    ),
+    Mend(
+        "advice: leave it off where nothing was pending while the program computed",
+        (Edit(ADVICE, "  if (!computes_beside) return", "  if (!facts.active) return"),),
+        "engine_unit_tests:Advice.LeavesItOff*",
+    ),
+    Mend(
+        "advice: leave it off where the program starts nothing",
+        (Edit(ADVICE, "  if (facts.tracked == 0) return", "  if (!facts.active) return"),),
+        "engine_unit_tests:Advice.LeavesItOff*",
+    ),
+    Mend(
+        "advice: an MPI that progresses by itself",
+        (Edit(ADVICE, '  if (moved_nothing)\n    return "its polls', '  if (!facts.active)\n    return "its polls'),),
+        "engine_unit_tests:Advice.SeesAnMpi*",
+    ),
+    Mend(
+        "advice: a setting where the timer alone wakes",
+        (
+            Edit(
+                ADVICE,
+                "facts.wakes >= enough_wakes && facts.announced == 0",
+                "facts.wakes < enough_wakes && facts.announced == 0",
+            ),
+        ),
+        "engine_unit_tests:Advice.NamesTheSetting",
     ),
 )

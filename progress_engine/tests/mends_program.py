@@ -249,7 +249,7 @@ PROGRAM = (
     ),
     Mend(
         "the thread level stays as asked where no thread of the engine's polls",
-        (Edit(LIFECYCLE, "  if (!policy.points.threads()) {", "  if (policy.offload) {"),),
+        (Edit(LIFECYCLE, "code = policy.points.threads() ? init_for", "code = policy.points.any() ? init_for"),),
         "test_on_mpis.py -k 'transport and explicit'",
     ),
     Mend(

@@ -155,7 +155,7 @@ int collective(int (*call)(void*), void* closure) {
   if (process().collectives == CollectiveCalls::blocking) return execute(call, closure);
   // Collective operations start in the order in which the program calls them.
   local([] { return MPI_SUCCESS; });
-  const StandIn here;
+  const CallBeside here;
   return call(closure);
 }
 

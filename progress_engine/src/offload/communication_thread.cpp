@@ -299,7 +299,7 @@ void CommunicationThread::nap() {
   next_nap_ = std::min(next_nap_, longest);
   if (queue_.empty() && !stopping_.load(std::memory_order_relaxed)) {
     add(counters_.naps, 1);
-    sleep(pending && !somebody_sleeps_or_spins());
+    sleep(pending && !somebody_sleeps_or_spins() && !CallBeside::any());
   }
   asleep_.store(0, std::memory_order_relaxed);
   next_nap_ = std::min(2 * next_nap_, longest);

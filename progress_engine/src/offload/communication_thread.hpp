@@ -69,14 +69,28 @@ struct CommunicationThreadCounters {
   std::atomic<Nanoseconds> beside{0};       // of naps while something was pending and nobody waited
 };
 
-// While it lives, the calling thread stands in for the communication thread, which waits for it unless the MPI may be
-// called by several threads at once.
+// While it lives, the calling thread stands in for the communication thread, which waits for it.
 class StandIn {
  public:
   StandIn();
   ~StandIn();
   StandIn(const StandIn&) = delete;
   StandIn& operator=(const StandIn&) = delete;
+};
+
+// While it lives, the calling thread is in the MPI beside the communication thread, where the MPI permits that, and
+// moves what is pending.
+class CallBeside {
+ public:
+  CallBeside() { number_.fetch_add(1, std::memory_order_relaxed); }
+  ~CallBeside() { number_.fetch_sub(1, std::memory_order_relaxed); }
+  CallBeside(const CallBeside&) = delete;
+  CallBeside& operator=(const CallBeside&) = delete;
+  static bool any() { return number_.load(std::memory_order_relaxed) > 0; }
+
+ private:
+  const StandIn here_;
+  static inline std::atomic<int> number_{0};
 };
 
 class CommunicationThread {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* User-level threads that are suspended inside MPI calls, as an MPI over Argobots suspends them, and go on on another
- * kernel thread: `moving beside|elsewhere`. With -DSTAND_IN the library to preload below the engine that suspends them.
- * Prints whether the engine polled while one was inside MPI, and when none was any more. */
+ * kernel thread: `moving beside|elsewhere`; `moving often`: 5,000 times, beside calls of the kernel thread on which
+ * they began. With -DSTAND_IN the library to preload below the engine that suspends them. Prints whether the engine
+ * polled while one was inside MPI, and when none was any more. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -20,6 +21,8 @@ int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI
 }
 #else
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
@@ -28,12 +31,13 @@ enum { THREADS = 3, STACK = 256 * 1024 };
 
 typedef struct {
   ucontext_t context, scheduler;
+  void* stack;
   int got, done;
   MPI_Request request;
 } Thread;
 
 static Thread threads[THREADS];
-static Thread* current; /* one runs at a time */
+static __thread Thread* current; /* one runs at a time on each kernel thread */
 
 void suspend_here(void) {
   Thread* self = current;
@@ -54,13 +58,14 @@ static void receive(int index) {
   self->done = 1;
 }
 
-static void make(int index) {
+static void make(int index, void (*body)(int)) {
   Thread* thread = &threads[index];
+  if (!thread->stack) thread->stack = malloc(STACK);
   getcontext(&thread->context);
-  thread->context.uc_stack.ss_sp = malloc(STACK);
+  thread->context.uc_stack.ss_sp = thread->stack;
   thread->context.uc_stack.ss_size = STACK;
   thread->context.uc_link = &thread->scheduler;
-  makecontext(&thread->context, (void (*)(void))receive, 1, index);
+  makecontext(&thread->context, (void (*)(void))body, 1, index);
 }
 
 static void* resume_here(void* thread) {
@@ -88,6 +93,51 @@ static int polled_while_computing(void) {
   return report("\"polls\":") > before;
 }
 
+enum { ROUNDS = 5000 };
+
+static atomic_int handed, ended;
+
+static void receive_nothing(int index) {
+  Thread* self = &threads[index];
+  MPI_Irecv(&self->got, 1, MPI_INT, MPI_PROC_NULL, index, MPI_COMM_SELF, &self->request);
+}
+
+static void await(atomic_int* counter, int value) {
+  while (atomic_load(counter) < value) sched_yield();
+}
+
+static void* end_calls_here(void* unused) {
+  for (int i = 1; i <= ROUNDS; ++i) {
+    await(&handed, i);
+    resume(&threads[0]); /* it has left MPI */
+    atomic_store(&ended, i);
+  }
+  return unused;
+}
+
+/* Each call begins on this kernel thread and ends on another one, while this one makes calls of its own. How many
+ * operations were started. */
+static int move_often(void) {
+  int operations = 0;
+  pthread_t other;
+  MPI_Request request;
+  int got = 0;
+  pthread_create(&other, NULL, end_calls_here, NULL);
+  for (int i = 1; i <= ROUNDS; ++i) {
+    make(0, receive_nothing);
+    resume(&threads[0]);
+    resume(&threads[0]);
+    atomic_store(&handed, i);
+    for (++operations; atomic_load(&ended) < i; ++operations) {
+      MPI_Irecv(&got, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Wait(&threads[0].request, MPI_STATUS_IGNORE);
+  }
+  pthread_join(other, NULL);
+  return operations;
+}
+
 int main(int argc, char** argv) {
   int provided = 0, own = 0, value = 42, sum = 0;
   MPI_Request pending;
@@ -95,7 +145,14 @@ int main(int argc, char** argv) {
   if (argc < 2 || provided < MPI_THREAD_MULTIPLE) return 2;
   void (*const go_on)(Thread*) = strcmp(argv[1], "elsewhere") == 0 ? resume_elsewhere : resume;
   MPI_Irecv(&own, 1, MPI_INT, 0, THREADS, MPI_COMM_SELF, &pending); /* this stack's own: never suspended */
-  for (int i = 0; i < THREADS; ++i) make(i);
+  if (strcmp(argv[1], "often") == 0) {
+    const int operations = 1 + move_often();
+    printf("rank 0: polled afterwards %d, %d operations\n", polled_while_computing(), operations);
+    MPI_Send(&value, 1, MPI_INT, 0, THREADS, MPI_COMM_SELF);
+    MPI_Wait(&pending, MPI_STATUS_IGNORE);
+    return MPI_Finalize();
+  }
+  for (int i = 0; i < THREADS; ++i) make(i, receive);
   for (int i = 0; i < THREADS; ++i) resume(&threads[i]); /* all are inside, by this kernel thread */
   go_on(&threads[0]);
   go_on(&threads[0]); /* it has left MPI */
@@ -112,7 +169,8 @@ int main(int argc, char** argv) {
   }
   MPI_Send(&value, 1, MPI_INT, 0, THREADS, MPI_COMM_SELF);
   MPI_Wait(&pending, MPI_STATUS_IGNORE);
-  printf("rank 0: received %d, polled while one was inside %d, afterwards %d\n", sum + own, inside, outside);
+  printf("rank 0: received %d, polled while one was inside %d, afterwards %d, 4 operations\n", sum + own, inside,
+         outside);
   fflush(stdout);
   MPI_Finalize();
   return 0;
