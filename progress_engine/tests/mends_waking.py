@@ -161,9 +161,9 @@ WAKING = (
         "engine_unit_tests:Doorbell.EmptiesItsSocket*",
     ),
     Mend(
-        "strangers' datagrams do not wake more often than a thousand times a second",
-        (Edit("src/core/event_loop.hpp", "if (!rung()) deaf_for_ = strangers_.take(now());"),),
-        "engine_unit_tests:Events.AFloodOfStrangers*",
+        "datagrams without a mark do not wake more often than a thousand times a second",
+        (Edit("src/core/event_loop.hpp", "if (!rung()) pause_for_ = unmarked_.take(now());"),),
+        "engine_unit_tests:Events.AFloodOfUnmarkedDatagrams*",
     ),
     Mend(
         "the bell: more partners than places",

@@ -37,7 +37,7 @@ struct alignas(128) BasicThreadSlot {
   std::uint64_t misses = 0;              // of neighbours that are none
   const std::uintptr_t* mark = nullptr;  // in the frame of the outermost call, see Call::enter_again() in mpi/call.hpp
   std::atomic<int> exclusive_sections{0};  // of calls that have not returned
-  bool crowded = false;                    // several user-level threads are in calls that they began here
+  bool several_callers = false;            // several user-level threads are in calls that they began here
   BasicThreadSlot* next = nullptr;
 
   // Added to the depth while the thread polls for the engine, or sleeps in its call: then it is in nobody's way.
@@ -73,7 +73,7 @@ class BasicActivity {
   static void release(Slot& slot) {
     slot.depth.store(0, std::memory_order_relaxed);  // an ended thread is nowhere, whatever it left how
     slot.left_elsewhere.store(0, std::memory_order_relaxed);
-    slot.crowded = false;
+    slot.several_callers = false;
     slot.owned.store(false, std::memory_order_release);
   }
 

@@ -191,12 +191,12 @@ bool Engine::take_progress_function(Worker& worker) {
   Worker* holder = nullptr;
   // In one order with exclusive_sections_: either the poller sees the section, or who is in it sees the poller.
   if (poller_.compare_exchange_strong(holder, &worker, std::memory_order_seq_cst)) return true;
-  if (!worker.idle_class) hurry(*holder);
+  if (!worker.idle_class) lift_if_idle(*holder);
   return false;
 }
 
 // An idle thread that lost its core inside the MPI holds the MPI's locks; it must run to give them back.
-void Engine::hurry(Worker& holder) {
+void Engine::lift_if_idle(Worker& holder) {
   if (holder.idle_class && !broken("lifting") && !holder.lifted.exchange(true))
     lift_from_idle_class(holder.tid, policy_.slice_us);
 }
@@ -205,7 +205,7 @@ void Engine::begin_exclusive() {
   exclusive_sections_.fetch_add(1, std::memory_order_seq_cst);
   for (int rounds = 0; Worker* holder = poller_.load(std::memory_order_seq_cst); RealAtomics::relax(rounds++)) {
     if (broken("file-calls-alone")) return;
-    hurry(*holder);
+    lift_if_idle(*holder);
   }
 }
 

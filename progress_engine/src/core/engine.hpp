@@ -159,7 +159,7 @@ class Engine {
   void take_turn();
   void note_phase() { phases_.change(!paused(), now(), activity_.completed()); }
   bool take_progress_function(Worker& worker);
-  void hurry(Worker& holder);
+  void lift_if_idle(Worker& holder);
   void return_progress_function(Worker& worker);
   void account(Worker& worker, const BurstResult& result);
   void arm(EventSource& events, BurstResult& result);

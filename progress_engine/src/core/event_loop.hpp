@@ -85,7 +85,7 @@ class EventLoop {
         arming_(microseconds(engine.policy().rest_us), microseconds(8L * engine.policy().rest_us)),
         may_disarm_(engine.policy().rest_us > 0 && !engine.policy().managed_waiting),
         timeout_(first_timeout()) {
-    if (events_ && doorbell_) events_->watch(doorbell_->published().descriptor(), [this] { hear(); });
+    if (events_ && doorbell_) events_->watch(doorbell_->published().descriptor(), [this] { read_datagrams(); });
   }
 
   void run() {
@@ -260,20 +260,20 @@ class EventLoop {
   }
 
   // A ring leaves its mark on the line before the datagram that ends a sleep. A datagram without a mark is a late one,
-  // or anybody's: of those a thousand a second are heard, however many come. A ring meanwhile is found a millisecond
+  // or anybody's: of those a thousand a second are taken, however many come. A ring meanwhile is found a millisecond
   // late.
-  void hear() {
-    heard_all_ = doorbell_->published().drain();
-    if (!rung()) deaf_for_ = strangers_.take(now());
+  void read_datagrams() {
+    read_all_ = doorbell_->published().drain();
+    if (!rung()) pause_for_ = unmarked_.take(now());
   }
 
   // True if there was traffic; the timer stands behind it, for what neither a socket nor a neighbour announces.
   bool await_traffic(Nanoseconds timeout) {
     awaited_ = false;
     if (!armed_) return true;  // it was there before we could sleep
-    if (const Nanoseconds pause = std::exchange(deaf_for_, 0); pause > 0) sleep(pause);
-    if (!heard_all_) hear();
-    if (!heard_all_) timeout = std::min(timeout, strangers_period);  // a full queue takes no ring
+    if (const Nanoseconds pause = std::exchange(pause_for_, 0); pause > 0) sleep(pause);
+    if (!read_all_) read_datagrams();
+    if (!read_all_) timeout = std::min(timeout, unmarked_period);  // a full queue takes no ring
     bool traffic = false;
     const Nanoseconds begin = now();
     const auto watch = [&] { traffic = events_->wait(timeout); };
@@ -323,11 +323,11 @@ class EventLoop {
   bool may_disarm_;  // who sleeps until the engine has moved his message cannot do without it
   Nanoseconds timeout_;
   bool traffic_ = false;
-  bool awaited_ = false;      // it came some time after the wait had begun
-  bool heard_all_ = true;     // the doorbell's socket is empty
-  Nanoseconds deaf_for_ = 0;  // before it listens again, see hear()
-  static constexpr Nanoseconds strangers_period = microseconds(1000);
-  WakeBudget strangers_{64, strangers_period};
+  bool awaited_ = false;       // it came some time after the wait had begun
+  bool read_all_ = true;       // the doorbell's socket is empty
+  Nanoseconds pause_for_ = 0;  // before it listens again, see read_datagrams()
+  static constexpr Nanoseconds unmarked_period = microseconds(1000);
+  WakeBudget unmarked_{64, unmarked_period};
   bool armed_ = true;     // what comes is announced, where anything is
   bool in_bulk_ = false;  // polls move data since the last start or completion: what is left are no handshakes
   bool in_busy_period_ = false;

@@ -18,7 +18,7 @@ int settle(ThreadSlot& slot) {
   const int ended = slot.left_elsewhere.exchange(0, std::memory_order_acquire);
   if (ended > 0) slot.change_depth(-ended);
   const int depth = slot.depth.load(std::memory_order_relaxed);
-  if (depth == 0) slot.crowded = false;
+  if (depth == 0) slot.several_callers = false;
   return depth;
 }
 
@@ -53,7 +53,7 @@ void Call::leave_among_others() {
     return;
   }
   if (outer_ < ThreadSlot::outside && another_is_inside(*slot_, &mark_)) {
-    slot_->crowded = true;
+    slot_->several_callers = true;
     slot_->mark = &mark_;
     set_depth(outer_ + 1);
     outer_ = 0;

@@ -250,7 +250,7 @@ class Call {
   // A persistent request that concerns these has been started, or some of its partitions are ready.
   void ring_again(int partner);
   PE_ALWAYS_INLINE void leave() {
-    if (moved() || slot_->crowded) [[unlikely]] {
+    if (moved() || slot_->several_callers) [[unlikely]] {
       leave_among_others();
       return;
     }

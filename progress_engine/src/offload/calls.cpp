@@ -74,7 +74,7 @@ void run_loan(Command& command) {
 
 int borrow(int (*call)(void*), void* closure) {
   if (on_communication_thread()) return call(closure);
-  if (!process().lends || process().communication_thread.stood_down()) return execute(call, closure);
+  if (!process().callers_take_turns || process().communication_thread.stood_down()) return execute(call, closure);
   Loan loan;
   loan.execute = run_loan;
   process().communication_thread.submit(loan);
@@ -93,7 +93,7 @@ int local(int (*call)(void*), void* closure) {
   if (on_communication_thread()) return call(closure);
   int code = MPI_SUCCESS;
   Process& here = process();
-  if (here.lends && here.communication_thread.take_turn([&] { code = call(closure); })) return code;
+  if (here.callers_take_turns && here.communication_thread.take_turn([&] { code = call(closure); })) return code;
   return borrow(call, closure);
 }
 

@@ -29,7 +29,7 @@ struct Process {
   CommunicationThread communication_thread;
   Table table;  // the communication thread's
   std::atomic<std::size_t> inline_bytes{Proxy::inline_room};
-  bool lends = false;  // the MPI permits that threads call in turn
+  bool callers_take_turns = false;  // the MPI permits that threads call in turn
   CollectiveCalls collectives = CollectiveCalls::nonblocking;
 };
 

@@ -88,8 +88,8 @@ int initialise_here(const Policy& policy, const Begin& begin) {
   Process& here = *the_process;
   const int code = begin_mpi(here, begin);
   if (code != MPI_SUCCESS) return code;
-  here.lends = host().status.level_provided >= MPI_THREAD_SERIALIZED;
-  if (here.lends && cpus_of_this_process() == 1) wait_policy().stand_in_for = &here.communication_thread;
+  here.callers_take_turns = host().status.level_provided >= MPI_THREAD_SERIALIZED;
+  if (here.callers_take_turns && cpus_of_this_process() == 1) wait_policy().stand_in_for = &here.communication_thread;
   here.table.learn_empty_status();
   known_types().learn();
   here.table.use_progress_function(
@@ -112,7 +112,7 @@ int drain_here() {
 }
 
 // Where nobody may take the communication thread's place it goes on: among user-level threads all might sleep.
-bool can_stand_down() { return the_process->lends && !ult_adapter(); }
+bool can_stand_down() { return the_process->callers_take_turns && !ult_adapter(); }
 
 LookForGpu gpu_in_use = nullptr;
 

@@ -51,7 +51,8 @@ int harvest(Process& here, Proxy& proxy, MPI_Request* request, MPI_Status* statu
 // and must not keep the core from the thread that works for it.
 void work_once(Process& here) {
   tested_in_vain();
-  if (here.lends) here.communication_thread.take_turn([&] { return here.table.pending() && here.table.advance(); });
+  if (here.callers_take_turns)
+    here.communication_thread.take_turn([&] { return here.table.pending() && here.table.advance(); });
   if (wait_policy().communication_cpu.load(std::memory_order_relaxed) == sched_getcpu()) sched_yield();
 }
 
