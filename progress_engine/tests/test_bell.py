@@ -38,6 +38,8 @@ def test_a_million_hostile_datagrams_and_a_hundred_thousand_over_a_bad_network(c
 
 
 FABRIC = ("events=none", "doorbell=udp")
+# Over UCX a receive from any source of MPICH 5.0.2's never completes if its message is there already, bare or not.
+OFI = (("MPIR_CVAR_CH4_NETMOD", "ofi"), ("FI_PROVIDER", "tcp"))
 RANK = {"openmpi": "OMPI_COMM_WORLD_RANK"}  # what the launcher calls it; else PMI_RANK
 EACH_MPI = pytest.mark.parametrize("name", ["mpich", "openmpi", "intel-mpi"])
 
@@ -54,6 +56,7 @@ class Job:
     per_node: int = 1
     without: int | None = None
     beside: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
 
     @property
     def mpi(self) -> Mpi:
@@ -81,7 +84,7 @@ class Job:
         program = compiled(self.mpi, source, folder)
         beside = [str(compiled(self.mpi, self.beside[0], folder)), *self.beside[1:]] if self.beside else []
         ranks = 2 * self.per_node
-        environment = os.environ | self.mpi.environment("tcp")
+        environment = os.environ | self.mpi.environment("tcp") | dict(self.environment)
         made = virtual.up(management=True)
         try:
             # Intel MPI's launcher, told what to pass on, keeps the job's name to itself.
@@ -200,7 +203,7 @@ def test_each_start_of_a_persistent_request_rings(tmp_path: Path) -> None:
 @pytest.mark.mpi
 @pytest.mark.alone
 def test_who_receives_from_any_source_is_rung(tmp_path: Path) -> None:
-    receiver, sender = Job().bells(tmp_path, "bell_partners.c", "anyone")
+    receiver, sender = Job(environment=OFI).bells(tmp_path, "bell_partners.c", "anyone")
     assert receiver["state"] == sender["state"] == "rings"
     assert receiver["keeps"]
     assert receiver["taken"] > 0
