@@ -90,7 +90,7 @@ def test_verbs_carry_a_session_and_it_says_emulated(mpi: str, running: lab.Lab) 
     assert json.loads((session / "session.json").read_text())["emulated"] is True
     assert {json.loads(path.read_text())["host"] for path in (session / "nodes").iterdir()} == set(NODES)
     moved = 0
-    engines = defaultdict(list)
+    engines: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for path in (session / "records").iterdir():
         record = records.read(path)
         assert record.header and record.end
