@@ -129,11 +129,12 @@ def test_a_large_message_wakes_the_engine_on_the_other_node(tmp_path: Path, name
         assert bell["taken"] > 0
 
 
+# Who begins after all hosts were asked for him is found a second later: three seconds are enough.
 @pytest.mark.mpi
 @pytest.mark.alone
 @EACH_MPI
 def test_of_two_ranks_a_node_one_keeps_the_port_for_both(tmp_path: Path, name: str) -> None:
-    reports = Job(name, per_node=2).run(tmp_path, "bell.c")
+    reports = Job(name, per_node=2).run(tmp_path, "bell.c", "150")
     bells = [report["doorbell"]["bell"] for report in reports]
     for node in (bells[:2], bells[2:]):
         assert [bell["state"] for bell in node] == ["rings", "rings"]
@@ -141,7 +142,7 @@ def test_of_two_ranks_a_node_one_keeps_the_port_for_both(tmp_path: Path, name: s
         assert sum(bell["keeps"] for bell in node) >= 1
         assert sum(bell["taken"] for bell in node) > 0
     for report in reports:
-        assert report["wake_sources"]["neighbours"] > 0
+        assert report["doorbell"]["answers"] > 0, "a ring may find it awake"
 
 
 # It is asked for on each host, and answers nowhere. Who has the engine goes by the timer.

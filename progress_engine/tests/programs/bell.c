@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank and the one half of them further exchange large messages beside computation, many times, and look at what
-// arrived. With ranks laid out in blocks on two nodes that is one on the other node.
+// Each rank and the one half of them further exchange large messages beside computation, 40 times or as often as the
+// argument says, and look at what arrived. With ranks laid out in blocks on two nodes that is one on the other node.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { size = 1 << 20, exchanges = 40 };
+enum { size = 1 << 20 };
 
 static double compute(double seconds) {
   double sum = 0;
@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int exchanges = argc > 1 ? atoi(argv[1]) : 40;
   const int partner = (rank + ranks / 2) % ranks;
   unsigned char* to = malloc(size);
   unsigned char* from = malloc(size);
