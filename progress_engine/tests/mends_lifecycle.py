@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mends of how MPI begins and ends, of threads in between, and of what is said at the end; more in mends_program.py."""
+"""Mends of how MPI begins and ends, and of what is said at the end; more of them in mends_program.py."""
 
 from __future__ import annotations
 
@@ -45,17 +45,6 @@ LIVES = (
         "an engine of another ABI is refused",
         (Edit(LIFECYCLE, "  if (policy && !foreign.empty()) {", "  if (policy && foreign.size() == 1) {"),),
         "test_lifecycle.py -k name_says_nothing",
-    ),
-    Mend(
-        "user-level threads: a call that ends on another kernel thread",
-        (
-            Edit(
-                "src/mpi/call.hpp",
-                "bool moved() const { return kernel_thread() != thread_; }",
-                "bool moved() const { return thread_ == 0; }",
-            ),
-        ),
-        "test_moving.py -k 'often and mpich'",
     ),
     Mend(
         "the program's crash handler in a call that was handed over",
