@@ -199,6 +199,7 @@ int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* pr
   const int code = initialise_world(below, argc, argv, asked, provided, plain);
   if (code != MPI_SUCCESS) return code;
   ++users();
+  if (status().report || !status().report_file.empty()) register_ends();  // also where the engine does nothing
   if (offload_in_use.load()) return code;
   status().level_provided = *provided;
   if (status().level_raised && !broken("level-as-asked")) *provided = std::min(*provided, asked);

@@ -16,7 +16,9 @@
 #include "fabrics/own_progress.hpp"
 #include "fabrics/watched.hpp"
 #include "mpi/job.hpp"
+#include "mpi/lifecycle.hpp"
 #include "mpi/program_key.hpp"
+#include "mpi/report.hpp"
 #include "policy/sources.hpp"
 #include "telemetry/transport.hpp"
 #include "wait/event_source.hpp"
@@ -60,6 +62,8 @@ pthread_key_t slot_key() {
 
 // ---- the end of the process
 
+pid_t registered_in = 0;  // not a child that was forked
+
 // The program called exit without MPI_Finalize, or an MPI's error handler did: our threads must not poll while
 // libraries are torn down. MPI_Finalize may still come, by what the program registered before MPI_Init: so what the
 // MPI holds of ours stays until then, and so does the communication thread.
@@ -67,6 +71,9 @@ void at_exit() {
   if (broken("exit")) return;
   if (const OffloadLibrary* offload = loaded_offload()) offload->pause(exit_timeout);
   deactivate(exit_timeout);
+  if (users() == 0 || getpid() != registered_in) return;
+  write_report();
+  status().report = false;  // MPI_Finalize, if it comes, writes the file anew; one line is enough
 }
 
 // Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.
@@ -264,6 +271,7 @@ void deactivate(Nanoseconds limit) {
 
 void register_ends() {
   static const bool once = [] {
+    registered_in = getpid();
     std::atexit(at_exit);
     pthread_atfork(nullptr, nullptr, after_fork_in_child);
     return true;
