@@ -5,7 +5,9 @@ import sys
 
 try:
     from harness.cli import main
+
+    status = main(sys.argv[1:])
 except KeyboardInterrupt:  # it takes a second to load
     sys.exit("bench: interrupted")
 
-sys.exit(main(sys.argv[1:]))
+sys.exit(status)

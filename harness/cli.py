@@ -123,6 +123,8 @@ def main(arguments: list[str]) -> int:
         return _complain(error, 2)
     except (Failure, of_analysis.Failure, OSError) as error:
         return _complain(error, 1)
+    except KeyboardInterrupt:  # while the commands are read; Typer has an answer of its own once one runs
+        return _complain("interrupted", 1)
     return 0
 
 

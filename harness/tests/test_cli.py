@@ -152,6 +152,17 @@ def test_ctrl_c_while_it_is_loaded_is_told_in_a_sentence(module: str, command: l
     assert (done.returncode, done.stderr) == (1, "bench: interrupted\n")
 
 
+def test_ctrl_c_while_the_commands_are_read(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("typer.main.get_command", interrupted)
+    assert main(["list"]) == 1
+    assert capsys.readouterr().err == "bench: interrupted\n"
+
+
 WORDS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 OPTIONS = st.sampled_from(
     ["--mpi", "--variant", "--system", "--scale", "--set", "--seed", "--nodes", "--resume", "--", "-x"]
