@@ -68,7 +68,7 @@ def told(folder: Path, results: Path, both: list[Running]) -> list[dict[str, Any
     verdicts = [json.loads((one / "gate" / "gate.json").read_text()) for one in sessions]
     assert len(sessions) == 2 and all(found["rounds"] >= 5 for found in verdicts), verdicts
     for path, found in zip(sessions, verdicts, strict=True):
-        (mine,) = [one for one in both if f"session: {path}" in one.said]
+        (mine,) = [one for one in both if f"session: {path}\n" in one.said]  # another may begin with its name
         assert f"{found['verdict']}: {found['sentence']}" in mine.said
     kept = {entry.session: entry.verdict for entry in store.read(folder)}
     assert kept == {path.name: found["verdict"] for path, found in zip(sessions, verdicts, strict=True)}
