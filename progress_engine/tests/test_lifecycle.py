@@ -173,16 +173,16 @@ def test_mpi_may_end_at_exit(mpi: Mpi, preset: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 @pytest.mark.parametrize("preset", ["off", "adaptive", "offload"])
 def test_a_program_that_never_ends_mpi_gets_its_report(mpi: Mpi, preset: str, tmp_path: Path) -> None:
-    """At its exit, once, and none of a child that it forked."""
+    """At its exit, once, and none of a child that it forked. One rank: of several MPICH's launcher kills those that are
+    left when the first has gone so."""
     program = Launcher(mpi, compiled(mpi, "unended.c", tmp_path))
     settings = (f"report_file={tmp_path}/report.%r.%p", "report=1")
-    result = program.run("forks", variant=preset, settings=settings, limit=20)
-    assert sorted(lines(result.stdout)) == ["rank 0: received 1", "rank 1: received 0"]
-    assert result.stderr.count("progress engine: rank") == 2
-    files = sorted(tmp_path.glob("report.*"))
-    assert [file.name.split(".")[1] for file in files] == ["0", "1"]
-    found = [json.loads(file.read_text()) for file in files]
-    assert {(report["preset"], report["active"]) for report in found} == {(preset, preset != "off")}
+    result = program.run("forks", variant=preset, settings=settings, limit=20, tasks=1)
+    assert lines(result.stdout) == ["rank 0: received 0"]
+    assert result.stderr.count("progress engine: rank") == 1
+    (file,) = tmp_path.glob("report.*")
+    report = json.loads(file.read_text())
+    assert (report["preset"], report["active"]) == (preset, preset != "off")
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two ranks exchange a message and end without MPI_Finalize, as osu_latency_mt does; with "forks" after a child of each
+/* Ranks pass a message around and end without MPI_Finalize, as osu_latency_mt does; with "forks" after a child of each
  * has ended so. */
 #include <mpi.h>
 #include <stdio.h>
@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 int main(int argc, char** argv) {
-  int rank = 0, received = -1;
+  int rank = 0, size = 0, received = -1;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 0, &received, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 0, &received, 1, MPI_INT, (rank + size - 1) % size, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   printf("rank %d: received %d\n", rank, received);
   fflush(stdout);
   if (argc > 1) {
