@@ -82,15 +82,15 @@ class StandIn {
 // moves what is pending.
 class CallBeside {
  public:
-  CallBeside() { number_.fetch_add(1, std::memory_order_relaxed); }
-  ~CallBeside() { number_.fetch_sub(1, std::memory_order_relaxed); }
+  CallBeside() { number.fetch_add(1, std::memory_order_relaxed); }
+  ~CallBeside() { number.fetch_sub(1, std::memory_order_relaxed); }
   CallBeside(const CallBeside&) = delete;
   CallBeside& operator=(const CallBeside&) = delete;
-  static bool any() { return number_.load(std::memory_order_relaxed) > 0; }
+  static bool any() { return number.load(std::memory_order_relaxed) > 0; }
 
  private:
   const StandIn here_;
-  static inline std::atomic<int> number_{0};
+  static inline std::atomic<int> number{0};
 };
 
 class CommunicationThread {
