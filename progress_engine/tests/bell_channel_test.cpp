@@ -10,6 +10,7 @@
 
 #include "bell_job.hpp"
 #include "core/engine.hpp"
+#include "handshakes.hpp"
 
 namespace progress_engine {
 namespace {
@@ -175,28 +176,12 @@ TEST_F(Channel, LosesNobodyForEver) {
   }
 }
 
-// A message over a fabric takes three polls, each some time after the one before; what is rung for it is lost, every
-// ring.
-class Steps : public ProgressFunction {
- public:
-  explicit Steps(std::atomic<int>& missing) : missing_(missing) {}
-  void poll() override {
-    if (missing_ == 0 || now() - last_ < microseconds(200)) return;
-    last_ = now();
-    --missing_;
-  }
-
- private:
-  std::atomic<int>& missing_;
-  Nanoseconds last_ = 0;
-};
-
 TEST_F(Channel, TheTimerFindsWhatEveryRingWasLostFor) {
   auto doorbell = std::make_unique<Doorbell>("channel test " + std::to_string(getpid()), 0, 2);
   doorbell->add_bell(plan(0, 1, {node(1), node(102)}));  // where nobody listens
   std::atomic<int> missing{0};
   Engine engine(make_policy(resolve_values("adaptive", {{"events", "none"}, {"rest_us", "0"}})),
-                std::make_unique<Steps>(missing), nullptr, std::move(doorbell));
+                std::make_unique<Handshakes>(missing), nullptr, std::move(doorbell));
   ThreadSlot& slot = engine.activity().acquire();
   engine.start();
   for (int i = 0; i < 20; ++i) {

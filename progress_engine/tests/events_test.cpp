@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "handshakes.hpp"
 #include "no_traffic.hpp"
 
 namespace progress_engine {
@@ -94,22 +95,6 @@ TEST(Events, LeaveAProgramAloneThatWaitsAtOnce) {
   EXPECT_TRUE(alone);
   EXPECT_TRUE(program.engine.stop(seconds(10)));
 }
-
-// A message over a fabric that moves data by itself: each of its steps is ready some time after the one before, and is
-// taken by a poll that takes no longer than one that finds nothing.
-class Handshakes : public ProgressFunction {
- public:
-  explicit Handshakes(std::atomic<int>& missing) : missing_(missing) {}
-  void poll() override {
-    if (missing_ == 0 || now() - last_ < microseconds(200)) return;
-    last_ = now();
-    --missing_;
-  }
-
- private:
-  std::atomic<int>& missing_;
-  Nanoseconds last_ = 0;
-};
 
 struct OnAFabric {
   static constexpr int steps = 3;
