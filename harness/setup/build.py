@@ -15,14 +15,14 @@ from harness.setup import mpi as mpi_setup
 from harness.setup import packages
 
 
-def environment(mpi: Mpi | None) -> dict[str, str]:
-    """What a build has beside the environment of the call."""
+def environment(mpi: Mpi | None, root: Path = ROOT) -> dict[str, str]:
+    """What a build of the sources in `root` has beside the environment of the call."""
     # cmake and ninja come with .venv: a distribution's may be too old for the presets
     path = os.pathsep.join([str(VENV / "bin"), os.environ.get("PATH", os.defpath)])
     # relative paths are the same for each MPI: what includes no mpi.h, generated headers or not, is compiled once
     cache = {
         "CCACHE_DIR": str(BUILD_DIR / "ccache"),
-        "CCACHE_BASEDIR": str(ROOT),
+        "CCACHE_BASEDIR": str(root),
         "CCACHE_SLOPPINESS": "pch_defines,time_macros",  # without them it caches nothing that has precompiled headers
     }
     return (mpi.environment() if mpi else {}) | {"PATH": path} | cache

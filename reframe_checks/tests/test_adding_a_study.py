@@ -14,6 +14,7 @@ from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, VENV
 from harness.setup import mpi as mpi_setup
 from harness.setup import packages
+from harness.setup.build import environment as build_environment
 from reframe_checks import catalogue
 from reframe_checks.tests import trees
 
@@ -106,7 +107,7 @@ def test_it_is_built_and_measured(followed: tuple[Path, dict[str, int]]) -> None
     (tree / ".mpi").symlink_to(mpi.prefix.parent)
     tools, build = VENV / "bin", tree / "build" / "mpich"
     environment = mpi.shell_environment() | {"PYTHONPATH": str(tree), "LOGNAME": "tester", "HOME": str(tree)}
-    environment["PATH"] = f"{tools}:{environment['PATH']}"
+    environment |= build_environment(None, tree) | {"PATH": f"{tools}:{environment['PATH']}"}  # ccache has most of it
     targets = ("message_rate", "progress-run", "progress_engine")
     for command in (
         ["cmake", "--preset", "mpich"],
