@@ -26,6 +26,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -156,9 +157,10 @@ def _copy(mpi: str, folder: Path) -> str:
 
 
 def table(done: Sequence[dict[str, Any]], kinds: Sequence[Kind] = KINDS) -> str:
-    """Of each kind how many gates said what, how many rounds they took, and the command; then every gate."""
-    facts = done[-1] if done else {}
-    lines = ["# Real gates", "", f"{facts.get('machine', '')}, commit {facts.get('commit', '')}.", ""]
+    """Where they ran; of each kind how many said what, how many rounds they took, and the command; then every gate."""
+    places = Counter((one["machine"], one["commit"]) for one in done)
+    lines = ["# Real gates", ""]
+    lines += [f"- {count} on {machine}, commit {commit}." for (machine, commit), count in places.items()] + [""]
     lines += ["| arms | gates | right | verdicts | rounds (median) | command |", "|---|---|---|---|---|---|"]
     for kind in kinds:
         mine = [one for one in done if one["kind"] == kind.name]

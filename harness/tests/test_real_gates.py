@@ -34,10 +34,11 @@ def test_kinds_come_in_turn_and_what_is_done_is_left_out() -> None:
 
 
 def test_the_table_counts_what_is_right() -> None:
-    text = real_gates.table([done("same", "undecided"), done("slower", "commit"), done("slower", "same")], KINDS)
+    elsewhere = done("slower", "same") | {"machine": "another"}
+    text = real_gates.table([done("same", "undecided"), done("slower", "commit"), elsewhere], KINDS)
     assert "| same | 1 | 1 | 1 undecided | 20 |" in text
     assert "| slower | 2 | 1 | 1 commit, 1 same | 20 |" in text
-    assert "a machine, commit 12ab." in text
+    assert "- 2 on a machine, commit 12ab.\n- 1 on another, commit 12ab.\n" in text
 
 
 def test_a_second_call_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,6 +124,11 @@ PROGRAM = (
         "test_moving.py -k beside",
     ),
     Mend(
+        "user-level threads: a call that ends on another kernel thread",
+        (Edit("src/mpi/call.hpp", "return kernel_thread() != thread_;", "return thread_ == 0;"),),
+        "test_moving.py -k often",
+    ),
+    Mend(
         "MPI_Pcontrol is the profilers' unless asked for",
         (Edit(LIFECYCLE, "runtime && runtime->engine->policy().pcontrol", "runtime"),),
         "test_tracker.py -k pcontrol",
