@@ -100,7 +100,7 @@ def pages() -> dict[str, str]:
             table(("preset", "what it is", "it stands for", "sets"), chosen),
             "## Settings",
             "As a variable: `PROGRESS_ENGINE_BURST=5`; in a file, of `PROGRESS_ENGINE_CONFIG` or `progress-run "
-            "--config`: `burst = 5`. Variables win over the file, `--set` and a variant's settings over both.",
+            "--config`: `burst = 5`. Variables win over the file, `--set` and what stands behind a variant's name over both.",
             table(("setting", "values", "default", "meaning"), rows),
         )
     }

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <set>
@@ -278,6 +279,16 @@ TEST(Doorbell, RemembersWhichRankARankIsUntilACommunicatorIsGone) {
   EXPECT_EQ(ranks.find(key), -1) << "a process of another world";
   ranks.forget();
   EXPECT_EQ(ranks.find(ranks.key_of(0x44000000, 3)), RankCache::unknown) << "the handle may come again";
+}
+
+// Files belong to the effective user: a program of root's may have become another one before MPI_Init.
+TEST(DoorbellDeathTest, IsTheEffectiveUsers) {
+  const auto publish = [] {
+    if (getuid() == 0 && seteuid(65534) != 0) std::_Exit(0);
+    const PublishedLine line(program("effective"), 0);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(publish(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Doorbell, WhatOthersPublishIsNotTrusted) {

@@ -3,12 +3,15 @@
 
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 
 #include "counting_driver.hpp"
 #include "eventually.hpp"
+#include "platform/scheduling.hpp"
 
 namespace progress_engine {
 namespace {
@@ -205,6 +208,22 @@ TEST(Engine, ExplicitPollsInCallsAndHasNoThreads) {
   engine->after_call(slot);
   EXPECT_EQ(polls, 1);
   EXPECT_TRUE(engine->stop(seconds(1)));
+}
+
+// What is started inherits the class: without a pause it would leave its CPU to nobody.
+TEST(Engine, RefusesToPollWithoutAPauseInARealTimeClass) {
+  std::thread([] {
+    const sched_param lowest{.sched_priority = 1};
+    if (sched_setscheduler(0, SCHED_FIFO, &lowest) != 0) GTEST_SKIP() << "no right to a real-time class";
+    std::atomic<int> polls{0};
+    for (const char* preset : {"idle", "thread"})
+      EXPECT_THROW(make_engine(preset, polls)->start(), std::runtime_error) << preset;
+    schedule_this_thread({.idle_class = true});
+    EXPECT_EQ(sched_getscheduler(0), SCHED_FIFO) << "below the program it might hold a lock and never run";
+    auto engine = make_engine("adaptive", polls);
+    engine->start();
+    EXPECT_TRUE(engine->stop(seconds(10)));
+  }).join();
 }
 
 TEST(Engine, AThousandStartsAndStopsLeaveNothingBehind) {

@@ -6,11 +6,19 @@
 #include <netinet/in.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
 #include <thread>
 #include <vector>
+
+#include "refused_call.hpp"
 
 namespace progress_engine {
 namespace {
@@ -52,6 +60,33 @@ TEST_F(Watching, AnInterruptEndsItAndIsNoEvent) {
   EXPECT_FALSE(events_.wait(seconds(20)));
   EXPECT_LT(now() - before, seconds(10));
   EXPECT_EQ(handled_, 0);
+}
+
+// Of a filter that answers EPERM to what it does not know, as containers have them.
+TEST(EventSourceDeathTest, SleepsWhereAFilterRefusesThePreciseWait) {
+  EXPECT_EXIT(std::_Exit(refuse_call(SYS_epoll_pwait2, EPERM) && has_precise_epoll() ? 1 : 0),
+              testing::ExitedWithCode(0), "");
+}
+
+// As daemons close what they have inherited. Their next file has a number that was ours.
+TEST(EventSource, GoesByTimeWhereTheProgramHasClosedItsDescriptors) {
+  const int first = dup(STDIN_FILENO);  // the numbers from here are free
+  close(first);
+  std::optional<EpollEvents> events(std::in_place, Sockets::none);
+  ASSERT_EQ(close(first) + close(first + 1), 0);
+  const Nanoseconds before = now();
+  EXPECT_FALSE(events->wait(microseconds(1000)));
+  EXPECT_GE(now() - before, microseconds(900)) << "it does not spin";
+  std::FILE* file = std::tmpfile();
+  std::FILE* other = std::tmpfile();
+  events->interrupt();
+  events.reset();
+  for (std::FILE* one : {file, other}) {
+    struct stat status{};
+    EXPECT_EQ(fstat(fileno(one), &status), 0) << "it was not closed";
+    EXPECT_EQ(status.st_size, 0) << "nothing was written into it";
+    std::fclose(one);
+  }
 }
 
 // Two ends of a TCP connection within this process.

@@ -268,7 +268,7 @@ TEST(Events, FollowTheRoundsOfACollectiveOperation) {
 }
 
 // Every process of the network namespace can send to the doorbell's name.
-TEST(Events, AFloodOfUnmarkedDatagramsDatagramsCostsABoundedNumberOfWakes) {
+TEST(Events, AFloodOfUnmarkedDatagramsCostsABoundedNumberOfWakes) {
   const std::string name = "flood " + std::to_string(getpid());
   auto doorbell = std::make_unique<Doorbell>(name, 0, 2);
   const std::string address = doorbell->published().name();

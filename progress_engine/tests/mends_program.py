@@ -27,7 +27,7 @@ PROGRAM = (
     ),
     Mend(
         "a GPU's library that is there at the start",
-        (Edit(RUNTIME, "  driver->gpus = ask_for_gpus(policy);\n"),),
+        (Edit(RUNTIME, "  progress->gpus = ask_for_gpus(policy);\n"),),
         "test_gpu.py -k takes_a_gpus_memory",
     ),
     Mend(
@@ -130,7 +130,7 @@ PROGRAM = (
     ),
     Mend(
         "MPI_Pcontrol is the profilers' unless asked for",
-        (Edit(LIFECYCLE, "runtime && runtime->engine->policy().pcontrol", "runtime"),),
+        (Edit(LIFECYCLE, "!runtime || !runtime->engine->policy().pcontrol", "!runtime"),),
         "test_tracker.py -k pcontrol",
     ),
     Mend(
@@ -158,9 +158,9 @@ PROGRAM = (
         (
             Edit(
                 REQUESTS,
-                "if (proxy && *flag) give(at(status, 0), proxy->status);\n"
+                "  if (proxy && *flag) return show(*proxy, at(status, 0));\n"
                 "  if (!proxy) give_empty(here, at(status, 0));",
-                "if (proxy && *flag) give(at(status, 0), proxy->status);",
+                "  if (proxy && *flag) return show(*proxy, at(status, 0));",
             ),
         ),
         "test_offload.py -k statuses",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from .mends_lifecycle import LIVES
 from .mends_offload import OFFLOAD
 from .mends_program import PROGRAM
+from .mends_surroundings import SURROUNDINGS
 from .mends_waking import WAKING
 
-MENDS = (*PROGRAM, *LIVES, *OFFLOAD, *WAKING)
+MENDS = (*PROGRAM, *LIVES, *OFFLOAD, *WAKING, *SURROUNDINGS)

@@ -3,14 +3,20 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <latch>
 #include <thread>
+
+#include "refused_call.hpp"
 
 namespace progress_engine {
 namespace {
@@ -25,6 +31,16 @@ TEST(CpuList, IsReadAsTheKernelWritesIt) {
 TEST(CpuList, WhatIsNoListIsEmpty) {
   for (const char* text : {"", "a", "1-", "-1", "3-1", "1,,2", "1;2", "99999"})
     EXPECT_TRUE(parse_cpu_list(text).empty());
+}
+
+// A kernel for more than 1024 CPUs refuses a shorter mask than its own.
+TEST(AllowedCpusDeathTest, AreKnownHoweverManyTheMachineMayHave) {
+  const Cpus own = allowed_cpus(0);
+  EXPECT_EQ(number_of_cpus(), static_cast<int>(own.size()));
+  EXPECT_EXIT(std::_Exit(refuse_call(SYS_sched_getaffinity, EINVAL, sizeof(cpu_set_t)) && allowed_cpus(0) != own),
+              testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(std::_Exit(refuse_call(SYS_sched_getaffinity, EPERM) && number_of_cpus() < 1), testing::ExitedWithCode(0),
+              "");
 }
 
 TEST(SpareCpus, AreWhatTheProcessDoesNotNeedItself) {

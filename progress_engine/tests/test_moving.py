@@ -20,21 +20,36 @@ SAYS = {
 }
 
 
+def moved(mpi: Mpi, how: str, folder: Path, preset: str) -> tuple[str, str]:
+    """What the program says on its two streams, over an MPI that suspends user-level threads."""
+    program = Launcher(mpi, compiled(mpi, "moving.c", folder, "-lpthread", "-ldl", "-rdynamic"))
+    suspending = folder / "suspending.so"
+    compiled(mpi, "moving.c", folder, "-DSTAND_IN", "-shared", "-fPIC", "-ldl", "-o", str(suspending))
+    settings = (
+        f"PROGRESS_ENGINE={preset}",
+        "PROGRESS_ENGINE_REST_US=0",
+        "PROGRESS_ENGINE_EAGER_BYTES=0",
+        f"PROGRESS_ENGINE_REPORT_FILE={folder}/report.%r",
+        f"LD_PRELOAD={program.engine}:{suspending}",
+    )
+    result = program.run(how, prefix=("env", *settings), tasks=1)
+    return "".join(lines(result.stdout)), result.stderr
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+@pytest.mark.parametrize("preset", ["adaptive", "idle"])
+def test_who_waits_lets_others_run_on_its_kernel_thread(mpi: Mpi, preset: str, tmp_path: Path) -> None:
+    """`idle` waits for the MPI: not where the thread that would sleep carries other user-level threads."""
+    said, complained = moved(mpi, "waiting", tmp_path, preset)
+    assert said == "rank 0: received 42", complained
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 @pytest.mark.parametrize("how", SAYS)
 def test_who_is_inside_is_known_whichever_kernel_thread_goes_on(mpi: Mpi, how: str, tmp_path: Path) -> None:
-    program = Launcher(mpi, compiled(mpi, "moving.c", tmp_path, "-lpthread", "-ldl", "-rdynamic"))
-    suspending = tmp_path / "suspending.so"
-    compiled(mpi, "moving.c", tmp_path, "-DSTAND_IN", "-shared", "-fPIC", "-ldl", "-o", str(suspending))
-    settings = (
-        "PROGRESS_ENGINE=adaptive",
-        "PROGRESS_ENGINE_REST_US=0",
-        "PROGRESS_ENGINE_EAGER_BYTES=0",
-        f"LD_PRELOAD={program.engine}:{suspending}",
-    )
-    result = program.run(how, prefix=("env", *settings, f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/report.%r"), tasks=1)
-    (said,) = lines(result.stdout)
-    assert re.fullmatch(SAYS[how], said), result.stderr
+    said, complained = moved(mpi, how, tmp_path, "adaptive")
+    assert re.fullmatch(SAYS[how], said), complained
     (report,) = reports(tmp_path, 1)
     assert (f"{report['tracked']} operations", report["pending"]) == (said.rpartition(", ")[2], 0)

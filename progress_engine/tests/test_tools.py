@@ -57,6 +57,20 @@ def test_settings_reach_the_program() -> None:
     )
 
 
+def test_relative_names_of_files_are_those_of_the_folder_where_it_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "settings.conf").write_text("timer_us = 70\n")
+    monkeypatch.chdir(tmp_path)
+    files = ["--config", "settings.conf", "--report-file", "out/report.%r", "--set", "bell_key=key"]
+    said = run("progress-run", "--variant", "timer", *files, "--", "sh", "-c", "cd /; env").stdout.splitlines()
+    assert {
+        f"PROGRESS_ENGINE_CONFIG={tmp_path}/settings.conf",
+        f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/out/report.%r",
+        f"PROGRESS_ENGINE_BELL_KEY={tmp_path}/key",
+    } <= set(said)
+
+
 def test_settings_from_a_file_reach_the_program_and_progress_info(tmp_path: Path) -> None:
     file = tmp_path / "settings"
     file.write_text("variant = timer\ntimer_us = 70  # short\n")

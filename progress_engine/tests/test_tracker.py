@@ -114,3 +114,11 @@ def test_pcontrol_switches_it_off_where_the_user_wants_that(program: Program, tm
         if any(report["productive_polls"] > 0 for report in reports(tmp_path)):  # rank 1 waits at once
             return
     pytest.fail("it moved nothing although nobody may switch it off")
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_window_that_it_did_not_see_made_is_none_of_its_users(program: Program, tmp_path: Path) -> None:
+    settings = (f"report_file={tmp_path}/report.%r",)
+    ended = program("unseen_window.c").run(variant="adaptive", settings=settings, tasks=1)
+    assert lines(ended.stdout) == ["rank 0: freed"], ended.stderr
+    assert reports(tmp_path, 1)[0]["progress_users"] == 0

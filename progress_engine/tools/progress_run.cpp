@@ -48,6 +48,9 @@ Source command_line(const Options& options) {
   if (options.report) overrides["report"] = "1";
   if (options.strict) overrides["strict"] = "1";
   if (!options.report_file.empty()) overrides["report_file"] = options.report_file;
+  for (const char* file : {"report_file", "bell_key"})  // the program may go to another folder before it is opened
+    if (const auto named = overrides.find(file); named != overrides.end() && !named->second.empty())
+      named->second = std::filesystem::absolute(named->second);
   return source;
 }
 
@@ -71,7 +74,8 @@ void export_settings(const std::string& variant, const Values& overrides) {
 }
 
 Resolved settings_of(const Options& options, const Source& last) {
-  if (!options.configuration.empty()) setenv("PROGRESS_ENGINE_CONFIG", options.configuration.c_str(), 1);
+  if (!options.configuration.empty())
+    setenv("PROGRESS_ENGINE_CONFIG", std::filesystem::absolute(options.configuration).c_str(), 1);
   auto sources = sources_of_process(environ);
   sources.push_back(last);
   return resolve(sources);
@@ -143,7 +147,8 @@ int main(int argc, char** argv) {
   app.add_option("--variant", options.variant, "preset: " + preset_names() + " (adaptive unless set elsewhere)");
   app.add_option("--set", options.set, "KEY=VALUE, a setting that differs from the preset (repeatable)")
       ->allow_extra_args(false);
-  app.add_option("--config", options.configuration, "file of settings, one KEY = VALUE a line (its format: README.md)");
+  app.add_option("--config", options.configuration,
+                 "file of settings, one KEY = VALUE a line (its format: docs/reference/variants.md)");
   app.add_flag("--report", options.report, "one line a rank on stderr at MPI_Finalize");
   app.add_option("--report-file", options.report_file, "JSON report; %r = rank, %p = process, %h = host");
   app.add_flag("--strict", options.strict, "refuse a program that the engine cannot help");

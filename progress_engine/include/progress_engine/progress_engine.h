@@ -37,8 +37,8 @@ extern "C" {
  *     none: state, keeps, sent, bounded, taken, refused), remote_rings (by MPI_Put)},
  *   managed_sleeps (how often a blocking call slept until the engine had completed it),
  *   offload (null but under the preset `offload`) {commands (calls handed over), passes (over what is pending), naps,
- *   rings (wake-ups by a caller), queue_full, stand_ins, turns, collectives ("blocking" or "nonblocking"), traffic
- *   (naps that a socket ended), pending_while_computing_s, lifetime_s,
+ *   rings (wake-ups by a caller), queue_full, stand_ins, turns, collectives ("blocking", "nonblocking" or "by
+ *   caller"), traffic (naps that a socket ended), pending_while_computing_s, lifetime_s,
  *   requests_at_once (most that there ever were), suspensions (of user-level threads), ult_adapter (its name, or
  * null)}. The text is the engine's, and valid until the calling thread's next call. Any thread, any time. */
 const char* pe_report_json(void);
@@ -52,8 +52,9 @@ void pe_resume(void);
  *
  * One thread makes every MPI call; the program's threads hand theirs over and wait for the result, by themselves. So
  * a program may call from all threads (MPI_THREAD_MULTIPLE) over an MPI at MPI_THREAD_SERIALIZED or _FUNNELED. A
- * blocking call becomes its nonblocking form, and nobody waits behind it; a collective one only if the program asked
- * for MPI_THREAD_MULTIPLE (or by the setting collectives), since all ranks must do it alike. The exceptions are those
+ * blocking call becomes its nonblocking form, and nobody waits behind it. A collective one stays as it is, since all
+ * ranks must make it alike (or by the setting collectives); where the program asked for MPI_THREAD_MULTIPLE its caller
+ * makes it by itself, if the MPI provides that level. The exceptions are those
  * that have none (docs/explanation/offload.md lists them): making communicators (all but MPI_Comm_dup),
  * MPI_Comm_accept, _connect, _spawn, and what makes, frees or synchronises windows and files. While one of them waits
  * for another process, so do all calls of this one: that process must not need another call of ours before it answers.

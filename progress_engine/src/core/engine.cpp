@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -30,10 +31,10 @@ void place(const Policy& policy, const Cpus& own, std::size_t computing_threads)
 
 }  // namespace
 
-Engine::Engine(Policy policy, std::unique_ptr<ProgressFunction> driver, std::unique_ptr<EventSource> events,
+Engine::Engine(Policy policy, std::unique_ptr<ProgressFunction> progress, std::unique_ptr<EventSource> events,
                std::unique_ptr<Doorbell> doorbell)
     : policy_(std::move(policy)),
-      progress_function_(std::move(driver)),
+      progress_function_(std::move(progress)),
       events_(std::move(events)),
       doorbell_(std::move(doorbell)),
       computing_threads_(openmp_threads(std::getenv("OMP_NUM_THREADS"), std::getenv("OMP_PLACES"))) {
@@ -56,6 +57,7 @@ void Engine::add_worker(const char* role, Worker::Loop loop, bool idle_class) {
 }
 
 void Engine::start() {
+  refuse_beside_real_time();
   prepare_fences();
   more_after_calls_ = policy_.points.on_calls || policy_.trial_ms > 0 || light_fence_is_full;
   if (policy_.trigger != Trigger::always) wake_limit_ = eager_bytes_in_all(policy_);
@@ -69,6 +71,16 @@ void Engine::start() {
       throw;
     }
   }
+}
+
+// Who polls without a pause in a real-time class, which it inherits, leaves its CPU to nobody else.
+void Engine::refuse_beside_real_time() const {
+  const bool busy = policy_.wait == Wait::spin || policy_.wait == Wait::pause || policy_.wait == Wait::yield;
+  const bool without_pause = policy_.points.idle || (policy_.points.dedicated && busy);
+  if (without_pause && in_real_time_class())
+    throw std::runtime_error(
+        "the program runs in a real-time class (SCHED_FIFO or SCHED_RR), in which threads that poll without a pause "
+        "would keep everything else from their CPUs; adaptive and timer sleep between polls");
 }
 
 // A thread of the idle class that cannot be lifted keeps the MPI's locks for seconds beside a busy program. The nicest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine: threads that poll a driver as the policy says. It knows neither MPI nor sockets.
+// The engine: threads that call a progress function as the policy says. It knows neither MPI nor sockets.
 #pragma once
 
 #include <pthread.h>
@@ -70,7 +70,7 @@ struct Worker {
 class Engine {
  public:
   // `events` may be null: then points=events goes by time and the doorbell. So may the doorbell.
-  Engine(Policy policy, std::unique_ptr<ProgressFunction> driver, std::unique_ptr<EventSource> events,
+  Engine(Policy policy, std::unique_ptr<ProgressFunction> progress, std::unique_ptr<EventSource> events,
          std::unique_ptr<Doorbell> doorbell = nullptr);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -79,10 +79,10 @@ class Engine {
   // Starts the threads of the policy. Throws std::system_error; then none is left running.
   void start();
   // Ends and joins the threads. False if one did not end within `limit` (it sits in a poll that another thread blocks):
-  // then it is left behind, and neither the engine nor its driver may be destroyed.
+  // then it is left behind, and neither the engine nor its progress function may be destroyed.
   bool stop(Nanoseconds limit);
 
-  // Destroys the driver, for those that must go before MPI_Finalize; only after stop() returned true.
+  // Destroys the progress function, for those that must go before MPI_Finalize; only after stop() returned true.
   void release_progress_function() { progress_function_.reset(); }
 
   // By the program. Any thread.
@@ -149,6 +149,7 @@ class Engine {
 
  private:
   void add_worker(const char* role, Worker::Loop loop, bool idle_class = false);
+  void refuse_beside_real_time() const;
   void avoid_priority_inversion();
   static void launch(Worker& worker);
   static void* enter(void* argument);
@@ -173,7 +174,7 @@ class Engine {
   const std::size_t computing_threads_;
   Activity activity_;
   Parking parking_;
-  alignas(128) std::atomic<Worker*> poller_{nullptr};  // who uses the driver
+  alignas(128) std::atomic<Worker*> poller_{nullptr};  // who uses the progress function
   PollJudge judge_;                                    // the poller's
   std::atomic<std::uint32_t> stopping_{0};
   std::atomic<bool> paused_{false};

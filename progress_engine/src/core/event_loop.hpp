@@ -282,7 +282,7 @@ class EventLoop {
       engine_.sleep(timeout);
     else if (!may_be_rung)
       watch();
-    else if (has_sockets())
+    else if (has_places())
       doorbell_->own().sleep_elsewhere(watch);
     else
       doorbell_->own().sleep(timeout);
@@ -309,7 +309,7 @@ class EventLoop {
     next_look_ = occasions_ + std::min<std::uint64_t>(occasions_ + 1, most_occasions);
   }
 
-  bool has_sockets() const { return events_ && events_->any(); }
+  bool has_places() const { return events_ && events_->any(); }
   Nanoseconds first_timeout() const { return microseconds(engine_.policy().timer_us); }
 
   Engine& engine_;

@@ -61,7 +61,7 @@ class ProgressFunction {
   ProgressFunction(const ProgressFunction&) = delete;
   ProgressFunction& operator=(const ProgressFunction&) = delete;
   virtual void poll() = 0;
-  // What a burst did, and how many operations the program has completed so far: a driver that never moves anything can
+  // What a burst did, and how many operations the program has completed so far: one that never moves anything can
   // tell by them.
   virtual void after_burst(const BurstResult& /*result*/, std::uint64_t /*completed*/) {}
 };
@@ -91,12 +91,12 @@ class FabricSteps {
 // Ends when `idle_polls` polls in a row moved nothing, or between two polls when `go_on()` no longer holds. `clock` is
 // another one than now() in tests.
 template <typename GoOn, typename Clock = Nanoseconds (*)()>
-BurstResult run_burst(ProgressFunction& driver, PollJudge& judge, int idle_polls, GoOn&& go_on, Clock&& clock = now) {
+BurstResult run_burst(ProgressFunction& progress, PollJudge& judge, int idle_polls, GoOn&& go_on, Clock&& clock = now) {
   BurstResult result;
   FabricSteps steps;
   for (int idle = 0; idle < idle_polls && (go_on() || broken("burst-end"));) {
     const Nanoseconds start = clock();
-    driver.poll();
+    progress.poll();
     const Nanoseconds duration = clock() - start;
     ++result.polls;
     const bool shows = judge.productive(duration, result.polls == 1);

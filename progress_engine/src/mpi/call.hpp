@@ -32,10 +32,10 @@ struct Runtime {
   PartitionedRequests<MPI_Request> partitioned;
   Origin origin = Origin::world;
   std::atomic<bool> had_windows{false};
-  std::atomic<int> windows{0};                  // made less freed, as far as seen
-  std::unique_ptr<ManagedWaits> waits;          // null: the program waits as its MPI does
-  SwitchingProgressFunction* driver = nullptr;  // the engine's
-  std::atomic<const GpuKind*> gpu{nullptr};     // for whose sake polling ended, see mpi/gpu.hpp
+  std::atomic<int> windows{0};                    // made less freed, as far as seen
+  std::unique_ptr<ManagedWaits> waits;            // null: the program waits as its MPI does
+  SwitchingProgressFunction* progress = nullptr;  // the engine's
+  std::atomic<const GpuKind*> gpu{nullptr};       // for whose sake polling ended, see mpi/gpu.hpp
   RankCache ranks;
   long eager_bytes = 0;          // the policy's, at hand: read in each start of a message
   Doorbell* doorbell = nullptr;  // the engine's; null: nobody is rung
@@ -43,7 +43,7 @@ struct Runtime {
   std::unique_ptr<RmaWakeup> remote;  // uses the doorbell's line
   std::uint64_t remote_rings = 0;     // of `remote` when it is gone
   bool stopped = false;               // all threads ended
-  bool ended = false;                 // they did, and the driver is gone
+  bool ended = false;                 // they did, and the progress function is gone
   bool left_behind = false;           // a thread did not end in time: nothing of this may be freed
 };
 
@@ -142,13 +142,18 @@ class Call {
   }
   // One that came to be while the engine was inactive was not counted.
   void window_freed(int code) {
-    if (!counts() || code != MPI_SUCCESS || runtime_->windows.fetch_sub(1) <= 0) return;
+    if (!counts() || code != MPI_SUCCESS) return;
+    auto number = runtime_->windows.load();
+    while (number > 0 && !runtime_->windows.compare_exchange_weak(number, number - 1)) {
+    }
+    if (number <= 0) return;
     if (!broken("windows")) runtime_->engine->activity().remove_progress_user();
   }
-  // Null: wait as the MPI does. Nobody polls for sleepers while something holds the engine off.
+  // Null: wait as the MPI does. Nobody polls for sleepers while something holds the engine off, and a user-level thread
+  // that sleeps would keep others from its kernel thread: an MPI that knows them lets others run.
   PE_ALWAYS_INLINE ManagedWaits* managed_waits() const {
     const bool polled = counts() && !runtime_->engine->paused() && !runtime_->engine->in_exclusive_section();
-    return polled ? runtime_->waits.get() : nullptr;
+    return polled && runtime_->waits && is_on_own_stack(&mark_) ? runtime_->waits.get() : nullptr;
   }
   // The thread sleeps in this call until the engine has completed what it waits for, and is in nobody's way.
   void sleeps() {

@@ -43,7 +43,7 @@ void Freeing::free_partitioned() const {
   static std::mutex one_at_a_time;
   {
     const std::scoped_lock lock(one_at_a_time);
-    runtime.driver->poll();  // nobody else does: the caller is alone
+    runtime.progress->poll();  // nobody else does: the caller is alone
   }
   if (runtime.partitioned.remove(before_)) runtime.engine->end_exclusive();
 }

@@ -134,7 +134,8 @@ int init_for_threads(InitFunctions& below, int* argc, char*** argv, int asked, i
 // Who polls in the program's own calls alone needs no other level than the program.
 int init_with_engine(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
                      const Policy& policy) {
-  auto events = make_event_source(policy);
+  std::unique_ptr<EventSource> events;
+  if (!prepare_event_source(policy, events)) return init_as_asked(below, argc, argv, asked, provided, plain);
   bool enough = true;
   const int code = policy.points.threads() ? init_for_threads(below, argc, argv, asked, provided, plain, enough)
                                            : init_as_asked(below, argc, argv, asked, provided, plain);
@@ -239,13 +240,11 @@ int is_thread_main(Next<decltype(&MPI_Is_thread_main)>& next, int* flag) {
   return MPI_SUCCESS;
 }
 
-int pcontrol(Next<decltype(&MPI_Pcontrol)>& next, int level) {
+void switch_by_pcontrol(int level) {
   Runtime* runtime = active_runtime.load(std::memory_order_acquire);
-  if (runtime && runtime->engine->policy().pcontrol) {
-    if (level == 0) runtime->engine->pause();
-    if (level == 1) runtime->engine->resume();
-  }
-  return next.get()(level);
+  if (!runtime || !runtime->engine->policy().pcontrol) return;
+  if (level == 0) runtime->engine->pause();
+  if (level == 1) runtime->engine->resume();
 }
 
 int abort_program(Next<int (*)(Word, Word)>& next, Word comm, Word code) {
@@ -311,15 +310,27 @@ PE_INTERPOSED int PMPI_Is_thread_main(int* flag) {
   return is_thread_main(next, flag);
 }
 
-PE_INTERPOSED int MPI_Pcontrol(const int level, ...) {
+// MPI_Pcontrol has variable arguments, which a profiler below may read: what the registers for arguments hold goes on
+// to it, of integers and of floating-point numbers, and on x86-64, which has six for integers, the first two of the
+// stack. NOLINTBEGIN(readability-named-parameter)
+#define PE_PCONTROL_PARAMETERS                                                                                \
+  Word level, Word a, Word b, Word c, Word d, Word e, Word f, Word g, double p, double q, double r, double s, \
+      double t, double u, double v, double w
+#define PE_PCONTROL_ARGUMENTS static_cast<int>(level), a, b, c, d, e, f, g, p, q, r, s, t, u, v, w
+PE_INTERPOSED int wrapped_pcontrol(PE_PCONTROL_PARAMETERS) __asm__("MPI_Pcontrol");
+int wrapped_pcontrol(PE_PCONTROL_PARAMETERS) {
   static constinit Next<decltype(&MPI_Pcontrol)> next("MPI_Pcontrol");
-  return pcontrol(next, level);
+  switch_by_pcontrol(static_cast<int>(level));
+  return next.get()(PE_PCONTROL_ARGUMENTS);
 }
 
-PE_INTERPOSED int PMPI_Pcontrol(const int level, ...) {
+PE_INTERPOSED int wrapped_profiled_pcontrol(PE_PCONTROL_PARAMETERS) __asm__("PMPI_Pcontrol");
+int wrapped_profiled_pcontrol(PE_PCONTROL_PARAMETERS) {
   static constinit Next<decltype(&MPI_Pcontrol)> next("PMPI_Pcontrol");
-  return pcontrol(next, level);
+  switch_by_pcontrol(static_cast<int>(level));
+  return next.get()(PE_PCONTROL_ARGUMENTS);
 }
+// NOLINTEND(readability-named-parameter)
 
 PE_INTERPOSED int wrapped_abort(Word comm, Word code) __asm__("MPI_Abort");
 int wrapped_abort(Word comm, Word code) {

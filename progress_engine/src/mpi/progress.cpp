@@ -169,21 +169,21 @@ class ReceiveProgress : public NamedProgressFunction {
 
 std::vector<std::unique_ptr<NamedProgressFunction>> make_progress_functions(const std::string& wanted,
                                                                             const MpiHandles& handles, Origin origin) {
-  std::vector<std::unique_ptr<NamedProgressFunction>> drivers;
+  std::vector<std::unique_ptr<NamedProgressFunction>> functions;
   const auto wants = [&](std::string_view name) { return wanted == "auto" || wanted == name; };
 #ifdef PE_HAS_MPIX_STREAM_NULL
   if (wants("stream"))
-    if (auto stream = StreamProgress::make(handles)) drivers.push_back(std::move(stream));
+    if (auto stream = StreamProgress::make(handles)) functions.push_back(std::move(stream));
 #endif
-  if (wanted == "stream" && drivers.empty())
+  if (wanted == "stream" && functions.empty())
     throw std::runtime_error("driver=stream needs MPIX_Stream_progress, which this MPI does not have; use driver=auto");
-  if (wanted == "stream") return drivers;
+  if (wanted == "stream") return functions;
   const auto receive = std::make_shared<PendingReceive>(handles, origin);
-  if (wants("test")) drivers.push_back(std::make_unique<ReceiveProgress>(receive, &PendingReceive::test, "mpi_test"));
+  if (wants("test")) functions.push_back(std::make_unique<ReceiveProgress>(receive, &PendingReceive::test, "mpi_test"));
   if (wants("status"))
-    drivers.push_back(
+    functions.push_back(
         std::make_unique<ReceiveProgress>(receive, &PendingReceive::get_status, "mpi_request_get_status"));
-  return drivers;
+  return functions;
 }
 
 }  // namespace progress_engine

@@ -11,13 +11,14 @@
 
 namespace progress_engine {
 
-// Where the driver gets a communicator of this process alone: from MPI_COMM_SELF, which exists once MPI_Init was
-// called, or from a session of its own. That asks for MPI_THREAD_MULTIPLE, and is opened before the program's; or for
-// nothing where the program's threads alone poll (`plain_session`), and is opened after it.
+// Where the progress function gets a communicator of this process alone: from MPI_COMM_SELF, which exists once MPI_Init
+// was called, or from a session of its own. That asks for MPI_THREAD_MULTIPLE, and is opened before the program's; or
+// for nothing where the program's threads alone poll (`plain_session`), and is opened after it.
 enum class Origin { world, session, plain_session };
 
-// The drivers that the loaded library has the symbols for, best first; `wanted` is the setting "driver". Call after the
-// MPI gave the level that those who poll need, destroy before it ends. Throws std::runtime_error if there is none.
+// The progress functions that the loaded library has the symbols for, best first; `wanted` is the setting "driver".
+// Call after the MPI gave the level that those who poll need, destroy before it ends. Throws std::runtime_error if
+// there is none.
 std::vector<std::unique_ptr<NamedProgressFunction>> make_progress_functions(const std::string& wanted,
                                                                             const MpiHandles& handles, Origin origin);
 

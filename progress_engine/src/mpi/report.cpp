@@ -45,6 +45,12 @@ std::optional<DoorbellReport> describe_doorbell(const Engine* engine) {
                         .remote_rings = runtime->remote ? runtime->remote->rings() : runtime->remote_rings};
 }
 
+std::string what_is_missing(const Policy& policy) {
+  std::string lack = what_lacks(policy.events, fabrics_of_process());
+  if (status().doorbell_lack.empty()) return lack;
+  return lack.append(lack.empty() ? "" : "; ").append("no doorbell: ").append(status().doorbell_lack);
+}
+
 // What announced traffic, by what it was there for; no value where nobody waited for any.
 std::optional<EventsReport> describe_events(Engine* engine) {
   const EventSource* events = engine ? engine->events() : nullptr;
@@ -54,7 +60,7 @@ std::optional<EventsReport> describe_events(Engine* engine) {
                       .wakes = {{"sockets", counts.by_sockets}},
                       .armed = {},
                       .busy = counts.busy,
-                      .lack = what_lacks(engine->policy().events, fabrics_of_process()),
+                      .lack = what_is_missing(engine->policy()),
                       .hint = status().network_hint};
   for (std::size_t i = 0; i < fabric_names.size(); ++i) {
     report.wakes.emplace_back(fabric_names[i], counts.by_fabric[i]);
@@ -139,8 +145,8 @@ Report make_report() {
   report.reason = reason();
   report.active = now.was_active && report.reason.empty();
   report.settings = settings_in_order();
-  report.driver = active ? active->driver->name() : now.driver;
-  report.driver_switches = active ? active->driver->switches() : now.driver_switches;
+  report.driver = active ? active->progress->name() : now.driver;
+  report.driver_switches = active ? active->progress->switches() : now.driver_switches;
   if (const auto wait = now.settings.find("wait"); wait != now.settings.end()) report.wait = wait->second;
   if (report.wait == "mwait") report.wait_instruction = wait_instruction_name(wait_instruction());
   report.level_asked = level_name(now.level_asked);

@@ -2,7 +2,6 @@
 #include "mpi/runtime.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <functional>
 #include <mutex>
 #include <stdexcept>
+#include <system_error>
 
 #include "fabrics/lookups.hpp"
 #include "fabrics/own_progress.hpp"
@@ -19,6 +19,7 @@
 #include "mpi/lifecycle.hpp"
 #include "mpi/program_key.hpp"
 #include "mpi/report.hpp"
+#include "platform/placement.hpp"
 #include "policy/sources.hpp"
 #include "telemetry/transport.hpp"
 #include "wait/event_source.hpp"
@@ -54,7 +55,8 @@ void give_slot_back(void* slot) {
 pthread_key_t slot_key() {
   static const pthread_key_t key = [] {
     pthread_key_t made{};
-    pthread_key_create(&made, give_slot_back);
+    if (const int error = pthread_key_create(&made, give_slot_back); error != 0)
+      throw std::system_error(error, std::generic_category(), "the engine's key of thread-specific data");
     return made;
   }();
   return key;
@@ -123,10 +125,7 @@ std::optional<GpuSupport> ask_for_gpus(const Policy& policy) {
 // Where all threads share one CPU, who spins only keeps from running who would end the wait.
 std::unique_ptr<ManagedWaits> make_waits(const Policy& policy) {
   if (!policy.managed_waiting) return nullptr;
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  const bool several = sched_getaffinity(0, sizeof cpus, &cpus) != 0 || CPU_COUNT(&cpus) > 1;
-  return std::make_unique<ManagedWaits>(several ? microseconds(policy.spin_us) : 0);
+  return std::make_unique<ManagedWaits>(number_of_cpus() > 1 ? microseconds(policy.spin_us) : 0);
 }
 
 BellPlan plan_bell(const Policy& policy, int rank, int size) {
@@ -151,9 +150,15 @@ std::unique_ptr<Doorbell> make_doorbell(const Policy& policy, const MpiHandles& 
   int size = 0;
   PE_PMPI(MPI_Comm_rank)(handles.comm_world, &rank);
   PE_PMPI(MPI_Comm_size)(handles.comm_world, &size);
-  auto doorbell = std::make_unique<Doorbell>(program_key(), rank, size, processes_here(size));
-  if (policy.doorbell.udp && !doorbell->all_are_near()) doorbell->add_bell(plan_bell(policy, rank, size));
-  return doorbell;
+  try {
+    auto doorbell = std::make_unique<Doorbell>(program_key(), rank, size, processes_here(size));
+    if (policy.doorbell.udp && !doorbell->all_are_near()) doorbell->add_bell(plan_bell(policy, rank, size));
+    return doorbell;
+  } catch (const std::exception& error) {
+    if (!policy.doorbell.udp_if_easy) throw;
+    status().doorbell_lack = error.what();  // sockets and the timer do without
+    return nullptr;
+  }
 }
 
 std::unique_ptr<RmaWakeup> make_rma_wakeup(const Policy& policy, const MpiHandles& handles, Doorbell* doorbell) {
@@ -190,23 +195,26 @@ void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin ori
   if (const auto lack = what_lacks(policy.events, fabrics_of_process()); policy.strict && named && !lack.empty())
     throw std::runtime_error(lack);
   look_for_own_progress(policy);
+  slot_key();  // while what it throws is caught
   static unsigned generations = 0;
   auto runtime = std::make_unique<Runtime>();
   runtime->generation = ++generations;
-  auto driver = std::make_unique<ProgramProgressFunction>(
+  auto progress = std::make_unique<ProgramProgressFunction>(
       make_progress_functions(policy.driver, runtime->handles, origin), *runtime);
-  driver->gpus = ask_for_gpus(policy);
-  driver->beside_gpus = policy.beside_gpus;
-  runtime->driver = driver.get();
+  progress->gpus = ask_for_gpus(policy);
+  progress->beside_gpus = policy.beside_gpus;
+  runtime->progress = progress.get();
   runtime->origin = origin;
   runtime->waits = make_waits(policy);
-  driver->waits = runtime->waits.get();
+  progress->waits = runtime->waits.get();
+  status().doorbell_lack.clear();
   auto doorbell = make_doorbell(policy, runtime->handles, origin);
   runtime->doorbell = doorbell.get();
   runtime->eager_bytes = policy.eager_bytes;
   runtime->remote = make_rma_wakeup(policy, runtime->handles, runtime->doorbell);
-  runtime->engine = std::make_unique<Engine>(policy, std::move(driver), std::move(events), std::move(doorbell));
+  runtime->engine = std::make_unique<Engine>(policy, std::move(progress), std::move(events), std::move(doorbell));
   runtime->engine->start();
+  const std::scoped_lock lock(slots_mutex());  // threads of an earlier engine's program may end now
   status().runtime = runtime.release();
 }
 
@@ -230,14 +238,19 @@ std::optional<Policy> read_policy() {
   return {};
 }
 
-std::unique_ptr<EventSource> make_event_source(const Policy& policy) {
+bool prepare_event_source(const Policy& policy, std::unique_ptr<EventSource>& events) {
   const bool waits = policy.points.events && policy.wait == Wait::epoll;
   const Watched watched = waits ? what_to_watch(policy.events, has_fabric_device()) : Watched{};
   Fabrics& fabrics = fabrics_of_process();
   for (const Fabric fabric : all_fabrics) fabrics.want(fabric, watched.fabrics[index(fabric)]);
-  if (!waits) return nullptr;
+  if (!waits) return true;
   if (std::ranges::any_of(watched.fabrics, std::identity{})) answer_lookups_of(find_symbol("PMPI_Init"));
-  return std::make_unique<EpollEvents>(watched.sockets ? Sockets::new_tcp : Sockets::none, &fabrics);
+  try {
+    events = std::make_unique<EpollEvents>(watched.sockets ? Sockets::new_tcp : Sockets::none, &fabrics);
+  } catch (const std::exception& error) {
+    status().reason = error.what();
+  }
+  return events != nullptr;
 }
 
 void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
@@ -257,8 +270,8 @@ void deactivate(Nanoseconds limit) {
   active_runtime = nullptr;
   Runtime* runtime = status().runtime;
   if (!runtime || runtime->ended || runtime->left_behind) return;
-  status().driver = runtime->driver->name();
-  status().driver_switches = runtime->driver->switches();
+  status().driver = runtime->progress->name();
+  status().driver_switches = runtime->progress->switches();
   runtime->stopped = runtime->stopped || runtime->engine->stop(limit);
   if (limit != join_timeout) return;
   runtime->left_behind = !runtime->stopped;

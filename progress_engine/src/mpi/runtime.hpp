@@ -16,8 +16,9 @@ namespace progress_engine {
 // The settings' policy, or none with the reason in status(): then nothing of MPI is to be changed.
 std::optional<Policy> read_policy();
 // What the policy watches beside time. Sockets that exist now are not the MPI's, and what UCX and libfabric are asked
-// for they are asked when the MPI begins: call before it is initialised.
-std::unique_ptr<EventSource> make_event_source(const Policy& policy);
+// for they are asked when the MPI begins: call before it is initialised. Null in `events` if that is nothing. False if
+// it cannot be had (no descriptor is left, say), with the reason in status().
+bool prepare_event_source(const Policy& policy, std::unique_ptr<EventSource>& events);
 // Starts the engine in an MPI at MPI_THREAD_MULTIPLE, or at any level if only the program's calls poll. Failures leave
 // it inactive with the reason in status().
 void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin);

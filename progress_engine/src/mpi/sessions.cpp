@@ -4,7 +4,9 @@
 // that polls in the program's calls alone comes after the program's, at the level that the program has asked for. Under
 // `offload` it brings none, and one that is opened beside the world is opened and closed by the communication thread.
 #include <functional>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "mpi/absent.hpp"
 #include "mpi/call.hpp"
@@ -23,7 +25,9 @@ bool has_threads(const std::optional<Policy>& policy) { return policy && policy-
 
 void bring_engine(const std::optional<Policy>& policy) {
   const bool threads = has_threads(policy);
-  if (policy) activate(*policy, make_event_source(*policy), threads ? Origin::session : Origin::plain_session);
+  std::unique_ptr<EventSource> events;
+  if (policy && prepare_event_source(*policy, events))
+    activate(*policy, std::move(events), threads ? Origin::session : Origin::plain_session);
   status().level_provided = threads && active_runtime.load() ? MPI_THREAD_MULTIPLE : -1;
   account_for(policy);
 }

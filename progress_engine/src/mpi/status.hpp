@@ -21,8 +21,9 @@ struct Status {
   Values settings;
   std::string driver;  // the last one's name
   std::size_t driver_switches = 0;
-  std::string network_hint;  // what would let the network itself make progress; "" if nothing is known
-  int level_asked = -1;      // MPI_THREAD_*, -1 before MPI_Init
+  std::string network_hint;   // what would let the network itself make progress; "" if nothing is known
+  std::string doorbell_lack;  // why there is none, where the engine goes on without
+  int level_asked = -1;       // MPI_THREAD_*, -1 before MPI_Init
   int level_provided = -1;
   bool level_raised = false;
   int rank = -1;

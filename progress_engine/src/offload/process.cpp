@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "offload/process.hpp"
 
-#include <sched.h>
-
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,6 +12,7 @@
 #include "offload/calls.hpp"
 #include "offload/known.hpp"
 #include "offload/ult.hpp"
+#include "platform/placement.hpp"
 #include "wait/event_source.hpp"
 
 namespace progress_engine::offload {
@@ -23,17 +22,11 @@ Process* the_process = nullptr;  // the last one, active or not; for the report
 pthread_t main_thread{};
 Nanoseconds began = 0;
 
-int cpus_of_this_process() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 CommunicationThreadPolicy thread_policy(const Policy& policy) {
   CommunicationThreadPolicy found;
   found.queue = static_cast<std::size_t>(policy.queue);
   found.spin = microseconds(policy.spin_us);
-  found.shares_cpu = cpus_of_this_process() == 1;
+  found.shares_cpu = number_of_cpus() == 1;
   found.sleeps = policy.wait != Wait::spin;
   found.awaited_spin = microseconds(policy.awaited_spin_us);
   found.longest_nap = microseconds(policy.nap_us);
@@ -44,7 +37,7 @@ CommunicationThreadPolicy thread_policy(const Policy& policy) {
 
 // Where all threads share one CPU, who spins only keeps from running who would end the wait.
 void prepare_waiting(const Policy& policy) {
-  const int cpus = cpus_of_this_process();
+  const int cpus = number_of_cpus();
   wait_policy().spin = cpus > 1 ? microseconds(policy.spin_us) : 0;
   wait_policy().spinners_at_most = cpus - 1;
   set_ult_waiting(ult_waiting_of(policy.ult_wait).value_or(UltWaiting::lead));
@@ -89,7 +82,7 @@ int initialise_here(const Policy& policy, const Begin& begin) {
   const int code = begin_mpi(here, begin);
   if (code != MPI_SUCCESS) return code;
   here.callers_take_turns = host().status.level_provided >= MPI_THREAD_SERIALIZED;
-  if (here.callers_take_turns && cpus_of_this_process() == 1) wait_policy().stand_in_for = &here.communication_thread;
+  if (here.callers_take_turns && number_of_cpus() == 1) wait_policy().stand_in_for = &here.communication_thread;
   here.table.learn_empty_status();
   known_types().learn();
   here.table.use_progress_function(
@@ -138,15 +131,15 @@ void deactivate(Nanoseconds limit) {
 }  // namespace
 
 int initialise(const Policy& policy, const Begin& begin, std::string& problem) {
-  the_process =
-      new Process(thread_policy(policy), std::make_unique<EpollEvents>(Sockets::new_tcp));  // kept for the report
-  the_process->inline_bytes = static_cast<std::size_t>(policy.inline_bytes);
   main_thread = pthread_self();
   began = now();
-  prepare_waiting(policy);
-  the_process->collectives = collective_calls(policy);
-  set_end_of_all_ranks(abort_all_ranks);
   try {
+    auto events = std::make_unique<EpollEvents>(Sockets::new_tcp);
+    the_process = new Process(thread_policy(policy), std::move(events));  // kept for the report
+    the_process->inline_bytes = static_cast<std::size_t>(policy.inline_bytes);
+    prepare_waiting(policy);
+    the_process->collectives = collective_calls(policy);
+    set_end_of_all_ranks(abort_all_ranks);
     the_process->communication_thread.start();
   } catch (const std::exception& error) {  // which must not leave this library: it has a C++ runtime of its own
     problem = error.what();

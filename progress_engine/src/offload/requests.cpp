@@ -31,6 +31,31 @@ MPI_Status* at(MPI_Status* statuses, int index) {
   return statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE ? nullptr : statuses + index;
 }
 
+// What a complete operation leaves, without ending it: of a generalised request its query function knows that.
+struct Outcome {
+  int code;
+  MPI_Status status;
+};
+
+Outcome outcome_of(const Proxy& proxy) {
+  if (!proxy.general) return {proxy.code, proxy.status};
+  Outcome outcome{};
+  int done = 0;
+  outcome.code = borrow([&] { return PE_PMPI(MPI_Request_get_status)(proxy.real, &done, &outcome.status); });
+  return outcome;
+}
+
+void show_one_of_several(const Proxy& proxy, MPI_Status* status) {
+  const Outcome outcome = outcome_of(proxy);
+  give_with(outcome.code, status, outcome.status);
+}
+
+int show(const Proxy& proxy, MPI_Status* status) {
+  const Outcome outcome = outcome_of(proxy);
+  give(status, outcome.status);
+  return proxy.general ? outcome.code : MPI_SUCCESS;
+}
+
 // Ends a complete operation: the program's request is as the standard wants it afterwards.
 int harvest(Process& here, Proxy& proxy, MPI_Request* request, MPI_Status* status, bool of_several = false) {
   if (proxy.general) proxy.code = borrow([&] { return PE_PMPI(MPI_Wait)(&proxy.real, &proxy.status); });
@@ -250,9 +275,7 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   Process& here = process();
   const Proxy* proxy = live(here, request);
   *flag = tested(here, [&] { return !proxy || proxy->completion.done(); });
-  if (proxy && *flag && proxy->general)
-    return borrow([&] { return PE_PMPI(MPI_Request_get_status)(proxy->real, flag, status); });
-  if (proxy && *flag) give(at(status, 0), proxy->status);
+  if (proxy && *flag) return show(*proxy, at(status, 0));
   if (!proxy) give_empty(here, at(status, 0));
   return MPI_SUCCESS;
 }
@@ -263,7 +286,7 @@ int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* fla
   *flag = tested(here, [&] { return all_done(here, count, requests); });
   for (int i = 0; i < count && *flag; ++i) {
     if (const Proxy* proxy = live(here, requests[i]))
-      give_with(proxy->code, at(statuses, i), proxy->status);
+      show_one_of_several(*proxy, at(statuses, i));
     else
       give_empty(here, at(statuses, i));
   }
@@ -276,10 +299,8 @@ int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* ind
   const Found found = look_and_work(here, count, requests);
   *index = found.index;
   *flag = found.index != MPI_UNDEFINED || !found.anything_live;
-  if (found.index != MPI_UNDEFINED)
-    give(at(status, 0), live(here, requests[found.index])->status);
-  else if (*flag)
-    give_empty(here, at(status, 0));
+  if (found.index != MPI_UNDEFINED) return show(*live(here, requests[found.index]), at(status, 0));
+  if (*flag) give_empty(here, at(status, 0));
   return MPI_SUCCESS;
 }
 
@@ -292,7 +313,7 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* nu
   for (int i = 0; i < count && anything_live; ++i) {
     const Proxy* proxy = live(here, requests[i]);
     if (!proxy || !proxy->completion.done()) continue;
-    give_with(proxy->code, at(statuses, *number), proxy->status);
+    show_one_of_several(*proxy, at(statuses, *number));
     indices[(*number)++] = i;
   }
   return MPI_SUCCESS;

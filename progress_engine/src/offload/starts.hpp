@@ -11,7 +11,7 @@
 namespace progress_engine::offload {
 
 // Whether a send of so many bytes may return before it is executed: nothing can be wrong with it, and it is not one too
-// many (engine.md: "small sends copy inline"; MPI lets a standard send be buffered).
+// many (MPI lets a standard send be buffered: MPI 4.1, section 3.4).
 bool may_return_early(std::size_t bytes, int dest, int tag, MPI_Comm comm);
 // Remembers the number of processes that can be sent to; on the communication thread.
 void learn(MPI_Comm comm);

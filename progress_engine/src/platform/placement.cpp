@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -153,13 +154,25 @@ const Cpus& SpareCpus::look(Nanoseconds time) {
   return spare_;
 }
 
+// The kernel refuses a mask that is shorter than its own.
 Cpus allowed_cpus(int tid) {
-  cpu_set_t set;
+  constexpr std::size_t most = 1U << 20U;
   Cpus cpus;
-  if (sched_getaffinity(tid, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  for (std::size_t masks = 1; masks * CPU_SETSIZE <= most; masks *= 2) {
+    std::vector<cpu_set_t> set(masks);
+    if (sched_getaffinity(tid, masks * sizeof(cpu_set_t), set.data()) == 0) {
+      for (std::size_t cpu = 0; cpu < masks * CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET_S(cpu, masks * sizeof(cpu_set_t), set.data())) cpus.push_back(static_cast<int>(cpu));
+      break;
+    }
+    if (errno != EINVAL) break;
+  }
   return cpus;
+}
+
+int number_of_cpus() {
+  const auto allowed = allowed_cpus(0).size();
+  return static_cast<int>(allowed > 0 ? static_cast<long>(allowed) : std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 std::vector<Cpus> cpus_of_neighbours() {
@@ -177,10 +190,11 @@ std::vector<Cpus> cpus_of_neighbours() {
 }
 
 bool bind_this_thread_to(const Cpus& cpus) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) CPU_SET(cpu, &set);
-  return sched_setaffinity(0, sizeof set, &set) == 0;
+  const int highest = cpus.empty() ? 0 : *std::ranges::max_element(cpus);
+  std::vector<cpu_set_t> set(static_cast<std::size_t>(highest) / CPU_SETSIZE + 1);
+  const std::size_t size = set.size() * sizeof(cpu_set_t);
+  for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), size, set.data());
+  return sched_setaffinity(0, size, set.data()) == 0;
 }
 
 }  // namespace progress_engine

@@ -26,8 +26,10 @@ std::string format_cpu_list(const Cpus& cpus);
 Cpus spare_cpus(const Cpus& own, const std::vector<Cpus>& neighbours, const std::vector<Cpus>& threads = {},
                 std::size_t wanted = 1);
 
-// The CPUs that a thread (0: the calling one) may use.
+// The CPUs that a thread (0: the calling one) may use, however many the machine has; none if the kernel does not say.
 Cpus allowed_cpus(int tid);
+// How many of them the calling thread may use; the machine's where the kernel does not say.
+int number_of_cpus();
 // The CPUs of the other processes on this node that run the same program, as far as /proc shows them.
 std::vector<Cpus> cpus_of_neighbours();
 

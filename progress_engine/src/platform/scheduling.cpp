@@ -33,12 +33,19 @@ std::optional<Nanoseconds> read_slice() {
   return static_cast<Nanoseconds>(attributes.runtime);
 }
 
+bool is_real_time(std::uint32_t policy) { return policy == SCHED_FIFO || policy == SCHED_RR; }
+
 }  // namespace
+
+bool in_real_time_class() {
+  KernelSchedulingAttributes attributes;
+  return syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0 && is_real_time(attributes.policy);
+}
 
 std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted) {
   KernelSchedulingAttributes attributes;
   syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0);
-  attributes.policy = wanted.idle_class ? SCHED_IDLE : SCHED_OTHER;
+  if (!is_real_time(attributes.policy)) attributes.policy = wanted.idle_class ? SCHED_IDLE : SCHED_OTHER;
   attributes.nice = std::max(attributes.nice, wanted.nice);  // going below the inherited level needs a privilege
   attributes.runtime = static_cast<std::uint64_t>(microseconds(wanted.slice_us));
   syscall(SYS_sched_setattr, 0, &attributes, 0);
@@ -48,10 +55,12 @@ std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted) {
 
 bool can_lift_from_idle_class() {
   bool can = false;
+  const ProgramSignalsBlocked blocked;
   std::thread([&] {
     schedule_this_thread({.idle_class = true});
+    const bool was_idle = sched_getscheduler(0) == SCHED_IDLE;
     lift_from_idle_class(0, 0);
-    can = sched_getscheduler(0) == SCHED_OTHER;
+    can = was_idle && sched_getscheduler(0) == SCHED_OTHER;
   }).join();
   return can;
 }
@@ -70,6 +79,7 @@ void return_to_idle_class() {
 
 std::optional<Nanoseconds> probe_slice(Nanoseconds wanted) {
   std::optional<Nanoseconds> slice;
+  const ProgramSignalsBlocked blocked;
   std::thread([&] { slice = schedule_this_thread({.slice_us = static_cast<int>(wanted / 1000)}); }).join();
   return slice;
 }

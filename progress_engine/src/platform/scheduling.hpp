@@ -17,8 +17,12 @@ struct Scheduling {
 };
 
 // Applies to the calling thread and sets its timer slack to 1 ns. Returns the slice as the kernel says it is
-// (sched_getattr), none where the kernel does not know slices. What the kernel refuses is left as it was.
+// (sched_getattr), none where the kernel does not know slices. What the kernel refuses is left as it was. A real-time
+// thread keeps its class and priority: below the program's it might hold the MPI's locks and never run.
 std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted);
+
+// Whether the calling thread, and so what it starts, runs in a real-time class (SCHED_FIFO, SCHED_RR).
+bool in_real_time_class();
 
 // Whether this process may lift threads out of the idle class again; tried on a thread of its own.
 bool can_lift_from_idle_class();

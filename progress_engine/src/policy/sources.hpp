@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where settings come from. Last wins: the defaults, the preset, the configuration file, the environment,
-// `progress-run --set`.
+// `progress-run --set`. A relative name of a file is one in the folder from which progress-run was started; where it
+// comes from the environment alone, in the folder in which the program is when it is opened.
 //
 // The configuration file is the one that PROGRESS_ENGINE_CONFIG names. One KEY = VALUE a line, with the keys that
 // progress-info lists, and `variant` for the preset; # begins a comment, empty lines mean nothing:

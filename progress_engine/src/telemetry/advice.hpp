@@ -21,8 +21,7 @@ struct Facts {
   std::uint64_t productive_polls = 0;
   std::uint64_t wakes = 0;
   std::uint64_t announced = 0;  // of these, by traffic or a neighbour
-  std::uint64_t handed_over = 0;
-  std::string verdict;  // of trial_ms
+  std::string verdict;          // of trial_ms
 };
 
 // Without a full stop; "" for an engine that was not active, whose reason says it all.

@@ -7,21 +7,13 @@
 #include <sstream>
 #include <string>
 
+#include "platform/placement.hpp"
 #include "platform/platform.hpp"
 
 namespace progress_engine {
 namespace {
 
 std::string task_file(int tid, const char* name) { return "/proc/self/task/" + std::to_string(tid) + "/" + name; }
-
-std::vector<int> cpus_allowed(int tid) {
-  cpu_set_t set;
-  std::vector<int> cpus;
-  if (sched_getaffinity(tid, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  return cpus;
-}
 
 int last_cpu(int tid) {
   std::string line;
@@ -40,7 +32,7 @@ int last_cpu(int tid) {
 
 ThreadUsage usage_of_thread(int tid) {
   ThreadUsage usage{.tid = tid,
-                    .cpus_allowed = cpus_allowed(tid),
+                    .cpus_allowed = allowed_cpus(tid),
                     .cpu_last = last_cpu(tid),
                     .cpu_seconds = 1e-9 * static_cast<double>(cpu_time_of_thread(tid))};
   std::ifstream status(task_file(tid, "status"));

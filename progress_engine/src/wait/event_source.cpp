@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -131,20 +132,25 @@ int wait_precisely(int epoll, std::array<epoll_event, size>& events, Nanoseconds
 bool has_precise_epoll() {
   const timespec zero{};
   epoll_event event{};
-  return syscall(SYS_epoll_pwait2, -1, &event, 1, &zero, nullptr, 0) < 0 && errno != ENOSYS;
+  // Only who has the call looks at the descriptor: filters of containers answer EPERM, and kernels without it ENOSYS.
+  return syscall(SYS_epoll_pwait2, -1, &event, 1, &zero, nullptr, 0) < 0 && errno == EBADF;
 }
 
 EpollEvents::EpollEvents(Sockets sockets, Fabrics* fabrics)
-    : sockets_(sockets),
-      epoll_(valid(epoll_create1(EPOLL_CLOEXEC), "epoll")),
-      interrupt_(valid(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),
-      fabrics_(fabrics) {
+    : sockets_(sockets), epoll_(valid(epoll_create1(EPOLL_CLOEXEC), "epoll")), fabrics_(fabrics) {
+  interrupt_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (interrupt_ < 0) {
+    const std::system_error error(errno, std::generic_category(), "eventfd");
+    close(epoll_);
+    throw error;
+  }
   add(interrupt_, EPOLLIN);
   if (sockets_ == Sockets::none) return;
   for (const auto& socket : connected_tcp_sockets()) foreign_.insert(socket.inode);
 }
 
 EpollEvents::~EpollEvents() {
+  if (lost_) return;
   close(interrupt_);
   close(epoll_);
 }
@@ -158,7 +164,8 @@ bool EpollEvents::add(int descriptor, unsigned events) {
 
 bool EpollEvents::wait(Nanoseconds bound) {
   std::array<epoll_event, 64> events;
-  const int count = wait_precisely(epoll_, events, bound);
+  const int count = lost_ ? -1 : wait_precisely(epoll_, events, bound);
+  if (count < 0 && (lost_ || errno != EINTR)) sleep_without(bound);
   ready_.clear();
   bool handled = false;
   PerFabric<bool> announced{};
@@ -205,6 +212,14 @@ ArmResult EpollEvents::arm(const std::function<bool()>& poll) {
   }
   result.armed = false;
   return result;
+}
+
+// The program has closed our descriptors, as daemons do: nothing announces traffic any more, and a number of ours may
+// be a file of its own by now. Time alone wakes then, often enough for whoever relies on an interrupt.
+void EpollEvents::sleep_without(Nanoseconds bound) {
+  lost_ = true;
+  const timespec time = to_timespec(std::min(bound, longest_sleep_without));
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
 }
 
 // Levels: what a library has left behind its descriptor is still there when it is armed. Once: what the MPI polls no
@@ -273,6 +288,7 @@ bool EpollEvents::known_ones_moved_afar() {
 }
 
 void EpollEvents::interrupt() {
+  if (lost_) return;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = write(interrupt_, &one, sizeof one);  // cannot fail but by overflow: also awake
 }

@@ -106,10 +106,14 @@ class EpollEvents : public EventSource {
   // The kernel forgets a descriptor when it is closed. True if it was not watched before.
   bool add(int descriptor, unsigned events);
   bool known_ones_moved_afar();
+  void sleep_without(Nanoseconds bound);
+
+  static constexpr Nanoseconds longest_sleep_without = seconds(1) / 1000;
 
   const Sockets sockets_;
   int epoll_;
-  int interrupt_;
+  int interrupt_ = -1;
+  std::atomic<bool> lost_{false};                  // the descriptors
   std::map<int, std::function<void()>> handlers_;  // of descriptors that are no sockets of the MPI's
   std::vector<int> ready_;                         // sockets that the last wait() found
   std::set<ino_t> foreign_;

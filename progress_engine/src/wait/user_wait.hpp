@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting for a store to a cache line without leaving user mode (Miwa et al.; engine.md: "Waiting without hurting the
-// neighbour"). Which instruction there is depends on the CPU and on what a hypervisor lets through: asked at run time.
+// Waiting for a store to a cache line without leaving user mode (Miwa et al.). Which instruction there is depends on
+// the CPU and on what a hypervisor lets through: asked at run time.
 //
 // - umwait (Intel, CPUID 7.0 ECX[5], Intel SDM volume 2): state C0.2, which gives the sibling thread its resources
 //   back. The deadline is an absolute time stamp; the system caps each wait (umwait_control, 100000 ticks by default).

@@ -96,7 +96,7 @@ std::string usual_key_file() {
     const bool known = getpwuid_r(geteuid(), &user, text.data(), text.size(), &found) == 0 && found;
     return known && *user.pw_dir != '\0' ? std::string(user.pw_dir) + "/.config/progress-engine/bell.key" : "";
   }
-  return home && *home != '\0' ? std::string(home) + "/.config/progress-engine/bell.key" : "";
+  return std::string(home) + "/.config/progress-engine/bell.key";
 }
 
 SipKey read_or_make_key(const std::string& path) {

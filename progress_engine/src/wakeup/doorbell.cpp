@@ -17,6 +17,7 @@
 #include <fstream>
 #include <limits>
 #include <new>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -83,7 +84,7 @@ int make_file() {
 // The file of another process may be anything: that number may have been given away again.
 bool is_a_page(int descriptor) {
   struct stat status{};
-  return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == getuid() &&
+  return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
          std::cmp_equal(status.st_size, page_size);
 }
 
@@ -113,7 +114,7 @@ PublishedLine::PublishedLine(const std::string& program, int rank)
       name_(prefix_of(program) + std::to_string(rank) + "/" + std::to_string(getpid()) + "/" + std::to_string(file_)),
       page_(file_, true) {
   try {
-    if (!page_) throw std::system_error(errno, std::generic_category(), "mmap");
+    if (!page_) throw std::runtime_error("the page of the doorbell cannot be mapped");
     socket_ = checked(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
     const Address address(name_);
     checked(bind(socket_, address.get(), address.size), "bind");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* User-level threads that are suspended inside MPI calls, as an MPI over Argobots suspends them, and go on on another
  * kernel thread: `moving beside|elsewhere`; `moving often`: 5,000 times, beside calls of the kernel thread on which
- * they began. With -DSTAND_IN the library to preload below the engine that suspends them. Prints whether the engine
- * polled while one was inside MPI, and when none was any more. */
+ * they began; `moving waiting`: one waits for what another one sends. With -DSTAND_IN the library to preload below the
+ * engine that suspends them. Prints whether the engine polled while one was inside MPI, and when none was any more. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -18,6 +18,15 @@ int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI
   const int code = receive(buffer, count, type, from, tag, comm, request);
   suspend();
   return code;
+}
+
+int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  int (*receive)(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status*) = NULL;
+  void (*suspend)(void) = NULL;
+  *(void**)&receive = dlsym(RTLD_NEXT, "PMPI_Recv");
+  *(void**)&suspend = dlsym(RTLD_DEFAULT, "suspend_here");
+  suspend(); /* until another one has sent */
+  return receive(buffer, count, type, from, tag, comm, status);
 }
 #else
 #include <pthread.h>
@@ -56,6 +65,19 @@ static void receive(int index) {
   Thread* self = &threads[index];
   MPI_Irecv(&self->got, 1, MPI_INT, 0, index, MPI_COMM_SELF, &self->request);
   self->done = 1;
+}
+
+static void receive_in_one_call(int index) {
+  Thread* self = &threads[index];
+  MPI_Recv(&self->got, 1, MPI_INT, 0, index, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+  self->done = 1;
+}
+
+static void send_to_the_first(int index) {
+  static const int value = 42;
+  MPI_Isend(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF,
+            &threads[index].request); /* MPICH's MPI_Send waits for a receive */
+  threads[index].done = 1;
 }
 
 static void make(int index, void (*body)(int)) {
@@ -144,6 +166,15 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (argc < 2 || provided < MPI_THREAD_MULTIPLE) return 2;
   void (*const go_on)(Thread*) = strcmp(argv[1], "elsewhere") == 0 ? resume_elsewhere : resume;
+  if (strcmp(argv[1], "waiting") == 0) {
+    make(0, receive_in_one_call);
+    make(1, send_to_the_first);
+    for (int i = 0; i < 4; ++i)
+      if (!threads[i % 2].done) resume(&threads[i % 2]);
+    MPI_Wait(&threads[1].request, MPI_STATUS_IGNORE);
+    printf("rank 0: received %d\n", threads[0].got * threads[0].done);
+    return MPI_Finalize();
+  }
   MPI_Irecv(&own, 1, MPI_INT, 0, THREADS, MPI_COMM_SELF, &pending); /* this stack's own: never suspended */
   if (strcmp(argv[1], "often") == 0) {
     const int operations = 1 + move_often();

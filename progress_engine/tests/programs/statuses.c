@@ -50,6 +50,34 @@ static MPI_Request partitioned(void) {
   return pair[0];
 }
 
+static int know(void* state, MPI_Status* status) {
+  status->MPI_SOURCE = *(int*)state;
+  status->MPI_TAG = TAG;
+  MPI_Status_set_elements(status, MPI_INT, 5);
+  return MPI_Status_set_cancelled(status, 0);
+}
+
+static int nothing_to_free(void* state) { return state ? MPI_SUCCESS : MPI_ERR_OTHER; }
+
+static int nothing_to_cancel(void* state, int complete) { return state || complete ? MPI_SUCCESS : MPI_ERR_OTHER; }
+
+// A complete one. Its status is that which its own function gives, and no operation's before it.
+static MPI_Request generalised(void) {
+  MPI_Request request = receive();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Grequest_start(know, nothing_to_free, nothing_to_cancel, &partner, &request);
+  MPI_Grequest_complete(request);
+  return request;
+}
+
+static MPI_Request none(void) { return MPI_REQUEST_NULL; }
+
+static MPI_Request inactive(void) {
+  MPI_Request request;
+  MPI_Recv_init(&received, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &request);
+  return request;
+}
+
 // Each completing call on `request`: `make` gives it anew.
 static void complete_each_way(const char* what, MPI_Request (*make)(void)) {
   char name[64];
@@ -76,18 +104,17 @@ static void complete_each_way(const char* what, MPI_Request (*make)(void)) {
   TRY(MPI_Waitany, 1, &request, &index, &status);
   TRY(MPI_Testany, 1, &request, &index, &done, &status);
   TRY(MPI_Request_get_status, request, &done, &status);
-  if (make != receive) return;  // the next two write no status where nothing is active
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+  TRY(MPI_Request_get_status_all, 1, &request, &done, &status);
+  TRY(MPI_Request_get_status_any, 1, &request, &index, &done, &status);
+#endif
+  if (make == none || make == inactive) return;  // the next ones write no status where nothing is active
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+  TRY(MPI_Request_get_status_some, 1, &request, &done, &index, &status);
+#endif
   TRY(MPI_Waitsome, 1, &request, &done, &index, &status);
   TRY(MPI_Testsome, 1, &request, &done, &index, &status);
 #undef TRY
-}
-
-static MPI_Request none(void) { return MPI_REQUEST_NULL; }
-
-static MPI_Request inactive(void) {
-  MPI_Request request;
-  MPI_Recv_init(&received, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, &request);
-  return request;
 }
 
 // MPICH 4.0's nonblocking form of it never ends.
@@ -130,6 +157,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   complete_each_way("a receive", receive);
+  complete_each_way("a generalised request", generalised);
   complete_each_way("no request", none);
   complete_each_way("an inactive request", inactive);
   if (MPI_VERSION >= 4) complete_each_way("a partitioned receive", partitioned);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A tool as the profiling interface means it: counts the sends and says so at the end; at an abort it says who is left.
- * To be preloaded, or linked in. */
+ * To be preloaded, or linked in. Its MPI_Pcontrol takes what region profilers take: a name; and numbers of both kinds,
+ * as many as registers hold. */
 #include <dirent.h>
 #include <mpi.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 static int sends, rank;
@@ -17,6 +19,17 @@ int MPI_Finalize(void) {
   printf("rank %d: tool: %d sends\n", rank, sends);
   fflush(stdout);
   return PMPI_Finalize();
+}
+
+int MPI_Pcontrol(const int level, ...) {
+  va_list rest;
+  va_start(rest, level);
+  printf("rank %d: tool: level %d, region %s", rank, level, va_arg(rest, const char*));
+  for (int i = 0; i < 4; ++i) printf(", %d", va_arg(rest, int));
+  for (int i = 0; i < 8; ++i) printf(", %g", va_arg(rest, double));
+  puts("");
+  va_end(rest);
+  return MPI_SUCCESS;
 }
 
 /* The process's threads but for this one; an MPI may have some of its own, so compare with a run without the engine. */

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mends of what stands around the engine: the kernel, a container's filter, the user, a profiler."""
+
+from __future__ import annotations
+
+from .mend import Edit, Mend
+
+RUNTIME, PROCESS = "src/mpi/runtime.cpp", "src/offload/process.cpp"
+EVENTS, CPUS = "src/wait/event_source.cpp", "src/platform/placement.cpp"
+MAKE_EVENTS = "    auto events = std::make_unique<EpollEvents>(Sockets::new_tcp);\n"
+HANDLER = "  } catch (const std::exception& error) {\n    status().reason = error.what();\n  }\n"
+GIVES_IT = "  return events != nullptr;\n"
+COUNT_DOWN = """    auto number = runtime_->windows.load();
+    while (number > 0 && !runtime_->windows.compare_exchange_weak(number, number - 1)) {
+    }
+"""
+
+SURROUNDINGS = (
+    Mend(
+        "MPI_Pcontrol has variable arguments",
+        (Edit("src/mpi/lifecycle.cpp", "(level), a, b, c, d, e, f, g, p, q, r, s, t, u, v, w", "(level)"),),
+        "test_profilers.py",
+    ),
+    Mend(
+        "a filter that refuses the precise wait with EPERM",
+        (Edit(EVENTS, "errno == EBADF", "errno != ENOSYS"),),
+        "engine_unit_tests:EventSourceDeathTest.*",
+    ),
+    Mend(
+        "the program closes the engine's descriptors",
+        (Edit(EVENTS, "  if (count < 0 && (lost_ || errno != EINTR)) sleep_without(bound);\n"),),
+        "engine_unit_tests:EventSource.GoesByTime*",
+    ),
+    Mend(
+        "no event source can be had: the program runs without the engine",
+        (Edit(RUNTIME, HANDLER + GIVES_IT, HANDLER.replace("std::exception", "std::bad_alloc") + GIVES_IT),),
+        "test_refused.py -k 'event_source and world-adaptive'",
+    ),
+    Mend(
+        "offload: no event source can be had",
+        (Edit(PROCESS, "  try {\n" + MAKE_EVENTS, MAKE_EVENTS.replace("    ", "  ") + "  try {\n"),),
+        "test_refused.py -k 'event_source and offload'",
+    ),
+    Mend(
+        "no doorbell can be had: the engine goes on without",
+        (Edit(RUNTIME, "    if (!policy.doorbell.udp_if_easy) throw;\n", "    throw;\n"),),
+        "test_refused.py -k without_a_doorbell",
+    ),
+    Mend(
+        "the doorbell is the effective user's",
+        (Edit("src/wakeup/doorbell.cpp", "status.st_uid == geteuid()", "status.st_uid == getuid()"),),
+        "engine_unit_tests:DoorbellDeathTest.*",
+    ),
+    Mend(
+        "threads that poll without a pause in a real-time class",
+        (Edit("src/core/engine.cpp", "  refuse_beside_real_time();\n"),),
+        "engine_unit_tests:Engine.RefusesToPoll*",
+    ),
+    Mend(
+        "more CPUs than a mask of fixed size has",
+        (Edit(CPUS, "    if (errno != EINVAL) break;\n", "    break;\n"),),
+        "engine_unit_tests:AllowedCpusDeathTest.*",
+    ),
+    Mend(
+        "relative names of files, where the program goes to another folder",
+        (Edit("tools/progress_run.cpp", "named->second = std::filesystem::absolute(named->second);", "break;"),),
+        "test_tools.py -k relative_names",
+    ),
+    Mend(
+        "user-level threads: who waits for the MPI lets others run",
+        (Edit("src/mpi/call.hpp", " && is_on_own_stack(&mark_)"),),
+        "test_moving.py -k 'lets_others and idle'",
+    ),
+    Mend(
+        "a window that the engine did not see made",
+        (Edit("src/mpi/call.hpp", COUNT_DOWN, "    const auto number = runtime_->windows.fetch_sub(1);\n"),),
+        "test_tracker.py -k did_not_see_made",
+    ),
+    Mend(
+        "offload: a generalised request's status is its own function's",
+        (Edit("src/offload/requests.cpp", "  if (!proxy.general) return {proxy.code",
+              "  if (!proxy.general || proxy.active) return {proxy.code"),),
+        "test_offload.py -k 'statuses and mpich'",
+    ),
+)  # fmt: skip
