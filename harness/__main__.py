@@ -3,11 +3,16 @@
 
 import sys
 
+from harness.base.errors import defect, failed
+
 try:
     from harness.cli import main
 
     status = main(sys.argv[1:])
 except KeyboardInterrupt:  # it takes a second to load
-    sys.exit("bench: interrupted")
+    print("bench: interrupted", file=sys.stderr)
+    status = failed(sys.argv[1:])
+except Exception:
+    status = defect(sys.argv[1:])
 
 sys.exit(status)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: one Typer application, a file a command, and what every command's end has in common.
 
-Exit status: 0 done, 1 something failed, 2 the call was wrong. A traceback is a defect.
+Exit status: 0 done, 1 something failed (of ./bench gate 3), 2 the call was wrong. A traceback is a defect.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import os
 import signal
 import sys
@@ -20,7 +21,7 @@ from typer.core import TyperGroup
 
 from analysis import errors as of_analysis
 from harness import __version__
-from harness.base.errors import Failure, UsageError
+from harness.base.errors import FAILED, Failure, UsageError, defect, failed
 from harness.commands import (
     COMMANDS,
     HEADINGS,
@@ -77,25 +78,38 @@ def _common(
     """--yes, before or after a command, lets the set-up install Debian packages without asking."""
 
 
-def _with_status(function: Callable[..., int]) -> Callable[..., None]:
-    """Typer drops what a command returns; here it is the exit status."""
+def _with_status(name: str, function: Callable[..., int]) -> Callable[..., None]:
+    """Typer drops what a command returns; here it is the exit status. What Typer would end with a status of its own is
+    `main`'s to say."""
 
     @functools.wraps(function)
     def command(*arguments: Any, **options: Any) -> None:
+        _finite(options)
         try:
             status = function(*arguments, **options)
-        except KeyboardInterrupt:
-            status = _complain("interrupted", 1)
+        except KeyboardInterrupt as stop:
+            raise Failure("interrupted") from stop
+        except BrokenPipeError:  # whoever read the output is gone
+            status = failed([name])
+            if status == FAILED:
+                raise
         raise typer.Exit(status)
 
     return command
+
+
+def _finite(options: dict[str, Any]) -> None:
+    """UsageError for infinity, which an option without an upper bound takes, and for what is no number."""
+    for name, value in options.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"--{name.replace('_', '-')} {value}: a number is wanted that is finite.")
 
 
 def _register(application: typer.Typer, commands: dict[str, Command]) -> None:
     for name, command in commands.items():
         settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if command.passes_rest else {}
         register = application.command(name, context_settings=settings, rich_help_panel=command.heading)
-        register(_with_status(command.function))
+        register(_with_status(name, command.function))
 
 
 _register(app, COMMANDS)
@@ -122,9 +136,11 @@ def main(arguments: list[str]) -> int:
     except (UsageError, of_analysis.UsageError) as error:
         return _complain(error, 2)
     except (Failure, of_analysis.Failure, OSError) as error:
-        return _complain(error, 1)
+        return _complain(error, failed(arguments))
     except KeyboardInterrupt:  # while the commands are read; Typer has an answer of its own once one runs
-        return _complain("interrupted", 1)
+        return _complain("interrupted", failed(arguments))
+    except Exception:
+        return defect(arguments)
     return 0
 
 

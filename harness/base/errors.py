@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The two ways a command ends badly.
+"""The two ways a command ends badly, and with which status a failure ends.
 
-The message is the sentence that the user reads: what was wrong, where, what would be right.
+The message is the sentence that the user reads: what was wrong, where, what would be right. Standard library only: the
+set-up uses it before any package is installed.
 """
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from collections.abc import Sequence
+
+FAILED, NOT_TOLD = 1, 3
+GATE = "gate"  # of which 1 says that the candidate is slower: a failure of its own must not say so
 
 
 class UsageError(Exception):
@@ -10,4 +20,18 @@ class UsageError(Exception):
 
 
 class Failure(Exception):  # noqa: N818 - the field's word; it is not a programming error
-    """Something that should have worked did not: exit status 1."""
+    """Something that should have worked did not: exit status 1, of ./bench gate 3."""
+
+
+def failed(arguments: Sequence[str]) -> int:
+    """The status of a call that failed; `arguments`: of ./bench."""
+    command = next((word for word in arguments if not word.startswith("-")), "")
+    return NOT_TOLD if command == GATE else FAILED
+
+
+def defect(arguments: Sequence[str]) -> int:
+    """The status of a call that the exception ended which is being handled. Nobody expected it: its traceback is
+    printed, if stderr is still there."""
+    with contextlib.suppress(OSError):
+        traceback.print_exc()
+    return failed(arguments)

@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from harness.base import git, process
-from harness.base.errors import UsageError
+from harness.base.errors import NOT_TOLD, UsageError
 from harness.base.paths import ROOT, require_clone
 from harness.base.steps import say
-from harness.commands.gate import NOT_TOLD
 from harness.sessions import bisect as bisection
 
-ARMS = ("--base", "--new", "--resume")
+OURS = ("--base", "--new", "--resume", "--out")
 
 
 def bisect(
@@ -33,7 +33,8 @@ def bisect(
     A commit that does not build, and one of which the gate cannot tell, are skipped. What a gate's options are, and
     how long it takes at most, says ./bench gate --help.
 
-    Exit status 0: the commit is named. 3: --bad is not shown to be slower, or skipped commits leave several. 2: a wrong
+    Exit status 0: the commit is named. 1: something failed, such as a gate that was killed or a gate of status 1 whose
+    gate.json does not say "commit". 3: --bad is not shown to be slower, or skipped commits leave several. 2: a wrong
     call.
 
     Example: ./bench bisect --good v1.0 --bad main --variant adaptive --study overlap-ratio --minutes 3
@@ -41,14 +42,15 @@ def bisect(
     require_clone("./bench bisect")
     if not (good and bad):
         raise UsageError("A bisection has two ends: give --good and --bad.")
-    if own := [word for word in options if word.partition("=")[0] in ARMS]:
-        raise UsageError(f"./bench bisect chooses the arms of its gates: leave {own[0]} out.")
+    of_gate = options[: options.index("--")] if "--" in options else options
+    if own := [word for word in of_gate if word.partition("=")[0] in OURS]:
+        raise UsageError(f"./bench bisect chooses the arms of its gates, and where their files go: leave {own[0]} out.")
     ends = [git.commit_of(ROOT, revision) for revision in (good, bad)]
 
-    def gate(base: str, new: str) -> int:
+    def gate(base: str, new: str, files: Path) -> int:
         say(f"bisect: {git.subject(ROOT, new)}")
-        arms = ["--base", f"commit:{base},{variant}", "--new", f"commit:{new},{variant}"]
-        return process.attended([sys.executable, "-m", "harness", "gate", *arms, *options], cwd=ROOT)
+        ours = ["--base", f"commit:{base},{variant}", "--new", f"commit:{new},{variant}", f"--out={files}"]
+        return process.attended([sys.executable, "-m", "harness", "gate", *ours, *options], cwd=ROOT)
 
     found = bisection.run(ROOT, ends[0], ends[1], gate)
     for step in found.steps:

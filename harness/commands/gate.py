@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from analysis import errors as of_analysis
-from harness.base.errors import Failure, UsageError
+from harness.base.errors import NOT_TOLD, UsageError
 from harness.base.steps import say
 from harness.commands import options, own_program
 from harness.commands.history import default_store
@@ -26,7 +26,6 @@ from harness.sessions.request import Request, choose_mpis, from_facts, parse_set
 from harness.sites import systems
 from reframe_checks.catalogue import by_names
 
-NOT_TOLD = 3
 FOLDER = "gate"
 STUDY, OF_PROGRAM = "overlap-ratio", "own-program"
 
@@ -76,9 +75,9 @@ def gate(
     in every launch. Nothing is known of how long it takes: the minutes say how many rounds there are.
 
     Exit status 0: the candidate is the same or faster. 1: it is slower by more than the margin. 3: it cannot be told
-    (a node is slow, the system is not as it was, undecided, nothing comparable). 2: a wrong call, an arm that does
-    not build, an engine of another MPI. The session's folder gate/ has the verdict as Markdown, JSON, JUnit and
-    OpenMetrics.
+    (a node is slow, the system is not as it was, undecided, nothing comparable, the gate itself failed). 2: a wrong
+    call, an arm that does not build, an engine of another MPI. The session's folder gate/ has the verdict as Markdown,
+    JSON, JUnit and OpenMetrics.
 
     Example: ./bench gate --base commit:main --new commit:HEAD --minutes 10
     """
@@ -88,37 +87,31 @@ def gate(
         options.none_beside(context, "resume", "out", "store")
     stores.check(store or default_store())
     stores.read(store or default_store())  # what is wrong with it is said before anything is measured
-    try:
-        if resume:
-            return _go_on(sessions.load(resume), out, store)
-        if not (base and new):
-            raise UsageError("A gate has two arms: give --base and --new.")
-        own_program.none_without(command, context)
-        if study and command:
-            raise UsageError(f"--study {study[0]} and a program of one's own: a gate is of one of the two.")
-        chosen = systems.by_name(own_program.system_name(system, launcher))
-        (name,) = _one(choose_mpis(mpi, chosen))
-        settings_of = parse_settings(settings)
-        studies = by_names(study or [OF_PROGRAM if command else STUDY])
-        if command:
-            if inject_slowdown != 1:
-                raise UsageError("--inject-slowdown is an option of our workloads: a program of one's own has none.")
-            program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
-            studies = [replace(studies[0], program=program)]
-            settings_of = {"timeout_s": str(timeout), **settings_of}
-        request = Request(studies, chosen, [name], [], scale, settings_of, seed, nodes)
-        asked, plan = _asked(request, base, new, margin, minutes)
-        usable(request.system)
-        extra = [f"--inject-slowdown={inject_slowdown:g}"] if inject_slowdown != 1 else []
-        whole = gates.with_arms(request, asked, extra, plan)
-        with runs.measuring(whole.system, "gate"):
-            session = runs.new_session(whole, "gate", sys.argv[1:])
-            return _run(whole, session, out, store)
-    except (Failure, of_analysis.Failure, OSError) as error:  # 1 means a slower candidate
-        say(f"bench: {error}")
-    except KeyboardInterrupt:
-        say("bench: interrupted")
-    return NOT_TOLD
+    if resume:
+        return _go_on(sessions.load(resume), out, store)
+    if not (base and new):
+        raise UsageError("A gate has two arms: give --base and --new.")
+    own_program.none_without(command, context)
+    if study and command:
+        raise UsageError(f"--study {study[0]} and a program of one's own: a gate is of one of the two.")
+    chosen = systems.by_name(own_program.system_name(system, launcher))
+    (name,) = _one(choose_mpis(mpi, chosen))
+    settings_of = parse_settings(settings)
+    studies = by_names(study or [OF_PROGRAM if command else STUDY])
+    if command:
+        if inject_slowdown != 1:
+            raise UsageError("--inject-slowdown is an option of our workloads: a program of one's own has none.")
+        program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
+        studies = [replace(studies[0], program=program)]
+        settings_of = {"timeout_s": str(timeout), **settings_of}
+    request = Request(studies, chosen, [name], [], scale, settings_of, seed, nodes)
+    asked, plan = _asked(request, base, new, margin, minutes)
+    usable(request.system)
+    extra = [f"--inject-slowdown={inject_slowdown:g}"] if inject_slowdown != 1 else []
+    whole = gates.with_arms(request, asked, extra, plan)
+    with runs.measuring(whole.system, "gate"):
+        session = runs.new_session(whole, "gate", sys.argv[1:])
+        return _run(whole, session, out, store)
 
 
 def _one(mpis: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ It runs in a worktree of its own without files, so that neither the checkout nor
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,7 +21,8 @@ SLOWER, NO_ARM = 1, 2  # statuses of ./bench gate
 MARKS = {0: "good", SLOWER: "bad", NO_ARM: "skip", 3: "skip"}
 FIRST = re.compile(r"^([0-9a-f]{40}) is the first bad commit$", re.MULTILINE)
 ONLY_SKIPPED = 2  # the status of git bisect
-Gate = Callable[[str, str], int]  # baseline and candidate, whole names -> the status
+COMMIT, VERDICT_FILE = "commit", "gate.json"  # what a slower candidate is called in it
+Gate = Callable[[str, str, Path], int]  # baseline and candidate, whole names, where its files go -> the status
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,28 @@ def run(repository: Path, good: str, bad: str, gate: Gate) -> Found:
 
 
 def _verdict(gate: Gate, good: str, commit: str) -> int:
-    """The status of a gate; Failure where it is none that a verdict has, as of one that was killed."""
-    status = gate(good, commit)
+    """The status of a gate; Failure where it is none that a verdict has, as of one that was killed, or where the gate's
+    own file does not say that the commit is slower: a search that believes it would name an innocent one."""
+    with tempfile.TemporaryDirectory(prefix="bench-bisect-") as folder:
+        status = gate(good, commit, Path(folder))
+        found = _told_in(Path(folder) / VERDICT_FILE)
     if status not in MARKS:
         raise Failure(f"The gate of {commit[:12]} ended with status {status}: the bisection cannot go on.")
+    if status == SLOWER and found != COMMIT:
+        raise Failure(
+            f"The gate of {commit[:12]} ended with status {status}, and {found or 'no verdict'} is what its "
+            f"{VERDICT_FILE} says in place of {COMMIT}: the bisection cannot go on."
+        )
     return status
+
+
+def _told_in(file: Path) -> str:
+    """The verdict in a gate's file; empty where there is none."""
+    try:
+        content = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return ""
+    return str(content.get("verdict", "")) if isinstance(content, dict) else ""
 
 
 def _left(here: Path) -> list[str]:

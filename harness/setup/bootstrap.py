@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 
-from harness.base.errors import Failure, UsageError
+from harness.base.errors import Failure, UsageError, failed
 from harness.base.paths import ROOT
 from harness.setup import environment
 
@@ -31,10 +31,10 @@ def main(arguments: list[str]) -> int:
         environment.ensure()
     except (UsageError, Failure, OSError) as error:
         print(f"bench: {error}", file=sys.stderr)
-        return 2 if isinstance(error, UsageError) else 1
+        return 2 if isinstance(error, UsageError) else failed(arguments)
     except KeyboardInterrupt:
         print("bench: interrupted while setting up; the next call goes on from here", file=sys.stderr)
-        return 1
+        return failed(arguments)
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     return os.execv(environment.PYTHON, [str(environment.PYTHON), "-m", "harness", *arguments])

@@ -40,11 +40,14 @@ class Recorded:
         self.commits, self.others = commits, others or {}
         self.asked: list[int] = []
 
-    def __call__(self, base: str, new: str) -> int:
+    def __call__(self, base: str, new: str, files: Path) -> int:
         assert base == self.commits[0]
         number = self.commits.index(new)
         self.asked.append(number)
-        return self.others.get(number, int(number >= FIRST_BAD))
+        status = self.others.get(number, int(number >= FIRST_BAD))
+        if status == bisect.SLOWER:
+            (files / "gate.json").write_text('{"verdict": "commit"}')
+        return status
 
 
 def nothing_left(repository: Path) -> bool:
@@ -91,6 +94,23 @@ def test_a_gate_of_the_bad_commit_that_was_killed_is_no_verdict(history: tuple[P
         bisect.run(repository, commits[0], commits[-1], Recorded(commits, {COMMITS - 1: -15}))
 
 
+@pytest.mark.parametrize("written", [None, "{", "[]", '{"verdict": "undecided"}'])
+def test_status_1_without_the_verdict_commit_is_not_believed(
+    history: tuple[Path, list[str]], written: str | None
+) -> None:
+    """A program ends so for many a reason: a commit would be named that is not slower."""
+    repository, commits = history
+
+    def gate(_base: str, _new: str, files: Path) -> int:
+        if written is not None:
+            (files / "gate.json").write_text(written)
+        return 1
+
+    with pytest.raises(Failure, match=r"status 1, and \w+.* in place of commit: the bisection cannot go on"):
+        bisect.run(repository, commits[0], commits[-1], gate)
+    assert nothing_left(repository)
+
+
 def test_what_cannot_be_bisected(history: tuple[Path, list[str]]) -> None:
     repository, commits = history
     with pytest.raises(UsageError, match="no ancestor"):
@@ -108,10 +128,10 @@ def test_a_search_that_is_stopped_leaves_nothing(history: tuple[Path, list[str]]
     repository, commits = history
     recorded = Recorded(commits)
 
-    def gate(base: str, new: str) -> int:
+    def gate(base: str, new: str, files: Path) -> int:
         if recorded.asked:
             raise KeyboardInterrupt
-        return recorded(base, new)
+        return recorded(base, new, files)
 
     with pytest.raises(KeyboardInterrupt):
         bisect.run(repository, commits[0], commits[-1], gate)
@@ -123,6 +143,7 @@ def test_calls_that_cannot_be(capsys: pytest.CaptureFixture[str]) -> None:
         (): "give --good and --bad",
         ("--good", "HEAD", "--bad", "HEAD"): "there is nothing between them",
         ("--good", "HEAD~1", "--bad", "HEAD", "--base", "bare"): "leave --base out",
+        ("--good", "HEAD~1", "--bad", "HEAD", "--out=x"): "leave --out=x out",
         ("--good", "none", "--bad", "HEAD"): "no such commit: 'none'",
     }.items():
         assert main(["bisect", *call]) == 2

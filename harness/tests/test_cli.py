@@ -128,28 +128,48 @@ def test_an_old_python_is_told_in_a_sentence(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-CTRL_C = """
+BREAKS = """
 import builtins
 load = builtins.__import__
 def interrupted(name, *rest, **more):
     if name == {module!r}:
-        raise KeyboardInterrupt
+        raise {error}
     return load(name, *rest, **more)
 builtins.__import__ = interrupted
 """
 
 
-@pytest.mark.parametrize(
+BOTH = pytest.mark.parametrize(
     ("module", "command"),
     [("harness.setup.bootstrap", [str(ROOT / "bench")]), ("harness.cli", ["-m", "harness"])],
     ids=["the one command", "what it becomes"],
 )
-def test_ctrl_c_while_it_is_loaded_is_told_in_a_sentence(module: str, command: list[str], tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(CTRL_C.format(module=module))
-    environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
-    call = [sys.executable, *command, "list"]
-    done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False, timeout=30)
-    assert (done.returncode, done.stderr) == (1, "bench: interrupted\n")
+
+
+def loaded(module: str, error: str, folder: Path, call: list[str]) -> subprocess.CompletedProcess[str]:
+    """A call of Python that comes to an error when it loads this module."""
+    (folder / "sitecustomize.py").write_text(BREAKS.format(module=module, error=error))
+    environment = os.environ | {"PYTHONPATH": f"{folder}:{ROOT}"}
+    whole = [sys.executable, *call]
+    return subprocess.run(whole, env=environment, capture_output=True, text=True, check=False, timeout=30)
+
+
+@BOTH
+@pytest.mark.parametrize(("words", "status"), [(["list"], 1), (["--yes", "gate"], 3)])
+def test_ctrl_c_while_it_is_loaded_is_told_in_a_sentence(
+    module: str, command: list[str], words: list[str], status: int, tmp_path: Path
+) -> None:
+    """Of a gate status 1 would say that the candidate is slower."""
+    done = loaded(module, "KeyboardInterrupt", tmp_path, [*command, *words])
+    assert (done.returncode, done.stderr) == (status, "bench: interrupted\n")
+
+
+@BOTH
+def test_a_defect_while_a_gate_is_loaded_is_no_slower_candidate(
+    module: str, command: list[str], tmp_path: Path
+) -> None:
+    done = loaded(module, "KeyError", tmp_path, [*command, "gate"])
+    assert done.returncode == 3 and "Traceback" in done.stderr
 
 
 def test_ctrl_c_while_the_commands_are_read(
@@ -159,8 +179,9 @@ def test_ctrl_c_while_the_commands_are_read(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("typer.main.get_command", interrupted)
-    assert main(["list"]) == 1
-    assert capsys.readouterr().err == "bench: interrupted\n"
+    for command, status in {"list": 1, "gate": 3}.items():
+        assert main([command]) == status
+        assert capsys.readouterr().err == "bench: interrupted\n"
 
 
 WORDS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)

@@ -110,6 +110,10 @@ CALLS = {
     ("--base", "bare", "--new", "limit"): "limit is no engine",
     ("--base", "bare", "--new", "off", "--margin", "much"): "per cent are wanted",
     ("--base", "bare", "--new", "off", "--minutes", "0.2"): "give more --minutes, or fewer points",
+    ("--base", "bare", "--new", "off", "--minutes", "nan"): "Invalid value for '--minutes'",
+    ("--base", "bare", "--new", "off", "--timeout", "inf", "--", "true"): "--timeout inf: a number is wanted",
+    ("--base", "bare", "--new", "off", "--margin", "nan%"): "per cent are wanted",
+    ("--base", "bare", "--new", "off", "--margin", "inf"): "per cent are wanted",
     ("--base", "bare", "--new", "off", "--study", "timer-period"): "sweeps settings of the engine",
     ("--base", "bare", "--new", "off", "--mpi", "mpich,openmpi"): "of one MPI",
 }
@@ -152,10 +156,27 @@ def test_a_damaged_store_is_said_before_anything_is_measured(
 
 
 def test_what_breaks_or_is_stopped_is_not_a_slower_candidate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for error in (KeyboardInterrupt(), Failure("no nodes"), OSError("gone")):
+    for error in (
+        KeyboardInterrupt(),
+        Failure("no nodes"),
+        OSError("gone"),
+        BrokenPipeError(32, "gone"),
+        KeyError("x"),
+    ):
         monkeypatch.setattr(gates, "with_arms", Raising(error))
         call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(tmp_path)]
         assert main(call) == 3
+
+
+def test_a_verdict_that_cannot_be_read_is_not_a_slower_candidate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], measuring: Session
+) -> None:
+    """A defect keeps its traceback."""
+    monkeypatch.setattr(measured, "read", Raising(KeyError("arm")))
+    monkeypatch.setattr(gates, "with_arms", lambda *_: _tell(measuring, None, measuring.path / "store"))
+    call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(measuring.path / "store")]
+    assert main(call) == 3
+    assert "Traceback" in (said := capsys.readouterr().err) and "KeyError: 'arm'" in said
 
 
 @pytest.mark.parametrize(("state", "ended"), [("complete", True), ("incomplete", False), ("interrupted", False)])

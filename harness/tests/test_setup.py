@@ -65,6 +65,21 @@ def test_yes_is_the_set_ups_and_not_the_programs(monkeypatch: pytest.MonkeyPatch
     assert bootstrap._take_yes(["exec", "--", "prog", "--yes"]) == ["exec", "--", "prog", "--yes"]
 
 
+@pytest.mark.parametrize(("command", "status"), [("list", 1), ("gate", 3)])
+def test_a_set_up_that_fails_is_no_slower_candidate(
+    command: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a network say: of a gate status 1 would say that the candidate is slower."""
+
+    def fails(error: BaseException) -> None:
+        raise error
+
+    for error, said in {Failure("no route to the index"): "no route", KeyboardInterrupt(): "interrupted"}.items():
+        monkeypatch.setattr(environment, "ensure", lambda error=error: fails(error))
+        assert bootstrap.main(["--yes", command]) == status
+        assert said in capsys.readouterr().err
+
+
 def test_a_step_that_fails_shows_the_end_of_its_output() -> None:
     with pytest.raises(Failure, match=r"(?s)a step failed with status 3.*the last words"):
         steps.run_step("a step", ["sh", "-c", "echo the last words; exit 3"])
