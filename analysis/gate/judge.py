@@ -18,8 +18,8 @@ import numpy.typing as npt
 from analysis.gate import decide, history, odd
 from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.decide import Rule, State
-from analysis.gate.measured import ARMS, BASE, CONTROL, NEW, Measurement, Series
-from analysis.gate.verdict import Canary, GateFound, PointFound, Verdict
+from analysis.gate.measured import ARMS, BASE, CONTROL, NOT_RUN, Measurement, Series, own
+from analysis.gate.verdict import NEW, Canary, GateFound, PointFound, Verdict
 from analysis.statistics.signed_rank import middle
 
 Array = npt.NDArray[np.float64]
@@ -71,7 +71,13 @@ def judge(
         odd=slow,
         canary=canary,
         notes=found.notes,
+        failed_arms=[arm for arm in ARMS if own(_trouble(found).get(arm, NOT_RUN))],
     )
+
+
+def _trouble(found: Measurement) -> dict[str, str]:
+    """Arm -> what went wrong under it."""
+    return {arm: why for series in found.series for arm, why in series.trouble.items()}
 
 
 @dataclass(frozen=True)
@@ -156,8 +162,7 @@ def _verdict(
     margin = f"{100 * rule.margin:g} %"
     counts = " to ".join(map(str, dict.fromkeys((*rounds[:1], *rounds[-1:]))))
     over = f"over {counts} rounds of {len(points)} point{'s' if len(points) != 1 else ''}"
-    trouble = {arm: why for series in found.series for arm, why in series.trouble.items()}
-    failed = "; ".join(f"{NAMES[arm]}: {reason}" for arm, reason in trouble.items())
+    failed = "; ".join(f"{NAMES[arm]}: {reason}" for arm, reason in _trouble(found).items())
     verdict, sentence = Verdict.UNDECIDED, ""
     if not points:
         sentence = f"Nothing could be compared: {failed or _nothing(found)}."

@@ -16,15 +16,17 @@ import pandas as pd
 
 from analysis.compare.pairs import Measured, measured
 from analysis.errors import UsageError
+from analysis.gate.verdict import NEW
 from analysis.records.load import Records, load
 from analysis.words import point_words
 
 Array = npt.NDArray[np.float64]
-BASE, CONTROL, NEW, CANARY = "base", "control", "new", "canary"
+BASE, CONTROL, CANARY = "base", "control", "canary"
 ARMS = (BASE, CONTROL, NEW)
 INSTALLED = ("modules", "prefix", "spack")  # kinds of arms whose words say nothing of which engine they bring
 NEW_EACH_TIME = ("commit", *INSTALLED)
 NOT_RUN = "not run: "  # with which the reason of a launch begins that a job never came to
+CUT_OFF = "the last launch before its job ended: "  # and of one that failed since its job did, for all that is known
 
 
 @dataclass(frozen=True)
@@ -194,16 +196,42 @@ def _begun(records: Records) -> dict[str, dict[int, int]]:
 
 
 def _trouble(records: Records) -> dict[str, str]:
-    """What went wrong under an arm, the first of it, and was not measured by a later run of the same launch. What was
-    not needed is no trouble, nor what a job that ended early never began, if its next one found it not needed."""
+    """What went wrong under an arm, and was not measured by a later run of the same launch: the first that is the arm's
+    own doing, else the first. What was not needed is no trouble, nor what a job that ended early never began, if its
+    next one found it not needed."""
     arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
+    cut_off = _cut_off(records)
     found: dict[str, str] = {}
     for (launch, _), rows in records.points.groupby(["launch", "point"], sort=False):
         bad = rows[~rows["status"].isin(["ok", "skipped"])]
-        never_begun = bad["reason"].astype(str).str.startswith(NOT_RUN).all() and rows["status"].eq("skipped").any()
+        never_begun = _not_run(bad).all() and rows["status"].eq("skipped").any()
         if arm_of[launch] in ARMS and len(bad) and not rows["status"].eq("ok").any() and not never_begun:
-            found.setdefault(arm_of[launch], str(bad.iloc[0]["reason"] or bad.iloc[0]["status"]))
+            reason = str(bad.iloc[0]["reason"] or bad.iloc[0]["status"])
+            reason = f"{CUT_OFF}{reason}" if launch in cut_off and not reason.startswith(NOT_RUN) else reason
+            if arm_of[launch] not in found or (own(reason) and not own(found[arm_of[launch]])):
+                found[arm_of[launch]] = reason
     return found
+
+
+def own(reason: str) -> bool:
+    """Whether a launch failed by itself, and not because its job ended."""
+    return not reason.startswith((NOT_RUN, CUT_OFF))
+
+
+def _not_run(rows: pd.DataFrame) -> pd.Series[bool]:
+    return rows["reason"].astype(str).str.startswith(NOT_RUN)
+
+
+def _cut_off(records: Records) -> set[str]:
+    """The last launch that was begun of each study whose job did not come to all of them: what ended the job, a dead
+    node say, ended it as well."""
+    missed = _not_run(records.points)
+    came_to = set(records.points[~missed]["launch"])
+    ended = set(records.points[~records.points["launch"].isin(came_to)]["study"])
+    begun = records.launches[records.launches["launch"].isin(came_to)]
+    when = pd.to_datetime(begun["start_time"], utc=True, format="ISO8601", errors="coerce")
+    last = begun.assign(when=when).sort_values("when", kind="stable").drop_duplicates("study", keep="last")
+    return set(last[last["study"].isin(ended)]["launch"])
 
 
 def _canary(records: Records) -> dict[str, dict[str, dict[int, float]]]:

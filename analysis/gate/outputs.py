@@ -34,7 +34,7 @@ def texts(found: GateFound) -> dict[str, str]:
 
 def as_json(found: GateFound) -> str:
     """Everything; a number that does not exist, or an interval's end that is not known, is null."""
-    content = {**asdict(found), "status": found.status}
+    content = {**asdict(found), "status": found.status, "candidate_failed": found.candidate_failed}
     return json.dumps(_finite(content), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -84,14 +84,16 @@ def told(point: PointFound) -> str:
 
 
 def as_junit(found: GateFound) -> str:
-    """A test case a point, and one of the gate, which fails where the candidate is slower and is skipped where that
-    is not told. A gate is never an error, and times are not a test's own here: both are 0, as services want numbers."""
+    """A test case a point, and one of the gate, which fails where the candidate is slower, is an error where launches
+    of the candidate alone failed, and is skipped where nothing is told else. Times are not a test's own here: 0, as
+    services want a number."""
     suite = ElementTree.Element("testsuite", {"name": f"gate: {found.new} against {found.base}"})
     gate = ElementTree.SubElement(suite, "testcase", classname="gate", name="verdict")
     if found.verdict is Verdict.COMMIT:
         ElementTree.SubElement(gate, "failure", message=_xml(found.sentence))
     elif STATUS[found.verdict]:
-        ElementTree.SubElement(gate, "skipped", message=_xml(f"{found.verdict.value}: {found.sentence}"))
+        tag = "error" if found.candidate_failed else "skipped"
+        ElementTree.SubElement(gate, tag, message=_xml(f"{found.verdict.value}: {found.sentence}"))
     for point in found.points:
         case = ElementTree.SubElement(suite, "testcase", classname="gate.point", name=_xml(point.name))
         if point.slower and found.verdict is Verdict.COMMIT:

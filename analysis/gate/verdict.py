@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+NEW = "new"  # the candidate's arm
+
 
 class Verdict(str, Enum):
     """What the gate as a whole can say."""
@@ -71,7 +73,8 @@ class Canary:
 @dataclass(frozen=True)
 class GateFound:
     """The whole. `decided`: no further round is needed, and of the studies `settled` also where it is; `rounds`: those
-    of each study in which all was measured, of `planned`; `sentence`: the verdict in words."""
+    of each study in which all was measured, of `planned`; `sentence`: the verdict in words; `failed_arms`: those with
+    launches that failed, or gave wrong results, by themselves."""
 
     decided: bool
     settled: list[str]
@@ -87,7 +90,14 @@ class GateFound:
     odd: list[Odd]
     canary: Canary
     notes: list[str]
+    failed_arms: list[str] = field(default_factory=list)
 
     @property
     def status(self) -> int:
         return STATUS[self.verdict]
+
+    @property
+    def candidate_failed(self) -> bool:
+        """Whether launches of the candidate failed, and none of the baseline: nothing is told of its time, and yet it
+        should not pass."""
+        return self.failed_arms == [NEW]

@@ -116,6 +116,27 @@ def test_what_never_began_is_no_trouble_if_it_was_not_needed_later(session: Path
     assert measured.read(session).series[0].trouble == {"new": "exit status 11"}
 
 
+def test_the_launch_with_which_its_job_ended_is_no_failure_of_its_arm(session: Path) -> None:
+    """A node died under it: the launches behind it were not run. Two failures are not both the job's."""
+    gone = "not run: a node of the batch job died (NODE_FAIL)"
+    record(session / "records", "new", 2, status="failed", reason="exit status 137", minute=2)
+    for turn in (3, 4):
+        for arm in ("base", "control", "new"):
+            record(session / "records", arm, turn, status="failed", reason=gone, minute=30)
+    for turn in range(2):
+        for arm in ("canary", "base", "control"):
+            record(session / "records", arm, turn, minute=turn)
+    for arm in ("canary", "base", "control"):
+        record(session / "records", arm, 2, minute=1)
+    found = measured.read(session)
+    assert found.series[0].trouble["new"] == f"{measured.CUT_OFF}exit status 137"
+    assert judge(found).failed_arms == []
+    record(session / "records", "new", 1, status="failed", reason="exit status 11", minute=1)
+    found = measured.read(session)
+    assert found.series[0].trouble["new"] == "exit status 11"
+    assert judge(found).candidate_failed
+
+
 def test_a_look_that_was_made_stays_what_it_was_when_a_failed_launch_is_measured_late(session: Path) -> None:
     """The first look's twelve rounds are those without round 3, whose candidate is run again by --resume."""
     facts = json.loads((session / "session.json").read_text())

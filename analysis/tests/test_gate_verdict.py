@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from analysis.gate import history, outputs, sequential
+from analysis.gate import measured as measured_
 from analysis.gate.judge import judge
-from analysis.gate.measured import ARMS, BASE, NEW, Measurement, Plan, Series
-from analysis.gate.verdict import GateFound, Verdict
+from analysis.gate.measured import ARMS, BASE, Measurement, Plan, Series
+from analysis.gate.verdict import NEW, GateFound, Verdict
 
 ROUNDS = 40
 Factors = Mapping[str, float]
@@ -158,6 +159,33 @@ def test_launches_that_failed_keep_the_gate_from_passing() -> None:
     found = judge(replace(measured, series=[series]))
     assert (found.verdict, found.status) == (Verdict.UNDECIDED, 3)
     assert "the candidate: exit status 11" in found.sentence
+
+
+FAILED, NEVER, LAST = "exit status 11", "not run: the batch job was cancelled", f"{measured_.CUT_OFF}exit status 143"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "arms", "candidate"),
+    [
+        ({NEW: FAILED}, ["new"], True),
+        ({BASE: NEVER, NEW: FAILED}, ["new"], True),
+        ({BASE: FAILED, NEW: FAILED}, ["base", "new"], False),
+        ({BASE: NEVER, "control": NEVER, NEW: NEVER}, [], False),
+        ({BASE: NEVER, NEW: LAST}, [], False),
+        ({}, [], False),
+    ],
+)
+def test_a_candidate_that_alone_fails_is_told_from_a_job_that_ended(
+    trouble: Mapping[str, str], arms: list[str], candidate: bool
+) -> None:
+    """A pipeline that goes on where nothing could be told stops there."""
+    measured = gate()
+    found = judge(replace(measured, series=[replace(measured.series[0], trouble=trouble)]))
+    written = json.loads(outputs.as_json(found))
+    assert (written["failed_arms"], written["candidate_failed"]) == (arms, candidate)
+    case = ElementTree.fromstring(outputs.as_junit(found))[0]
+    tags = ["error" if candidate else "skipped"] if trouble else []
+    assert [told.tag for told in case] == tags
 
 
 def test_an_arm_without_a_value_is_nothing_comparable() -> None:

@@ -77,7 +77,8 @@ def gate(
     Exit status 0: the candidate is the same or faster. 1: it is slower by more than the margin. 3: it cannot be told
     (a node is slow, the system is not as it was, undecided, nothing comparable, the gate itself failed). 2: a wrong
     call, an arm that does not build, an engine of another MPI. The session's folder gate/ has the verdict as Markdown,
-    JSON, JUnit and OpenMetrics.
+    JSON, JUnit and OpenMetrics. Where launches of the candidate alone failed or gave wrong results, the status is 3,
+    gate.json says "candidate_failed": true, and JUnit has an error: it should not pass.
 
     Example: ./bench gate --base commit:main --new commit:HEAD --minutes 10
     """

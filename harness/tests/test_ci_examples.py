@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ import pytest
 import yaml
 from check_jsonschema.builtin_schemas import get_builtin_schema
 
+from analysis.gate import outputs
+from analysis.gate.judge import judge
+from analysis.tests import test_gate_verdict as simulated
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 from harness.setup import build
@@ -110,12 +114,43 @@ def test_a_slip_in_the_workflow_is_seen(right: str, tmp_path: Path) -> None:
     assert said in linted(workflow.replace(right, wrong), tmp_path)
 
 
-def test_a_gate_of_undecided_warns_and_of_slower_fails() -> None:
-    """GitHub's step, with a stand-in for salloc that ends with the gate's status."""
+def stood_in(script: str, status: int, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The lines of an example, with stand-ins for the site's programs; the gate ends with this status."""
+    (folder / "bench").write_text(f"#!/bin/sh\nexit {status}\n")
+    (folder / "bench").chmod(0o755)
+    whole = f"module() {{ :; }}; salloc() {{ return {status}; }}\n{script}"
+    command = ["bash", "-e", "-c", whole]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=20, cwd=folder)
+
+
+def test_a_gate_of_undecided_warns_and_of_slower_fails(tmp_path: Path) -> None:
+    """GitHub's step says so itself, GitLab is told which status is a warning."""
     for status, ended in {0: 0, 1: 1, 2: 2, 3: 0}.items():
-        script = f"module() {{ :; }}; salloc() {{ return {status}; }}\n{_github()}"
-        done = subprocess.run(["bash", "-e", "-c", script], check=False, capture_output=True, text=True, timeout=20)
+        done = stood_in(_github(), status, tmp_path)
         assert done.returncode == ended and ("::warning::" in done.stdout) == (status == 3)
+        done = stood_in(_gitlab(), status, tmp_path)
+        assert (done.returncode, done.stdout + done.stderr) == (status, "")
+    assert example("SCHEDULER_PARAMETERS")["gate"]["allow_failure"] == {"exit_codes": ["3"]}
+
+
+@pytest.mark.parametrize(
+    ("trouble", "ended"), [({"new": "exit status 11"}, (1, 1)), ({"base": "x", "new": "x"}, (0, 3))]
+)
+def test_a_candidate_whose_launches_fail_does_not_pass(
+    trouble: dict[str, str], ended: tuple[int, int], tmp_path: Path
+) -> None:
+    """Nothing is told of its time: that alone would be a warning."""
+    measured = simulated.gate()
+    found = judge(replace(measured, series=[replace(measured.series[0], trouble=trouble)]))
+    outputs.write(found, tmp_path / "gate")
+    done = [stood_in(script, found.status, tmp_path) for script in (_github(), _gitlab())]
+    assert tuple(one.returncode for one in done) == ended
+    assert ("::error::" in done[0].stdout) == (ended[0] == 1)
+
+
+def _gitlab() -> str:
+    """As its runner takes a job's lines: one script."""
+    return "\n".join(["set -e", *example("SCHEDULER_PARAMETERS")["gate"]["script"]])
 
 
 def _github() -> str:
@@ -192,7 +227,7 @@ def ended(nodes: Cluster, job: str, folder: Path, limit_s: float = 300) -> str:
 def test_gitlab_with_jacamar(slurm: Cluster, tmp_path: Path) -> None:
     """Its runner makes one batch job of a job's lines, with the scheduler's parameters of its variables."""
     job = example("SCHEDULER_PARAMETERS")["gate"]
-    script = "\n".join(["#!/bin/bash", "set -e", *job["script"]])
+    script = f"#!/bin/bash\n{_gitlab()}"
     options = shlex.split(in_its_words(f"{job['variables']['SCHEDULER_PARAMETERS']} "))
     number = submit(slurm, tmp_path, in_its_words(script) + "\n", *options)
     state = ended(slurm, number, tmp_path)
