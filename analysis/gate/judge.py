@@ -48,6 +48,9 @@ def judge(
         sentence = f"Not told, since an arm may not have been what was asked for: {'; '.join(untaken)}. {sentence}"
     elif verdict is not Verdict.COMMIT and slow:
         verdict, sentence = Verdict.NODE, f"Node trouble: {'; '.join(map(odd.words, slow))}. {sentence}"
+    elif verdict in (Verdict.SAME, Verdict.FASTER) and 2 * found.canary_rounds() < max(used):
+        verdict, why = Verdict.UNDECIDED, found.canary_trouble or "it left no value"
+        sentence = f"Not told, since the canary failed: {why}; a slow node would not be seen. {sentence}"
     elif verdict in (Verdict.SAME, Verdict.FASTER) and unread:
         verdict = Verdict.UNDECIDED
         sentence = f"Not told, since the system cannot be held against earlier gates: {unread} {sentence}"

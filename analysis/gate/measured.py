@@ -25,6 +25,7 @@ BASE, CONTROL, CANARY = "base", "control", "canary"
 ARMS = (BASE, CONTROL, NEW)
 INSTALLED = ("modules", "prefix", "spack")  # kinds of arms whose words say nothing of which engine they bring
 NEW_EACH_TIME = ("commit", *INSTALLED)
+CHANGES = "+changes"  # behind the name of a commit
 NOT_RUN = "not run: "  # with which the reason of a launch begins that a job never came to
 CUT_OFF = "the last launch before its job ended: "  # and of one that failed since its job did, for all that is known
 
@@ -64,10 +65,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Measurement:
-    """All that a gate measured. `baseline`: what it really was, in a word; `where`: on what; `commit`: of the checkout;
+    """All that a gate measured. `baseline`: what it really was, in a word; `where`: on what; `commit`: of the checkout,
+    with CHANGES behind it where it had any that are in no commit;
     `comparison`: in words that are the same in gates of one series. `canary`: what it measures -> node or pair of nodes
     -> round -> seconds. `studies`: those that were asked for, also if nothing is measured of one. `records`: how many
-    launches have left one, those of a gate that went on in a later run among them."""
+    launches have left one, those of a gate that went on in a later run among them. `canary_trouble`: what was wrong
+    with a launch of it."""
 
     session: str
     plan: Plan
@@ -81,6 +84,7 @@ class Measurement:
     comparison: str = ""
     studies: Sequence[str] = ()
     records: int = 0
+    canary_trouble: str = ""
 
     def parts(self) -> dict[str, Measurement]:
         """Each study that was measured, alone: each has rounds of its own."""
@@ -95,6 +99,11 @@ class Measurement:
         """Among how many points the error is shared. A study's share is its own, however many points another one turns
         out to have: one that is still to come has none yet."""
         return max(1, len(self.studies)) * max((len(part.series) for part in self.parts().values()), default=1)
+
+    def canary_rounds(self) -> int:
+        """In how many rounds each of the things that the canary measures has a value."""
+        seen = [{turn for rounds in places.values() for turn in rounds} for places in self.canary.values()]
+        return len(set.intersection(*seen)) if seen else 0
 
     def complete_rounds(self) -> list[int]:
         """The rounds in which every point was measured under every arm, in the order in which they became so: what
@@ -115,20 +124,26 @@ def read(path: Path) -> Measurement:
     hosts = sorted({host for hosts in records.launches["hosts"] for host in hosts}) if len(records.launches) else []
     where = f"{facts['system']} ({', '.join(hosts)}), {', '.join(facts['mpi_names'])}"
     measuring = len(records.points) > 0
+    trouble = _trouble(records) if measuring else {}
     return Measurement(
         session=facts["session"],
         plan=plan,
         baseline=_baseline(facts),
         where=where,
         time=facts["created"],
-        series=_series(records) if measuring else [],
+        series=_series(records, {arm: why for arm, why in trouble.items() if arm != CANARY}) if measuring else [],
         canary=_canary(records) if measuring else {},
+        canary_trouble=trouble.get(CANARY, ""),
         notes=records.cautions(),
         studies=facts.get("studies", ()),
         comparison=_comparison(facts),
-        commit=(facts.get("git") or {}).get("commit", ""),
+        commit=_checkout(facts.get("git") or {}),
         records=len(records.launches),
     )
+
+
+def _checkout(known: Mapping[str, Any]) -> str:
+    return f"{known.get('commit', '')}{CHANGES if known.get('dirty') else ''}"
 
 
 def _baseline(facts: Mapping[str, Any]) -> str:
@@ -150,10 +165,10 @@ def _comparison(facts: Mapping[str, Any]) -> str:
     return f"{new} against {asked['base']}" + (f" ({_baseline(facts)})" if installed else "")
 
 
-def _series(records: Records) -> list[Series]:
+def _series(records: Records, trouble: Mapping[str, str]) -> list[Series]:
     arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
     turn_of = dict(zip(records.launches["launch"], records.launches["repetition"], strict=True))
-    trouble, begun = _trouble(records), _begun(records)
+    begun = _begun(records)
     together: dict[tuple[str, str], list[Measured]] = {}
     for (study, _, _, _, point), one in measured(records).items():
         if any(arm_of[launch] in ARMS for launch in one.launches) or one.failure:
@@ -196,16 +211,16 @@ def _begun(records: Records) -> dict[str, dict[int, int]]:
 
 
 def _trouble(records: Records) -> dict[str, str]:
-    """What went wrong under an arm, and was not measured by a later run of the same launch: the first that is the arm's
-    own doing, else the first. What was not needed is no trouble, nor what a job that ended early never began, if its
-    next one found it not needed."""
+    """What went wrong under an arm or the canary, and was not measured by a later run of the same launch: the first that
+    is the arm's own doing, else the first. What was not needed is no trouble, nor what a job that ended early never
+    began, if its next one found it not needed."""
     arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
     cut_off = _cut_off(records)
     found: dict[str, str] = {}
     for (launch, _), rows in records.points.groupby(["launch", "point"], sort=False):
         bad = rows[~rows["status"].isin(["ok", "skipped"])]
         never_begun = _not_run(bad).all() and rows["status"].eq("skipped").any()
-        if arm_of[launch] in ARMS and len(bad) and not rows["status"].eq("ok").any() and not never_begun:
+        if arm_of[launch] in (*ARMS, CANARY) and len(bad) and not rows["status"].eq("ok").any() and not never_begun:
             reason = str(bad.iloc[0]["reason"] or bad.iloc[0]["status"])
             reason = f"{CUT_OFF}{reason}" if launch in cut_off and not reason.startswith(NOT_RUN) else reason
             if arm_of[launch] not in found or (own(reason) and not own(found[arm_of[launch]])):

@@ -116,6 +116,21 @@ def test_what_never_began_is_no_trouble_if_it_was_not_needed_later(session: Path
     assert measured.read(session).series[0].trouble == {"new": "exit status 11"}
 
 
+def test_a_checkout_with_changes_is_not_its_commit(session: Path) -> None:
+    facts = json.loads((session / "session.json").read_text())
+    facts["git"]["dirty"] = True
+    (session / "session.json").write_text(json.dumps(facts))
+    assert measured.read(session).commit == "34cd+changes"
+
+
+def test_what_failed_of_the_canary_is_no_arms_trouble(session: Path) -> None:
+    for turn in range(3):
+        record(session / "records", "canary", turn, status="failed", reason="an even number of ranks is wanted")
+    found = measured.read(session)
+    assert not found.series[0].trouble and found.canary_rounds() == 0
+    assert found.canary_trouble == "an even number of ranks is wanted"
+
+
 def test_the_launch_with_which_its_job_ended_is_no_failure_of_its_arm(session: Path) -> None:
     """A node died under it: the launches behind it were not run. Two failures are not both the job's."""
     gone = "not run: a node of the batch job died (NODE_FAIL)"

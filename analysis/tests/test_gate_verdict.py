@@ -188,6 +188,20 @@ def test_a_candidate_that_alone_fails_is_told_from_a_job_that_ended(
     assert [told.tag for told in case] == tags
 
 
+@pytest.mark.parametrize("what", ["computation", "transfer"])
+def test_a_canary_that_fails_keeps_the_gate_from_passing(what: str) -> None:
+    """No slow node could be seen. A few of its launches may fail."""
+    measured = replace(gate(), canary_trouble="exit status 2")
+    for rounds, verdict in {ROUNDS: Verdict.SAME, 6: Verdict.SAME, 5: Verdict.UNDECIDED, 0: Verdict.UNDECIDED}.items():
+        few = {where: dict(list(values.items())[:rounds]) for where, values in measured.canary[what].items() if rounds}
+        found = judge(replace(measured, canary={**measured.canary, what: few}))
+        assert found.verdict is verdict, (found.rounds, rounds)
+    assert "since the canary failed: exit status 2; a slow node would not be seen." in found.sentence
+    slower = replace(gate({NEW: 1.05}), canary={})
+    assert judge(slower).verdict is Verdict.COMMIT
+    assert judge(replace(gate(), canary={})).verdict is Verdict.UNDECIDED
+
+
 def test_an_arm_without_a_value_is_nothing_comparable() -> None:
     measured = gate()
     values = {**measured.series[0].values, NEW: {}}

@@ -17,6 +17,7 @@ from harness.job.program import another_mpi
 from harness.job.read_back import Probe
 from harness.sessions import arms, run, space
 from harness.sessions.request import Request, choose_mpis
+from reframe_checks.study import Study
 
 MOST_ROUNDS = 200
 FASTER = 2  # than estimated a launch may be: the minutes end a gate, and not the rounds
@@ -38,6 +39,12 @@ def planned(request: Request, asked: tuple[str, str], minutes: float, least: Cal
     for study in request.studies:
         if study.sweep(study.scale(request.scale, request.settings)).axes:
             raise UsageError(f"Study {study.name} sweeps settings of the engine: a gate has its own.")
+        if (ranks := canary_ranks(study, request.nodes)) % 2:
+            way = "another study" if study.nodes else f"--nodes {request.nodes + 1}"
+            raise UsageError(
+                f"The canary of {study.name} would have {ranks} rank{'s' if ranks != 1 else ''}, and each of its ranks "
+                f"needs another one to send to: an even number is wanted, as by {way}."
+            )
     for text in asked:
         if arms.parse(text).variant == LIMIT:
             raise UsageError("Variant limit is no engine and no MPI: a gate has nothing to hold against it.")
@@ -56,6 +63,13 @@ def planned(request: Request, asked: tuple[str, str], minutes: float, least: Cal
             f"least: give more --minutes, or fewer points with --set."
         )
     return min(MOST_ROUNDS, FASTER * rounds)
+
+
+def canary_ranks(study: Study, nodes: int) -> int:
+    """How many ranks the canary beside a study has; 0 where a launcher of the user's own decides."""
+    if study.program and study.program.launcher:
+        return 0
+    return study.tasks_per_node * (study.nodes or nodes)
 
 
 def with_arms(request: Request, asked: tuple[str, str], new_options: Sequence[str], gate: Gate) -> Request:

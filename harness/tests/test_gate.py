@@ -112,6 +112,8 @@ CALLS = {
     ("--base", "bare", "--new", "off", "--minutes", "0.2"): "give more --minutes, or fewer points",
     ("--base", "bare", "--new", "off", "--minutes", "nan"): "Invalid value for '--minutes'",
     ("--base", "bare", "--new", "off", "--timeout", "inf", "--", "true"): "--timeout inf: a number is wanted",
+    ("--base", "bare", "--new", "off", "--nodes", "3"): "would have 3 ranks, and each",
+    ("--base", "bare", "--new", "off", "--nodes", "1"): "would have 1 rank, and each",
     ("--base", "bare", "--new", "off", "--margin", "nan%"): "per cent are wanted",
     ("--base", "bare", "--new", "off", "--margin", "inf"): "per cent are wanted",
     ("--base", "bare", "--new", "off", "--study", "timer-period"): "sweeps settings of the engine",
