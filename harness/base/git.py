@@ -35,6 +35,12 @@ def commit_of(repository: Path, revision: str) -> str:
     return found.out.strip()
 
 
+def dirty(repository: Path) -> bool | None:
+    """Whether its files are not those of its commit; None where that cannot be told."""
+    state = ask(repository, "status", "--porcelain")
+    return bool(state.out.strip()) if state.status == 0 else None
+
+
 def subject(repository: Path, commit: str) -> str:
     """A commit in a line: its name, its date and what it says of itself."""
     return ask(repository, "log", "-1", "--format=%h %as %s", commit).out.strip()

@@ -43,7 +43,7 @@ def history(
         print("No gate is in the store yet: ./bench gate puts one there.")
         return 0
     rows = [
-        [one.time, one.where, _short(one.new), _short(one.base), one.commit[:SHORT], one.verdict, one.session]
+        [one.time, one.where, _short(one.new), _short(one.base), _checkout(one.commit), one.verdict, one.session]
         for one in entries
     ]
     columns = ["time", "where", "candidate", "baseline", "checkout", "verdict", "session"]
@@ -53,7 +53,7 @@ def history(
     if not found:
         print(f"No change in the ratios of {len(changes.series(entries))} series.")
     for one in found:
-        which = f"{_short(one.entry.new)} of checkout {one.entry.commit[:SHORT] or 'unknown'}"
+        which = f"{_short(one.entry.new)} of checkout {_checkout(one.entry.commit) or 'unknown'}"
         print(
             f"{one.key}: {100 * (one.ratio - 1):+.1f} % since {one.entry.session} ({which}), "
             f"adjusted p {one.adjusted:.2g}"
@@ -64,6 +64,12 @@ def history(
         written = history_files.write(entries, found, out)
         print(f"{out} has {len(written)} figures and {history_files.FILE}.")
     return 0
+
+
+def _checkout(commit: str) -> str:
+    """A commit's name at that length; what tells of changes to it stays."""
+    name, plus, changes = commit.partition("+")
+    return f"{name[:SHORT]}{plus}{changes}"
 
 
 def _short(words: str) -> str:

@@ -22,6 +22,7 @@ from harness.base import git, process, settings_file, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import Mpi
 from harness.base.paths import ROOT, require_clone
+from harness.base.steps import say
 from harness.sessions import commit_builds, loaded_modules
 
 DEFAULT_VARIANT = "adaptive"
@@ -75,7 +76,10 @@ def named(text: str) -> str:
         return text
     require_clone("An arm that is a commit")
     _, comma, under = text.partition(",")
-    return f"commit:{git.commit_of(ROOT, source.where)}{comma}{under}"
+    commit = git.commit_of(ROOT, source.where)
+    if commit == git.commit_of(ROOT, "HEAD") and git.dirty(ROOT):
+        say(f"Arm '{text}': the working tree has changes that are in no commit, and they are not in this arm.")
+    return f"commit:{commit}{comma}{under}"
 
 
 def _under(text: str) -> tuple[str, dict[str, str]]:

@@ -94,10 +94,10 @@ class Session:
 
 
 def _git() -> Git | None:
-    commit, state = git.ask(ROOT, "rev-parse", "HEAD"), git.ask(ROOT, "status", "--porcelain")
-    if commit.status != 0 or state.status != 0:
+    commit, dirty = git.ask(ROOT, "rev-parse", "HEAD"), git.dirty(ROOT)
+    if commit.status != 0 or dirty is None:
         return None
-    return Git(commit.out.strip(), dirty=bool(state.out.strip()))
+    return Git(commit.out.strip(), dirty=dirty)
 
 
 def mpi_facts(names: list[str]) -> dict[str, Any]:

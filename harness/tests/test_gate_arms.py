@@ -33,6 +33,23 @@ REQUEST = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
 ASKED = ("2%", 20.0)  # --margin, --minutes
 
 
+def test_a_commit_of_a_working_tree_with_changes_is_said_to_be_without_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    for more in (["init", "-q"], *(["commit", "-q", "--allow-empty", "-m", text] for text in "ab")):
+        subprocess.run([*words, *more], check=True, timeout=60)
+    monkeypatch.setattr(arms, "ROOT", tmp_path)
+    arms.named("commit:HEAD")
+    assert capsys.readouterr().err == ""
+    (tmp_path / "changed").touch()
+    commit = git.commit_of(tmp_path, "HEAD")
+    assert arms.named("commit:HEAD,timer") == f"commit:{commit},timer"
+    assert "Arm 'commit:HEAD,timer': the working tree has changes" in capsys.readouterr().err
+    arms.named("commit:HEAD~1")
+    assert capsys.readouterr().err == ""
+
+
 def test_arms_in_words() -> None:
     assert arms.parse("adaptive:burst=5") == arms.Source("", "", "adaptive:burst=5")
     assert arms.parse("commit:HEAD~2") == arms.Source("commit", "HEAD~2", "adaptive")

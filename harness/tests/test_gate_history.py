@@ -37,10 +37,12 @@ def stepped(number: int) -> float:
 def test_the_commits_of_a_gate_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number in (1, 11):
         store.add(tmp_path, entry(number, 1.0))
+    store.add(tmp_path, replace(entry(12, 1.0), commit=f"{CHECKOUT}+changes"))
     assert main(["history", "--store", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert f"| adaptive | commit:{OLD[:12]} | {CHECKOUT[:12]} | same | gate-01 |" in said
     assert f"| commit:{NEW[:12]},timer | commit:{OLD[:12]} |" in said
+    assert f"| {CHECKOUT[:12]}+changes | same | gate-12 |" in said
 
 
 def test_a_change_is_told_with_what_was_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
