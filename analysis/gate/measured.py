@@ -211,9 +211,9 @@ def _begun(records: Records) -> dict[str, dict[int, int]]:
 
 
 def _trouble(records: Records) -> dict[str, str]:
-    """What went wrong under an arm or the canary, and was not measured by a later run of the same launch: the first that
-    is the arm's own doing, else the first. What was not needed is no trouble, nor what a job that ended early never
-    began, if its next one found it not needed."""
+    """What went wrong under an arm or the canary, and was not measured by a later run of the same launch: the first
+    that is the arm's own doing, else the first. What was not needed is no trouble, nor what a job that ended early
+    never began, if its next one found it not needed."""
     arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
     cut_off = _cut_off(records)
     found: dict[str, str] = {}

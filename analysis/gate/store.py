@@ -33,10 +33,10 @@ Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
 class Entry:
     """One gate. `where`: system, nodes and MPI, of which only equal ones are held against each other; `ratios`: point
     -> candidate over baseline; `values`: see history.values_of. `time` is in ISO 8601, UTC. `commit`: of the checkout
-    that measured, whose engine an arm has that names none, see measured.Measurement; `comparison`: see measured.Measurement. `origin`: which
-    session of this name it is, of those that began in the same second in other folders of results. `intervals`: point
-    -> the ends of its ratio's, where they are known. `records`: from how many records of launches it was told; a gate
-    that went on has more. What a later version adds is not read here, and no damage.
+    that measured, whose engine an arm has that names none; for it and for `comparison` see measured.Measurement.
+    `origin`: which session of this name it is, of those that began in the same second in other folders of results.
+    `intervals`: point -> the ends of its ratio's, where they are known. `records`: from how many records of launches it
+    was told; a gate that went on has more. What a later version adds is not read here, and no damage.
     """
 
     __pydantic_config__ = ConfigDict(extra="ignore", strict=True)
