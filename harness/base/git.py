@@ -31,8 +31,18 @@ def commit_of(repository: Path, revision: str) -> str:
     if found.status is None:
         raise UsageError(f"There is no commit '{revision}': {found.last_line}.")
     if found.status != 0:
-        raise UsageError(f"{repository} has no such commit: '{revision}'.")
+        raise UsageError(f"{repository} has no such commit: '{revision}'.{_shallow(repository)}")
     return found.out.strip()
+
+
+def _shallow(repository: Path) -> str:
+    """What may help where a commit is not there; empty unless the clone was made without its history."""
+    if ask(repository, "rev-parse", "--is-shallow-repository").out.strip() != "true":
+        return ""
+    return (
+        " It is a shallow clone, which lacks older commits and other branches: fetch all (git fetch --unshallow; in CI "
+        "fetch-depth: 0 or GIT_DEPTH: 0), and name a branch as origin/BRANCH."
+    )
 
 
 def dirty(repository: Path) -> bool | None:

@@ -88,6 +88,18 @@ def test_the_yaml_is_what_the_services_take(schema: str, word: str) -> None:
     assert not complaints(schema, found)
 
 
+def test_the_candidate_comes_from_an_earlier_job() -> None:
+    """A job's checkout does not have it."""
+    jobs = example("runs-on")["jobs"]
+    before = jobs[jobs["gate"]["needs"]]["steps"]
+    (kept,) = [step["with"] for step in before if "upload-artifact" in step.get("uses", "")]
+    steps = jobs["gate"]["steps"]
+    (place,) = [n for n, step in enumerate(steps) if "download-artifact" in step.get("uses", "")]
+    assert steps[place]["with"]["name"] == kept["name"]
+    assert steps[place + 1]["run"] == f"tar -xf {kept['path']}" and "prefix:$PWD/candidate" in steps[place + 2]["run"]
+    assert f"tar -cf {kept['path']} candidate" in before[1]["run"]
+
+
 def test_what_they_do_not_take_is_seen() -> None:
     wrong = yaml.safe_load("gate: {script: [true], allow_failure: {exit_codes: three}}")
     assert complaints("gitlab-ci", wrong)
@@ -255,8 +267,9 @@ def test_a_batch_job_that_is_preempted_goes_on_with_what_it_has(slurm: Cluster, 
     assert eventually(lambda: len(list(records.glob("*.jsonl"))) > 8, 180), (tmp_path / "job.out").read_text()
     before = {path.name for path in records.glob("*.jsonl")}
     assert run(slurm, "vc0", "scontrol", "requeue", number).returncode == 0
-    assert ended(slurm, number, tmp_path, 400), (tmp_path / "job.out").read_text()
+    state = ended(slurm, number, tmp_path, 400)
     found = verdict(tmp_path)
+    assert (state == "COMPLETED") == (found["status"] == 0), (tmp_path / "job.out").read_text()
     assert before <= {path.name for path in records.glob("*.jsonl")}
     assert len(list((tmp_path / f"gate-{number}").glob("2*"))) == 1, "one session, resumed"
     assert found["rounds"] > 2

@@ -36,6 +36,19 @@ def test_a_clone_answers(clone: Path) -> None:
         git.commit_of(clone, "0000000")
 
 
+def test_a_shallow_clone_says_that_it_lacks_commits(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """As those that CI services make."""
+    first = git.commit_of(clone, "HEAD")
+    told("-C", str(clone), "commit", "-q", "--allow-empty", "-m", "second")
+    with pytest.raises(UsageError, match=r"no such commit: 'none'\.$"):
+        git.commit_of(clone, "none")
+    shallow = tmp_path_factory.mktemp("clones") / "shallow"
+    told("clone", "-q", "--depth", "1", f"file://{clone}", str(shallow))
+    assert git.commit_of(shallow, "HEAD") == git.commit_of(clone, "HEAD")
+    with pytest.raises(UsageError, match=r"no such commit: .* It is a shallow clone.*fetch-depth: 0 or GIT_DEPTH: 0"):
+        git.commit_of(shallow, first)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_a_clone_of_another_owner_answers(clone: Path) -> None:
     wanted = told("-C", str(clone), "rev-parse", "HEAD")
