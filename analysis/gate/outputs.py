@@ -8,13 +8,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 from typing import Any
 from xml.etree import ElementTree
 
-from analysis.gate.verdict import STATUS, GateFound, PointFound, Verdict
+from analysis.gate.verdict import STATUS, Canary, GateFound, PointFound, Verdict
 from analysis.text_table import markdown as table
 
 MARKDOWN_LIMIT = 64_000  # bytes: what a merge request and a job's summary take
+LONGEST_NAME = 300  # characters of a point's in a table: a program of one's own is named by its whole command
 FILES = {"gate.json": "json", "gate.md": "markdown", "junit.xml": "junit", "metrics.txt": "open_metrics"}
 
 
@@ -51,6 +53,7 @@ def as_markdown(found: GateFound) -> str:
     head = [f"## Gate: {found.verdict.value}", "", found.sentence, ""]
     head += [f"`{found.new}` against `{found.base}`, margin {100 * found.margin:g} %, {found.rounds} rounds of at most "
              f"{found.planned}, session {found.session}.", ""]  # fmt: skip
+    head += [line for line in (_slowest_place(found.canary),) if line]
     tail = [f"- {note}" for note in found.notes]
     rows = [_row(point) for point in sorted(found.points, key=lambda point: (not point.slower, -point.ratio))]
     columns = ["point", "candidate / baseline", "its copy / baseline", "told"]
@@ -62,9 +65,18 @@ def as_markdown(found: GateFound) -> str:
     return "\n".join(head).encode()[:MARKDOWN_LIMIT].decode(errors="ignore")
 
 
+def _slowest_place(canary: Canary) -> str:
+    """Of what the canary measures: the slowest node or pair of nodes over the middle one, in a line."""
+    measured = {"computation": canary.computation_s, "transfer": canary.transfer_s}
+    ratios = {what: max(times.values()) / median(times.values()) for what, times in measured.items() if times}
+    told = ", ".join(f"{what} {ratio:.3f}" for what, ratio in ratios.items())
+    return f"Canary, the slowest place over the middle one: {told}.\n" if told else ""
+
+
 def _row(point: PointFound) -> list[str]:
+    name = point.name if len(point.name) <= LONGEST_NAME else f"{point.name[:LONGEST_NAME]}..."
     return [
-        f"{point.name} ({point.quantity})",
+        f"{name} ({point.quantity})",
         _interval(point.ratio, point.low, point.high),
         _interval(point.control, point.control_low, point.control_high),
         told(point),
@@ -87,7 +99,7 @@ def as_junit(found: GateFound) -> str:
     """A test case a point, and one of the gate, which fails where the candidate is slower, is an error where launches
     of the candidate alone failed, and is skipped where nothing is told else. Times are not a test's own here: 0, as
     services want a number."""
-    suite = ElementTree.Element("testsuite", {"name": f"gate: {found.new} against {found.base}"})
+    suite = ElementTree.Element("testsuite", {"name": _xml(f"gate: {found.new} against {found.base}")})
     gate = ElementTree.SubElement(suite, "testcase", classname="gate", name="verdict")
     if found.verdict is Verdict.COMMIT:
         ElementTree.SubElement(gate, "failure", message=_xml(found.sentence))

@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
+import jsonschema
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from analysis.gate import outputs
-from analysis.gate.verdict import Canary, GateFound, PointFound, Verdict
+from analysis.gate.judge import judge
+from analysis.gate.verdict import NEW, Canary, GateFound, PointFound, Verdict
+from analysis.tests.test_gate_verdict import gate
 
 NAMES = ('overlap: 1 MB, "both"', "a\\b\nc", "µs {x=1} # EOF")
-SLOWER = PointFound(NAMES[0], "total_s", 1.051, 1.03, 1.07, 1.0, 0.99, 1.01, 0.02, True, False, False)
+SLOWER = PointFound(NAMES[0], "total_s", 1.051, 1.03, 1.07, 1.004, 0.99, 1.01, 0.02, True, False, False)
 SAME = replace(SLOWER, name=NAMES[1], ratio=1.0, low=0.99, high=1.01, slower=False, same=True)
 OPEN = replace(SAME, name=NAMES[2], same=False)
 
@@ -33,7 +39,8 @@ def test_prometheus_reads_the_metrics(verdict: Verdict, points: tuple[PointFound
     }
     ratios = {sample.labels["point"]: sample.value for sample in families["gate_ratio"].samples}
     assert ratios == {point.name: point.ratio for point in points}
-    assert len(families["gate_control_ratio"].samples) == len(points)
+    controls = {sample.labels["point"]: sample.value for sample in families["gate_control_ratio"].samples}
+    assert controls == {point.name: point.control for point in points}
     assert [sample.value for sample in families["gate_rounds"].samples] == [12]
     assert families["gate_verdict"].type == "stateset"
     states = {sample.labels["gate_verdict"]: sample.value for sample in families["gate_verdict"].samples}
@@ -60,3 +67,40 @@ def test_junit_has_what_services_show(verdict: Verdict, failures: int, skipped: 
     keys = [(case.attrib["classname"], case.attrib["name"]) for case in cases]
     assert len(set(keys)) == len(cases) == 4
     assert all(told.attrib["message"] for case in cases for told in case)
+
+
+def test_a_suites_name_has_nothing_that_xml_cannot_write() -> None:
+    """An arm's words are the user's."""
+    suite = ElementTree.fromstring(outputs.as_junit(replace(found(Verdict.SAME, SAME), new="prefix:/opt/\x01x")))
+    assert suite.attrib["name"] == "gate: prefix:/opt/ x against adaptive"
+
+
+def test_markdown_has_the_canary_where_it_ran() -> None:
+    known = replace(found(Verdict.SAME, SAME), canary=Canary({"a": 0.02, "b": 0.02, "c": 0.03}, {"a and b": 1e-3}))
+    said = "Canary, the slowest place over the middle one: computation 1.500, transfer 1.000."
+    assert said in outputs.as_markdown(known)
+    assert "Canary" not in outputs.as_markdown(found(Verdict.SAME, SAME))
+
+
+def test_markdown_of_few_points_with_very_long_names_fits_a_merge_request() -> None:
+    """With all of its rows."""
+    points = [replace(SLOWER, name=f"{number} {'x' * 30_000}") for number in range(5)]
+    text = outputs.as_markdown(found(Verdict.COMMIT, *points))
+    assert len(text.encode()) <= outputs.MARKDOWN_LIMIT
+    assert text.count("| slower |") == 5 and "points more" not in text
+
+
+SCHEMA = Path(__file__).parents[2] / "results" / "schema" / "gate.schema.json"
+
+
+def test_gate_json_is_what_its_schema_says() -> None:
+    """Of verdicts that were made: with and without points, intervals and a slow node."""
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    published = jsonschema.Draft202012Validator(schema)
+    measured = [gate({NEW: 1.5}), gate(rounds=3), gate(nodes={"b": 1.3}), replace(gate(), series=[])]
+    for one in measured:
+        published.validate(json.loads(outputs.as_json(judge(one))))
+    assert schema["properties"]["verdict"]["enum"] == [one.value for one in Verdict]
+    assert judge(measured[0]).points[0].control_high == math.inf
+    assert not published.is_valid(json.loads(outputs.as_json(replace(judge(measured[0]), margin=2.0))))

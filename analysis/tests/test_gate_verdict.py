@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -16,7 +18,7 @@ from analysis.gate import history, outputs, sequential
 from analysis.gate import measured as measured_
 from analysis.gate.judge import judge
 from analysis.gate.measured import ARMS, BASE, Measurement, Plan, Series
-from analysis.gate.verdict import NEW, GateFound, Verdict
+from analysis.gate.verdict import NEW, STATUS, GateFound, Verdict
 
 ROUNDS = 40
 Factors = Mapping[str, float]
@@ -62,6 +64,29 @@ def earlier(count: int, spread: float = 0.01) -> list[dict[str, float]]:
         values = history.values_of(one.points, one.canary, "adaptive 12ab")
         found.append({name: value * math.exp(rng.normal(0, spread)) for name, value in values.items()})
     return found
+
+
+MADE = {
+    Verdict.SAME: (0, {}, 0),
+    Verdict.FASTER: (0, {"slower": {NEW: 0.9}}, 0),
+    Verdict.COMMIT: (1, {"slower": {NEW: 1.05}}, 0),
+    Verdict.NODE: (3, {"nodes": {"b": 1.3}}, 0),
+    Verdict.SYSTEM: (3, {"everything": 1.3}, 6),
+    Verdict.UNDECIDED: (3, {"noise": 0.2}, 0),
+}
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_each_verdict_has_its_status(verdict: Verdict) -> None:
+    status, how, before = MADE[verdict]
+    found = judge(gate(**how), earlier(before))  # type: ignore[arg-type]
+    assert (found.verdict, found.status) == (verdict, status)
+
+
+def test_the_page_has_each_verdict_with_its_status() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "gate.md").read_text()
+    told = {name: int(status) for status, name in re.findall(r"^\| (\d) \| (\w+) \|", page, re.MULTILINE)}
+    assert told == {verdict.value: status for verdict, status in STATUS.items()}
 
 
 def test_the_same_program_is_the_same_and_ends_early() -> None:

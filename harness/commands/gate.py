@@ -27,6 +27,7 @@ from harness.sites import systems
 from reframe_checks.catalogue import by_names
 
 FOLDER = "gate"
+LEAST_BARE = 0.001  # a margin below it, without %, may be a share that was meant: 0.02 of 2 %
 STUDY, OF_PROGRAM = "overlap-ratio", "own-program"
 
 
@@ -143,6 +144,8 @@ def _margin(text: str) -> float:
         value = -1.0
     if not 0 < value < 1:
         raise UsageError(f"--margin {text}: per cent are wanted, as in --margin 2%.")
+    if value < LEAST_BARE and not text.endswith("%"):
+        raise UsageError(f"--margin {text}: is it a share or per cent? Write {text}% or {100 * float(text):g}%.")
     return value
 
 

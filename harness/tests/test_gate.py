@@ -114,6 +114,7 @@ CALLS = {
     ("--base", "bare", "--new", "off", "--timeout", "inf", "--", "true"): "--timeout inf: a number is wanted",
     ("--base", "bare", "--new", "off", "--nodes", "3"): "would have 3 ranks, and each",
     ("--base", "bare", "--new", "off", "--nodes", "1"): "would have 1 rank, and each",
+    ("--base", "bare", "--new", "off", "--margin", "0.02"): "Write 0.02% or 2%.",
     ("--base", "bare", "--new", "off", "--margin", "nan%"): "per cent are wanted",
     ("--base", "bare", "--new", "off", "--margin", "inf"): "per cent are wanted",
     ("--base", "bare", "--new", "off", "--study", "timer-period"): "sweeps settings of the engine",
