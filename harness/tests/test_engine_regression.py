@@ -7,6 +7,7 @@ wakes bad. They are made beside the repository: its objects, branches and files 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -105,8 +106,10 @@ def marked(test: Any) -> Any:
 def test_the_history_has_one_guilty_commit_and_leaves_the_repository_alone(history: list[str]) -> None:
     """What a gate that is always right leads git bisect to; the engine's sources are looked at in its place."""
 
-    def gate(_base: str, new: str) -> int:
-        return int(BAD in git("show", f"{new}:{PRESETS}"))
+    def gate(_base: str, new: str, files: Path) -> int:
+        bad = BAD in git("show", f"{new}:{PRESETS}")
+        (files / "gate.json").write_text(json.dumps({"verdict": "commit" if bad else "same"}))
+        return int(bad)
 
     before = git("for-each-ref") + git("worktree", "list")
     found = bisect.run(ROOT, history[0], history[-1], gate)
