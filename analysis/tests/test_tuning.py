@@ -90,17 +90,23 @@ def test_who_had_its_rounds_without_leading_makes_room() -> None:
     assert tired.name != found.leader
 
 
-def confirmed(gain: float, inflation: float = 1.0, failures: Mapping[str, str] | None = None) -> Measured:
-    """The race above with s001 as its winner, measured afresh."""
-    race = made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}, bounds={DEFAULT: 1.0})
+def confirmed(
+    gain: float,
+    inflation: float = 1.0,
+    failures: Mapping[str, str] | None = None,
+    race: Measured | None = None,
+    of_default: float | None = None,
+) -> Measured:
+    """The race above with s001 as its winner, measured afresh. `of_default`: its inflation, if that is another."""
+    race = race or made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}, bounds={DEFAULT: 1.0})
     rng = np.random.default_rng(3)
-    fresh = {OLD: 0.0, TUNED: gain}
+    fresh = {OLD: (0.0, of_default or inflation), TUNED: (gain, inflation)}
     scores = dict(race.scores) | {
         arm: {
-            turn: Score(value + rng.normal(0, 0.01), {"inflation": inflation + rng.normal(0, 1e-3)})
+            turn: Score(value + rng.normal(0, 0.01), {"inflation": bound + rng.normal(0, 1e-3)})
             for turn in range(6, 18)
         }
-        for arm, value in fresh.items()
+        for arm, (value, bound) in fresh.items()
     }
     plain = {arm: {turn: one.value for turn, one in turns.items()} for arm, turns in scores.items()}
     blocks = (*race.asked.blocks, Block(tuple(fresh), 12, 6))
@@ -118,6 +124,27 @@ def test_only_fresh_rounds_confirm_a_winner() -> None:
     assert not heavy.confirmed and "inflation is 1.1 there and may be 1.05 at most" in heavy.sentence
     broken = verdict.of(confirmed(0.2, failures={TUNED: "exit status 1."}))
     assert not broken.confirmed and "a launch failed: exit status 1" in broken.sentence
+
+
+def test_where_the_default_breaks_a_bound_the_best_that_keeps_it_leads_and_is_confirmed_by_it() -> None:
+    heavy = {DEFAULT: 1.08, "s001": 1.02, "s002": 1.02}
+    worse = made({DEFAULT: 0.0, "s001": -0.1, "s002": -0.2}, bounds=heavy)
+    assert decide.state(worse).leader == "s001", "the default may not be taken"
+    fresh = confirmed(-0.1, inflation=1.02, race=worse, of_default=1.08)
+    told = verdict.of(fresh)
+    assert told.confirmed and told.values == {"burst": "20"}
+    assert "The default breaks inflation<=1.05 (1.08). s001" in told.sentence
+    assert "keeps inflation<=1.05 (1.02): efficiency -0.1" in told.sentence
+    turns = {turn: Score(0.0, {"inflation": 1.04 if turn % 3 else 1.06}) for turn in range(6, 18)}
+    close = replace(fresh, scores={**fresh.scores, TUNED: turns})
+    assert "it is not shown to keep inflation<=1.05" in verdict.of(close).sentence
+    assert verdict.undecided(close), "it keeps the bound as far as is known"
+    assert not verdict.of(confirmed(-0.1, race=worse)).confirmed, (
+        "there the default keeps the bound, so the gain decides"
+    )
+    assert verdict.of(confirmed(0.1, race=worse)).confirmed
+    none = verdict.of(made({DEFAULT: 0.0, "s001": 0.1}, bounds={DEFAULT: 1.08, "s001": 1.2}))
+    assert none.sentence.startswith("The default breaks inflation<=1.05 (1.08), and of 1 settings in 6 rounds none")
 
 
 def test_the_front_has_what_nothing_beats_in_both() -> None:

@@ -3,11 +3,13 @@
 
 Every contender is held against the leader over the rounds that both ran, by Wilcoxon's signed-rank test and with Holm's
 correction over all that race: who is shown to be worse is out. So is what fails, what is shown to break a bound, and
-what has had its rounds without leading. The default cannot be put out; where nothing is better, it leads.
+what has had its rounds without leading. The default cannot be put out; where nothing is better, it leads. Where it
+breaks a bound itself, the best of those that keep all bounds leads, even if its objective is worse than the default's.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -69,9 +71,7 @@ def state(found: Measured) -> State:
 def standing(name: str, found: Measured, out: str = "", against: str = DEFAULT) -> Standing:
     """Of an arm, over all rounds in which it and `against` were measured."""
     gains = differences(name, against, found.scores)
-    mine = found.scores.get(name, {})
-    bounds = {word: middle([score.bounds[word] for score in mine.values()], INTERVAL) for word in found.asked.bounds}
-    return Standing(name, len(gains), middle(gains, INTERVAL), bounds if mine else {}, out)
+    return Standing(name, len(gains), middle(gains, INTERVAL), bounds_of(name, found.scores, found.asked.bounds), out)
 
 
 def differences(name: str, against: str, scores: Scores) -> list[float]:
@@ -80,9 +80,20 @@ def differences(name: str, against: str, scores: Scores) -> list[float]:
     return [mine[turn].value - theirs[turn].value for turn in sorted(mine) if turn in theirs]
 
 
-def within(bounds: Mapping[str, Middle], wanted: Mapping[str, float]) -> bool:
-    """Whether the middles keep the bounds."""
-    return all(bounds[word].value <= most for word, most in wanted.items() if word in bounds)
+def bounds_of(name: str, scores: Scores, wanted: Mapping[str, float]) -> dict[str, Middle]:
+    """What is bounded, of an arm over all its rounds; nothing where it has none."""
+    mine = scores.get(name, {})
+    return {word: middle([one.bounds[word] for one in mine.values()], INTERVAL) for word in wanted} if mine else {}
+
+
+def broken(bounds: Mapping[str, Middle], wanted: Mapping[str, float]) -> list[str]:
+    """The bounds that the middles break."""
+    return [word for word, most in wanted.items() if word in bounds and not bounds[word].value <= most]
+
+
+def broken_by_default(found: Measured) -> list[str]:
+    """The bounds that the default breaks in the race itself: its objective is then none to be held against."""
+    return broken(bounds_of(DEFAULT, found.scores, found.asked.bounds), found.asked.bounds)
 
 
 def _until(scores: Scores, block: Block) -> dict[str, dict[int, Score]]:
@@ -108,15 +119,13 @@ def _broken(alive: Sequence[str], block: Block, found: Measured, scores: Scores)
 
 
 def _leader(alive: Sequence[str], found: Measured, scores: Scores) -> str:
-    """Who is best of those that keep the bounds, as far as is known; the default where nobody is better."""
-    best, leader = 0.0, DEFAULT
+    """Who is best of those that keep the bounds, as far as is known; the default where there is nobody better."""
+    wanted = found.asked.bounds
+    allowed = not broken(bounds_of(DEFAULT, scores, wanted), wanted)
+    best, leader = 0.0 if allowed else -math.inf, DEFAULT
     for name in alive:
         gains = differences(name, DEFAULT, scores)
-        bounds = {
-            word: middle([score.bounds[word] for score in scores[name].values()], INTERVAL)
-            for word in found.asked.bounds
-        }
-        if len(gains) >= found.asked.settle and within(bounds, found.asked.bounds):
+        if len(gains) >= found.asked.settle and not broken(bounds_of(name, scores, wanted), wanted):
             value = middle(gains, INTERVAL).value
             best, leader = (value, name) if value > best else (best, leader)
     return leader

@@ -5,6 +5,9 @@ Many settings were looked at, so the one that leads was perhaps lucky. It is mea
 points at which nothing was tuned; only those rounds decide. Where they leave it open, more are run: each look has its
 share of the error (Bonferroni). Two factors, the engine and the MPI's variables, are measured one by one beside both
 together, so that a gain has its cause.
+
+A default that breaks a bound in the race is none to be better than: there a setting is confirmed by being shown to keep
+that bound, where the default breaks it afresh. Where the default then keeps it, the gain decides as ever.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from analysis.statistics.signed_rank import Middle, middle, p_above
+from analysis.statistics.signed_rank import Middle, middle, p_above, p_below
 from analysis.tuning import decide
 from analysis.tuning.asked import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED
 from analysis.tuning.measured import Measured, by_ratio
@@ -52,7 +55,7 @@ def of(found: Measured) -> Verdict:
     leader = state.leader
     raced = f"{len(state.standings)} settings in {sum(block.rounds for block in found.asked.raced)} rounds"
     if leader == DEFAULT:
-        return Verdict(False, f"Nothing beats the default: of {raced} none led.", leader, {})
+        return Verdict(False, _none_led(found, raced), leader, {})
     if not found.asked.confirmed:
         return Verdict(False, f"{leader} leads of {raced}; it was not confirmed.", leader, {})
     gains = decide.differences(TUNED, OLD, found.scores)
@@ -63,6 +66,11 @@ def of(found: Measured) -> Verdict:
     told = f"{gain_words(gain, found)} in {len(gains)} fresh rounds{where}"
     if why:
         sentence = f"Nothing beats the default: {leader}, the best of {raced}, was measured afresh, and {why} ({told})."
+    elif words := broken_afresh(found):
+        kept = _values_of(words, TUNED, found)
+        sentence = (
+            f"The default breaks {_values_of(words, OLD, found)}. {leader}, the best of {raced}, keeps {kept}: {told}."
+        )
     else:
         sentence = f"{leader}, the best of {raced}, beats the default: {told}."
     values = {} if why else found.asked.contenders[leader]
@@ -75,16 +83,48 @@ def undecided(found: Measured) -> bool:
     looks = len(found.asked.confirmed)
     if told.confirmed or told.gain is None or TUNED in found.failures or not 0 < looks < found.asked.looks:
         return False
-    return told.gain.value > 0 and not _broken_bound(found)
+    return (told.gain.value > 0 or bool(broken_afresh(found))) and not _broken_bound(found)
 
 
 def _why_not(gains: list[float], found: Measured) -> str:
     """Why the winner is not confirmed; empty if it is."""
     if TUNED in found.failures:
         return f"a launch failed: {found.failures[TUNED].rstrip('.')}"
+    if words := broken_afresh(found):
+        return _broken_bound(found) or _not_shown_to_keep(words, found)
     if not gains or float(p_above(gains, 0.0)) > ERROR / found.asked.looks:
         return "its gain was not there again"
     return _broken_bound(found)
+
+
+def broken_afresh(found: Measured) -> list[str]:
+    """The bounds that the default breaks in the race and in the fresh launches, too."""
+    again = decide.broken(decide.bounds_of(OLD, found.scores, found.asked.bounds), found.asked.bounds)
+    return [word for word in decide.broken_by_default(found) if word in again]
+
+
+def _not_shown_to_keep(words: list[str], found: Measured) -> str:
+    """Which of these bounds the winner is not shown to keep; empty where it is of all."""
+    for word in words:
+        values = [one.bounds[word] for one in found.scores.get(TUNED, {}).values()]
+        if not values or float(p_below(values, found.asked.bounds[word])) > ERROR / found.asked.looks:
+            return f"it is not shown to keep {word}<={found.asked.bounds[word]:g}"
+    return ""
+
+
+def _values_of(words: list[str], arm: str, found: Measured) -> str:
+    """These bounds with what an arm has there."""
+    shown = decide.bounds_of(arm, found.scores, found.asked.bounds)
+    return " and ".join(f"{word}<={found.asked.bounds[word]:g} ({shown[word].value:.3g})" for word in words)
+
+
+def _none_led(found: Measured, raced: str) -> str:
+    """The sentence of a race that the default leads at its end."""
+    if words := decide.broken_by_default(found):
+        return (
+            f"The default breaks {_values_of(words, DEFAULT, found)}, and of {raced} none is known to keep all bounds."
+        )
+    return f"Nothing beats the default: of {raced} none led."
 
 
 def _broken_bound(found: Measured) -> str:
