@@ -68,10 +68,11 @@ def state(found: Measured) -> State:
     return State({name: standing(name, found, out.get(name, "")) for name in seen}, alive, leader)
 
 
-def standing(name: str, found: Measured, out: str = "", against: str = DEFAULT) -> Standing:
-    """Of an arm, over all rounds in which it and `against` were measured."""
+def standing(name: str, found: Measured, out: str = "", against: str = DEFAULT, level: float = INTERVAL) -> Standing:
+    """Of an arm, over all rounds in which it and `against` were measured. `level`: of either side of its intervals."""
     gains = differences(name, against, found.scores)
-    return Standing(name, len(gains), middle(gains, INTERVAL), bounds_of(name, found.scores, found.asked.bounds), out)
+    bounds = bounds_of(name, found.scores, found.asked.bounds, level)
+    return Standing(name, len(gains), middle(gains, level), bounds, out)
 
 
 def differences(name: str, against: str, scores: Scores) -> list[float]:
@@ -80,10 +81,10 @@ def differences(name: str, against: str, scores: Scores) -> list[float]:
     return [mine[turn].value - theirs[turn].value for turn in sorted(mine) if turn in theirs]
 
 
-def bounds_of(name: str, scores: Scores, wanted: Mapping[str, float]) -> dict[str, Middle]:
+def bounds_of(name: str, scores: Scores, wanted: Mapping[str, float], level: float = INTERVAL) -> dict[str, Middle]:
     """What is bounded, of an arm over all its rounds; nothing where it has none."""
     mine = scores.get(name, {})
-    return {word: middle([one.bounds[word] for one in mine.values()], INTERVAL) for word in wanted} if mine else {}
+    return {word: middle([one.bounds[word] for one in mine.values()], level) for word in wanted} if mine else {}
 
 
 def broken(bounds: Mapping[str, Middle], wanted: Mapping[str, float]) -> list[str]:

@@ -12,9 +12,19 @@ from typing import Any
 from analysis.statistics.signed_rank import Middle
 from analysis.text_table import markdown
 from analysis.tuning import decide, evidence, pareto
+from analysis.tuning.asked import OLD
 from analysis.tuning.decide import Standing
 from analysis.tuning.measured import Measured
-from analysis.tuning.verdict import Verdict, gain_words
+from analysis.tuning.verdict import ERROR, Cell, Verdict, gain_words, settings_words
+
+AFRESH = (
+    f"Each side of these intervals is wrong with a probability of {100 * ERROR:g} % at most, however often the "
+    "confirmation was looked at."
+)
+SELECTED = (
+    "These intervals (95 %) are of the rounds by which settings were selected: the best looks better here than it is. "
+    "What a gain is the fresh launches say."
+)
 
 
 def document(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, str]]) -> str:
@@ -23,10 +33,10 @@ def document(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, 
     lines = ["# What was tuned", "", verdict.sentence, ""]
     lines += _values(found, verdict, taken)
     if verdict.cells:
-        lines += ["## Measured afresh", "", *_cells(found, verdict), ""]
+        lines += ["## Measured afresh", "", *_cells(found, verdict), "", AFRESH, ""]
     if pareto.cost(found):
         lines += [f"## Objective against {pareto.cost_title(found)}", "", *markdown(*front(found)), ""]
-    lines += ["## Every setting that was tried", "", *_tried(found, state.standings), ""]
+    lines += ["## Every setting that was tried", "", *_tried(found, state.standings), "", SELECTED, ""]
     if taken:
         lines += ["## Did the MPI take its variables?", "", *_taken(taken), ""]
     return "\n".join([*lines, *(f"- {note}" for note in found.notes), f"Session {found.session}.", ""])
@@ -47,7 +57,7 @@ def _cells(found: Measured, verdict: Verdict) -> list[str]:
         [
             cell.words,
             f"{cell.value:.4g}",
-            gain_words(cell.gain, found) if cell.gain.value else "what the others are held against",
+            _against(cell, found),
             *(_interval(cell.bounds[word]) for word in words),
         ]
         for cell in verdict.cells
@@ -55,10 +65,16 @@ def _cells(found: Measured, verdict: Verdict) -> list[str]:
     return markdown(["engine and MPI", found.asked.objective, "against the default", *words], rows)
 
 
+def _against(cell: Cell, found: Measured) -> str:
+    if cell.arm == OLD:
+        return "what the others are held against"
+    return "–" if math.isnan(cell.gain.value) else gain_words(cell.gain, found)
+
+
 def front(found: Measured) -> tuple[list[str], list[list[str]]]:
     """The settings on the Pareto front, as the columns and the rows of a table; no rows where there is no cost."""
     rows = [
-        [place.name, _settings(found, place.name), f"{place.value:.4g}", f"{place.cost:.4g}"]
+        [place.name, settings_words(place.name, found), f"{place.value:.4g}", f"{place.cost:.4g}"]
         for place in pareto.front(found)
         if place.front
     ]
@@ -70,7 +86,7 @@ def _tried(found: Measured, standings: Mapping[str, Standing]) -> list[str]:
     rows = [
         [
             one.name,
-            _settings(found, one.name),
+            settings_words(one.name, found),
             one.rounds,
             gain_words(one.gain, found) if one.rounds else "–",
             *(_interval(one.bounds[word]) if word in one.bounds else "–" for word in words),
@@ -84,10 +100,6 @@ def _tried(found: Measured, standings: Mapping[str, Standing]) -> list[str]:
 def _taken(taken: Mapping[str, tuple[bool, str]]) -> list[str]:
     rows = [[name, "yes" if yes else "not shown to have taken effect", why] for name, (yes, why) in taken.items()]
     return markdown(["variable", "taken", "because"], rows)
-
-
-def _settings(found: Measured, name: str) -> str:
-    return ", ".join(f"{key}={value}" for key, value in found.asked.contenders.get(name, {}).items()) or "none"
 
 
 def _interval(one: Middle) -> str:

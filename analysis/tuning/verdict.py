@@ -3,8 +3,8 @@
 
 Many settings were looked at, so the one that leads was perhaps lucky. It is measured afresh beside the default, at
 points at which nothing was tuned; only those rounds decide. Where they leave it open, more are run: each look has its
-share of the error (Bonferroni). Two factors, the engine and the MPI's variables, are measured one by one beside both
-together, so that a gain has its cause.
+share of the error (Bonferroni), and so have the intervals, which hold over all looks. Two factors, the engine and the
+MPI's variables, are measured one by one beside both together, so that a gain has its cause.
 
 A default that breaks a bound in the race is none to be better than: there a setting is confirmed by being shown to keep
 that bound, where the default breaks it afresh. Where the default then keeps it, the gain decides as ever.
@@ -55,33 +55,43 @@ def of(found: Measured) -> Verdict:
     leader = state.leader
     raced = f"{len(state.standings)} settings in {sum(block.rounds for block in found.asked.raced)} rounds"
     if leader == DEFAULT:
-        return Verdict(False, _none_led(found, raced), leader, {})
+        return Verdict(False, _none_led(found, state, raced), leader, {})
     if not found.asked.confirmed:
         return Verdict(False, f"{leader} leads of {raced}; it was not confirmed.", leader, {})
     gains = decide.differences(TUNED, OLD, found.scores)
     cells = [_cell(arm, found, leader) for arm in ARMS if found.scores.get(arm)]
-    gain = middle(gains, decide.INTERVAL)
+    gain = middle(gains, level(found))
     why = _why_not(gains, found)
     where = " at points that were not tuned" if found.asked.elsewhere else ""
-    told = f"{gain_words(gain, found)} in {len(gains)} fresh rounds{where}"
+    told = f"{gain_words(gain, found)} in {len(gains)} fresh rounds{where}" if gains else ""
+    best = f"{leader}, the best of {raced},"
     if why:
-        sentence = f"Nothing beats the default: {leader}, the best of {raced}, was measured afresh, and {why} ({told})."
+        sentence = f"Nothing beats the default: {best} was measured afresh, and {why}{told and f' ({told})'}."
     elif words := broken_afresh(found):
-        kept = _values_of(words, TUNED, found)
-        sentence = (
-            f"The default breaks {_values_of(words, OLD, found)}. {leader}, the best of {raced}, keeps {kept}: {told}."
-        )
+        broken, kept = (_values_of(words, arm, found) for arm in (OLD, TUNED))
+        sentence = f"The default breaks {broken}. {best} keeps {kept}: {told}."
     else:
-        sentence = f"{leader}, the best of {raced}, beats the default: {told}."
+        sentence = f"{best} beats the default: {told}."
     values = {} if why else found.asked.contenders[leader]
     return Verdict(not why, sentence, leader, values, gain, len(gains), cells)
+
+
+def level(found: Measured) -> float:
+    """Of one look at the confirmation: the error is shared by all of them."""
+    return ERROR / found.asked.looks
 
 
 def undecided(found: Measured) -> bool:
     """Whether the rounds so far speak for the winner, but do not show it, and more may be looked at."""
     told = of(found)
     looks = len(found.asked.confirmed)
-    if told.confirmed or told.gain is None or TUNED in found.failures or not 0 < looks < found.asked.looks:
+    if (
+        told.confirmed
+        or told.gain is None
+        or not told.rounds
+        or TUNED in found.failures
+        or not 0 < looks < found.asked.looks
+    ):
         return False
     return (told.gain.value > 0 or bool(broken_afresh(found))) and not _broken_bound(found)
 
@@ -90,11 +100,21 @@ def _why_not(gains: list[float], found: Measured) -> str:
     """Why the winner is not confirmed; empty if it is."""
     if TUNED in found.failures:
         return f"a launch failed: {found.failures[TUNED].rstrip('.')}"
+    if not gains:
+        return f"no round has both it and the default{_lost(found)}"
     if words := broken_afresh(found):
         return _broken_bound(found) or _not_shown_to_keep(words, found)
-    if not gains or float(p_above(gains, 0.0)) > ERROR / found.asked.looks:
-        return "its gain was not there again"
+    if float(p_above(gains, 0.0)) > level(found):
+        return f"its gain is not shown at the level of {100 * ERROR:g} %{_lost(found)}"
     return _broken_bound(found)
+
+
+def _lost(found: Measured) -> str:
+    """Why rounds of the confirmation are none, though the winner ran; empty where they all are."""
+    held_against = {OLD: "the default", BARE: "the reference"}
+    lost = [f", a launch of {words} failed: {found.failures[arm].rstrip('.')}"
+            for arm, words in held_against.items() if arm in found.failures]  # fmt: skip
+    return next(iter(lost), "")
 
 
 def broken_afresh(found: Measured) -> list[str]:
@@ -106,9 +126,9 @@ def broken_afresh(found: Measured) -> list[str]:
 def _not_shown_to_keep(words: list[str], found: Measured) -> str:
     """Which of these bounds the winner is not shown to keep; empty where it is of all."""
     for word in words:
-        values = [one.bounds[word] for one in found.scores.get(TUNED, {}).values()]
-        if not values or float(p_below(values, found.asked.bounds[word])) > ERROR / found.asked.looks:
-            return f"it is not shown to keep {word}<={found.asked.bounds[word]:g}"
+        values = [one.bounds[word] for one in found.scores[TUNED].values()]
+        if float(p_below(values, found.asked.bounds[word])) > level(found):
+            return f"it is not shown to keep {word}<={found.asked.bounds[word]:g}, which the default breaks"
     return ""
 
 
@@ -118,27 +138,37 @@ def _values_of(words: list[str], arm: str, found: Measured) -> str:
     return " and ".join(f"{word}<={found.asked.bounds[word]:g} ({shown[word].value:.3g})" for word in words)
 
 
-def _none_led(found: Measured, raced: str) -> str:
-    """The sentence of a race that the default leads at its end."""
+def _none_led(found: Measured, state: decide.State, raced: str) -> str:
+    """The sentence of a race that the default leads at its end, with what the best of the others reached."""
     if words := decide.broken_by_default(found):
-        return (
-            f"The default breaks {_values_of(words, DEFAULT, found)}, and of {raced} none is known to keep all bounds."
-        )
-    return f"Nothing beats the default: of {raced} none led."
+        broken = _values_of(words, DEFAULT, found)
+        return f"The default breaks {broken}, and of {raced} none is known to keep all bounds."
+    sentence = f"Nothing beats the default: of {raced} none led."
+    known = [one for one in state.standings.values() if one.rounds and one.name not in found.failures]
+    allowed = [one for one in known if not decide.broken(one.bounds, found.asked.bounds)]
+    if not allowed:
+        return sentence
+    best = max(allowed, key=lambda one: one.gain.value)
+    told = f"{gain_words(best.gain, found)} in {best.rounds} rounds"
+    return f"{sentence} The best of the others is {best.name} ({settings_words(best.name, found)}): {told}."
+
+
+def settings_words(name: str, found: Measured) -> str:
+    """What a setting changes, in words."""
+    return ", ".join(f"{key}={value}" for key, value in found.asked.contenders.get(name, {}).items()) or "none"
 
 
 def _broken_bound(found: Measured) -> str:
-    bounds = decide.standing(TUNED, found, against=OLD).bounds
-    for word, most in found.asked.bounds.items():
-        if bounds[word].value > most:
-            return f"{word} is {bounds[word].value:.3g} there and may be {most:g} at most"
+    bounds, wanted = decide.bounds_of(TUNED, found.scores, found.asked.bounds), found.asked.bounds
+    for word in decide.broken(bounds, wanted):
+        return f"{word} is {bounds[word].value:.3g} there and may be {wanted[word]:g} at most"
     return ""
 
 
 def _cell(arm: str, found: Measured, winner: str) -> Cell:
-    one = decide.standing(arm, found, against=OLD)
+    one = decide.standing(arm, found, against=OLD, level=level(found))
     shown = [value for turn, value in found.plain[arm].items() if turn in found.scores[arm]]
-    return Cell(arm, _factors(arm, found, winner), middle(shown, decide.INTERVAL).value, one.gain, one.bounds)
+    return Cell(arm, _factors(arm, found, winner), middle(shown, level(found)).value, one.gain, one.bounds)
 
 
 def _factors(arm: str, found: Measured, winner: str) -> str:

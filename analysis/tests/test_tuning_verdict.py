@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is said of a race at its end: why a winner is confirmed or not, and with which intervals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analysis.tests.test_tuning import confirmed, made
+from analysis.tuning import decide, document, verdict
+from analysis.tuning.asked import BARE, DEFAULT, OLD, TUNED
+from analysis.tuning.measured import Score
+
+
+def test_why_a_winner_is_not_confirmed_is_said_as_it_is() -> None:
+    race = confirmed(0.2)
+    alone = {arm: turns for arm, turns in race.scores.items() if arm != OLD}
+    lost = replace(race, scores=alone, failures={OLD: "exit status 3."})
+    sentence = verdict.of(lost).sentence
+    assert "no round has both it and the default, a launch of the default failed: exit status 3." in sentence
+    assert "nan" not in sentence + document.document(lost, verdict.of(lost), {})
+    few = {turn: one for turn, one in race.scores[OLD].items() if turn < 9}
+    fewer = replace(race, scores={**race.scores, OLD: few}, failures={BARE: "it hangs"})
+    told = verdict.of(fewer).sentence
+    assert "not shown at the level of 1 %, a launch of the reference failed: it hangs (efficiency +0." in told
+
+
+def test_the_interval_of_a_confirmation_holds_over_all_looks_as_its_level_does() -> None:
+    race = confirmed(0.2)
+    told = verdict.of(race)
+    once = verdict.of(replace(race, asked=replace(race.asked, looks=1)))
+    assert told.gain and once.gain and told.gain.low < once.gain.low < once.gain.high < told.gain.high
+    (cell,) = [cell for cell in told.cells if cell.arm == TUNED]
+    assert cell.gain == told.gain
+    text = document.document(race, told, {})
+    assert document.AFRESH in text and document.SELECTED in text
+
+
+def test_where_the_default_leads_what_the_best_other_reached_is_said() -> None:
+    told = verdict.of(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1})).sentence
+    assert "none led. The best of the others is s002 (burst=1, UCX_RNDV_THRESH=8192): efficiency -0.1" in told
+    failed = verdict.of(made({DEFAULT: 0.0, "s001": -0.2, "s002": -0.1}, failures={"s002": "it hangs"})).sentence
+    assert "The best of the others is s001 (burst=20)" in failed
+
+
+def test_where_the_default_breaks_a_bound_the_best_that_keeps_it_leads_and_is_confirmed_by_it() -> None:
+    heavy = {DEFAULT: 1.08, "s001": 1.02, "s002": 1.02}
+    worse = made({DEFAULT: 0.0, "s001": -0.1, "s002": -0.2}, bounds=heavy)
+    assert decide.state(worse).leader == "s001", "the default may not be taken"
+    fresh = confirmed(-0.1, inflation=1.02, race=worse, of_default=1.08)
+    told = verdict.of(fresh)
+    assert told.confirmed and told.values == {"burst": "20"}
+    assert "The default breaks inflation<=1.05 (1.08). s001" in told.sentence
+    assert "keeps inflation<=1.05 (1.02): efficiency -0.1" in told.sentence
+    turns = {turn: Score(0.0, {"inflation": 1.04 if turn % 3 else 1.06}) for turn in range(6, 18)}
+    close = replace(fresh, scores={**fresh.scores, TUNED: turns})
+    assert "it is not shown to keep inflation<=1.05" in verdict.of(close).sentence
+    assert verdict.undecided(close), "it keeps the bound as far as is known"
+    assert not verdict.of(confirmed(-0.1, race=worse)).confirmed, (
+        "there the default keeps the bound, so the gain decides"
+    )
+    assert verdict.of(confirmed(0.1, race=worse)).confirmed
+    none = verdict.of(made({DEFAULT: 0.0, "s001": 0.1}, bounds={DEFAULT: 1.08, "s001": 1.2}))
+    assert none.sentence.startswith("The default breaks inflation<=1.05 (1.08), and of 1 settings in 6 rounds none")
