@@ -6,9 +6,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from analysis.tests.test_tuning import confirmed, made
-from analysis.tuning import decide, document, verdict
+from analysis.tuning import asked, decide, document, verdict
 from analysis.tuning.asked import BARE, DEFAULT, OLD, TUNED
 from analysis.tuning.measured import Score
+
+RACE = {
+    "variant": "adaptive", "objective": "time", "bounds": {}, "search": "grid", "seats": 6, "settle": 6, "confirm": 12,
+    "points": [], "untuned": [], "space": [], "contenders": [], "blocks": [],
+}  # fmt: skip
 
 
 def test_why_a_winner_is_not_confirmed_is_said_as_it_is() -> None:
@@ -61,3 +66,16 @@ def test_where_the_default_breaks_a_bound_the_best_that_keeps_it_leads_and_is_co
     assert verdict.of(confirmed(0.1, race=worse)).confirmed
     none = verdict.of(made({DEFAULT: 0.0, "s001": 0.1}, bounds={DEFAULT: 1.08, "s001": 1.2}))
     assert none.sentence.startswith("The default breaks inflation<=1.05 (1.08), and of 1 settings in 6 rounds none")
+
+
+def test_a_program_whose_results_nobody_checks_is_said_to_be_unverified() -> None:
+    race = confirmed(0.2)
+    open_ = replace(race, asked=replace(race.asked, verified=False))
+    assert verdict.UNVERIFIED not in verdict.of(race).sentence
+    assert verdict.of(open_).sentence.endswith(verdict.UNVERIFIED)
+    assert verdict.UNVERIFIED in document.document(open_, verdict.of(open_), {})
+    program = {"command": ["./app"], "folder": "/", "check": "", "case": ""}
+    shown = {"session": "s", "request": {"race": RACE, "program": program}}
+    assert not asked.of(shown).verified
+    for known in (None, {**program, "check": "energy.*"}):
+        assert asked.of({**shown, "request": {"race": RACE, "program": known}}).verified

@@ -69,6 +69,7 @@ class Asked:
     blocks: tuple[Block, ...] = ()
     variant: str = "adaptive"
     elsewhere: bool = True  # the winner is confirmed at other points than those that were tuned
+    verified: bool = True  # False for a program of one's own whose result nothing finds in its output
 
     @property
     def raced(self) -> list[Block]:
@@ -103,4 +104,10 @@ def of(facts: Mapping[str, Any]) -> Asked:
         blocks=tuple(blocks),
         variant=race["variant"],
         elsewhere=race["points"] != race["untuned"],
+        verified=_verified(facts["request"].get("program")),
     )
+
+
+def _verified(program: Mapping[str, Any] | None) -> bool:
+    """Whether wrong results are seen: a study verifies its data; of somebody else's program what --check finds."""
+    return not program or bool(program.get("check") or program.get("case"))

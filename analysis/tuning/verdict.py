@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from analysis.statistics.signed_rank import Middle, middle, p_above, p_below
 from analysis.tuning import decide
@@ -22,6 +22,7 @@ from analysis.tuning.asked import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, T
 from analysis.tuning.measured import Measured, by_ratio
 
 ERROR = 0.01  # the chance that a setting is confirmed which is no better than the default, over all looks
+UNVERIFIED = "The program's results are NOT VERIFIED: no --check says where it prints them."
 ARMS = (BARE, MPI_ALONE, OLD, ENGINE_ALONE, TUNED)
 
 
@@ -50,7 +51,12 @@ class Verdict:
 
 
 def of(found: Measured) -> Verdict:
-    """The verdict of a race whose blocks are over."""
+    """The verdict of a race whose blocks are over; it says so where wrong results would not have been seen."""
+    told = _judged(found)
+    return told if found.asked.verified else replace(told, sentence=f"{told.sentence} {UNVERIFIED}")
+
+
+def _judged(found: Measured) -> Verdict:
     state = decide.state(found)
     leader = state.leader
     raced = f"{len(state.standings)} settings in {sum(block.rounds for block in found.asked.raced)} rounds"

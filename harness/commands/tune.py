@@ -72,9 +72,10 @@ def tune(
 ) -> int:
     """Look for settings that beat the default, and prove it: a race in rounds, then fresh launches of the winner.
 
-    Every round has the default and all settings that are still in the race, each launch with its data verified. The
-    winner is measured afresh at sizes that were not tuned. The session's folder tuning/ has tuned.conf for the engine,
-    tuned-mpi.env for the MPI, what was tried, and figures. That nothing beats the default is a result, too.
+    Every round has the default and all settings that are still in the race. Each launch of a study verifies its data;
+    of one's own program --check verifies what it prints. The winner is measured afresh at sizes that were not tuned.
+    The session's folder tuning/ has tuned.conf for the engine, tuned-mpi.env for the MPI, what was tried, and figures.
+    That nothing beats the default is a result, too.
 
     Example: ./bench tune --mpi mpich --space engine --objective efficiency --subject-to 'inflation<=1.05' --minutes 20
     """
@@ -104,6 +105,8 @@ def tune(
     if command:
         program = own_program.named(command, names[0], chosen, ranks, launcher, time_from, check)
         found, asked = replace(found, program=program), {"timeout_s": str(timeout), **asked}
+        if not check:
+            say("without --check no result is verified: a setting that makes the program wrong may win")
     variant, measured_at = variants.check(variant), tuning.points(found, scale, asked)
     overlap = tuning.measures_overlap(measured_at.tuned)
     goal = objective or ("efficiency" if overlap else "time")
