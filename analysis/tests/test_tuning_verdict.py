@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from analysis.tests.test_tuning import confirmed, made
-from analysis.tuning import asked, decide, document, verdict
+from analysis.tuning import asked, decide, document, figures, pareto, verdict
 from analysis.tuning.asked import BARE, DEFAULT, OLD, TUNED
 from analysis.tuning.measured import Score
 
@@ -79,3 +81,22 @@ def test_a_program_whose_results_nobody_checks_is_said_to_be_unverified() -> Non
     assert not asked.of(shown).verified
     for known in (None, {**program, "check": "energy.*"}):
         assert asked.of({**shown, "request": {"race": RACE, "program": known}}).verified
+
+
+def test_the_front_has_no_setting_that_failed_and_holds_both_against_the_default_of_the_same_rounds() -> None:
+    race = made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}, bounds={DEFAULT: 1.0, "s001": 1.1, "s002": 1.0}, rounds=12)
+    assert {place.name for place in pareto.front(replace(race, failures={"s001": "it hangs"}))} == {DEFAULT, "s002"}
+    hard = {  # where s002 ran every launch was worse, the default's as well
+        arm: {turn: Score(one.value - 5 * (turn < 6), {"inflation": one.bounds["inflation"] + (turn < 6)})
+              for turn, one in turns.items() if arm != "s002" or turn < 6}
+        for arm, turns in race.scores.items()
+    }  # fmt: skip
+    found = replace(race, scores=hard)
+    places = {place.name: place for place in pareto.front(found)}
+    assert places["s002"].gain.value == pytest.approx(-0.1, abs=0.01)
+    assert places["s002"].cost == pytest.approx(places[DEFAULT].cost, abs=0.01)
+    alone = pareto.front(race)
+    assert {place.name for place in alone if place.breaks} == {"s001"}
+    assert [row[3] for row in document.front(race)[1] if row[0] == "s001"] == ["1.1, which breaks a bound"]
+    (drawn,) = [figure for figure in figures.draw(race) if figure.name == "tuning_pareto"]
+    assert "A cross breaks a bound" in drawn.caption

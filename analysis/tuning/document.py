@@ -12,7 +12,7 @@ from typing import Any
 from analysis.statistics.signed_rank import Middle
 from analysis.text_table import markdown
 from analysis.tuning import decide, evidence, pareto
-from analysis.tuning.asked import OLD
+from analysis.tuning.asked import DEFAULT, OLD
 from analysis.tuning.decide import Standing
 from analysis.tuning.measured import Measured
 from analysis.tuning.verdict import ERROR, Cell, Verdict, gain_words, settings_words
@@ -74,11 +74,16 @@ def _against(cell: Cell, found: Measured) -> str:
 def front(found: Measured) -> tuple[list[str], list[list[str]]]:
     """The settings on the Pareto front, as the columns and the rows of a table; no rows where there is no cost."""
     rows = [
-        [place.name, settings_words(place.name, found), f"{place.value:.4g}", f"{place.cost:.4g}"]
+        [
+            place.name,
+            settings_words(place.name, found),
+            "–" if place.name == DEFAULT else gain_words(place.gain, found),
+            f"{place.cost:.4g}{', which breaks a bound' * place.breaks}",
+        ]
         for place in pareto.front(found)
         if place.front
     ]
-    return ["on the Pareto front", "settings", found.asked.objective, pareto.cost(found)], rows
+    return ["on the Pareto front", "settings", "against the default", pareto.cost(found)], rows
 
 
 def _tried(found: Measured, standings: Mapping[str, Standing]) -> list[str]:

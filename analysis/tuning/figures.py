@@ -89,24 +89,32 @@ def _front(found: Measured, source: str) -> Drawn | None:
         return None
     figure = Figure(figsize=(style.PAGE_WIDTH, 3.4), layout="constrained")
     axes = figure.subplots()
-    axes.plot([p.cost for p in places], [p.value for p in places], marker="o", linestyle="none", color=GREY)
+    heights = {place.name: _shown(place.gain.value, found) for place in places}
     best = [place for place in places if place.front]
-    axes.plot([p.cost for p in best], [p.value for p in best], marker="o", color=style.curve(0, "").color)
+    axes.plot([p.cost for p in best], [heights[p.name] for p in best], color=style.curve(0, "").color)
+    for place in places:
+        color = style.curve(0, "").color if place.front else GREY
+        marker = "x" if place.breaks else "o"
+        axes.plot([place.cost], [heights[place.name]], marker=marker, linestyle="none", color=color)
     for place in {place.name: place for place in (*best, *(p for p in places if p.name == DEFAULT))}.values():
-        axes.annotate(place.name, (place.cost, place.value), fontsize=6, xytext=(3, 3), textcoords="offset points")
+        axes.annotate(
+            place.name, (place.cost, heights[place.name]), fontsize=6, xytext=(3, 3), textcoords="offset points"
+        )
     word, title = pareto.cost(found), pareto.cost_title(found)
     if word in found.asked.bounds:
         axes.axvline(found.asked.bounds[word], **style.SERIAL)
         title += f" (at most {found.asked.bounds[word]:g})"
     axes.set_xlabel(title)
-    axes.set_ylabel(found.asked.objective)
+    axes.set_ylabel(_gain_label(found))
+    crosses = " A cross breaks a bound." if any(place.breaks for place in places) else ""
     caption = (
-        f"{found.asked.objective} against {word}, medians over a setting's rounds; the line joins those that no other "
-        f"setting beats in both. {source}"
+        f"{found.asked.objective} against {word}, both by the middle (Hodges and Lehmann) of the differences to the "
+        f"default in the same rounds; the line joins those that no other setting beats in both.{crosses} {source}"
     )
     toolkit.footer(figure, caption)
-    frame = pd.DataFrame([{"setting": p.name, "value": p.value, word: p.cost, "front": p.front} for p in places])
-    plot = Plot(word, word, found.asked.objective, x_axis="number", series="front", column="", joined=False)
+    rows = [{"setting": p.name, "value": heights[p.name], word: p.cost, "front": p.front} for p in places]
+    frame = pd.DataFrame(rows)
+    plot = Plot(word, word, _gain_label(found), x_axis="number", series="front", column="", joined=False)
     return Drawn("tuning_pareto", "Objective against cost", caption, figure, frame, plot)
 
 
