@@ -20,7 +20,19 @@ from analysis.figures import toolkit
 from analysis.records.load import load
 from analysis.records.quantities import Quantity
 from analysis.statistics.signed_rank import Middle
-from analysis.tuning import asked, decide, document, evidence, figures, measured, pareto, proposals, step, verdict
+from analysis.tuning import (
+    asked,
+    decide,
+    document,
+    effects,
+    evidence,
+    figures,
+    measured,
+    pareto,
+    proposals,
+    step,
+    verdict,
+)
 from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block, Tried
 from analysis.tuning.measured import Measured, Score
 
@@ -226,6 +238,17 @@ def test_first_every_value_is_tried_once_and_a_value_that_fails_is_left() -> Non
     then = list(itertools.islice(proposals.propose(races.SPACE, tried, "effects", 1), 20))
     assert sum(one.get("p0") == "1" for one in then) <= 5, "by chance of four values it were as many"
     assert sum(one.get("p0") in ("2", "3") for one in then) > sum(one.get("p0") == "1" for one in then)
+
+
+def test_where_nothing_is_better_the_default_is_the_best_from_which_others_are_proposed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(effects, "_climb", lambda values, *_: values)  # proposed is that from which it would go on
+    for inflation, best in ((1.0, {}), (1.2, {"burst": "20"})):
+        found = made({DEFAULT: 0.0, "s001": -0.1, "s002": -0.2}, bounds={DEFAULT: inflation})
+        tried = step.tried(found, decide.state(found))
+        assert tried[0].values == {} and tried[0].gain == 0.0 and (tried[0].beyond > 0) == (inflation > 1.05)
+        assert next(effects.propose(SPACE, tried, 1)) == best
 
 
 def test_a_confirmation_that_leaves_it_open_goes_on_and_one_that_decides_does_not() -> None:

@@ -93,11 +93,11 @@ def _distribution(axis: Axis) -> optuna.distributions.BaseDistribution:
 
 
 def _trials(space: Sequence[Axis], tried: Sequence[Tried]) -> Iterator[optuna.trial.FrozenTrial]:
-    """The default, whose gain is zero, and what was tried; what failed is as bad as the worst, and not allowed."""
+    """What was tried; what failed is as bad as the worst, and not allowed."""
     import optuna  # noqa: PLC0415
 
     worst = min([0.0, *(one.gain for one in tried if one.gain is not None and math.isfinite(one.gain))])
-    for one in (Tried({}, 0.0), *tried):
+    for one in tried:
         yield optuna.trial.create_trial(
             params={axis.name: one.values.get(axis.name, UNSET) for axis in space},
             distributions={axis.name: _distribution(axis) for axis in space},

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.tuning import decide
-from analysis.tuning.asked import Tried
-from analysis.tuning.decide import State
+from analysis.tuning.asked import DEFAULT, Tried
+from analysis.tuning.decide import Standing, State
 from analysis.tuning.measured import Measured
 from analysis.tuning.proposals import propose
 
@@ -36,15 +36,17 @@ def next_(found: Measured, seed: int) -> Step:
 
 
 def tried(found: Measured, state: State) -> list[Tried]:
-    """Every setting that ran, as those who propose see it."""
-    seen = []
-    for name, values in found.asked.contenders.items():
-        one = state.standings.get(name)
-        if one is None:
-            continue
-        if not one.rounds:
-            seen.append(Tried(values, None))
-            continue
-        beyond = [one.bounds[word].value - most for word, most in found.asked.bounds.items() if word in one.bounds]
-        seen.append(Tried(values, one.gain.value, max(beyond, default=-1.0)))
-    return seen
+    """Every setting that ran, as those who propose see it: the default is one of them, and perhaps the best."""
+    ran = [(found.asked.contenders[name], one) for name, one in state.standings.items()]
+    default = [({}, decide.standing(DEFAULT, found))] if ran else []
+    return [_tried(values, one, found) for values, one in (*default, *ran)]
+
+
+def _tried(values: Mapping[str, str], one: Standing, found: Measured) -> Tried:
+    return Tried(values, one.gain.value, _beyond(one, found)) if one.rounds else Tried(values, None)
+
+
+def _beyond(one: Standing, found: Measured) -> float:
+    """By how much it breaks the bound that it breaks most; below zero where it keeps all."""
+    over = [one.bounds[word].value - most for word, most in found.asked.bounds.items() if word in one.bounds]
+    return max(over, default=-1.0)
