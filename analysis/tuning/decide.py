@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from analysis.compare.judge import holm
-from analysis.statistics.signed_rank import Middle, middle, p_above, p_below
+from analysis.statistics.signed_rank import Middle, fewest, middle, p_above, p_below
 from analysis.tuning.asked import DEFAULT, Block
 from analysis.tuning.measured import Measured, Score
 
@@ -66,6 +66,12 @@ def state(found: Measured) -> State:
         alive = [name for name in alive if name not in out]
     seen = [name for name in found.asked.contenders if name in since]
     return State({name: standing(name, found, out.get(name, "")) for name in seen}, alive, leader)
+
+
+def fewest_rounds(seats: int) -> int:
+    """The rounds in which one of so many settings can be shown to be worse at all, after Holm: with fewer none goes out
+    behind its first block."""
+    return fewest(ERROR / seats)
 
 
 def standing(name: str, found: Measured, out: str = "", against: str = DEFAULT, level: float = INTERVAL) -> Standing:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 EXTRA = "tune"
 OF_PROGRAM = "own-program"
-SETTLE, CONFIRM = 6, 12  # rounds of a block, and of the confirmation
+SETTLE, CONFIRM = 6, 12  # rounds of a block, at least, and of the confirmation
 
 
 def tune(
@@ -117,7 +117,7 @@ def tune(
         minutes=minutes,
         search=_search(search),
         seats=seats,
-        settle=SETTLE,
+        settle=rounds_of_block(seats),
         confirm=CONFIRM,
         space=[],
         points=measured_at.tuned,
@@ -274,6 +274,13 @@ def _check_recorded(request: Request, race: Race, programs: Path) -> None:
 
     if known := tuning.recorded(request.studies[0], programs):
         measured.check_recorded(race.objective, declared({"quantities": known}), race.reference)
+
+
+def rounds_of_block(seats: int) -> int:
+    """Rounds of a block: as many as it takes to put one of so many settings out."""
+    from analysis.tuning import decide  # noqa: PLC0415 - a second of imports
+
+    return max(SETTLE, decide.fewest_rounds(seats))
 
 
 def _search(text: str) -> str:

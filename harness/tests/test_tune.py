@@ -14,6 +14,7 @@ import pytest
 from harness.base import settings_file, variants
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
+from harness.commands.tune import rounds_of_block
 from harness.job import read_back
 from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Plan
@@ -237,6 +238,10 @@ def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
     asked = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
     begun = tuning.begin(asked, replace(RACE, probes=[Probe("X", "1", "", "X")])).race
     assert begun and begun.blocks == [Block([], 0)], "the variables are read back first"
+
+
+def test_a_block_of_many_settings_has_more_rounds() -> None:
+    assert [rounds_of_block(seats) for seats in (1, 6, 7, 40)] == [6, 6, 7, 9]
 
 
 BOUNDED = ("--subject-to", "inflation<=1.05")
