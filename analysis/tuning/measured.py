@@ -27,7 +27,7 @@ from analysis.records import frames
 from analysis.records.load import Records, load
 from analysis.records.quantities import Quantity, judged_by
 from analysis.tuning import asked
-from analysis.tuning.asked import CONFIRM, REFERENCE, Asked
+from analysis.tuning.asked import CONFIRM, DEFAULT, OLD, REFERENCE, Asked
 
 SHORT = {"efficiency": "overlap_efficiency", "inflation": "compute_inflation"}
 TIME = "time"
@@ -116,7 +116,11 @@ def read(path: Path) -> Measured:
     turn_of = dict(zip(launches["launch"], launches["repetition"], strict=True)) if len(launches) else {}
     failures = _failures(records, arm_of)
     good = [name for name in arm_of if name not in failures]
-    plain = _by_metrics(records, wanted, good, arm_of, turn_of) if _overlap(wanted) else _by_quantity(records, wanted)
+    plain = (
+        _by_metrics(records, wanted, good, arm_of, turn_of)
+        if _overlap(wanted)
+        else _by_quantity(records, wanted, arm_of)
+    )
     scores: dict[str, dict[int, Score]] = {}
     shown: dict[str, dict[int, float]] = {}
     for launch in good:
@@ -211,26 +215,39 @@ def _score(wanted: Asked, times: list[Times]) -> tuple[Score, float]:
     return Score(mean if METRICS[name].better == "higher" else -mean, bounds), math.exp(mean)
 
 
-def _by_quantity(records: Records, wanted: Asked) -> Found:
-    """The same of a recorded quantity: the mean of the logarithms over the points of a launch."""
+def _by_quantity(records: Records, wanted: Asked, arm_of: Mapping[str, Any]) -> Found:
+    """The same of a recorded quantity: the mean of the logarithms over the points of a launch. A launch without it at a
+    point that it measured has no score."""
     if not len(records.points):
         return {}
+    points = measured(records)
+    of_default = {
+        key[-1]: one.quantity
+        for key, one in points.items()
+        if any(arm_of.get(launch) in (DEFAULT, OLD) for launch in one.launches)
+    }
     logs: dict[str, list[float]] = {}
-    signs: dict[str, int] = {}
-    for one in measured(records).values():
-        chosen = _chosen(one, wanted.objective)
+    turned: dict[str, list[float]] = {}
+    lost: set[str] = set()
+    for key, one in points.items():
+        chosen = _chosen(one, wanted.objective, of_default.get(key[-1], ""))
+        lost |= {*one.launches, *one.lacking} - {*chosen.launches}
         for launch, values in chosen.launches.items():
             logs.setdefault(launch, []).append(math.log(float(np.median(values))))
-            signs[launch] = chosen.sign
+            turned.setdefault(launch, []).append(-chosen.sign * logs[launch][-1])
     return {
-        launch: (Score(-signs[launch] * float(np.mean(values))), math.exp(float(np.mean(values))))
+        launch: (Score(float(np.mean(turned[launch]))), math.exp(float(np.mean(values))))
         for launch, values in logs.items()
+        if launch not in lost
     }
 
 
-def _chosen(point: Point, objective: str) -> Point:
-    if objective == TIME or not point.choices:
+def _chosen(point: Point, objective: str, of_default: str) -> Point:
+    """The point by the objective: TIME is what the default is judged by there, for every setting."""
+    if not point.choices:
         return point
+    if objective == TIME:
+        return point.by(of_default) if of_default in point.choices else Point()
     if objective not in point.choices:
         raise _no_quantity(objective, point.choices)
     return point.by(objective)
