@@ -22,6 +22,7 @@ OF_ENGINE = "PROGRESS_ENGINE"
 NOT_OF_AN_MPI = ("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH")
 _SETTING = re.compile(r"[a-z][a-z0-9_]*")
 _VARIABLE = re.compile(r"[A-Z][A-Za-z0-9_]*")
+_ENDS_A_VARIANT = re.compile(r"[,:\s]")
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,19 @@ def read(path: Path) -> Settings:
 
 
 def _check_value(where: str, key: str, value: str) -> None:
-    if re.search(r"[,:\s]", value):
+    if _ENDS_A_VARIANT.search(value):
         raise UsageError(f"{where} {key} = {value} cannot be part of a variant, which ends at a comma or colon.")
+
+
+def check_writable(where: str, key: str, value: str) -> None:
+    """UsageError for a value that would not be the same when such a file is read."""
+    if _SETTING.fullmatch(key):
+        _check_value(where, key, value)
+    if not value or value != value.strip() or re.search(r"[#\n\r]", value):
+        raise UsageError(
+            f"{where} {key} = '{value}' cannot stand in a settings file: a value is one line, not empty, without # "
+            f"and without spaces at its ends."
+        )
 
 
 def of_engine(path: Path) -> tuple[str, list[str]]:

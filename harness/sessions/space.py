@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harness.base import process, validate
+from harness.base import process, settings_file, validate
 from harness.base.errors import UsageError
 from harness.job.race import Parameter
 from harness.job.read_back import TELLING, Probe
@@ -115,6 +115,9 @@ def of(text: str, mpi: str, programs: Path, variant: str) -> Space:
         if len(parts) != 1 or not Path(parts[0]).is_file():
             raise UsageError(f"--space {text}: engine, mpi, engine,mpi or a file is wanted; there is no such file.")
         own = _model(OwnSpace, Path(parts[0]))
+        for name, values in [*own.engine.items(), *own.mpi.items()]:
+            for value in values:  # what is found is written to files
+                settings_file.check_writable(f"--space {text}:", name, str(value))
         parts = [part for part in PARTS if getattr(own, part)]
     found: list[Parameter] = []
     if "engine" in parts:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.base import process, settings_file
+from harness.base import process, settings_file, variants
 from harness.base.errors import Failure, UsageError
 from harness.job import read_back
 from harness.job.plan import INTENTIONS, Point
@@ -215,7 +215,7 @@ def write_result(
     folder.mkdir(exist_ok=True)
     of_mpi = {axis.name: axis.of_mpi for axis in race.space}
     preset = race.variant.partition(":")[0]
-    engine = {settings_file.VARIANT: preset} if preset != "bare" else {}
+    engine = {settings_file.VARIANT: preset} if preset not in variants.WITHOUT_ENGINE else {}
     engine |= engine_of(race, dict(values))
     variables = {name: value for name, value in values.items() if of_mpi[name]}
     heading = f"Found by ./bench tune, session {session.name}.\n{sentence}"

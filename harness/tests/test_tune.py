@@ -149,6 +149,11 @@ def test_a_space_of_ones_own(programs: Path, tmp_path: Path) -> None:
     [
         ("engine: {colour: [1]}", "no setting 'colour'. It has: burst, wait"),
         ("engine: {burst: [2000]}", "burst is a whole number from 1 to 1000, not 2000"),
+        ("engine: {wait: ['a,b']}", "wait = a,b cannot be part of a variant, which ends at a comma or colon"),
+        ("engine: {wait: ['a:b']}", "wait = a:b cannot be part of a variant"),
+        ("engine: {wait: ['a#b']}", "wait = 'a#b' cannot stand in a settings file"),
+        ("mpi: {UCX_TLS: ['tcp #1']}", "UCX_TLS = 'tcp #1' cannot stand in a settings file"),
+        ("mpi: {UCX_TLS: ['']}", "UCX_TLS = '' cannot stand in a settings file: a value is one line, not empty"),
         ("engines: {}", "there is no field engines"),
         ("engine: [", "cannot be read as YAML"),
         ("", "nothing is left to tune"),
@@ -230,6 +235,9 @@ def test_what_is_found_is_written_as_two_files_that_run_takes(tmp_path: Path) ->
     assert "# UCX prints it\nUCX_TLS = tcp" in env.read_text() and "# It is better." in conf.read_text()
     conf, env = tuning.write_result(RACE, session, {}, "Nothing beats the default.", {})
     assert variants.check(f"adaptive:@{conf}") == "adaptive" and settings_file.of_mpi(env) == {}
+    for without in variants.WITHOUT_ENGINE:
+        conf, _ = tuning.write_result(replace(RACE, variant=without, space=[SPACE[1]]), session, {}, "Nothing.", {})
+        assert settings_file.of_engine(conf) == ("", []), "the engine has no preset of this name"
 
 
 def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
