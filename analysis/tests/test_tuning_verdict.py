@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from analysis.tests.test_tuning import confirmed, made
-from analysis.tuning import asked, decide, document, figures, pareto, verdict
-from analysis.tuning.asked import BARE, DEFAULT, OLD, TUNED
-from analysis.tuning.measured import Score
+from analysis.tuning import asked, decide, document, evidence, figures, pareto, verdict
+from analysis.tuning.asked import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Axis
+from analysis.tuning.measured import Measured, Score
 
 RACE = {
     "variant": "adaptive", "objective": "time", "bounds": {}, "search": "grid", "seats": 6, "settle": 6, "confirm": 12,
@@ -100,3 +100,21 @@ def test_the_front_has_no_setting_that_failed_and_holds_both_against_the_default
     assert [row[3] for row in document.front(race)[1] if row[0] == "s001"] == ["1.1, which breaks a bound"]
     (drawn,) = [figure for figure in figures.draw(race) if figure.name == "tuning_pareto"]
     assert "A cross breaks a bound" in drawn.caption
+
+
+def test_of_several_values_it_is_said_whose_share_was_not_measured() -> None:
+    race = confirmed(0.2)
+    space = (Axis("burst", ("default", "1")), Axis("nice", ("default", "5")), Axis("UCX_TLS", ("default", "tcp"), True))
+    race = replace(race, asked=replace(race.asked, space=space))
+    alone = replace(race, scores={**race.scores, ENGINE_ALONE: race.scores[OLD], MPI_ALONE: race.scores[OLD]})
+    burst, nice, tls = {"burst": "1"}, {"nice": "5"}, {"UCX_TLS": "tcp"}
+
+    def unmeasured(found: Measured, values: dict[str, str]) -> list[str]:
+        shown = evidence.of(found, values, {"UCX_TLS": (True, "UCX prints it")})
+        return [name for name, why in shown.items() if why.endswith(evidence.NO_SHARE)]
+
+    assert unmeasured(race, burst) == [], "all of the gain is its own"
+    assert unmeasured(race, burst | nice) == ["burst", "nice"]
+    assert unmeasured(alone, burst | tls) == []
+    assert unmeasured(race, burst | tls) == ["burst", "UCX_TLS"], "those launches were not made"
+    assert unmeasured(alone, burst | nice | tls) == ["burst", "nice"]
