@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What real gates say of arms whose difference is known: `python -m harness.sessions.real_gates FILE`.
 
-Gates of the same engine twice, of a candidate whose computation (or latency) is made 5 or 10 % slower, of a copy of the
-baseline in another folder with a larger environment, and of nodes that something else keeps busy: one of them, also
+Gates of the same engine twice, of a candidate whose computation (or latency) is made 5 or 10 % slower, of the same
+commit built in another folder with a larger environment, and of nodes that something else keeps busy: one of them, also
 with a slower candidate, and all of them. They run in turns, at most three minutes each, and half of that where the
 candidate is not slower: such a gate goes on to its end, and its false alarms are promised for any length. After each
 the table is written to FILE, as Markdown; FILE.jsonl has a line a gate, and a second call goes on behind its last. A
@@ -44,7 +44,7 @@ LIMIT_S = 900.0
 VERDICTS = (0, 1, 3)
 ENOUGH = 5  # earlier gates, without which a gate says nothing of the system
 RIGHT = """`right`: `node` where one node is busy and the candidate is not slower, `system` where all nodes are, `same`
-where the candidate is a copy of the baseline in another folder; else `commit` where the candidate is slower, and
+where the candidate is the same commit, built in another folder; else `commit` where the candidate is slower, and
 anything else where it is not."""
 LARGER = {f"LARGER_ENVIRONMENT_{n}": "x" * 1000 for n in range(8)}
 OVERLAP = ("overlap-ratio", "--set=size_bytes=1048576,4194304", "--set=comp_over_comm=1.0", "--set=pattern=both")
@@ -54,7 +54,7 @@ APPLICATION = ("minighost-nonblocking", "--set=mode=overlapped", "--set=reductio
 
 @dataclass(frozen=True)
 class Kind:
-    """`study` with its settings; the candidate's `slowdown`; `copy`: it is another folder's, with more variables;
+    """`study` with its settings; the candidate's `slowdown`; `copy`: it is built elsewhere, with more variables;
     `busy`: the nodes that something else computes on. `told`: the verdict, if only one is right."""
 
     name: str
@@ -90,7 +90,7 @@ KINDS = (
     Kind("latency, 5 % longer", 5, LATENCY, 1.05),
     Kind("miniGhost, the same twice", 5, APPLICATION),
     Kind("miniGhost, computation 10 % slower", 5, APPLICATION, 1.1),
-    Kind("overlap, a copy in another folder with a larger environment", 5, OVERLAP, copy=True, told="same"),
+    Kind("overlap, built in another folder, with a larger environment", 5, OVERLAP, copy=True, told="same"),
     Kind("overlap, the same twice, a busy node", 5, OVERLAP, busy=("vc2",), told="node"),
     Kind("overlap, computation 50 % slower, a busy node", 5, OVERLAP, 1.5, busy=("vc2",), told="commit"),
     Kind("overlap, the same twice, all nodes busy", 5, OVERLAP, busy=("vc1", "vc2"), told="system"),
@@ -121,7 +121,7 @@ def run(kind: Kind, arguments: argparse.Namespace, folder: Path, store: Path) ->
     """One gate, its files in `folder`; None if it came to no verdict. `store`: of the gates on quiet nodes."""
     base = new = VARIANT
     if kind.copy:
-        new = _copy(arguments.mpi, folder)
+        new = _built_elsewhere(folder)
     study, *settings = kind.study
     command = ["gate", f"--base={base}", f"--new={new}", f"--study={study}", *settings]
     command += [
@@ -146,14 +146,11 @@ def run(kind: Kind, arguments: argparse.Namespace, folder: Path, store: Path) ->
     return {"kind": kind.name, "command": " ".join(["./bench", *command])} | {name: found[name] for name in kept}
 
 
-def _copy(mpi: str, folder: Path) -> str:
-    """An arm with the engine in another place, and a larger environment."""
-    prefix = folder / "a-copy-in-a-folder-with-a-longer-name"
-    for part in ("bin", "lib"):
-        shutil.copytree(MPIS[mpi].build_dir / part, prefix / part, symlinks=True)
+def _built_elsewhere(folder: Path) -> str:
+    """An arm with the engine of the same commit, built in another folder, and a larger environment."""
     settings = folder / "settings.conf"
     settings.write_text("".join(f"{name} = {text}\n" for name, text in {"variant": VARIANT, **LARGER}.items()))
-    return f"prefix:{prefix},settings:{settings}"
+    return f"commit:HEAD,settings:{settings}"
 
 
 def table(done: Sequence[dict[str, Any]], kinds: Sequence[Kind] = KINDS) -> str:
@@ -189,6 +186,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--minutes-in-all", type=float, default=math.inf)
     arguments = parser.parse_args(words)
+    if git.dirty(ROOT):
+        parser.error("the table names its commit, and this checkout has changes: commit them, or put FILE elsewhere")
     kinds = [replace(one, count=arguments.count or one.count) for one in KINDS if arguments.only in one.name]
     started = time.monotonic()
     store = arguments.file.with_name(f"{arguments.file.name}.store")

@@ -51,6 +51,7 @@ def test_a_second_call_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(real_gates, "KINDS", KINDS)
     monkeypatch.setattr(real_gates, "run", run)
+    monkeypatch.setattr("harness.base.git.dirty", lambda _: False)
     monkeypatch.setattr("harness.setup.build.ensure", lambda _mpi: None)
     file = tmp_path / "gates.md"
     assert real_gates.main([str(file)]) == 1
@@ -59,6 +60,15 @@ def test_a_second_call_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert asked[5:] == ["slower"]
     kept = [json.loads(line) for line in file.with_name("gates.md.jsonl").read_text().splitlines()]
     assert len(kept) == 5 and kept[0]["commit"] != "12ab", "each gate has the commit that it ran with"
+
+
+def test_a_checkout_with_changes_has_no_commit_to_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("harness.base.git.dirty", lambda _: True)
+    with pytest.raises(SystemExit) as ended:
+        real_gates.main([str(tmp_path / "gates.md")])
+    assert ended.value.code == 2 and "this checkout has changes" in capsys.readouterr().err
 
 
 def test_where_nodes_are_busy_one_verdict_alone_is_right() -> None:
@@ -108,6 +118,7 @@ def test_gates_on_busy_nodes_wait_for_gates_on_quiet_ones(tmp_path: Path, monkey
     monkeypatch.setattr("harness.setup.build.ensure", lambda _mpi: None)
     monkeypatch.setattr("harness.base.machine.facts", lambda: {"cpu_model": "x", "cpus": 2, "kernel": "6"})
     monkeypatch.setattr("harness.base.git.commit_of", lambda *_: "12ab")
+    monkeypatch.setattr("harness.base.git.dirty", lambda _: False)
     file = tmp_path / "gates.md"
     assert real_gates.main([str(file), "--only=busy"]) == 0 and not held
     assert real_gates.main([str(file), "--minutes-in-all=0"]) == 0 and not held
