@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.base import variants
+from harness.base import engine_settings
 from harness.base.errors import UsageError
 from harness.job.plan import Launch, Sweep, interleave
 from harness.job.program import Program
@@ -190,7 +190,7 @@ class Study:
 
     def _axes(self) -> dict[str, Parameter]:
         """The study's own axes, and the engine's settings under their own names."""
-        engine = {name: Parameter(f"the engine's {name}", int, engine=name) for name in variants.numeric_settings()}
+        engine = {name: Parameter(f"the engine's {name}", int, engine=name) for name in engine_settings.numeric()}
         return engine | dict(self.parameters)
 
     @staticmethod

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.base import variants
+from harness.base import engine_settings
 from harness.cli import main
 from harness.sessions import space
 from harness.sessions.space import Table, Variable
@@ -118,7 +118,10 @@ def test_mvapich_reads_its_variables_back_by_the_names_that_mpi_t_has() -> None:
     probes = space.probes_of({one.name: one.values[0] for one in space.variables_of("mvapich")}, "mvapich")
     assert {probe.how for probe in probes} == {"mpi_t"}
     assert all(probe.key == probe.name.replace("MVP_", "MPIR_CVAR_") for probe in probes)
-    assert set(space.ENGINE) <= {*variants.numeric_settings(), *space.ENGINE}
+
+
+def test_what_is_tuned_of_the_engine_can_be_swept() -> None:
+    assert set(space.ENGINE) <= set(engine_settings.numeric())
 
 
 def test_mvapich2_is_asked_by_mpi_t_for_what_it_does_not_print() -> None:
