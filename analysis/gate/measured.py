@@ -16,6 +16,7 @@ import pandas as pd
 
 from analysis.compare.pairs import Measured, measured
 from analysis.errors import UsageError
+from analysis.records.failed import NOT_RUN
 from analysis.records.load import Records, load
 from analysis.words import point_words
 
@@ -24,7 +25,6 @@ BASE, CONTROL, NEW, CANARY = "base", "control", "new", "canary"
 ARMS = (BASE, CONTROL, NEW)
 INSTALLED = ("modules", "prefix", "spack")  # kinds of arms whose words say nothing of which engine they bring
 NEW_EACH_TIME = ("commit", *INSTALLED)
-NOT_RUN = "not run: "  # with which the reason of a launch begins that a job never came to
 
 
 @dataclass(frozen=True)

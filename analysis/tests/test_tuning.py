@@ -271,6 +271,26 @@ def test_a_launch_that_failed_counts_for_nothing_and_says_why(tmp_path: Path) ->
     assert "s001" not in then.alive and then.state.standings["s001"].out == "failed: made up"
 
 
+def test_what_a_job_never_came_to_puts_nobody_out_and_is_told(tmp_path: Path) -> None:
+    arms = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
+    folder = race_session(tmp_path / "s", arms)
+    for turn, why in enumerate(("made up", "not run: a node of the batch job died")):
+        file = folder / "records" / f"x.{turn}.s001.jsonl"
+        file.write_text(file.read_text().replace("made up", why))
+    assert measured.read(folder).not_run == {"x.1.s001": "a node of the batch job died"}
+    assert measured.read(folder).failures == {"s001": "made up"}
+    file = folder / "records" / "x.0.s001.jsonl"
+    file.write_text(file.read_text().replace("made up", "not run: the batch job reached its time limit"))
+    found = measured.read(folder)
+    assert not found.failures and "s001" not in found.scores
+    for name in ("x.0.s001", "x.1.s001"):  # --resume: another job measured them
+        good = folder / "records" / f"{name.replace('s001', DEFAULT)}.jsonl"
+        text = good.read_text().replace(f'"{good.stem}"', f'"{name}"').replace('"arm": "default"', '"arm": "s001"')
+        (folder / "records" / f"{name}.r1.jsonl").write_text(text)
+    again = measured.read(folder)
+    assert not again.not_run and not again.failures and set(again.scores["s001"]) == {0, 1}
+
+
 def test_each_value_of_a_winner_has_its_evidence(tmp_path: Path) -> None:
     folder = race_session(tmp_path / "s", {**BEHAVIOURS, TUNED: Behaviour(0.8, 1.02)})
     for turn in range(2):

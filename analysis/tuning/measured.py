@@ -24,6 +24,7 @@ from analysis.errors import UsageError
 from analysis.metrics.formulas import METRICS, Times
 from analysis.metrics.times import launch_times, rank_samples
 from analysis.records import frames
+from analysis.records.failed import NOT_RUN
 from analysis.records.load import Records, load
 from analysis.records.quantities import Quantity, judged_by
 from analysis.tuning import asked
@@ -50,7 +51,8 @@ class Score:
 class Measured:
     """`scores`: arm -> round -> what was measured; `failures`: arm -> why a launch of it does not count; `plain`: arm
     -> round -> the objective as it is, for people. `engine`: arm -> the settings that the engine reported, a process
-    each; `seconds`: how long a launch takes, the median of all."""
+    each; `seconds`: how long a launch takes, the median of all; `not_run`: launch -> why its job did not come to it,
+    which says nothing of its setting."""
 
     asked: Asked
     scores: Mapping[str, Mapping[int, Score]]
@@ -60,6 +62,7 @@ class Measured:
     seconds: float = 0.0
     session: str = ""
     notes: list[str] = field(default_factory=list)
+    not_run: Mapping[str, str] = field(default_factory=dict)
 
 
 def metric_name(word: str) -> str:
@@ -114,8 +117,8 @@ def read(path: Path) -> Measured:
     launches = records.launches
     arm_of = dict(zip(launches["launch"], launches["arm"], strict=True)) if len(launches) else {}
     turn_of = dict(zip(launches["launch"], launches["repetition"], strict=True)) if len(launches) else {}
-    failures = _failures(records, arm_of)
-    good = [name for name in arm_of if name not in failures]
+    failures, not_run = _failures(records, arm_of), _not_run(records)
+    good = [name for name in arm_of if name not in failures and name not in not_run]
     plain = _by_metrics(records, wanted, good, arm_of, turn_of) if _overlap(wanted) else _by_quantity(records, wanted)
     scores: dict[str, dict[int, Score]] = {}
     shown: dict[str, dict[int, float]] = {}
@@ -140,6 +143,7 @@ def read(path: Path) -> Measured:
         seconds=float(np.median(took)) if len(took) else 0.0,
         session=records.sessions[0]["session"],
         notes=records.cautions(),
+        not_run=not_run,
     )
 
 
@@ -157,15 +161,30 @@ def _overlap(wanted: Asked) -> bool:
 
 def _failures(records: Records, arm_of: Mapping[str, Any]) -> dict[str, str]:
     """Launch -> why it does not count: a point of it was not measured well, by no run of it. What was left out behind
-    a failure is none itself."""
+    a failure is none itself, nor what the job did not come to."""
     found: dict[str, str] = {}
     if not len(records.points):
         return found
     for (launch, _), rows in records.points.groupby(["launch", "point"], sort=False):
-        bad = rows[~rows["status"].isin(["ok", "skipped"])]
+        bad = rows[~rows["status"].isin(["ok", "skipped"]) & ~_never_begun(rows)]
         if str(launch) in arm_of and len(bad) and not rows["status"].eq("ok").any():
             found.setdefault(str(launch), str(bad.iloc[0]["reason"] or bad.iloc[0]["status"]))
     return found
+
+
+def _not_run(records: Records) -> dict[str, str]:
+    """Launch -> why a point of it was not run, and not by a later job either."""
+    found: dict[str, str] = {}
+    if not len(records.points):
+        return found
+    for (launch, _), rows in records.points.groupby(["launch", "point"], sort=False):
+        if _never_begun(rows).all():
+            found.setdefault(str(launch), str(rows.iloc[-1]["reason"]).removeprefix(NOT_RUN))
+    return found
+
+
+def _never_begun(rows: pd.DataFrame) -> pd.Series[bool]:
+    return rows["reason"].astype(str).str.startswith(NOT_RUN)
 
 
 Found = dict[str, tuple[Score, float]]

@@ -160,7 +160,7 @@ def _run(request: Request, session: sessions.Session) -> int:
 
 def _race(request: Request, session: sessions.Session) -> Request:
     """Block after block, until nothing is left to try or the time is up, then the confirmation."""
-    from analysis.tuning import measured, step, verdict  # noqa: PLC0415 - a second of imports
+    from analysis.tuning import step, verdict  # noqa: PLC0415 - a second of imports
 
     if _race_of(request).blocks:  # the variables are read back, or a race that was stopped goes on
         request = tuning.run_block(request, session)
@@ -168,7 +168,7 @@ def _race(request: Request, session: sessions.Session) -> Request:
         request = _left(request, session)
         tuning.store(request, session)
     while not tuning.confirming(_race_of(request)):
-        race, found = _race_of(request), measured.read(session.path)
+        race, found = _race_of(request), all_measured(session)
         if race.contenders and not found.scores.get(DEFAULT):
             why = found.failures.get(DEFAULT, "none of its launches was measured with its reference")
             raise Failure(f"The default itself cannot be measured, so nothing can be held against it: {why}")
@@ -184,12 +184,26 @@ def _race(request: Request, session: sessions.Session) -> Request:
             race = tuning.with_confirmation(race, then.state.leader)
         request = tuning.run_block(replace(request, race=race), session)
     while tuning.confirming(race := _race_of(request)):
-        found = measured.read(session.path)
+        found = all_measured(session)
         if not (verdict.undecided(found) and tuning.more_rounds_fit(race, _launch_s(request, found))):
             break
         say("its gain is not shown yet: more rounds")
         request = tuning.run_block(replace(request, race=tuning.with_more_rounds(race)), session)
     return request
+
+
+def all_measured(session: sessions.Session) -> Measured:
+    """What was measured so far; Failure where the last job did not come to all of its launches: a dead node or a time
+    limit says nothing of the settings, and who goes on cannot be said without them."""
+    from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
+
+    found = measured.read(session.path)
+    if found.not_run:
+        raise Failure(
+            f"{len(found.not_run)} launches were not run ({next(iter(found.not_run.values()))}):"
+            f" ./bench tune --resume {session.name} goes on with them."
+        )
+    return found
 
 
 def _left(request: Request, session: sessions.Session) -> Request:

@@ -16,6 +16,7 @@ SCHEMA_VERSION = 4
 
 # What the runner adds to a point's intention; it does not identify the point.
 DERIVED = ("work_units",)
+NOT_RUN = "not run: "  # so the reason begins of a launch that its job did not come to
 
 
 @dataclass

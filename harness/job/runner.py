@@ -90,8 +90,10 @@ class Runner:
         except Interrupted:
             return STOPPED
         except (CalibrationError, Unusable) as error:
+            # of a race a setting that failed is out: what its launch never came to is no failure of its own
+            why = f"{records.NOT_RUN}{error}" if self._racing else str(error)
             for launch, points in left:
-                self._record_without_run(launch, points, "failed", str(error))
+                self._record_without_run(launch, points, "failed", why)
         return 1 if self._failed() else 0
 
     def _enough(self, launch: Launch) -> str:
@@ -108,6 +110,10 @@ class Runner:
         look = [*gate.look, str(self.folders.session), self.plan.study]
         looked = process.run(look, {"PYTHONPATH": str(ROOT)}, log, LOOK_TIMEOUT_S)
         return "not needed: the gate's verdict was known" if looked.status == 0 else ""
+
+    @property
+    def _racing(self) -> bool:
+        return self.plan.gate is None and any(launch.arm for launch in self.plan.launches)
 
     def _out(self, launch: Launch) -> str:
         """Why a setting of a race is not launched again in this block: it failed. Empty if it is."""

@@ -8,19 +8,21 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.base import settings_file, variants
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
-from harness.job import read_back
+from harness.commands.tune import all_measured
+from harness.job import read_back, records
 from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Plan
 from harness.job.program import Program
 from harness.job.race import DEFAULT, Block, Parameter, Race, last_block, race_schedule
 from harness.job.read_back import Probe
-from harness.job.runner import Runner
+from harness.job.runner import CalibrationError, Runner
 from harness.sessions import run as runs
 from harness.sessions import space, tuning
 from harness.sessions.facts import Facts
@@ -300,6 +302,29 @@ def test_what_a_study_records_is_known_before_it_runs(tmp_path: Path) -> None:
     program = Program(["true"], "", time_from="time: (.*)")
     assert tuning.recorded(replace(own, program=program), tmp_path) == program.quantities()
     assert tuning.recorded(by_names(["overlap-ratio"])[0], tmp_path) is None, "its program does not run here"
+
+
+def test_a_race_stops_where_its_job_did_not_come_to_all_launches(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Runner) -> None:
+        raise CalibrationError("the calibration did not end in time")
+
+    monkeypatch.setattr(Runner, "_calibration", broken)
+    monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
+    race = tuning.with_block(replace(RACE, points=[]), [], [BOTH])
+    assert Runner(replace(plan, launches=race_schedule("x", race, 1)), tmp_path).run() == 1
+    lines = [line for path in (tmp_path / "records").iterdir() for line in records.read(path).points]
+    assert {line["reason"] for line in lines} == {"not run: the calibration did not end in time"}
+
+    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(race)))
+    session.save()
+    with pytest.raises(Failure, match=r"^9 launches were not run \(the calibration did not end in time\)"):
+        all_measured(session)
+
+
+def facts_of(race: Race) -> dict[str, Any]:
+    return Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["adaptive"], race=race).facts()
 
 
 def test_a_setting_that_failed_is_not_launched_again_in_its_block(
