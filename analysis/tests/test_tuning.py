@@ -271,6 +271,48 @@ def test_a_launch_that_failed_counts_for_nothing_and_says_why(tmp_path: Path) ->
     assert "s001" not in then.alive and then.state.standings["s001"].out == "failed: made up"
 
 
+def changed_end(file: Path, **end: Any) -> str:
+    """The record with another end line."""
+    *lines, last = file.read_text().splitlines()
+    return "\n".join([*lines, json.dumps({"end": json.loads(last)["end"] | end})]) + "\n"
+
+
+def test_a_launch_that_ends_badly_behind_its_last_point_failed(tmp_path: Path) -> None:
+    folder = race_session(tmp_path / "s", BEHAVIOURS)
+    crash = {"status": "failed", "reason": "exit status 139; last words: MPI_Finalize"}
+    for arm in ("s001", DEFAULT):
+        file = folder / "records" / f"x.1.{arm}.jsonl"
+        file.write_text(changed_end(file, **crash))
+    cut = folder / "records" / "x.1.s002.jsonl"
+    cut.write_text(changed_end(cut, status="interrupted", reason="the job was told to stop"))
+    found = measured.read(folder)
+    assert found.failures == {"s001": crash["reason"], DEFAULT: crash["reason"]}
+    assert found.failed_in == {"s001": 1, DEFAULT: 1} and set(found.scores["s001"]) == {0}
+
+
+def test_a_later_run_makes_up_for_a_failure_of_the_default_and_of_no_setting(tmp_path: Path) -> None:
+    folder = race_session(tmp_path / "s", BEHAVIOURS)
+    for arm in ("s001", DEFAULT):
+        file = folder / "records" / f"x.0.{arm}.jsonl"
+        file.with_suffix(".r1.jsonl").write_text(file.read_text())
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        for line in lines[1:-1]:
+            line |= {"status": "failed", "reason": "wrong data", "samples": {}}
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        file.write_text(changed_end(file, status="failed", reason="wrong data"))
+    assert measured.read(folder).failures == {"s001": "wrong data"}
+
+
+def test_a_failure_counts_from_its_block_on() -> None:
+    race = made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, rounds=12)
+    blocks = (Block(ARMS, 6, 0), Block((DEFAULT, REFERENCE, "s001"), 6, 6))
+    race = replace(race, asked=replace(race.asked, blocks=blocks), failures={"s001": "exit status 1"})
+    early, late = (decide.state(replace(race, failed_in={"s001": turn})) for turn in (0, 6))
+    assert early.leader == "s002"
+    assert late.standings["s002"].out.startswith("worse than s001 in 6 rounds"), "as it was decided then"
+    assert late.standings["s001"].out == "failed: exit status 1"
+
+
 def test_what_a_job_never_came_to_puts_nobody_out_and_is_told(tmp_path: Path) -> None:
     arms = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
     folder = race_session(tmp_path / "s", arms)

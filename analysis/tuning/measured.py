@@ -28,13 +28,15 @@ from analysis.records.failed import NOT_RUN
 from analysis.records.load import Records, load
 from analysis.records.quantities import Quantity, judged_by
 from analysis.tuning import asked
-from analysis.tuning.asked import CONFIRM, REFERENCE, Asked
+from analysis.tuning.asked import BARE, CONFIRM, DEFAULT, REFERENCE, Asked
 
 SHORT = {"efficiency": "overlap_efficiency", "inflation": "compute_inflation"}
 TIME = "time"
 TIME_OF_OVERLAP = "send_time"  # the metric that TIME is where something is bounded
 COST = "inflation"  # what an objective of overlap is weighed against where nothing is bounded
 BY_DIFFERENCE = ("overlap_efficiency", "hidden_communication", "availability")  # shares, which may be 0 or below
+HELD_AGAINST = (DEFAULT, REFERENCE, BARE)  # of no setting: a launch of them that failed is repeated by --resume
+GOOD = ("ok", "skipped", "interrupted", "incomplete")  # of a launch that was cut off those points count that it has
 NO_SEED = 0  # of the bootstrap, whose draws nobody looks at here
 
 
@@ -52,7 +54,7 @@ class Measured:
     """`scores`: arm -> round -> what was measured; `failures`: arm -> why a launch of it does not count; `plain`: arm
     -> round -> the objective as it is, for people. `engine`: arm -> the settings that the engine reported, a process
     each; `seconds`: how long a launch takes, the median of all; `not_run`: launch -> why its job did not come to it,
-    which says nothing of its setting."""
+    which says nothing of its setting. `failed_in`: arm -> the first round with a failure."""
 
     asked: Asked
     scores: Mapping[str, Mapping[int, Score]]
@@ -63,6 +65,7 @@ class Measured:
     session: str = ""
     notes: list[str] = field(default_factory=list)
     not_run: Mapping[str, str] = field(default_factory=dict)
+    failed_in: Mapping[str, int] = field(default_factory=dict)
 
 
 def metric_name(word: str) -> str:
@@ -127,8 +130,10 @@ def read(path: Path) -> Measured:
             arm, turn = str(arm_of[launch]), int(turn_of[launch])
             scores.setdefault(arm, {})[turn], shown.setdefault(arm, {})[turn] = plain[launch]
     reasons: dict[str, str] = {}
-    for launch, why in failures.items():
-        reasons.setdefault(str(arm_of[launch]), why)
+    failed_in: dict[str, int] = {}
+    for launch in sorted(failures, key=lambda name: int(turn_of[name])):
+        reasons.setdefault(str(arm_of[launch]), failures[launch])
+        failed_in.setdefault(str(arm_of[launch]), int(turn_of[launch]))
     reported: dict[str, list[Mapping[str, Any]]] = {}
     for row in frames.rows(launches):
         said = [report["settings"] for report in row["engines"] if "settings" in report]  # a damaged report has none
@@ -144,6 +149,7 @@ def read(path: Path) -> Measured:
         session=records.sessions[0]["session"],
         notes=records.cautions(),
         not_run=not_run,
+        failed_in=failed_in,
     )
 
 
@@ -160,14 +166,17 @@ def _overlap(wanted: Asked) -> bool:
 
 
 def _failures(records: Records, arm_of: Mapping[str, Any]) -> dict[str, str]:
-    """Launch -> why it does not count: a point of it was not measured well, by no run of it. What was left out behind
-    a failure is none itself, nor what the job did not come to."""
+    """Launch -> why it does not count: a point of it failed, or it ended badly behind its last one. A later run of it
+    makes up for that where it is of no setting. What was left out behind a failure is none itself, nor what the job did
+    not come to."""
     found: dict[str, str] = {}
     if not len(records.points):
         return found
-    for (launch, _), rows in records.points.groupby(["launch", "point"], sort=False):
-        bad = rows[~rows["status"].isin(["ok", "skipped"]) & ~_never_begun(rows)]
-        if str(launch) in arm_of and len(bad) and not rows["status"].eq("ok").any():
+    points, launches = records.points.groupby(["launch", "point"], sort=False), records.launches.groupby("launch")
+    for launch, rows in [*((name, rows) for (name, _), rows in points), *launches]:
+        bad = rows[~rows["status"].isin(GOOD) & ~_never_begun(rows)]
+        made_up_for = str(arm_of.get(launch)) in HELD_AGAINST and rows["status"].eq("ok").any()
+        if launch in arm_of and len(bad) and not made_up_for:
             found.setdefault(str(launch), str(bad.iloc[0]["reason"] or bad.iloc[0]["status"]))
     return found
 

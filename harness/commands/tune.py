@@ -17,7 +17,7 @@ from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
 from harness.commands import options, own_program
 from harness.commands.run import usable
-from harness.job.race import DEFAULT, Race
+from harness.job.race import COMPARED, DEFAULT, Race
 from harness.sessions import run as runs
 from harness.sessions import session as sessions
 from harness.sessions import space as spaces
@@ -185,7 +185,8 @@ def _race(request: Request, session: sessions.Session) -> Request:
         request = tuning.run_block(replace(request, race=race), session)
     while tuning.confirming(race := _race_of(request)):
         found = all_measured(session)
-        if not (verdict.undecided(found) and tuning.more_rounds_fit(race, _launch_s(request, found))):
+        failed = any(arm in found.failures for arm in COMPARED)
+        if failed or not (verdict.undecided(found) and tuning.more_rounds_fit(race, _launch_s(request, found))):
             break
         say("its gain is not shown yet: more rounds")
         request = tuning.run_block(replace(request, race=tuning.with_more_rounds(race)), session)

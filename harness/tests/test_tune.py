@@ -17,7 +17,7 @@ from harness.base.errors import Failure, UsageError
 from harness.cli import main
 from harness.commands.tune import all_measured
 from harness.job import read_back, records
-from harness.job.launch import Attempt, Outcome
+from harness.job.launch import Attempt, Outcome, context
 from harness.job.plan import Plan
 from harness.job.program import Program
 from harness.job.race import DEFAULT, Block, Parameter, Race, last_block, race_schedule
@@ -302,6 +302,58 @@ def test_what_a_study_records_is_known_before_it_runs(tmp_path: Path) -> None:
     program = Program(["true"], "", time_from="time: (.*)")
     assert tuning.recorded(replace(own, program=program), tmp_path) == program.quantities()
     assert tuning.recorded(by_names(["overlap-ratio"])[0], tmp_path) is None, "its program does not run here"
+
+
+def ran_to_the_end(runner: Runner, monkeypatch: pytest.MonkeyPatch, fails: str = "") -> Counter[tuple[str, str]]:
+    """How often each arm ended how, where launches of `fails` fail."""
+
+    def run(attempt: Attempt) -> Outcome:
+        bad = attempt.launch.arm is not None and attempt.launch.arm.name == fails
+        return Outcome(attempt.launch, "failed" if bad else "ok", "it crashed" if bad else "", 0.0)
+
+    monkeypatch.setattr(Attempt, "run", run)
+    monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
+    runner.run()
+    return Counter((one.launch.arm.name, one.status) for one in runner.outcomes if one.launch.arm)
+
+
+@pytest.mark.parametrize(
+    ("points", "end", "again"),
+    [("wrong data", "wrong data", False), ("", "exit status 139", False), ("not run: a dead node", "", True)],
+)
+def test_a_resumed_race_gives_no_setting_a_second_try(
+    points: str, end: str, again: bool, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    race = tuning.with_block(replace(RACE, points=[]), [], [{"burst": "1"}])
+    schedule = race_schedule("x", race, 1)
+    plan = replace(plan, points=[{"pattern": "both", "size_bytes": 1024, "work_units": 5}], launches=schedule)
+    runner = Runner(plan, tmp_path)
+    for name in ("s001", DEFAULT):
+        first = next(one for one in schedule if one.arm and one.arm.name == name)
+        left = records.not_run(context(plan, first), plan.points, "failed", points or "x", "now")
+        if not points:
+            left.points = [{"point": point, "rank": rank, "status": "ok", "samples": {}}
+                           for point in plan.points for rank in (0, 1)]  # fmt: skip
+        left.end = {"status": "failed", "reason": end or points, "ranks": [], "elapsed_s": 0.0}
+        records.write(records.next_attempt(tmp_path / "records", first.identity), left)
+    found = ran_to_the_end(runner, monkeypatch)
+    assert found["s001", "ok"] == (3 if again else 0) and found["s001", "skipped"] == (0 if again else 2)
+    assert found[DEFAULT, "ok"] == (3 if points else 2), "nobody is judged by its launches"
+    assert found["reference", "ok"] == 3
+
+
+@pytest.mark.parametrize("fails", ["confirm.default", "confirm.tuned", "confirm.tuned-mpi", "confirm.reference"])
+def test_a_confirmation_is_over_where_the_winner_or_the_default_failed(
+    fails: str, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    race = tuning.with_confirmation(tuning.with_block(replace(RACE, untuned=[]), [], [BOTH]), "s001")
+    points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
+    runner = Runner(replace(plan, points=points, launches=last_block("x", race, 1)), tmp_path)
+    found = ran_to_the_end(runner, monkeypatch, fails)
+    over = fails in ("confirm.default", "confirm.tuned")
+    assert found[fails, "failed"] == (12 if fails == "confirm.reference" else 1)
+    others = [name for name in race.blocks[-1].arms if name != fails]
+    assert all((found[name, "ok"] <= 1) if over else (found[name, "ok"] == 12) for name in others)
 
 
 def test_a_race_stops_where_its_job_did_not_come_to_all_launches(
