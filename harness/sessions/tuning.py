@@ -26,6 +26,7 @@ from reframe_checks.study import Study
 FOLDER = "tuning"
 SETTINGS, VARIABLES = "tuned.conf", "tuned-mpi.env"
 SIZE = "size_bytes"
+WORD = 8  # bytes
 BLOCK_OVERHEAD_S = 8.0  # of a block that is not its launches: ReFrame, the nodes
 CONFIRM_ARMS = 5
 DECIDING = (f"{CONFIRM}{DEFAULT}", f"{CONFIRM}tuned", f"{CONFIRM}{REFERENCE}")  # of them those by which it is decided
@@ -60,11 +61,14 @@ def points(study: Study, scale: str, settings: Mapping[str, str]) -> Points:
 
 
 def between(sizes: Sequence[int]) -> list[int]:
-    """A size between each and the next; of one alone the one half and the one twice as large."""
-    if len(sizes) == 1:
-        return [max(1, sizes[0] // 2), 2 * sizes[0]]
-    pairs = itertools.pairwise(sizes)
-    return sorted({round(math.sqrt(low * high)) // 8 * 8 or 1 for low, high in pairs} - set(sizes))
+    """A size between each and the next, where there is one; else about half the smallest and twice the largest. None of
+    them is one that is tuned. Of sizes that are whole numbers of 8 bytes they are such, too: some studies add doubles.
+    """
+    unit, low, high = (1 if any(size % WORD for size in sizes) else WORD), min(sizes), max(sizes)
+    middles = (round(math.sqrt(first * second)) for first, second in itertools.pairwise(sorted(sizes)))
+    inner = {middle // unit * unit for middle in middles}
+    found = (inner - {0, *sizes}) or {low // 2 // unit * unit, 2 * high} - {0, *sizes}
+    return sorted(found or {high + unit})
 
 
 def measures_overlap(found: Sequence[Point]) -> bool:
