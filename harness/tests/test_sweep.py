@@ -65,6 +65,11 @@ def test_any_engine_setting_can_be_swept_from_the_command_line() -> None:
         request(settings={"colour": "7"}).jobs()
 
 
+def test_an_axis_of_a_study_is_its_own_though_a_setting_of_the_engine_has_its_name() -> None:
+    (job, _) = Request([studies()["harm-tasks-contention"]], BUILTIN["local"], ["mpich", "openmpi"], []).jobs()
+    assert all(not launch.engine for launch in job.launches)
+
+
 def test_which_mpis_a_session_had_survives_its_facts() -> None:
     facts = Facts("s", "now", "complete", **request(studies=[], all_mpis=False).facts())
     assert from_facts(facts).all_mpis is False
