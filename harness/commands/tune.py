@@ -181,6 +181,7 @@ def _race(request: Request, session: sessions.Session) -> Request:
             break
         else:
             say(f"{then.state.leader} leads: measuring it afresh")
+            race = tuning.with_probes(race, then.state.leader)
             race = tuning.with_confirmation(race, then.state.leader)
         request = tuning.run_block(replace(request, race=race), session)
     while tuning.confirming(race := _race_of(request)):

@@ -176,12 +176,16 @@ class Runner:
         return found
 
     def _against(self, launch: Launch) -> str:
-        """Why the MPI does not run with the variables of a setting of a race; empty if it does. A setting that hangs
-        then costs a short trial, and not the limit of a launch."""
+        """Why the MPI does not take the variables of a setting of a race, or does not run with them; empty if it does.
+        A setting that hangs then costs a short trial, and not the limit of a launch."""
         if self.plan.gate or not launch.arm:
             return ""
         here, logs = self.plan.platform, self.folders.logs
         programs = Path(here.progress_run).parent
+        for probe in self.plan.probes:
+            taken, why = read_back.told(probe, logs, here.mpi)
+            if launch.arm.environment.get(probe.name) == probe.value and not taken:
+                return f"the MPI is not shown to take {probe.name}={probe.value}: {why}"
         return read_back.against(launch.arm.environment, self._asker(here), programs, logs, here.mpi)
 
     def _asker(self, here: Platform) -> read_back.Run:

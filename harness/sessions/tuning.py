@@ -19,6 +19,7 @@ from harness.job.plan import INTENTIONS, Point
 from harness.job.program import Program
 from harness.job.race import CONFIRM, DEFAULT, REFERENCE, Block, Contender, Race, arm_of, engine_of, race_schedule
 from harness.sessions import run as runs
+from harness.sessions import space
 from harness.sessions.request import Request
 from harness.sessions.session import Session
 from reframe_checks.study import Study
@@ -96,17 +97,17 @@ def begin(request: Request, race: Race) -> Request:
 
 
 def taken(race: Race, session: Session, mpi: str) -> dict[str, tuple[bool, str]]:
-    """Variable -> whether the MPI took it, and what shows that."""
+    """Variable -> whether the MPI took it, and what shows that: of the winner's value, where there is one."""
     return {probe.name: read_back.told(probe, session.folders.logs, mpi) for probe in race.probes}
 
 
 def without_untaken(race: Race, found: Mapping[str, tuple[bool, str]]) -> Race:
     """The race without the variables that are not shown to act; Failure where nothing is left."""
-    space = [axis for axis in race.space if not axis.of_mpi or found[axis.name][0]]
-    if not space:
+    axes = [axis for axis in race.space if not axis.of_mpi or found[axis.name][0]]
+    if not axes:
         first = next(iter(found.items()))
         raise Failure(f"No variable is shown to have taken effect, so none is tuned: of {first[0]}, {first[1][1]}.")
-    return replace(race, space=space)
+    return replace(race, space=axes)
 
 
 def with_block(race: Race, alive: Sequence[str], new: Sequence[dict[str, str]]) -> Race:
@@ -121,6 +122,13 @@ def with_block(race: Race, alive: Sequence[str], new: Sequence[dict[str, str]]) 
     fixed = [DEFAULT, REFERENCE] if race.reference else [DEFAULT]
     block = Block([*fixed, *alive, *(one.name for one in fresh)], race.settle)
     return replace(race, contenders=[*race.contenders, *fresh], arms=arms, blocks=[*race.blocks, block])
+
+
+def with_probes(race: Race, winner: str) -> Race:
+    """The race that asks the MPI of the values of its winner, too: before, it was asked of one value a variable."""
+    values = next(one.values for one in race.contenders if one.name == winner)
+    of_mpi = {axis.name: values[axis.name] for axis in race.space if axis.of_mpi and axis.name in values}
+    return replace(race, probes=[*race.probes, *space.probes_of(of_mpi)])
 
 
 def with_confirmation(race: Race, winner: str) -> Race:
