@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 from dataclasses import replace
@@ -22,6 +23,7 @@ from harness.sessions import run as runs
 from harness.sessions import session as sessions
 from harness.sessions import space as spaces
 from harness.sessions import tuning
+from harness.sessions.facts import State
 from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
 from harness.setup import environment
 from harness.sites import systems
@@ -146,15 +148,21 @@ def _begin(request: Request, race: Race, space: str) -> int:
 
 
 def _run(request: Request, session: sessions.Session) -> int:
+    """The race and its verdict; how it ends is how the session ended, whatever its last block says of itself."""
+    state: State = "incomplete"
     try:
         request = _race(request, session)
+        session.finish("complete")  # so that the verdict is not of a session that is still running
+        _tell(request, session)
+        state = "complete"
     except KeyboardInterrupt:
-        say(f"stopped; ./bench tune --resume {session.name} goes on with it")
+        state = "interrupted"
+        say(f"stopped; {runs.resuming(session)} goes on with it")
         raise
     finally:
+        with contextlib.suppress(OSError):  # a folder that takes nothing more has its own sentence
+            session.finish(state)
         say(f"session: {session.path}")
-    _tell(request, session)
-    session.finish("complete")
     return 0
 
 
@@ -203,7 +211,7 @@ def all_measured(session: sessions.Session) -> Measured:
     if found.not_run:
         raise Failure(
             f"{len(found.not_run)} launches were not run ({next(iter(found.not_run.values()))}):"
-            f" ./bench tune --resume {session.name} goes on with them."
+            f" {runs.resuming(session)} goes on with them."
         )
     return found
 

@@ -165,7 +165,8 @@ def confirming(race: Race) -> bool:
 
 def run_block(request: Request, session: Session) -> Request:
     """Write the race down and run its last block; the request with the time that it took. What fails has its record,
-    and the race goes on. Raises KeyboardInterrupt with what was finished kept."""
+    and the race goes on: the session stays one that is running. Raises KeyboardInterrupt with what was finished kept.
+    """
     store(request, session)
     started = time.monotonic()
     try:
@@ -176,7 +177,8 @@ def run_block(request: Request, session: Session) -> Request:
         request = replace(request, race=replace(request.race, spent_s=spent))
         state = session.facts.state
         store(request, session)
-        session.finish(state)
+        if state == "interrupted":
+            session.finish(state)
     return request
 
 

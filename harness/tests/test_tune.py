@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import sys
 from collections import Counter
@@ -427,6 +429,54 @@ def test_a_race_stops_where_its_job_did_not_come_to_all_launches(
     session.save()
     with pytest.raises(Failure, match=r"^9 launches were not run \(the calibration did not end in time\)"):
         all_measured(session)
+
+
+@pytest.mark.parametrize(("ends", "state"), [(None, "running"), (KeyboardInterrupt, "interrupted")])
+def test_between_its_blocks_a_race_is_running(
+    ends: type[BaseException] | None, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(_: Request, session: Session) -> bool:
+        session.finish("interrupted" if ends else "complete")
+        if ends:
+            raise ends
+        return True
+
+    monkeypatch.setattr(runs, "run", run)
+    race = tuning.with_block(RACE, [], [BOTH])
+    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(race)))
+    with pytest.raises(ends) if ends else contextlib.nullcontext():
+        tuning.run_block(from_facts(session.facts), session)
+    assert json.loads((tmp_path / "session.json").read_text())["state"] == state
+
+
+@pytest.mark.parametrize(
+    ("ends", "state"), [(None, "complete"), (KeyboardInterrupt(), "interrupted"), (Failure("no."), "incomplete")]
+)
+def test_how_a_race_ends_is_how_its_session_ends(
+    ends: BaseException | None, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = importlib.import_module("harness.commands.tune")
+
+    def race(request: Request, _: Session) -> Request:
+        if ends:
+            raise ends
+        return request
+
+    monkeypatch.setattr(command, "_race", race)
+    monkeypatch.setattr(command, "_tell", lambda *_: None)
+    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(RACE)))
+    with pytest.raises(type(ends)) if ends else contextlib.nullcontext():
+        command._run(from_facts(session.facts), session)
+    assert json.loads((tmp_path / "session.json").read_text())["state"] == state
+
+
+def test_a_race_goes_on_by_its_own_command_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session = Session(tmp_path, Facts("s", "now", "interrupted", identity={"mpich": "x"}, **facts_of(RACE)))
+    session.save()
+    assert main(["run", "--resume", str(tmp_path)]) == 2
+    assert f"is a race of settings: ./bench tune --resume {tmp_path.name} goes on with it." in capsys.readouterr().err
+    with pytest.raises(UsageError, match=r"Start a new one\.$"):
+        runs.resumed_session(from_facts(session.facts), session, force=False)
 
 
 def facts_of(race: Race) -> dict[str, Any]:
