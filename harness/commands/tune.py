@@ -174,6 +174,9 @@ def _race(request: Request, session: sessions.Session) -> Request:
         request = tuning.run_block(request, session)
     if not _race_of(request).contenders:
         request = _left(request, session)
+        tried_s = tuning.trial_s(request, session)
+        if tried_s and (why := tuning.too_short(_race_of(request), tried_s)):
+            raise UsageError(why)
         tuning.store(request, session)
     while not tuning.confirming(_race_of(request)):
         race, found = _race_of(request), all_measured(session)
@@ -181,7 +184,7 @@ def _race(request: Request, session: sessions.Session) -> Request:
             why = found.failures.get(DEFAULT, "none of its launches was measured with its reference")
             raise Failure(f"The default itself cannot be measured, so nothing can be held against it: {why}")
         then = step.next_(found, request.seed)
-        arms = 2 + len(then.alive) + len(then.new)
+        arms = 1 + race.reference + len(then.alive) + len(then.new)
         if not then.over and (not race.contenders or tuning.fits(race, _launch_s(request, found), arms)):
             say(f"{_so_far(found, then.state.leader)}: {len(then.alive)} go on, {len(then.new)} new")
             race = tuning.with_block(race, then.alive, then.new)
@@ -244,17 +247,12 @@ def _so_far(found: Measured, leader: str) -> str:
 
 
 def _enough_time(request: Request, race: Race) -> None:
-    """UsageError where not even one block and the confirmation fit; of a program of one's own nothing is known yet."""
+    """UsageError where not even one block and the confirmation fit; a program of one's own is tried first."""
     if request.program:
         return
     share = len(race.points) / max(1, len(request.studies[0].scale(request.scale, request.settings).points()))
-    launch_s = share * request.jobs()[0].launch_estimate_s()
-    needed = tuning.block_s(race, launch_s, 2 + race.seats) + tuning.confirmation_s(race, launch_s)
-    if needed > 60 * race.minutes:
-        raise UsageError(
-            f"{race.minutes:g} minutes are too few for a block of {2 + race.seats} settings and the confirmation, which"
-            f" take about {needed / 60:.1f}: give more --minutes, fewer --seats, or fewer points with --set."
-        )
+    if why := tuning.too_short(race, share * request.jobs()[0].launch_estimate_s()):
+        raise UsageError(why)
 
 
 def _tell(request: Request, session: sessions.Session) -> None:

@@ -49,7 +49,8 @@ class Contender:
 
 @dataclass(frozen=True)
 class Block:
-    """Rounds of the same arms, by their names. Without rounds the variables of the MPI are read back, and no more."""
+    """Rounds of the same arms, by their names. Without rounds the variables of the MPI are read back, a program of
+    one's own is tried, and no more."""
 
     __pydantic_config__ = validate.MODEL
 

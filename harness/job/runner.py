@@ -77,6 +77,8 @@ class Runner:
             if left:
                 self._describe_nodes()
                 calibration = self._calibration()
+            elif self.plan.program and not self.plan.launches:  # before a race: how long does it take?
+                self._calibration()
             while left:
                 if enough := self._enough(left[0][0]):
                     self._leave_out(left, enough)

@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.base import process, settings_file
 from harness.base.errors import Failure, UsageError
-from harness.job import read_back
+from harness.job import foreign, read_back
 from harness.job.plan import INTENTIONS, Point
 from harness.job.program import Program
 from harness.job.race import CONFIRM, DEFAULT, REFERENCE, Block, Contender, Race, arm_of, engine_of, race_schedule
@@ -29,7 +29,6 @@ SETTINGS, VARIABLES = "tuned.conf", "tuned-mpi.env"
 SIZE = "size_bytes"
 WORD = 8  # bytes
 BLOCK_OVERHEAD_S = 8.0  # of a block that is not its launches: ReFrame, the nodes
-CONFIRM_ARMS = 5
 DECIDING = (f"{CONFIRM}{DEFAULT}", f"{CONFIRM}tuned", f"{CONFIRM}{REFERENCE}")  # of them those by which it is decided
 BARE = "bare"
 FOR_OVERLAP = {"pattern": "both", SIZE: "262144,2097152,16777216", "comp_over_comm": "1.0"}
@@ -92,8 +91,16 @@ def recorded(study: Study, programs: Path) -> dict[str, dict[str, Any]] | None:
 
 
 def begin(request: Request, race: Race) -> Request:
-    """The request with a race whose first block reads the MPI's variables back."""
-    return replace(request, variants=[race.variant], race=replace(race, blocks=[Block([], 0)] if race.probes else []))
+    """The request with a race whose first block reads the MPI's variables back, and tries a program of one's own."""
+    first = [Block([], 0)] if race.probes or request.program else []
+    return replace(request, variants=[race.variant], race=replace(race, blocks=first))
+
+
+def trial_s(request: Request, session: Session) -> float:
+    """How long the program of one's own took as it is; 0 where it did not run, or a study is tuned."""
+    name = foreign.trial_name(request.studies[0].name, request.system.name, request.mpis[0])
+    found = foreign.kept_trial(session.folders, name)
+    return found.seconds if found else 0.0
 
 
 def taken(race: Race, session: Session, mpi: str) -> dict[str, tuple[bool, str]]:
@@ -210,6 +217,19 @@ def more_rounds_fit(race: Race, launch_s: float) -> bool:
     return race.spent_s + needed <= 60 * race.minutes
 
 
+def too_short(race: Race, launch_s: float) -> str:
+    """What to say where not even one block of all seats and the confirmation fit into the minutes; empty if they do."""
+    arms = 1 + race.reference + race.seats
+    needed = race.spent_s + block_s(race, launch_s, arms) + confirmation_s(race, launch_s)
+    if needed <= 60 * race.minutes:
+        return ""
+    fewer = ", or fewer points with --set" if len(race.points) > 1 else ""
+    return (
+        f"{race.minutes:g} minutes are too few for a block of {arms} settings and the confirmation, which take about"
+        f" {needed / 60:.1f}: give more --minutes, fewer --seats{fewer}."
+    )
+
+
 def block_s(race: Race, launch_s: float, arms: int) -> float:
     return BLOCK_OVERHEAD_S + race.settle * arms * launch_s
 
@@ -217,7 +237,10 @@ def block_s(race: Race, launch_s: float, arms: int) -> float:
 def confirmation_s(race: Race, launch_s: float, looks: int = 1) -> float:
     """How long it takes if it is looked at so many times."""
     longer = len(race.untuned) / max(1, len(race.points))
-    arms = CONFIRM_ARMS + (looks - 1) * len(DECIDING)
+    with_engine, of_mpi = race.variant != BARE, any(axis.of_mpi for axis in race.space)
+    alone = (with_engine and of_mpi) + (of_mpi and any(not axis.of_mpi for axis in race.space))
+    decide = len(DECIDING) - (not with_engine)
+    arms = looks * decide + alone
     return looks * BLOCK_OVERHEAD_S + race.confirm * arms * launch_s * longer
 
 

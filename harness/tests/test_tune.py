@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from harness.base import settings_file, variants
+from harness.base import process, settings_file, variants
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
 from harness.commands.tune import all_measured
-from harness.job import read_back, records
+from harness.job import foreign, read_back, records
 from harness.job.launch import Attempt, Outcome, context
 from harness.job.plan import Plan
 from harness.job.program import Program
@@ -295,6 +295,40 @@ def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
     asked = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
     begun = tuning.begin(asked, replace(RACE, probes=[Probe("X", "1", "", "X")])).race
     assert begun and begun.blocks == [Block([], 0)], "the variables are read back first"
+
+
+def test_minutes_that_are_too_few_are_said_with_what_would_do() -> None:
+    assert not tuning.too_short(RACE, 1.0)
+    why = tuning.too_short(RACE, 8.0)
+    assert why.startswith("5 minutes are too few for a block of 4 settings and the confirmation, which take about 9.9")
+    bare = replace(RACE, variant="bare", space=[SPACE[1]], reference=False)
+    assert tuning.confirmation_s(bare, 1.0) == tuning.BLOCK_OVERHEAD_S + 2 * bare.confirm, "winner and default"
+    both = tuning.confirmation_s(RACE, 1.0, 2) - tuning.confirmation_s(RACE, 1.0)
+    assert both == tuning.BLOCK_OVERHEAD_S + 3 * RACE.confirm, "looked at again, without the factors alone"
+
+
+def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too_few_are_refused(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (own,) = by_names(["own-program"])
+    own = replace(own, program=Program(["true"], str(tmp_path)))
+    asked = Request([own], BUILTIN["local"], ["mpich"], [])
+    request = tuning.begin(asked, replace(RACE, points=[{}], untuned=[{}], reference=False))
+    assert request.race and request.race.blocks == [Block([], 0)]
+    session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
+    assert tuning.trial_s(request, session) == 0
+
+    monkeypatch.setattr(process, "run", lambda *_: process.Exit(0, 40.0, ""))
+    monkeypatch.setattr(foreign.foreign, "another_mpi", lambda *_: "")
+    here = replace(plan.platform, system="local:loopback")
+    only = replace(plan, study="own-program", platform=here, program=own.program, points=[{}], launches=[])
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "own-program.local.mpich.trial.log").touch()
+    assert Runner(only, tmp_path).run() == 0
+    assert tuning.trial_s(request, session) == 40.0
+    monkeypatch.setattr(tuning, "run_block", lambda request, _: request)
+    with pytest.raises(UsageError, match=r"5 minutes are too few .* give more --minutes, fewer --seats\.$"):
+        importlib.import_module("harness.commands.tune")._race(request, session)
 
 
 BOUNDED = ("--subject-to", "inflation<=1.05")
