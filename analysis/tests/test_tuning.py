@@ -217,9 +217,9 @@ def test_a_confirmation_that_leaves_it_open_goes_on_and_one_that_decides_does_no
     assert not verdict.undecided(replace(open_, scores={**scores, TUNED: heavy})), "a bound is broken"
 
 
-def race_session(folder: Path, arms: Mapping[str, Behaviour], **race: Any) -> Path:
+def race_session(folder: Path, arms: Mapping[str, Behaviour], comp: float = 1.0, **race: Any) -> Path:
     """A session of two rounds of these arms, with records as a launch leaves them."""
-    maker = Synthetic(comp_over_comm=(1.0,), sizes=(1 << 20, 1 << 22))
+    maker = Synthetic(comp_over_comm=(comp,), sizes=(1 << 20, 1 << 22))
     maker.write(folder)
     for path in (folder / "records").glob("*.jsonl"):
         path.unlink()
@@ -301,6 +301,13 @@ def test_a_later_run_makes_up_for_a_failure_of_the_default_and_of_no_setting(tmp
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
         file.write_text(changed_end(file, status="failed", reason="wrong data"))
     assert measured.read(folder).failures == {"s001": "wrong data"}
+
+
+@pytest.mark.parametrize(("objective", "lacking"), [("efficiency", "efficiency and inflation"), ("time", "inflation")])
+def test_what_has_no_value_is_said_to_have_none(objective: str, lacking: str, tmp_path: Path) -> None:
+    found = measured.read(race_session(tmp_path / "s", BEHAVIOURS, comp=0.0, objective=objective))
+    assert not found.scores
+    assert found.failures[DEFAULT] == f"no value of {lacking} at its points: a time in the formula is not above 0"
 
 
 def test_a_failure_counts_from_its_block_on() -> None:

@@ -125,15 +125,20 @@ def read(path: Path) -> Measured:
     plain = _by_metrics(records, wanted, good, arm_of, turn_of) if _overlap(wanted) else _by_quantity(records, wanted)
     scores: dict[str, dict[int, Score]] = {}
     shown: dict[str, dict[int, float]] = {}
+    valueless: dict[str, str] = {}
     for launch in good:
         if launch in plain:
             arm, turn = str(arm_of[launch]), int(turn_of[launch])
+            if why := _without_value(plain[launch][0], wanted):
+                valueless.setdefault(arm, why)
+                continue
             scores.setdefault(arm, {})[turn], shown.setdefault(arm, {})[turn] = plain[launch]
     reasons: dict[str, str] = {}
     failed_in: dict[str, int] = {}
     for launch in sorted(failures, key=lambda name: int(turn_of[name])):
         reasons.setdefault(str(arm_of[launch]), failures[launch])
         failed_in.setdefault(str(arm_of[launch]), int(turn_of[launch]))
+    reasons |= {arm: why for arm, why in valueless.items() if arm not in scores and arm not in reasons}
     reported: dict[str, list[Mapping[str, Any]]] = {}
     for row in frames.rows(launches):
         said = [report["settings"] for report in row["engines"] if "settings" in report]  # a damaged report has none
@@ -224,13 +229,20 @@ def _by_metrics(
         ]
         if times and len(times) == len(points):
             found[launch] = _score(wanted, times)
-    return {launch: one for launch, one in found.items() if math.isfinite(one[0].value)}
+    return found
+
+
+def _without_value(score: Score, wanted: Asked) -> str:
+    """What of the objective and the bounds has no value at the points of a launch, in words; empty if all have one."""
+    values = {wanted.objective: score.value, **{word: score.bounds[word] for word in wanted.bounds}}
+    lacking = " and ".join(word for word, value in values.items() if not math.isfinite(value))
+    return f"no value of {lacking} at its points: a time in the formula is not above 0" if lacking else ""
 
 
 def _score(wanted: Asked, times: list[Times]) -> tuple[Score, float]:
     name = metric_name(wanted.objective) or TIME_OF_OVERLAP
     values = [float(METRICS[name].value(one)) for one in times]
-    bounds = {word: max(float(METRICS[metric_name(word)].value(one)) for one in times) for word in costs(wanted)}
+    bounds = {word: float(np.max([METRICS[metric_name(word)].value(one) for one in times])) for word in costs(wanted)}
     if not by_ratio(name):
         return Score(float(np.mean(values)), bounds), float(np.mean(values))
     if min(values) <= 0:
