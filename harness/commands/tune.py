@@ -32,7 +32,7 @@ from reframe_checks.catalogue import by_names
 if TYPE_CHECKING:
     from analysis.tuning.measured import Measured
 
-EXTRA = "tune"
+EXTRA, OPTUNAS = "tune", "tpe"
 OF_PROGRAM = "own-program"
 SETTLE, CONFIRM = 6, 12  # rounds of a block, and of the confirmation
 
@@ -90,7 +90,7 @@ def tune(
         if request.race is None:
             raise UsageError(f"Session {session.name} is none of ./bench tune: ./bench run --resume goes on with it.")
         usable(request.system)
-        environment.ensure_extra(EXTRA)
+        _packages(request.race)
         runs.set_up(request)
         with runs.measuring(request.system, session.name):
             return _run(request, runs.resumed_session(request, session, force=False))
@@ -129,9 +129,15 @@ def tune(
     return _begin(request, race, space)
 
 
+def _packages(race: Race) -> None:
+    """Have Optuna, where it is what proposes."""
+    if race.search == OPTUNAS:
+        environment.ensure_extra(EXTRA)
+
+
 def _begin(request: Request, race: Race, space: str) -> int:
     """Set up what a race needs, and run it in a new session."""
-    environment.ensure_extra(EXTRA)
+    _packages(race)
     runs.set_up(replace(request, race=race))
     (mpi,) = request.mpis
     programs = request.system.programs_of(mpi)
