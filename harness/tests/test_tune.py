@@ -18,7 +18,8 @@ from harness.base import process, settings_file, variants
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
 from harness.commands.tune import all_measured
-from harness.job import foreign, read_back, records
+from harness.job import program as programs_of_others
+from harness.job import read_back, records
 from harness.job.launch import Attempt, Outcome, context
 from harness.job.plan import Plan
 from harness.job.program import Program
@@ -319,7 +320,7 @@ def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too
     assert tuning.trial_s(request, session) == 0
 
     monkeypatch.setattr(process, "run", lambda *_: process.Exit(0, 40.0, ""))
-    monkeypatch.setattr(foreign.foreign, "another_mpi", lambda *_: "")
+    monkeypatch.setattr(programs_of_others, "another_mpi", lambda *_: "")
     here = replace(plan.platform, system="local:loopback")
     only = replace(plan, study="own-program", platform=here, program=own.program, points=[{}], launches=[])
     (tmp_path / "logs").mkdir()
