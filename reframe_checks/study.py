@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.base import variants
+from harness.base import engine_settings
 from harness.base.errors import UsageError
 from harness.job.plan import Launch, Sweep, interleave
 from harness.job.program import Program
@@ -189,8 +189,10 @@ class Study:
         return interleave(stem, often, seed, self.sweep(scale), scale.limit)
 
     def _axes(self) -> dict[str, Parameter]:
-        """The study's own axes, and the engine's settings under their own names."""
-        engine = {name: Parameter(f"the engine's {name}", int, engine=name) for name in variants.numeric_settings()}
+        """The study's own axes, and the engine's settings under their own names, where it has no axis of that name."""
+        own = set[str]().union(*(self._grid_axes(scale) for scale in self.scales.values()))
+        names = [name for name in engine_settings.numeric() if name not in own]
+        engine = {name: Parameter(f"the engine's {name}", int, engine=name) for name in names}
         return engine | dict(self.parameters)
 
     @staticmethod

@@ -18,8 +18,9 @@ import numpy.typing as npt
 from analysis.gate import decide, history, odd
 from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.decide import Rule, State
-from analysis.gate.measured import ARMS, BASE, CONTROL, NOT_RUN, Measurement, Series, own
+from analysis.gate.measured import ARMS, BASE, CONTROL, Measurement, Series, own
 from analysis.gate.verdict import NEW, Canary, GateFound, PointFound, Verdict
+from analysis.records.failed import NOT_RUN
 from analysis.statistics.signed_rank import middle
 
 Array = npt.NDArray[np.float64]

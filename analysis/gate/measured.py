@@ -17,6 +17,7 @@ import pandas as pd
 from analysis.compare.pairs import Measured, measured
 from analysis.errors import UsageError
 from analysis.gate.verdict import NEW
+from analysis.records.failed import NOT_RUN
 from analysis.records.load import Records, load
 from analysis.words import point_words
 
@@ -26,7 +27,6 @@ ARMS = (BASE, CONTROL, NEW)
 INSTALLED = ("modules", "prefix", "spack")  # kinds of arms whose words say nothing of which engine they bring
 NEW_EACH_TIME = ("commit", *INSTALLED)
 CHANGES = "+changes"  # behind the name of a commit
-NOT_RUN = "not run: "  # with which the reason of a launch begins that a job never came to
 CUT_OFF = "the last launch before its job ended: "  # and of one that failed since its job did, for all that is known
 
 

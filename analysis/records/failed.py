@@ -9,6 +9,8 @@ import pandas as pd
 
 from analysis.records import frames
 
+NOT_RUN = "not run: "  # with which the reason of a launch begins that a job never came to
+
 
 def failed(points: pd.DataFrame) -> dict[str, str]:
     """Launch -> "status: reason" of what was not measured on one of its ranks, and was not by a later run of the same

@@ -276,9 +276,9 @@ def test_a_confirmation_that_leaves_it_open_goes_on_and_one_that_decides_does_no
     assert not verdict.undecided(replace(open_, scores={**scores, TUNED: heavy})), "a bound is broken"
 
 
-def race_session(folder: Path, arms: Mapping[str, Behaviour], **race: Any) -> Path:
+def race_session(folder: Path, arms: Mapping[str, Behaviour], comp: float = 1.0, **race: Any) -> Path:
     """A session of two rounds of these arms, with records as a launch leaves them."""
-    maker = Synthetic(comp_over_comm=(1.0,), sizes=(1 << 20, 1 << 22))
+    maker = Synthetic(comp_over_comm=(comp,), sizes=(1 << 20, 1 << 22))
     maker.write(folder)
     for path in (folder / "records").glob("*.jsonl"):
         path.unlink()
@@ -328,6 +328,75 @@ def test_a_launch_that_failed_counts_for_nothing_and_says_why(tmp_path: Path) ->
     assert found.failures == {"s001": "made up"} and "s001" not in found.scores
     then = step.next_(found, seed=1)
     assert "s001" not in then.alive and then.state.standings["s001"].out == "failed: made up"
+
+
+def changed_end(file: Path, **end: Any) -> str:
+    """The record with another end line."""
+    *lines, last = file.read_text().splitlines()
+    return "\n".join([*lines, json.dumps({"end": json.loads(last)["end"] | end})]) + "\n"
+
+
+def test_a_launch_that_ends_badly_behind_its_last_point_failed(tmp_path: Path) -> None:
+    folder = race_session(tmp_path / "s", BEHAVIOURS)
+    crash = {"status": "failed", "reason": "exit status 139; last words: MPI_Finalize"}
+    for arm in ("s001", DEFAULT):
+        file = folder / "records" / f"x.1.{arm}.jsonl"
+        file.write_text(changed_end(file, **crash))
+    cut = folder / "records" / "x.1.s002.jsonl"
+    cut.write_text(changed_end(cut, status="interrupted", reason="the job was told to stop"))
+    found = measured.read(folder)
+    assert found.failures == {"s001": crash["reason"], DEFAULT: crash["reason"]}
+    assert found.failed_in == {"s001": 1, DEFAULT: 1} and set(found.scores["s001"]) == {0}
+
+
+def test_a_later_run_makes_up_for_a_failure_of_the_default_and_of_no_setting(tmp_path: Path) -> None:
+    folder = race_session(tmp_path / "s", BEHAVIOURS)
+    for arm in ("s001", DEFAULT):
+        file = folder / "records" / f"x.0.{arm}.jsonl"
+        file.with_suffix(".r1.jsonl").write_text(file.read_text())
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        for line in lines[1:-1]:
+            line |= {"status": "failed", "reason": "wrong data", "samples": {}}
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        file.write_text(changed_end(file, status="failed", reason="wrong data"))
+    assert measured.read(folder).failures == {"s001": "wrong data"}
+
+
+@pytest.mark.parametrize(("objective", "lacking"), [("efficiency", "efficiency and inflation"), ("time", "inflation")])
+def test_what_has_no_value_is_said_to_have_none(objective: str, lacking: str, tmp_path: Path) -> None:
+    found = measured.read(race_session(tmp_path / "s", BEHAVIOURS, comp=0.0, objective=objective))
+    assert not found.scores
+    assert found.failures[DEFAULT] == f"no value of {lacking} at its points: a time in the formula is not above 0"
+
+
+def test_a_failure_counts_from_its_block_on() -> None:
+    race = made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, rounds=12)
+    blocks = (Block(ARMS, 6, 0), Block((DEFAULT, REFERENCE, "s001"), 6, 6))
+    race = replace(race, asked=replace(race.asked, blocks=blocks), failures={"s001": "exit status 1"})
+    early, late = (decide.state(replace(race, failed_in={"s001": turn})) for turn in (0, 6))
+    assert early.leader == "s002"
+    assert late.standings["s002"].out.startswith("worse than s001 in 6 rounds"), "as it was decided then"
+    assert late.standings["s001"].out == "failed: exit status 1"
+
+
+def test_what_a_job_never_came_to_puts_nobody_out_and_is_told(tmp_path: Path) -> None:
+    arms = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
+    folder = race_session(tmp_path / "s", arms)
+    for turn, why in enumerate(("made up", "not run: a node of the batch job died")):
+        file = folder / "records" / f"x.{turn}.s001.jsonl"
+        file.write_text(file.read_text().replace("made up", why))
+    assert measured.read(folder).not_run == {"x.1.s001": "a node of the batch job died"}
+    assert measured.read(folder).failures == {"s001": "made up"}
+    file = folder / "records" / "x.0.s001.jsonl"
+    file.write_text(file.read_text().replace("made up", "not run: the batch job reached its time limit"))
+    found = measured.read(folder)
+    assert not found.failures and "s001" not in found.scores
+    for name in ("x.0.s001", "x.1.s001"):  # --resume: another job measured them
+        good = folder / "records" / f"{name.replace('s001', DEFAULT)}.jsonl"
+        text = good.read_text().replace(f'"{good.stem}"', f'"{name}"').replace('"arm": "default"', '"arm": "s001"')
+        (folder / "records" / f"{name}.r1.jsonl").write_text(text)
+    again = measured.read(folder)
+    assert not again.not_run and not again.failures and set(again.scores["s001"]) == {0, 1}
 
 
 def test_each_value_of_a_winner_has_its_evidence(tmp_path: Path) -> None:

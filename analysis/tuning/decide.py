@@ -111,7 +111,8 @@ def _until(scores: Scores, block: Block) -> dict[str, dict[int, Score]]:
 
 def _broken(alive: Sequence[str], block: Block, found: Measured, scores: Scores) -> dict[str, str]:
     """Those that fail, and those that are shown to break a bound."""
-    out = {name: f"failed: {found.failures[name]}" for name in alive if name in found.failures and name in block.arms}
+    by_now = [name for name in found.failures if found.failed_in.get(name, block.first) < block.turns.stop]
+    out = {name: f"failed: {found.failures[name]}" for name in alive if name in by_now and name in block.arms}
     for name in (name for name in alive if name not in out):
         mine = scores.get(name, {})
         if not mine:

@@ -24,16 +24,19 @@ from analysis.errors import UsageError
 from analysis.metrics.formulas import METRICS, Times
 from analysis.metrics.times import launch_times, rank_samples
 from analysis.records import frames
+from analysis.records.failed import NOT_RUN
 from analysis.records.load import Records, load
 from analysis.records.quantities import Quantity, judged_by
 from analysis.tuning import asked
-from analysis.tuning.asked import CONFIRM, DEFAULT, OLD, REFERENCE, Asked
+from analysis.tuning.asked import BARE, CONFIRM, DEFAULT, OLD, REFERENCE, Asked
 
 SHORT = {"efficiency": "overlap_efficiency", "inflation": "compute_inflation"}
 TIME = "time"
 TIME_OF_OVERLAP = "send_time"  # the metric that TIME is where something is bounded
 COST = "inflation"  # what an objective of overlap is weighed against where nothing is bounded
 BY_DIFFERENCE = ("overlap_efficiency", "hidden_communication", "availability")  # shares, which may be 0 or below
+HELD_AGAINST = (DEFAULT, REFERENCE, BARE)  # of no setting: a launch of them that failed is repeated by --resume
+GOOD = ("ok", "skipped", "interrupted", "incomplete")  # of a launch that was cut off those points count that it has
 NO_SEED = 0  # of the bootstrap, whose draws nobody looks at here
 
 
@@ -50,7 +53,8 @@ class Score:
 class Measured:
     """`scores`: arm -> round -> what was measured; `failures`: arm -> why a launch of it does not count; `plain`: arm
     -> round -> the objective as it is, for people. `engine`: arm -> the settings that the engine reported, a process
-    each; `seconds`: how long a launch takes, the median of all."""
+    each; `seconds`: how long a launch takes, the median of all; `not_run`: launch -> why its job did not come to it,
+    which says nothing of its setting. `failed_in`: arm -> the first round with a failure."""
 
     asked: Asked
     scores: Mapping[str, Mapping[int, Score]]
@@ -60,6 +64,8 @@ class Measured:
     seconds: float = 0.0
     session: str = ""
     notes: list[str] = field(default_factory=list)
+    not_run: Mapping[str, str] = field(default_factory=dict)
+    failed_in: Mapping[str, int] = field(default_factory=dict)
 
 
 def metric_name(word: str) -> str:
@@ -114,8 +120,8 @@ def read(path: Path) -> Measured:
     launches = records.launches
     arm_of = dict(zip(launches["launch"], launches["arm"], strict=True)) if len(launches) else {}
     turn_of = dict(zip(launches["launch"], launches["repetition"], strict=True)) if len(launches) else {}
-    failures = _failures(records, arm_of)
-    good = [name for name in arm_of if name not in failures]
+    failures, not_run = _failures(records, arm_of), _not_run(records)
+    good = [name for name in arm_of if name not in failures and name not in not_run]
     plain = (
         _by_metrics(records, wanted, good, arm_of, turn_of)
         if _overlap(wanted)
@@ -123,13 +129,20 @@ def read(path: Path) -> Measured:
     )
     scores: dict[str, dict[int, Score]] = {}
     shown: dict[str, dict[int, float]] = {}
+    valueless: dict[str, str] = {}
     for launch in good:
         if launch in plain:
             arm, turn = str(arm_of[launch]), int(turn_of[launch])
+            if why := _without_value(plain[launch][0], wanted):
+                valueless.setdefault(arm, why)
+                continue
             scores.setdefault(arm, {})[turn], shown.setdefault(arm, {})[turn] = plain[launch]
     reasons: dict[str, str] = {}
-    for launch, why in failures.items():
-        reasons.setdefault(str(arm_of[launch]), why)
+    failed_in: dict[str, int] = {}
+    for launch in sorted(failures, key=lambda name: int(turn_of[name])):
+        reasons.setdefault(str(arm_of[launch]), failures[launch])
+        failed_in.setdefault(str(arm_of[launch]), int(turn_of[launch]))
+    reasons |= {arm: why for arm, why in valueless.items() if arm not in scores and arm not in reasons}
     reported: dict[str, list[Mapping[str, Any]]] = {}
     for row in frames.rows(launches):
         said = [report["settings"] for report in row["engines"] if "settings" in report]  # a damaged report has none
@@ -144,6 +157,8 @@ def read(path: Path) -> Measured:
         seconds=float(np.median(took)) if len(took) else 0.0,
         session=records.sessions[0]["session"],
         notes=records.cautions(),
+        not_run=not_run,
+        failed_in=failed_in,
     )
 
 
@@ -160,16 +175,34 @@ def _overlap(wanted: Asked) -> bool:
 
 
 def _failures(records: Records, arm_of: Mapping[str, Any]) -> dict[str, str]:
-    """Launch -> why it does not count: a point of it was not measured well, by no run of it. What was left out behind
-    a failure is none itself."""
+    """Launch -> why it does not count: a point of it failed, or it ended badly behind its last one. A later run of it
+    makes up for that where it is of no setting. What was left out behind a failure is none itself, nor what the job did
+    not come to."""
+    found: dict[str, str] = {}
+    if not len(records.points):
+        return found
+    points, launches = records.points.groupby(["launch", "point"], sort=False), records.launches.groupby("launch")
+    for launch, rows in [*((name, rows) for (name, _), rows in points), *launches]:
+        bad = rows[~rows["status"].isin(GOOD) & ~_never_begun(rows)]
+        made_up_for = str(arm_of.get(launch)) in HELD_AGAINST and rows["status"].eq("ok").any()
+        if launch in arm_of and len(bad) and not made_up_for:
+            found.setdefault(str(launch), str(bad.iloc[0]["reason"] or bad.iloc[0]["status"]))
+    return found
+
+
+def _not_run(records: Records) -> dict[str, str]:
+    """Launch -> why a point of it was not run, and not by a later job either."""
     found: dict[str, str] = {}
     if not len(records.points):
         return found
     for (launch, _), rows in records.points.groupby(["launch", "point"], sort=False):
-        bad = rows[~rows["status"].isin(["ok", "skipped"])]
-        if str(launch) in arm_of and len(bad) and not rows["status"].eq("ok").any():
-            found.setdefault(str(launch), str(bad.iloc[0]["reason"] or bad.iloc[0]["status"]))
+        if _never_begun(rows).all():
+            found.setdefault(str(launch), str(rows.iloc[-1]["reason"]).removeprefix(NOT_RUN))
     return found
+
+
+def _never_begun(rows: pd.DataFrame) -> pd.Series[bool]:
+    return rows["reason"].astype(str).str.startswith(NOT_RUN)
 
 
 Found = dict[str, tuple[Score, float]]
@@ -200,13 +233,20 @@ def _by_metrics(
         ]
         if times and len(times) == len(points):
             found[launch] = _score(wanted, times)
-    return {launch: one for launch, one in found.items() if math.isfinite(one[0].value)}
+    return found
+
+
+def _without_value(score: Score, wanted: Asked) -> str:
+    """What of the objective and the bounds has no value at the points of a launch, in words; empty if all have one."""
+    values = {wanted.objective: score.value, **{word: score.bounds[word] for word in wanted.bounds}}
+    lacking = " and ".join(word for word, value in values.items() if not math.isfinite(value))
+    return f"no value of {lacking} at its points: a time in the formula is not above 0" if lacking else ""
 
 
 def _score(wanted: Asked, times: list[Times]) -> tuple[Score, float]:
     name = metric_name(wanted.objective) or TIME_OF_OVERLAP
     values = [float(METRICS[name].value(one)) for one in times]
-    bounds = {word: max(float(METRICS[metric_name(word)].value(one)) for one in times) for word in costs(wanted)}
+    bounds = {word: float(np.max([METRICS[metric_name(word)].value(one) for one in times])) for word in costs(wanted)}
     if not by_ratio(name):
         return Score(float(np.mean(values)), bounds), float(np.mean(values))
     if min(values) <= 0:

@@ -38,7 +38,7 @@ def next_(found: Measured, seed: int) -> Step:
 def tried(found: Measured, state: State) -> list[Tried]:
     """Every setting that ran, as those who propose see it: the default is one of them, and perhaps the best."""
     ran = [(found.asked.contenders[name], one) for name, one in state.standings.items()]
-    default = [({}, decide.standing(DEFAULT, found))] if ran else []
+    default: list[tuple[Mapping[str, str], Standing]] = [({}, decide.standing(DEFAULT, found))] if ran else []
     return [_tried(values, one, found) for values, one in (*default, *ran)]
 
 

@@ -4,70 +4,24 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass
 
 from docs.generate.page import code, page, plain, table
+from harness.base.engine_settings import Setting, settings
 from harness.base.paths import ROOT
 
-SOURCE = ROOT / "progress_engine" / "src" / "policy" / "settings.cpp"
 PRESETS = ROOT / "progress_engine" / "presets.json"
-TABLE = re.compile(r"new std::vector<Setting>\{\n(.*?)\n  \};\n", re.DOTALL)
-ROW = re.compile(r"^      (\w+)(?:<[^>]*>)?\(", re.MULTILINE)
-ARGUMENT = re.compile(r'((?:"(?:[^"\\]|\\.)*"\s*)+)|(-?\d+)')
-# What each function of the table takes, in its order.
-TAKES = {
-    "number": ("key", "unit", "minimum", "maximum", "initial", "meaning"),
-    "flag": ("key", "initial", "meaning"),
-    "text": ("key", "meaning"),
-    "choice": ("key", "choices", "initial", "meaning"),
-    "polling_points": ("key", "choices", "initial", "meaning"),
-    "doorbells": ("key", "choices", "initial", "meaning"),
-}
-SETS = ("polling_points", "doorbells")
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A row of the engine's table. `kind`: the function that makes it."""
-
-    kind: str
-    key: str
-    meaning: str
-    initial: str = ""
-    unit: str = ""
-    minimum: str = ""
-    maximum: str = ""
-    choices: str = ""
-
-    @property
-    def values(self) -> str:
-        """What may be given, in words."""
-        words = ", ".join(code(word) for word in self.choices.split())
-        unit = f" {self.unit}" if self.unit else ""
-        return {
-            "number": f"{self.minimum} to {self.maximum}{unit}",
-            "flag": "`0`, `1`",
-            "text": "text",
-            "choice": f"one of {words}",
-        }.get(self.kind, f"one or several of {words}, with commas")
-
-
-def settings() -> list[Setting]:
-    """Every row, in the order of the table. ValueError where the sources are written in another way."""
-    found = TABLE.search(SOURCE.read_text())
-    if not found:
-        raise ValueError(f"{SOURCE}: no table of settings in all_settings().")
-    body = found[1]
-    starts = list(ROW.finditer(body))
-    ends = [*(start.start() for start in starts[1:]), len(body)]
-    return [_row(start[1], body[start.end() : end]) for start, end in zip(starts, ends, strict=True)]
-
-
-def _row(kind: str, text: str) -> Setting:
-    values = ["".join(json.loads(part) for part in re.findall(r'"(?:[^"\\]|\\.)*"', words)) if words else number
-              for words, number in ARGUMENT.findall(text)]  # fmt: skip
-    return Setting(kind=kind, **dict(zip(TAKES[kind], values, strict=True)))
+def _values(one: Setting) -> str:
+    """What may be given, in words."""
+    words = ", ".join(code(word) for word in one.choices.split())
+    unit = f" {one.unit}" if one.unit else ""
+    return {
+        "number": f"{one.minimum} to {one.maximum}{unit}",
+        "flag": "`0`, `1`",
+        "text": "text",
+        "choice": f"one of {words}",
+    }.get(one.kind, f"one or several of {words}, with commas")
 
 
 def _begun(meaning: str) -> str:
@@ -77,7 +31,7 @@ def _begun(meaning: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    rows = [(code(one.key), one.values, code(one.initial), plain(_begun(one.meaning))) for one in settings()]
+    rows = [(code(one.key), _values(one), code(one.initial), plain(_begun(one.meaning))) for one in settings()]
     presets = json.loads(PRESETS.read_text())
     chosen = [
         (
@@ -100,7 +54,8 @@ def pages() -> dict[str, str]:
             table(("preset", "what it is", "it stands for", "sets"), chosen),
             "## Settings",
             "As a variable: `PROGRESS_ENGINE_BURST=5`; in a file, of `PROGRESS_ENGINE_CONFIG` or `progress-run "
-            "--config`: `burst = 5`. Variables win over the file, `--set` and what stands behind a variant's name over both.",
+            "--config`: `burst = 5`. Variables win over the file, `--set` and what stands behind a variant's name over "
+            "both.",
             table(("setting", "values", "default", "meaning"), rows),
         )
     }

@@ -51,13 +51,6 @@ def presets() -> dict[str, str]:
     return {name: preset["summary"] for name, preset in table.items()}
 
 
-def numeric_settings() -> list[str]:
-    """The settings of the engine that are numbers in some preset: those that can be swept."""
-    table: dict[str, dict[str, dict[str, object]]] = json.loads(PRESETS_FILE.read_text())
-    found = [name for preset in table.values() for name, value in preset["settings"].items() if isinstance(value, int)]
-    return list(dict.fromkeys(found))
-
-
 def with_settings(name: str, settings: Sequence[str]) -> str:
     """`name` with more of the engine's settings."""
     return ":".join([name, *settings])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 from dataclasses import replace
@@ -17,11 +18,12 @@ from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
 from harness.commands import options, own_program
 from harness.commands.run import usable
-from harness.job.race import DEFAULT, Race
+from harness.job.race import COMPARED, DEFAULT, Race
 from harness.sessions import run as runs
 from harness.sessions import session as sessions
 from harness.sessions import space as spaces
 from harness.sessions import tuning
+from harness.sessions.facts import State
 from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
 from harness.setup import environment
 from harness.sites import systems
@@ -30,7 +32,7 @@ from reframe_checks.catalogue import by_names
 if TYPE_CHECKING:
     from analysis.tuning.measured import Measured
 
-EXTRA = "tune"
+EXTRA, OPTUNAS = "tune", "tpe"
 OF_PROGRAM = "own-program"
 SETTLE, CONFIRM = 6, 12  # rounds of a block, at least, and of the confirmation
 
@@ -89,7 +91,7 @@ def tune(
         if request.race is None:
             raise UsageError(f"Session {session.name} is none of ./bench tune: ./bench run --resume goes on with it.")
         usable(request.system)
-        environment.ensure_extra(EXTRA)
+        _packages(request.race)
         runs.set_up(request)
         with runs.measuring(request.system, session.name):
             return _run(request, runs.resumed_session(request, session, force=False))
@@ -130,9 +132,15 @@ def tune(
     return _begin(request, race, space)
 
 
+def _packages(race: Race) -> None:
+    """Have Optuna, where it is what proposes."""
+    if race.search == OPTUNAS:
+        environment.ensure_extra(EXTRA)
+
+
 def _begin(request: Request, race: Race, space: str) -> int:
     """Set up what a race needs, and run it in a new session."""
-    environment.ensure_extra(EXTRA)
+    _packages(race)
     runs.set_up(replace(request, race=race))
     (mpi,) = request.mpis
     programs = request.system.programs_of(mpi)
@@ -149,34 +157,43 @@ def _begin(request: Request, race: Race, space: str) -> int:
 
 
 def _run(request: Request, session: sessions.Session) -> int:
+    """The race and its verdict; how it ends is how the session ended, whatever its last block says of itself."""
+    state: State = "incomplete"
     try:
         request = _race(request, session)
+        session.finish("complete")  # so that the verdict is not of a session that is still running
+        _tell(request, session)
+        state = "complete"
     except KeyboardInterrupt:
-        say(f"stopped; ./bench tune --resume {session.name} goes on with it")
+        state = "interrupted"
+        say(f"stopped; {runs.resuming(session)} goes on with it")
         raise
     finally:
+        with contextlib.suppress(OSError):  # a folder that takes nothing more has its own sentence
+            session.finish(state)
         say(f"session: {session.path}")
-    _tell(request, session)
-    session.finish("complete")
     return 0
 
 
 def _race(request: Request, session: sessions.Session) -> Request:
     """Block after block, until nothing is left to try or the time is up, then the confirmation."""
-    from analysis.tuning import measured, step, verdict  # noqa: PLC0415 - a second of imports
+    from analysis.tuning import step, verdict  # noqa: PLC0415 - a second of imports
 
     if _race_of(request).blocks:  # the variables are read back, or a race that was stopped goes on
         request = tuning.run_block(request, session)
     if not _race_of(request).contenders:
         request = _left(request, session)
+        tried_s = tuning.trial_s(request, session)
+        if tried_s and (why := tuning.too_short(_race_of(request), tried_s)):
+            raise UsageError(why)
         tuning.store(request, session)
     while not tuning.confirming(_race_of(request)):
-        race, found = _race_of(request), measured.read(session.path)
+        race, found = _race_of(request), all_measured(session)
         if race.contenders and not found.scores.get(DEFAULT):
             why = found.failures.get(DEFAULT, "none of its launches was measured with its reference")
             raise Failure(f"The default itself cannot be measured, so nothing can be held against it: {why}")
         then = step.next_(found, request.seed)
-        arms = 2 + len(then.alive) + len(then.new)
+        arms = 1 + race.reference + len(then.alive) + len(then.new)
         if not then.over and (not race.contenders or tuning.fits(race, _launch_s(request, found), arms)):
             say(f"{_so_far(found, then.state.leader)}: {len(then.alive)} go on, {len(then.new)} new")
             race = tuning.with_block(race, then.alive, then.new)
@@ -184,15 +201,31 @@ def _race(request: Request, session: sessions.Session) -> Request:
             break
         else:
             say(f"{then.state.leader} leads: measuring it afresh")
+            race = tuning.with_probes(race, then.state.leader)
             race = tuning.with_confirmation(race, then.state.leader)
         request = tuning.run_block(replace(request, race=race), session)
     while tuning.confirming(race := _race_of(request)):
-        found = measured.read(session.path)
-        if not (verdict.undecided(found) and tuning.more_rounds_fit(race, _launch_s(request, found))):
+        found = all_measured(session)
+        failed = any(arm in found.failures for arm in COMPARED)
+        if failed or not (verdict.undecided(found) and tuning.more_rounds_fit(race, _launch_s(request, found))):
             break
         say("its gain is not shown yet: more rounds")
         request = tuning.run_block(replace(request, race=tuning.with_more_rounds(race)), session)
     return request
+
+
+def all_measured(session: sessions.Session) -> Measured:
+    """What was measured so far; Failure where the last job did not come to all of its launches: a dead node or a time
+    limit says nothing of the settings, and who goes on cannot be said without them."""
+    from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
+
+    found = measured.read(session.path)
+    if found.not_run:
+        raise Failure(
+            f"{len(found.not_run)} launches were not run ({next(iter(found.not_run.values()))}):"
+            f" {runs.resuming(session)} goes on with them."
+        )
+    return found
 
 
 def _left(request: Request, session: sessions.Session) -> Request:
@@ -223,17 +256,12 @@ def _so_far(found: Measured, leader: str) -> str:
 
 
 def _enough_time(request: Request, race: Race) -> None:
-    """UsageError where not even one block and the confirmation fit; of a program of one's own nothing is known yet."""
+    """UsageError where not even one block and the confirmation fit; a program of one's own is tried first."""
     if request.program:
         return
     share = len(race.points) / max(1, len(request.studies[0].scale(request.scale, request.settings).points()))
-    launch_s = share * request.jobs()[0].launch_estimate_s()
-    needed = tuning.block_s(race, launch_s, 2 + race.seats) + tuning.confirmation_s(race, launch_s)
-    if needed > 60 * race.minutes:
-        raise UsageError(
-            f"{race.minutes:g} minutes are too few for a block of {2 + race.seats} settings and the confirmation, which"
-            f" take about {needed / 60:.1f}: give more --minutes, fewer --seats, or fewer points with --set."
-        )
+    if why := tuning.too_short(race, share * request.jobs()[0].launch_estimate_s()):
+        raise UsageError(why)
 
 
 def _tell(request: Request, session: sessions.Session) -> None:

@@ -129,15 +129,25 @@ def prepare(plan: Plan, folders: Folders) -> None:
             raise Unusable(f"{program.name}: {name}, which prepares it: {how}; last words: {ended.last_line or 'none'}")
 
 
+def trial_name(study: str, system: str, mpi: str) -> str:
+    return f"{study}.{system}.{mpi}.trial"
+
+
+def kept_trial(folders: Folders, name: str) -> Trial | None:
+    """What an earlier job of the session kept; None if none did. Raises UsageError if it is none."""
+    path = folders.calibration / f"{name}.json"
+    return validate.read(Trial, path) if path.exists() else None
+
+
 def trial(plan: Plan, folders: Folders) -> Trial:
     """The program as it is, once a session and MPI. Raises Unusable with the sentence why it cannot be compared."""
-    stem = f"{plan.study}.{plan.platform.system.partition(':')[0]}.{plan.platform.mpi}.trial"
-    kept = folders.calibration / f"{stem}.json"
-    if kept.exists():
-        try:
-            return validate.read(Trial, kept)
-        except UsageError as error:
-            raise Unusable(str(error)) from error
+    stem = trial_name(plan.study, plan.platform.system.partition(":")[0], plan.platform.mpi)
+    try:
+        kept = kept_trial(folders, stem)
+    except UsageError as error:
+        raise Unusable(str(error)) from error
+    if kept:
+        return kept
     program = _program(plan)
     path = shutil.which(program.command[0]) or program.command[0]
     if wrong := foreign.another_mpi(path, plan.platform.library, _environment(Recipe())):
@@ -147,7 +157,7 @@ def trial(plan: Plan, folders: Folders) -> Trial:
     if ran.reading is None:
         raise Unusable(f"{program.name}: {ran.reason}")
     found = Trial(ran.ended.seconds, ran.reading.result)
-    kept.write_text(json.dumps(asdict(found), indent=1) + "\n")
+    (folders.calibration / f"{stem}.json").write_text(json.dumps(asdict(found), indent=1) + "\n")
     return found
 
 

@@ -20,6 +20,8 @@ from harness.job.read_back import Probe
 DEFAULT = "default"  # what every setting is held against
 REFERENCE = "reference"  # bare under the MPI as it is: whose times of communication and computation the metrics take
 CONFIRM = "confirm."  # before the names of the arms that are measured afresh, at points that were not tuned
+COMPARED = (f"{CONFIRM}{DEFAULT}", f"{CONFIRM}tuned")  # where one of them fails, the others confirm nothing
+HELD_AGAINST = (DEFAULT, REFERENCE, f"{CONFIRM}{REFERENCE}")  # of no setting: a launch of them that failed is repeated
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class Contender:
 
 @dataclass(frozen=True)
 class Block:
-    """Rounds of the same arms, by their names. Without rounds the variables of the MPI are read back, and no more."""
+    """Rounds of the same arms, by their names. Without rounds the variables of the MPI are read back, a program of
+    one's own is tried, and no more."""
 
     __pydantic_config__ = validate.MODEL
 

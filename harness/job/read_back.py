@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -44,7 +44,8 @@ _FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 @dataclass(frozen=True)
 class Probe:
     """`value`: one that is not the default. `how`: of TELLING, or "" where nothing tells. `key`: what the library
-    itself calls the variable."""
+    itself calls the variable. `others`: values that are tried in place of the first where the MPI has that one anyway.
+    """
 
     __pydantic_config__ = validate.MODEL
 
@@ -52,6 +53,7 @@ class Probe:
     value: str
     how: str
     key: str
+    others: list[str] = field(default_factory=list)
 
 
 def log_of(logs: Path, mpi: str, probe: Probe | None) -> Path:
@@ -77,7 +79,7 @@ def run(probes: Sequence[Probe], launch: Run, programs: Path, logs: Path, mpi: s
     _probe(launch, {}, [str(programs / PROGRAM), *keys], _log(logs, mpi, {}), LIMIT_S)
     if not (limit := limit_s(logs, mpi)):
         return
-    for probe in told_by:
+    for probe in (_as_tried(probe, logs, mpi) for probe in told_by):
         variables = {**TELLING[probe.how], probe.name: probe.value}
         asked = {"mpi_t": probe.key, "ofi": probe.name}.get(probe.how, NOTHING)
         _probe(launch, variables, [str(programs / PROGRAM), asked], log_of(logs, mpi, probe), limit)
@@ -122,6 +124,7 @@ def told(probe: Probe, logs: Path, mpi: str) -> tuple[bool, str]:
     """Whether the variable was taken, and what shows that it was, or why nothing does."""
     if not probe.how:
         return False, "nothing that this MPI prints shows it"
+    probe = _as_tried(probe, logs, mpi)
     before, output = _text(_log(logs, mpi, {})), _text(log_of(logs, mpi, probe))
     if before and _end(before) != ENDED:
         return False, f"the MPI does not run as it is: it {_end(before)}"
@@ -133,9 +136,28 @@ def told(probe: Probe, logs: Path, mpi: str) -> tuple[bool, str]:
 
 
 def doubts(probes: Sequence[Probe], logs: Path, mpi: str) -> list[str]:
-    """Of each variable that is not shown to have been taken, why."""
-    answers = ((probe, *told(probe, logs, mpi)) for probe in probes)
+    """Of each variable that is not shown to have been taken, why. Of one with the value that the MPI has anyway there
+    is no doubt: it runs with it."""
+    answers = ((probe, *told(probe, logs, mpi)) for probe in probes if not _ran_as_it_is(probe, logs, mpi))
     return [f"{probe.name}={probe.value}: {why}" for probe, taken, why in answers if not taken]
+
+
+def _as_tried(probe: Probe, logs: Path, mpi: str) -> Probe:
+    """With the first of its values that the MPI has not anyway: of that one nothing could be seen."""
+    here = _value(probe, _text(_log(logs, mpi, {})))
+    values = (value for value in (probe.value, *probe.others) if here is None or not _same(here, value))
+    return replace(probe, value=next(values, probe.value))
+
+
+def _ran_as_it_is(probe: Probe, logs: Path, mpi: str) -> bool:
+    """Whether the MPI ran with the value that was asked for, and has the same without."""
+    outputs = (_text(log) for log in (_log(logs, mpi, {}), log_of(logs, mpi, probe)))
+    return all(_end(text) == ENDED and _same(_value(probe, text) or "", probe.value) for text in outputs)
+
+
+def _value(probe: Probe, output: str) -> str | None:
+    """What MPI_T said that the variable is; None where it was not asked."""
+    return _line(rf"^{re.escape(probe.key)} = (.*)$", output) if probe.how == "mpi_t" else None
 
 
 def _text(log: Path) -> str:
@@ -151,14 +173,16 @@ def _end(output: str) -> str:
 
 
 def _by_mpi_t(probe: Probe, output: str, before: str) -> tuple[bool, str]:
-    now, default = (_line(rf"^{re.escape(probe.key)} = (.*)$", text) for text in (output, before))
+    """A word may be told as a number, which cannot be held against it: there the change shows that it was taken."""
+    now, default = _value(probe, output), _value(probe, before)
     if now is None:
         return False, f"the MPI has no control variable {probe.key}"
-    if default is not None and now != default:
-        return True, f"MPI_T: {probe.key} is {now} with it and {default} without"
-    if _same(now, probe.value):  # without it too, where that is its default
-        return True, f"MPI_T: {probe.key} is {now}"
-    return False, f"MPI_T: {probe.key} is {now} with it and without"
+    if now == default:
+        return False, f"MPI_T: {probe.key} is {now} with it and without"
+    numbers = None not in (_number(now), _number(probe.value))
+    if not _same(now, probe.value) and (numbers or default is None):
+        return False, f"MPI_T: {probe.key} is {now}, and {probe.value} was asked for"
+    return True, f"MPI_T: {probe.key} is {now}{f' with it and {default} without' if default is not None else ''}"
 
 
 def _by_ucx(probe: Probe, output: str, _before: str) -> tuple[bool, str]:
@@ -213,5 +237,5 @@ def _number(text: str) -> float | None:
     text = text.strip().lower()
     if re.fullmatch(r"0x[0-9a-f]+", text):  # PSM2's flags
         return float(int(text, 16))
-    found = re.fullmatch(r"([\d.]+)\s*([kmg]?)b?", text)
+    found = re.fullmatch(r"(-?[\d.]+)\s*([kmg]?)b?", text)
     return float(found[1]) * _FACTORS.get(found[2], 1) if found else None

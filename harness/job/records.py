@@ -16,6 +16,8 @@ SCHEMA_VERSION = 4
 
 # What the runner adds to a point's intention; it does not identify the point.
 DERIVED = ("work_units",)
+FAILURES = ("failed", "timeout")
+NOT_RUN = "not run: "  # so the reason begins of a launch that its job did not come to
 
 
 @dataclass
@@ -108,6 +110,17 @@ def skipped(folder: Path, identity: str) -> set[str]:
     """The keys of the points of this launch that cannot be measured here at all."""
     lines = [line for path in attempts(folder, identity) for line in read(path).points]
     return {key(line["point"]) for line in lines if line["status"] == "skipped"}
+
+
+def failure(folder: Path, identity: str) -> str:
+    """Why a run of this launch failed, the first that did, behind its last point too; empty where none did. What a job
+    did not come to, or was told to stop, is no failure of the launch."""
+    for record in map(read, attempts(folder, identity)):
+        for line in [*record.points, record.end or {}]:
+            why = str(line.get("reason") or line.get("status", ""))
+            if line.get("status") in FAILURES and not why.startswith(NOT_RUN):
+                return why
+    return ""
 
 
 def unmeasured(point: dict[str, Any], status: str, reason: str) -> dict[str, Any]:

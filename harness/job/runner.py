@@ -31,7 +31,7 @@ from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, trial
 from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
 from harness.job.plan import Launch, Plan, Platform, Point
 from harness.job.program import Unusable
-from harness.job.race import CONFIRM, DEFAULT, REFERENCE
+from harness.job.race import COMPARED, CONFIRM, HELD_AGAINST
 
 PROGRESS = "progress.fifo"
 DESCRIBE_TIMEOUT_S = 60.0
@@ -55,6 +55,7 @@ class Runner:
         self.started = time.monotonic()
         self.turn = -1  # the round of a gate that was begun last
         self.trial: Trial | None = None  # of somebody else's program
+        self.broken: set[str] = set()  # settings of a race that failed, now or in an earlier run of the same block
 
     def run(self) -> int:
         """Run what is missing; return the exit status."""
@@ -76,6 +77,8 @@ class Runner:
             if left:
                 self._describe_nodes()
                 calibration = self._calibration()
+            elif self.plan.program and not self.plan.launches:  # before a race: how long does it take?
+                self._calibration()
             while left:
                 if enough := self._enough(left[0][0]):
                     self._leave_out(left, enough)
@@ -90,8 +93,10 @@ class Runner:
         except Interrupted:
             return STOPPED
         except (CalibrationError, Unusable) as error:
+            # of a race a setting that failed is out: what its launch never came to is no failure of its own
+            why = f"{records.NOT_RUN}{error}" if self._racing else str(error)
             for launch, points in left:
-                self._record_without_run(launch, points, "failed", str(error))
+                self._record_without_run(launch, points, "failed", why)
         return 1 if self._failed() else 0
 
     def _enough(self, launch: Launch) -> str:
@@ -109,13 +114,23 @@ class Runner:
         looked = process.run(look, {"PYTHONPATH": str(ROOT)}, log, LOOK_TIMEOUT_S)
         return "not needed: the gate's verdict was known" if looked.status == 0 else ""
 
+    def _judged(self, launch: Launch) -> bool:
+        """Whether it is of a setting of a race."""
+        return self.plan.gate is None and launch.arm is not None and launch.arm.name not in HELD_AGAINST
+
+    @property
+    def _racing(self) -> bool:
+        return self.plan.gate is None and any(launch.arm for launch in self.plan.launches)
+
     def _out(self, launch: Launch) -> str:
-        """Why a setting of a race is not launched again in this block: it failed. Empty if it is."""
+        """Why a setting of a race is not launched again in this block: it failed. Empty if it is. A confirmation is
+        over where one of the two fails that are compared."""
         name = launch.arm.name if launch.arm else ""
-        if self.plan.gate or not name or name in (DEFAULT, REFERENCE) or name.startswith(CONFIRM):
-            return ""
-        failed = any(one.launch.arm == launch.arm and one.status in ("failed", "timeout") for one in self.outcomes)
-        return f"not needed: {name} failed before" if failed else ""
+        causes = [] if name in HELD_AGAINST else [name]
+        if name.startswith(CONFIRM):
+            causes += COMPARED
+        failed = next((cause for cause in causes if cause in self.broken), "")
+        return f"not needed: {failed} failed before" if failed else ""
 
     def _leave_out(self, todo: list[tuple[Launch, list[Point]]], reason: str) -> None:
         """Records of launches that are not needed; in the log one line for all of them."""
@@ -128,9 +143,13 @@ class Runner:
         return sum(outcome.status not in ("ok", "skipped") for outcome in self.outcomes)
 
     def _todo(self) -> list[tuple[Launch, list[Point]]]:
-        """The launches that have points which are neither measured nor known to be impossible here."""
+        """The launches that have points which are neither measured nor known to be impossible here. A setting of a race
+        gets no second try: one that gave wrong results once is no good one."""
         folder, todo = self.folders.records, []
         for launch in self.plan.launches:
+            if self._judged(launch) and records.failure(folder, launch.identity):
+                self.broken.add(launch.arm.name if launch.arm else "")
+                continue
             done = records.finished(folder, launch.identity, self.plan.under(launch).reporting)
             done |= records.skipped(folder, launch.identity)
             points = [point for point in self.plan.points_of(launch) if records.key(point) not in done]
@@ -159,12 +178,16 @@ class Runner:
         return found
 
     def _against(self, launch: Launch) -> str:
-        """Why the MPI does not run with the variables of a setting of a race; empty if it does. A setting that hangs
-        then costs a short trial, and not the limit of a launch."""
+        """Why the MPI does not take the variables of a setting of a race, or does not run with them; empty if it does.
+        A setting that hangs then costs a short trial, and not the limit of a launch."""
         if self.plan.gate or not launch.arm:
             return ""
         here, logs = self.plan.platform, self.folders.logs
         programs = Path(here.progress_run).parent
+        for probe in self.plan.probes:
+            taken, why = read_back.told(probe, logs, here.mpi)
+            if launch.arm.environment.get(probe.name) == probe.value and not taken:
+                return f"the MPI is not shown to take {probe.name}={probe.value}: {why}"
         return read_back.against(launch.arm.environment, self._asker(here), programs, logs, here.mpi)
 
     def _asker(self, here: Platform) -> read_back.Run:
@@ -269,6 +292,9 @@ class Runner:
 
     def _done(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
+        failed = outcome.status in records.FAILURES and not outcome.reason.startswith(records.NOT_RUN)
+        if failed and outcome.launch.arm and self._judged(outcome.launch):
+            self.broken.add(outcome.launch.arm.name)
         self._tell(
             event="launch",
             variant=outcome.launch.arm.name if outcome.launch.arm else outcome.launch.variant,

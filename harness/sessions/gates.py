@@ -92,14 +92,12 @@ def _ready(text: str, name: str, request: Request) -> Arm:
     found = arms.ready(source, MPIS[mpi] if request.system.own_mpis else None)
     (other,) = choose_mpis(source.where, request.system) if source.kind == "mpi" else (mpi,)
     on = other if other != mpi else ""
-    return Arm(
-        name, source.variant, found.progress_run, environment=found.environment, mpi=on, probes=_probes(source, other)
-    )
+    return Arm(name, source.variant, found.progress_run, environment=found.environment, mpi=on, probes=_probes(source))
 
 
-def _probes(source: arms.Source, mpi: str) -> list[Probe]:
+def _probes(source: arms.Source) -> list[Probe]:
     """Those of the variables that somebody wrote down for the MPI: what modules set besides need not be its own."""
-    return [probe for probe in space.probes_of(source.environment, mpi) if probe.how in TOLD_BY_NAME]
+    return [probe for probe in space.probes_of(source.environment) if probe.how in TOLD_BY_NAME]
 
 
 def _fits(text: str, arm: Arm, request: Request, mpi: str) -> None:

@@ -92,14 +92,23 @@ def resumed_session(request: Request, session: Session, force: bool) -> Session:
     """The same session, to go on with; UsageError if what would run now is not what ran then."""
     found = identity.differences(session.facts.identity, identity.of(request))
     if found and not force:
+        alone = request.race or request.gate  # whose commands have no --force: what they compare is not mixed
         raise UsageError(
-            f"Session {session.name} cannot be resumed: {'; '.join(found)}. Start a new one, or mix them with --force."
+            f"Session {session.name} cannot be resumed: {'; '.join(found)}. Start a new one"
+            f"{'.' if alone else ', or mix them with --force.'}"
         )
     with session.alone():
         session.facts.resumed.append(Resumed(sessions.utc_now().isoformat(), found))
         session.facts.state = "running"
         session.save()
     return session
+
+
+def resuming(session: Session) -> str:
+    """The command that goes on with a session."""
+    asked = session.facts.request
+    command = "tune" if asked and asked.race else "gate" if asked and asked.gate else "run"
+    return f"./bench {command} --resume {session.name}"
 
 
 def measuring(system: System, what: str) -> contextlib.AbstractContextManager[None]:
@@ -162,7 +171,7 @@ def _unwritable(session: Session, error: OSError) -> Failure | None:
         return None
     return Failure(
         f"The results in {session.path} cannot be written any more ({why}; {error.strerror}): what was finished before "
-        f"is kept. When the folder is as it was, with room in it: ./bench run --resume {session.name}"
+        f"is kept. When the folder is as it was, with room in it: {resuming(session)}"
     )
 
 

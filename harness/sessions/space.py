@@ -13,7 +13,7 @@ from __future__ import annotations
 import fnmatch
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -128,13 +128,14 @@ def of(text: str, mpi: str, programs: Path, variant: str) -> Space:
         found += [Parameter(name, [UNSET, *values], of_mpi=True) for name, values in wanted.items() if values]
     if not found:
         raise UsageError(f"--space {text}: nothing is left to tune for {mpi}: ./bench tune --list shows the tables.")
-    probes = probes_of({name: values[0] for name, values in wanted.items() if values}, mpi)
+    probes = probes_of({name: values[0] for name, values in wanted.items() if values})
+    probes = [replace(probe, others=wanted[probe.name][1:]) for probe in probes]
     return Space(found, probes if "mpi" in parts else [])
 
 
-def probes_of(values: Mapping[str, str], mpi: str) -> list[Probe]:
-    """What shows that this MPI took each variable."""
-    known = {one.name: one for one in variables_of(mpi)}
+def probes_of(values: Mapping[str, str]) -> list[Probe]:
+    """What shows that an MPI took each variable; a file of one's own may name one that is in the table of another."""
+    known = {one.name: one for table in tables() for one in table.variables}
     found = []
     for name, value in values.items():
         how, key = (known[name].read_back, known[name].key) if name in known else (_guess(name), "")

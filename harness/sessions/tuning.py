@@ -14,11 +14,12 @@ from typing import Any
 
 from harness.base import process, settings_file, variants
 from harness.base.errors import Failure, UsageError
-from harness.job import read_back
+from harness.job import foreign, read_back
 from harness.job.plan import INTENTIONS, Point
 from harness.job.program import Program
 from harness.job.race import CONFIRM, DEFAULT, REFERENCE, Block, Contender, Race, arm_of, engine_of, race_schedule
 from harness.sessions import run as runs
+from harness.sessions import space
 from harness.sessions.request import Request
 from harness.sessions.session import Session
 from reframe_checks.study import Study
@@ -26,8 +27,8 @@ from reframe_checks.study import Study
 FOLDER = "tuning"
 SETTINGS, VARIABLES = "tuned.conf", "tuned-mpi.env"
 SIZE = "size_bytes"
+WORD = 8  # bytes
 BLOCK_OVERHEAD_S = 8.0  # of a block that is not its launches: ReFrame, the nodes
-CONFIRM_ARMS = 5
 DECIDING = (f"{CONFIRM}{DEFAULT}", f"{CONFIRM}tuned", f"{CONFIRM}{REFERENCE}")  # of them those by which it is decided
 BARE = "bare"
 FOR_OVERLAP = {"pattern": "both", SIZE: "262144,2097152,16777216", "comp_over_comm": "1.0"}
@@ -60,11 +61,14 @@ def points(study: Study, scale: str, settings: Mapping[str, str]) -> Points:
 
 
 def between(sizes: Sequence[int]) -> list[int]:
-    """A size between each and the next; of one alone the one half and the one twice as large."""
-    if len(sizes) == 1:
-        return [max(1, sizes[0] // 2), 2 * sizes[0]]
-    pairs = itertools.pairwise(sizes)
-    return sorted({round(math.sqrt(low * high)) // 8 * 8 or 1 for low, high in pairs} - set(sizes))
+    """A size between each and the next, where there is one; else about half the smallest and twice the largest. None of
+    them is one that is tuned. Of sizes that are whole numbers of 8 bytes they are such, too: some studies add doubles.
+    """
+    unit, low, high = (1 if any(size % WORD for size in sizes) else WORD), min(sizes), max(sizes)
+    middles = (round(math.sqrt(first * second)) for first, second in itertools.pairwise(sorted(sizes)))
+    inner = {middle // unit * unit for middle in middles}
+    found = (inner - {0, *sizes}) or {low // 2 // unit * unit, 2 * high} - {0, *sizes}
+    return sorted(found or {high + unit})
 
 
 def measures_overlap(found: Sequence[Point]) -> bool:
@@ -87,22 +91,30 @@ def recorded(study: Study, programs: Path) -> dict[str, dict[str, Any]] | None:
 
 
 def begin(request: Request, race: Race) -> Request:
-    """The request with a race whose first block reads the MPI's variables back."""
-    return replace(request, variants=[race.variant], race=replace(race, blocks=[Block([], 0)] if race.probes else []))
+    """The request with a race whose first block reads the MPI's variables back, and tries a program of one's own."""
+    first = [Block([], 0)] if race.probes or request.program else []
+    return replace(request, variants=[race.variant], race=replace(race, blocks=first))
+
+
+def trial_s(request: Request, session: Session) -> float:
+    """How long the program of one's own took as it is; 0 where it did not run, or a study is tuned."""
+    name = foreign.trial_name(request.studies[0].name, request.system.name, request.mpis[0])
+    found = foreign.kept_trial(session.folders, name)
+    return found.seconds if found else 0.0
 
 
 def taken(race: Race, session: Session, mpi: str) -> dict[str, tuple[bool, str]]:
-    """Variable -> whether the MPI took it, and what shows that."""
+    """Variable -> whether the MPI took it, and what shows that: of the winner's value, where there is one."""
     return {probe.name: read_back.told(probe, session.folders.logs, mpi) for probe in race.probes}
 
 
 def without_untaken(race: Race, found: Mapping[str, tuple[bool, str]]) -> Race:
     """The race without the variables that are not shown to act; Failure where nothing is left."""
-    space = [axis for axis in race.space if not axis.of_mpi or found[axis.name][0]]
-    if not space:
+    axes = [axis for axis in race.space if not axis.of_mpi or found[axis.name][0]]
+    if not axes:
         first = next(iter(found.items()))
         raise Failure(f"No variable is shown to have taken effect, so none is tuned: of {first[0]}, {first[1][1]}.")
-    return replace(race, space=space)
+    return replace(race, space=axes)
 
 
 def with_block(race: Race, alive: Sequence[str], new: Sequence[dict[str, str]]) -> Race:
@@ -117,6 +129,13 @@ def with_block(race: Race, alive: Sequence[str], new: Sequence[dict[str, str]]) 
     fixed = [DEFAULT, REFERENCE] if race.reference else [DEFAULT]
     block = Block([*fixed, *alive, *(one.name for one in fresh)], race.settle)
     return replace(race, contenders=[*race.contenders, *fresh], arms=arms, blocks=[*race.blocks, block])
+
+
+def with_probes(race: Race, winner: str) -> Race:
+    """The race that asks the MPI of the values of its winner, too: before, it was asked of one value a variable."""
+    values = next(one.values for one in race.contenders if one.name == winner)
+    of_mpi = {axis.name: values[axis.name] for axis in race.space if axis.of_mpi and axis.name in values}
+    return replace(race, probes=[*race.probes, *space.probes_of(of_mpi)])
 
 
 def with_confirmation(race: Race, winner: str) -> Race:
@@ -153,7 +172,8 @@ def confirming(race: Race) -> bool:
 
 def run_block(request: Request, session: Session) -> Request:
     """Write the race down and run its last block; the request with the time that it took. What fails has its record,
-    and the race goes on. Raises KeyboardInterrupt with what was finished kept."""
+    and the race goes on: the session stays one that is running. Raises KeyboardInterrupt with what was finished kept.
+    """
     store(request, session)
     started = time.monotonic()
     try:
@@ -164,7 +184,8 @@ def run_block(request: Request, session: Session) -> Request:
         request = replace(request, race=replace(request.race, spent_s=spent))
         state = session.facts.state
         store(request, session)
-        session.finish(state)
+        if state == "interrupted":
+            session.finish(state)
     return request
 
 
@@ -196,6 +217,19 @@ def more_rounds_fit(race: Race, launch_s: float) -> bool:
     return race.spent_s + needed <= 60 * race.minutes
 
 
+def too_short(race: Race, launch_s: float) -> str:
+    """What to say where not even one block of all seats and the confirmation fit into the minutes; empty if they do."""
+    arms = 1 + race.reference + race.seats
+    needed = race.spent_s + block_s(race, launch_s, arms) + confirmation_s(race, launch_s)
+    if needed <= 60 * race.minutes:
+        return ""
+    fewer = ", or fewer points with --set" if len(race.points) > 1 else ""
+    return (
+        f"{race.minutes:g} minutes are too few for a block of {arms} settings and the confirmation, which take about"
+        f" {needed / 60:.1f}: give more --minutes, fewer --seats{fewer}."
+    )
+
+
 def block_s(race: Race, launch_s: float, arms: int) -> float:
     return BLOCK_OVERHEAD_S + race.settle * arms * launch_s
 
@@ -203,7 +237,10 @@ def block_s(race: Race, launch_s: float, arms: int) -> float:
 def confirmation_s(race: Race, launch_s: float, looks: int = 1) -> float:
     """How long it takes if it is looked at so many times."""
     longer = len(race.untuned) / max(1, len(race.points))
-    arms = CONFIRM_ARMS + (looks - 1) * len(DECIDING)
+    with_engine, of_mpi = race.variant != BARE, any(axis.of_mpi for axis in race.space)
+    alone = (with_engine and of_mpi) + (of_mpi and any(not axis.of_mpi for axis in race.space))
+    decide = len(DECIDING) - (not with_engine)
+    arms = looks * decide + alone
     return looks * BLOCK_OVERHEAD_S + race.confirm * arms * launch_s * longer
 
 

@@ -27,7 +27,6 @@ STATES = {
     "PREEMPTED": "the batch job was preempted",
     "TIMEOUT": "the batch job reached its time limit",
 }
-NOT_RUN = "not run: "  # so the reason begins of a launch that its job did not come to
 EXITS = {
     STOPPED: "the batch job was told to stop",
     UNWRITABLE: "the results could not be written",
@@ -37,7 +36,7 @@ EXITS = {
 def record(job: Job, request: Request, session: Session, report: Path) -> int:
     """Write a record of each launch of `job` that has points without any; how many. Raises OSError."""
     case = _test_case(report, job.mpi)
-    reason = f"{NOT_RUN}{_how_it_ended(case, report)}"
+    reason = f"{records.NOT_RUN}{_how_it_ended(case, report)}"
     written = 0
     for launch in job.launches:
         known = {

@@ -13,8 +13,8 @@ import pytest
 import typer
 
 import docs.generate
-from docs.generate import differing, everything, settings
-from harness.base import process
+from docs.generate import differing, everything
+from harness.base import engine_settings, process
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 from harness.cli import main
@@ -99,14 +99,14 @@ def test_a_settings_value_is_written_as_it_is_set() -> None:
     rows = [line.split(" | ") for line in everything()["settings.md"].splitlines() if line.startswith("| `")]
     values = re.compile(r"^(\w+)=")
     named = [found[1] for row in rows if (found := values.match(row[-1]))]
-    assert named and set(named) <= {one.key for one in settings.settings()}
+    assert named and set(named) <= {one.key for one in engine_settings.settings()}
 
 
 @pytest.mark.mpi
 def test_the_page_of_the_settings_has_those_that_progress_info_knows() -> None:
     build.ensure(MPIS["mpich"], "progress-info")
     told = json.loads(process.answer([str(MPIS["mpich"].build_dir / "bin" / "progress-info"), "--json"], 60.0).out)
-    assert {one.key: one.initial for one in settings.settings()} == {
+    assert {one.key: one.initial for one in engine_settings.settings()} == {
         setting["key"]: setting["default"] for setting in told["settings"]
     }
 

@@ -371,7 +371,7 @@ def test_a_gate_one_of_whose_variables_the_mpi_does_not_take_measures_nothing(pl
     tool.parent.mkdir()
     tool.write_text('#!/bin/sh\necho "UCX WARN unused environment variable: UCX_TSL"\n')
     tool.chmod(0o755)
-    probes = gates._probes(Source("", "", "bare", {"UCX_TSL": "tcp", "LARGER": "1"}), "mpich")
+    probes = gates._probes(Source("", "", "bare", {"UCX_TSL": "tcp", "LARGER": "1"}))
     assert [(probe.name, probe.how) for probe in probes] == [("UCX_TSL", "ucx")]
     new = Arm("new", "bare", environment={"UCX_TSL": "tcp"}, probes=probes)
     every = [Arm("base", "bare"), Arm("control", "bare"), new]

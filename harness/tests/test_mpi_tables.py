@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.base import variants
+from harness.base import engine_settings
 from harness.cli import main
 from harness.sessions import space
 from harness.sessions.space import Table, Variable
@@ -115,19 +115,28 @@ def test_every_mpi_that_spack_builds_has_a_table_of_its_own(name: str) -> None:
 
 
 def test_mvapich_reads_its_variables_back_by_the_names_that_mpi_t_has() -> None:
-    probes = space.probes_of({one.name: one.values[0] for one in space.variables_of("mvapich")}, "mvapich")
+    probes = space.probes_of({one.name: one.values[0] for one in space.variables_of("mvapich")})
     assert {probe.how for probe in probes} == {"mpi_t"}
     assert all(probe.key == probe.name.replace("MVP_", "MPIR_CVAR_") for probe in probes)
-    assert set(space.ENGINE) <= {*variants.numeric_settings(), *space.ENGINE}
+
+
+def test_what_is_tuned_of_the_engine_can_be_swept() -> None:
+    assert set(space.ENGINE) <= set(engine_settings.numeric())
 
 
 def test_mvapich2_is_asked_by_mpi_t_for_what_it_does_not_print() -> None:
-    probes = space.probes_of({one.name: one.values[0] for one in space.variables_of("mvapich2")}, "mvapich2")
+    probes = space.probes_of({one.name: one.values[0] for one in space.variables_of("mvapich2")})
     assert {probe.name: (probe.how, probe.key) for probe in probes} == {
         "MV2_ASYNC_PROGRESS": ("mpi_t", "MPIR_CVAR_ASYNC_PROGRESS"),
         "MV2_RNDV_PROTOCOL": ("mpi_t", "MPIR_CVAR_RNDV_PROTOCOL"),
         "MV2_IBA_EAGER_THRESHOLD": ("mvapich2", "MV2_IBA_EAGER_THRESHOLD"),
     }
+
+
+def test_a_variable_of_another_table_is_read_back_as_that_says() -> None:
+    """Which MPI has PSM2 below it its name need not say."""
+    (probe,) = space.probes_of({"PSM2_RCVTHREAD": "0"})
+    assert probe.how == "psm2"
 
 
 def test_the_tables_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,7 +49,7 @@ def ask(name: str, tmp_path: Path) -> Ask:
         return process.run([*mpi.launch_command(2, 2), *program], mpi.environment("tcp"), log, limit_s)
 
     def asked(values: Mapping[str, str]) -> Mapping[str, tuple[bool, str]]:
-        probes = space.probes_of(values, name)
+        probes = space.probes_of(values)
         read_back.run(probes, launch, mpi.build_dir / "bin", tmp_path, name)
         return {probe.name: read_back.told(probe, tmp_path, name) for probe in probes}
 
@@ -58,7 +58,7 @@ def ask(name: str, tmp_path: Path) -> Ask:
 
 def test_what_an_mpi_takes_is_shown_and_what_it_does_not_have_is_not(name: str, ask: Ask) -> None:
     found = ask(TAKEN[name] | {ABSENT[name]: "1"})
-    how = {probe.name: probe.how for probe in space.probes_of(TAKEN[name], name)}
+    how = {probe.name: probe.how for probe in space.probes_of(TAKEN[name])}
     for variable in TAKEN[name]:
         taken, why = found[variable]
         assert taken and why.startswith(SHOWN_BY[how[variable]]), found

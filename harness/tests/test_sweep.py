@@ -58,8 +58,16 @@ def test_any_engine_setting_can_be_swept_from_the_command_line() -> None:
     assert {frozenset(engine) for engine in engines} == {
         frozenset(("idle_us=3000", f"timer_us={timer}")) for timer in (7, 8)
     }
+    job, _ = request(settings={"burst": "1,5", "rest_us": "0"}).jobs()  # no preset sets these
+    engines = {tuple(launch.engine) for launch in job.launches if launch.variant == "idle"}
+    assert {one for engine in engines for one in engine} >= {"burst=1", "burst=5", "rest_us=0"}
     with pytest.raises(UsageError, match="no parameter 'colour'"):
         request(settings={"colour": "7"}).jobs()
+
+
+def test_an_axis_of_a_study_is_its_own_though_a_setting_of_the_engine_has_its_name() -> None:
+    (job, _) = Request([studies()["harm-tasks-contention"]], BUILTIN["local"], ["mpich", "openmpi"], []).jobs()
+    assert all(not launch.engine for launch in job.launches)
 
 
 def test_which_mpis_a_session_had_survives_its_facts() -> None:

@@ -90,7 +90,7 @@ def test_what_hangs_crashes_or_is_refused_is_out_with_its_reason_and_the_race_go
     subprocess.run([str(MPIS["mpich"].mpicc), str(source), "-o", str(program)], check=True)
     space.write_text(f"engine: {{wait: [sometimes]}}\nmpi: {{{FAST}: [1], {HANGS}: [brucks], {CRASHES}: [ring]}}\n")
     options = ["--system", "local", "--mpi", "mpich", "--variant", "adaptive", "--space", str(space)]
-    bounded = ["--search", "grid", "--seats", "4", "--minutes", "1", "-n", "1", "--timeout", "5"]
+    bounded = ["--search", "grid", "--seats", "4", "--minutes", "2", "-n", "1", "--timeout", "5"]
     done = bench("tune", *options, *bounded, "--", str(program))
     assert done.returncode == 0, done.stderr
     session = latest(results)

@@ -216,8 +216,11 @@ TEST(Engine, RefusesToPollWithoutAPauseInARealTimeClass) {
     const sched_param lowest{.sched_priority = 1};
     if (sched_setscheduler(0, SCHED_FIFO, &lowest) != 0) GTEST_SKIP() << "no right to a real-time class";
     std::atomic<int> polls{0};
-    for (const char* preset : {"idle", "thread"})
-      EXPECT_THROW(make_engine(preset, polls)->start(), std::runtime_error) << preset;
+    for (const char* preset : {"idle", "thread"}) {
+      auto refused = make_engine(preset, polls);
+      EXPECT_THROW(refused->start(), std::runtime_error) << preset;
+      EXPECT_TRUE(refused->stop(seconds(10)));
+    }
     schedule_this_thread({.idle_class = true});
     EXPECT_EQ(sched_getscheduler(0), SCHED_FIFO) << "below the program it might hold a lock and never run";
     auto engine = make_engine("adaptive", polls);

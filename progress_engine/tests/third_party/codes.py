@@ -25,7 +25,7 @@ from harness.base import process
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, STATE_DIR
 from harness.job import records
-from harness.sessions.unrun import NOT_RUN
+from harness.job.records import NOT_RUN
 from progress_engine.tests.third_party.runs import VARIANTS, engine_commit, put_between, today
 from workloads.apps.find import find
 from workloads.apps.table import CASES
