@@ -5,27 +5,20 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from analysis.benchmarks import gates, races
-from analysis.benchmarks.synthetic import Behaviour, Synthetic, write_lines
-from analysis.errors import UsageError
 from analysis.figures import toolkit
-from analysis.records.load import load
-from analysis.records.quantities import Quantity
 from analysis.statistics.signed_rank import Middle
+from analysis.tests.tuning_races import ARMS, BEHAVIOURS, SPACE, confirmed, made, race_session
 from analysis.tuning import (
-    asked,
     decide,
     document,
     effects,
-    evidence,
     figures,
     measured,
     pareto,
@@ -33,32 +26,8 @@ from analysis.tuning import (
     step,
     verdict,
 )
-from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block, Tried
-from analysis.tuning.measured import Measured, Score
-
-SPACE = (Axis("burst", ("default", "1", "20")), Axis("UCX_RNDV_THRESH", ("default", "8192"), of_mpi=True))
-CONTENDERS = {"s001": {"burst": "20"}, "s002": {"burst": "1", "UCX_RNDV_THRESH": "8192"}}
-ARMS = (DEFAULT, REFERENCE, "s001", "s002")
-
-
-def made(
-    gains: Mapping[str, float], rounds: int = 6, bounds: Mapping[str, float] | None = None, **more: Any
-) -> Measured:
-    """A race of one block in which every round adds some noise of its own to all arms."""
-    rng = np.random.default_rng(1)
-    scores: dict[str, dict[int, Score]] = {}
-    for turn in range(rounds):
-        common = rng.normal(0, 1)
-        for arm, gain in gains.items():
-            inflation = (bounds or {}).get(arm, 1.0) + rng.normal(0, 1e-3)
-            kept = {"inflation": inflation}
-            scores.setdefault(arm, {})[turn] = Score(gain + common + rng.normal(0, 1e-3), kept)
-    wanted = Asked(
-        "efficiency", SPACE, {"inflation": 1.05} if bounds else {}, contenders=CONTENDERS,
-        blocks=(Block(tuple(gains), rounds, 0),),
-    )  # fmt: skip
-    plain = {arm: {turn: one.value for turn, one in turns.items()} for arm, turns in scores.items()}
-    return Measured(wanted, scores, plain=plain, **more)
+from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Axis, Block, Tried
+from analysis.tuning.measured import Score
 
 
 def test_who_is_shown_to_be_worse_than_the_leader_is_out_with_the_reason() -> None:
@@ -110,30 +79,6 @@ def test_who_had_its_rounds_without_leading_makes_room() -> None:
     (tired,) = [standing for standing in found.standings.values() if standing.out]
     assert "not shown to be better" in tired.out or "worse than" in tired.out
     assert tired.name != found.leader
-
-
-def confirmed(
-    gain: float,
-    inflation: float = 1.0,
-    failures: Mapping[str, str] | None = None,
-    race: Measured | None = None,
-    of_default: float | None = None,
-) -> Measured:
-    """The race above with s001 as its winner, measured afresh. `of_default`: its inflation, if that is another."""
-    race = race or made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}, bounds={DEFAULT: 1.0})
-    rng = np.random.default_rng(3)
-    fresh = {OLD: (0.0, of_default or inflation), TUNED: (gain, inflation)}
-    scores = dict(race.scores) | {
-        arm: {
-            turn: Score(value + rng.normal(0, 0.01), {"inflation": bound + rng.normal(0, 1e-3)})
-            for turn in range(6, 18)
-        }
-        for arm, (value, bound) in fresh.items()
-    }
-    plain = {arm: {turn: one.value for turn, one in turns.items()} for arm, turns in scores.items()}
-    blocks = (*race.asked.blocks, Block(tuple(fresh), 12, 6))
-    wanted = replace(race.asked, blocks=blocks)
-    return Measured(wanted, scores, failures or {}, plain, session="made-up")
 
 
 def test_only_fresh_rounds_confirm_a_winner() -> None:
@@ -276,99 +221,6 @@ def test_a_confirmation_that_leaves_it_open_goes_on_and_one_that_decides_does_no
     assert not verdict.undecided(replace(open_, scores={**scores, TUNED: heavy})), "a bound is broken"
 
 
-def race_session(folder: Path, arms: Mapping[str, Behaviour], comp: float = 1.0, **race: Any) -> Path:
-    """A session of two rounds of these arms, with records as a launch leaves them."""
-    maker = Synthetic(comp_over_comm=(comp,), sizes=(1 << 20, 1 << 22))
-    maker.write(folder)
-    for path in (folder / "records").glob("*.jsonl"):
-        path.unlink()
-    facts = json.loads((folder / "session.json").read_text())
-    said = {
-        "variant": "adaptive", "objective": "efficiency", "bounds": {"inflation": 1.05}, "search": "tpe", "seats": 6,
-        "settle": 2, "confirm": 12, "points": [], "untuned": [],
-        "space": [{"name": axis.name, "values": list(axis.values), "of_mpi": axis.of_mpi} for axis in SPACE],
-        "contenders": [{"name": name, "values": values} for name, values in CONTENDERS.items()],
-        "blocks": [{"arms": list(arms), "rounds": 2}],
-    }  # fmt: skip
-    facts["request"] = {"race": {**said, **race}}
-    (folder / "session.json").write_text(json.dumps(facts))
-    rng = np.random.default_rng(1)
-    for turn in range(2):
-        for order, (arm, behaviour) in enumerate(arms.items()):
-            context = {
-                "session": folder.name, "launch": f"x.{turn}.{arm}", "study": "overlap-ratio", "system": "vcluster",
-                "mpi": "mpich", "variant": "bare" if arm == REFERENCE else "adaptive", "repetition": turn,
-                "order": order, "arm": arm, "scale": "test",
-                **({"mpi_environment": {"UCX_RNDV_THRESH": "8192"}} if arm == "s002" else {}),
-            }  # fmt: skip
-            write_lines(folder / "records" / f"x.{turn}.{arm}.jsonl", maker.launch_lines(context, behaviour, rng))
-    return folder
-
-
-BEHAVIOURS = {
-    DEFAULT: Behaviour(0.6, 1.02), REFERENCE: Behaviour(0.05), "s001": Behaviour(0.8, 1.02),
-    "s002": Behaviour(0.4, 1.2),
-}  # fmt: skip
-
-
-def test_records_become_scores_against_the_reference_of_the_round(tmp_path: Path) -> None:
-    found = measured.read(race_session(tmp_path / "s", BEHAVIOURS))
-    assert set(found.scores) == set(ARMS) and not found.failures
-    for arm, behaviour in BEHAVIOURS.items():
-        for turn in (0, 1):
-            assert found.plain[arm][turn] == pytest.approx(behaviour.efficiency, abs=0.05)
-    assert found.scores["s002"][0].bounds["inflation"] == pytest.approx(1.2, abs=0.05)
-    names = set(load([tmp_path / "s"]).launches["variant"])
-    assert names == {"adaptive", "bare", "adaptive (s002)"}, "what ran under another MPI is another variant"
-
-
-def test_a_launch_that_failed_counts_for_nothing_and_says_why(tmp_path: Path) -> None:
-    arms = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
-    found = measured.read(race_session(tmp_path / "s", arms))
-    assert found.failures == {"s001": "made up"} and "s001" not in found.scores
-    then = step.next_(found, seed=1)
-    assert "s001" not in then.alive and then.state.standings["s001"].out == "failed: made up"
-
-
-def changed_end(file: Path, **end: Any) -> str:
-    """The record with another end line."""
-    *lines, last = file.read_text().splitlines()
-    return "\n".join([*lines, json.dumps({"end": json.loads(last)["end"] | end})]) + "\n"
-
-
-def test_a_launch_that_ends_badly_behind_its_last_point_failed(tmp_path: Path) -> None:
-    folder = race_session(tmp_path / "s", BEHAVIOURS)
-    crash = {"status": "failed", "reason": "exit status 139; last words: MPI_Finalize"}
-    for arm in ("s001", DEFAULT):
-        file = folder / "records" / f"x.1.{arm}.jsonl"
-        file.write_text(changed_end(file, **crash))
-    cut = folder / "records" / "x.1.s002.jsonl"
-    cut.write_text(changed_end(cut, status="interrupted", reason="the job was told to stop"))
-    found = measured.read(folder)
-    assert found.failures == {"s001": crash["reason"], DEFAULT: crash["reason"]}
-    assert found.failed_in == {"s001": 1, DEFAULT: 1} and set(found.scores["s001"]) == {0}
-
-
-def test_a_later_run_makes_up_for_a_failure_of_the_default_and_of_no_setting(tmp_path: Path) -> None:
-    folder = race_session(tmp_path / "s", BEHAVIOURS)
-    for arm in ("s001", DEFAULT):
-        file = folder / "records" / f"x.0.{arm}.jsonl"
-        file.with_suffix(".r1.jsonl").write_text(file.read_text())
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        for line in lines[1:-1]:
-            line |= {"status": "failed", "reason": "wrong data", "samples": {}}
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        file.write_text(changed_end(file, status="failed", reason="wrong data"))
-    assert measured.read(folder).failures == {"s001": "wrong data"}
-
-
-@pytest.mark.parametrize(("objective", "lacking"), [("efficiency", "efficiency and inflation"), ("time", "inflation")])
-def test_what_has_no_value_is_said_to_have_none(objective: str, lacking: str, tmp_path: Path) -> None:
-    found = measured.read(race_session(tmp_path / "s", BEHAVIOURS, comp=0.0, objective=objective))
-    assert not found.scores
-    assert found.failures[DEFAULT] == f"no value of {lacking} at its points: a time in the formula is not above 0"
-
-
 def test_a_failure_counts_from_its_block_on() -> None:
     race = made({DEFAULT: 0.0, "s001": 0.3, "s002": 0.1}, rounds=12)
     blocks = (Block(ARMS, 6, 0), Block((DEFAULT, REFERENCE, "s001"), 6, 6))
@@ -377,82 +229,6 @@ def test_a_failure_counts_from_its_block_on() -> None:
     assert early.leader == "s002"
     assert late.standings["s002"].out.startswith("worse than s001 in 6 rounds"), "as it was decided then"
     assert late.standings["s001"].out == "failed: exit status 1"
-
-
-def test_what_a_job_never_came_to_puts_nobody_out_and_is_told(tmp_path: Path) -> None:
-    arms = {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")}
-    folder = race_session(tmp_path / "s", arms)
-    for turn, why in enumerate(("made up", "not run: a node of the batch job died")):
-        file = folder / "records" / f"x.{turn}.s001.jsonl"
-        file.write_text(file.read_text().replace("made up", why))
-    assert measured.read(folder).not_run == {"x.1.s001": "a node of the batch job died"}
-    assert measured.read(folder).failures == {"s001": "made up"}
-    file = folder / "records" / "x.0.s001.jsonl"
-    file.write_text(file.read_text().replace("made up", "not run: the batch job reached its time limit"))
-    found = measured.read(folder)
-    assert not found.failures and "s001" not in found.scores
-    for name in ("x.0.s001", "x.1.s001"):  # --resume: another job measured them
-        good = folder / "records" / f"{name.replace('s001', DEFAULT)}.jsonl"
-        text = good.read_text().replace(f'"{good.stem}"', f'"{name}"').replace('"arm": "default"', '"arm": "s001"')
-        (folder / "records" / f"{name}.r1.jsonl").write_text(text)
-    again = measured.read(folder)
-    assert not again.not_run and not again.failures and set(again.scores["s001"]) == {0, 1}
-
-
-def test_each_value_of_a_winner_has_its_evidence(tmp_path: Path) -> None:
-    folder = race_session(tmp_path / "s", {**BEHAVIOURS, TUNED: Behaviour(0.8, 1.02)})
-    for turn in range(2):
-        file = folder / "records" / f"x.{turn}.{TUNED}.jsonl"
-        *lines, last = file.read_text().splitlines()
-        end = json.loads(last)
-        for rank in end["end"]["ranks"]:
-            rank["engine"] = {"settings": {"burst": 20, "strict": turn == 1}}
-        file.write_text("\n".join([*lines, json.dumps(end)]) + "\n")
-    found = measured.read(folder)
-    values = {"burst": "20", "strict": "true", "rest_us": "0", "UCX_RNDV_THRESH": "8192"}
-    taken = {"UCX_RNDV_THRESH": (True, "UCX prints it"), "UCX_TLS": (False, "")}
-    shown = {name: why.removesuffix(evidence.NO_SHARE) for name, why in evidence.of(found, values, taken).items()}
-    assert shown == {
-        "burst": "the engine's reports, 4 processes of fresh launches: 20",
-        "strict": "the engine's reports, 4 processes of fresh launches: false and true",
-        "rest_us": "no report of the engine names it",
-        "UCX_RNDV_THRESH": "UCX prints it",
-    }
-    told = replace(verdict.of(confirmed(0.2)), values={"burst": "20"})
-    assert f"| burst | 20 | engine | {shown['burst']} |" in document.document(found, told, {})
-
-
-def test_a_recorded_quantity_can_be_the_objective(tmp_path: Path) -> None:
-    folder = race_session(tmp_path / "s", BEHAVIOURS, objective="time", bounds={})
-    found = measured.read(folder)
-    gains = decide.differences("s001", DEFAULT, found.scores)
-    assert min(gains) > 0, "less time is better"
-    wrong = race_session(tmp_path / "t", BEHAVIOURS, objective="colour", bounds={})
-    with pytest.raises(UsageError, match=r"records no such quantity.*total_s"):
-        measured.read(wrong)
-
-
-def test_words_that_cannot_be_measured(tmp_path: Path) -> None:
-    measured.check_words("efficiency", {"inflation": 1.05}, overlap=True)
-    with pytest.raises(UsageError, match=r"no such metric.*inflation"):
-        measured.check_words("efficiency", {"heat": 1.0}, overlap=True)
-    with pytest.raises(UsageError, match="does not measure: take --objective time"):
-        measured.check_words("efficiency", {}, overlap=False)
-    for word in ("eficiency", "total_s"):  # neither is tuned for something else instead
-        with pytest.raises(UsageError, match=rf"--objective {word}: beside --subject-to it is time or a metric"):
-            measured.check_words(word, {"inflation": 1.05}, overlap=True)
-    measured.check_words("time", {"inflation": 1.05}, overlap=True)
-    less, neither = Quantity("s", "lower"), Quantity("1", "neither")
-    recorded = {"total_s": less, "remainder_s": less, "polls": neither}
-    for word in ("total_s", "time", "efficiency"):
-        measured.check_recorded(word, recorded, overlap=True)
-    for word in ("eficiency", "polls", "remainder_s", "mflops"):
-        with pytest.raises(UsageError, match=rf"--objective {word}: .*There are: time, total_s, efficiency, inflation"):
-            measured.check_recorded(word, recorded, overlap=True)
-    with pytest.raises(UsageError, match=r"There are: time, total_s\.$"):
-        measured.check_recorded("colour", recorded, overlap=False)
-    with pytest.raises(UsageError, match=r"no session of \./bench tune"):
-        asked.of({"session": tmp_path.name, "request": {}})
 
 
 def test_a_gain_of_times_is_a_factor() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.tests.test_tuning import confirmed, made
+from analysis.tests.tuning_races import confirmed, made
 from analysis.tuning import asked, decide, document, evidence, figures, pareto, verdict
 from analysis.tuning.asked import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Axis
 from analysis.tuning.measured import Measured, Score

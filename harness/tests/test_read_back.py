@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Each MPI is really asked: what it takes is shown by its own words, and what it does not have is said not to be taken.
 
-What the outputs of other libraries look like stands in test_tune.
+What the outputs of other libraries look like stands in test_tune_read_back.
 """
 
 from __future__ import annotations

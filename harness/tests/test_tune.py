@@ -1,31 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./bench tune: its space, the blocks of a race, what is read back, and calls that cannot be."""
+"""./bench tune: its space, the blocks of a race, what it writes, and calls that cannot be."""
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import json
 import sys
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harness.base import process, settings_file, variants
-from harness.base.errors import Failure, UsageError
+from harness.base.errors import UsageError
 from harness.cli import main
-from harness.commands.tune import all_measured, rounds_of_block
+from harness.commands.tune import rounds_of_block
 from harness.job import program as programs_of_others
-from harness.job import read_back, records
-from harness.job.launch import Attempt, Outcome, context
 from harness.job.plan import Plan
 from harness.job.program import Program
-from harness.job.race import DEFAULT, Block, Parameter, Race, last_block, race_schedule
+from harness.job.race import DEFAULT, Block, Parameter, last_block, race_schedule
 from harness.job.read_back import Probe
-from harness.job.runner import CalibrationError, Runner
+from harness.job.runner import Runner
 from harness.sessions import run as runs
 from harness.sessions import space, tuning
 from harness.sessions.facts import Facts
@@ -33,15 +28,8 @@ from harness.sessions.request import Request, from_facts
 from harness.sessions.session import Session
 from harness.setup import environment
 from harness.sites.systems import BUILTIN, System
+from harness.tests.tune_races import BOTH, POINTS, RACE, SPACE
 from reframe_checks.catalogue import by_names
-
-SPACE = [Parameter("burst", ["default", "1"], False), Parameter("UCX_TLS", ["default", "tcp"], True)]
-POINTS = [{"pattern": "both", "size_bytes": 1024, "comp_over_comm": 1.0}]
-RACE = Race(
-    variant="adaptive", objective="efficiency", bounds={"inflation": 1.05}, minutes=5.0, search="tpe", seats=2,
-    settle=3, confirm=12, space=SPACE, points=POINTS, untuned=[{**POINTS[0], "size_bytes": 2048}], reference=True,
-)  # fmt: skip
-BOTH = {"burst": "1", "UCX_TLS": "tcp"}
 
 
 def test_every_round_has_every_arm_of_its_block_once_in_an_order_drawn_anew() -> None:
@@ -175,114 +163,6 @@ def test_spaces_that_are_none(programs: Path, tmp_path: Path, text: str, said: s
         space.of("engine,disk", "mpich", programs, "adaptive")
 
 
-OUTPUTS = {
-    ("mpi_t", "btl_tcp_links = 4"): (True, "is 4 with it and 1 without"),
-    ("mpi_t", "btl_tcp_links = 1"): (False, "is 1 with it and without"),
-    ("mpi_t", "btl_tcp_links = 2"): (False, "is 2, and 4 was asked for"),
-    ("mpi_t", "btl_tcp_links = four"): (True, "is four with it and 1 without"),
-    ("mpi_t", "btl_tcp_links: unknown"): (False, "has no control variable"),
-    ("ucx", "UCX  INFO  UCX_* env variables: UCX_TLS=tcp X=4"): (True, "among what it uses"),
-    ("ucx", "UCX  WARN  unused environment variable: X (maybe: Y?)"): (False, "unused"),
-    ("ucx", "nothing"): (False, "does not name it"),
-    ("ofi", "X = 4"): (True, "libfabric: X=4"),
-    ("ofi", "X: not set"): (False, "no provider"),
-    ("ofi", "X: no libfabric\nlibfabric:1::tcp:core:fi_param_get_():1<info> read int var btl_tcp_links=4"): (True, "="),
-    ("ofi", "libfabric:1::tcp:core:fi_param_get_():1<info> variable btl_tcp_links=<not set>"): (False, "no provider"),
-    ("ofi", "read nothing"): (False, "no provider"),
-    ("intel", "[0] MPI startup(): X=4"): (True, "X=4"),
-    ("cray", "PE 0:   X                = 4"): (True, "X=4"),
-    ("mvapich2", "    X              : 4"): (True, "X=4"),
-    ("psm2", "X   a meaning => 4 (default was 2)"): (True, "X=4"),
-    ("psm2", "X  Recv thread flags (0 disables thread)   => 0x4 (default was 0x1)"): (True, "X=0x4"),
-    ("psm2", "X  Recv thread flags (0 disables thread)   => 0x1"): (False, "X=0x1"),
-    ("psm2", ""): (False, "does not print it"),
-}
-
-
-@pytest.mark.parametrize("case", OUTPUTS)
-def test_what_an_mpi_prints_shows_whether_it_took_a_variable(case: tuple[str, str], tmp_path: Path) -> None:
-    how, output = case
-    probe = Probe("X", "4", how, "btl_tcp_links")
-    read_back.log_of(tmp_path, "m", None).write_text("btl_tcp_links = 1\nread-back: ended with status 0\n")
-    read_back.log_of(tmp_path, "m", probe).write_text(f"{output}\nread-back: ended with status 0\n")
-    taken, why = read_back.told(probe, tmp_path, "m")
-    assert taken is OUTPUTS[case][0] and OUTPUTS[case][1] in why
-
-
-def asked(logs: Path, **answers: str) -> Path:
-    """Logs in which MPI_T says of a variable x what it is: as it is 1, and with X=value as `answers` have it."""
-    logs.mkdir(parents=True, exist_ok=True)
-    read_back.log_of(logs, "mpich", None).write_text(f"x = {answers.pop('alone', '1')}\n{GOOD_END}")
-    for value, said in answers.items():
-        probe = Probe("X", value.strip("_"), "mpi_t", "x")
-        read_back.log_of(logs, "mpich", probe).write_text(f"x = {said}\n{GOOD_END}")
-    return logs
-
-
-GOOD_END = "read-back: ended with status 0\n"
-
-
-def test_what_the_mpi_has_anyway_shows_nothing_and_the_next_value_is_asked(tmp_path: Path) -> None:
-    one = Probe("X", "1", "mpi_t", "x", ["4"])
-    logs = asked(tmp_path / "logs", _1="1", _4="4")
-    assert read_back.told(one, logs, "mpich") == (True, "MPI_T: x is 4 with it and 1 without")
-    alone = replace(one, others=[])
-    assert read_back.told(alone, logs, "mpich") == (False, "MPI_T: x is 1 with it and without")
-    assert read_back.doubts([alone], logs, "mpich") == [], "it runs with the value that somebody chose"
-    hangs = read_back.log_of(logs, "mpich", alone)
-    hangs.write_text("x = 1\nread-back: did not end within 5 s\n")
-    assert "does not run with X=1: it did not end" in read_back.doubts([alone], logs, "mpich")[0]
-
-
-def test_the_winners_own_values_are_asked_and_one_that_is_not_taken_is_not_confirmed(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    axis = Parameter("UCX_TLS", ["default", "tcp", "self"], True)
-    race = replace(RACE, space=[axis], points=[], untuned=[], probes=[Probe("UCX_TLS", "tcp", "ucx", "UCX_TLS")])
-    race = tuning.with_confirmation(tuning.with_probes(
-        tuning.with_block(race, [], [{"UCX_TLS": "self"}]), "s001"), "s001")  # fmt: skip
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    said = {None: "", "tcp": "UCX_* env variables: UCX_TLS=tcp\n", "self": "unused environment variable: UCX_TLS\n"}
-    for value, text in said.items():
-        probe = Probe("UCX_TLS", value, "ucx", "UCX_TLS") if value else None
-        read_back.log_of(logs, "mpich", probe).write_text(text + GOOD_END)
-    taken = tuning.taken(race, Session(tmp_path, Facts("s", "now", "running")), "mpich")
-    assert taken == {"UCX_TLS": (False, "UCX calls it unused")}, "what is written is of the value that is written"
-
-    points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
-    runner = Runner(replace(plan, points=points, launches=last_block("x", race, 1), probes=race.probes), tmp_path)
-    found = ran_to_the_end(runner, monkeypatch)
-    assert found["confirm.tuned", "failed"] == 1 and not found["confirm.tuned", "ok"]
-    (why,) = {one.reason for one in runner.outcomes if one.status == "failed"}
-    assert why == "the MPI is not shown to take UCX_TLS=self: UCX calls it unused"
-
-
-def test_a_probe_runs_with_its_variable_and_one_that_breaks_the_mpi_is_named(plan: Plan, tmp_path: Path) -> None:
-    tool = tmp_path / "bin" / read_back.PROGRAM
-    tool.parent.mkdir()
-    tool.write_text('#!/bin/sh\n[ "$BAD" = 1 ] && exit 3\nfor name; do echo "$name = ${X:-1}"; done\n')
-    tool.chmod(0o755)
-    probes = [Probe("X", "4", "mpi_t", "x_of_mpi"), Probe("BAD", "1", "mpi_t", "bad"), Probe("Y", "1", "", "Y")]
-    here = replace(plan.platform, launch_command=[], progress_run=str(tool.parent / "progress-run"), reap=["true"])
-    runner = Runner(replace(plan, platform=here, probes=probes, launches=[]), tmp_path / "session")
-    assert runner.run() == 0
-    logs = tmp_path / "session" / "logs"
-    assert read_back.told(probes[0], logs, "mpich") == (True, "MPI_T: x_of_mpi is 4 with it and 1 without")
-    assert read_back.told(probes[1], logs, "mpich") == (
-        False, "the MPI does not run with BAD=1: it ended with status 3"
-    )  # fmt: skip
-    assert not read_back.told(probes[2], logs, "mpich")[0]
-    session = Session(tmp_path / "session", Facts("s", "now", "running"))
-    axes = [*SPACE, Parameter("X", ["default", "4"], True)]
-    race = replace(RACE, space=axes, probes=[*probes, Probe("UCX_TLS", "tcp", "", "UCX_TLS")])
-    left = tuning.without_untaken(race, tuning.taken(race, session, "mpich"))
-    assert [axis.name for axis in left.space] == ["burst", "X"]
-    with pytest.raises(Failure, match="No variable is shown to have taken effect"):
-        only = replace(race, space=[SPACE[1]])
-        tuning.without_untaken(only, tuning.taken(only, session, "mpich"))
-
-
 def test_what_is_found_is_written_as_two_files_that_run_takes(tmp_path: Path) -> None:
     session = Session(tmp_path, Facts("s", "now", "complete"))
     notes = {"UCX_TLS": "UCX prints it", "burst": "the engine reports it"}
@@ -409,150 +289,3 @@ def test_what_a_study_records_is_known_before_it_runs(tmp_path: Path) -> None:
     program = Program(["true"], "", time_from="time: (.*)")
     assert tuning.recorded(replace(own, program=program), tmp_path) == program.quantities()
     assert tuning.recorded(by_names(["overlap-ratio"])[0], tmp_path) is None, "its program does not run here"
-
-
-def ran_to_the_end(runner: Runner, monkeypatch: pytest.MonkeyPatch, fails: str = "") -> Counter[tuple[str, str]]:
-    """How often each arm ended how, where launches of `fails` fail."""
-
-    def run(attempt: Attempt) -> Outcome:
-        bad = attempt.launch.arm is not None and attempt.launch.arm.name == fails
-        return Outcome(attempt.launch, "failed" if bad else "ok", "it crashed" if bad else "", 0.0)
-
-    monkeypatch.setattr(Attempt, "run", run)
-    monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
-    runner.run()
-    return Counter((one.launch.arm.name, one.status) for one in runner.outcomes if one.launch.arm)
-
-
-@pytest.mark.parametrize(
-    ("points", "end", "again"),
-    [("wrong data", "wrong data", False), ("", "exit status 139", False), ("not run: a dead node", "", True)],
-)
-def test_a_resumed_race_gives_no_setting_a_second_try(
-    points: str, end: str, again: bool, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    race = tuning.with_block(replace(RACE, points=[]), [], [{"burst": "1"}])
-    schedule = race_schedule("x", race, 1)
-    plan = replace(plan, points=[{"pattern": "both", "size_bytes": 1024, "work_units": 5}], launches=schedule)
-    runner = Runner(plan, tmp_path)
-    for name in ("s001", DEFAULT):
-        first = next(one for one in schedule if one.arm and one.arm.name == name)
-        left = records.not_run(context(plan, first), plan.points, "failed", points or "x", "now")
-        if not points:
-            left.points = [{"point": point, "rank": rank, "status": "ok", "samples": {}}
-                           for point in plan.points for rank in (0, 1)]  # fmt: skip
-        left.end = {"status": "failed", "reason": end or points, "ranks": [], "elapsed_s": 0.0}
-        records.write(records.next_attempt(tmp_path / "records", first.identity), left)
-    found = ran_to_the_end(runner, monkeypatch)
-    assert found["s001", "ok"] == (3 if again else 0) and found["s001", "skipped"] == (0 if again else 2)
-    assert found[DEFAULT, "ok"] == (3 if points else 2), "nobody is judged by its launches"
-    assert found["reference", "ok"] == 3
-
-
-@pytest.mark.parametrize("fails", ["confirm.default", "confirm.tuned", "confirm.tuned-mpi", "confirm.reference"])
-def test_a_confirmation_is_over_where_the_winner_or_the_default_failed(
-    fails: str, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    race = tuning.with_confirmation(tuning.with_block(replace(RACE, untuned=[]), [], [BOTH]), "s001")
-    points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
-    runner = Runner(replace(plan, points=points, launches=last_block("x", race, 1)), tmp_path)
-    found = ran_to_the_end(runner, monkeypatch, fails)
-    over = fails in ("confirm.default", "confirm.tuned")
-    assert found[fails, "failed"] == (12 if fails == "confirm.reference" else 1)
-    others = [name for name in race.blocks[-1].arms if name != fails]
-    assert all((found[name, "ok"] <= 1) if over else (found[name, "ok"] == 12) for name in others)
-
-
-def test_a_race_stops_where_its_job_did_not_come_to_all_launches(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(_: Runner) -> None:
-        raise CalibrationError("the calibration did not end in time")
-
-    monkeypatch.setattr(Runner, "_calibration", broken)
-    monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
-    race = tuning.with_block(replace(RACE, points=[]), [], [BOTH])
-    assert Runner(replace(plan, launches=race_schedule("x", race, 1)), tmp_path).run() == 1
-    lines = [line for path in (tmp_path / "records").iterdir() for line in records.read(path).points]
-    assert {line["reason"] for line in lines} == {"not run: the calibration did not end in time"}
-
-    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(race)))
-    session.save()
-    with pytest.raises(Failure, match=r"^9 launches were not run \(the calibration did not end in time\)"):
-        all_measured(session)
-
-
-@pytest.mark.parametrize(("ends", "state"), [(None, "running"), (KeyboardInterrupt, "interrupted")])
-def test_between_its_blocks_a_race_is_running(
-    ends: type[BaseException] | None, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def run(_: Request, session: Session) -> bool:
-        session.finish("interrupted" if ends else "complete")
-        if ends:
-            raise ends
-        return True
-
-    monkeypatch.setattr(runs, "run", run)
-    race = tuning.with_block(RACE, [], [BOTH])
-    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(race)))
-    with pytest.raises(ends) if ends else contextlib.nullcontext():
-        tuning.run_block(from_facts(session.facts), session)
-    assert json.loads((tmp_path / "session.json").read_text())["state"] == state
-
-
-@pytest.mark.parametrize(
-    ("ends", "state"), [(None, "complete"), (KeyboardInterrupt(), "interrupted"), (Failure("no."), "incomplete")]
-)
-def test_how_a_race_ends_is_how_its_session_ends(
-    ends: BaseException | None, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command = importlib.import_module("harness.commands.tune")
-
-    def race(request: Request, _: Session) -> Request:
-        if ends:
-            raise ends
-        return request
-
-    monkeypatch.setattr(command, "_race", race)
-    monkeypatch.setattr(command, "_tell", lambda *_: None)
-    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(RACE)))
-    with pytest.raises(type(ends)) if ends else contextlib.nullcontext():
-        command._run(from_facts(session.facts), session)
-    assert json.loads((tmp_path / "session.json").read_text())["state"] == state
-
-
-def test_a_race_goes_on_by_its_own_command_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    session = Session(tmp_path, Facts("s", "now", "interrupted", identity={"mpich": "x"}, **facts_of(RACE)))
-    session.save()
-    assert main(["run", "--resume", str(tmp_path)]) == 2
-    assert f"is a race of settings: ./bench tune --resume {tmp_path.name} goes on with it." in capsys.readouterr().err
-    with pytest.raises(UsageError, match=r"Start a new one\.$"):
-        runs.resumed_session(from_facts(session.facts), session, force=False)
-
-
-def facts_of(race: Race) -> dict[str, Any]:
-    return Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["adaptive"], race=race).facts()
-
-
-def test_a_setting_that_failed_is_not_launched_again_in_its_block(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One that hangs would take the whole time: the race goes on without it, and the default is launched again."""
-
-    def run(attempt: Attempt) -> Outcome:
-        fails = attempt.launch.arm is not None and attempt.launch.arm.name in (DEFAULT, "s001")
-        return Outcome(attempt.launch, "timeout" if fails else "ok", "it hangs" if fails else "", 0.0)
-
-    monkeypatch.setattr(Attempt, "run", run)
-    monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
-    race = tuning.with_block(replace(RACE, points=[]), [], [{"burst": "1"}, {"burst": "1", "UCX_TLS": "tcp"}])
-    points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
-    runner = Runner(replace(plan, points=points, launches=race_schedule("x", race, 1)), tmp_path)
-    assert runner.run() == 1
-    ran = Counter((one.launch.arm.name, one.status) for one in runner.outcomes if one.launch.arm)
-    assert ran == {
-        (DEFAULT, "timeout"): 3, ("reference", "ok"): 3, ("s002", "ok"): 3, ("s001", "timeout"): 1,
-        ("s001", "skipped"): 2,
-    }  # fmt: skip
-    reasons = {one.reason for one in runner.outcomes if one.status == "skipped"}
-    assert reasons == {"not needed: s001 failed before"}

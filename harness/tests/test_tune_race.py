@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench tune: how a race runs, stops, goes on and ends, and who is out where launches failed."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.base.errors import Failure, UsageError
+from harness.cli import main
+from harness.commands.tune import all_measured
+from harness.job import records
+from harness.job.launch import Attempt, Outcome, context
+from harness.job.plan import Plan
+from harness.job.race import DEFAULT, Race, last_block, race_schedule
+from harness.job.runner import CalibrationError, Runner
+from harness.sessions import run as runs
+from harness.sessions import tuning
+from harness.sessions.facts import Facts
+from harness.sessions.request import Request, from_facts
+from harness.sessions.session import Session
+from harness.sites.systems import BUILTIN
+from harness.tests.tune_races import BOTH, RACE, ran_to_the_end
+from reframe_checks.catalogue import by_names
+
+
+def facts_of(race: Race) -> dict[str, Any]:
+    return Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["adaptive"], race=race).facts()
+
+
+@pytest.mark.parametrize(
+    ("points", "end", "again"),
+    [("wrong data", "wrong data", False), ("", "exit status 139", False), ("not run: a dead node", "", True)],
+)
+def test_a_resumed_race_gives_no_setting_a_second_try(
+    points: str, end: str, again: bool, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    race = tuning.with_block(replace(RACE, points=[]), [], [{"burst": "1"}])
+    schedule = race_schedule("x", race, 1)
+    plan = replace(plan, points=[{"pattern": "both", "size_bytes": 1024, "work_units": 5}], launches=schedule)
+    runner = Runner(plan, tmp_path)
+    for name in ("s001", DEFAULT):
+        first = next(one for one in schedule if one.arm and one.arm.name == name)
+        left = records.not_run(context(plan, first), plan.points, "failed", points or "x", "now")
+        if not points:
+            left.points = [{"point": point, "rank": rank, "status": "ok", "samples": {}}
+                           for point in plan.points for rank in (0, 1)]  # fmt: skip
+        left.end = {"status": "failed", "reason": end or points, "ranks": [], "elapsed_s": 0.0}
+        records.write(records.next_attempt(tmp_path / "records", first.identity), left)
+    found = ran_to_the_end(runner, monkeypatch)
+    assert found["s001", "ok"] == (3 if again else 0) and found["s001", "skipped"] == (0 if again else 2)
+    assert found[DEFAULT, "ok"] == (3 if points else 2), "nobody is judged by its launches"
+    assert found["reference", "ok"] == 3
+
+
+@pytest.mark.parametrize("fails", ["confirm.default", "confirm.tuned", "confirm.tuned-mpi", "confirm.reference"])
+def test_a_confirmation_is_over_where_the_winner_or_the_default_failed(
+    fails: str, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    race = tuning.with_confirmation(tuning.with_block(replace(RACE, untuned=[]), [], [BOTH]), "s001")
+    points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
+    runner = Runner(replace(plan, points=points, launches=last_block("x", race, 1)), tmp_path)
+    found = ran_to_the_end(runner, monkeypatch, fails)
+    over = fails in ("confirm.default", "confirm.tuned")
+    assert found[fails, "failed"] == (12 if fails == "confirm.reference" else 1)
+    others = [name for name in race.blocks[-1].arms if name != fails]
+    assert all((found[name, "ok"] <= 1) if over else (found[name, "ok"] == 12) for name in others)
+
+
+def test_a_race_stops_where_its_job_did_not_come_to_all_launches(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Runner) -> None:
+        raise CalibrationError("the calibration did not end in time")
+
+    monkeypatch.setattr(Runner, "_calibration", broken)
+    monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
+    race = tuning.with_block(replace(RACE, points=[]), [], [BOTH])
+    assert Runner(replace(plan, launches=race_schedule("x", race, 1)), tmp_path).run() == 1
+    lines = [line for path in (tmp_path / "records").iterdir() for line in records.read(path).points]
+    assert {line["reason"] for line in lines} == {"not run: the calibration did not end in time"}
+
+    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(race)))
+    session.save()
+    with pytest.raises(Failure, match=r"^9 launches were not run \(the calibration did not end in time\)"):
+        all_measured(session)
+
+
+@pytest.mark.parametrize(("ends", "state"), [(None, "running"), (KeyboardInterrupt, "interrupted")])
+def test_between_its_blocks_a_race_is_running(
+    ends: type[BaseException] | None, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(_: Request, session: Session) -> bool:
+        session.finish("interrupted" if ends else "complete")
+        if ends:
+            raise ends
+        return True
+
+    monkeypatch.setattr(runs, "run", run)
+    race = tuning.with_block(RACE, [], [BOTH])
+    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(race)))
+    with pytest.raises(ends) if ends else contextlib.nullcontext():
+        tuning.run_block(from_facts(session.facts), session)
+    assert json.loads((tmp_path / "session.json").read_text())["state"] == state
+
+
+@pytest.mark.parametrize(
+    ("ends", "state"), [(None, "complete"), (KeyboardInterrupt(), "interrupted"), (Failure("no."), "incomplete")]
+)
+def test_how_a_race_ends_is_how_its_session_ends(
+    ends: BaseException | None, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = importlib.import_module("harness.commands.tune")
+
+    def race(request: Request, _: Session) -> Request:
+        if ends:
+            raise ends
+        return request
+
+    monkeypatch.setattr(command, "_race", race)
+    monkeypatch.setattr(command, "_tell", lambda *_: None)
+    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(RACE)))
+    with pytest.raises(type(ends)) if ends else contextlib.nullcontext():
+        command._run(from_facts(session.facts), session)
+    assert json.loads((tmp_path / "session.json").read_text())["state"] == state
+
+
+def test_a_race_goes_on_by_its_own_command_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session = Session(tmp_path, Facts("s", "now", "interrupted", identity={"mpich": "x"}, **facts_of(RACE)))
+    session.save()
+    assert main(["run", "--resume", str(tmp_path)]) == 2
+    assert f"is a race of settings: ./bench tune --resume {tmp_path.name} goes on with it." in capsys.readouterr().err
+    with pytest.raises(UsageError, match=r"Start a new one\.$"):
+        runs.resumed_session(from_facts(session.facts), session, force=False)
+
+
+def test_a_setting_that_failed_is_not_launched_again_in_its_block(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that hangs would take the whole time: the race goes on without it, and the default is launched again."""
+
+    def run(attempt: Attempt) -> Outcome:
+        fails = attempt.launch.arm is not None and attempt.launch.arm.name in (DEFAULT, "s001")
+        return Outcome(attempt.launch, "timeout" if fails else "ok", "it hangs" if fails else "", 0.0)
+
+    monkeypatch.setattr(Attempt, "run", run)
+    monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
+    race = tuning.with_block(replace(RACE, points=[]), [], [{"burst": "1"}, {"burst": "1", "UCX_TLS": "tcp"}])
+    points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
+    runner = Runner(replace(plan, points=points, launches=race_schedule("x", race, 1)), tmp_path)
+    assert runner.run() == 1
+    ran = Counter((one.launch.arm.name, one.status) for one in runner.outcomes if one.launch.arm)
+    assert ran == {
+        (DEFAULT, "timeout"): 3, ("reference", "ok"): 3, ("s002", "ok"): 3, ("s001", "timeout"): 1,
+        ("s001", "skipped"): 2,
+    }  # fmt: skip
+    reasons = {one.reason for one in runner.outcomes if one.status == "skipped"}
+    assert reasons == {"not needed: s001 failed before"}
