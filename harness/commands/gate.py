@@ -206,10 +206,13 @@ def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> in
 
 
 def _origin(session: sessions.Session) -> str:
-    """Tells sessions from each other that began in the same second, in other folders of results or on other hosts: by
-    the nanosecond at which the plan was written. It is the same after --resume, wherever that runs."""
+    """Tells sessions from each other that began in the same second, in other folders of results or on other hosts, and
+    is the same after --resume, wherever that runs. Of a session that has none drawn, of an earlier version, by the
+    nanosecond at which the plan was written."""
+    if session.facts.origin:
+        return session.facts.origin
     written = (session.path / runs.GATE).stat().st_mtime_ns
-    return hashlib.sha256(f"{session.path} {written}".encode()).hexdigest()[:8]
+    return hashlib.sha256(f"{session.path.resolve()} {written}".encode()).hexdigest()[:8]
 
 
 def _untaken(session: sessions.Session) -> list[str]:
