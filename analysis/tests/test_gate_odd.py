@@ -70,7 +70,14 @@ def test_other_nodes_in_the_middle_hide_no_slow_one() -> None:
     assert [(one.what, one.where) for one in found] == [("transfer", "b"), ("computation", "b")]
 
 
-def record(folder: Path, turn: int, slow: str, hosts: tuple[str, ...] = ("n1", "n2", "n3")) -> None:
+def record(
+    folder: Path,
+    turn: int,
+    slow: str,
+    hosts: tuple[str, ...] = ("n1", "n2", "n3"),
+    rounds: tuple[int, ...] = (0, 1, 2),
+    attempt: str = "",
+) -> None:
     """A launch on three nodes, of which one rests in each round of the tournament."""
     context = {
         "launch": f"s.{turn}", "study": "node-pairs", "system": "local", "mpi": "mpich", "variant": "bare",
@@ -85,7 +92,7 @@ def record(folder: Path, turn: int, slow: str, hosts: tuple[str, ...] = ("n1", "
         "quantities": quantities,
     }  # fmt: skip
     lines: list[dict[str, Any]] = [{"header": header}]
-    for number in range(3):
+    for number in rounds:
         for rank, host in enumerate(hosts):
             samples = {"comp_s": [0.01 * (1.5 if host == slow else 1.0)] * 3}
             partner = (number - rank) % 3
@@ -94,7 +101,7 @@ def record(folder: Path, turn: int, slow: str, hosts: tuple[str, ...] = ("n1", "
             point = {"round": number, "size_bytes": 8, "work": "register", "work_units": 100, "round_trips": 5}
             lines.append({"point": point, "rank": rank, "status": "ok", "samples": samples})
     lines.append({"end": {"status": "ok", "elapsed_s": 1.0, "ranks": []}})
-    (folder / f"s.{turn}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / f"s.{turn}{attempt}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 @pytest.fixture
@@ -118,6 +125,22 @@ def test_nodes_and_pairs_of_a_session(session: Path) -> None:
     assert "node n2 computes 50 % slower than the others (bound by register" in found.sentence()
     assert "| n2 | 15000.0 us (1.50) | 100.0 us (1.00) |" in node_pairs.as_markdown(found)
     assert json.loads(node_pairs.as_json(found))["odd"][0]["where"] == "n2"
+
+
+def test_what_was_measured_before_a_launch_was_resumed_is_of_the_nodes_it_had_then(session: Path) -> None:
+    """A job that is given anew has others, and only the points that it lacked run there."""
+    folder = session / "records"
+    for path in folder.iterdir():
+        path.unlink()
+    record(folder, 0, "n2", rounds=(0, 1))
+    record(folder, 0, "", ("n4", "n5", "n6"), rounds=(2,), attempt=".r1")
+    found = node_pairs.read(session)
+    assert found.nodes == ["n1", "n2", "n3", "n4", "n5", "n6"]
+    assert set(found.measured["transfer of 8 bytes"]) == {"n2 and n3", "n1 and n2", "n4 and n6"}
+    computed = found.measured["computation bound by register"]
+    assert {host: seconds[0] for host, seconds in computed.items()} == {
+        "n1": 0.01, "n2": 0.015, "n3": 0.01, "n4": 0.01, "n5": 0.01, "n6": 0.01,
+    }  # fmt: skip
 
 
 def test_too_few_launches_say_nothing_of_anybody(session: Path) -> None:
