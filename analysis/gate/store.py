@@ -20,8 +20,9 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from analysis.errors import Failure, UsageError
+from analysis.gate.history import ENOUGH
 from analysis.gate.measured import Measurement
-from analysis.gate.verdict import GateFound
+from analysis.gate.verdict import GateFound, Verdict
 
 SUFFIX = ".gate.json"
 HOSTS = re.compile(r" \(([^()]*)\)(?=, )")  # in Entry.where
@@ -36,7 +37,8 @@ class Entry:
     that measured, whose engine an arm has that names none; `comparison`: see measured.Measurement. `origin`: which
     session of this name it is, of those that began in the same second in other folders of results. `intervals`: point
     -> the ends of its ratio's, where they are known. `records`: from how many records of launches it was told; a gate
-    that went on has more. What a later version adds is not read here, and no damage.
+    that went on has more. `disturbed`: a node was slow, whatever the verdict was, or the gate broke off. What a later
+    version adds is not read here, and no damage.
     """
 
     __pydantic_config__ = ConfigDict(extra="ignore", strict=True)
@@ -55,6 +57,7 @@ class Entry:
     origin: str = ""
     intervals: dict[str, Ends] = field(default_factory=dict)
     records: int = 0
+    disturbed: bool = False
 
     @property
     def file(self) -> str:
@@ -72,8 +75,10 @@ class Entry:
         return HOSTS.sub(lambda hosts: f" ({len(hosts[1].split(', '))} nodes)", self.where, count=1)
 
 
-def entry_of(found: GateFound, what: Measurement, values: dict[str, float], origin: str = "") -> Entry:
-    """What is kept of a gate."""
+def entry_of(
+    found: GateFound, what: Measurement, values: dict[str, float], origin: str = "", ended: bool = True
+) -> Entry:
+    """What is kept of a gate. `ended`: no further round is to come."""
     return Entry(
         session=found.session,
         time=what.time,
@@ -88,6 +93,7 @@ def entry_of(found: GateFound, what: Measurement, values: dict[str, float], orig
         origin=origin,
         intervals={point.name: [point.low, point.high] for point in found.points if math.isfinite(point.high)},
         records=what.records,
+        disturbed=bool(found.odd) or not ended,
     )
 
 
@@ -165,5 +171,26 @@ def _read(path: Path) -> Entry | None:
 
 
 def before(entries: Sequence[Entry], session: str, where: str, origin: str = "") -> list[Entry]:
-    """The earlier gates at the same place."""
-    return [one for one in entries if one.where == where and (one.session, one.origin) != (session, origin)]
+    """The earlier gates at the same place that say how the system is."""
+    return of_the_system(
+        [one for one in entries if one.where == where and (one.session, one.origin) != (session, origin)]
+    )
+
+
+def of_the_system(entries: Sequence[Entry]) -> list[Entry]:
+    """Without those that were disturbed, and those that found the system not to be as it was: they would widen what is
+    expected of the next one. As many of these one behind the other as a history needs are how the system is now: then
+    what was before does not count any more."""
+    usual: list[Entry] = []
+    changed: list[Entry] = []
+    for one in entries:
+        if one.disturbed or one.verdict == Verdict.NODE.value:
+            continue
+        if one.verdict == Verdict.SYSTEM.value:
+            changed.append(one)
+        elif not changed or one.verdict != Verdict.COMMIT.value:  # which says nothing of the system
+            usual.append(one)
+            changed = []
+        if len(changed) == ENOUGH:
+            usual, changed = changed, []
+    return usual

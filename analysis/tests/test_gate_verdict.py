@@ -120,6 +120,24 @@ def test_four_earlier_gates_say_nothing_of_the_system() -> None:
     assert judge(gate(everything=2.0), earlier(5)).verdict is Verdict.SYSTEM
 
 
+def test_one_busy_gate_among_quiet_ones_hides_no_change_of_the_system() -> None:
+    known = earlier(6)
+    busy = [*known[:3], {name: 1.4 * value for name, value in known[3].items()}, *known[4:]]
+    assert judge(gate(everything=1.3), busy).verdict is Verdict.SYSTEM
+    assert judge(gate(), busy).verdict is Verdict.SAME
+
+
+def test_a_quiet_system_hardly_ever_leaves_its_history() -> None:
+    """In less than 1 % of gates, where values differ by more than the margin, which alone keeps none of them back."""
+    rng = np.random.default_rng(1)
+    found, simulated = 0, 1500
+    for number in range(simulated):
+        values = np.exp(rng.normal(0, 0.2, (6 + number % 20, 3)))
+        now, *before = ({str(place): float(value) for place, value in enumerate(row)} for row in values)
+        found += bool(history.left(now, before))
+    assert found < 0.01 * simulated
+
+
 def test_a_control_that_differs_from_the_baseline_is_no_verdict() -> None:
     found = judge(gate({"control": 1.06, NEW: 1.06}))
     assert (found.verdict, found.status) == (Verdict.UNDECIDED, 3)

@@ -32,6 +32,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from analysis.gate import history
+from analysis.gate import store as stores
 from harness.base import git, machine, process
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, require_clone
@@ -42,7 +44,6 @@ from harness.vcluster import cpus
 VARIANT = "adaptive"
 LIMIT_S = 900.0
 VERDICTS = (0, 1, 3)
-ENOUGH = 5  # earlier gates, without which a gate says nothing of the system
 RIGHT = """`right`: `node` where one node is busy and the candidate is not slower, `system` where all nodes are, `same`
 where the candidate is a copy of the baseline in another folder; else `commit` where the candidate is slower, and
 anything else where it is not."""
@@ -202,8 +203,8 @@ def main(words: Sequence[str] | None = None) -> int:
     for kind in sorted(planned(kinds, done), key=lambda kind: kind.needs_history):
         if time.monotonic() - started > 60 * arguments.minutes_in_all:
             break
-        if kind.needs_history and len(list(store.glob("*.gate.json"))) < ENOUGH:
-            say(f"{kind.name}: {ENOUGH} gates on quiet nodes are wanted first")
+        if kind.needs_history and len(stores.of_the_system(stores.read(store))) < history.ENOUGH:
+            say(f"{kind.name}: {history.ENOUGH} gates on quiet nodes are wanted first")
             continue
         say(f"{len(done) + 1}: {kind.name} ...")
         with tempfile.TemporaryDirectory(prefix="bench-gates-") as folder:
