@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.errors import UsageError
-from analysis.gate.odd import BETWEEN, COMPUTATION, TRANSFER, odd, rounds_wanted, words
+from analysis.gate.odd import BETWEEN, COMPUTATION, TRANSFER, odd, rounds_wanted, tests, words
 from analysis.gate.verdict import Odd
 from analysis.records.load import Records, load
 from analysis.text_table import markdown
@@ -38,7 +38,7 @@ class Nodes:
     @property
     def wanted(self) -> int:
         """The fewest launches in which each node and each link could be named."""
-        return max((rounds_wanted(len(places)) for places in self.measured.values() if len(places) > 1), default=0)
+        return rounds_wanted(tests(self.measured)) if tests(self.measured) else 0
 
     @property
     def too_few(self) -> bool:

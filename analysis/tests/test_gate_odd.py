@@ -50,6 +50,17 @@ def test_one_slow_link_is_named_by_its_two_ends() -> None:
     assert named({"b and d": 1.5, "e": 1.4}) == ["e", "b and d"]
 
 
+def test_all_that_is_measured_shares_one_error() -> None:
+    """Four measures are four times as many tests as one of them."""
+    alone = {"a": dict.fromkeys(range(ROUNDS), 1.0), "b": dict.fromkeys(range(ROUNDS), 1.3)}
+    fewest = odd.rounds_wanted(2)
+    assert 2 * odd._level(2) == 8 * odd._level(8) == odd.NODE_ERROR and odd.rounds_wanted(8) == fewest + 2
+    short = {where: {turn: rounds[turn] for turn in range(fewest)} for where, rounds in alone.items()}
+    assert [one.where for one in odd.odd({"computation": short, "transfer": {"a and b": short["a"]}})] == ["b"]
+    assert not odd.odd({f"computation bound by {number}": short for number in range(4)})
+    assert len(odd.odd({f"computation bound by {number}": alone for number in range(4)})) == 4
+
+
 def test_one_long_launch_names_nobody() -> None:
     measured = links({})
     measured["a and b"][3] *= 10
@@ -144,7 +155,7 @@ def test_what_was_measured_before_a_launch_was_resumed_is_of_the_nodes_it_had_th
 
 
 def test_too_few_launches_say_nothing_of_anybody(session: Path) -> None:
-    wanted = odd.rounds_wanted(3)
+    wanted = odd.rounds_wanted(6)  # three nodes and three links
     for turn in range(wanted - 1, 16):
         (session / "records" / f"s.{turn}.jsonl").unlink()
     found = node_pairs.read(session)
