@@ -85,6 +85,18 @@ def test_a_slower_candidate_is_the_commit(sign: int) -> None:
     assert "+" in found.sentence and "overlap: 1 MB" in found.sentence
 
 
+def test_the_level_of_the_intervals_is_said() -> None:
+    """At the look that is shown; none of an interval that is not known."""
+    found = judge(gate({NEW: 0.9}))
+    (point,) = found.points
+    assert 0.98 <= point.level < 1 and f"of the candidate {100 * point.level:.6g} %" in outputs.as_markdown(found)
+    assert json.loads(outputs.as_json(found))["points"][0]["level"] == point.level
+    few = judge(gate(rounds=4))
+    assert json.loads(outputs.as_json(few))["points"][0]["level"] is None and "In brackets" not in outputs.as_markdown(
+        few
+    )
+
+
 def test_a_faster_candidate_passes() -> None:
     assert judge(gate({NEW: 0.9})).verdict is Verdict.FASTER
 
