@@ -8,11 +8,12 @@ from more records: in whatever order they are written, what was told from the mo
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -99,26 +100,38 @@ def entry_of(
 
 def add(folder: Path, entry: Entry) -> Path:
     """Put a gate into the store, if it does not have it; Failure if it cannot be, UsageError if another gate has the
-    name of its file."""
+    name of its file. What could not be read again is not written: every later gate would meet it."""
     target = folder / entry.file
+    content = TypeAdapter(Entry).dump_json(entry, indent=1)
+    try:
+        TypeAdapter(Entry).validate_json(content)
+    except ValidationError as error:
+        raise Failure(f"Gate {entry.session} is not put into the store {folder} ({_wrong(error)}).") from error
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(TypeAdapter(Entry).dump_json(entry, indent=1))
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(partial).chmod(0o644)
+        with _beside(folder, content) as partial:
             os.link(partial, target)  # whole or not at all, and never over another
-        finally:
-            Path(partial).unlink(missing_ok=True)
     except FileExistsError as error:
         if not _has(target, entry):
             raise UsageError(f"The store {folder} has another gate of session {entry.session}: it was kept.") from error
     except OSError as error:
         raise Failure(f"The store {folder} cannot be written: {error.strerror}.") from error
     return target
+
+
+@contextlib.contextmanager
+def _beside(folder: Path, content: bytes) -> Iterator[Path]:
+    """A hidden file with this content, which is taken away again."""
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).chmod(0o644)
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 def _has(target: Path, entry: Entry) -> bool:
@@ -134,8 +147,15 @@ def _has(target: Path, entry: Entry) -> bool:
 def check(folder: Path) -> None:
     """UsageError if no file can be put into the store: which is better known before a gate measures than after."""
     try:
-        with tempfile.TemporaryFile(dir=next(one for one in (folder, *folder.absolute().parents) if one.exists())):
-            pass
+        here = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+        with _beside(here, b"") as partial:
+            linked = partial.with_suffix(".link")
+            try:
+                os.link(partial, linked)
+            except OSError as error:
+                why = f"no hard link can be made there ({error.strerror}); name a store on another file system"
+                raise UsageError(f"The store {folder} cannot be written: {why}.") from error
+            linked.unlink()
     except OSError as error:
         raise UsageError(f"The store {folder} cannot be written: {error.strerror}.") from error
 
@@ -163,11 +183,15 @@ def _read(path: Path) -> Entry | None:
     except OSError as error:
         raise UsageError(f"{path} in the store of gates cannot be read: {error.strerror}.") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the whole file"
         raise UsageError(
-            f"{path} in the store of gates is damaged ({where}: {first['msg']}): take it away, the others are intact."
+            f"{path} in the store of gates is damaged ({_wrong(error)}): take it away, the others are intact."
         ) from error
+
+
+def _wrong(error: ValidationError) -> str:
+    """Where the first thing is that is wrong, and what."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'the whole file'}: {first['msg']}"
 
 
 def before(entries: Sequence[Entry], session: str, where: str, origin: str = "") -> list[Entry]:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -146,6 +148,31 @@ def test_a_store_that_cannot_be_is_known_before(tmp_path: Path) -> None:
     store.check(tmp_path / "new" / "gates")
     store.check(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["file"], "and nothing is made"
+
+
+def test_a_file_system_without_hard_links_is_known_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", none)
+    with pytest.raises(UsageError, match=r"no hard link can be made there \(Operation not permitted\)"):
+        store.check(tmp_path / "gates")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "where"),
+    [
+        ({"ratios": {"1 MB": float("inf")}}, "ratios.1 MB"),
+        ({"values": {"canary": 0.0}}, "values.canary"),
+        ({"intervals": {"1 MB": [1.0, float("nan")]}}, "intervals.1 MB.1"),
+    ],
+)
+def test_what_could_not_be_read_again_is_not_written(tmp_path: Path, wrong: dict[str, Any], where: str) -> None:
+    """It would stop every later gate."""
+    with pytest.raises(Failure, match=rf"is not put into the store .* \({where}: "):
+        store.add(tmp_path / "gates", replace(ENTRY, **wrong))
+    assert store.read(tmp_path / "gates") == []
 
 
 def test_only_gates_of_the_same_place_are_held_against_each_other() -> None:
