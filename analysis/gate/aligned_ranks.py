@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from analysis.statistics.signed_rank import Middle, middle
+from analysis.statistics.signed_rank import Middle
 
 Array = npt.NDArray[np.float64]
 ARMS = 3
@@ -49,18 +49,24 @@ def fewest(level: float) -> int:
 
 
 def ratio(logs: npt.ArrayLike, level: float) -> Middle:
-    """By how much the candidate is slower (Hodges and Lehmann), and the bounds that the test leaves at this level;
-    infinite where so few rounds cannot show anything at it."""
+    """By how much the candidate is slower, and the bounds that the test leaves at this level on either side; infinite
+    where so few rounds cannot show anything at it. The estimate is the same test's (Hodges and Lehmann, 1963): less it,
+    the candidate's ranks are as those of the others. So it is within the bounds, whatever the values are."""
     values = np.asarray(logs, dtype=float)
-    rounds = values.shape[-1]
-    differences = values[NEW] - values[:NEW].mean(axis=0)
-    centre = middle(differences, level).value
-    if level <= 0 or rounds < fewest(level):
+    reach = 2 * float(np.ptp(values)) + 1e-9
+    centre = _crossing(lambda bound: _rank_sum(values, bound) > 0, -reach, reach)
+    if level <= 0 or values.shape[-1] < fewest(level):
         return Middle(centre, -math.inf, math.inf)
-    reach = float(np.ptp(values)) + 1e-9
-    low = _crossing(lambda bound: float(p_above(values, bound)) <= level, centre - 2 * reach, centre)
-    high = _crossing(lambda bound: float(p_below(values, bound)) <= level, centre + 2 * reach, centre)
+    low = _crossing(lambda bound: float(p_above(values, bound)) <= level, -reach, centre)
+    high = _crossing(lambda bound: float(p_below(values, bound)) <= level, reach, centre)
     return Middle(centre, low, high)
+
+
+def _rank_sum(logs: Array, bound: float) -> float:
+    """Of a candidate that is faster by `bound` than it was: 0 is expected of one as fast as the others."""
+    values = logs.copy()
+    values[NEW] -= bound
+    return float(_scores(values)[NEW].sum())
 
 
 def _crossing(shown: Callable[[float], bool], outside: float, inside: float) -> float:

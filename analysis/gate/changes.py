@@ -3,26 +3,38 @@
 
 The series is that of the candidate's ratios of one point in one comparison on one system, which the machine's own
 changes do not move: candidate and baseline ran by turns, so on which of its nodes does not matter either. ruptures
-finds where the series splits best. That a split is more than chance says a permutation of the series, which looks for
-its best split as well, and Holm's correction over all series. Each half is then looked at again.
+finds where the ranks of a series split best. That the split is more than chance says a permutation of the series, which
+looks for its best split as well.
+
+What is promised: in a history in which nothing changed, any change is named with a chance of FALSE_ALARMS at most, by
+Holm's correction over the first split of every series. Only where that is found are both parts of the series looked at
+again, and theirs. Each part has half the error of what it is a part of, so all parts in which nothing changed have
+FALSE_ALARMS together at most: for this series, not for all series that changed, and as far as the splits that are found
+are where the series changed.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from analysis.compare.judge import holm
 from analysis.gate.store import Entry
 
 Array = npt.NDArray[np.float64]
 SHORTEST = 3  # gates on either side of a change
-PERMUTATIONS = 999
+LEAST = 8  # gates of a series: any order of fewer is more likely than FALSE_ALARMS
+PERMUTATIONS = 999  # at least
+BELOW = 10  # by which factor the smallest p-value must be below what the correction asks for
+EXCEEDED = 50  # permutations that split as well as the series: their share is known well enough then
+BATCH = 4096  # permutations at once
 FALSE_ALARMS = 0.05  # the chance of any change in a history in which nothing did
 
 
@@ -39,7 +51,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """From `entry` on, the ratios of `key` are `ratio` times what they were. `adjusted`: its p-value, after Holm."""
+    """From `entry` on, the ratios of `key` are `ratio` times what they were. `adjusted`: its p-value, corrected."""
 
     key: Key
     entry: Entry
@@ -57,41 +69,66 @@ def series(entries: Sequence[Entry]) -> dict[Key, list[tuple[Entry, float]]]:
     return found
 
 
+class _Split(NamedTuple):
+    """Of the part of a series from `start` to `end`."""
+
+    start: int
+    place: int
+    end: int
+    p: float
+
+
 def changes(entries: Sequence[Entry]) -> list[Change]:
     """Every change that is more than chance, by time."""
-    every = series(entries)
+    every = {key: values for key, values in series(entries).items() if len(values) >= LEAST}
     logs = {key: np.log([ratio for _, ratio in values]) for key, values in every.items()}
-    proposed = [(key, *split) for key, values in logs.items() for split in _splits(values)]
-    adjusted = holm([split[-1] for split in proposed])
+    firsts = [_split(values, 0, len(values), len(logs)) for values in logs.values()]
     found = []
-    for (key, start, place, end, _), p in zip(proposed, adjusted, strict=True):
-        if p < FALSE_ALARMS:
-            values = logs[key]
-            moved = float(np.median(values[place:end]) - np.median(values[start:place]))
-            found.append(Change(key, every[key][place][0], float(np.exp(moved)), p))
+    for (key, values), first, adjusted in zip(logs.items(), firsts, holm([one.p for one in firsts]), strict=True):
+        for split, p in _found(values, first, adjusted):
+            moved = np.median(values[split.place : split.end]) - np.median(values[split.start : split.place])
+            found.append(Change(key, every[key][split.place][0], float(np.exp(moved)), p))
     return sorted(found, key=lambda change: change.entry.time)
 
 
-def _splits(values: Array, start: int = 0) -> Iterator[tuple[int, int, int, float]]:
-    """(start, place, end, p) of the best split, and of those within its halves while they could be told from chance."""
-    if len(values) < 2 * SHORTEST:
+def _found(values: Array, split: _Split, adjusted: float, parts: int = 1) -> Iterator[tuple[_Split, float]]:
+    """This split and those within its parts, with their corrected p-values. `parts`: of which it is one at most."""
+    if adjusted >= FALSE_ALARMS:
         return
-    place, gain = _best(values)
-    rng = np.random.default_rng(len(values))
-    chance = sum(_best(rng.permutation(values))[1] >= gain for _ in range(PERMUTATIONS))
-    p = (1 + chance) / (1 + PERMUTATIONS)
-    yield start, start + place, start + len(values), p
-    if p < FALSE_ALARMS:
-        yield from _splits(values[:place], start)
-        yield from _splits(values[place:], start + place)
+    yield split, adjusted
+    for start, end in ((split.start, split.place), (split.place, split.end)):
+        if end - start >= LEAST:
+            part = _split(values, start, end, 2 * parts)
+            yield from _found(values, part, max(adjusted, 2 * parts * part.p), 2 * parts)
 
 
-def _best(values: Array) -> tuple[int, float]:
-    """Where the ranks of a series split best, and by how much that lessens their squares. One spike is no step."""
-    ranks = np.argsort(np.argsort(values)).astype(float)
+def _split(values: Array, start: int, end: int, tests: int) -> _Split:
+    """The best split of this part, as one of so many that are tested. By ranks: one spike is no step."""
+    ranks = stats.rankdata(values[start:end])
     place = _search().fit(ranks).predict(n_bkps=1)[0]
-    parts = (ranks[:place], ranks[place:])
-    return place, float(len(ranks) * np.var(ranks) - sum(len(part) * np.var(part) for part in parts))
+    return _Split(start, start + place, end, _p(ranks, max(PERMUTATIONS, math.ceil(BELOW * tests / FALSE_ALARMS))))
+
+
+def _p(ranks: Array, most: int) -> float:
+    """The share of permutations that split as well, of `most` or until EXCEEDED have (Besag and Clifford, 1991)."""
+    rng, gain = np.random.default_rng(len(ranks)), _gain(ranks[None])[0]
+    exceeded = drawn = 0
+    size = PERMUTATIONS
+    while drawn < most:
+        size = min(size, most - drawn)
+        above = _gain(rng.permuted(np.tile(ranks, (size, 1)), axis=1)) >= gain - 1e-9
+        if exceeded + above.sum() >= EXCEEDED:
+            return EXCEEDED / (drawn + 1 + int(np.flatnonzero(above)[EXCEEDED - exceeded - 1]))
+        exceeded, drawn, size = exceeded + int(above.sum()), drawn + size, BATCH
+    return (1 + exceeded) / (1 + most)
+
+
+def _gain(ranks: Array) -> Array:
+    """By how much the best split of each row lessens its squares: what ruptures finds, of many rows at once."""
+    count = ranks.shape[-1]
+    places = np.arange(SHORTEST, count - SHORTEST + 1)
+    before = np.cumsum(ranks - ranks.mean(axis=-1, keepdims=True), axis=-1)[:, places - 1]
+    return np.asarray((before**2 * (count / (places * (count - places)))).max(axis=-1), dtype=np.float64)
 
 
 @functools.cache

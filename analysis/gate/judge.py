@@ -148,6 +148,8 @@ def _point(series: Series, rounds: list[int], rule: Rule, level: decide.Levels |
         slower=bool(p_above(logs, rule.bound) <= level.commit),
         same=bool(below & above),
         faster=bool(p_below(logs, 0.0) <= level.same),
+        level=1 - 2 * level.same if math.isfinite(shown.high) else math.nan,
+        control_level=1 - 2 * level.moved if math.isfinite(beside.high) else math.nan,
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.errors import UsageError
-from analysis.gate.odd import BETWEEN, COMPUTATION, TRANSFER, odd, rounds_wanted, words
+from analysis.gate.odd import BETWEEN, COMPUTATION, TRANSFER, odd, rounds_wanted, tests, words
 from analysis.gate.verdict import Odd
 from analysis.records.load import Records, load
 from analysis.text_table import markdown
@@ -21,7 +21,8 @@ Measured = dict[str, dict[str, dict[int, float]]]
 
 @dataclass(frozen=True)
 class Nodes:
-    """`measured`: see analysis.gate.odd; `nodes`: in the order of their ranks; `failed`: why a launch did not count."""
+    """`measured`: see analysis.gate.odd; `nodes`: all that ran, first those of the first launch, in the order of its
+    ranks; `failed`: why a launch did not count."""
 
     nodes: list[str]
     measured: Measured
@@ -37,7 +38,7 @@ class Nodes:
     @property
     def wanted(self) -> int:
         """The fewest launches in which each node and each link could be named."""
-        return max((rounds_wanted(len(places)) for places in self.measured.values() if len(places) > 1), default=0)
+        return rounds_wanted(tests(self.measured)) if tests(self.measured) else 0
 
     @property
     def too_few(self) -> bool:
@@ -65,22 +66,22 @@ def read(path: Path) -> Nodes:
     bad = records.points[~records.points["status"].isin(["ok", "skipped"])]
     failed = list(dict.fromkeys(map(str, bad["reason"])))
     ran = records.launches[records.launches["hosts"].map(len) > 0]
-    nodes = list(ran["hosts"].iloc[0]) if len(ran) else []
+    nodes = list(dict.fromkeys(host for hosts in ran["hosts"] for host in hosts))
     found = _measured(records)
     return Nodes(nodes, found, odd(found), failed)
 
 
 def _measured(records: Records) -> Measured:
-    """Medians of each launch; both sides of a pair measure it, and the slower one counts."""
+    """Medians of each launch; both sides of a pair measure it, and the slower one counts. What was measured before a
+    launch was resumed was measured on the nodes of its own file."""
     ran = records.launches[records.launches["hosts"].map(len) > 0]
-    hosts_of = dict(zip(ran["launch"], ran["hosts"], strict=True))
-    turn_of = dict(zip(ran["launch"], ran["repetition"], strict=True))
-    columns = ["launch", "rank", "status", "point"]
+    hosts_of = dict(zip(ran["file"], ran["hosts"], strict=True))
+    columns = ["file", "repetition", "rank", "status", "point"]
     series = records.series.merge(records.points[columns], left_on="row", right_index=True)
     collected: dict[tuple[str, str, int], list[float]] = {}
-    for (launch, _), rows in series[series["status"] == "ok"].groupby(["launch", "row"]):
-        hosts, turn = list(hosts_of[launch]), int(turn_of[launch])
+    for _, rows in series[series["status"] == "ok"].groupby("row"):
         first = rows.iloc[0]
+        hosts, turn = list(hosts_of[first["file"]]), int(first["repetition"])
         values = {
             row["quantity"]: float(np.median(records.series_values(row["first"], row["count"])))
             for row in rows.to_dict("records")

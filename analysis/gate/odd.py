@@ -21,34 +21,44 @@ from analysis.statistics.signed_rank import fewest, middle, p_above
 Array = npt.NDArray[np.float64]
 Places = Mapping[str, Mapping[int, float]]
 NODE_MARGIN = 0.05  # a node that is less slower than this is none that somebody has to look at
-NODE_ERROR = 0.001  # the chance that any node of an allocation is named which is as the others
+NODE_ERROR = 0.001  # the chance that any node or link of an allocation is named which is as the others
 BETWEEN = " and "
 
 
-def rounds_wanted(places: int) -> int:
-    """The fewest rounds in which one of so many places can be named."""
-    return fewest(_level(places))
+def rounds_wanted(tests: int) -> int:
+    """The fewest rounds in which a place can be named by one of so many tests."""
+    return fewest(_level(tests))
 
 
-def _level(places: int) -> float:
-    return NODE_ERROR / (2 * max(1, places))
+def tests(measured: Mapping[str, Places]) -> int:
+    """How many tests share the error: of every place in everything that is measured of several."""
+    return sum(len(places) for places in measured.values() if len(places) > 1)
+
+
+def _level(tests: int) -> float:
+    return NODE_ERROR / max(1, tests)
 
 
 def odd(measured: Mapping[str, Places]) -> list[Odd]:
     """Those that are slower than the others; where all links of a node are, the node's."""
-    return [one for what, places in measured.items() for one in _together(what, places, _slower(what, places))]
+    here = {what: _common(places) for what, places in measured.items()}
+    level = _level(tests({what: places for what, (places, _) in here.items()}))
+    return [
+        one
+        for what, (places, turns) in here.items()
+        for one in _together(what, measured[what], _slower(what, places, turns, level))
+    ]
 
 
-def _slower(what: str, places: Places) -> list[Odd]:
-    places, turns = _common(places)
-    if len(places) < 2 or len(turns) < rounds_wanted(len(places)):
+def _slower(what: str, places: Places, turns: Sequence[int], level: float) -> list[Odd]:
+    if len(places) < 2 or len(turns) < fewest(level):
         return []
     logs = np.log([[rounds[turn] for turn in turns] for rounds in places.values()])
     found = []
     for index, where in enumerate(places):
         mine = logs[index] - np.median(np.delete(logs, index, axis=0), axis=0)
-        if p_above(mine, math.log1p(NODE_MARGIN)) <= _level(len(places)):
-            one = middle(mine, _level(len(places)))
+        if p_above(mine, math.log1p(NODE_MARGIN)) <= level:
+            one = middle(mine, level)
             found.append(Odd(where, what, math.exp(one.value), math.exp(one.low)))
     return found
 

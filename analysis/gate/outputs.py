@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
@@ -54,7 +54,7 @@ def as_markdown(found: GateFound) -> str:
     head += [f"`{found.new}` against `{found.base}`, margin {100 * found.margin:g} %, {found.rounds} rounds of at most "
              f"{found.planned}, session {found.session}.", ""]  # fmt: skip
     head += [line for line in (_slowest_place(found.canary),) if line]
-    tail = [f"- {note}" for note in found.notes]
+    tail = [*_levels(found.points), *(f"- {note}" for note in found.notes)]
     rows = [_row(point) for point in sorted(found.points, key=lambda point: (not point.slower, -point.ratio))]
     columns = ["point", "candidate / baseline", "its copy / baseline", "told"]
     for shown in (len(rows), *(count for count in (200, 50, 10, 0) if count < len(rows))):
@@ -81,6 +81,14 @@ def _row(point: PointFound) -> list[str]:
         _interval(point.control, point.control_low, point.control_high),
         told(point),
     ]
+
+
+def _levels(points: Sequence[PointFound]) -> list[str]:
+    """How sure the intervals are: several studies end at looks of their own."""
+    levels = {"the candidate": [one.level for one in points], "its copy": [one.control_level for one in points]}
+    known = {whose: min(filter(math.isfinite, of), default=math.nan) for whose, of in levels.items()}
+    told = [f"of {whose} {100 * level:.6g} %" for whose, level in known.items() if math.isfinite(level)]
+    return [f"In brackets intervals: {' and '.join(told)} at least, each alone.", ""] if told else []
 
 
 def _interval(ratio: float, low: float, high: float) -> str:

@@ -8,11 +8,12 @@ from more records: in whatever order they are written, what was told from the mo
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -20,8 +21,9 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from analysis.errors import Failure, UsageError
+from analysis.gate.history import ENOUGH
 from analysis.gate.measured import Measurement
-from analysis.gate.verdict import GateFound
+from analysis.gate.verdict import GateFound, Verdict
 
 SUFFIX = ".gate.json"
 HOSTS = re.compile(r" \(([^()]*)\)(?=, )")  # in Entry.where
@@ -36,7 +38,8 @@ class Entry:
     that measured, whose engine an arm has that names none; for it and for `comparison` see measured.Measurement.
     `origin`: which session of this name it is, of those that began in the same second in other folders of results.
     `intervals`: point -> the ends of its ratio's, where they are known. `records`: from how many records of launches it
-    was told; a gate that went on has more. What a later version adds is not read here, and no damage.
+    was told; a gate that went on has more. `disturbed`: a node was slow, whatever the verdict was, or the gate broke
+    off. What a later version adds is not read here, and no damage.
     """
 
     __pydantic_config__ = ConfigDict(extra="ignore", strict=True)
@@ -55,6 +58,7 @@ class Entry:
     origin: str = ""
     intervals: dict[str, Ends] = field(default_factory=dict)
     records: int = 0
+    disturbed: bool = False
 
     @property
     def file(self) -> str:
@@ -72,8 +76,10 @@ class Entry:
         return HOSTS.sub(lambda hosts: f" ({len(hosts[1].split(', '))} nodes)", self.where, count=1)
 
 
-def entry_of(found: GateFound, what: Measurement, values: dict[str, float], origin: str = "") -> Entry:
-    """What is kept of a gate."""
+def entry_of(
+    found: GateFound, what: Measurement, values: dict[str, float], origin: str = "", ended: bool = True
+) -> Entry:
+    """What is kept of a gate. `ended`: no further round is to come."""
     return Entry(
         session=found.session,
         time=what.time,
@@ -88,31 +94,44 @@ def entry_of(found: GateFound, what: Measurement, values: dict[str, float], orig
         origin=origin,
         intervals={point.name: [point.low, point.high] for point in found.points if math.isfinite(point.high)},
         records=what.records,
+        disturbed=bool(found.odd) or not ended,
     )
 
 
 def add(folder: Path, entry: Entry) -> Path:
     """Put a gate into the store, if it does not have it; Failure if it cannot be, UsageError if another gate has the
-    name of its file."""
+    name of its file. What could not be read again is not written: every later gate would meet it."""
     target = folder / entry.file
+    content = TypeAdapter(Entry).dump_json(entry, indent=1)
+    try:
+        TypeAdapter(Entry).validate_json(content)
+    except ValidationError as error:
+        raise Failure(f"Gate {entry.session} is not put into the store {folder} ({_wrong(error)}).") from error
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(TypeAdapter(Entry).dump_json(entry, indent=1))
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(partial).chmod(0o644)
+        with _beside(folder, content) as partial:
             os.link(partial, target)  # whole or not at all, and never over another
-        finally:
-            Path(partial).unlink(missing_ok=True)
     except FileExistsError as error:
         if not _has(target, entry):
             raise UsageError(f"The store {folder} has another gate of session {entry.session}: it was kept.") from error
     except OSError as error:
         raise Failure(f"The store {folder} cannot be written: {error.strerror}.") from error
     return target
+
+
+@contextlib.contextmanager
+def _beside(folder: Path, content: bytes) -> Iterator[Path]:
+    """A hidden file with this content, which is taken away again."""
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).chmod(0o644)
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 def _has(target: Path, entry: Entry) -> bool:
@@ -128,8 +147,15 @@ def _has(target: Path, entry: Entry) -> bool:
 def check(folder: Path) -> None:
     """UsageError if no file can be put into the store: which is better known before a gate measures than after."""
     try:
-        with tempfile.TemporaryFile(dir=next(one for one in (folder, *folder.absolute().parents) if one.exists())):
-            pass
+        here = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+        with _beside(here, b"") as partial:
+            linked = partial.with_suffix(".link")
+            try:
+                os.link(partial, linked)
+            except OSError as error:
+                why = f"no hard link can be made there ({error.strerror}); name a store on another file system"
+                raise UsageError(f"The store {folder} cannot be written: {why}.") from error
+            linked.unlink()
     except OSError as error:
         raise UsageError(f"The store {folder} cannot be written: {error.strerror}.") from error
 
@@ -157,13 +183,38 @@ def _read(path: Path) -> Entry | None:
     except OSError as error:
         raise UsageError(f"{path} in the store of gates cannot be read: {error.strerror}.") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the whole file"
         raise UsageError(
-            f"{path} in the store of gates is damaged ({where}: {first['msg']}): take it away, the others are intact."
+            f"{path} in the store of gates is damaged ({_wrong(error)}): take it away, the others are intact."
         ) from error
 
 
+def _wrong(error: ValidationError) -> str:
+    """Where the first thing is that is wrong, and what."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'the whole file'}: {first['msg']}"
+
+
 def before(entries: Sequence[Entry], session: str, where: str, origin: str = "") -> list[Entry]:
-    """The earlier gates at the same place."""
-    return [one for one in entries if one.where == where and (one.session, one.origin) != (session, origin)]
+    """The earlier gates at the same place that say how the system is."""
+    return of_the_system(
+        [one for one in entries if one.where == where and (one.session, one.origin) != (session, origin)]
+    )
+
+
+def of_the_system(entries: Sequence[Entry]) -> list[Entry]:
+    """Without those that were disturbed, and those that found the system not to be as it was: they would widen what is
+    expected of the next one. As many of these one behind the other as a history needs are how the system is now: then
+    what was before does not count any more."""
+    usual: list[Entry] = []
+    changed: list[Entry] = []
+    for one in entries:
+        if one.disturbed or one.verdict == Verdict.NODE.value:
+            continue
+        if one.verdict == Verdict.SYSTEM.value:
+            changed.append(one)
+        elif not changed or one.verdict != Verdict.COMMIT.value:  # which says nothing of the system
+            usual.append(one)
+            changed = []
+        if len(changed) == ENOUGH:
+            usual, changed = changed, []
+    return usual

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -36,6 +37,8 @@ class PointFound:
     """One point. Ratios are times of the arm over the baseline's, rates turned round, so that above 1 is slower; of
     the candidate and of the control, each with its interval. `slower`: by more than the margin, shown; `same`: within
     the margin, shown; `faster`: shown to be, by any amount. `base`: the baseline's own median, in the quantity's unit.
+    `level`: the chance that the candidate's interval holds the truth, at the look that is shown, at least; of the
+    control's `control_level`.
     """
 
     name: str
@@ -50,6 +53,8 @@ class PointFound:
     slower: bool
     same: bool
     faster: bool
+    level: float = math.nan
+    control_level: float = math.nan
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 
 records = load([Path("results/latest")])
 records.samples    one row a sample
-records.points     one row a (launch, point, rank)
-records.launches   one row a launch: what was asked, what really ran
+records.points     one row a (launch, point, rank), with the file that it is from
+records.launches   one row a file, which a launch that was resumed has several of: what was asked, what really ran
 records.problems   what is damaged, cut off or missing, each with file and line
 records.sessions   session.json of each, with `nodes`: what the compute nodes that ran say of themselves
 """
@@ -40,7 +40,7 @@ RESERVED = {
     *POINT_FIELDS,
     *NOISE_FIELDS,
     *("point", "line", "samples", "quantity", "index", "value", "metric", "low", "high", "interval", "defensible"),
-    *("launches", "freedom", "ideal", "serial", "note", "noisy", "unconverged", "disturbance", "total_s"),
+    *("file", "launches", "freedom", "ideal", "serial", "note", "noisy", "unconverged", "disturbance", "total_s"),
 }
 
 
@@ -226,7 +226,7 @@ class _Builder:
         if unknown:
             self.problem(file.path, f"the header's context does not say {', '.join(unknown)}; shown as 'unknown'")
         self.launches.append(row)
-        keys = {key: row[key] for key in LAUNCH_KEYS}
+        keys = {key: row[key] for key in [*LAUNCH_KEYS, "file"]}
         for point in file.points:
             self._add_point(keys, point.line, point.fields, point.samples)
 
@@ -256,7 +256,7 @@ class _Builder:
     def build(self) -> Records:
         parameters = list(self.parameters)
         types = {"row": "int64", "quantity": "object", "first": "int64", "count": "int64"}
-        columns = [*LAUNCH_KEYS, "point", *parameters, *POINT_FIELDS, *NOISE_FIELDS, "samples", "line"]
+        columns = [*LAUNCH_KEYS, "file", "point", *parameters, *POINT_FIELDS, *NOISE_FIELDS, "samples", "line"]
         return Records(
             sessions=self.sessions,
             launches=pd.DataFrame(self.launches, columns=None if self.launches else [*LAUNCH_KEYS, "status", "reason"]),

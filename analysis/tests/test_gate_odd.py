@@ -50,6 +50,17 @@ def test_one_slow_link_is_named_by_its_two_ends() -> None:
     assert named({"b and d": 1.5, "e": 1.4}) == ["e", "b and d"]
 
 
+def test_all_that_is_measured_shares_one_error() -> None:
+    """Four measures are four times as many tests as one of them."""
+    alone = {"a": dict.fromkeys(range(ROUNDS), 1.0), "b": dict.fromkeys(range(ROUNDS), 1.3)}
+    fewest = odd.rounds_wanted(2)
+    assert 2 * odd._level(2) == 8 * odd._level(8) == odd.NODE_ERROR and odd.rounds_wanted(8) == fewest + 2
+    short = {where: {turn: rounds[turn] for turn in range(fewest)} for where, rounds in alone.items()}
+    assert [one.where for one in odd.odd({"computation": short, "transfer": {"a and b": short["a"]}})] == ["b"]
+    assert not odd.odd({f"computation bound by {number}": short for number in range(4)})
+    assert len(odd.odd({f"computation bound by {number}": alone for number in range(4)})) == 4
+
+
 def test_one_long_launch_names_nobody() -> None:
     measured = links({})
     measured["a and b"][3] *= 10
@@ -70,7 +81,14 @@ def test_other_nodes_in_the_middle_hide_no_slow_one() -> None:
     assert [(one.what, one.where) for one in found] == [("transfer", "b"), ("computation", "b")]
 
 
-def record(folder: Path, turn: int, slow: str, hosts: tuple[str, ...] = ("n1", "n2", "n3")) -> None:
+def record(
+    folder: Path,
+    turn: int,
+    slow: str,
+    hosts: tuple[str, ...] = ("n1", "n2", "n3"),
+    rounds: tuple[int, ...] = (0, 1, 2),
+    attempt: str = "",
+) -> None:
     """A launch on three nodes, of which one rests in each round of the tournament."""
     context = {
         "launch": f"s.{turn}", "study": "node-pairs", "system": "local", "mpi": "mpich", "variant": "bare",
@@ -85,7 +103,7 @@ def record(folder: Path, turn: int, slow: str, hosts: tuple[str, ...] = ("n1", "
         "quantities": quantities,
     }  # fmt: skip
     lines: list[dict[str, Any]] = [{"header": header}]
-    for number in range(3):
+    for number in rounds:
         for rank, host in enumerate(hosts):
             samples = {"comp_s": [0.01 * (1.5 if host == slow else 1.0)] * 3}
             partner = (number - rank) % 3
@@ -94,7 +112,7 @@ def record(folder: Path, turn: int, slow: str, hosts: tuple[str, ...] = ("n1", "
             point = {"round": number, "size_bytes": 8, "work": "register", "work_units": 100, "round_trips": 5}
             lines.append({"point": point, "rank": rank, "status": "ok", "samples": samples})
     lines.append({"end": {"status": "ok", "elapsed_s": 1.0, "ranks": []}})
-    (folder / f"s.{turn}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / f"s.{turn}{attempt}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 @pytest.fixture
@@ -120,8 +138,24 @@ def test_nodes_and_pairs_of_a_session(session: Path) -> None:
     assert json.loads(node_pairs.as_json(found))["odd"][0]["where"] == "n2"
 
 
+def test_what_was_measured_before_a_launch_was_resumed_is_of_the_nodes_it_had_then(session: Path) -> None:
+    """A job that is given anew has others, and only the points that it lacked run there."""
+    folder = session / "records"
+    for path in folder.iterdir():
+        path.unlink()
+    record(folder, 0, "n2", rounds=(0, 1))
+    record(folder, 0, "", ("n4", "n5", "n6"), rounds=(2,), attempt=".r1")
+    found = node_pairs.read(session)
+    assert found.nodes == ["n1", "n2", "n3", "n4", "n5", "n6"]
+    assert set(found.measured["transfer of 8 bytes"]) == {"n2 and n3", "n1 and n2", "n4 and n6"}
+    computed = found.measured["computation bound by register"]
+    assert {host: seconds[0] for host, seconds in computed.items()} == {
+        "n1": 0.01, "n2": 0.015, "n3": 0.01, "n4": 0.01, "n5": 0.01, "n6": 0.01,
+    }  # fmt: skip
+
+
 def test_too_few_launches_say_nothing_of_anybody(session: Path) -> None:
-    wanted = odd.rounds_wanted(3)
+    wanted = odd.rounds_wanted(6)  # three nodes and three links
     for turn in range(wanted - 1, 16):
         (session / "records" / f"s.{turn}.jsonl").unlink()
     found = node_pairs.read(session)

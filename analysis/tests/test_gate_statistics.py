@@ -108,6 +108,17 @@ def test_the_interval_of_the_ratio_is_what_the_test_leaves() -> None:
     assert aligned_ranks.fewest(3.0**-7) == 7
 
 
+@pytest.mark.parametrize("seed", [16, 2])
+def test_the_ratio_is_within_its_interval_also_where_launches_fall_into_two_kinds(seed: int) -> None:
+    """Where a middle of differences to the mean of both copies may be what the test excludes, as with seed 16."""
+    rng = np.random.default_rng(seed)
+    logs = rng.normal(0, 0.002, (3, 40)) + 0.06 * (rng.random((3, 40)) < 0.5)
+    found = aligned_ranks.ratio(logs, 0.005)
+    assert found.low < found.value < found.high
+    for p_value in (aligned_ranks.p_above(logs, found.value), aligned_ranks.p_below(logs, found.value)):
+        assert float(p_value) == pytest.approx(0.5, abs=0.05)
+
+
 def test_three_arms_show_more_than_two() -> None:
     """The same effect, rounds and level: found more often than by the differences to the baseline alone."""
     logs = arms(np.random.default_rng(5), (500, 20), 0.02)

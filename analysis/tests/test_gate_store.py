@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from analysis.errors import Failure, UsageError
 from analysis.gate import measured, store
 from analysis.gate.judge import judge
+from analysis.tests import test_gate_verdict as simulated
 
 PLAN = measured.Plan(12, [12], 0.02, "adaptive", "timer")
 ENTRY = store.Entry("20261122-gate", "2026-11-22T10:00:00", "vcluster, mpich", "adaptive", "timer", "same", {}, {})
@@ -147,6 +150,65 @@ def test_a_store_that_cannot_be_is_known_before(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["file"], "and nothing is made"
 
 
+def test_a_file_system_without_hard_links_is_known_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", none)
+    with pytest.raises(UsageError, match=r"no hard link can be made there \(Operation not permitted\)"):
+        store.check(tmp_path / "gates")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "where"),
+    [
+        ({"ratios": {"1 MB": float("inf")}}, "ratios.1 MB"),
+        ({"values": {"canary": 0.0}}, "values.canary"),
+        ({"intervals": {"1 MB": [1.0, float("nan")]}}, "intervals.1 MB.1"),
+    ],
+)
+def test_what_could_not_be_read_again_is_not_written(tmp_path: Path, wrong: dict[str, Any], where: str) -> None:
+    """It would stop every later gate."""
+    with pytest.raises(Failure, match=rf"is not put into the store .* \({where}: "):
+        store.add(tmp_path / "gates", replace(ENTRY, **wrong))
+    assert store.read(tmp_path / "gates") == []
+
+
 def test_only_gates_of_the_same_place_are_held_against_each_other() -> None:
     other = replace(ENTRY, session="b", where="local, mpich")
     assert store.before([ENTRY, other, replace(ENTRY, session="c")], "c", ENTRY.where) == [ENTRY]
+
+
+def told(words: str) -> list[store.Entry]:
+    """Gates with these verdicts, one behind the other."""
+    return [replace(ENTRY, session=str(number), verdict=word) for number, word in enumerate(words.split())]
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ("same node commit system undecided", "0 2 4"),
+        ("same same system system system system", "0 1"),
+        ("same same system system system system system", "2 3 4 5 6"),
+        ("same system system same system system system", "0 3"),
+        ("same system system commit node system system system same", "1 2 5 6 7 8"),
+        ("system system system system system system", "0 1 2 3 4"),
+    ],
+)
+def test_a_system_that_stays_changed_is_a_new_one_after_five_gates(words: str, kept: str) -> None:
+    before = store.before(told(words), "now", ENTRY.where)
+    assert [one.session for one in before] == kept.split()
+
+
+def test_a_disturbed_gate_says_nothing_of_the_system_whatever_its_verdict_is(tmp_path: Path) -> None:
+    """A slower candidate on a slow node is the commit, and what broke off has few rounds."""
+    what = simulated.gate({measured.NEW: 1.08}, nodes={"b": 1.3})
+    on_a_slow_node = store.entry_of(judge(what), what, {})
+    broken_off = store.entry_of(judge(simulated.gate()), what, {}, ended=False)
+    assert on_a_slow_node.verdict == "commit"
+    for entry in (on_a_slow_node, broken_off):
+        store.add(tmp_path / entry.verdict, entry)
+        (kept,) = store.read(tmp_path / entry.verdict)
+        assert kept.disturbed and store.of_the_system([kept]) == []
+    assert store.of_the_system([store.entry_of(judge(simulated.gate()), what, {})])

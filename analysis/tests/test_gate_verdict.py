@@ -111,6 +111,18 @@ def test_a_slower_candidate_is_the_commit(sign: int) -> None:
     assert "+" in found.sentence and "overlap: 1 MB" in found.sentence
 
 
+def test_the_level_of_the_intervals_is_said() -> None:
+    """At the look that is shown; none of an interval that is not known."""
+    found = judge(gate({NEW: 0.9}))
+    (point,) = found.points
+    assert 0.98 <= point.level < 1 and f"of the candidate {100 * point.level:.6g} %" in outputs.as_markdown(found)
+    assert json.loads(outputs.as_json(found))["points"][0]["level"] == point.level
+    few = judge(gate(rounds=4))
+    assert json.loads(outputs.as_json(few))["points"][0]["level"] is None and "In brackets" not in outputs.as_markdown(
+        few
+    )
+
+
 def test_a_faster_candidate_passes() -> None:
     assert judge(gate({NEW: 0.9})).verdict is Verdict.FASTER
 
@@ -144,6 +156,24 @@ def test_a_machine_that_is_slower_than_it_was_is_the_system() -> None:
 def test_four_earlier_gates_say_nothing_of_the_system() -> None:
     assert judge(gate(everything=2.0), earlier(4)).verdict is Verdict.SAME
     assert judge(gate(everything=2.0), earlier(5)).verdict is Verdict.SYSTEM
+
+
+def test_one_busy_gate_among_quiet_ones_hides_no_change_of_the_system() -> None:
+    known = earlier(6)
+    busy = [*known[:3], {name: 1.4 * value for name, value in known[3].items()}, *known[4:]]
+    assert judge(gate(everything=1.3), busy).verdict is Verdict.SYSTEM
+    assert judge(gate(), busy).verdict is Verdict.SAME
+
+
+def test_a_quiet_system_hardly_ever_leaves_its_history() -> None:
+    """In less than 1 % of gates, where values differ by more than the margin, which alone keeps none of them back."""
+    rng = np.random.default_rng(1)
+    found, simulated = 0, 1500
+    for number in range(simulated):
+        values = np.exp(rng.normal(0, 0.2, (6 + number % 20, 3)))
+        now, *before = ({str(place): float(value) for place, value in enumerate(row)} for row in values)
+        found += bool(history.left(now, before))
+    assert found < 0.01 * simulated
 
 
 def test_a_control_that_differs_from_the_baseline_is_no_verdict() -> None:

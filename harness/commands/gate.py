@@ -193,7 +193,7 @@ def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> in
     try:
         outputs.write(found, session.path / FOLDER)
         values = history.values_of(found.points, found.canary, what.baseline)
-        stores.add(kept, stores.entry_of(found, what, values, origin))
+        stores.add(kept, stores.entry_of(found, what, values, origin, ended))
         if out:
             outputs.write(found, out)
     except (of_analysis.Failure, of_analysis.UsageError, OSError) as error:
@@ -203,10 +203,13 @@ def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> in
 
 
 def _origin(session: sessions.Session) -> str:
-    """Tells sessions from each other that began in the same second, in other folders of results or on other hosts: by
-    the nanosecond at which the plan was written. It is the same after --resume, wherever that runs."""
+    """Tells sessions from each other that began in the same second, in other folders of results or on other hosts, and
+    is the same after --resume, wherever that runs. Of a session that has none drawn, of an earlier version, by the
+    nanosecond at which the plan was written."""
+    if session.facts.origin:
+        return session.facts.origin
     written = (session.path / runs.GATE).stat().st_mtime_ns
-    return hashlib.sha256(f"{session.path} {written}".encode()).hexdigest()[:8]
+    return hashlib.sha256(f"{session.path.resolve()} {written}".encode()).hexdigest()[:8]
 
 
 def _untaken(session: sessions.Session) -> list[str]:

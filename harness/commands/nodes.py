@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -75,12 +77,19 @@ def nodes(
 def _request(system: str, number: int, mpi: str, launches: int, seed: int) -> Request:
     from analysis.gate.odd import rounds_wanted  # noqa: PLC0415 - a second of imports
 
-    chosen = systems.by_name(system)
-    rounds = number - 1 + number % 2
-    wanted = launches or SPARE + rounds_wanted(number * (number - 1) // 2)
-    settings = {"launches": str(wanted), "round": ",".join(map(str, range(rounds)))}
-    studies = catalogue.by_names([STUDY])
-    return Request(studies, chosen, choose_mpis(mpi, chosen), [], settings=settings, seed=seed, nodes=number)
+    chosen, studies = systems.by_name(system), catalogue.by_names([STUDY])
+    settings = {"round": ",".join(map(str, range(number - 1 + number % 2)))}
+    request = Request(studies, chosen, choose_mpis(mpi, chosen), [], settings=settings, seed=seed, nodes=number)
+    tests = _tests(studies[0].scale(request.scale, settings).points(), number)
+    wanted = launches or SPARE + rounds_wanted(tests)
+    return replace(request, settings={"launches": str(wanted), **settings})
+
+
+def _tests(points: Sequence[Mapping[str, Any]], number: int) -> int:
+    """How many places are measured in all, see analysis.gate.odd.tests: two nodes have one link, which is held against
+    no other."""
+    links = number * (number - 1) // 2 if number > 2 else 0
+    return number * len({one["work"] for one in points}) + links * len({one["size_bytes"] for one in points})
 
 
 def _tell(paths: list[Path], json: bool, out: Path | None) -> int:

@@ -70,7 +70,8 @@ class Costs:
 @dataclass
 class Facts:
     """A session.json. `expected`: the launches that were planned; `identity`: what must be the same in a resumed run;
-    `work_of`: the session whose calibration it took; `emulated`: on processors that are; `simulated`: nothing was
+    `work_of`: the session whose calibration it took; `origin`: drawn when it was made, tells it from others of its name
+    wherever its folder is; `emulated`: on processors that are; `simulated`: nothing was
     measured, a model predicted: its files with their SHA-256. Times are in ISO 8601, UTC.
     """
 
@@ -100,5 +101,6 @@ class Facts:
     emulated: bool = False
     simulated: dict[str, str] = field(default_factory=dict)
     work_of: str | None = None
+    origin: str = ""
     resumed: list[Resumed] = field(default_factory=list)
     costs: Costs | None = None

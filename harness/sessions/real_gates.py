@@ -42,7 +42,7 @@ from harness.vcluster import cpus
 VARIANT = "adaptive"
 LIMIT_S = 900.0
 VERDICTS = (0, 1, 3)
-ENOUGH = 5  # earlier gates, without which a gate says nothing of the system
+ENOUGH = 5  # earlier gates that say how the system is, without which a gate says nothing of it
 RIGHT = """`right`: `node` where one node is busy and the candidate is not slower, `system` where all nodes are, `same`
 where the candidate is the same commit, built in another folder; else `commit` where the candidate is slower, and
 anything else where it is not."""
@@ -146,6 +146,11 @@ def run(kind: Kind, arguments: argparse.Namespace, folder: Path, store: Path) ->
     return {"kind": kind.name, "command": " ".join(["./bench", *command])} | {name: found[name] for name in kept}
 
 
+def _undisturbed(store: Path) -> int:
+    """How many gates of the store had no slow node, whatever their verdict was."""
+    return sum(not json.loads(path.read_text())["disturbed"] for path in store.glob("*.gate.json"))
+
+
 def _built_elsewhere(folder: Path) -> str:
     """An arm with the engine of the same commit, built in another folder, and a larger environment."""
     settings = folder / "settings.conf"
@@ -201,7 +206,7 @@ def main(words: Sequence[str] | None = None) -> int:
     for kind in sorted(planned(kinds, done), key=lambda kind: kind.needs_history):
         if time.monotonic() - started > 60 * arguments.minutes_in_all:
             break
-        if kind.needs_history and len(list(store.glob("*.gate.json"))) < ENOUGH:
+        if kind.needs_history and _undisturbed(store) < ENOUGH:
             say(f"{kind.name}: {ENOUGH} gates on quiet nodes are wanted first")
             continue
         say(f"{len(done) + 1}: {kind.name} ...")

@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 import platform
+import secrets
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -131,7 +132,8 @@ def create(hint: str, facts: Mapping[str, Any]) -> Session:
         base.mkdir(parents=True, exist_ok=True)
         path = _make_folder(base, stem)
         now, mpis = utc_now().isoformat(timespec="seconds"), mpi_facts(facts.get("mpi_names", []))
-        session = Session(path, Facts(path.name, now, "running", mpis=mpis, **facts, **provenance()))
+        own = {"mpis": mpis, "origin": secrets.token_hex(4), **facts, **provenance()}
+        session = Session(path, Facts(path.name, now, "running", **own))
         session.folders.make()
         session.save()
         _point_latest(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from dataclasses import replace
@@ -26,7 +27,7 @@ from harness.sessions import gates
 from harness.sessions.facts import Facts, State
 from harness.sessions.request import Request, from_facts
 from harness.sessions.run import GATE
-from harness.sessions.session import Session
+from harness.sessions.session import Session, create, load
 from harness.sites.systems import BUILTIN
 from reframe_checks.catalogue import by_names
 
@@ -281,8 +282,30 @@ def test_a_store_that_cannot_be_written_is_said_before_anything_is_measured(
     assert "cannot be written: Not a directory" in capsys.readouterr().err
 
 
+def test_a_gate_is_one_gate_wherever_its_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Told by way of a link, and from where it was copied to, as a pipeline restores what it kept."""
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setattr(measured, "read", lambda _: simulated.gate({}))
+    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
+    first = create("gate", request.facts())
+    (first.path / GATE).write_text("{}")
+    kept, link, moved = tmp_path / "store", tmp_path / "link", tmp_path / "elsewhere" / first.name
+    link.symlink_to(tmp_path / "results")
+    shutil.copytree(first.path, moved)
+    os.utime(moved / GATE, ns=(1, 1))
+    for session in (first, Session(link / first.name, first.facts), load(str(moved))):
+        _tell(session, None, kept)
+    assert len(store.read(kept)) == len(list(kept.iterdir())) == 1
+
+
+def test_each_session_is_another_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
+    drawn = [load(create("gate", {}).name).facts.origin for _ in range(3)]
+    assert len({*drawn, ""}) == 4
+
+
 def test_sessions_of_one_name_are_told_from_each_other(tmp_path: Path) -> None:
-    """And a session that goes on is itself."""
+    """Those of an earlier version, too. And a session that goes on is itself."""
     facts = Facts("s", "now", "complete")
     here, there = (Session(tmp_path / name / "s", facts) for name in ("a", "b"))
     for session in (here, there):
@@ -291,6 +314,8 @@ def test_sessions_of_one_name_are_told_from_each_other(tmp_path: Path) -> None:
         os.utime(session.path / GATE, ns=(1, 1))
     assert _origin(here) != _origin(there)
     before = _origin(here)
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert _origin(Session(tmp_path / "link" / "s", facts)) == before
     assert _origin(Session(here.path, replace(facts, state="interrupted", finished="later"))) == before
     os.utime(here.path / GATE, ns=(1, 2))  # the same folder's name, on another host
     assert _origin(here) != before

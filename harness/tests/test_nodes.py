@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from analysis.gate import node_pairs
+from analysis.gate import odd as odd_places
 from harness.cli import main
-from harness.commands.nodes import NOT_TOLD, _request, _tell
+from harness.commands.nodes import NOT_TOLD, SPARE, _request, _tell
 from harness.tests.sessions import bench, results, state
 from harness.vcluster import cluster as virtual
 from harness.vcluster.tests.vcluster_fixtures import run
@@ -38,6 +39,10 @@ def test_every_pair_is_planned_in_enough_launches_to_name_one(number: int, round
     (job,) = request.jobs()
     points = job.points_of(job.launches[0])
     assert {point["round"] for point in points} == set(range(rounds)) and len(points) == 2 * rounds
+    places = {place: dict.fromkeys(range(99), 1.0) for place in range(number)}
+    links = dict.fromkeys(range(number * (number - 1) // 2), dict.fromkeys(range(99), 1.0))
+    measured: Any = {"register": places, "memory": places, "8 bytes": links, "1 MB": links}
+    assert len(job.launches) == SPARE + odd_places.rounds_wanted(odd_places.tests(measured))
     assert len(job.launches) >= 12 and {launch.variant for launch in job.launches} == {"bare"}
 
 
@@ -60,7 +65,7 @@ def test_too_few_launches_to_name_anybody_are_no_success(
     found = node_pairs.Nodes(["a", "b"], {"computation": {"a": turns, "b": turns}}, [], [])
     monkeypatch.setattr(node_pairs, "read", lambda _: found)
     assert _tell([Path("session")], json=False, out=None) == status
-    assert ("too few launches, 2 of 12 wanted" in capsys.readouterr().out) == (launches == 2)
+    assert ("too few launches, 2 of 11 wanted" in capsys.readouterr().out) == (launches == 2)
 
 
 def odd(folder: Path, number: int) -> tuple[int, list[dict[str, Any]]]:

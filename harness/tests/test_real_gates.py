@@ -7,11 +7,13 @@ import argparse
 import contextlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from analysis.gate import store
 from harness.base import process
 from harness.sessions import real_gates
 from harness.sessions.real_gates import Kind
@@ -99,15 +101,15 @@ def test_busy_nodes_are_so_for_as_long_as_a_gate_runs() -> None:
 
 def test_gates_on_busy_nodes_wait_for_gates_on_quiet_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are held against what those left in the store, and leave nothing there themselves."""
-    kinds = (Kind("all busy", 1, ("s",), busy=("vc1",), told="system"), Kind("quiet", 5, real_gates.OVERLAP))
+    kinds = (Kind("all busy", 1, ("s",), busy=("vc1",), told="system"), Kind("quiet", 6, real_gates.OVERLAP))
     held: list[int] = []
 
     def answer(command: list[str], *_: object, **__: object) -> process.Answer:
         options = dict(word.removeprefix("--").split("=", 1) for word in command if word.startswith("--"))
         own = Path(options["store"])
         held.append(len(list(own.glob("*.gate.json"))))
-        own.mkdir(exist_ok=True)
-        (own / f"{len(held)}.gate.json").write_text("{}")
+        entry = store.Entry(str(len(held)), "2026", "vcluster, mpich", "a", "b", "same", {}, {})
+        store.add(own, replace(entry, disturbed=len(held) == 2))
         found = done("", "same") | {"points": []}
         (Path(options["out"]) / "gate.json").write_text(json.dumps(found))
         return process.Answer(0, "", "")
@@ -122,6 +124,7 @@ def test_gates_on_busy_nodes_wait_for_gates_on_quiet_ones(tmp_path: Path, monkey
     file = tmp_path / "gates.md"
     assert real_gates.main([str(file), "--only=busy"]) == 0 and not held
     assert real_gates.main([str(file), "--minutes-in-all=0"]) == 0 and not held
+    assert real_gates.main([str(file), "--count=5"]) == 0 and len(held) == 5, "four of them are of the quiet system"
     assert real_gates.main([str(file)]) == 0
-    assert held == [0] * 5 + [5]
-    assert len(list((tmp_path / "gates.md.store").iterdir())) == 5
+    assert held == [0] * 6 + [6]
+    assert len(list((tmp_path / "gates.md.store").iterdir())) == 6
