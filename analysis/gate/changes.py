@@ -104,7 +104,7 @@ def _found(values: Array, split: _Split, adjusted: float, parts: int = 1) -> Ite
 
 def _split(values: Array, start: int, end: int, tests: int) -> _Split:
     """The best split of this part, as one of so many that are tested. By ranks: one spike is no step."""
-    ranks = stats.rankdata(values[start:end])
+    ranks = np.asarray(stats.rankdata(values[start:end]), dtype=np.float64)
     place = _search().fit(ranks).predict(n_bkps=1)[0]
     return _Split(start, start + place, end, _p(ranks, max(PERMUTATIONS, math.ceil(BELOW * tests / FALSE_ALARMS))))
 

@@ -105,18 +105,22 @@ def test_changes_of_one_series_leave_the_p_values_of_the_others() -> None:
     assert mine.adjusted == pytest.approx(before.adjusted, rel=0.1)
 
 
+def ranked(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return np.asarray(stats.rankdata(values), dtype=np.float64)
+
+
 @pytest.mark.parametrize("tied", [False, True])
 def test_the_gain_is_that_of_the_split_that_ruptures_finds(tied: bool) -> None:
     values = noisy(20)
-    ranks = stats.rankdata(values.round(2) if tied else values)
+    ranks = ranked(values.round(2) if tied else values)
     place = changes._search().fit(ranks).predict(n_bkps=1)[0]
     parts = (ranks[:place], ranks[place:])
-    gain = 20 * np.var(ranks) - sum(len(part) * np.var(part) for part in parts)
+    gain = 20 * float(np.var(ranks)) - sum(len(part) * float(np.var(part)) for part in parts)
     assert changes._gain(ranks[None])[0] == pytest.approx(gain)
 
 
 def test_a_share_that_is_known_early_is_the_share_of_all() -> None:
-    ranks = stats.rankdata(noisy(16, 5))
+    ranks = ranked(noisy(16, 5))
     drawn = np.random.default_rng(7).permuted(np.tile(ranks, (20000, 1)), axis=1)
     share = float((changes._gain(drawn) >= changes._gain(ranks[None])[0]).mean())
     assert changes._p(ranks, 20000) == pytest.approx(share, rel=0.5)
