@@ -16,6 +16,7 @@ import pytest
 from analysis.errors import Failure, UsageError
 from analysis.gate import measured, store
 from analysis.gate.judge import judge
+from analysis.gate.verdict import NEW
 from analysis.tests import test_gate_verdict as simulated
 
 PLAN = measured.Plan(12, [12], 0.02, "adaptive", "timer")
@@ -203,7 +204,7 @@ def test_a_system_that_stays_changed_is_a_new_one_after_five_gates(words: str, k
 
 def test_a_disturbed_gate_says_nothing_of_the_system_whatever_its_verdict_is(tmp_path: Path) -> None:
     """A slower candidate on a slow node is the commit, and what broke off has few rounds."""
-    what = simulated.gate({measured.NEW: 1.08}, nodes={"b": 1.3})
+    what = simulated.gate({NEW: 1.08}, nodes={"b": 1.3})
     on_a_slow_node = store.entry_of(judge(what), what, {})
     broken_off = store.entry_of(judge(simulated.gate()), what, {}, ended=False)
     assert on_a_slow_node.verdict == "commit"
