@@ -140,9 +140,9 @@ EpollEvents::EpollEvents(Sockets sockets, Fabrics* fabrics)
     : sockets_(sockets), epoll_(valid(epoll_create1(EPOLL_CLOEXEC), "epoll")), fabrics_(fabrics) {
   interrupt_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (interrupt_ < 0) {
-    const std::system_error error(errno, std::generic_category(), "eventfd");
+    const int error = errno;
     close(epoll_);
-    throw error;
+    throw std::system_error(error, std::generic_category(), "eventfd");
   }
   add(interrupt_, EPOLLIN);
   if (sockets_ == Sockets::none) return;
