@@ -40,4 +40,10 @@ OFFLOAD = (
         (Edit("src/offload/starts.hpp", "sets_error(SetsError::mpich_family)", "false"),),
         "test_offload.py -k 'statuses and mpich'",
     ),
+    Mend(
+        "offload: the status of a receive from nobody",
+        (Edit("src/offload/starts.hpp", "  if (source != MPI_PROC_NULL || code", "  if (source == MPI_PROC_NULL || code"),),
+        "test_offload.py -k 'statuses and debian-mpich'",
+        mpi="debian-mpich",
+    ),
 )

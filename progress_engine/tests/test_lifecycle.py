@@ -77,9 +77,9 @@ def test_sessions_get_no_other_thread_level_than_the_preset_needs(
         *arguments.split("-"), prefix=("env", *settings, f"LD_PRELOAD={sessions.engine}:{refuser}"), limit=20
     )
     assert result.returncode == 0, result.stderr
-    # A session that asks for nothing leaves the world after it at MPI_THREAD_SINGLE, unless the engine's own is first.
-    level = {"explicit": "world 0", "adaptive": "world 1"}[preset] if arguments == "world-before" else "world 1"
-    assert lines(result.stdout) == lines(re.sub("world [0-9]", level, bare.stdout)) != []
+    # In MPICH 5 a session that asks for nothing leaves the world after it at MPI_THREAD_SINGLE; the engine's own asks.
+    as_asked = re.sub("world [0-9]", "world 1", bare.stdout) if preset == "adaptive" else bare.stdout
+    assert lines(result.stdout) == lines(as_asked) != []
     reason = REFUSED_LEVELS[preset, arguments, refused]
     said = [line for line in result.stderr.splitlines() if line.startswith("progress engine: ")]
     assert len(said) == (2 if reason else 0), result.stderr  # one a rank

@@ -157,10 +157,7 @@ class Routes:
         if _matches(self.rules["collectives"], function.base):
             native = f"@{function.name}({', '.join(function.arguments)})"
             as_it_is = f"if (collectives_block()) return collective([&] {{ return {native}; }});\n  "
-        who = self.rules["sets_error"].get(function.base)
-        error = f", SetsError::{who}" if who else ""
-        start = f"[&](MPI_Request* real) {{ return {call}; }}"
-        return as_it_is + f'return complete("{function.name}", {status}, {start}{error});'
+        return as_it_is + f'return complete("{function.name}", {status}, [&](MPI_Request* real) {{ return {call}; }});'
 
 
 def _filled(template: str, function: Function) -> str:

@@ -34,18 +34,33 @@ int send(Isend isend, const void* buffer, Count count, MPI_Datatype type, int de
   });
 }
 
+// What a receive from nobody leaves (MPI 4.1, section 3.10): MPICH 4.0's nonblocking one leaves zeros.
+inline int received_from(int source, MPI_Status* status, int code) {
+  if (source != MPI_PROC_NULL || code != MPI_SUCCESS || status == MPI_STATUS_IGNORE) return code;
+  status->MPI_SOURCE = MPI_PROC_NULL;
+  status->MPI_TAG = MPI_ANY_TAG;
+  return code;
+}
+
+template <typename Receive>
+int receive(int source, MPI_Status* status, Receive receive) {
+  return received_from(source, status, complete("MPI_Recv", status, receive, SetsError::intel_mpi));
+}
+
 // MPI_Sendrecv as a receive and a send: nobody waits behind either.
 template <typename Receive, typename Send>
-int send_and_receive(MPI_Status* status, Receive receive, Send send_it) {
+int send_and_receive(int source, MPI_Status* status, Receive receive, Send send_it) {
   auto receive_later = [](void* closure, MPI_Request* real) { return (*static_cast<Receive*>(closure))(real); };
   auto send_later = [](void* closure, MPI_Request* real) { return (*static_cast<Send*>(closure))(real); };
-  return complete_both(receive_later, &receive, send_later, &send_it, status, false);
+  const int code = complete_both(receive_later, &receive, send_later, &send_it, status, false);
+  return received_from(source, status, code);
 }
 
 // MPI_Sendrecv_replace as the same with a copy. MPI_Isendrecv_replace gives a status without the message's tag in MPICH
 // and Intel MPI, and never ends with MPI_PROC_NULL in MPICH 4.0.
 template <typename Count, typename Size, typename Pack, typename Receive, typename Send>
-int replace(Count /*tells large counts*/, MPI_Status* status, Size size, Pack pack, Receive receive, Send send_it) {
+int replace(Count /*tells large counts*/, int source, MPI_Status* status, Size size, Pack pack, Receive receive,
+            Send send_it) {
   Count bytes = 0;
   Count packed = 0;
   int code = MPI_SUCCESS;
@@ -59,10 +74,10 @@ int replace(Count /*tells large counts*/, MPI_Status* status, Size size, Pack pa
   auto send_copy = [&](MPI_Request* real) { return code == MPI_SUCCESS ? send_it(copy.get(), packed, real) : code; };
   using First = decltype(copy_and_receive);
   using Second = decltype(send_copy);
-  return complete_both([](void* first, MPI_Request* real) { return (*static_cast<First*>(first))(real); },
-                       &copy_and_receive,
-                       [](void* second, MPI_Request* real) { return (*static_cast<Second*>(second))(real); },
-                       &send_copy, status, sets_error(SetsError::mpich_family));
+  auto first = [](void* closure, MPI_Request* real) { return (*static_cast<First*>(closure))(real); };
+  auto second = [](void* closure, MPI_Request* real) { return (*static_cast<Second*>(closure))(real); };
+  const bool with_error = sets_error(SetsError::mpich_family);
+  return received_from(source, status, complete_both(first, &copy_and_receive, second, &send_copy, status, with_error));
 }
 
 }  // namespace progress_engine::offload

@@ -117,11 +117,14 @@ static void complete_each_way(const char* what, MPI_Request (*make)(void)) {
 #undef TRY
 }
 
-// MPICH 4.0's nonblocking form of it never ends.
+// MPICH 4.0's nonblocking forms of these leave zeros, or never end.
 static void exchange_with_nobody(void) {
   MPI_Status status = fresh();
   MPI_Sendrecv_replace(&value, 1, MPI_INT, MPI_PROC_NULL, TAG, MPI_PROC_NULL, TAG, MPI_COMM_SELF, &status);
   say("MPI_Sendrecv_replace, nobody", status);
+  status = fresh();
+  MPI_Recv(&received, 1, MPI_INT, MPI_PROC_NULL, TAG, MPI_COMM_SELF, &status);
+  say("MPI_Recv, nobody", status);
 }
 
 // Between rank 0 and the last one.
