@@ -42,7 +42,13 @@ OFFLOAD = (
     ),
     Mend(
         "offload: the status of a receive from nobody",
-        (Edit("src/offload/starts.hpp", "  if (source != MPI_PROC_NULL || code", "  if (source == MPI_PROC_NULL || code"),),
+        (
+            Edit(
+                "src/offload/starts.hpp",
+                "  if (source != MPI_PROC_NULL || code",
+                "  if (source == MPI_PROC_NULL || code",
+            ),
+        ),
         "test_offload.py -k 'statuses and debian-mpich'",
         mpi="debian-mpich",
     ),

@@ -78,7 +78,8 @@ def test_sessions_get_no_other_thread_level_than_the_preset_needs(
     )
     assert result.returncode == 0, result.stderr
     # In MPICH 5 a session that asks for nothing leaves the world after it at MPI_THREAD_SINGLE; the engine's own asks.
-    as_asked = re.sub("world [0-9]", "world 1", bare.stdout) if preset == "adaptive" else bare.stdout
+    # MPICH 4.0's gives more than was asked for, which the library that refuses takes away.
+    as_asked = re.sub("world [0-9]" if preset == "adaptive" else "world [23]", "world 1", bare.stdout)
     assert lines(result.stdout) == lines(as_asked) != []
     reason = REFUSED_LEVELS[preset, arguments, refused]
     said = [line for line in result.stderr.splitlines() if line.startswith("progress engine: ")]

@@ -50,9 +50,12 @@ void show_one_of_several(const Proxy& proxy, MPI_Status* status) {
   give_with(outcome.code, status, outcome.status);
 }
 
-int show(const Proxy& proxy, MPI_Status* status) {
+int show(const Proxy& proxy, MPI_Status* status, bool with_error = false) {
   const Outcome outcome = outcome_of(proxy);
-  give(status, outcome.status);
+  if (with_error)
+    give_with(outcome.code, status, outcome.status);
+  else
+    give(status, outcome.status);
   return proxy.general ? outcome.code : MPI_SUCCESS;
 }
 
@@ -299,7 +302,8 @@ int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* ind
   const Found found = look_and_work(here, count, requests);
   *index = found.index;
   *flag = found.index != MPI_UNDEFINED || !found.anything_live;
-  if (found.index != MPI_UNDEFINED) return show(*live(here, requests[found.index]), at(status, 0));
+  if (found.index != MPI_UNDEFINED)
+    return show(*live(here, requests[found.index]), at(status, 0), sets_error(SetsError::intel_mpi));
   if (*flag) give_empty(here, at(status, 0));
   return MPI_SUCCESS;
 }

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
     printf("rank 0: received %d\n", exchange(MPI_COMM_SELF));
     return MPI_Finalize();
   }
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
   MPI_Session session;
   MPI_Group self;
   MPI_Comm comm;

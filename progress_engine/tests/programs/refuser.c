@@ -23,7 +23,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return code;
 }
 
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 static int refuses_session(MPI_Info info) {
   char level[MPI_MAX_INFO_VAL] = "";
   int length = MPI_MAX_INFO_VAL;
