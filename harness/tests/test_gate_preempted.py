@@ -7,6 +7,7 @@ the gate says so with status 3, and --resume completes it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,9 +85,11 @@ def test_a_gate_that_is_requeued_goes_on(tiers: Tiers, results: Path) -> None:
     running, mine, before = preempted(nodes, results)
     assert mine in jobs(nodes), "it waits for its nodes"
     assert running.ended(700) in STATUSES, running.said
-    assert running.said.count("overlap-ratio on mpich: ") == 2, "the job began twice"
     told = run(nodes, "vc0", "scontrol", "--oneliner", "show", "job", mine).stdout
-    assert " Restarts=1 " in told and " JobState=COMPLETED " in told, told
+    (restarts,) = re.findall(r" Restarts=(\d+) ", told)
+    # Slurm may end what it has just begun anew, with the signals that it sends the job's first life again
+    assert int(restarts) >= 1 and " JobState=COMPLETED " in told, told
+    assert running.said.count("overlap-ratio on mpich: ") == 1 + int(restarts), "it began as often"
     session = latest(results)
     found = verdict(session)
     assert before and before <= finished(session) and not twice(session)
