@@ -60,7 +60,10 @@ def test_a_setting_with_which_the_mpi_hangs_costs_a_race_one_short_trial(
     trials: list[tuple[str, float]] = []
 
     def execute(_plan: Plan, arguments: list[str], _environment: dict[str, str], watch: Watch) -> process.Exit:
-        trials.append((" ".join(word for word in arguments if "=" in word), watch.timeout_s))
+        given = [word for word in arguments if "=" in word]
+        trials.append((" ".join(given), watch.timeout_s))
+        said = {"x": "0", "y": "0"} | {word[0].lower(): word[2:] for word in given}
+        watch.log.write_text("".join(f"{name} = {value}\n" for name, value in said.items()))
         return process.Exit(None if {"X=1", "Y=4"} <= set(arguments) else 0, 0.3, "")
 
     monkeypatch.setattr(runner_module, "execute", execute)
