@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from harness.base.errors import UsageError
+from harness.base.errors import NOT_TOLD, UsageError
 from harness.base.steps import say
 from harness.commands import options, tables
 from harness.commands.run import describe, usable
@@ -23,7 +23,6 @@ from reframe_checks import catalogue
 
 STUDY = "node-pairs"
 SPARE = 4  # launches beyond the fewest that can show anything: a place is still named that is not slow in three
-NOT_TOLD = 3  # the status of ./bench gate for a node, and for undecided
 
 
 def nodes(

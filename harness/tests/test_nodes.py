@@ -12,8 +12,9 @@ import pytest
 
 from analysis.gate import node_pairs
 from analysis.gate import odd as odd_places
+from harness.base.errors import NOT_TOLD
 from harness.cli import main
-from harness.commands.nodes import NOT_TOLD, SPARE, _request, _tell
+from harness.commands.nodes import SPARE, _request, _tell
 from harness.tests.sessions import bench, results, state
 from harness.vcluster import cluster as virtual
 from harness.vcluster.tests.vcluster_fixtures import run

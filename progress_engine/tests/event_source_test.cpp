@@ -12,13 +12,14 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <thread>
 #include <vector>
 
-#include "refused_call.hpp"
+#include "refuse_call.h"
 
 namespace progress_engine {
 namespace {
@@ -64,7 +65,7 @@ TEST_F(Watching, AnInterruptEndsItAndIsNoEvent) {
 
 // Of a filter that answers EPERM to what it does not know, as containers have them.
 TEST(EventSourceDeathTest, SleepsWhereAFilterRefusesThePreciseWait) {
-  EXPECT_EXIT(std::_Exit(refuse_call(SYS_epoll_pwait2, EPERM) && has_precise_epoll() ? 1 : 0),
+  EXPECT_EXIT(std::_Exit(refuse_call(SYS_epoll_pwait2, EPERM, 0, UINT_MAX) && has_precise_epoll() ? 1 : 0),
               testing::ExitedWithCode(0), "");
 }
 

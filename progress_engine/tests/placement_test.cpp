@@ -11,12 +11,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <latch>
 #include <thread>
 
-#include "refused_call.hpp"
+#include "refuse_call.h"
 
 namespace progress_engine {
 namespace {
@@ -37,10 +38,10 @@ TEST(CpuList, WhatIsNoListIsEmpty) {
 TEST(AllowedCpusDeathTest, AreKnownHoweverManyTheMachineMayHave) {
   const Cpus own = allowed_cpus(0);
   EXPECT_EQ(number_of_cpus(), static_cast<int>(own.size()));
-  EXPECT_EXIT(std::_Exit(refuse_call(SYS_sched_getaffinity, EINVAL, sizeof(cpu_set_t)) && allowed_cpus(0) != own),
+  EXPECT_EXIT(std::_Exit(refuse_call(SYS_sched_getaffinity, EINVAL, 0, sizeof(cpu_set_t)) && allowed_cpus(0) != own),
               testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(std::_Exit(refuse_call(SYS_sched_getaffinity, EPERM) && number_of_cpus() < 1), testing::ExitedWithCode(0),
-              "");
+  EXPECT_EXIT(std::_Exit(refuse_call(SYS_sched_getaffinity, EPERM, 0, UINT_MAX) && number_of_cpus() < 1),
+              testing::ExitedWithCode(0), "");
 }
 
 TEST(SpareCpus, AreWhatTheProcessDoesNotNeedItself) {

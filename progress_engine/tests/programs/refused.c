@@ -3,28 +3,16 @@
  * world|session`. Of eventfd only what has the engine's flags. Then a message to itself. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <limits.h>
 #include <mpi.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
-static int refuse(int number, unsigned flags) {
-  struct sock_filter steps[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, flags, 0, flags ? 1 : 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog program = {sizeof steps / sizeof *steps, steps};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
+#include "../refuse_call.h"
+
+enum { OURS = EFD_CLOEXEC | EFD_NONBLOCK };
 
 static int exchange(MPI_Comm comm) {
   int value = 42, got = 0;
@@ -34,8 +22,8 @@ static int exchange(MPI_Comm comm) {
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
-  if (strcmp(argv[1], "memfd_create") == 0 && !refuse(SYS_memfd_create, 0)) return 77;
-  if (strcmp(argv[1], "eventfd") == 0 && !refuse(SYS_eventfd2, EFD_CLOEXEC | EFD_NONBLOCK)) return 77;
+  if (strcmp(argv[1], "memfd_create") == 0 && !refuse_call(SYS_memfd_create, EPERM, 0, UINT_MAX)) return 77;
+  if (strcmp(argv[1], "eventfd") == 0 && !refuse_call(SYS_eventfd2, EPERM, OURS, OURS)) return 77;
   if (strcmp(argv[2], "world") == 0) {
     MPI_Init(&argc, &argv);
     printf("rank 0: received %d\n", exchange(MPI_COMM_SELF));
