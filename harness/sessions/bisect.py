@@ -19,7 +19,7 @@ from harness.base.errors import Failure, UsageError
 
 SLOWER, NO_ARM = 1, 2  # statuses of ./bench gate
 MARKS = {0: "good", SLOWER: "bad", NO_ARM: "skip", 3: "skip"}
-FIRST = re.compile(r"^([0-9a-f]{40}) is the first bad commit$", re.MULTILINE)
+FIRST = re.compile(r"^([0-9a-f]{40}) is the first ('?)bad\2 commit$", re.MULTILINE)  # git 2.55 quotes the word
 ONLY_SKIPPED = 2  # the status of git bisect
 COMMIT, VERDICT_FILE = "commit", "gate.json"  # what a slower candidate is called in it
 Gate = Callable[[str, str, Path], int]  # baseline and candidate, whole names, where its files go -> the status
@@ -58,6 +58,8 @@ def run(repository: Path, good: str, bad: str, gate: Gate) -> Found:
         said = _told(here, "start", "--no-checkout", bad, good)
         while not (first := FIRST.search(said.out)) and said.status == 0:
             commit = git.ask(here, "rev-parse", "BISECT_HEAD").out.strip()
+            if any(step.commit == commit for step in steps):  # else it would be measured for ever
+                raise Failure(f"git bisect asks for {commit[:12]} again, of which it was told: '{said.last_line}'.")
             status = _verdict(gate, good, commit)
             steps.append(Step(commit, status, MARKS[status]))
             said = _told(here, MARKS[status], commit)

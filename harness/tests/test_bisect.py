@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness.base import git as base_git
+from harness.base import process
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
 from harness.sessions import bisect
@@ -77,6 +80,39 @@ def test_skipped_commits_beside_the_first_bad_one_leave_several(history: tuple[P
     repository, commits = history
     found = bisect.run(repository, commits[0], commits[-1], Recorded(commits, {6: 3, 7: 2}))
     assert not found.first and set(found.candidates) == set(commits[6:9])
+    assert nothing_left(repository)
+
+
+def saying(instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """git says this in place of the words with which git 2.39 ends a search."""
+    real = base_git.ask
+
+    def ask(where: Path, *words: str) -> process.Answer:
+        said = real(where, *words)
+        return replace(said, out=re.sub("is the first '?bad'? commit", instead, said.out))
+
+    monkeypatch.setattr(base_git, "ask", ask)
+
+
+def test_the_first_slower_commit_is_understood_as_git_2_55_says_it(
+    history: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository, commits = history
+    saying("is the first 'bad' commit", monkeypatch)
+    gate = Recorded(commits)
+    assert bisect.run(repository, commits[0], commits[-1], gate).first == commits[FIRST_BAD]
+    assert len(set(gate.asked)) == len(gate.asked)
+
+
+def test_a_git_that_is_not_understood_measures_no_commit_again(
+    history: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository, commits = history
+    saying("it is", monkeypatch)
+    gate = Recorded(commits)
+    with pytest.raises(Failure, match="again, of which it was told"):
+        bisect.run(repository, commits[0], commits[-1], gate)
+    assert len(set(gate.asked)) == len(gate.asked)
     assert nothing_left(repository)
 
 
