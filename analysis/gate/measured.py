@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ ARMS = (BASE, CONTROL, NEW)
 INSTALLED = ("modules", "prefix", "spack")  # kinds of arms whose words say nothing of which engine they bring
 NEW_EACH_TIME = ("commit", *INSTALLED)
 CHANGES = "+changes"  # behind the name of a commit
+GOOD = ("ok", "skipped")  # statuses of a point
+BROKEN = ("failed", "timeout")  # and of a launch
 CUT_OFF = "the last launch before its job ended: "  # and of one that failed since its job did, for all that is known
 
 
@@ -125,16 +127,17 @@ def read(path: Path) -> Measurement:
     where = f"{facts['system']} ({', '.join(hosts)}), {', '.join(facts['mpi_names'])}"
     measuring = len(records.points) > 0
     trouble = _trouble(records) if measuring else {}
+    series = _series(records, {arm: why for arm, why in trouble.items() if arm != CANARY}) if measuring else []
     return Measurement(
         session=facts["session"],
         plan=plan,
         baseline=_baseline(facts),
         where=where,
         time=facts["created"],
-        series=_series(records, {arm: why for arm, why in trouble.items() if arm != CANARY}) if measuring else [],
+        series=series,
         canary=_canary(records) if measuring else {},
         canary_trouble=trouble.get(CANARY, ""),
-        notes=records.cautions(),
+        notes=[*(f"{arm} failed: {why}" for arm, why in trouble.items() if not series), *records.cautions()],
         studies=facts.get("studies", ()),
         comparison=_comparison(facts),
         commit=_checkout(facts.get("git") or {}),
@@ -211,21 +214,36 @@ def _begun(records: Records) -> dict[str, dict[int, int]]:
 
 
 def _trouble(records: Records) -> dict[str, str]:
-    """What went wrong under an arm or the canary, and was not measured by a later run of the same launch: the first
-    that is the arm's own doing, else the first. What was not needed is no trouble, nor what a job that ended early
-    never began, if its next one found it not needed."""
+    """What went wrong under an arm or the canary: the first that is the arm's own doing, else the first."""
     arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
     cut_off = _cut_off(records)
     found: dict[str, str] = {}
-    for (launch, _), rows in records.points.groupby(["launch", "point"], sort=False):
-        bad = rows[~rows["status"].isin(["ok", "skipped"])]
-        never_begun = _not_run(bad).all() and rows["status"].eq("skipped").any()
-        if arm_of[launch] in (*ARMS, CANARY) and len(bad) and not rows["status"].eq("ok").any() and not never_begun:
-            reason = str(bad.iloc[0]["reason"] or bad.iloc[0]["status"])
-            reason = f"{CUT_OFF}{reason}" if launch in cut_off and not reason.startswith(NOT_RUN) else reason
-            if arm_of[launch] not in found or (own(reason) and not own(found[arm_of[launch]])):
-                found[arm_of[launch]] = reason
+    for launch, why in (*_unmeasured(records), *_broken_behind(records)):
+        reason = f"{CUT_OFF}{why}" if launch in cut_off and not why.startswith(NOT_RUN) else why
+        arm = arm_of[launch]
+        if arm in (*ARMS, CANARY) and (arm not in found or (own(reason) and not own(found[arm]))):
+            found[arm] = reason
     return found
+
+
+def _unmeasured(records: Records) -> Iterator[tuple[str, str]]:
+    """Launches with a point that failed and was not measured by a later run of the same launch, and why. What was not
+    needed is no failure, nor what a job that ended early never began, if its next one found it not needed."""
+    for (launch, _), rows in records.points.groupby(["launch", "point"], sort=False):
+        bad = rows[~rows["status"].isin(GOOD)]
+        never_begun = _not_run(bad).all() and rows["status"].eq("skipped").any()
+        if len(bad) and not rows["status"].eq("ok").any() and not never_begun:
+            yield launch, str(bad.iloc[0]["reason"] or bad.iloc[0]["status"])
+
+
+def _broken_behind(records: Records) -> Iterator[tuple[str, str]]:
+    """Launches that crashed or hung behind their last point, and how. What they measured is whole, so no later run
+    measures it again; and yet a program that does not end well has failed."""
+    unfinished = set(records.points.loc[~records.points["status"].isin(GOOD), "file"])
+    launches = records.launches
+    broken = launches[launches["status"].isin(BROKEN) & ~launches["file"].isin(unfinished)]
+    for launch, status, reason in zip(broken["launch"], broken["status"], broken["reason"], strict=True):
+        yield launch, f"behind its last point: {reason or status}"
 
 
 def own(reason: str) -> bool:

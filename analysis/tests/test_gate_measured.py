@@ -29,7 +29,9 @@ def record(
     reason: str = "exit status 11",
     minute: int | None = None,
     hosts: Sequence[str] = ("vc1", "vc2"),
+    ended: str = "",
 ) -> None:
+    """`ended`: how the launch did behind its last point, if not as its points."""
     launch = f"s.{turn}.{arm}"
     context = {
         "launch": launch, "study": "overlap-ratio", "system": "vcluster", "mpi": "mpich", "variant": "bare",
@@ -46,7 +48,7 @@ def record(
     for rank in (0, 1):
         good = {"point": CANARY if arm == "canary" else POINT, "rank": rank, "status": status, "samples": samples}
         lines.append(good if status == "ok" else {**good, "samples": {}, "reason": reason})
-    lines.append({"end": {"status": status, "reason": "x", "elapsed_s": 1.0, "ranks": []}})
+    lines.append({"end": {"status": ended or status, "reason": "exit status 6", "elapsed_s": 1.0, "ranks": []}})
     (folder / f"{launch}{attempt}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
@@ -114,6 +116,25 @@ def test_what_never_began_is_no_trouble_if_it_was_not_needed_later(session: Path
     record(session / "records", "new", 2, status="failed")
     record(session / "records", "new", 2, status="skipped", attempt=".r1", reason="not needed: the time was up")
     assert measured.read(session).series[0].trouble == {"new": "exit status 11"}
+
+
+@pytest.mark.parametrize("how", ["failed", "timeout"])
+def test_a_launch_that_breaks_behind_its_last_point_has_failed(session: Path, how: str) -> None:
+    """In MPI_Finalize, say: all of its points are good. What the job's end stopped is no failure."""
+    record(session / "records", "new", 1, ended="interrupted")
+    assert not measured.read(session).series[0].trouble
+    record(session / "records", "new", 1, ended=how)
+    found = measured.read(session)
+    assert found.series[0].trouble == {"new": "behind its last point: exit status 6"}
+    assert found.complete_rounds() == [0, 1, 2] and judge(found).candidate_failed
+
+
+def test_where_every_launch_failed_it_is_said_how(session: Path) -> None:
+    for turn in range(3):
+        for arm in ("base", "control", "new"):
+            record(session / "records", arm, turn, status="failed", reason="exit status 127")
+    found = judge(measured.read(session))
+    assert found.status == 3 and "base failed: exit status 127; control failed" in found.sentence
 
 
 def test_a_checkout_with_changes_is_not_its_commit(session: Path) -> None:
