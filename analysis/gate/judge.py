@@ -176,7 +176,8 @@ def _verdict(
         slower = "; ".join(f"{_named(p)} ({_percent(p.low)} to {_percent(p.high)})" for p in points if p.slower)
         verdict, sentence = Verdict.COMMIT, f"The candidate is slower by more than {margin}, {over}: {slower}."
     elif state is State.MOVED:
-        widest = max(points, key=lambda point: abs(math.log(point.control)))
+        moved = [point for point in points if point.control_low > 1 or point.control_high < 1]  # and not what is noisy
+        widest = max(moved or points, key=lambda point: abs(math.log(point.control)))
         sentence = (
             f"Not told: a second copy of the baseline differs from the baseline by {_percent(widest.control)} in "
             f"{widest.name}, {over}; what differs is not the candidate."

@@ -182,6 +182,18 @@ def test_a_control_that_differs_from_the_baseline_is_no_verdict() -> None:
     assert "second copy of the baseline" in found.sentence
 
 
+def test_the_point_is_named_in_which_the_control_differs_and_not_the_noisiest_one() -> None:
+    """Whose own ratio is farther from 1 by chance: the copy was twice as slow in just more than half of its rounds."""
+    moved, noisy = gate({"control": 1.06}).series[0], gate().series[0]
+    copy = {turn: value * (2.0 if turn % 2 else 0.6) for turn, value in noisy.values["control"].items()}
+    copy[0] *= 4
+    other = replace(noisy, name="overlap: 8 bytes", values={**noisy.values, "control": copy})
+    found = judge(replace(gate(), series=[moved, other]))
+    first, second = found.points
+    assert math.log(first.control) < abs(math.log(second.control)) and first.control_low > 1 > second.control_low
+    assert "in overlap: 1 MB, over" in found.sentence
+
+
 def test_too_much_noise_is_undecided_with_what_could_have_been_seen() -> None:
     found = judge(gate(noise=0.2))
     assert (found.verdict, found.status) == (Verdict.UNDECIDED, 3)
