@@ -42,7 +42,7 @@ def judge(
     seen = {study: _seen(part, rule, ended) for study, part in found.parts().items()}
     state, points = _whole(seen, found), [point for one in seen.values() for point in one.points]
     used = sorted(one.rounds for one in seen.values())
-    verdict, sentence = _verdict(state, points, rule, used, found)
+    verdict, sentence = _verdict(state, list(seen.values()), rule, found)
     left = history.left(history.values_of(points, canary, found.baseline), earlier)
     if verdict is not Verdict.COMMIT and untaken:
         verdict = Verdict.UNDECIDED
@@ -157,15 +157,10 @@ def _exp(value: float) -> float:
     return math.exp(value) if math.isfinite(value) else (math.inf if value > 0 else 0.0)
 
 
-def _verdict(
-    state: State,
-    points: list[PointFound],
-    rule: Rule,
-    rounds: Sequence[int],
-    found: Measurement,
-) -> tuple[Verdict, str]:
-    """`rounds`: of each study, the fewest first."""
+def _verdict(state: State, seen: Sequence[_Seen], rule: Rule, found: Measurement) -> tuple[Verdict, str]:
+    """`seen`: of each study."""
     margin = f"{100 * rule.margin:g} %"
+    points, rounds = [point for one in seen for point in one.points], sorted(one.rounds for one in seen)
     counts = " to ".join(map(str, dict.fromkeys((*rounds[:1], *rounds[-1:]))))
     over = f"over {counts} rounds of {len(points)} point{'s' if len(points) != 1 else ''}"
     failed = "; ".join(f"{NAMES[arm]}: {reason}" for arm, reason in _trouble(found).items())
@@ -193,7 +188,7 @@ def _verdict(
         verdict = Verdict.SAME
         sentence = f"The candidate is not slower: within {margin} or faster in every point, {over}."
     else:
-        sentence = _undecided(points, rule, rounds[0], found)
+        sentence = _undecided([one for one in seen if one.state is State.OPEN], rule, found)
     return verdict, sentence
 
 
@@ -201,20 +196,26 @@ def _named(point: PointFound) -> str:
     return f"{point.name}: {_percent(point.ratio)}"
 
 
-def _undecided(points: list[PointFound], rule: Rule, rounds: int, found: Measurement) -> str:
-    """With the smallest effect that these rounds could have seen, and about how many would be needed."""
-    needed = fewest(rule.false_alarms / found.tests())
-    widths = [(math.log(p.high) - math.log(p.low)) / 2 for p in points if p.low > 0 and math.isfinite(p.high)]
-    if len(widths) < len(points) or rounds < needed:
-        return f"Undecided: {rounds} rounds are too few to show anything; {needed} at least are wanted."
-    widest = max(widths)
-    more = max(rounds + 1, math.ceil(rounds * (widest / rule.bound) ** 2))
+def _undecided(left: Sequence[_Seen], rule: Rule, found: Measurement) -> str:
+    """With the smallest effect that these rounds could have seen, and about how many would be needed: of the study that
+    needs most of those that are `left`, since what another one has shown is known."""
+    needed, fewer = fewest(rule.false_alarms / found.tests()), min(one.rounds for one in left)
+    widths = [(_width(point), one.rounds) for one in left for point in one.points]
+    if fewer < needed or not all(math.isfinite(width) for width, _ in widths):
+        return f"Undecided: {fewer} rounds are too few to show anything; {needed} at least are wanted."
+    more, widest, rounds = max((rounds * (width / rule.bound) ** 2, width, rounds) for width, rounds in widths)
     limit = f" of {found.plan.rounds} planned" if rounds < found.plan.rounds else ""
     seen = 100 * math.expm1(rule.bound + widest)
     return (
-        f"Undecided after {rounds} rounds{limit}: they could see a slow-down of {seen:.1f} % at least; about {more} "
-        f"rounds would tell."
+        f"Undecided after {rounds} rounds{limit}: they could see a slow-down of {seen:.1f} % at least; about "
+        f"{max(rounds + 1, math.ceil(more))} rounds would tell."
     )
+
+
+def _width(point: PointFound) -> float:
+    """Half of the interval's, of the logarithm."""
+    known = point.low > 0 and math.isfinite(point.high)
+    return (math.log(point.high) - math.log(point.low)) / 2 if known else math.inf
 
 
 def _nothing(found: Measurement) -> str:

@@ -313,6 +313,15 @@ def test_one_study_is_enough_to_call_a_candidate_slower_and_all_have_to_be_the_s
     assert "nothing was measured of latency" in judge(of_two(gate(), None)).sentence
 
 
+def test_rounds_of_a_study_that_is_settled_are_none_of_the_one_that_is_not() -> None:
+    """How many would tell is reckoned from those in which the interval was measured."""
+    noisy = gate(noise=0.2, seed=2)
+    both = judge(of_two(gate(), noisy))
+    assert both.rounds == 12 and "Undecided after 40 rounds: they could see" in both.sentence
+    told, alone = (int(re.findall(r"about (\d+) rounds", one.sentence)[0]) for one in (both, judge(noisy)))
+    assert told == alone > 40
+
+
 def test_what_a_look_may_spend_does_not_depend_on_studies_that_are_still_to_come() -> None:
     first, second = gate(rounds=24), gate(seed=2)
     alone, both = of_two(first, None), of_two(first, second)
