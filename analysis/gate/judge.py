@@ -19,6 +19,7 @@ from analysis.gate import decide, history, odd
 from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.decide import Rule, State
 from analysis.gate.measured import ARMS, BASE, CONTROL, Measurement, Series, own
+from analysis.gate.odd import COMPUTATION, TRANSFER, Places
 from analysis.gate.verdict import NEW, Canary, GateFound, PointFound, Verdict
 from analysis.records.failed import NOT_RUN
 from analysis.statistics.signed_rank import middle
@@ -49,7 +50,9 @@ def judge(
         sentence = f"Not told, since an arm may not have been what was asked for: {'; '.join(untaken)}. {sentence}"
     elif verdict is not Verdict.COMMIT and slow:
         verdict, sentence = Verdict.NODE, f"Node trouble: {'; '.join(map(odd.words, slow))}. {sentence}"
-    elif verdict in (Verdict.SAME, Verdict.FASTER) and 2 * found.canary_rounds() < max(used):
+    elif verdict in (Verdict.SAME, Verdict.FASTER) and any(
+        2 * found.canary_rounds(study) < one.rounds for study, one in seen.items()
+    ):
         verdict, why = Verdict.UNDECIDED, found.canary_trouble or "it left no value"
         sentence = f"Not told, since the canary failed: {why}; a slow node would not be seen. {sentence}"
     elif verdict in (Verdict.SAME, Verdict.FASTER) and unread:
@@ -232,9 +235,14 @@ def _percent(ratio: float) -> str:
     return f"{100 * (ratio - 1):+.1f} %" if math.isfinite(ratio) else "unknown"
 
 
-def _canary(canary: dict[str, dict[str, dict[int, float]]]) -> Canary:
-    middles = {
-        what: {where: float(np.median(list(rounds.values()))) for where, rounds in places.items()}
-        for what, places in canary.items()
-    }
-    return Canary(middles.get("computation", {}), middles.get("transfer", {}))
+def _canary(canary: Mapping[str, Places]) -> Canary:
+    return Canary(_middles(canary, COMPUTATION), _middles(canary, TRANSFER))
+
+
+def _middles(canary: Mapping[str, Places], what: str) -> dict[str, float]:
+    """Place -> the middle of all that was measured of it, whichever study that was beside."""
+    found: dict[str, list[float]] = {}
+    for places in (places for name, places in canary.items() if name.startswith(what)):
+        for where, rounds in places.items():
+            found.setdefault(where, []).extend(rounds.values())
+    return {where: float(np.median(values)) for where, values in found.items()}

@@ -16,6 +16,7 @@ import pandas as pd
 
 from analysis.compare.pairs import Measured, measured
 from analysis.errors import UsageError
+from analysis.gate.odd import COMPUTATION, TRANSFER
 from analysis.gate.verdict import NEW
 from analysis.records.failed import NOT_RUN
 from analysis.records.load import Records, load
@@ -68,11 +69,11 @@ class Series:
 @dataclass(frozen=True)
 class Measurement:
     """All that a gate measured. `baseline`: what it really was, in a word; `where`: on what; `commit`: of the checkout,
-    with CHANGES behind it where it had any that are in no commit;
-    `comparison`: in words that are the same in gates of one series. `canary`: what it measures -> node or pair of nodes
-    -> round -> seconds. `studies`: those that were asked for, also if nothing is measured of one. `records`: how many
-    launches have left one, those of a gate that went on in a later run among them. `canary_trouble`: what was wrong
-    with a launch of it."""
+    with CHANGES behind it where it had any that are in no commit; `comparison`: in words that are the same in gates of
+    one series. `canary`: what it measures, with `beside` behind it -> node or pair of nodes -> round -> seconds.
+    `studies`: those that were asked for, also if nothing is measured of one. `records`: how many launches have left
+    one, those of a gate that went on in a later run among them. `canary_trouble`: what was wrong with a launch of it.
+    """
 
     session: str
     plan: Plan
@@ -102,10 +103,10 @@ class Measurement:
         out to have: one that is still to come has none yet."""
         return max(1, len(self.studies)) * max((len(part.series) for part in self.parts().values()), default=1)
 
-    def canary_rounds(self) -> int:
-        """In how many rounds each of the things that the canary measures has a value."""
-        seen = [{turn for rounds in places.values() for turn in rounds} for places in self.canary.values()]
-        return len(set.intersection(*seen)) if seen else 0
+    def canary_rounds(self, study: str) -> int:
+        """In how many rounds of a study each of the things that the canary measures has a value."""
+        places = [self.canary.get(f"{what}{beside(study, self.studies)}", {}) for what in (COMPUTATION, TRANSFER)]
+        return len(set.intersection(*({turn for rounds in of.values() for turn in rounds} for of in places)))
 
     def complete_rounds(self) -> list[int]:
         """The rounds in which every point was measured under every arm, in the order in which they became so: what
@@ -113,6 +114,12 @@ class Measurement:
         every = [set(series.values[arm]) for series in self.series for arm in ARMS]
         complete = set.intersection(*every) if every else set()
         return sorted(complete, key=lambda turn: (max(series.begun.get(turn, 0) for series in self.series), turn))
+
+
+def beside(study: str, studies: Sequence[str]) -> str:
+    """What is behind the names of what the canary of a study measures: of several studies each has its own. They are
+    jobs one after the other, perhaps on other nodes: what one of them saw says nothing of another one's rounds."""
+    return f" beside {study}" if len(studies) > 1 else ""
 
 
 def read(path: Path) -> Measurement:
@@ -135,7 +142,7 @@ def read(path: Path) -> Measurement:
         where=where,
         time=facts["created"],
         series=series,
-        canary=_canary(records) if measuring else {},
+        canary=_canary(records, facts.get("studies", ())) if measuring else {},
         canary_trouble=trouble.get(CANARY, ""),
         notes=[*(f"{arm} failed: {why}" for arm, why in trouble.items() if not series), *records.cautions()],
         studies=facts.get("studies", ()),
@@ -267,9 +274,9 @@ def _cut_off(records: Records) -> set[str]:
     return set(last[last["study"].isin(ended)]["launch"])
 
 
-def _canary(records: Records) -> dict[str, dict[str, dict[int, float]]]:
+def _canary(records: Records, studies: Sequence[str]) -> dict[str, dict[str, dict[int, float]]]:
     """Computation alone of every node, and a transfer alone of every pair of ranks that talk."""
-    found: dict[str, dict[str, dict[int, float]]] = {"computation": {}, "transfer": {}}
+    found: dict[str, dict[str, dict[int, float]]] = {}
     ran = records.launches[records.launches["hosts"].map(len) > 0]
     # a resumed launch has a record for each run, perhaps on other nodes; what it measured it did in the last one
     launches = ran.drop_duplicates("launch", keep="last").set_index("launch")
@@ -279,15 +286,17 @@ def _canary(records: Records) -> dict[str, dict[str, dict[int, float]]]:
             continue
         facts = launches.loc[launch]
         hosts: list[str] = list(facts["hosts"])
-        half = max(1, len(hosts) // 2)
+        half, behind = max(1, len(hosts) // 2), beside(facts["study"], studies)
         for row in rows.to_dict("records"):
             rank, quantity = int(row["rank"]), row["quantity"]
             seconds = float(np.median(records.series_values(row["first"], row["count"])))
             if quantity == "comp_s" and seconds > 0:
-                _slowest(found["computation"].setdefault(hosts[rank], {}), int(facts["repetition"]), seconds)
+                places = found.setdefault(f"{COMPUTATION}{behind}", {})
+                _slowest(places.setdefault(hosts[rank], {}), int(facts["repetition"]), seconds)
             if quantity == "comm_s" and seconds > 0:
                 pair = f"{hosts[rank % half]} and {hosts[(rank % half + half) % len(hosts)]}"
-                _slowest(found["transfer"].setdefault(pair, {}), int(facts["repetition"]), seconds)
+                places = found.setdefault(f"{TRANSFER}{behind}", {})
+                _slowest(places.setdefault(pair, {}), int(facts["repetition"]), seconds)
     return found
 
 

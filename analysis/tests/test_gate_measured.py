@@ -30,11 +30,12 @@ def record(
     minute: int | None = None,
     hosts: Sequence[str] = ("vc1", "vc2"),
     ended: str = "",
+    study: str = "overlap-ratio",
 ) -> None:
     """`ended`: how the launch did behind its last point, if not as its points."""
-    launch = f"s.{turn}.{arm}"
+    launch = f"{'s' if study == 'overlap-ratio' else study}.{turn}.{arm}"
     context = {
-        "launch": launch, "study": "overlap-ratio", "system": "vcluster", "mpi": "mpich", "variant": "bare",
+        "launch": launch, "study": study, "system": "vcluster", "mpi": "mpich", "variant": "bare",
         "repetition": turn, "order": turn, "arm": arm,
     }  # fmt: skip
     began = f"2026-11-24T10:{turn if minute is None else minute:02d}:00Z"
@@ -94,6 +95,18 @@ def test_the_canary_is_of_the_nodes_on_which_it_ran_at_last(session: Path) -> No
     assert found["transfer"]["vc3 and vc4"].keys() == {1}
 
 
+def test_each_study_has_the_canary_of_its_own_job(session: Path) -> None:
+    """Their rounds have the same numbers."""
+    facts = json.loads((session / "session.json").read_text())
+    (session / "session.json").write_text(json.dumps({**facts, "studies": ["overlap-ratio", "latency"]}))
+    for turn in range(2):
+        record(session / "records", "canary", turn, study="latency", hosts=("vc3", "vc4"))
+    found = measured.read(session)
+    assert (found.canary_rounds("overlap-ratio"), found.canary_rounds("latency")) == (3, 2)
+    assert list(found.canary["computation beside latency"]) == ["vc3", "vc4"]
+    assert list(found.canary["transfer beside overlap-ratio"]) == ["vc1 and vc2"]
+
+
 def test_what_failed_is_trouble_until_it_is_run_again(session: Path) -> None:
     record(session / "records", "new", 1, status="failed")
     (series,) = measured.read(session).series
@@ -148,7 +161,7 @@ def test_what_failed_of_the_canary_is_no_arms_trouble(session: Path) -> None:
     for turn in range(3):
         record(session / "records", "canary", turn, status="failed", reason="an even number of ranks is wanted")
     found = measured.read(session)
-    assert not found.series[0].trouble and found.canary_rounds() == 0
+    assert not found.series[0].trouble and found.canary_rounds("overlap-ratio") == 0
     assert found.canary_trouble == "an even number of ranks is wanted"
 
 

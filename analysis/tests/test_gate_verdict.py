@@ -269,6 +269,19 @@ def test_a_canary_that_fails_keeps_the_gate_from_passing(what: str) -> None:
     assert judge(replace(gate(), canary={})).verdict is Verdict.UNDECIDED
 
 
+def test_the_canary_of_one_study_sees_no_slow_node_of_another_one() -> None:
+    """Each has its job. What is seen is named with the study; nodes of two jobs are not held against each other."""
+    both = of_two(gate(), gate(seed=2))
+    blind = {what: places for what, places in both.canary.items() if "latency" not in what}
+    assert judge(replace(both, canary=blind)).verdict is Verdict.UNDECIDED
+    slow = judge(of_two(gate(), gate(nodes={"b": 1.3})))
+    assert slow.verdict is Verdict.NODE and "node b computes 30 % slower than the others (beside" in slow.sentence
+    later = {what: {f"{w}2": r for w, r in places.items()} for what, places in gate(everything=1.3).canary.items()}
+    elsewhere = judge(of_two(gate(), replace(gate(everything=1.3, seed=2), canary=later)))
+    assert (elsewhere.verdict, elsewhere.odd) == (Verdict.SAME, [])
+    assert elsewhere.canary.computation_s.keys() == {"a", "b", "c", "d", "a2", "b2", "c2", "d2"}
+
+
 def test_an_arm_without_a_value_is_nothing_comparable() -> None:
     measured = gate()
     values = {**measured.series[0].values, NEW: {}}
@@ -289,7 +302,9 @@ def test_rounds_that_lack_an_arm_do_not_count() -> None:
 def of_two(first: Measurement, second: Measurement | None, **changes: object) -> Measurement:
     """Studies that ran one after the other."""
     later = [replace(one, name="latency: 8 bytes") for one in second.series] if second else []
-    both = replace(first, series=[*first.series, *later], studies=("overlap", "latency"))
+    canary = {f"{what} beside overlap": places for what, places in first.canary.items()}
+    canary |= {f"{what} beside latency": places for what, places in second.canary.items()} if second else {}
+    both = replace(first, series=[*first.series, *later], canary=canary, studies=("overlap", "latency"))
     return replace(both, **changes)  # type: ignore[arg-type]
 
 
