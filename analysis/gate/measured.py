@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -157,11 +159,25 @@ def _checkout(known: Mapping[str, Any]) -> str:
 
 
 def _baseline(facts: Mapping[str, Any]) -> str:
-    """The variant and the digest of the engine."""
-    arm = next(arm for arm in facts["request"]["gate"]["arms"] if arm["name"] == BASE)
+    """Its engine, and a digest of the variables of a settings file, with which the same engine has other times. Those
+    that modules set are left out: some are other ones in every job."""
+    asked = facts["request"]["gate"]
+    chosen = {} if asked["base"].startswith("modules:") else _arm(facts)["environment"]
+    digest = hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:8] if chosen else ""
+    return f"{_engine(facts)} {digest}".strip()
+
+
+def _engine(facts: Mapping[str, Any]) -> str:
+    """The baseline's variant and the digest of its engine."""
+    arm = _arm(facts)
     mpi = arm.get("mpi") or facts["mpi_names"][0]
     engine = facts["identity"].get(f"{mpi} engine of {BASE}") or facts["identity"].get(f"{mpi} engine", "")
     return f"{arm['variant']} {engine}".strip()
+
+
+def _arm(facts: Mapping[str, Any]) -> dict[str, Any]:
+    arm = next(arm for arm in facts["request"]["gate"]["arms"] if arm["name"] == BASE)
+    return {"environment": {}, **arm}
 
 
 def _comparison(facts: Mapping[str, Any]) -> str:
@@ -172,7 +188,7 @@ def _comparison(facts: Mapping[str, Any]) -> str:
     engine, comma, under = rest.partition(",")
     new = f"{kind}{comma}{under}" if kind in NEW_EACH_TIME and engine else asked["new"]
     installed = asked["base"].partition(":")[0] in INSTALLED
-    return f"{new} against {asked['base']}" + (f" ({_baseline(facts)})" if installed else "")
+    return f"{new} against {asked['base']}" + (f" ({_engine(facts)})" if installed else "")
 
 
 def _series(records: Records, trouble: Mapping[str, str]) -> list[Series]:

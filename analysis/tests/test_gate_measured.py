@@ -223,6 +223,22 @@ def test_what_makes_gates_of_one_series(session: Path, base: str, new: str, comp
     assert measured.read(session).comparison == comparison
 
 
+@pytest.mark.parametrize(("base", "same"), [("settings:tcp.conf", False), ("modules:site", True)])
+def test_a_baseline_with_other_variables_has_other_times(session: Path, base: str, same: bool) -> None:
+    """Else a gate of it would say that the system changed. Modules set what is another one in every job."""
+    facts = json.loads((session / "session.json").read_text())
+    found = set()
+    for value in ("tcp", "self", "self"):
+        facts["request"]["gate"] |= {
+            "base": base, "arms": [{"name": "base", "variant": "bare", "environment": {"UCX_TLS": value}}],
+        }  # fmt: skip
+        (session / "session.json").write_text(json.dumps(facts))
+        what = measured.read(session)
+        found.add(what.baseline)
+        assert "12ab" in what.baseline and what.comparison.endswith("(bare 12ab)" if same else base)
+    assert len(found) == (1 if same else 2)
+
+
 def test_a_look_ends_the_study_that_is_settled(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert look.main([str(session), "overlap-ratio"]) == 1, "three rounds show nothing"
     found = judge(measured.read(session), ended=False)
