@@ -12,12 +12,25 @@ from statistics import median
 from typing import Any
 from xml.etree import ElementTree
 
+from analysis.errors import UsageError
+from analysis.gate import files
 from analysis.gate.verdict import STATUS, Canary, GateFound, PointFound, Verdict
 from analysis.text_table import markdown as table
 
 MARKDOWN_LIMIT = 64_000  # bytes: what a merge request and a job's summary take
 LONGEST_NAME = 300  # characters of a point's in a table: a program of one's own is named by its whole command
 FILES = {"gate.json": "json", "gate.md": "markdown", "junit.xml": "junit", "metrics.txt": "open_metrics"}
+
+
+def check(folder: Path) -> None:
+    """UsageError if no file can be put there: which is better known before a gate measures than after."""
+    try:
+        with files.trial(folder):
+            pass
+    except OSError as error:
+        raise UsageError(
+            f"--out {folder} cannot be written ({error.strerror}): give a folder that takes files, or can be made."
+        ) from error
 
 
 def write(found: GateFound, folder: Path) -> None:

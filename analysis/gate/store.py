@@ -8,12 +8,10 @@ from more records: in whatever order they are written, what was told from the mo
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import re
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +19,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from analysis.errors import Failure, UsageError
+from analysis.gate import files
 from analysis.gate.history import ENOUGH
 from analysis.gate.measured import Measurement
 from analysis.gate.verdict import GateFound, Verdict
@@ -109,7 +108,7 @@ def add(folder: Path, entry: Entry) -> Path:
         raise Failure(f"Gate {entry.session} is not put into the store {folder} ({_wrong(error)}).") from error
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _beside(folder, content) as partial:
+        with files.beside(folder, content) as partial:
             os.link(partial, target)  # whole or not at all, and never over another
     except FileExistsError as error:
         if not _has(target, entry):
@@ -117,21 +116,6 @@ def add(folder: Path, entry: Entry) -> Path:
     except OSError as error:
         raise Failure(f"The store {folder} cannot be written: {error.strerror}.") from error
     return target
-
-
-@contextlib.contextmanager
-def _beside(folder: Path, content: bytes) -> Iterator[Path]:
-    """A hidden file with this content, which is taken away again."""
-    handle, name = tempfile.mkstemp(dir=folder, prefix=".", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).chmod(0o644)
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 def _has(target: Path, entry: Entry) -> bool:
@@ -147,8 +131,7 @@ def _has(target: Path, entry: Entry) -> bool:
 def check(folder: Path) -> None:
     """UsageError if no file can be put into the store: which is better known before a gate measures than after."""
     try:
-        here = next(one for one in (folder, *folder.absolute().parents) if one.exists())
-        with _beside(here, b"") as partial:
+        with files.trial(folder) as partial:
             linked = partial.with_suffix(".link")
             try:
                 os.link(partial, linked)
@@ -164,12 +147,12 @@ def read(folder: Path) -> list[Entry]:
     """All gates by time, each as it was told from the most records; UsageError with the file's name where one is
     damaged. A store that is not there is empty."""
     try:
-        files = sorted(file for file in folder.iterdir() if file.name.endswith(SUFFIX))
+        kept = sorted(file for file in folder.iterdir() if file.name.endswith(SUFFIX))
     except FileNotFoundError:
-        files = []
+        kept = []
     except OSError as error:
         raise UsageError(f"The store {folder} cannot be read: {error.strerror}.") from error
-    told = sorted(filter(None, map(_read, files)), key=lambda entry: entry.records)
+    told = sorted(filter(None, map(_read, kept)), key=lambda entry: entry.records)
     last = {entry.gate: entry for entry in told}
     return sorted(last.values(), key=lambda entry: (entry.time, entry.session))
 

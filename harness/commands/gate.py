@@ -83,16 +83,20 @@ def gate(
 
     Example: ./bench gate --base commit:main --new commit:HEAD --minutes 10
     """
-    from analysis.gate import store as stores  # noqa: PLC0415 - a second of imports
+    from analysis.gate import outputs  # noqa: PLC0415 - a second of imports
+    from analysis.gate import store as stores  # noqa: PLC0415
 
     if resume:
         options.none_beside(context, "resume", "out", "store")
     stores.check(store or default_store())
     stores.read(store or default_store())  # what is wrong with it is said before anything is measured
+    if out:
+        outputs.check(out)
     if resume:
         return _go_on(sessions.load(resume), out, store)
     if not (base and new):
         raise UsageError("A gate has two arms: give --base and --new.")
+    _named_in_files(base, new, launcher, *command)
     own_program.none_without(command, context)
     if study and command:
         raise UsageError(f"--study {study[0]} and a program of one's own: a gate is of one of the two.")
@@ -114,6 +118,15 @@ def gate(
     with runs.measuring(whole.system, "gate"):
         session = runs.new_session(whole, "gate", sys.argv[1:])
         return _run(whole, session, out, store)
+
+
+def _named_in_files(*words: str) -> None:
+    """UsageError for words that no file of the verdict could have: the bytes of a name that is not UTF-8."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(f"'{word}' is not UTF-8, as the files of a verdict are: give it another name.") from error
 
 
 def _one(mpis: list[str]) -> list[str]:

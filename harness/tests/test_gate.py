@@ -120,6 +120,8 @@ CALLS = {
     ("--base", "bare", "--new", "off", "--margin", "inf"): "per cent are wanted",
     ("--base", "bare", "--new", "off", "--study", "timer-period"): "sweeps settings of the engine",
     ("--base", "bare", "--new", "off", "--mpi", "mpich,openmpi"): "of one MPI",
+    ("--base", "bare", "--new", "prefix:/opt/\udcff"): "is not UTF-8",
+    ("--base", "bare", "--new", "off", "--", "./app", "\udcff"): "is not UTF-8",
 }
 RESUMED = {
     ("gate", "--store=x", "--out=x"): "no session 'nothing'",
@@ -280,6 +282,18 @@ def test_a_store_that_cannot_be_written_is_said_before_anything_is_measured(
     call = ["gate", "--base", "bare", "--new", "off", "--system", "local", "--store", str(tmp_path / "file" / "gates")]
     assert main(call) == 2
     assert "cannot be written: Not a directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("asked", [("--base", "bare", "--new", "off"), ("--resume", "nothing")])
+def test_a_folder_that_takes_no_verdict_is_said_before_anything_is_measured(
+    asked: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(gates, "with_arms", Raising(Failure("it goes on")))
+    (tmp_path / "file").write_text("")
+    for out in ("file", "file/gate"):
+        assert main(["gate", *asked, "--out", str(tmp_path / out), "--store", str(tmp_path / "store")]) == 2
+        assert f"--out {tmp_path / out} cannot be written (Not a directory)" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"], "and nothing is made"
 
 
 def test_a_gate_is_one_gate_wherever_its_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
