@@ -17,7 +17,7 @@ from typing import Any
 
 import typer
 from typer._completion_classes import completion_init
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from analysis import errors as of_analysis
 from harness import __version__
@@ -51,6 +51,17 @@ class Grouped(TyperGroup):
             ]
             with formatter.section(heading):
                 formatter.write_dl(rows)
+
+
+class HandingOn(TyperCommand):
+    """Its rest is of another command's call: a `--` in it, behind which a program begins, is handed on."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        place = args.index("--") if "--" in args else len(args)
+        left: list[str] = super().parse_args(ctx, args[:place])
+        if place < len(args):
+            ctx.params["options"] = [*(ctx.params.get("options") or []), *args[place:]]
+        return left
 
 
 app = typer.Typer(
@@ -108,7 +119,8 @@ def _finite(options: dict[str, Any]) -> None:
 def _register(application: typer.Typer, commands: dict[str, Command]) -> None:
     for name, command in commands.items():
         settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if command.passes_rest else {}
-        register = application.command(name, context_settings=settings, rich_help_panel=command.heading)
+        kind = HandingOn if command.hands_on else TyperCommand
+        register = application.command(name, cls=kind, context_settings=settings, rich_help_panel=command.heading)
         register(_with_status(name, command.function))
 
 

@@ -43,11 +43,13 @@ HEADINGS = (BEGIN, MEASURE, READ, CHANGE, PROGRAM, SYSTEM, PROJECT)
 
 
 class Command(NamedTuple):
-    """`function` returns the exit status. `passes_rest`: its arguments end where another program's begin."""
+    """`function` returns the exit status. `passes_rest`: its arguments end where another program's begin; `hands_on`:
+    that is a command of ours, which may have a program behind a `--` of its own."""
 
     function: Callable[..., Any]
     heading: str = ""
     passes_rest: bool = False
+    hands_on: bool = False
 
 
 COMMANDS = {
@@ -63,7 +65,7 @@ COMMANDS = {
     "compare": Command(compare, READ),
     "gate": Command(gate, CHANGE),
     "history": Command(history, CHANGE),
-    "bisect": Command(bisect, CHANGE, passes_rest=True),
+    "bisect": Command(bisect, CHANGE, passes_rest=True, hands_on=True),
     "nodes": Command(nodes, MEASURE),
     "calibrate-model": Command(calibrate_model, MEASURE),
     "tune": Command(tune, MEASURE, passes_rest=True),

@@ -174,6 +174,21 @@ def test_a_search_that_is_stopped_leaves_nothing(history: tuple[Path, list[str]]
     assert nothing_left(repository)
 
 
+@pytest.mark.parametrize("before", [[], ["--minutes=3"], ["--minutes", "3"], ["-n", "2", "--time-from=t: (.*)"]])
+def test_a_program_of_ones_own_is_handed_on_to_the_gate(before: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its options are its own, whatever stands before it."""
+    asked: list[list[str]] = []
+
+    def attended(command: list[str], **_: object) -> int:
+        asked.append(command)
+        return bisect.NO_ARM
+
+    monkeypatch.setattr(process, "attended", attended)
+    rest = [*before, "--", "./app", "--out", "x", "--", "y"]
+    assert main(["bisect", "--good", "HEAD~1", "--bad", "HEAD", *rest]) == 2
+    assert len(asked) == 1 and asked[0][-len(rest) :] == rest and asked[0][-len(rest) - 1].startswith("--out=")
+
+
 def test_calls_that_cannot_be(capsys: pytest.CaptureFixture[str]) -> None:
     for call, said in {
         (): "give --good and --bad",
