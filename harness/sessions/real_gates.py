@@ -139,7 +139,7 @@ def run(kind: Kind, arguments: argparse.Namespace, folder: Path, store: Path) ->
     if done.status not in VERDICTS or not (folder / "gate.json").is_file():
         say(f"{kind.name}: status {done.status}: {done.last_line}")
         return None
-    if kind.remembered and not kind.needs_history:
+    if kind.remembered:
         shutil.copytree(own, store, dirs_exist_ok=True)
     found = json.loads((folder / "gate.json").read_text())
     kept = ("verdict", "sentence", "rounds", "session", "points")
@@ -194,6 +194,8 @@ def main(words: Sequence[str] | None = None) -> int:
     if git.dirty(ROOT):
         parser.error("the table names its commit, and this checkout has changes: commit them, or put FILE elsewhere")
     kinds = [replace(one, count=arguments.count or one.count) for one in KINDS if arguments.only in one.name]
+    if not kinds:
+        parser.error(f"--only '{arguments.only}' is in no kind's name: {'; '.join(one.name for one in KINDS)}")
     started = time.monotonic()
     store = arguments.file.with_name(f"{arguments.file.name}.store")
     kept = arguments.file.with_name(f"{arguments.file.name}.jsonl")
