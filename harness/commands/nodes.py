@@ -23,6 +23,18 @@ from reframe_checks import catalogue
 
 STUDY = "node-pairs"
 SPARE = 4  # launches beyond the fewest that can show anything: a place is still named that is not slow in three
+Launches = Annotated[
+    int,
+    typer.Option(
+        "--launches",
+        min=0,
+        show_default=False,
+        help=f"How many; default: {SPARE} more than the fewest that can name a place.",
+    ),
+]
+Table = Annotated[
+    str, typer.Option("--table", metavar="SESSION", help="Measure nothing: only the table of this session.")
+]
 
 
 def nodes(
@@ -30,11 +42,11 @@ def nodes(
     system: options.System = "vcluster",
     number: Annotated[int, typer.Option("--nodes", min=2, max=4096, help="How many nodes.")] = 4,
     mpi: options.OneMpi = "mpich",
-    launches: tables.Launches = 0,
+    launches: Launches = 0,
     seed: options.Seed = 1,
     resume: tables.Resume = "",
     force: tables.Force = False,
-    table: tables.TableOf = "",
+    table: Table = "",
     json: options.Json = False,
     out: tables.Out = None,
 ) -> int:

@@ -58,6 +58,13 @@ def test_calls_that_cannot_be(results: Path, capsys: pytest.CaptureFixture[str])
         assert said in capsys.readouterr().err
 
 
+def test_the_help_says_what_the_default_of_the_launches_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """Which no scale of the study has, see above."""
+    assert main(["nodes", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"default: {SPARE} more than the fewest that can name a place" in said and "by scale" not in said
+
+
 @pytest.mark.parametrize(("launches", "status"), [(2, NOT_TOLD), (16, 0)])
 def test_too_few_launches_to_name_anybody_are_no_success(
     launches: int, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
