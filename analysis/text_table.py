@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 
 
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Its lines; a bar within a cell is not taken for a border."""
+    """Its lines; a bar within a cell is not taken for a border, nor a line's end within one for a row's."""
     return [_line(columns), f"|{'---|' * len(columns)}", *map(_line, rows)]
 
 
 def _line(cells: Sequence[object]) -> str:
-    return f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |"
+    texts = (" ".join(str(cell).splitlines()).replace("|", chr(92) + "|") for cell in cells)
+    return f"| {' | '.join(texts)} |"
 
 
 def plain(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

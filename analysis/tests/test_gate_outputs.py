@@ -90,6 +90,13 @@ def test_markdown_of_few_points_with_very_long_names_fits_a_merge_request() -> N
     assert text.count("| slower |") == 5 and "points more" not in text
 
 
+def test_a_name_of_several_lines_is_one_row_of_the_table() -> None:
+    """Such as that of a program of one's own whose argument is a script."""
+    text = outputs.as_markdown(found(Verdict.SAME, replace(SAME, name="own-program: sh -c 'a\n b | c\n'")))
+    (row,) = [line for line in text.splitlines() if "own-program" in line]
+    assert row.startswith("| own-program: sh -c 'a  b \\| c ' (total_s) |") and row.endswith("| same |")
+
+
 SCHEMA = Path(__file__).parents[2] / "results" / "schema" / "gate.schema.json"
 
 
