@@ -159,12 +159,12 @@ def _checkout(known: Mapping[str, Any]) -> str:
 
 
 def _baseline(facts: Mapping[str, Any]) -> str:
-    """Its engine, and a digest of the variables of a settings file, with which the same engine has other times. Those
-    that modules set are left out: some are other ones in every job."""
+    """Its engine, and digests of what else its times are of: a program of one's own, which may be built anew, and the
+    variables of a settings file. Those that modules set are left out: some are other ones in every job."""
     asked = facts["request"]["gate"]
     chosen = {} if asked["base"].startswith("modules:") else _arm(facts)["environment"]
     digest = hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:8] if chosen else ""
-    return f"{_engine(facts)} {digest}".strip()
+    return " ".join(filter(None, (_engine(facts), facts["identity"].get("program", ""), digest)))
 
 
 def _engine(facts: Mapping[str, Any]) -> str:

@@ -239,6 +239,17 @@ def test_a_baseline_with_other_variables_has_other_times(session: Path, base: st
     assert len(found) == (1 if same else 2)
 
 
+def test_a_program_that_was_built_anew_has_other_times(session: Path) -> None:
+    """Which are no sign of a system that changed."""
+    facts = json.loads((session / "session.json").read_text())
+    found = set()
+    for digest in ("56ef", "78ab"):
+        facts["identity"]["program"] = digest
+        (session / "session.json").write_text(json.dumps(facts))
+        found.add(measured.read(session).baseline)
+    assert found == {"bare 12ab 56ef", "bare 12ab 78ab"}
+
+
 def test_a_look_ends_the_study_that_is_settled(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert look.main([str(session), "overlap-ratio"]) == 1, "three rounds show nothing"
     found = judge(measured.read(session), ended=False)
