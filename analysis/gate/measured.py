@@ -256,7 +256,7 @@ def _unmeasured(records: Records) -> Iterator[tuple[str, str]]:
         bad = rows[~rows["status"].isin(GOOD)]
         never_begun = _not_run(bad).all() and rows["status"].eq("skipped").any()
         if len(bad) and not rows["status"].eq("ok").any() and not never_begun:
-            yield launch, str(bad.iloc[0]["reason"] or bad.iloc[0]["status"])
+            yield str(launch), str(bad.iloc[0]["reason"] or bad.iloc[0]["status"])
 
 
 def _broken_behind(records: Records) -> Iterator[tuple[str, str]]:
