@@ -33,6 +33,7 @@ CHANGES = "+changes"  # behind the name of a commit
 GOOD = ("ok", "skipped")  # statuses of a point
 BROKEN = ("failed", "timeout")  # and of a launch
 CUT_OFF = "the last launch before its job ended: "  # and of one that failed since its job did, for all that is known
+BEHIND = "behind the last point: "
 
 
 @dataclass(frozen=True)
@@ -260,18 +261,21 @@ def _unmeasured(records: Records) -> Iterator[tuple[str, str]]:
 
 
 def _broken_behind(records: Records) -> Iterator[tuple[str, str]]:
-    """Launches that crashed or hung behind their last point, and how. What they measured is whole, so no later run
-    measures it again; and yet a program that does not end well has failed."""
+    """Launches that crashed or hung behind their last point, the first of each arm, and how. What they measured is
+    whole, so no later run measures it again; and yet a program that does not end well has failed. What ended one of
+    them may have been the end of its job, of several it was not."""
     unfinished = set(records.points.loc[~records.points["status"].isin(GOOD), "file"])
     launches = records.launches
     broken = launches[launches["status"].isin(BROKEN) & ~launches["file"].isin(unfinished)]
-    for launch, status, reason in zip(broken["launch"], broken["status"], broken["reason"], strict=True):
-        yield launch, f"behind its last point: {reason or status}"
+    for _, rows in broken.groupby("arm", sort=False):
+        first, count = rows.iloc[0], len(rows)
+        often = f"in {count} launches " if count > 1 else ""
+        yield str(first["launch"]), f"{often}{BEHIND}{first['reason'] or first['status']}"
 
 
 def own(reason: str) -> bool:
     """Whether a launch failed by itself, and not because its job ended."""
-    return not reason.startswith((NOT_RUN, CUT_OFF))
+    return not reason.startswith((NOT_RUN, CUT_OFF, BEHIND))
 
 
 def _not_run(rows: pd.DataFrame) -> pd.Series[bool]:

@@ -133,13 +133,18 @@ def test_what_never_began_is_no_trouble_if_it_was_not_needed_later(session: Path
 
 @pytest.mark.parametrize("how", ["failed", "timeout"])
 def test_a_launch_that_breaks_behind_its_last_point_has_failed(session: Path, how: str) -> None:
-    """In MPI_Finalize, say: all of its points are good. What the job's end stopped is no failure."""
+    """In MPI_Finalize, say: all of its points are good. What the job's end stopped is no failure, and it may be what
+    broke a single one."""
     record(session / "records", "new", 1, ended="interrupted")
     assert not measured.read(session).series[0].trouble
     record(session / "records", "new", 1, ended=how)
     found = measured.read(session)
-    assert found.series[0].trouble == {"new": "behind its last point: exit status 6"}
-    assert found.complete_rounds() == [0, 1, 2] and judge(found).candidate_failed
+    assert found.series[0].trouble == {"new": "behind the last point: exit status 6"}
+    assert found.complete_rounds() == [0, 1, 2] and judge(found).failed_arms == []
+    record(session / "records", "new", 2, ended=how)
+    found = measured.read(session)
+    assert found.series[0].trouble == {"new": "in 2 launches behind the last point: exit status 6"}
+    assert judge(found).candidate_failed
 
 
 def test_where_every_launch_failed_it_is_said_how(session: Path) -> None:
