@@ -312,6 +312,27 @@ def test_a_gate_is_one_gate_wherever_its_folder_is(monkeypatch: pytest.MonkeyPat
     assert len(store.read(kept)) == len(list(kept.iterdir())) == 1
 
 
+def test_a_gate_whose_folder_has_another_name_now_is_not_held_against_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its session.json has the name by which the store knows it."""
+    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
+    facts = Facts("20261122-gate", "now", "complete", origin="12ab", **request.facts())
+    known: list[object] = []
+    real = judge.judge
+
+    def asked(*words: Any) -> GateFound:
+        known.append(words[1])
+        return real(*words)
+
+    monkeypatch.setattr(measured, "read", lambda _: simulated.gate())
+    monkeypatch.setattr(judge, "judge", asked)
+    for name in (facts.session, "kept"):
+        (tmp_path / name).mkdir()
+        assert _tell(Session(tmp_path / name, facts), None, tmp_path / "store") == 0
+    assert known == [[], []]
+
+
 def test_each_session_is_another_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
     drawn = [load(create("gate", {}).name).facts.origin for _ in range(3)]
