@@ -34,12 +34,11 @@ def check(folder: Path) -> None:
 
 
 def write(found: GateFound, folder: Path) -> None:
-    """All of them in one folder. Raises OSError."""
+    """All of them in one folder, in UTF-8. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts(found).items():
-        partial = folder / f"{name}.part"
-        partial.write_text(text)
-        partial.replace(folder / name)
+        with files.beside(folder, text.encode()) as partial:  # of its own, as another gate may write there too
+            partial.replace(folder / name)
 
 
 def texts(found: GateFound) -> dict[str, str]:

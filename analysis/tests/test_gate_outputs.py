@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -95,6 +98,35 @@ def test_a_name_of_several_lines_is_one_row_of_the_table() -> None:
     text = outputs.as_markdown(found(Verdict.SAME, replace(SAME, name="own-program: sh -c 'a\n b | c\n'")))
     (row,) = [line for line in text.splitlines() if "own-program" in line]
     assert row.startswith("| own-program: sh -c 'a  b \\| c ' (total_s) |") and row.endswith("| same |")
+
+
+def test_two_gates_that_write_into_one_folder_do_not_stop_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One begins and ends while the other one is about to put its file in place."""
+    first, second = found(Verdict.SAME, SAME), found(Verdict.COMMIT, SLOWER)
+    real, moved = Path.replace, []
+
+    def replaced(path: Path, target: Path) -> Path:
+        moved.append(path)
+        if len(moved) == 1:
+            outputs.write(second, tmp_path)
+        return real(path, target)
+
+    monkeypatch.setattr(Path, "replace", replaced)
+    outputs.write(first, tmp_path)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == outputs.texts(first)
+
+
+def test_the_files_are_utf_8_whatever_the_callers_language_is(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from analysis.gate import outputs; from analysis.tests import "
+        "test_gate_outputs as made; outputs.write(made.found(made.Verdict.SAME, made.OPEN), Path(sys.argv[1]))"
+    )
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    subprocess.run(command, check=True, timeout=120, cwd=Path(__file__).parents[2], env=os.environ | plain)
+    assert NAMES[2] in (tmp_path / "gate.md").read_bytes().decode()
 
 
 SCHEMA = Path(__file__).parents[2] / "results" / "schema" / "gate.schema.json"
