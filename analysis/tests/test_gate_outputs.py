@@ -105,7 +105,8 @@ def test_two_gates_that_write_into_one_folder_do_not_stop_each_other(
 ) -> None:
     """One begins and ends while the other one is about to put its file in place."""
     first, second = found(Verdict.SAME, SAME), found(Verdict.COMMIT, SLOWER)
-    real, moved = Path.replace, []
+    moved: list[Path] = []
+    real = Path.replace
 
     def replaced(path: Path, target: Path) -> Path:
         moved.append(path)

@@ -87,7 +87,7 @@ def _verdict(gate: Gate, good: str, commit: str) -> int:
 def _told_in(file: Path) -> str:
     """The verdict in a gate's file; empty where there is none."""
     try:
-        content = json.loads(file.read_text())
+        content = json.loads(file.read_bytes())  # UTF-8, whatever the caller's locale is
     except (OSError, ValueError):
         return ""
     return str(content.get("verdict", "")) if isinstance(content, dict) else ""
