@@ -206,7 +206,7 @@ def test_a_disturbed_gate_says_nothing_of_the_system_whatever_its_verdict_is(tmp
     """A slower candidate on a slow node is the commit, and what broke off has few rounds."""
     what = simulated.gate({NEW: 1.08}, nodes={"b": 1.3})
     on_a_slow_node = store.entry_of(judge(what), what, {})
-    broken_off = store.entry_of(judge(simulated.gate()), what, {}, ended=False)
+    broken_off = store.entry_of(judge(simulated.gate()), what, {}, whole=False)
     assert on_a_slow_node.verdict == "commit"
     for entry in (on_a_slow_node, broken_off):
         store.add(tmp_path / entry.verdict, entry)

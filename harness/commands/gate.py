@@ -206,7 +206,7 @@ def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> in
     try:
         outputs.write(found, session.path / FOLDER)
         values = history.values_of(found.points, found.canary, what.baseline)
-        stores.add(kept, stores.entry_of(found, what, values, origin, ended))
+        stores.add(kept, stores.entry_of(found, what, values, origin, ended and not unread))
         if out:
             outputs.write(found, out)
     except (of_analysis.Failure, of_analysis.UsageError, OSError) as error:

@@ -254,7 +254,7 @@ def test_a_store_that_is_damaged_while_a_gate_measures_passes_nothing_and_hides_
     assert json.loads((measuring.path / "gate" / "gate.json").read_text())["verdict"] == verdict
     assert old.read_text() == "{" and len(list(old.parent.iterdir())) == 2
     old.unlink()
-    assert [one.verdict for one in store.read(old.parent)] == [verdict]
+    assert [(one.verdict, one.disturbed) for one in store.read(old.parent)] == [(verdict, True)]
 
 
 @pytest.mark.parametrize(("slower", "status"), [({}, 3), ({"new": 1.1}, 1)])
