@@ -87,11 +87,16 @@ def run(probes: Sequence[Probe], launch: Run, programs: Path, logs: Path, mpi: s
 
 def against(variables: Mapping[str, str], launch: Run, programs: Path, logs: Path, mpi: str) -> str:
     """Why this MPI does not run with these variables together, by a trial that is made once; empty if it does, or did
-    not run as it is, or was not asked."""
+    not run as it is, or was not asked.
+
+    The trial does not make the libraries tell what they took, so its log is none of a probe: the same variable may be
+    read back later, as the winner's are.
+    """
     limit = limit_s(logs, mpi)
     if not (variables and limit):
         return ""
-    log = _log(logs, mpi, variables)
+    asked = _log(logs, mpi, variables)
+    log = asked if asked.exists() else asked.with_name(f"trial.{asked.name}")
     _probe(launch, variables, [str(programs / PROGRAM), NOTHING], log, limit)
     end = _end(_text(log))
     pairs = " and ".join(f"{name}={value}" for name, value in variables.items())
@@ -237,5 +242,5 @@ def _number(text: str) -> float | None:
     text = text.strip().lower()
     if re.fullmatch(r"0x[0-9a-f]+", text):  # PSM2's flags
         return float(int(text, 16))
-    found = re.fullmatch(r"(-?[\d.]+)\s*([kmg]?)b?", text)
+    found = re.fullmatch(r"(-?(?:\d+\.?\d*|\.\d+))\s*([kmg]?)b?", text)
     return float(found[1]) * _FACTORS.get(found[2], 1) if found else None
