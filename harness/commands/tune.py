@@ -59,7 +59,7 @@ def tune(
     search: Annotated[
         str, typer.Option("--search", metavar="effects|tpe|random|grid", help="Who proposes.")
     ] = "effects",
-    seats: Annotated[int, typer.Option("--seats", min=1, max=40, help="Settings that race at once.")] = 6,
+    seats: Annotated[int, typer.Option("--seats", min=2, max=40, help="Settings that race at once.")] = 6,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
