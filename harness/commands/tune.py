@@ -18,6 +18,7 @@ from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
 from harness.commands import options, own_program
 from harness.commands.run import usable
+from harness.job import read_back
 from harness.job.race import COMPARED, DEFAULT, Race
 from harness.sessions import run as runs
 from harness.sessions import session as sessions
@@ -229,10 +230,15 @@ def all_measured(session: sessions.Session) -> Measured:
 
 
 def _left(request: Request, session: sessions.Session) -> Request:
-    """The request without those variables that the MPI does not take."""
+    """The request without those variables that the MPI does not take; Failure where it was not asked of all."""
     race = _race_of(request)
     if not race.probes:
         return request
+    if lacking := read_back.unasked(race.probes, session.folders.logs, request.mpis[0]):
+        raise Failure(
+            f"The job ended before the MPI was asked of {len(lacking)} variables, {lacking[0]} the first:"
+            f" {runs.resuming(session)} goes on with them."
+        )
     found = tuning.taken(race, session, request.mpis[0])
     for name, (yes, why) in found.items():
         if not yes:

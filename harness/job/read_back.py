@@ -140,6 +140,15 @@ def told(probe: Probe, logs: Path, mpi: str) -> tuple[bool, str]:
     return READERS[probe.how](probe, output, before)
 
 
+def unasked(probes: Sequence[Probe], logs: Path, mpi: str) -> list[str]:
+    """The variables of which the MPI was to be asked and was not, since the job ended before: whether it takes them is
+    not known. None where the MPI does not run as it is, which is an answer."""
+    wanted = [probe for probe in probes if probe.how]
+    if _log(logs, mpi, {}).exists() and not limit_s(logs, mpi):
+        return []
+    return [probe.name for probe in wanted if not log_of(logs, mpi, _as_tried(probe, logs, mpi)).exists()]
+
+
 def doubts(probes: Sequence[Probe], logs: Path, mpi: str) -> list[str]:
     """Of each variable that is not shown to have been taken, why. Of one with the value that the MPI has anyway there
     is no doubt: it runs with it."""

@@ -16,10 +16,11 @@ import pytest
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
 from harness.commands.tune import all_measured
-from harness.job import records
+from harness.job import read_back, records
 from harness.job.launch import Attempt, Outcome, context
 from harness.job.plan import Plan
-from harness.job.race import DEFAULT, Race, last_block, race_schedule
+from harness.job.race import DEFAULT, Parameter, Race, last_block, race_schedule
+from harness.job.read_back import Probe
 from harness.job.runner import CalibrationError, Runner
 from harness.sessions import run as runs
 from harness.sessions import tuning
@@ -91,6 +92,27 @@ def test_a_race_stops_where_its_job_did_not_come_to_all_launches(
     session.save()
     with pytest.raises(Failure, match=r"^9 launches were not run \(the calibration did not end in time\)"):
         all_measured(session)
+
+
+def test_a_race_stops_where_its_job_ended_before_all_variables_were_asked(tmp_path: Path) -> None:
+    """They would be left out of the whole race, though nothing is known of them."""
+    probes = [Probe(name, "2", "mpi_t", name.lower()) for name in ("X", "Y")]
+    space = [Parameter(probe.name, ["default", "2"], True) for probe in probes]
+    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(replace(RACE, space=space, probes=probes))))
+    session.folders.make()
+    request, left = from_facts(session.facts), importlib.import_module("harness.commands.tune")._left
+    with pytest.raises(Failure, match=r"asked of 2 variables, X the first: \./bench tune --resume \S+ goes on"):
+        left(request, session)
+    good_end = "read-back: ended with status 0\n"
+    for probe in (None, probes[0]):
+        told = f"x = {2 if probe else 1}\ny = 1\n{good_end}"
+        read_back.log_of(session.folders.logs, "mpich", probe).write_text(told)
+    with pytest.raises(Failure, match="asked of 1 variables, Y the first"):
+        left(request, session)
+    read_back.log_of(session.folders.logs, "mpich", probes[1]).write_text(
+        "y: unknown\nread-back: ended with status 0\n"
+    )
+    assert [axis.name for axis in left(request, session).race.space] == ["X"]
 
 
 @pytest.mark.parametrize(("ends", "state"), [(None, "running"), (KeyboardInterrupt, "interrupted")])
