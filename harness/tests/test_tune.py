@@ -144,6 +144,8 @@ def test_a_space_of_ones_own(programs: Path, tmp_path: Path) -> None:
     [
         ("engine: {colour: [1]}", "no setting 'colour'. It has: burst, wait"),
         ("engine: {burst: [2000]}", "burst is a whole number from 1 to 1000, not 2000"),
+        ("engine: {burst: ['--5']}", "burst is a whole number from 1 to 1000, not --5"),
+        ("engine: {burst: ['²']}", "burst is a whole number from 1 to 1000, not ²"),
         ("engine: {wait: ['a,b']}", "wait = a,b cannot be part of a variant, which ends at a comma or colon"),
         ("engine: {wait: ['a:b']}", "wait = a:b cannot be part of a variant"),
         ("engine: {wait: ['a#b']}", "wait = 'a#b' cannot stand in a settings file"),
