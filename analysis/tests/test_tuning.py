@@ -168,6 +168,14 @@ def test_a_budget_is_what_it_takes_until_the_leader_keeps_the_planted_value() ->
     assert races.upper_95(9, 500) < races.ALLOWED
 
 
+@pytest.mark.parametrize("call", [["--search", "effects,bayes"], ["--races", "0"]])
+def test_races_that_cannot_be_simulated(call: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A search that there is not would be Optuna's under another name."""
+    with pytest.raises(SystemExit) as ended:
+        races.main(call)
+    assert ended.value.code == 2 and call[0] in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_a_race_has_the_noise_of_one_point() -> None:
     """Of a quiet and a noisy one: what is worth 8 % is found early in the races of the quiet one."""
     rng = np.random.default_rng(5)
