@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import math
@@ -178,14 +179,22 @@ def run_block(request: Request, session: Session) -> Request:
     started = time.monotonic()
     try:
         runs.run(request, session)
-    finally:
-        assert request.race is not None
-        spent = request.race.spent_s + time.monotonic() - started
-        request = replace(request, race=replace(request.race, spent_s=spent))
-        state = session.facts.state
-        store(request, session)
-        if state == "interrupted":
-            session.finish(state)
+    except BaseException:
+        with contextlib.suppress(OSError):  # a folder that takes nothing more: what is raised says so
+            _spent(request, session, started)
+        raise
+    return _spent(request, session, started)
+
+
+def _spent(request: Request, session: Session, started: float) -> Request:
+    """The request with the time since `started`, which is written down."""
+    assert request.race is not None
+    spent = request.race.spent_s + time.monotonic() - started
+    request = replace(request, race=replace(request.race, spent_s=spent))
+    state = session.facts.state
+    store(request, session)
+    if state == "interrupted":
+        session.finish(state)
     return request
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import json
 from collections import Counter
@@ -129,6 +130,26 @@ def test_between_its_blocks_a_race_is_running(
     with pytest.raises(ends) if ends else contextlib.nullcontext():
         tuning.run_block(from_facts(session.facts), session)
     assert json.loads((tmp_path / "session.json").read_text())["state"] == state
+
+
+def test_where_the_folder_takes_nothing_more_its_own_sentence_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full: list[bool] = []
+
+    def store(*_: object) -> None:
+        if full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def run(*_: object) -> bool:
+        full.append(True)
+        raise Failure("The results cannot be written any more.")
+
+    monkeypatch.setattr(tuning, "store", store)
+    monkeypatch.setattr(runs, "run", run)
+    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(tuning.with_block(RACE, [], [BOTH]))))
+    with pytest.raises(Failure, match="cannot be written any more"):
+        tuning.run_block(from_facts(session.facts), session)
 
 
 @pytest.mark.parametrize(
