@@ -19,23 +19,20 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import itertools
 import json
-import math
 import shutil
 import sys
 import tempfile
-import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from harness.base import git, machine, process
+from harness.base import process
 from harness.base.mpis import MPIS
-from harness.base.paths import ROOT, require_clone
+from harness.base.paths import ROOT
 from harness.base.steps import say
+from harness.sessions import real
+from harness.sessions.real import Done, planned
 from harness.setup import build
 from harness.vcluster import cpus
 
@@ -53,12 +50,10 @@ APPLICATION = ("minighost-nonblocking", "--set=mode=overlapped", "--set=reductio
 
 
 @dataclass(frozen=True)
-class Kind:
+class Kind(real.Kind):
     """`study` with its settings; the candidate's `slowdown`; `copy`: it is built elsewhere, with more variables;
     `busy`: the nodes that something else computes on. `told`: the verdict, if only one is right."""
 
-    name: str
-    count: int
     study: Sequence[str]
     slowdown: float = 1.0
     copy: bool = False
@@ -97,16 +92,6 @@ KINDS = (
 )
 
 
-def planned(kinds: Sequence[Kind], done: Sequence[dict[str, Any]]) -> Iterator[Kind]:
-    """The gates that are still to be run: a gate of each kind in turn."""
-    left = {kind.name: kind.count - sum(one["kind"] == kind.name for one in done) for kind in kinds}
-    for turn in itertools.count():
-        here = [kind for kind in kinds if left[kind.name] > turn]
-        if not here:
-            return
-        yield from here
-
-
 @contextlib.contextmanager
 def _kept_busy(nodes: Sequence[str]) -> Iterator[None]:
     """A program that computes without end on every CPU of these virtual nodes, of which there are two."""
@@ -117,7 +102,7 @@ def _kept_busy(nodes: Sequence[str]) -> Iterator[None]:
         yield
 
 
-def run(kind: Kind, arguments: argparse.Namespace, folder: Path, store: Path) -> dict[str, Any] | None:
+def run(kind: Kind, arguments: argparse.Namespace, folder: Path, store: Path) -> Done | None:
     """One gate, its files in `folder`; None if it came to no verdict. `store`: of the gates on quiet nodes."""
     base = new = VARIANT
     if kind.copy:
@@ -158,11 +143,9 @@ def _built_elsewhere(folder: Path) -> str:
     return f"commit:HEAD,settings:{settings}"
 
 
-def table(done: Sequence[dict[str, Any]], kinds: Sequence[Kind] = KINDS) -> str:
+def table(done: Sequence[Done], kinds: Sequence[Kind] = KINDS) -> str:
     """Where they ran; of each kind how many said what, how many rounds they took, and the command; then every gate."""
-    places = Counter((one["machine"], one["commit"]) for one in done)
-    lines = ["# Real gates", ""]
-    lines += [f"- {count} on {machine}, commit {commit}." for (machine, commit), count in places.items()] + [""]
+    lines = ["# Real gates", "", *real.places(done), ""]
     lines += ["| arms | gates | right | verdicts | rounds (median) | command |", "|---|---|---|---|---|---|"]
     for kind in kinds:
         mine = [one for one in done if one["kind"] == kind.name]
@@ -181,47 +164,26 @@ def table(done: Sequence[dict[str, Any]], kinds: Sequence[Kind] = KINDS) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    require_clone("A table of real gates")
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("file", type=Path)
+    parser = real.options(__doc__ or "")
     parser.add_argument("--system", default="vcluster")
     parser.add_argument("--mpi", default="mpich")
     parser.add_argument("--minutes", type=float, default=3.0)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--count", type=int, default=0)
-    parser.add_argument("--minutes-in-all", type=float, default=math.inf)
-    arguments = parser.parse_args(words)
-    if git.dirty(ROOT):
-        parser.error("the table names its commit, and this checkout has changes: commit them, or put FILE elsewhere")
-    kinds = [replace(one, count=arguments.count or one.count) for one in KINDS if arguments.only in one.name]
-    started = time.monotonic()
+    arguments = real.asked(parser, words)
     store = arguments.file.with_name(f"{arguments.file.name}.store")
-    kept = arguments.file.with_name(f"{arguments.file.name}.jsonl")
-    done = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
-    facts = machine.facts()
-    where = f"{facts['cpu_model']}, {facts['cpus']} CPUs, kernel {facts['kernel']}, system {arguments.system}"
-    provenance = {"machine": where, "commit": git.commit_of(ROOT, "HEAD")[:12]}
+    result = real.Table(arguments.file, table, real.where(arguments.system), real.read(arguments.file))
     build.ensure(MPIS[arguments.mpi])
-    failed = 0
-    for kind in sorted(planned(kinds, done), key=lambda kind: kind.needs_history):
-        if time.monotonic() - started > 60 * arguments.minutes_in_all:
-            break
-        if kind.needs_history and _undisturbed(store) < ENOUGH:
-            say(f"{kind.name}: {ENOUGH} gates on quiet nodes are wanted first")
-            continue
-        say(f"{len(done) + 1}: {kind.name} ...")
+
+    def gate(kind: Kind) -> Done | None:
         with tempfile.TemporaryDirectory(prefix="bench-gates-") as folder:
-            found = run(kind, arguments, Path(folder), store)
-        if found is None:
-            failed += 1
-            continue
-        done.append(found | provenance)
-        with kept.open("a") as stream:
-            stream.write(json.dumps(done[-1]) + "\n")
-        arguments.file.write_text(table(done))
-        say(f"{found['verdict']}: {found['sentence']}")
-    return 1 if failed else 0
+            return run(kind, arguments, Path(folder), store)
+
+    def waits(kind: Kind) -> str:
+        early = kind.needs_history and _undisturbed(store) < ENOUGH
+        return f"{ENOUGH} gates on quiet nodes are wanted first" if early else ""
+
+    plan = sorted(planned(real.chosen(KINDS, arguments), result.done), key=lambda kind: kind.needs_history)
+    return real.measure(plan, gate, result, arguments.minutes_in_all, waits)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(real.status(main))
