@@ -81,6 +81,25 @@ def test_a_confirmation_goes_on_with_the_arms_that_decide_it_while_there_is_time
     assert alone, "a race leaves time for all looks"
 
 
+def test_a_confirmation_of_bare_has_the_reference_that_metrics_of_overlap_are_taken_against() -> None:
+    """Without it no launch of the confirmation would have a value, and no winner were ever confirmed."""
+    race = replace(RACE, variant="bare", space=[SPACE[1]])
+    afresh = tuning.with_confirmation(tuning.with_block(race, [], [{"UCX_TLS": "tcp"}]), "s001")
+    arms = [name.removeprefix("confirm.") for name in afresh.blocks[-1].arms]
+    assert arms == ["default", "tuned", "reference"]
+    assert tuning.confirmation_s(race, 1.0) == tuning.BLOCK_OVERHEAD_S + len(arms) * race.confirm
+
+
+def test_where_no_overlap_is_measured_bare_is_no_arm_of_the_rounds_that_are_added() -> None:
+    race = replace(RACE, objective="time", bounds={}, reference=False)
+    afresh = tuning.with_confirmation(tuning.with_block(race, [], [BOTH]), "s001")
+    assert "confirm.reference" in afresh.blocks[-1].arms, "the engine is seen beside it"
+    assert tuning.with_more_rounds(afresh).blocks[-1].arms == ["confirm.default", "confirm.tuned"]
+    assert tuning.confirmation_s(race, 1.0) == tuning.BLOCK_OVERHEAD_S + len(afresh.blocks[-1].arms) * race.confirm
+    both = tuning.confirmation_s(race, 1.0, 2) - tuning.confirmation_s(race, 1.0)
+    assert both == tuning.BLOCK_OVERHEAD_S + 2 * race.confirm
+
+
 def test_a_race_survives_its_session() -> None:
     race = tuning.with_block(replace(RACE, probes=[Probe("UCX_TLS", "tcp", "ucx", "UCX_TLS")]), [], [BOTH])
     request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], race=race)
