@@ -64,7 +64,7 @@ def log_of(logs: Path, mpi: str, probe: Probe | None) -> Path:
 def _log(logs: Path, mpi: str, variables: Mapping[str, str]) -> Path:
     pairs = "+".join(f"{name}={value}" for name, value in variables.items()) or "default"
     name = re.sub(r"[^\w,+=-]", "_", pairs)
-    if len(name) > LONGEST:
+    if len(name) > LONGEST or name != pairs:  # "^tcp" and "_tcp" are two values
         name = f"{name[:LONGEST]}.{hashlib.sha256(pairs.encode()).hexdigest()[:8]}"
     return logs / f"read-back.{mpi}.{name}.log"
 

@@ -96,6 +96,13 @@ def test_a_value_that_had_a_short_trial_is_still_asked_when_it_wins(tmp_path: Pa
     assert read_back.told(winner, tmp_path, "m") == (True, "MPI_T: x is 4 with it and 1 without")
 
 
+def test_each_value_has_a_log_of_its_own(tmp_path: Path) -> None:
+    """Else one would be said to be taken by the answer of another."""
+    values = ("^tcp", "_tcp", "a.b", "a:b", "a_b", "x" * 200, "x" * 201)
+    logs = {read_back.log_of(tmp_path, "m", Probe("X", value, "ucx", "X")) for value in values}
+    assert len(logs) == len(values) and all(len(log.name) < 140 for log in logs)
+
+
 def test_a_winner_may_have_a_value_that_the_mpi_has_anyway(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
