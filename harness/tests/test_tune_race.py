@@ -14,13 +14,15 @@ from typing import Any
 
 import pytest
 
+from analysis.tuning.asked import Asked
+from analysis.tuning.measured import Measured
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
-from harness.commands.tune import all_measured
+from harness.commands.tune import all_measured, unmeasured
 from harness.job import read_back, records
 from harness.job.launch import Attempt, Outcome, context
 from harness.job.plan import Plan
-from harness.job.race import DEFAULT, Parameter, Race, last_block, race_schedule
+from harness.job.race import DEFAULT, REFERENCE, Parameter, Race, last_block, race_schedule
 from harness.job.read_back import Probe
 from harness.job.runner import CalibrationError, Runner
 from harness.sessions import run as runs
@@ -112,6 +114,21 @@ def test_a_race_stops_where_its_job_ended_before_all_variables_were_asked(tmp_pa
         left(request, session)
     read_back.log_of(session.folders.logs, "mpich", probes[1]).write_text(f"y: unknown\n{good_end}")
     assert [axis.name for axis in left(request, session).race.space] == ["X"]
+
+
+def test_why_the_default_has_no_value_is_said() -> None:
+    """It may run well: without a launch of the reference in its round nothing can be said of it."""
+    found = Measured(Asked("efficiency", ()), {}, {REFERENCE: "exit status 3"})
+    assert unmeasured(found) == "none of its launches was measured with its reference, which failed: exit status 3"
+    assert unmeasured(replace(found, failures={})) == "none of its launches was measured with its reference"
+    assert unmeasured(replace(found, failures={REFERENCE: "x", DEFAULT: "wrong data"})) == "wrong data"
+
+
+def test_what_is_no_race_is_gone_on_with_by_its_own_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["adaptive"]).facts()
+    Session(tmp_path, Facts("s", "now", "interrupted", **facts)).save()
+    assert main(["tune", "--resume", str(tmp_path)]) == 2
+    assert f"none of ./bench tune: ./bench run --resume {tmp_path.name} goes on with it." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("ends", "state"), [(None, "running"), (KeyboardInterrupt, "interrupted")])
