@@ -177,7 +177,7 @@ def with_more_rounds(race: Race) -> Race:
 
 
 def _deciding(race: Race) -> list[str]:
-    """The arms by which a confirmation is decided: the two that are compared, and what their metrics are taken against."""
+    """The arms by which a confirmation is decided: the two that are compared, and what metrics are taken against."""
     return [*COMPARED, f"{CONFIRM}{REFERENCE}"] if race.reference else [*COMPARED]
 
 
