@@ -9,7 +9,7 @@ axis that is a setting of the engine is swept by a launch for each of its values
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -220,6 +220,7 @@ class Study:
         axes = self._axes()
         if key in axes:
             values = tuple(axes[key].parse(key, part) for part in text.split(","))
+            _check_range(f"--set {key}={text}", axes[key], values)
             if key in scale.limit and key not in self._grid_axes(scale):
                 if 0 in values:
                     raise UsageError(f"--set {key}={text}: more than 0 is wanted.")
@@ -227,6 +228,14 @@ class Study:
             return replace(scale, grids=tuple(grid | {key: values} for grid in scale.grids))
         known = ", ".join([*axes, *LIMITS, *([RANKS] if self.case else [])])
         raise UsageError(f"Study {self.name} has no parameter '{key}'. It has: {known}.")
+
+
+def _check_range(where: str, axis: Parameter, values: Sequence[Value]) -> None:
+    """UsageError for a value that the engine does not take: each of its launches would fail."""
+    limits = engine_settings.numeric().get(axis.engine)
+    outside = [_scaled(one, axis) for one in values if limits and not limits[0] <= _scaled(one, axis) <= limits[1]]
+    if limits and outside:
+        raise UsageError(f"{where}: the engine's {axis.engine} is {limits[0]} to {limits[1]}, not {outside[0]}.")
 
 
 def _scaled(value: Value, axis: Parameter) -> int:

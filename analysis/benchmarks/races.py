@@ -33,6 +33,7 @@ from analysis.text_table import markdown
 from analysis.tuning import step, verdict
 from analysis.tuning.asked import DEFAULT, OLD, TUNED, UNSET, Asked, Axis, Block
 from analysis.tuning.measured import Measured, Score
+from analysis.tuning.proposals import SEARCHES
 
 Array = npt.NDArray[np.float64]
 Gain = Callable[[Mapping[str, str]], float]
@@ -157,9 +158,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--blocks", type=int, default=8, help="of six rounds each, at most")
     parser.add_argument("sessions", nargs="*", type=Path)
     asked = parser.parse_args(arguments)
+    searches = asked.search.split(",")
+    if unknown := [name for name in searches if name not in SEARCHES]:
+        parser.error(f"--search {unknown[0]}: there is no such search. There are: {', '.join(SEARCHES)}.")
+    if asked.races < 1:
+        parser.error(f"--races {asked.races}: 1 is wanted at least.")
     pools = noise(asked.sessions or [FOLDER / name for name in REFERENCE], SAMPLES)
     seeds, rows, worst = range(asked.races), [], 0
-    for search in asked.search.split(","):
+    for search in searches:
         false = [race(no_effect, pools, search, seed, asked.blocks) for seed in seeds]
         real = [race(planted, pools, search, seed, asked.blocks) for seed in seeds]
         hard = [race(several, pools, search, seed, asked.blocks, LARGE) for seed in seeds]

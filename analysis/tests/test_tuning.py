@@ -168,6 +168,14 @@ def test_a_budget_is_what_it_takes_until_the_leader_keeps_the_planted_value() ->
     assert races.upper_95(9, 500) < races.ALLOWED
 
 
+@pytest.mark.parametrize("call", [["--search", "effects,bayes"], ["--races", "0"]])
+def test_races_that_cannot_be_simulated(call: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A search that there is not would be Optuna's under another name."""
+    with pytest.raises(SystemExit) as ended:
+        races.main(call)
+    assert ended.value.code == 2 and call[0] in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_a_race_has_the_noise_of_one_point() -> None:
     """Of a quiet and a noisy one: what is worth 8 % is found early in the races of the quiet one."""
     rng = np.random.default_rng(5)
@@ -229,6 +237,23 @@ def test_a_failure_counts_from_its_block_on() -> None:
     assert early.leader == "s002"
     assert late.standings["s002"].out.startswith("worse than s001 in 6 rounds"), "as it was decided then"
     assert late.standings["s001"].out == "failed: exit status 1"
+
+
+def test_a_race_goes_on_with_one_that_does_not_lead_as_long_as_it_is_not_out() -> None:
+    """The default may lead by luck: one block does not tell, and there are minutes left."""
+    values = (0.1, -0.1, 0.2, -0.3, 0.1, -0.25)  # the middle is below 0, which six rounds do not show
+
+    def after(blocks: int) -> step.Step:
+        turns = range(6 * blocks)
+        scores = {DEFAULT: {turn: Score(0.0) for turn in turns}, "s001": {t: Score(values[t % 6]) for t in turns}}
+        race = made({DEFAULT: 0.0, "s001": 0.0})
+        arms = tuple(Block((DEFAULT, "s001"), 6, 6 * number) for number in range(blocks))
+        only = replace(race.asked, space=(Axis("burst", ("default", "1")),), contenders={"s001": {"burst": "1"}})
+        return step.next_(replace(race, scores=scores, asked=replace(only, blocks=arms)), seed=1)
+
+    first = after(1)
+    assert (first.state.leader, list(first.alive), list(first.new)) == (DEFAULT, ["s001"], []) and not first.over
+    assert after(3).over and "not shown to be better" in after(3).state.standings["s001"].out
 
 
 def test_a_gain_of_times_is_a_factor() -> None:

@@ -29,6 +29,8 @@ def test_why_a_winner_is_not_confirmed_is_said_as_it_is() -> None:
     fewer = replace(race, scores={**race.scores, OLD: few}, failures={BARE: "it hangs"})
     told = verdict.of(fewer).sentence
     assert "not shown at the level of 1 %, a launch of the reference failed: it hangs (efficiency +0." in told
+    timed = replace(fewer, asked=replace(fewer.asked, objective="time", bounds={}))
+    assert "reference" not in verdict.of(timed).sentence, "no time is taken against it"
 
 
 def test_the_interval_of_a_confirmation_holds_over_all_looks_as_its_level_does() -> None:

@@ -124,7 +124,7 @@ def read(path: Path) -> Measured:
     good = [name for name in arm_of if name not in failures and name not in not_run]
     plain = (
         _by_metrics(records, wanted, good, arm_of, turn_of)
-        if _overlap(wanted)
+        if of_overlap(wanted)
         else _by_quantity(records, wanted, arm_of)
     )
     scores: dict[str, dict[int, Score]] = {}
@@ -170,7 +170,8 @@ def costs(wanted: Asked) -> list[str]:
     return [COST] if metric_name(wanted.objective) not in ("", metric_name(COST)) else []
 
 
-def _overlap(wanted: Asked) -> bool:
+def of_overlap(wanted: Asked) -> bool:
+    """Whether launches are held against a reference of their round, by the metrics of overlap."""
     return bool(metric_name(wanted.objective) or wanted.bounds)
 
 

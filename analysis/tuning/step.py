@@ -16,7 +16,8 @@ from analysis.tuning.proposals import propose
 
 @dataclass(frozen=True)
 class Step:
-    """`alive` race on, beside `new` settings; neither: the race is over, and `leader` is its winner."""
+    """`alive` race on, beside `new` settings. It is over where nothing is new and nobody is left who could still come
+    to lead; `state.leader` is then its winner."""
 
     state: State
     alive: Sequence[str]
@@ -24,7 +25,7 @@ class Step:
 
     @property
     def over(self) -> bool:
-        return not self.new and len(self.alive) <= 1
+        return not self.new and all(name == self.state.leader for name in self.alive)
 
 
 def next_(found: Measured, seed: int) -> Step:

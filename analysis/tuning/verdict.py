@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from analysis.statistics.signed_rank import Middle, middle, p_above, p_below
 from analysis.tuning import decide
 from analysis.tuning.asked import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED
-from analysis.tuning.measured import Measured, by_ratio
+from analysis.tuning.measured import Measured, by_ratio, of_overlap
 
 ERROR = 0.01  # the chance that a setting is confirmed which is no better than the default, over all looks
 UNVERIFIED = "The program's results are NOT VERIFIED: no --check says where it prints them."
@@ -117,7 +117,7 @@ def _why_not(gains: list[float], found: Measured) -> str:
 
 def _lost(found: Measured) -> str:
     """Why rounds of the confirmation are none, though the winner ran; empty where they all are."""
-    held_against = {OLD: "the default", BARE: "the reference"}
+    held_against = {OLD: "the default", **({BARE: "the reference"} if of_overlap(found.asked) else {})}
     lost = [f", a launch of {words} failed: {found.failures[arm].rstrip('.')}"
             for arm, words in held_against.items() if arm in found.failures]  # fmt: skip
     return next(iter(lost), "")

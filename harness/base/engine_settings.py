@@ -61,6 +61,6 @@ def _row(kind: str, text: str) -> Setting:
     return Setting(kind=kind, **dict(zip(TAKES[kind], values, strict=True)))
 
 
-def numeric() -> list[str]:
-    """The settings that are numbers: those that can be swept."""
-    return [one.key for one in settings() if one.kind == NUMBER]
+def numeric() -> dict[str, tuple[int, int]]:
+    """The settings that are numbers, which are those that can be swept: key -> its smallest and its largest value."""
+    return {one.key: (int(one.minimum), int(one.maximum)) for one in settings() if one.kind == NUMBER}

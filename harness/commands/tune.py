@@ -18,7 +18,8 @@ from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
 from harness.commands import options, own_program
 from harness.commands.run import usable
-from harness.job.race import COMPARED, DEFAULT, Race
+from harness.job import read_back
+from harness.job.race import COMPARED, DEFAULT, REFERENCE, Race
 from harness.sessions import run as runs
 from harness.sessions import session as sessions
 from harness.sessions import space as spaces
@@ -59,7 +60,7 @@ def tune(
     search: Annotated[
         str, typer.Option("--search", metavar="effects|tpe|random|grid", help="Who proposes.")
     ] = "effects",
-    seats: Annotated[int, typer.Option("--seats", min=1, max=40, help="Settings that race at once.")] = 6,
+    seats: Annotated[int, typer.Option("--seats", min=2, max=40, help="Settings that race at once.")] = 6,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
@@ -86,15 +87,7 @@ def tune(
         return 0
     if resume:
         options.none_beside(context, "resume")
-        session = sessions.load(resume)
-        request = from_facts(session.facts)
-        if request.race is None:
-            raise UsageError(f"Session {session.name} is none of ./bench tune: ./bench run --resume goes on with it.")
-        usable(request.system)
-        _packages(request.race)
-        runs.set_up(request)
-        with runs.measuring(request.system, session.name):
-            return _run(request, runs.resumed_session(request, session, force=False))
+        return _go_on(sessions.load(resume))
     own_program.none_without(command, context)
     if study and command:
         raise UsageError(f"--study {study} and a program of one's own: one of the two is tuned.")
@@ -130,6 +123,18 @@ def tune(
     request = Request([found], chosen, names, [variant], scale, measured_at.settings, seed, nodes)
     usable(chosen)
     return _begin(request, race, space)
+
+
+def _go_on(session: sessions.Session) -> int:
+    """With the race of a session that was stopped."""
+    request = from_facts(session.facts)
+    if request.race is None:
+        raise UsageError(f"Session {session.name} is none of ./bench tune: {runs.resuming(session)} goes on with it.")
+    usable(request.system)
+    _packages(request.race)
+    runs.set_up(request)
+    with runs.measuring(request.system, session.name):
+        return _run(request, runs.resumed_session(request, session, force=False))
 
 
 def _packages(race: Race) -> None:
@@ -190,8 +195,9 @@ def _race(request: Request, session: sessions.Session) -> Request:
     while not tuning.confirming(_race_of(request)):
         race, found = _race_of(request), all_measured(session)
         if race.contenders and not found.scores.get(DEFAULT):
-            why = found.failures.get(DEFAULT, "none of its launches was measured with its reference")
-            raise Failure(f"The default itself cannot be measured, so nothing can be held against it: {why}")
+            raise Failure(
+                f"The default itself cannot be measured, so nothing can be held against it: {unmeasured(found)}"
+            )
         then = step.next_(found, request.seed)
         arms = 1 + race.reference + len(then.alive) + len(then.new)
         if not then.over and (not race.contenders or tuning.fits(race, _launch_s(request, found), arms)):
@@ -228,11 +234,24 @@ def all_measured(session: sessions.Session) -> Measured:
     return found
 
 
+def unmeasured(found: Measured) -> str:
+    """Why no launch of the default has a value."""
+    if DEFAULT in found.failures:
+        return found.failures[DEFAULT]
+    why = found.failures.get(REFERENCE, "")
+    return f"none of its launches was measured with its reference{why and f', which failed: {why}'}"
+
+
 def _left(request: Request, session: sessions.Session) -> Request:
-    """The request without those variables that the MPI does not take."""
+    """The request without those variables that the MPI does not take; Failure where it was not asked of all."""
     race = _race_of(request)
     if not race.probes:
         return request
+    if lacking := read_back.unasked(race.probes, session.folders.logs, request.mpis[0]):
+        raise Failure(
+            f"The job ended before the MPI was asked of {len(lacking)} variables, {lacking[0]} the first:"
+            f" {runs.resuming(session)} goes on with them."
+        )
     found = tuning.taken(race, session, request.mpis[0])
     for name, (yes, why) in found.items():
         if not yes:

@@ -64,7 +64,7 @@ def log_of(logs: Path, mpi: str, probe: Probe | None) -> Path:
 def _log(logs: Path, mpi: str, variables: Mapping[str, str]) -> Path:
     pairs = "+".join(f"{name}={value}" for name, value in variables.items()) or "default"
     name = re.sub(r"[^\w,+=-]", "_", pairs)
-    if len(name) > LONGEST:
+    if len(name) > LONGEST or name != pairs:  # "^tcp" and "_tcp" are two values
         name = f"{name[:LONGEST]}.{hashlib.sha256(pairs.encode()).hexdigest()[:8]}"
     return logs / f"read-back.{mpi}.{name}.log"
 
@@ -87,11 +87,16 @@ def run(probes: Sequence[Probe], launch: Run, programs: Path, logs: Path, mpi: s
 
 def against(variables: Mapping[str, str], launch: Run, programs: Path, logs: Path, mpi: str) -> str:
     """Why this MPI does not run with these variables together, by a trial that is made once; empty if it does, or did
-    not run as it is, or was not asked."""
+    not run as it is, or was not asked.
+
+    The trial does not make the libraries tell what they took, so its log is none of a probe: the same variable may be
+    read back later, as the winner's are.
+    """
     limit = limit_s(logs, mpi)
     if not (variables and limit):
         return ""
-    log = _log(logs, mpi, variables)
+    asked = _log(logs, mpi, variables)
+    log = asked if asked.exists() else asked.with_name(f"trial.{asked.name}")
     _probe(launch, variables, [str(programs / PROGRAM), NOTHING], log, limit)
     end = _end(_text(log))
     pairs = " and ".join(f"{name}={value}" for name, value in variables.items())
@@ -133,6 +138,15 @@ def told(probe: Probe, logs: Path, mpi: str) -> tuple[bool, str]:
     if (end := _end(output)) != ENDED:
         return False, f"the MPI does not run with {probe.name}={probe.value}: it {end}"
     return READERS[probe.how](probe, output, before)
+
+
+def unasked(probes: Sequence[Probe], logs: Path, mpi: str) -> list[str]:
+    """The variables of which the MPI was to be asked and was not, since the job ended before: whether it takes them is
+    not known. None where the MPI does not run as it is, which is an answer."""
+    wanted = [probe for probe in probes if probe.how]
+    if _log(logs, mpi, {}).exists() and not limit_s(logs, mpi):
+        return []
+    return [probe.name for probe in wanted if not log_of(logs, mpi, _as_tried(probe, logs, mpi)).exists()]
 
 
 def doubts(probes: Sequence[Probe], logs: Path, mpi: str) -> list[str]:
@@ -237,5 +251,5 @@ def _number(text: str) -> float | None:
     text = text.strip().lower()
     if re.fullmatch(r"0x[0-9a-f]+", text):  # PSM2's flags
         return float(int(text, 16))
-    found = re.fullmatch(r"(-?[\d.]+)\s*([kmg]?)b?", text)
+    found = re.fullmatch(r"(-?(?:\d+\.?\d*|\.\d+))\s*([kmg]?)b?", text)
     return float(found[1]) * _FACTORS.get(found[2], 1) if found else None

@@ -184,10 +184,9 @@ class Runner:
             return ""
         here, logs = self.plan.platform, self.folders.logs
         programs = Path(here.progress_run).parent
-        for probe in self.plan.probes:
-            taken, why = read_back.told(probe, logs, here.mpi)
-            if launch.arm.environment.get(probe.name) == probe.value and not taken:
-                return f"the MPI is not shown to take {probe.name}={probe.value}: {why}"
+        own = [probe for probe in self.plan.probes if launch.arm.environment.get(probe.name) == probe.value]
+        if untaken := read_back.doubts(own, logs, here.mpi):
+            return f"the MPI is not shown to take {untaken[0]}"
         return read_back.against(launch.arm.environment, self._asker(here), programs, logs, here.mpi)
 
     def _asker(self, here: Platform) -> read_back.Run:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -179,7 +180,7 @@ def _engine(
 
 
 def _inside(value: str, limits: Sequence[int]) -> bool:
-    return value.lstrip("-").isdigit() and limits[0] <= int(value) <= limits[1]
+    return bool(re.fullmatch(r"-?[0-9]{1,18}", value)) and limits[0] <= int(value) <= limits[1]
 
 
 def _model(model: type[T], path: Path) -> T:

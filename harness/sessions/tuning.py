@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import math
@@ -17,7 +18,18 @@ from harness.base.errors import Failure, UsageError
 from harness.job import foreign, read_back
 from harness.job.plan import INTENTIONS, Point
 from harness.job.program import Program
-from harness.job.race import CONFIRM, DEFAULT, REFERENCE, Block, Contender, Race, arm_of, engine_of, race_schedule
+from harness.job.race import (
+    COMPARED,
+    CONFIRM,
+    DEFAULT,
+    REFERENCE,
+    Block,
+    Contender,
+    Race,
+    arm_of,
+    engine_of,
+    race_schedule,
+)
 from harness.sessions import run as runs
 from harness.sessions import space
 from harness.sessions.request import Request
@@ -29,7 +41,6 @@ SETTINGS, VARIABLES = "tuned.conf", "tuned-mpi.env"
 SIZE = "size_bytes"
 WORD = 8  # bytes
 BLOCK_OVERHEAD_S = 8.0  # of a block that is not its launches: ReFrame, the nodes
-DECIDING = (f"{CONFIRM}{DEFAULT}", f"{CONFIRM}tuned", f"{CONFIRM}{REFERENCE}")  # of them those by which it is decided
 BARE = "bare"
 FOR_OVERLAP = {"pattern": "both", SIZE: "262144,2097152,16777216", "comp_over_comm": "1.0"}
 
@@ -149,7 +160,7 @@ def with_confirmation(race: Race, winner: str) -> Race:
         arm_of(race, f"{CONFIRM}tuned", values, race.untuned),
     ]
     with_engine = race.variant != BARE
-    if with_engine:
+    if with_engine or race.reference:
         fresh.append(arm_of(race, f"{CONFIRM}{REFERENCE}", {}, race.untuned, engine=False))
     if with_engine and variables:
         fresh.append(arm_of(race, f"{CONFIRM}tuned-mpi", variables, race.untuned, engine=False))
@@ -161,8 +172,13 @@ def with_confirmation(race: Race, winner: str) -> Race:
 
 def with_more_rounds(race: Race) -> Race:
     """The confirmation goes on, with those arms that decide it."""
-    arms = [name for name in race.blocks[-1].arms if name in DECIDING]
+    arms = [name for name in race.blocks[-1].arms if name in _deciding(race)]
     return replace(race, blocks=[*race.blocks, Block(arms, race.confirm)])
+
+
+def _deciding(race: Race) -> list[str]:
+    """The arms by which a confirmation is decided: the two that are compared, and what metrics are taken against."""
+    return [*COMPARED, f"{CONFIRM}{REFERENCE}"] if race.reference else [*COMPARED]
 
 
 def confirming(race: Race) -> bool:
@@ -178,14 +194,22 @@ def run_block(request: Request, session: Session) -> Request:
     started = time.monotonic()
     try:
         runs.run(request, session)
-    finally:
-        assert request.race is not None
-        spent = request.race.spent_s + time.monotonic() - started
-        request = replace(request, race=replace(request.race, spent_s=spent))
-        state = session.facts.state
-        store(request, session)
-        if state == "interrupted":
-            session.finish(state)
+    except BaseException:
+        with contextlib.suppress(OSError):  # a folder that takes nothing more: what is raised says so
+            _spent(request, session, started)
+        raise
+    return _spent(request, session, started)
+
+
+def _spent(request: Request, session: Session, started: float) -> Request:
+    """The request with the time since `started`, which is written down."""
+    assert request.race is not None
+    spent = request.race.spent_s + time.monotonic() - started
+    request = replace(request, race=replace(request.race, spent_s=spent))
+    state = session.facts.state
+    store(request, session)
+    if state == "interrupted":
+        session.finish(state)
     return request
 
 
@@ -239,8 +263,8 @@ def confirmation_s(race: Race, launch_s: float, looks: int = 1) -> float:
     longer = len(race.untuned) / max(1, len(race.points))
     with_engine, of_mpi = race.variant != BARE, any(axis.of_mpi for axis in race.space)
     alone = (with_engine and of_mpi) + (of_mpi and any(not axis.of_mpi for axis in race.space))
-    decide = len(DECIDING) - (not with_engine)
-    arms = looks * decide + alone
+    alone += with_engine and not race.reference  # bare, beside which the engine is seen and nothing is decided
+    arms = looks * len(_deciding(race)) + alone
     return looks * BLOCK_OVERHEAD_S + race.confirm * arms * launch_s * longer
 
 

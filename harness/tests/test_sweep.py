@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -53,16 +54,30 @@ def test_each_setting_of_the_engine_has_launches_of_its_own() -> None:
 
 
 def test_any_engine_setting_can_be_swept_from_the_command_line() -> None:
-    job, _ = request(settings={"timer_us": "7,8", "period_ms": "3"}).jobs()
+    job, _ = request(settings={"timer_us": "70,80", "period_ms": "3"}).jobs()
     engines = {tuple(launch.engine) for launch in job.launches if launch.variant == "idle"}
     assert {frozenset(engine) for engine in engines} == {
-        frozenset(("idle_us=3000", f"timer_us={timer}")) for timer in (7, 8)
+        frozenset(("idle_us=3000", f"timer_us={timer}")) for timer in (70, 80)
     }
     job, _ = request(settings={"burst": "1,5", "rest_us": "0"}).jobs()  # no preset sets these
     engines = {tuple(launch.engine) for launch in job.launches if launch.variant == "idle"}
     assert {one for engine in engines for one in engine} >= {"burst=1", "burst=5", "rest_us=0"}
     with pytest.raises(UsageError, match="no parameter 'colour'"):
         request(settings={"colour": "7"}).jobs()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"timer_us": "70,7"}, "--set timer_us=70,7: the engine's timer_us is 10 to 1000000, not 7."),
+        ({"period_ms": "2000"}, "--set period_ms=2000: the engine's idle_us is 0 to 1000000, not 2000000."),
+    ],
+)
+def test_what_the_engine_does_not_take_is_refused_before_anything_is_launched(
+    settings: dict[str, str], said: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        request(settings=settings).jobs()
 
 
 def test_an_axis_of_a_study_is_its_own_though_a_setting_of_the_engine_has_its_name() -> None:

@@ -81,6 +81,25 @@ def test_a_confirmation_goes_on_with_the_arms_that_decide_it_while_there_is_time
     assert alone, "a race leaves time for all looks"
 
 
+def test_a_confirmation_of_bare_has_the_reference_that_metrics_of_overlap_are_taken_against() -> None:
+    """Without it no launch of the confirmation would have a value, and no winner were ever confirmed."""
+    race = replace(RACE, variant="bare", space=[SPACE[1]])
+    afresh = tuning.with_confirmation(tuning.with_block(race, [], [{"UCX_TLS": "tcp"}]), "s001")
+    arms = [name.removeprefix("confirm.") for name in afresh.blocks[-1].arms]
+    assert arms == ["default", "tuned", "reference"]
+    assert tuning.confirmation_s(race, 1.0) == tuning.BLOCK_OVERHEAD_S + len(arms) * race.confirm
+
+
+def test_where_no_overlap_is_measured_bare_is_no_arm_of_the_rounds_that_are_added() -> None:
+    race = replace(RACE, objective="time", bounds={}, reference=False)
+    afresh = tuning.with_confirmation(tuning.with_block(race, [], [BOTH]), "s001")
+    assert "confirm.reference" in afresh.blocks[-1].arms, "the engine is seen beside it"
+    assert tuning.with_more_rounds(afresh).blocks[-1].arms == ["confirm.default", "confirm.tuned"]
+    assert tuning.confirmation_s(race, 1.0) == tuning.BLOCK_OVERHEAD_S + len(afresh.blocks[-1].arms) * race.confirm
+    both = tuning.confirmation_s(race, 1.0, 2) - tuning.confirmation_s(race, 1.0)
+    assert both == tuning.BLOCK_OVERHEAD_S + 2 * race.confirm
+
+
 def test_a_race_survives_its_session() -> None:
     race = tuning.with_block(replace(RACE, probes=[Probe("UCX_TLS", "tcp", "ucx", "UCX_TLS")]), [], [BOTH])
     request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], race=race)
@@ -144,6 +163,8 @@ def test_a_space_of_ones_own(programs: Path, tmp_path: Path) -> None:
     [
         ("engine: {colour: [1]}", "no setting 'colour'. It has: burst, wait"),
         ("engine: {burst: [2000]}", "burst is a whole number from 1 to 1000, not 2000"),
+        ("engine: {burst: ['--5']}", "burst is a whole number from 1 to 1000, not --5"),
+        ("engine: {burst: ['²']}", "burst is a whole number from 1 to 1000, not ²"),
         ("engine: {wait: ['a,b']}", "wait = a,b cannot be part of a variant, which ends at a comma or colon"),
         ("engine: {wait: ['a:b']}", "wait = a:b cannot be part of a variant"),
         ("engine: {wait: ['a#b']}", "wait = 'a#b' cannot stand in a settings file"),
@@ -187,7 +208,7 @@ def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
 
 
 def test_a_block_of_many_settings_has_more_rounds() -> None:
-    assert [rounds_of_block(seats) for seats in (1, 6, 7, 40)] == [6, 6, 7, 9]
+    assert [rounds_of_block(seats) for seats in (2, 6, 7, 40)] == [6, 6, 7, 9]
 
 
 def test_minutes_that_are_too_few_are_said_with_what_would_do() -> None:
@@ -235,6 +256,7 @@ CALLS = {
     ("--mpi", "mpich,openmpi"): "a race is of one MPI",
     ("--study", "overlap-ratio", "--", "true"): "one of the two is tuned",
     ("--variant", "quick"): "no variant called 'quick'",
+    ("--seats", "1"): "Invalid value for '--seats'",  # who leads would leave none for anybody else
 }
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import json
 from collections import Counter
@@ -13,13 +14,16 @@ from typing import Any
 
 import pytest
 
+from analysis.tuning.asked import Asked
+from analysis.tuning.measured import Measured
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
-from harness.commands.tune import all_measured
-from harness.job import records
+from harness.commands.tune import all_measured, unmeasured
+from harness.job import read_back, records
 from harness.job.launch import Attempt, Outcome, context
 from harness.job.plan import Plan
-from harness.job.race import DEFAULT, Race, last_block, race_schedule
+from harness.job.race import DEFAULT, REFERENCE, Parameter, Race, last_block, race_schedule
+from harness.job.read_back import Probe
 from harness.job.runner import CalibrationError, Runner
 from harness.sessions import run as runs
 from harness.sessions import tuning
@@ -93,6 +97,40 @@ def test_a_race_stops_where_its_job_did_not_come_to_all_launches(
         all_measured(session)
 
 
+def test_a_race_stops_where_its_job_ended_before_all_variables_were_asked(tmp_path: Path) -> None:
+    """They would be left out of the whole race, though nothing is known of them."""
+    probes = [Probe(name, "2", "mpi_t", name.lower()) for name in ("X", "Y")]
+    space = [Parameter(probe.name, ["default", "2"], True) for probe in probes]
+    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(replace(RACE, space=space, probes=probes))))
+    session.folders.make()
+    request, left = from_facts(session.facts), importlib.import_module("harness.commands.tune")._left
+    with pytest.raises(Failure, match=r"asked of 2 variables, X the first: \./bench tune --resume \S+ goes on"):
+        left(request, session)
+    good_end = "read-back: ended with status 0\n"
+    for probe in (None, probes[0]):
+        told = f"x = {2 if probe else 1}\ny = 1\n{good_end}"
+        read_back.log_of(session.folders.logs, "mpich", probe).write_text(told)
+    with pytest.raises(Failure, match="asked of 1 variables, Y the first"):
+        left(request, session)
+    read_back.log_of(session.folders.logs, "mpich", probes[1]).write_text(f"y: unknown\n{good_end}")
+    assert [axis.name for axis in left(request, session).race.space] == ["X"]
+
+
+def test_why_the_default_has_no_value_is_said() -> None:
+    """It may run well: without a launch of the reference in its round nothing can be said of it."""
+    found = Measured(Asked("efficiency", ()), {}, {REFERENCE: "exit status 3"})
+    assert unmeasured(found) == "none of its launches was measured with its reference, which failed: exit status 3"
+    assert unmeasured(replace(found, failures={})) == "none of its launches was measured with its reference"
+    assert unmeasured(replace(found, failures={REFERENCE: "x", DEFAULT: "wrong data"})) == "wrong data"
+
+
+def test_what_is_no_race_is_gone_on_with_by_its_own_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], ["adaptive"]).facts()
+    Session(tmp_path, Facts("s", "now", "interrupted", **facts)).save()
+    assert main(["tune", "--resume", str(tmp_path)]) == 2
+    assert f"none of ./bench tune: ./bench run --resume {tmp_path.name} goes on with it." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("ends", "state"), [(None, "running"), (KeyboardInterrupt, "interrupted")])
 def test_between_its_blocks_a_race_is_running(
     ends: type[BaseException] | None, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -109,6 +147,26 @@ def test_between_its_blocks_a_race_is_running(
     with pytest.raises(ends) if ends else contextlib.nullcontext():
         tuning.run_block(from_facts(session.facts), session)
     assert json.loads((tmp_path / "session.json").read_text())["state"] == state
+
+
+def test_where_the_folder_takes_nothing_more_its_own_sentence_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full: list[bool] = []
+
+    def store(*_: object) -> None:
+        if full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def run(*_: object) -> bool:
+        full.append(True)
+        raise Failure("The results cannot be written any more.")
+
+    monkeypatch.setattr(tuning, "store", store)
+    monkeypatch.setattr(runs, "run", run)
+    session = Session(tmp_path, Facts("s", "now", "running", **facts_of(tuning.with_block(RACE, [], [BOTH]))))
+    with pytest.raises(Failure, match="cannot be written any more"):
+        tuning.run_block(from_facts(session.facts), session)
 
 
 @pytest.mark.parametrize(

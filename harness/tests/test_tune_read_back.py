@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from harness.base import process
 from harness.base.errors import Failure
 from harness.job import read_back
-from harness.job.plan import Plan
+from harness.job.plan import Arm, Launch, Plan
 from harness.job.race import Parameter, last_block
 from harness.job.read_back import Probe
 from harness.job.runner import Runner
@@ -24,6 +26,7 @@ OUTPUTS = {
     ("mpi_t", "btl_tcp_links = 1"): (False, "is 1 with it and without"),
     ("mpi_t", "btl_tcp_links = 2"): (False, "is 2, and 4 was asked for"),
     ("mpi_t", "btl_tcp_links = four"): (True, "is four with it and 1 without"),
+    ("mpi_t", "btl_tcp_links = 10.0.0.1"): (True, "is 10.0.0.1 with it and 1 without"),  # points, and no number
     ("mpi_t", "btl_tcp_links: unknown"): (False, "has no control variable"),
     ("ucx", "UCX  INFO  UCX_* env variables: UCX_TLS=tcp X=4"): (True, "among what it uses"),
     ("ucx", "UCX  WARN  unused environment variable: X (maybe: Y?)"): (False, "unused"),
@@ -76,6 +79,39 @@ def test_what_the_mpi_has_anyway_shows_nothing_and_the_next_value_is_asked(tmp_p
     hangs = read_back.log_of(logs, "mpich", alone)
     hangs.write_text("x = 1\nread-back: did not end within 5 s\n")
     assert "does not run with X=1: it did not end" in read_back.doubts([alone], logs, "mpich")[0]
+
+
+def test_a_value_that_had_a_short_trial_is_still_asked_when_it_wins(tmp_path: Path) -> None:
+    """A trial shows that the MPI runs with it, and not that it was taken."""
+
+    def launch(program: Sequence[str], log: Path, _limit_s: float) -> process.Exit:
+        given = dict(word.split("=", 1) for word in program if "=" in word)
+        log.write_text(f"x = {given.get('X', '1')}\n" if "x" in program else "none: unknown\n")
+        return process.Exit(0, 0.1, "")
+
+    first, winner = Probe("X", "2", "mpi_t", "x"), Probe("X", "4", "mpi_t", "x")
+    read_back.run([first], launch, tmp_path, tmp_path, "m")
+    assert read_back.against({"X": "4"}, launch, tmp_path, tmp_path, "m") == ""
+    read_back.run([first, winner], launch, tmp_path, tmp_path, "m")
+    assert read_back.told(winner, tmp_path, "m") == (True, "MPI_T: x is 4 with it and 1 without")
+
+
+def test_each_value_has_a_log_of_its_own(tmp_path: Path) -> None:
+    """Else one would be said to be taken by the answer of another."""
+    values = ("^tcp", "_tcp", "a.b", "a:b", "a_b", "x" * 200, "x" * 201)
+    logs = {read_back.log_of(tmp_path, "m", Probe("X", value, "ucx", "X")) for value in values}
+    assert len(logs) == len(values) and all(len(log.name) < 140 for log in logs)
+
+
+def test_a_winner_may_have_a_value_that_the_mpi_has_anyway(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs with it; what won is perhaps another value of the same setting."""
+    asked(tmp_path / "logs", _1="1")
+    launch = Launch("s.0", "bare", 0, 0, arm=Arm("confirm.tuned", "bare", environment={"X": "1"}))
+    probes = [Probe("X", "1", "mpi_t", "x")]
+    runner = Runner(replace(plan, points=[{"work_units": 5}], launches=[launch], probes=probes), tmp_path)
+    assert ran_to_the_end(runner, monkeypatch) == {("confirm.tuned", "ok"): 1}
 
 
 def test_the_winners_own_values_are_asked_and_one_that_is_not_taken_is_not_confirmed(

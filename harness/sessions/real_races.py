@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What real races of settings find: `python -m harness.sessions.real_races FILE`.
+
+On two virtual nodes: overlap of messages of 256 KB to 32 MB from both sides, on each of the three MPIs, and on one of
+them with packets of 1500 bytes and at 10 Gb/s; miniFE, as a program of one's own, for its whole time, with --check; and
+ten races of copies of the default (A/A), none of which may have a winner: settings of the engine with their own
+defaults, written with zeros before them, which every launch is verified to have run with.
+
+After each race the table is written to FILE, as Markdown; FILE.jsonl has a line a race, FILE.races the session of each,
+with all its samples. A second call goes on behind the last race, and with one that was stopped, if the commit is the
+same. A race that came to no verdict is told of and tried again by the next call.
+
+Measure on a machine that does nothing else: 20 minutes a race and 10 one of copies, four hours in all. `--only WORDS`
+takes the kinds whose names hold these words, `--count N` as many races of each; `--minutes M` gives each race as much;
+`--minutes-in-all N` begins no race later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.base import engine_settings, git, process, turns, variants
+from harness.base.errors import Failure, UsageError
+from harness.base.mpis import MPIS, WHEEL_MPIS
+from harness.base.paths import ROOT
+from harness.base.steps import say
+from harness.sessions import real, space
+from harness.sessions.real import Done
+from harness.sessions.session import FILE as FACTS
+from harness.setup import build
+from harness.sites import systems
+from harness.vcluster import cluster as virtual
+
+SYSTEM, VARIANT = "vcluster", "adaptive"
+GRACE_S = 60.0  # for a race that is told to stop: it keeps what was finished
+SET_UP_S, LONGER = 1800.0, 3.0  # the longest for its builds, and of its minutes: what hangs is waited for
+MINUTES, OF_COPIES = 20.0, 10.0
+SPACE = "space.yaml"  # in a race's folder
+ZEROS = (1, 2, 3)
+OVERLAP = (
+    "--study=overlap-ratio",
+    "--set=pattern=both",
+    "--set=size_bytes=262144,2097152,33554432",
+    "--set=comp_over_comm=1.0",
+    "--space=engine,mpi",
+    "--objective=efficiency",
+    "--subject-to=inflation<=1.05",
+)
+COPIES = (
+    "--study=overlap-ratio",
+    "--set=pattern=both",
+    "--set=size_bytes=4194304",
+    "--set=comp_over_comm=1.0",
+    f"--space={SPACE}",
+    "--objective=efficiency",
+)
+# As many solves in every launch, whatever the time is; iterations and residual of all of them are the result.
+MINIFE = ("solve", "--point=nx=64,ny=64,nz=64,mode=overlapped")
+SOLVES = ("--warmup=0", "--min-samples=5", "--max-samples=5", "--time-box-s=600")
+RESULT = r'"(?:iterations|true_residual)": *\[[^]]*\]'
+OWN = ("--space=engine,mpi", "--objective=time", "-n", "2", f"--check={RESULT}")
+
+
+@dataclass(frozen=True)
+class Kind(real.Kind):
+    """`options`: of ./bench tune; `rate`, `mtu`: of the nodes' network; `own`: a program of one's own is tuned;
+    `copies`: of the default, so that no winner is right."""
+
+    mpi: str
+    options: Sequence[str]
+    minutes: float = MINUTES
+    rate: str = "1gbit"
+    mtu: int = 65000
+    own: bool = False
+    copies: bool = False
+
+    @property
+    def network(self) -> str:
+        return f"{self.rate}, MTU {self.mtu}"
+
+
+KINDS = (
+    *(Kind(f"overlap, {MPIS[name].title}", 1, name, OVERLAP) for name in WHEEL_MPIS),
+    Kind("overlap, MTU 1500", 1, "mpich", OVERLAP, mtu=1500),
+    Kind("overlap, 10 Gb/s", 1, "mpich", OVERLAP, rate="10gbit"),
+    Kind("miniFE, whole time", 1, "mpich", OWN, own=True),
+    Kind("copies of the default (A/A)", 10, "mpich", COPIES, OF_COPIES, copies=True),
+)
+
+
+def copies() -> dict[str, dict[str, list[str]]]:
+    """A space of settings of the engine that are all its default: the same numbers in other words."""
+    of_preset = json.loads(variants.PRESETS_FILE.read_text())[VARIANT]["settings"]
+    defaults = {one.key: of_preset.get(one.key, one.initial) for one in engine_settings.settings()}
+    return {"engine": {name: [f"{'0' * zeros}{defaults[name]}" for zeros in ZEROS] for name in space.ENGINE}}
+
+
+def command(kind: Kind, seed: int) -> list[str]:
+    """./bench tune as it is called for a race, with paths from the race's folder and the repository's."""
+    words = ["tune", f"--system={SYSTEM}", f"--mpi={kind.mpi}", f"--variant={VARIANT}", f"--minutes={kind.minutes:g}"]
+    words += [f"--seed={seed}", *kind.options]
+    if kind.own:
+        program = MPIS[kind.mpi].build_dir / "bin" / "minife"
+        words += ["--", str(program), *MINIFE, *SOLVES]
+    return words
+
+
+def run(kind: Kind, folder: Path, number: int) -> Done | None:
+    """The race of this number of its kind, with its session in `folder`; None if it came to no verdict."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if kind.copies:
+        (folder / SPACE).write_text(json.dumps(copies()) + "\n")
+    if kind.own:
+        build.ensure(MPIS[kind.mpi], "minife")
+    words = command(kind, number)
+    shown = " ".join(["./bench", *(shlex.quote(word.replace(f"{ROOT}/", "")) for word in words)])
+    if unfinished(folder, kind.minutes):
+        words = ["tune", "--resume", "latest"]
+    with _nodes(kind):
+        ended = _tune(words, folder, kind.minutes)
+    session = (folder / "latest").resolve()
+    told = session / "tuning" / "tuning.json"
+    if ended != 0 or not told.is_file():
+        how = "did not end" if ended is None else f"ended with status {ended}"
+        say(f"{kind.name}: ./bench tune {how}; what it left is in {folder}")
+        return None
+    return {"kind": kind.name, "command": shown, "network": kind.network, **found(json.loads(told.read_text()))} | {
+        "session": f"{folder.name}/{session.name}"
+    }
+
+
+def found(told: dict[str, Any]) -> Done:
+    """Of a race's tuning.json what the table shows."""
+    verdict, tried = told["verdict"], told["settings"]
+    failed = {name: one["out"] for name, one in tried.items() if one["out"].startswith("failed")}
+    kept = {name: verdict[name] for name in ("sentence", "winner", "values", "gain", "rounds")}
+    return {"verdict": "winner" if verdict["confirmed"] else "no winner", "tried": len(tried), "failed": failed} | kept
+
+
+def unfinished(folder: Path, minutes: float) -> bool:
+    """Whether a race of this commit and of as many minutes was begun here: that one is gone on with."""
+    try:
+        facts = json.loads((folder / "latest" / FACTS).read_text())
+    except (OSError, ValueError):
+        return False
+    commit, race = (facts.get("git") or {}).get("commit"), (facts.get("request") or {}).get("race") or {}
+    return bool(commit == git.commit_of(ROOT, "HEAD") and race.get("minutes") == minutes)
+
+
+def _tune(words: Sequence[str], folder: Path, minutes: float) -> int | None:
+    """Its status, None where it does not end; its sessions come into `folder`. Told to stop, it has time to."""
+    environment = dict(os.environ) | {"OVERLAP_BENCH_RESULTS": str(folder), "PYTHONPATH": str(ROOT)}
+    whole = [sys.executable, "-m", "harness", *words]
+    how: dict[str, Any] = {"env": environment, "cwd": folder}
+    with (
+        process.group(whole, signal.SIGINT, GRACE_S, tie=signal.SIGINT, **how) as race,
+        contextlib.suppress(subprocess.TimeoutExpired),
+    ):
+        return race.wait(SET_UP_S + LONGER * 60 * minutes)
+    return None
+
+
+@contextlib.contextmanager
+def _nodes(kind: Kind) -> Iterator[None]:
+    """Two virtual nodes with the network of this kind, for as long as the body runs."""
+    if reason := systems.virtual_supported():
+        raise Failure(reason)
+    with turns.alone("real races"):
+        cluster = virtual.up(rate=kind.rate, mtu=kind.mtu, tied=True)
+    try:
+        yield
+    finally:
+        cluster.down()
+
+
+def table(done: Sequence[Done], kinds: Sequence[Kind] = KINDS) -> str:
+    """Where they ran; of each kind how many races had a winner, and the command; then what every race found."""
+    lines = ["# Real races of settings", "", *real.places(done), ""]
+    lines += ["| race | network | races | with a winner | settings tried (median) | that failed | command |"]
+    lines += ["|---|---|---|---|---|---|---|"]
+    for kind in kinds:
+        mine = [one for one in done if one["kind"] == kind.name]
+        if mine:
+            winners = sum(one["verdict"] == "winner" for one in mine)
+            tried = sorted(one["tried"] for one in mine)[len(mine) // 2]
+            failed = sum(len(one["failed"]) for one in mine)
+            called = mine[-1]["command"].replace("|", "\\|")
+            lines.append(
+                f"| {kind.name} | {kind.network} | {len(mine)} | {winners} | {tried} | {failed} | `{called}` |"
+            )
+    lines += ["", f"Of copies of the default no winner is right. Their `{SPACE}`: `{json.dumps(copies())}`.", ""]
+    for number, one in enumerate(done, 1):
+        lines.append(f"{number}. {one['kind']}: {one['sentence']} ({one['session']}, {one['commit']})")
+        lines += [f"    - {name} {why}" for name, why in one["failed"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    parser = real.options(__doc__ or "")
+    parser.add_argument("--minutes", type=float, default=0.0)
+    arguments = real.asked(parser, words)
+    if virtual.load():
+        raise UsageError("Virtual nodes are up, and each race has its own: ./bench vcluster down takes them down.")
+    file = arguments.file.absolute()
+    result = real.Table(file, table, real.where(SYSTEM), real.read(file))
+
+    def race(kind: Kind) -> Done | None:
+        number = 1 + sum(one["kind"] == kind.name for one in result.done)
+        name = re.sub(r"\W+", "-", kind.name).strip("-")
+        return run(kind, file.with_name(f"{file.name}.races") / f"{name}-{number}", number)
+
+    kinds = [replace(one, minutes=arguments.minutes or one.minutes) for one in real.chosen(KINDS, arguments)]
+    return real.measure(list(real.planned(kinds, result.done)), race, result, arguments.minutes_in_all)
+
+
+if __name__ == "__main__":
+    sys.exit(real.status(main))
