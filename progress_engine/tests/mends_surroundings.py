@@ -98,6 +98,16 @@ SURROUNDINGS = (
         "engine_unit_tests:AllowedCpusDeathTest.*",
     ),
     Mend(
+        "spare CPUs among more than such a mask has",
+        (Edit(CPUS, "if (free != from.end()) taken", "if (free != from.end() && *free < CPU_SETSIZE) taken"),),
+        "engine_unit_tests:SpareCpus.AreKnown*",
+    ),
+    Mend(
+        "a list of CPUs beyond what such a mask has",
+        (Edit(CPUS, "(*last, most_cpus)", "(*last, CPU_SETSIZE)"),),
+        "engine_unit_tests:CpuList.IsRead*",
+    ),
+    Mend(
         "relative names of files, where the program goes to another folder",
         (Edit("tools/progress_run.cpp", "named->second = std::filesystem::absolute(named->second);", "break;"),),
         "test_tools.py -k relative_names",
