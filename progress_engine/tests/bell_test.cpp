@@ -142,7 +142,7 @@ TEST_F(Job, WithoutAThreadThePortIsLeftToOthers) {
 // As daemons close all descriptors: who sleeps in one cannot be woken by its number any more.
 TEST_F(Job, AKeeperEndsThoughItsDescriptorsWereClosed) {
   const auto close_and_end = [&] {
-    alarm(60);                            // should it not end
+    alarm(30);                            // should it not end
     const int first = dup(STDIN_FILENO);  // the numbers from here are free
     close(first);
     auto keeper = BellKeeper::try_to_keep(inet_addr(node(1).c_str()), static_cast<in_port_t>(port_), {1, 2}, size,
