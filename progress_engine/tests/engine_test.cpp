@@ -233,6 +233,16 @@ TEST(Engine, RefusesToPollWithoutAPauseInARealTimeClass) {
   }).join();
 }
 
+TEST(RealTimeClass, IsNoneWhereNothingInheritsIt) {
+  std::thread([] {
+    const sched_param lowest{.sched_priority = 1};
+    if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest) != 0)
+      GTEST_SKIP() << "no right to a real-time class";
+    EXPECT_FALSE(in_real_time_class());
+    std::thread([] { EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER); }).join();
+  }).join();
+}
+
 TEST(Engine, AThousandStartsAndStopsLeaveNothingBehind) {
   const auto start_and_stop = [](const char* preset) {
     std::atomic<int> polls{0};

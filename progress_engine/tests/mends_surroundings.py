@@ -98,6 +98,11 @@ SURROUNDINGS = (
         "engine_unit_tests:Engine.RefusesToPoll*",
     ),
     Mend(
+        "a real-time class that no thread inherits",
+        (Edit("src/platform/scheduling.cpp", "(attributes.flags & reset_on_fork) == 0", "reset_on_fork == 1"),),
+        "engine_unit_tests:RealTimeClass.*",
+    ),
+    Mend(
         "more CPUs than a mask of fixed size has",
         (Edit(CPUS, "    if (errno != EINVAL) break;\n", "    break;\n"),),
         "engine_unit_tests:AllowedCpusDeathTest.*",
