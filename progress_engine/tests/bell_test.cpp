@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <system_error>
 
 #include "bell_job.hpp"
@@ -136,6 +137,22 @@ TEST_F(Job, WithoutAThreadThePortIsLeftToOthers) {
   EXPECT_THROW(keep(), std::system_error);
   ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
   EXPECT_TRUE(keep());
+}
+
+// As daemons close all descriptors: who sleeps in one cannot be woken by its number any more.
+TEST_F(Job, AKeeperEndsThoughItsDescriptorsWereClosed) {
+  const auto close_and_end = [&] {
+    alarm(30);                            // should it not end
+    const int first = dup(STDIN_FILENO);  // the numbers from here are free
+    close(first);
+    auto keeper = BellKeeper::try_to_keep(inet_addr(node(1).c_str()), static_cast<in_port_t>(port_), {1, 2}, size,
+                                          [](const BellMessage&, const sockaddr_in&) { return true; });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it sleeps
+    if (!keeper || close(first) + close(first + 1) != 0) std::_Exit(1);
+    keeper.reset();
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(close_and_end(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(Job, RingsNobodyWithoutAName) {

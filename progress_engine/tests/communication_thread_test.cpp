@@ -319,6 +319,14 @@ TEST_F(StandingDown, EachCallerExecutesItsOwnCommands) {
   EXPECT_FALSE(on_communication_thread());
 }
 
+// A loan is executed by who waits for its borrower: by the borrower itself it would never end.
+TEST_F(StandingDown, WhatItsSubmitterMustNotExecuteIsRefused) {
+  static Command loan;
+  loan.execute = [](Command&) { ADD_FAILURE() << "it was refused"; };
+  stand_down();
+  EXPECT_FALSE(thread_->hand_over(loan));
+}
+
 TEST_F(StandingDown, OnlyWhoWaitsMakesTheProgress) {
   Transfer pending;
   start(pending, 1, for_ever);

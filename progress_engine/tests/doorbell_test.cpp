@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "wakeup/doorbell.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -289,6 +291,38 @@ TEST(DoorbellDeathTest, IsTheEffectiveUsers) {
     std::_Exit(0);
   };
   EXPECT_EXIT(publish(), testing::ExitedWithCode(0), "");
+}
+
+// As daemons close all descriptors: the numbers are the program's next sockets'.
+TEST(Doorbell, LeavesAloneWhatHasItsNumbers) {
+  const int first = dup(STDIN_FILENO);  // the numbers from here are free
+  close(first);
+  auto line = std::make_unique<PublishedLine>(program("closed"), 0);
+  const int number = line->descriptor();
+  ASSERT_EQ(close(first) + close(number), 0);
+  const int listening = socket(AF_INET, SOCK_STREAM, 0);
+  const int theirs = socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_EQ(listening, first);
+  ASSERT_EQ(theirs, number);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(listening, any, size) + listen(listening, 1) + getsockname(listening, any, &size), 0);
+  ASSERT_EQ(connect(theirs, any, size), 0);
+  const int peer = accept(listening, nullptr, nullptr);
+  char byte = 'x';
+  ASSERT_EQ(write(peer, &byte, 1), 1);
+  ASSERT_EQ(recv(theirs, &byte, 1, MSG_PEEK), 1) << "it has come";
+  fcntl(theirs, F_SETFL, O_NONBLOCK);
+  EXPECT_TRUE(line->drain());
+  EXPECT_EQ(recv(theirs, &byte, 1, 0), 1) << "nothing was read";
+  line->wake(line->name());
+  line.reset();
+  EXPECT_EQ(shutdown(theirs, SHUT_WR), 0) << "it was not closed";
+  EXPECT_EQ(recv(peer, &byte, 1, 0), 0) << "nothing was sent";
+  EXPECT_EQ(close(listening) + close(theirs) + close(peer), 0);
 }
 
 TEST(Doorbell, WhatOthersPublishIsNotTrusted) {

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <stdexcept>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "counting_driver.hpp"
 #include "eventually.hpp"
@@ -216,8 +218,10 @@ TEST(Engine, RefusesToPollWithoutAPauseInARealTimeClass) {
     const sched_param lowest{.sched_priority = 1};
     if (sched_setscheduler(0, SCHED_FIFO, &lowest) != 0) GTEST_SKIP() << "no right to a real-time class";
     std::atomic<int> polls{0};
-    for (const char* preset : {"idle", "thread"}) {
-      auto refused = make_engine(preset, polls);
+    const Values while_nothing_is_pending = {{"wait", "futex"}, {"trigger", "pending"}};
+    for (const auto& [preset, settings] : std::vector<std::pair<const char*, Values>>{
+             {"idle", {}}, {"thread", {}}, {"mwait", {}}, {"thread", while_nothing_is_pending}}) {
+      auto refused = make_engine(preset, polls, settings);
       EXPECT_THROW(refused->start(), std::runtime_error) << preset;
       EXPECT_TRUE(refused->stop(seconds(10)));
     }
@@ -226,6 +230,16 @@ TEST(Engine, RefusesToPollWithoutAPauseInARealTimeClass) {
     auto engine = make_engine("adaptive", polls);
     engine->start();
     EXPECT_TRUE(engine->stop(seconds(10)));
+  }).join();
+}
+
+TEST(RealTimeClass, IsNoneWhereNothingInheritsIt) {
+  std::thread([] {
+    const sched_param lowest{.sched_priority = 1};
+    if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest) != 0)
+      GTEST_SKIP() << "no right to a real-time class";
+    EXPECT_FALSE(in_real_time_class());
+    std::thread([] { EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER); }).join();
   }).join();
 }
 

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -88,6 +90,54 @@ TEST(EventSource, GoesByTimeWhereTheProgramHasClosedItsDescriptors) {
     EXPECT_EQ(status.st_size, 0) << "nothing was written into it";
     std::fclose(one);
   }
+}
+
+// The same before anything was noticed; what the program opens next is what a library for events opens.
+class AfterClosing : public testing::Test {
+ protected:
+  void SetUp() override {
+    const int first = dup(STDIN_FILENO);  // the numbers from here are free
+    close(first);
+    events_.emplace(Sockets::none);
+    ASSERT_EQ(close(first) + close(first + 1), 0);
+    epoll_ = epoll_create1(0);
+    counter_ = eventfd(0, EFD_NONBLOCK);
+    ASSERT_EQ(epoll_, first);
+    ASSERT_EQ(counter_, first + 1);
+    epoll_event once{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = counter_}};
+    ASSERT_EQ(epoll_ctl(epoll_, EPOLL_CTL_ADD, counter_, &once), 0);
+  }
+  void TearDown() override {
+    events_.reset();
+    EXPECT_EQ(close(epoll_) + close(counter_), 0) << "they are the program's to close";
+  }
+  bool something_is_there() const {
+    epoll_event event{};
+    return epoll_wait(epoll_, &event, 1, 0) == 1;
+  }
+
+  std::optional<EpollEvents> events_;
+  int epoll_ = -1;
+  int counter_ = -1;
+};
+
+TEST_F(AfterClosing, AnInterruptWritesIntoNothingOfTheProgram) {
+  events_->interrupt();
+  EXPECT_FALSE(something_is_there());
+}
+
+TEST_F(AfterClosing, AWaitTakesNoEventFromTheProgram) {
+  const std::uint64_t one = 1;
+  ASSERT_EQ(write(counter_, &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  EXPECT_FALSE(events_->wait(0));
+  EXPECT_TRUE(something_is_there());
+}
+
+TEST_F(AfterClosing, NothingIsAddedToWhatTheProgramWaitsFor) {
+  const int ready = eventfd(1, 0);
+  events_->watch(ready, [] {});
+  EXPECT_FALSE(something_is_there());
+  close(ready);
 }
 
 // Two ends of a TCP connection within this process.

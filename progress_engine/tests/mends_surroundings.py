@@ -7,6 +7,7 @@ from .mend import Edit, Mend
 
 RUNTIME, PROCESS = "src/mpi/runtime.cpp", "src/offload/process.cpp"
 EVENTS, CPUS = "src/wait/event_source.cpp", "src/platform/placement.cpp"
+DOORBELL = "src/wakeup/doorbell.cpp"
 MAKE_EVENTS = "    auto events = std::make_unique<EpollEvents>(Sockets::new_tcp);\n"
 HANDLER = "  } catch (const std::exception& error) {\n    status().reason = error.what();\n  }\n"
 GIVES_IT = "  return events != nullptr;\n"
@@ -32,6 +33,41 @@ SURROUNDINGS = (
         "engine_unit_tests:EventSource.GoesByTime*",
     ),
     Mend(
+        "an interrupt, after the program has closed the engine's descriptors",
+        (Edit(EVENTS, "  if (lost(interrupt_)) return;\n"),),
+        "engine_unit_tests:AfterClosing.AnInterrupt*",
+    ),
+    Mend(
+        "a wait, after the program has closed the engine's descriptors",
+        (Edit(EVENTS, "lost(epoll_) ? -1", "lost_ ? -1"),),
+        "engine_unit_tests:AfterClosing.AWait*",
+    ),
+    Mend(
+        "what is watched, after the program has closed the engine's descriptors",
+        (Edit(EVENTS, "return !lost(epoll_) && epoll_ctl", "return epoll_ctl"),),
+        "engine_unit_tests:AfterClosing.NothingIsAdded*",
+    ),
+    Mend(
+        "the numbers of descriptors that the program has closed are not closed again",
+        (Edit("src/platform/own_descriptor.hpp", "    if (is_ours()) ::close", "    if (number_ >= 0) ::close"),),
+        "engine_unit_tests:AfterClosing.*",
+    ),
+    Mend(
+        "the doorbell reads nothing of what has its number",
+        (Edit(DOORBELL, "  if (!socket_.is_ours()) return true;\n"),),
+        "engine_unit_tests:Doorbell.LeavesAlone*",
+    ),
+    Mend(
+        "the doorbell sends nothing by what has its number",
+        (Edit(DOORBELL, "  if (!socket_.is_ours()) return;\n"),),
+        "engine_unit_tests:Doorbell.LeavesAlone*",
+    ),
+    Mend(
+        "the bell's keeper ends though the program has closed its descriptors",
+        (Edit("src/wakeup/bell_keeper.cpp", "descriptors.size(), &limit,", "descriptors.size(), nullptr,"),),
+        "engine_unit_tests:Job.AKeeperEnds*",
+    ),
+    Mend(
         "no event source can be had: the program runs without the engine",
         (Edit(RUNTIME, HANDLER + GIVES_IT, HANDLER.replace("std::exception", "std::bad_alloc") + GIVES_IT),),
         "test_refused.py -k 'event_source and world-adaptive'",
@@ -48,7 +84,7 @@ SURROUNDINGS = (
     ),
     Mend(
         "the doorbell is the effective user's",
-        (Edit("src/wakeup/doorbell.cpp", "status.st_uid == geteuid()", "status.st_uid == getuid()"),),
+        (Edit(DOORBELL, "status.st_uid == geteuid()", "status.st_uid == getuid()"),),
         "engine_unit_tests:DoorbellDeathTest.*",
     ),
     Mend(
@@ -57,9 +93,29 @@ SURROUNDINGS = (
         "engine_unit_tests:Engine.RefusesToPoll*",
     ),
     Mend(
+        "threads that keep their CPU while something is pending, in a real-time class",
+        (Edit("src/core/engine.cpp", "policy_.wait != Wait::timer)", "policy_.wait < Wait::timer)"),),
+        "engine_unit_tests:Engine.RefusesToPoll*",
+    ),
+    Mend(
+        "a real-time class that no thread inherits",
+        (Edit("src/platform/scheduling.cpp", "(attributes.flags & reset_on_fork) == 0", "reset_on_fork == 1"),),
+        "engine_unit_tests:RealTimeClass.*",
+    ),
+    Mend(
         "more CPUs than a mask of fixed size has",
         (Edit(CPUS, "    if (errno != EINVAL) break;\n", "    break;\n"),),
         "engine_unit_tests:AllowedCpusDeathTest.*",
+    ),
+    Mend(
+        "spare CPUs among more than such a mask has",
+        (Edit(CPUS, "if (free != from.end()) taken", "if (free != from.end() && *free < CPU_SETSIZE) taken"),),
+        "engine_unit_tests:SpareCpus.AreKnown*",
+    ),
+    Mend(
+        "a list of CPUs beyond what such a mask has",
+        (Edit(CPUS, "(*last, most_cpus)", "(*last, CPU_SETSIZE)"),),
+        "engine_unit_tests:CpuList.IsRead*",
     ),
     Mend(
         "relative names of files, where the program goes to another folder",

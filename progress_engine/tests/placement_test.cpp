@@ -25,12 +25,13 @@ namespace {
 TEST(CpuList, IsReadAsTheKernelWritesIt) {
   EXPECT_EQ(parse_cpu_list("0-3,8"), (Cpus{0, 1, 2, 3, 8}));
   EXPECT_EQ(parse_cpu_list("5"), (Cpus{5}));
+  EXPECT_EQ(parse_cpu_list("2047-2048"), (Cpus{2047, 2048}));
   EXPECT_EQ(parse_cpu_list("7,1,1-2"), (Cpus{1, 2, 7}));
   EXPECT_EQ(format_cpu_list({1, 2, 7}), "1,2,7");
 }
 
 TEST(CpuList, WhatIsNoListIsEmpty) {
-  for (const char* text : {"", "a", "1-", "-1", "3-1", "1,,2", "1;2", "99999"})
+  for (const char* text : {"", "a", "1-", "-1", "3-1", "1,,2", "1;2", "9999999"})
     EXPECT_TRUE(parse_cpu_list(text).empty());
 }
 
@@ -47,6 +48,10 @@ TEST(AllowedCpusDeathTest, AreKnownHoweverManyTheMachineMayHave) {
 TEST(SpareCpus, AreWhatTheProcessDoesNotNeedItself) {
   EXPECT_EQ(spare_cpus({0, 1}, {}), (Cpus{1}));
   EXPECT_TRUE(spare_cpus({3}, {}).empty());
+}
+
+TEST(SpareCpus, AreKnownHoweverManyTheMachineMayHave) {
+  EXPECT_EQ(spare_cpus({1023, 1024, 1025}, {{1024, 1025}}), (Cpus{1025}));
 }
 
 TEST(SpareCpus, NeighboursWithTheSameMaskTakeOneEach) {

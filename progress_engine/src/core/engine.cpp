@@ -73,10 +73,10 @@ void Engine::start() {
   }
 }
 
-// Who polls without a pause in a real-time class, which it inherits, leaves its CPU to nobody else.
+// Who polls without a pause in a real-time class, which it inherits, leaves its CPU to nobody else. While something is
+// pending a dedicated thread pauses with a timer alone: mwait keeps the CPU, and a futex is for when there is nothing.
 void Engine::refuse_beside_real_time() const {
-  const bool busy = policy_.wait == Wait::spin || policy_.wait == Wait::pause || policy_.wait == Wait::yield;
-  const bool without_pause = policy_.points.idle || (policy_.points.dedicated && busy);
+  const bool without_pause = policy_.points.idle || (policy_.points.dedicated && policy_.wait != Wait::timer);
   if (without_pause && in_real_time_class())
     throw std::runtime_error(
         "the program runs in a real-time class (SCHED_FIFO or SCHED_RR), in which threads that poll without a pause "

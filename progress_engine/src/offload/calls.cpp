@@ -74,10 +74,11 @@ void run_loan(Command& command) {
 
 int borrow(int (*call)(void*), void* closure) {
   if (on_communication_thread()) return call(closure);
-  if (!process().callers_take_turns || process().communication_thread.stood_down()) return execute(call, closure);
+  if (!process().callers_take_turns) return execute(call, closure);
   Loan loan;
   loan.execute = run_loan;
-  process().communication_thread.submit(loan);
+  // Who executes it waits for this thread: if that were the same one, it would wait for itself.
+  if (!process().communication_thread.hand_over(loan)) return execute(call, closure);
   loan.granted.wait();
   int code = MPI_SUCCESS;
   {

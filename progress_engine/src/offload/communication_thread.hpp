@@ -111,15 +111,19 @@ class CommunicationThread {
 
   // Any thread but the communication thread. Waits while the queue is full.
   void submit(Command& command) {
-    if (stood_down()) [[unlikely]] {
+    if (!hand_over(command)) [[unlikely]]
       execute_here(command);
-      return;
-    }
+  }
+  // The same of a command that its submitter must not execute. False, and not done, once this thread has stood down.
+  bool hand_over(Command& command) {
+    if (stood_down()) [[unlikely]]
+      return false;
     if (!queue_.push(&command)) [[unlikely]]
       push_until_taken(command);
     light_fence();
     if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
       wake();
+    return true;
   }
 
   // By a thread of the program that waits, where it shares its CPU with the communication thread and the MPI may be

@@ -29,11 +29,22 @@ std::optional<int> parse_number(std::string_view text) {
   return number;
 }
 
+// More than any kernel is built for.
+constexpr std::size_t most_cpus = 1U << 20U;
+
+// By their numbers.
+using TakenCpus = std::vector<bool>;
+
+bool is_taken(const TakenCpus& taken, int cpu) { return taken[static_cast<std::size_t>(cpu)]; }
+
 // One CPU for one thread: the first of its own that nobody has taken.
-void take_one(const Cpus& from, cpu_set_t& taken) {
-  const auto free = std::ranges::find_if(from, [&](int cpu) { return !CPU_ISSET(cpu, &taken); });
-  if (free != from.end()) CPU_SET(*free, &taken);
+void take_one(const Cpus& from, TakenCpus& taken) {
+  const auto free = std::ranges::find_if(from, [&](int cpu) { return !is_taken(taken, cpu); });
+  if (free != from.end()) taken[static_cast<std::size_t>(*free)] = true;
 }
+
+// How many numbers there are up to the highest one.
+std::size_t numbers_of(const Cpus& cpus) { return cpus.empty() ? 0 : static_cast<std::size_t>(cpus.back()) + 1; }
 
 // The engine's threads have names that begin so: those that poll, and the bell's.
 constexpr std::string_view names_of_ours = "pe-";
@@ -90,7 +101,7 @@ Cpus parse_cpu_list(std::string_view text) {
     const auto dash = part.find('-');
     const auto first = parse_number(part.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : parse_number(part.substr(dash + 1));
-    if (!first || !last || *first > *last || *last >= CPU_SETSIZE) return {};
+    if (!first || !last || *first > *last || std::cmp_greater_equal(*last, most_cpus)) return {};
     for (int cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
   }
   std::ranges::sort(cpus);
@@ -109,11 +120,12 @@ Cpus spare_cpus(const Cpus& own, const std::vector<Cpus>& neighbours, const std:
   takers.insert(takers.end(), threads.begin(), threads.end());
   takers.insert(takers.end(), std::min(each - threads.size(), own.size()), own);
   std::ranges::stable_sort(takers, {}, &Cpus::size);
-  cpu_set_t taken;
-  CPU_ZERO(&taken);
+  std::size_t numbers = numbers_of(own);
+  for (const auto& cpus : takers) numbers = std::max(numbers, numbers_of(cpus));
+  TakenCpus taken(numbers);
   for (const auto& cpus : takers) take_one(cpus, taken);
   Cpus spare;
-  std::ranges::copy_if(own, std::back_inserter(spare), [&](int cpu) { return !CPU_ISSET(cpu, &taken); });
+  std::ranges::copy_if(own, std::back_inserter(spare), [&](int cpu) { return !is_taken(taken, cpu); });
   return spare;
 }
 
@@ -156,9 +168,8 @@ const Cpus& SpareCpus::look(Nanoseconds time) {
 
 // The kernel refuses a mask that is shorter than its own.
 Cpus allowed_cpus(int tid) {
-  constexpr std::size_t most = 1U << 20U;
   Cpus cpus;
-  for (std::size_t masks = 1; masks * CPU_SETSIZE <= most; masks *= 2) {
+  for (std::size_t masks = 1; masks * CPU_SETSIZE <= most_cpus; masks *= 2) {
     std::vector<cpu_set_t> set(masks);
     if (sched_getaffinity(tid, masks * sizeof(cpu_set_t), set.data()) == 0) {
       for (std::size_t cpu = 0; cpu < masks * CPU_SETSIZE; ++cpu)

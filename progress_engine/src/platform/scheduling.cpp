@@ -38,8 +38,10 @@ bool is_real_time(std::uint32_t policy) { return policy == SCHED_FIFO || policy 
 }  // namespace
 
 bool in_real_time_class() {
+  constexpr std::uint64_t reset_on_fork = 1;  // SCHED_FLAG_RESET_ON_FORK
   KernelSchedulingAttributes attributes;
-  return syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0 && is_real_time(attributes.policy);
+  return syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0 && is_real_time(attributes.policy) &&
+         (attributes.flags & reset_on_fork) == 0;
 }
 
 std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted) {

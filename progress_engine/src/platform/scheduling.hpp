@@ -21,7 +21,8 @@ struct Scheduling {
 // thread keeps its class and priority: below the program's it might hold the MPI's locks and never run.
 std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted);
 
-// Whether the calling thread, and so what it starts, runs in a real-time class (SCHED_FIFO, SCHED_RR).
+// Whether the calling thread runs in a real-time class (SCHED_FIFO, SCHED_RR), and so what it starts: with
+// SCHED_RESET_ON_FORK nothing inherits it.
 bool in_real_time_class();
 
 // Whether this process may lift threads out of the idle class again; tried on a thread of its own.

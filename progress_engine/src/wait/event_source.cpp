@@ -21,7 +21,6 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 namespace progress_engine {
@@ -110,11 +109,6 @@ std::vector<Socket> connected_tcp_sockets() {
 
 // ---- epoll
 
-int valid(int descriptor, const char* what) {
-  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), what);
-  return descriptor;
-}
-
 void count_one(std::atomic<std::uint64_t>& counter) {
   counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
@@ -137,41 +131,42 @@ bool has_precise_epoll() {
 }
 
 EpollEvents::EpollEvents(Sockets sockets, Fabrics* fabrics)
-    : sockets_(sockets), epoll_(valid(epoll_create1(EPOLL_CLOEXEC), "epoll")), fabrics_(fabrics) {
-  interrupt_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (interrupt_ < 0) {
-    const int error = errno;
-    close(epoll_);
-    throw std::system_error(error, std::generic_category(), "eventfd");
-  }
-  add(interrupt_, EPOLLIN);
+    : sockets_(sockets),
+      epoll_(epoll_create1(EPOLL_CLOEXEC), "epoll"),
+      interrupt_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd"),
+      fabrics_(fabrics) {
+  add(interrupt_.number(), EPOLLIN);
   if (sockets_ == Sockets::none) return;
   for (const auto& socket : connected_tcp_sockets()) foreign_.insert(socket.inode);
 }
 
-EpollEvents::~EpollEvents() {
-  if (lost_) return;
-  close(interrupt_);
-  close(epoll_);
+// Whether the program has closed this one, and so, as daemons do, all that we have. For good.
+bool EpollEvents::lost(const OwnDescriptor& descriptor) {
+  if (!lost_ && !descriptor.is_ours()) lost_ = true;
+  return lost_;
+}
+
+bool EpollEvents::control(int operation, int descriptor, unsigned events) {
+  epoll_event event{.events = events, .data = {.fd = descriptor}};
+  return !lost(epoll_) && epoll_ctl(epoll_.number(), operation, descriptor, &event) == 0;
 }
 
 // Edges: what is announced ends one wait, not all that follow until somebody has read it, which only the MPI may.
 bool EpollEvents::add(int descriptor, unsigned events) {
   expected_.erase(descriptor);  // one of that number was closed
-  epoll_event event{.events = events | EPOLLET, .data = {.fd = descriptor}};
-  return epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;
+  return control(EPOLL_CTL_ADD, descriptor, events | EPOLLET);
 }
 
 bool EpollEvents::wait(Nanoseconds bound) {
   std::array<epoll_event, 64> events;
-  const int count = lost_ ? -1 : wait_precisely(epoll_, events, bound);
+  const int count = lost(epoll_) ? -1 : wait_precisely(epoll_.number(), events, bound);
   if (count < 0 && (lost_ || errno != EINTR)) sleep_without(bound);
   ready_.clear();
   bool handled = false;
   PerFabric<bool> announced{};
   for (int i = 0; i < count; ++i) {
     const int descriptor = events[static_cast<std::size_t>(i)].data.fd;
-    if (descriptor == interrupt_) continue;
+    if (descriptor == interrupt_.number()) continue;
     if (const auto handler = handlers_.find(descriptor); handler != handlers_.end()) {
       handler->second();
       handled = true;
@@ -227,9 +222,8 @@ void EpollEvents::sleep_without(Nanoseconds bound) {
 void EpollEvents::expect(const Fabrics::Object& object) {
   expected_.insert_or_assign(object.descriptor, object.fabric);
   count_one(armed_[index(object.fabric)]);
-  epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = object.descriptor}};
-  if (epoll_ctl(epoll_, EPOLL_CTL_MOD, object.descriptor, &event) != 0)
-    epoll_ctl(epoll_, EPOLL_CTL_ADD, object.descriptor, &event);
+  constexpr unsigned events = EPOLLIN | EPOLLONESHOT;
+  if (!control(EPOLL_CTL_MOD, object.descriptor, events)) control(EPOLL_CTL_ADD, object.descriptor, events);
 }
 
 EventCounts EpollEvents::counts() const {
@@ -287,10 +281,12 @@ bool EpollEvents::known_ones_moved_afar() {
   return moved;
 }
 
+// A wait that began before the program closed them goes on to its bound.
 void EpollEvents::interrupt() {
-  if (lost_) return;
+  if (lost(interrupt_)) return;
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(interrupt_, &one, sizeof one);  // cannot fail but by overflow: also awake
+  // Cannot fail but by overflow: also awake.
+  [[maybe_unused]] const auto written = write(interrupt_.number(), &one, sizeof one);
 }
 
 }  // namespace progress_engine

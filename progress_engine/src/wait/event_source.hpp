@@ -13,6 +13,7 @@
 #include <set>
 #include <vector>
 
+#include "platform/own_descriptor.hpp"
 #include "platform/platform.hpp"
 #include "wait/fabrics.hpp"
 
@@ -80,7 +81,7 @@ class EpollEvents : public EventSource {
  public:
   // `fabrics` may be null. Throws std::system_error.
   explicit EpollEvents(Sockets sockets, Fabrics* fabrics = nullptr);
-  ~EpollEvents() override;
+  ~EpollEvents() override = default;
   EpollEvents(const EpollEvents&) = delete;
   EpollEvents& operator=(const EpollEvents&) = delete;
 
@@ -103,6 +104,8 @@ class EpollEvents : public EventSource {
 
   // Watches an armed descriptor until it is readable, once: whoever polls next arms it again.
   void expect(const Fabrics::Object& object);
+  bool lost(const OwnDescriptor& descriptor);
+  bool control(int operation, int descriptor, unsigned events);
   // The kernel forgets a descriptor when it is closed. True if it was not watched before.
   bool add(int descriptor, unsigned events);
   bool known_ones_moved_afar();
@@ -111,8 +114,8 @@ class EpollEvents : public EventSource {
   static constexpr Nanoseconds longest_sleep_without = seconds(1) / 1000;
 
   const Sockets sockets_;
-  int epoll_;
-  int interrupt_ = -1;
+  OwnDescriptor epoll_;
+  OwnDescriptor interrupt_;
   std::atomic<bool> lost_{false};                  // the descriptors
   std::map<int, std::function<void()>> handlers_;  // of descriptors that are no sockets of the MPI's
   std::vector<int> ready_;                         // sockets that the last wait() found

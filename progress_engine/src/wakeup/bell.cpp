@@ -2,7 +2,6 @@
 #include "wakeup/bell.hpp"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -84,11 +83,11 @@ void Bell::make_place_for(int rank) {
 }
 
 bool Bell::send(int rank, const sockaddr_in& where, BellWord word, std::uint64_t sequence) {
-  if (state_ != State::rings) return false;
+  if (state_ != State::rings || !socket_.is_ours()) return false;
   const auto datagram =
       seal({word, static_cast<std::uint32_t>(plan_.rank), static_cast<std::uint32_t>(rank), sequence}, key_);
   ++sent_;
-  return sendto(socket_, datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+  return sendto(socket_.number(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
                 reinterpret_cast<const sockaddr*>(&where), sizeof where) >= 0;
 }
 
@@ -168,23 +167,16 @@ void Bell::start() {
     key_ = key_of_job(read_or_make_key(plan_.key_file), plan_.job);
     port_ = static_cast<in_port_t>(plan_.port > 0 ? plan_.port : first_port + siphash(key_, "port") % ports);
     job_word_ = hexadecimal(siphash(key_, "hosts"));
-    const int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (descriptor < 0) throw std::system_error(errno, std::generic_category(), "socket");
+    OwnDescriptor made(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
     sockaddr_in here{};
     here.sin_family = AF_INET;
     here.sin_addr.s_addr = plan_.address;
-    if (bind(descriptor, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0) {
-      const int error = errno;
-      close(descriptor);
-      throw std::system_error(error, std::generic_category(), "bind");
-    }
+    if (bind(made.number(), reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0)
+      throw std::system_error(errno, std::generic_category(), "bind");
     {
       const std::scoped_lock lock(mutex_);
-      if (state_ != State::idle) {  // it was stopped meanwhile
-        close(descriptor);
-        return;
-      }
-      socket_ = descriptor;
+      if (state_ != State::idle) return;  // it was stopped meanwhile
+      socket_ = std::move(made);
       state_ = State::rings;
     }
     look_for_hosts();
@@ -290,7 +282,7 @@ void Bell::stop() {
     state_ = state_ == State::refused ? State::refused : State::ended;
     keeper = std::move(keeper_);
     published_.reset();
-    if (const int descriptor = socket_.exchange(-1); descriptor >= 0) close(descriptor);
+    socket_.close();
   }
   if (!keeper) return;
   const std::uint64_t taken = keeper->taken();
@@ -302,8 +294,8 @@ void Bell::stop() {
   refused_ += refused;
 }
 
-void Bell::close_in_child() const {
-  if (const int descriptor = socket_; descriptor >= 0) close(descriptor);
+void Bell::close_in_child() {
+  socket_.close();
   if (keeper_) keeper_->close_in_child();
 }
 

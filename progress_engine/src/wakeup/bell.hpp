@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "platform/own_descriptor.hpp"
 #include "platform/platform.hpp"
 #include "wakeup/bell_key.hpp"
 #include "wakeup/datagram.hpp"
@@ -29,8 +30,9 @@ namespace progress_engine {
 
 // ---- the keeper
 
-// Keeps a port: takes rings from the network and hands them on. Its thread sleeps but for datagrams, and wakes no more
-// than a thousand times a second however many there are.
+// Keeps a port: takes rings from the network and hands them on. Its thread sleeps but for datagrams, and a look each
+// second whether the program has closed its descriptors; it wakes no more than a thousand times a second however many
+// datagrams there are.
 class BellKeeper {
  public:
   // Rings `target` on this node, for `sender` at `from`. False: it is not here.
@@ -48,18 +50,21 @@ class BellKeeper {
   std::uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
   std::uint64_t wakes() const { return wakes_.load(std::memory_order_relaxed); }
   // In a forked child, where its thread is not: the port must not stay taken.
-  void close_in_child() const { close_descriptors(); }
+  void close_in_child() {
+    socket_.close();
+    end_.close();
+  }
 
  private:
-  BellKeeper(int socket, const SipKey& key, int ranks, RingHere ring_here);
+  BellKeeper(OwnDescriptor socket, const SipKey& key, int ranks, RingHere ring_here);
   void run();
   bool await(Nanoseconds pause) const;
-  void close_descriptors() const;
+  bool are_ours() const { return end_.is_ours() && socket_.is_ours(); }
   void drain();
   void handle(std::span<const std::byte> bytes, const sockaddr_in& from);
 
-  int socket_;
-  int end_;
+  OwnDescriptor socket_;
+  OwnDescriptor end_;  // an eventfd
   SipKey key_;
   int ranks_;
   RingHere ring_here_;
@@ -133,7 +138,7 @@ class Bell {
   // ---- any thread
   // Ends the keeper's thread. What follows does nothing.
   void stop();
-  void close_in_child() const;
+  void close_in_child();
 
   struct Counts {
     std::string state;  // "not needed", "rings", or a sentence that says why not
@@ -200,6 +205,7 @@ class Bell {
   std::uint64_t refused_ = 0;
   SipKey key_{};
   in_port_t port_ = 0;
+  OwnDescriptor socket_;
   std::unique_ptr<BellKeeper> keeper_;
   std::shared_ptr<PublishedHost> published_;
 
@@ -212,7 +218,6 @@ class Bell {
   bool keeps_ = false;
   Nanoseconds tried_to_keep_ = 0;
   Nanoseconds looked_for_hosts_ = 0;
-  std::atomic<int> socket_{-1};
 };
 
 }  // namespace progress_engine

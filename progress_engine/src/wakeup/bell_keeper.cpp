@@ -21,59 +21,44 @@ constexpr int burst = 64;  // wakes at once
 constexpr Nanoseconds period = microseconds(1000);
 constexpr std::size_t batch = 64;        // datagrams a wake
 constexpr int queue_bytes = 256 * 1024;  // what is more the kernel drops
-constexpr int slice_us = 100;            // a ring is to be passed on at once, and takes some microseconds
+constexpr Nanoseconds longest_sleep = seconds(1);
+constexpr int slice_us = 100;  // a ring is to be passed on at once, and takes some microseconds
 
 }  // namespace
 
 std::unique_ptr<BellKeeper> BellKeeper::try_to_keep(in_addr_t address, in_port_t port, const SipKey& key, int ranks,
                                                     RingHere ring_here) {
-  const int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), "socket");
-  setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &queue_bytes, sizeof queue_bytes);
+  OwnDescriptor made(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
+  setsockopt(made.number(), SOL_SOCKET, SO_RCVBUF, &queue_bytes, sizeof queue_bytes);
   sockaddr_in here{};
   here.sin_family = AF_INET;
   here.sin_port = htons(port);
   here.sin_addr.s_addr = address;
-  if (bind(descriptor, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0) {
-    const int error = errno;
-    close(descriptor);
-    if (error == EADDRINUSE) return nullptr;
-    throw std::system_error(error, std::generic_category(), "bind");
+  if (bind(made.number(), reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0) {
+    if (errno == EADDRINUSE) return nullptr;
+    throw std::system_error(errno, std::generic_category(), "bind");
   }
-  return std::unique_ptr<BellKeeper>(new BellKeeper(descriptor, key, ranks, std::move(ring_here)));
+  return std::unique_ptr<BellKeeper>(new BellKeeper(std::move(made), key, ranks, std::move(ring_here)));
 }
 
-BellKeeper::BellKeeper(int socket, const SipKey& key, int ranks, RingHere ring_here)
-    : socket_(socket),
-      end_(eventfd(0, EFD_CLOEXEC)),
+// Without what ends its thread there is none.
+BellKeeper::BellKeeper(OwnDescriptor socket, const SipKey& key, int ranks, RingHere ring_here)
+    : socket_(std::move(socket)),
+      end_(eventfd(0, EFD_CLOEXEC), "eventfd"),
       key_(key),
       ranks_(ranks),
       ring_here_(std::move(ring_here)),
       window_(static_cast<std::size_t>(ranks)) {
-  if (end_ < 0) {  // without it the thread could not be ended
-    const int error = errno;
-    close(socket_);
-    throw std::system_error(error, std::generic_category(), "eventfd");
-  }
   const ProgramSignalsBlocked blocked;
-  try {
-    thread_ = std::jthread([this] { run(); });
-  } catch (...) {
-    close_descriptors();  // else the port stays taken, and nobody on this node could keep it
-    throw;
-  }
+  thread_ = std::jthread([this] { run(); });
 }
 
 BellKeeper::~BellKeeper() {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(end_, &one, sizeof one);
-  thread_.join();
-  close_descriptors();
-}
-
-void BellKeeper::close_descriptors() const {
-  close(socket_);
-  close(end_);
+  if (end_.is_ours()) {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = write(end_.number(), &one, sizeof one);
+  }
+  thread_.join();  // before its descriptors go
 }
 
 void BellKeeper::run() {
@@ -86,17 +71,21 @@ void BellKeeper::run() {
   }
 }
 
-// After the pause, until there is a datagram. False: it is over.
+// After the pause, until there is a datagram. False: it is over, or the program has closed the descriptors. Who sleeps
+// at that moment cannot be woken by them any more: each sleep is bounded.
 bool BellKeeper::await(Nanoseconds pause) const {
-  std::array<pollfd, 2> descriptors{
-      {{.fd = end_, .events = POLLIN, .revents = 0}, {.fd = socket_, .events = POLLIN, .revents = 0}}};
+  std::array<pollfd, 2> descriptors{{{.fd = end_.number(), .events = POLLIN, .revents = 0},
+                                     {.fd = socket_.number(), .events = POLLIN, .revents = 0}}};
   if (pause > 0) {
     const timespec limit = to_timespec(pause);
     ppoll(descriptors.data(), 1, &limit, nullptr);
   }
-  while (ppoll(descriptors.data(), descriptors.size(), nullptr, nullptr) < 0 && errno == EINTR) {
+  const timespec limit = to_timespec(longest_sleep);
+  while (are_ours()) {
+    const int ready = ppoll(descriptors.data(), descriptors.size(), &limit, nullptr);
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return descriptors[0].revents == 0 && are_ours();
   }
-  return descriptors[0].revents == 0;
+  return false;
 }
 
 void BellKeeper::drain() {
@@ -112,7 +101,7 @@ void BellKeeper::drain() {
     messages[i].msg_hdr.msg_iov = &parts[i];
     messages[i].msg_hdr.msg_iovlen = 1;
   }
-  const int count = recvmmsg(socket_, messages.data(), batch, MSG_DONTWAIT, nullptr);
+  const int count = recvmmsg(socket_.number(), messages.data(), batch, MSG_DONTWAIT, nullptr);
   for (int i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     handle(std::span(buffers[at]).first(std::min<std::size_t>(messages[at].msg_len, buffers[at].size())), from[at]);
@@ -130,8 +119,8 @@ void BellKeeper::handle(std::span<const std::byte> bytes, const sockaddr_in& fro
   taken_.fetch_add(1, std::memory_order_relaxed);
   if (message->word != BellWord::ask) return;
   const auto answer = seal({BellWord::here, message->target, message->sender, message->sequence}, key_);
-  sendto(socket_, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&from),
-         sizeof from);
+  sendto(socket_.number(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+         reinterpret_cast<const sockaddr*>(&from), sizeof from);
 }
 
 }  // namespace progress_engine

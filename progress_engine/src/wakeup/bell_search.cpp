@@ -116,8 +116,9 @@ void Bell::hear_answers() {
     ssize_t size = 0;
     {
       const std::scoped_lock lock(mutex_);  // stop() closes it, and the program may get its number
-      if (state_ != State::rings) return;
-      size = recvfrom(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &length);
+      if (state_ != State::rings || !socket_.is_ours()) return;
+      size = recvfrom(socket_.number(), bytes.data(), bytes.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from),
+                      &length);
       if (size < 0 && errno != ECONNREFUSED) return;
     }
     const auto message = unseal(std::span(bytes).first(static_cast<std::size_t>(std::max<ssize_t>(size, 0))), key_);

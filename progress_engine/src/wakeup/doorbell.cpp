@@ -38,11 +38,6 @@ static_assert(sizeof(Page) <= page_size);
 
 Page& as_page(void* memory) { return *static_cast<Page*>(memory); }
 
-int checked(int result, const char* what) {
-  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
-  return result;
-}
-
 // Programs' names may be longer than a socket's: FNV-1a of theirs, and the user.
 std::string prefix_of(const std::string& program) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -75,9 +70,9 @@ struct Address {
   socklen_t size;
 };
 
-int make_file() {
-  const int file = checked(memfd_create("progress-engine-bell", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create");
-  if (ftruncate(file, page_size) == 0) fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+OwnDescriptor make_file() {
+  OwnDescriptor file(memfd_create("progress-engine-bell", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create");
+  if (ftruncate(file.number(), page_size) == 0) fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
   return file;
 }
 
@@ -111,36 +106,29 @@ WakeupLine& MappedLine::line() const { return as_page(page_).doorbell; }
 
 PublishedLine::PublishedLine(const std::string& program, int rank)
     : file_(make_file()),
-      name_(prefix_of(program) + std::to_string(rank) + "/" + std::to_string(getpid()) + "/" + std::to_string(file_)),
-      page_(file_, true) {
-  try {
-    if (!page_) throw std::runtime_error("the page of the doorbell cannot be mapped");
-    socket_ = checked(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
-    const Address address(name_);
-    checked(bind(socket_, address.get(), address.size), "bind");
-  } catch (...) {
-    if (socket_ >= 0) close(socket_);
-    close(file_);
-    throw;
-  }
-}
-
-PublishedLine::~PublishedLine() {
-  close(socket_);
-  close(file_);
+      name_(prefix_of(program) + std::to_string(rank) + "/" + std::to_string(getpid()) + "/" +
+            std::to_string(file_.number())),
+      page_(file_.number(), true) {
+  if (!page_) throw std::runtime_error("the page of the doorbell cannot be mapped");
+  socket_ = OwnDescriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
+  const Address address(name_);
+  if (bind(socket_.number(), address.get(), address.size) != 0)
+    throw std::system_error(errno, std::generic_category(), "bind");
 }
 
 bool PublishedLine::drain() const {
+  if (!socket_.is_ours()) return true;
   char byte = 0;
   for (int i = 0; i < drained_at_once; ++i)
-    if (recv(socket_, &byte, 1, 0) < 0) return true;
+    if (recv(socket_.number(), &byte, 1, 0) < 0) return true;
   return false;
 }
 
 // A full queue is as good: then it has been woken already.
 void PublishedLine::wake(const std::string& name) const {
+  if (!socket_.is_ours()) return;
   const Address address(name);
-  [[maybe_unused]] const auto sent = sendto(socket_, "", 1, MSG_NOSIGNAL, address.get(), address.size);
+  [[maybe_unused]] const auto sent = sendto(socket_.number(), "", 1, MSG_NOSIGNAL, address.get(), address.size);
 }
 
 std::vector<Neighbour> find_neighbours(const std::string& program) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/own_descriptor.hpp"
 #include "platform/platform.hpp"
 #include "wakeup/bell.hpp"
 
@@ -111,7 +112,7 @@ class PublishedLine {
  public:
   // `program`: the same for all processes of a program, else different; `rank`: in it. Throws std::system_error.
   PublishedLine(const std::string& program, int rank);
-  ~PublishedLine();
+  ~PublishedLine() = default;
   PublishedLine(const PublishedLine&) = delete;
   PublishedLine& operator=(const PublishedLine&) = delete;
 
@@ -119,14 +120,14 @@ class PublishedLine {
   const std::string& name() const { return name_; }
   // Becomes readable with a datagram; then drain() it. False if more may be there: whoever is in this network namespace
   // can send to the name, and a flood must not keep the caller here. A sleep is ended by one datagram.
-  int descriptor() const { return socket_; }
+  int descriptor() const { return socket_.number(); }
   bool drain() const;
   // Ends the sleep of the one who has published `name`.
   void wake(const std::string& name) const;
 
  private:
-  int file_;
-  int socket_ = -1;
+  OwnDescriptor file_;
+  OwnDescriptor socket_;
   std::string name_;
   MappedLine page_;
 };

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads that all communicate at once: `storm THREADS OPERATIONS`. Two ranks. Thread i of a rank talks to thread i of
  * the other one, each with a communicator of its own; both draw the same random operations. All that arrives is
- * checked. Prints one line a rank. */
+ * checked. Prints one line a rank; and every 20 s on stderr how far its threads are: who ends a run that takes too long
+ * sees whether it was slow or stood still. */
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WORDS = 3000, WINDOW = 4 };
 
-static int rank, peer, operations;
+static int rank, peer, threads, operations;
 
 typedef struct Talk {
   MPI_Comm comm;
-  unsigned seed; /* the same on both sides */
-  long round;
+  unsigned seed;     /* the same on both sides */
+  atomic_long round; /* tell() looks at it, too */
   long errors;
   int out[WINDOW][WORDS], in[WINDOW][WORDS];
   MPI_Request requests[2 * WINDOW];
@@ -117,11 +120,27 @@ static void* live(void* argument) {
   return NULL;
 }
 
+static void* tell(void* argument) {
+  Talk* talks = argument;
+  for (int seconds = 20;; seconds += 20) {
+    sleep(20);
+    long least = operations, most = 0;
+    for (int i = 0; i < threads; ++i) {
+      const long round = talks[i].round;
+      if (round < least) least = round;
+      if (round > most) most = round;
+    }
+    fprintf(stderr, "rank %d after %d s: %ld to %ld of %d operations a thread\n", rank, seconds, least, most,
+            operations);
+  }
+  return NULL;
+}
+
 int main(int argc, char** argv) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (argc < 3 || provided < MPI_THREAD_MULTIPLE) return 2;
-  const int threads = atoi(argv[1]);
+  threads = atoi(argv[1]);
   operations = atoi(argv[2]);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   peer = 1 - rank;
@@ -132,6 +151,9 @@ int main(int argc, char** argv) {
     talks[i].seed = (unsigned)i + 1;
   }
   long errors = 0;
+  pthread_t teller;
+  pthread_create(&teller, NULL, tell, talks);
+  pthread_detach(teller);
   for (int i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, live, &talks[i]);
   for (int i = 0; i < threads; ++i) {
     pthread_join(ids[i], NULL);
