@@ -306,7 +306,7 @@ def _canary(records: Records, studies: Sequence[str]) -> dict[str, dict[str, dic
             continue
         facts = launches.loc[launch]
         hosts: list[str] = list(facts["hosts"])
-        half, behind = max(1, len(hosts) // 2), beside(facts["study"], studies)
+        half, behind = max(1, len(hosts) // 2), beside(str(facts["study"]), studies)
         for row in rows.to_dict("records"):
             rank, quantity = int(row["rank"]), row["quantity"]
             seconds = float(np.median(records.series_values(row["first"], row["count"])))

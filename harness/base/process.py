@@ -114,7 +114,7 @@ def run(
     started = time.monotonic()
     whole = dict(os.environ) | dict(environment)
     with log.open("ab") as out, group(command, env=whole, cwd=cwd, stdout=out, stderr=out) as process:
-        status = _wait(process, timeout_s)
+        status = wait_for(process, timeout_s)
     return Exit(status, time.monotonic() - started, last_line(log))
 
 
@@ -139,7 +139,7 @@ def answer(
         how: dict[str, Any] = {"stdin": given, "stdout": out, "stderr": out if merged else err}
         try:
             with group(command, env=environment, cwd=cwd, **how) as process:
-                status = _wait(process, timeout_s)
+                status = wait_for(process, timeout_s)
         except OSError as error:
             return Answer(None, "", f"{command[0]}: {error.strerror}")
         said, complained = (_read(file) for file in (out, err))
@@ -153,7 +153,7 @@ def _read(file: Any) -> str:
     return str(file.read().decode(errors="replace"))
 
 
-def _wait(process: subprocess.Popen[bytes], timeout_s: float | None) -> int | None:
+def wait_for(process: subprocess.Popen[bytes], timeout_s: float | None) -> int | None:
     """Its status once it has ended, None after the timeout. With a timeout Popen.wait asks every 50 ms whether it has
     ended, too seldom for who measures how long it ran; the kernel tells at once (pidfd_open, Linux 5.3)."""
     try:

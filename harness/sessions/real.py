@@ -98,9 +98,7 @@ def asked(parser: argparse.ArgumentParser, words: Sequence[str] | None) -> argpa
 def chosen(kinds: Sequence[K], arguments: argparse.Namespace) -> list[K]:
     found = [replace(one, count=arguments.count or one.count) for one in kinds if arguments.only in one.name]
     if not found:
-        raise UsageError(
-            f"--only '{arguments.only}' is in no kind's name: {'; '.join(one.name for one in kinds)}."
-        )
+        raise UsageError(f"--only '{arguments.only}' is in no kind's name: {'; '.join(one.name for one in kinds)}.")
     return found
 
 

@@ -5,8 +5,9 @@ Gates of the same engine twice, of a candidate whose whole time, computation or 
 commit built in another folder with a larger environment, and of nodes that something else keeps busy: one of them, also
 with a slower candidate, and all of them. They run in turns, at most three minutes each, and half of that where the
 candidate is not slower and nothing has to be shown: such a gate goes on to its end, and its false alarms are promised
-for any length. After each the table is written to FILE, as Markdown; FILE.jsonl has a line a gate, and a second call goes on behind its last. A
-gate that ended by itself with another status than a verdict's is told of and tried again by the next call.
+for any length. After each the table is written to FILE, as Markdown; FILE.jsonl has a line a gate, and a second call
+goes on behind its last. A gate that ended by itself with another status than a verdict's is told of and tried again by
+the next call.
 
 Only the gates on quiet nodes go into a store, FILE.store, which the gates on nodes that are all busy are held against:
 they come once it has enough.
@@ -32,7 +33,7 @@ from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 from harness.base.steps import say
 from harness.sessions import real
-from harness.sessions.real import Done, planned
+from harness.sessions.real import Done
 from harness.setup import build
 from harness.vcluster import cpus
 
@@ -184,7 +185,7 @@ def main(words: Sequence[str] | None = None) -> int:
         early = kind.needs_history and _undisturbed(store) < ENOUGH
         return f"{ENOUGH} gates on quiet nodes are wanted first" if early else ""
 
-    plan = sorted(planned(kinds, result.done), key=lambda kind: kind.needs_history)
+    plan = sorted(real.planned(kinds, result.done), key=lambda kind: kind.needs_history)
     return real.measure(plan, gate, result, arguments.minutes_in_all, waits)
 
 

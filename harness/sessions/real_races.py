@@ -23,7 +23,6 @@ import os
 import re
 import shlex
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -163,12 +162,8 @@ def _tune(words: Sequence[str], folder: Path, minutes: float) -> int | None:
     environment = dict(os.environ) | {"OVERLAP_BENCH_RESULTS": str(folder), "PYTHONPATH": str(ROOT)}
     whole = [sys.executable, "-m", "harness", *words]
     how: dict[str, Any] = {"env": environment, "cwd": folder}
-    with (
-        process.group(whole, signal.SIGINT, GRACE_S, tie=signal.SIGINT, **how) as race,
-        contextlib.suppress(subprocess.TimeoutExpired),
-    ):
-        return race.wait(SET_UP_S + LONGER * 60 * minutes)
-    return None
+    with process.group(whole, signal.SIGINT, GRACE_S, tie=signal.SIGINT, **how) as race:
+        return process.wait_for(race, SET_UP_S + LONGER * 60 * minutes)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ import pytest
 from analysis.gate import store
 from harness.base import process
 from harness.base.errors import UsageError
-from harness.sessions import real_gates
+from harness.sessions import real, real_gates
 from harness.sessions.real_gates import Kind
 from harness.vcluster import cpus
 
@@ -31,9 +31,9 @@ def done(kind: str, verdict: str) -> dict[str, Any]:
 
 
 def test_kinds_come_in_turn_and_what_is_done_is_left_out() -> None:
-    assert [kind.name for kind in real_gates.planned(KINDS, [])] == ["same", "slower", "same", "slower", "slower"]
+    assert [kind.name for kind in real.planned(KINDS, [])] == ["same", "slower", "same", "slower", "slower"]
     before = [done("same", "same"), done("slower", "commit")]
-    assert [kind.name for kind in real_gates.planned(KINDS, before)] == ["same", "slower", "slower"]
+    assert [kind.name for kind in real.planned(KINDS, before)] == ["same", "slower", "slower"]
 
 
 def test_the_table_counts_what_is_right() -> None:

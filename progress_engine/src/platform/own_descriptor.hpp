@@ -16,15 +16,15 @@ namespace progress_engine {
 // of ours: those must not be written, read, waited for or closed. So the open file has a mark that its number alone has
 // not: the signal of F_SETSIG (fcntl(2)), which is sent to nobody without O_ASYNC. (fstat(2) does not tell: all
 // eventfds and epolls have one inode.) Who closes it between the question and the use, in another thread, goes unseen.
+// Where the mark is refused, as kernels in user space may, the number is believed.
 class OwnDescriptor {
  public:
   OwnDescriptor() = default;
   // Takes what the call `what` has returned. Throws std::system_error if that is no descriptor.
-  OwnDescriptor(int number, const char* what) : number_(number), mark_(next_mark()) {
-    if (number_ >= 0 && fcntl(number_, F_SETSIG, mark_) == 0) return;
-    const int error = errno;
-    if (number_ >= 0) ::close(number_);
-    throw std::system_error(error, std::generic_category(), what);
+  OwnDescriptor(int number, const char* what) : number_(number) {
+    if (number_ < 0) throw std::system_error(errno, std::generic_category(), what);
+    const int mark = next_mark();
+    if (fcntl(number_, F_SETSIG, mark) == 0) mark_ = mark;
   }
   ~OwnDescriptor() { close(); }
   OwnDescriptor(OwnDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)), mark_(other.mark_) {}
@@ -37,7 +37,7 @@ class OwnDescriptor {
   // For the next call of the kernel, once is_ours() has said so.
   int number() const { return number_; }
   // Whether it is still open. A system call.
-  bool is_ours() const { return number_ >= 0 && fcntl(number_, F_GETSIG) == mark_; }
+  bool is_ours() const { return number_ >= 0 && (mark_ == 0 || fcntl(number_, F_GETSIG) == mark_); }
   void close() {
     if (is_ours()) ::close(number_);
     number_ = -1;
