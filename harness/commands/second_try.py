@@ -33,7 +33,9 @@ def run_group(options: list[str], report: Path) -> tuple[int, list[str]]:
 
 
 def _pytest(options: list[str], report: Path) -> int:
-    command = [sys.executable, "-m", "pytest", f"--junitxml={report}", "-q", *options]
+    """With the longest tests at its end: they say what to shorten, where all take too long."""
+    longest = ["--durations=12", "--durations-min=10"]
+    command = [sys.executable, "-m", "pytest", f"--junitxml={report}", "-q", *longest, *options]
     return process.attended(command, cwd=ROOT)
 
 
