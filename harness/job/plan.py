@@ -26,6 +26,7 @@ INTENTIONS = ("comp_over_comm", "comp_s")  # become work_units by the session's 
 
 # Before anything is known of a network: the time of a message is taken as that of 1 Gb/s.
 ASSUMED_BYTES_PER_S = 125e6
+ASSUMED_LATENCY_S = 5e-5
 LAUNCH_OVERHEAD_S = 0.5  # 0.1 to 0.4 on two virtual nodes, as every run prints it
 # A launch may take this many times its estimate, plus the grace: the slowest variants are twice as slow as bare.
 TIMEOUT_FACTOR, TIMEOUT_GRACE_S = 6.0, 45.0
@@ -277,7 +278,7 @@ def simulated_point_s(tasks: int) -> float:
 
 def point_estimate_s(point: Point, sampler: Sampler) -> float:
     """About how long a point takes: communication, computation and both one after the other, for each repetition."""
-    comm = 2e-4 + point.get("size_bytes", 0) / ASSUMED_BYTES_PER_S
+    comm = ASSUMED_LATENCY_S + point.get("size_bytes", 0) / ASSUMED_BYTES_PER_S
     comp = point.get("comp_s", comm * point.get("comp_over_comm", 0))
     repetition = 2 * (comm + comp)
     # the time box holds the warm-up, too, and lets one repetition of each happen whatever it is
