@@ -60,7 +60,9 @@ def nodes(
 
     Example: ./bench nodes --system site.py --nodes 16
     """
+    tables.check(out)
     if table:
+        options.none_beside(context, "table", "json", "out", why="measures nothing")
         return _tell(tables.named(table), json, out)
     if resume:
         options.none_beside(context, "resume", "force", "json", "out")
