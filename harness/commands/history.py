@@ -34,10 +34,12 @@ def history(
 
     Example: ./bench history --store /shared/ci/gates --out history
     """
-    from analysis.gate import changes  # noqa: PLC0415 - a second of imports
+    from analysis.gate import changes, outputs  # noqa: PLC0415 - a second of imports
     from analysis.gate import store as stores  # noqa: PLC0415
     from analysis.text_table import markdown  # noqa: PLC0415
 
+    if out:
+        outputs.check(out)
     entries = stores.read(store or default_store())
     if not entries:
         print("No gate is in the store yet: ./bench gate puts one there.")
