@@ -178,11 +178,11 @@ def _wrong(error: ValidationError) -> str:
     return f"{'.'.join(map(str, first['loc'])) or 'the whole file'}: {first['msg']}"
 
 
-def before(entries: Sequence[Entry], session: str, where: str, origin: str = "") -> list[Entry]:
-    """The earlier gates at the same place that say how the system is."""
-    return of_the_system(
-        [one for one in entries if one.where == where and (one.session, one.origin) != (session, origin)]
-    )
+def before(entries: Sequence[Entry], session: str, where: str, time: str, origin: str = "") -> list[Entry]:
+    """The gates at the same place that began earlier, `time` is when this one did, and say how the system is. A gate
+    that --resume goes on with, or tells again, stays where it is in the history: what began since is later."""
+    others = [one for one in entries if (one.session, one.origin) != (session, origin)]
+    return of_the_system([one for one in others if one.where == where and one.time <= time])
 
 
 def of_the_system(entries: Sequence[Entry]) -> list[Entry]:

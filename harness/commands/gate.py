@@ -197,7 +197,7 @@ def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> in
     origin = _origin(session)
     earlier, unread = [], ""
     try:
-        earlier = stores.before(stores.read(kept), what.session, what.where, origin)
+        earlier = stores.before(stores.read(kept), what.session, what.where, what.time, origin)
     except of_analysis.UsageError as error:
         unread = str(error)
     ended = session.facts.state == "complete"  # else --resume goes on, and what is left of the error is the last look's
