@@ -37,9 +37,9 @@ class Entry:
     that measured, whose engine an arm has that names none; for it and for `comparison` see measured.Measurement.
     `origin`: which session of this name it is, of those that began in the same second in other folders of results.
     `intervals`: point -> the ends of its ratio's, where they are known. `records`: from how many records of launches it
-    was told; a gate that went on has more. `disturbed`: a node was slow, whatever the verdict was, the gate broke
-    off, or earlier gates could not be read, so that nobody knows whether the system was as usual. What a later version
-    adds is not read here, and no damage.
+    was told; a gate that went on has more. `disturbed`: a node was slow, whatever the verdict was, or would not
+    have been seen, the gate broke off, or earlier gates could not be read, so that nobody knows whether the system was
+    as usual. What a later version adds is not read here, and no damage.
     """
 
     __pydantic_config__ = ConfigDict(extra="ignore", strict=True)
@@ -94,7 +94,7 @@ def entry_of(
         origin=origin,
         intervals={point.name: [point.low, point.high] for point in found.points if math.isfinite(point.high)},
         records=what.records,
-        disturbed=bool(found.odd) or not whole,
+        disturbed=bool(found.odd) or found.canary_failed or not whole,
     )
 
 

@@ -213,12 +213,14 @@ def test_a_system_that_stays_changed_is_a_new_one_after_five_gates(words: str, k
 
 
 def test_a_disturbed_gate_says_nothing_of_the_system_whatever_its_verdict_is(tmp_path: Path) -> None:
-    """A slower candidate on a slow node is the commit, and what broke off has few rounds."""
+    """A slower candidate on a slow node is the commit, a canary that failed sees none, and what broke off has few
+    rounds."""
     what = simulated.gate({NEW: 1.08}, nodes={"b": 1.3})
     on_a_slow_node = store.entry_of(judge(what), what, {})
+    blind = store.entry_of(judge(replace(simulated.gate(), canary={})), what, {})
     broken_off = store.entry_of(judge(simulated.gate()), what, {}, whole=False)
     assert on_a_slow_node.verdict == "commit"
-    for entry in (on_a_slow_node, broken_off):
+    for entry in (on_a_slow_node, broken_off, blind):
         store.add(tmp_path / entry.verdict, entry)
         (kept,) = store.read(tmp_path / entry.verdict)
         assert kept.disturbed and store.of_the_system([kept]) == []
