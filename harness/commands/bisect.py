@@ -34,8 +34,8 @@ def bisect(
     how long it takes at most, says ./bench gate --help.
 
     Exit status 0: the commit is named. 1: something failed, such as a gate that was killed or a gate of status 1 whose
-    gate.json does not say "commit". 3: --bad is not shown to be slower, or skipped commits leave several. 2: a wrong
-    call.
+    gate.json does not say "commit". 3: the gate of --bad failed, or does not show that --bad is slower, or skipped
+    commits leave several. 2: a wrong call.
 
     Example: ./bench bisect --good v1.0 --bad main --variant adaptive --study overlap-ratio --minutes 3
     """
@@ -62,5 +62,14 @@ def bisect(
         print("Skipped commits leave several of which one is the first slower one:")
         print("\n".join(f"  {git.subject(ROOT, commit)}" for commit in found.candidates))
     else:
-        print(f"{bad} is not shown to be slower than {good}: there is nothing to look for.")
+        print(_no_search(found.steps[0], good, bad))
     return NOT_TOLD
+
+
+def _no_search(step: bisection.Step, good: str, bad: str) -> str:
+    """Why nothing was looked for: `step` is the gate of --bad, which does not say that it is slower."""
+    if step.status == 0:
+        return f"{bad} is not slower than {good}: there is nothing to look for."
+    if step.verdict:
+        return f"Whether {bad} is slower than {good} is not known: the verdict of its gate is '{step.verdict}'."
+    return f"Whether {bad} is slower than {good} is not known: its gate failed, and what it said stands above."
