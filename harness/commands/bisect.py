@@ -19,10 +19,12 @@ OURS = ("--base", "--new", "--resume", "--out")
 
 
 def bisect(
-    good: Annotated[str, typer.Option("--good", metavar="COMMIT", help="The last one known to be fast enough.")] = "",
-    bad: Annotated[str, typer.Option("--bad", metavar="COMMIT", help="One that is known to be slower.")] = "",
+    good: Annotated[
+        str, typer.Option("--good", metavar="COMMIT", help="The last commit known to be fast enough.")
+    ] = "",
+    bad: Annotated[str, typer.Option("--bad", metavar="COMMIT", help="A commit known to be slower.")] = "",
     variant: Annotated[
-        str, typer.Option("--variant", metavar="V", help="Under which the engine of each commit runs.")
+        str, typer.Option("--variant", metavar="V", help="The variant under which the engine of each commit runs.")
     ] = "adaptive",
     options: Annotated[
         list[str], typer.Argument(metavar="[OPTIONS OF ./bench gate]", help="--study, --system, --mpi, --minutes, ...")
@@ -30,8 +32,8 @@ def bisect(
 ) -> int:
     """Find the commit since which the engine is slower than at --good: a gate for each commit that git bisect proposes.
 
-    A commit that does not build, and one of which the gate cannot tell, are skipped. What a gate's options are, and
-    how long it takes at most, says ./bench gate --help.
+    A commit is skipped if it does not build, or if its gate cannot tell. ./bench gate --help says which options a gate
+    has, and how long it takes at most.
 
     Exit status 0: the commit is named. 1: something failed, such as a gate that was killed or a gate of status 1 whose
     gate.json does not say "commit". 3: the gate of --bad failed, or does not show that --bad is slower, or skipped

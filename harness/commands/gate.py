@@ -37,17 +37,17 @@ def gate(
     command: Annotated[
         list[str], typer.Argument(metavar="[-- CMD...]", help="A program of one's own, instead of studies.")
     ] = [],  # noqa: B006 - Typer copies it
-    base: Annotated[str, typer.Option("--base", metavar="ARM", help="What is merged already.")] = "",
-    new: Annotated[str, typer.Option("--new", metavar="ARM", help="What is to be merged.")] = "",
+    base: Annotated[str, typer.Option("--base", metavar="ARM", help="The baseline: what is merged already.")] = "",
+    new: Annotated[str, typer.Option("--new", metavar="ARM", help="The candidate: what is to be merged.")] = "",
     study: Annotated[
         list[str], typer.Option("--study", metavar="STUDY", help=f"See ./bench list; default: {STUDY}.")
     ] = [],  # noqa: B006 - Typer copies it
     system: own_program.SystemOfProgram = "",
     mpi: options.OneMpi = "mpich",
-    margin: Annotated[
-        str, typer.Option("--margin", metavar="P%", help="Slow-downs up to it are of no interest.")
-    ] = "2%",
-    minutes: Annotated[float, typer.Option("--minutes", min=0.1, max=24 * 60, help="No round begins later.")] = 20,
+    margin: Annotated[str, typer.Option("--margin", metavar="P%", help="A slow-down up to it does not count.")] = "2%",
+    minutes: Annotated[
+        float, typer.Option("--minutes", min=0.1, max=24 * 60, help="No round begins after so many.")
+    ] = 20,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
@@ -58,29 +58,31 @@ def gate(
     check: own_program.Check = "",
     timeout: own_program.Timeout = 600.0,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="A copy of the files of the verdict.")
+        Path | None, typer.Option("--out", metavar="DIR", help="A folder for a copy of the verdict's files.")
     ] = None,
     store: Annotated[
-        Path | None, typer.Option("--store", metavar="DIR", help="Earlier gates; default: results/gates.")
+        Path | None, typer.Option("--store", metavar="DIR", help="The folder of earlier gates; default: results/gates.")
     ] = None,
     resume: Annotated[
         str, typer.Option("--resume", metavar="SESSION", help="Go on with a gate that was stopped.")
     ] = "",
     inject_slowdown: Annotated[float, typer.Option(min=0.5, max=100, hidden=True)] = 1.0,
 ) -> int:
-    """Hold a candidate against a baseline and against a second copy of the baseline, by turns, in one allocation.
+    """Compare a candidate with a baseline, and with a second copy of the baseline, by turns in one allocation.
 
     An arm is a variant (adaptive:burst=5), settings:FILE, or one of prefix:DIR, modules:"A B", spack:ENVIRONMENT,
-    commit:REVISION and mpi:NAME, with ,VARIANT or ,settings:FILE behind it.
+    commit:REVISION and mpi:NAME. These five may end with ,VARIANT or ,settings:FILE.
 
-    With a program of one's own behind -- its time is what is held against each other, and its result must be the same
-    in every launch. Nothing is known of how long it takes: the minutes say how many rounds there are.
+    A program of one's own may stand behind --. Its time is compared, and its result must be the same in every launch.
+    How long it takes is not known: the minutes decide how many rounds there are.
 
     Exit status 0: the candidate is the same or faster. 1: it is slower by more than the margin. 3: it cannot be told
     (a node is slow, the system is not as it was, undecided, nothing comparable, the gate itself failed). 2: a wrong
-    call, an arm that does not build, an engine of another MPI. The session's folder gate/ has the verdict as Markdown,
-    JSON, JUnit and OpenMetrics. Where launches of the candidate alone failed or gave wrong results, the status is 3,
-    gate.json says "candidate_failed": true, and JUnit has an error: it should not pass.
+    call, an arm that does not build, an engine of another MPI.
+
+    The session's folder gate/ has the verdict as Markdown, JSON, JUnit and OpenMetrics. If launches of the candidate
+    alone failed or gave wrong results, the status is 3, gate.json says "candidate_failed": true, and JUnit has an
+    error: do not let it pass.
 
     Example: ./bench gate --base commit:main --new commit:HEAD --minutes 10
     """
