@@ -46,7 +46,7 @@ def gate(
     mpi: options.OneMpi = "mpich",
     margin: Annotated[str, typer.Option("--margin", metavar="P%", help="A slow-down up to it does not count.")] = "2%",
     minutes: Annotated[
-        float, typer.Option("--minutes", min=0.1, max=24 * 60, help="No round begins after so many.")
+        float, typer.Option("--minutes", min=0.1, max=24 * 60, help="The gate begins no round after these minutes.")
     ] = 20,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
