@@ -20,7 +20,7 @@ from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.decide import Rule, State
 from analysis.gate.measured import ARMS, BASE, CONTROL, Measurement, Series, own
 from analysis.gate.odd import COMPUTATION, TRANSFER, Places
-from analysis.gate.verdict import NEW, Canary, GateFound, PointFound, Verdict
+from analysis.gate.verdict import NEW, Canary, GateFound, Odd, PointFound, Verdict
 from analysis.records.failed import NOT_RUN
 from analysis.statistics.signed_rank import middle
 
@@ -45,21 +45,10 @@ def judge(
     used = sorted(one.rounds for one in seen.values())
     verdict, sentence = _verdict(state, list(seen.values()), rule, found)
     left = history.left(history.values_of(points, canary, found.baseline), earlier)
-    if verdict is not Verdict.COMMIT and untaken:
-        verdict = Verdict.UNDECIDED
-        sentence = f"Not told, since an arm may not have been what was asked for: {'; '.join(untaken)}. {sentence}"
-    elif verdict is not Verdict.COMMIT and slow:
-        verdict, sentence = Verdict.NODE, f"Node trouble: {'; '.join(map(odd.words, slow))}. {sentence}"
-    elif verdict in (Verdict.SAME, Verdict.FASTER) and any(
-        2 * found.canary_rounds(study) < one.rounds for study, one in seen.items()
-    ):
-        verdict, why = Verdict.UNDECIDED, found.canary_trouble or "it left no value"
-        sentence = f"Not told, since the canary failed: {why}; a slow node would not be seen. {sentence}"
-    elif verdict in (Verdict.SAME, Verdict.FASTER) and unread:
-        verdict = Verdict.UNDECIDED
-        sentence = f"Not told, since the system cannot be held against earlier gates: {unread} {sentence}"
-    elif verdict in (Verdict.SAME, Verdict.FASTER, Verdict.UNDECIDED) and left:
-        verdict, sentence = Verdict.SYSTEM, f"The system is not as it was: {'; '.join(left)}. {sentence}"
+    blind = any(2 * found.canary_rounds(study) < one.rounds for study, one in seen.items())
+    unknown = _unknown(found.canary_trouble or "it left no value" if blind else "", unread)
+    if verdict is not Verdict.COMMIT:
+        verdict, sentence = _beside_the_candidate(verdict, sentence, untaken, slow, left, unknown)
     elif slow:
         sentence = f"{sentence} Besides: {'; '.join(map(odd.words, slow))}."
     plan = found.plan
@@ -79,7 +68,31 @@ def judge(
         canary=canary,
         notes=found.notes,
         failed_arms=[arm for arm in ARMS if own(_trouble(found).get(arm, NOT_RUN))],
+        canary_failed=blind,
     )
+
+
+def _unknown(canary_trouble: str, unread: str) -> str:
+    """Why nodes or system may not be as usual, for all that is known: no candidate passes then. Empty if they are."""
+    if canary_trouble:
+        return f"the canary failed: {canary_trouble}; a slow node would not be seen."
+    return f"the system cannot be held against earlier gates: {unread}" if unread else ""
+
+
+def _beside_the_candidate(
+    verdict: Verdict, sentence: str, untaken: Sequence[str], slow: Sequence[Odd], left: Sequence[str], unknown: str
+) -> tuple[Verdict, str]:
+    """The verdict where the candidate is not shown to be slower: what else was not as it should be comes first."""
+    if untaken:
+        why = f"an arm may not have been what was asked for: {'; '.join(untaken)}."
+        return Verdict.UNDECIDED, f"Not told, since {why} {sentence}"
+    if slow:
+        return Verdict.NODE, f"Node trouble: {'; '.join(map(odd.words, slow))}. {sentence}"
+    if verdict is not Verdict.UNDECIDED and unknown:
+        verdict, sentence = Verdict.UNDECIDED, f"Not told, since {unknown} {sentence}"
+    if left:
+        return Verdict.SYSTEM, f"The system is not as it was: {'; '.join(left)}. {sentence}"
+    return verdict, sentence
 
 
 def _trouble(found: Measurement) -> dict[str, str]:

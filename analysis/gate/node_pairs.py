@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from analysis.errors import UsageError
-from analysis.gate.odd import BETWEEN, COMPUTATION, TRANSFER, odd, rounds_wanted, tests, words
+from analysis.gate.odd import BETWEEN, COMPUTATION, TRANSFER, Common, compared, odd, rounds_wanted, tests, words
 from analysis.gate.verdict import Odd
 from analysis.records.load import Records, load
 from analysis.text_table import markdown
@@ -29,16 +30,27 @@ class Nodes:
     odd: list[Odd]
     failed: list[str]
 
+    @cached_property
+    def compared(self) -> dict[str, Common]:
+        """What is held against each other: the places of most launches, since --resume may have run on other nodes."""
+        return compared(self.measured)
+
     @property
     def rounds(self) -> int:
-        """In how many launches all was measured."""
-        turns = [set(rounds) for places in self.measured.values() for rounds in places.values()]
-        return len(set.intersection(*turns)) if turns else 0
+        """In how many launches all that is held against each other was measured."""
+        return min((len(common.rounds) for common in self.compared.values()), default=0)
 
     @property
     def wanted(self) -> int:
         """The fewest launches in which each node and each link could be named."""
-        return rounds_wanted(tests(self.measured)) if tests(self.measured) else 0
+        places = {what: common.places for what, common in self.compared.items()}
+        return rounds_wanted(tests(places)) if tests(places) else 0
+
+    @property
+    def apart(self) -> list[str]:
+        """The nodes that are held against no others: few launches ran there."""
+        here = {node for common in self.compared.values() for where in common.places for node in where.split(BETWEEN)}
+        return [node for node in self.nodes if node not in here]
 
     @property
     def too_few(self) -> bool:
@@ -46,11 +58,16 @@ class Nodes:
         return not self.odd and self.rounds < self.wanted
 
     def sentence(self) -> str:
+        """What is said of the nodes, and of which ones nothing is."""
+        apart = f" Nothing is said of {', '.join(self.apart)}: the launches that are compared ran on other nodes."
+        return f"{self._of_the_others()}{apart if self.apart and self.measured else ''}"
+
+    def _of_the_others(self) -> str:
         if not self.measured:
             return f"Nothing was measured: {self.failed[0] if self.failed else 'there is no record'}."
         if self.too_few:
             return f"Nothing can be said of a node or a link: too few launches, {self.rounds} of {self.wanted} wanted."
-        over = f"over {self.rounds} launches on {len(self.nodes)} nodes"
+        over = f"over {self.rounds} launches on {len(self.nodes) - len(self.apart)} nodes"
         if not self.odd:
             return f"No node and no link is slower than the others by more than 5 %, {over}."
         return f"Slower than the others, {over}: {'; '.join(map(words, self.odd))}."
@@ -126,6 +143,7 @@ def as_json(found: Nodes) -> str:
     return json.dumps(
         {
             "nodes": found.nodes,
+            "not_compared": found.apart,
             "odd": [{"where": o.where, "what": o.what, "ratio": o.ratio, "low": o.low} for o in found.odd],
             "launches": found.rounds,
             "wanted": found.wanted,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,13 @@ Places = Mapping[str, Mapping[int, float]]
 NODE_MARGIN = 0.05  # a node that is less slower than this is none that somebody has to look at
 NODE_ERROR = 0.001  # the chance that any node or link of an allocation is named which is as the others
 BETWEEN = " and "
+
+
+class Common(NamedTuple):
+    """Places that were measured together in these rounds."""
+
+    places: Places
+    rounds: list[int]
 
 
 def rounds_wanted(tests: int) -> int:
@@ -39,14 +47,19 @@ def _level(tests: int) -> float:
     return NODE_ERROR / max(1, tests)
 
 
+def compared(measured: Mapping[str, Places]) -> dict[str, Common]:
+    """What of all that is measured is held against each other."""
+    return {what: _common(places) for what, places in measured.items()}
+
+
 def odd(measured: Mapping[str, Places]) -> list[Odd]:
     """Those that are slower than the others; where all links of a node are, the node's."""
-    here = {what: _common(places) for what, places in measured.items()}
-    level = _level(tests({what: places for what, (places, _) in here.items()}))
+    here = compared(measured)
+    level = _level(tests({what: common.places for what, common in here.items()}))
     return [
         one
-        for what, (places, turns) in here.items()
-        for one in _together(what, measured[what], _slower(what, places, turns, level))
+        for what, common in here.items()
+        for one in _together(what, measured[what], _slower(what, common.places, common.rounds, level))
     ]
 
 
@@ -63,7 +76,7 @@ def _slower(what: str, places: Places, turns: Sequence[int], level: float) -> li
     return found
 
 
-def _common(places: Places) -> tuple[Places, list[int]]:
+def _common(places: Places) -> Common:
     """The places that most rounds have, and those rounds: an allocation that is given anew may be of other nodes."""
     of_turn: dict[int, list[str]] = {}
     for where, rounds in places.items():
@@ -71,9 +84,8 @@ def _common(places: Places) -> tuple[Places, list[int]]:
             of_turn.setdefault(turn, []).append(where)
     often = Counter(map(tuple, of_turn.values())).most_common(1)
     here = often[0][0] if often else ()
-    return {where: places[where] for where in here}, sorted(
-        turn for turn, known in of_turn.items() if tuple(known) == here
-    )
+    rounds = sorted(turn for turn, known in of_turn.items() if tuple(known) == here)
+    return Common({where: places[where] for where in here}, rounds)
 
 
 def _together(what: str, places: Places, found: Sequence[Odd]) -> list[Odd]:

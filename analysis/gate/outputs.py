@@ -23,7 +23,7 @@ FILES = {"gate.json": "json", "gate.md": "markdown", "junit.xml": "junit", "metr
 
 
 def check(folder: Path) -> None:
-    """UsageError if no file can be put there: which is better known before a gate measures than after."""
+    """UsageError if no file can be put there: which is better known before anything is measured or drawn."""
     try:
         with files.trial(folder):
             pass

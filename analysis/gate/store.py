@@ -37,9 +37,9 @@ class Entry:
     that measured, whose engine an arm has that names none; for it and for `comparison` see measured.Measurement.
     `origin`: which session of this name it is, of those that began in the same second in other folders of results.
     `intervals`: point -> the ends of its ratio's, where they are known. `records`: from how many records of launches it
-    was told; a gate that went on has more. `disturbed`: a node was slow, whatever the verdict was, the gate broke
-    off, or earlier gates could not be read, so that nobody knows whether the system was as usual. What a later version
-    adds is not read here, and no damage.
+    was told; a gate that went on has more. `disturbed`: a node was slow, whatever the verdict was, or would not
+    have been seen, the gate broke off, or earlier gates could not be read, so that nobody knows whether the system was
+    as usual. What a later version adds is not read here, and no damage.
     """
 
     __pydantic_config__ = ConfigDict(extra="ignore", strict=True)
@@ -94,7 +94,7 @@ def entry_of(
         origin=origin,
         intervals={point.name: [point.low, point.high] for point in found.points if math.isfinite(point.high)},
         records=what.records,
-        disturbed=bool(found.odd) or not whole,
+        disturbed=bool(found.odd) or found.canary_failed or not whole,
     )
 
 
@@ -178,11 +178,11 @@ def _wrong(error: ValidationError) -> str:
     return f"{'.'.join(map(str, first['loc'])) or 'the whole file'}: {first['msg']}"
 
 
-def before(entries: Sequence[Entry], session: str, where: str, origin: str = "") -> list[Entry]:
-    """The earlier gates at the same place that say how the system is."""
-    return of_the_system(
-        [one for one in entries if one.where == where and (one.session, one.origin) != (session, origin)]
-    )
+def before(entries: Sequence[Entry], session: str, where: str, time: str, origin: str = "") -> list[Entry]:
+    """The gates at the same place that began earlier, `time` is when this one did, and say how the system is. A gate
+    that --resume goes on with, or tells again, stays where it is in the history: what began since is later."""
+    others = [one for one in entries if (one.session, one.origin) != (session, origin)]
+    return of_the_system([one for one in others if one.where == where and one.time <= time])
 
 
 def of_the_system(entries: Sequence[Entry]) -> list[Entry]:

@@ -79,7 +79,8 @@ class Canary:
 class GateFound:
     """The whole. `decided`: no further round is needed, and of the studies `settled` also where it is; `rounds`: those
     of each study in which all was measured, of `planned`; `sentence`: the verdict in words; `failed_arms`: those with
-    launches that failed, or gave wrong results, by themselves."""
+    launches that failed, or gave wrong results, by themselves; `canary_failed`: in so many rounds that a slow node
+    would not have been seen."""
 
     decided: bool
     settled: list[str]
@@ -96,6 +97,7 @@ class GateFound:
     canary: Canary
     notes: list[str]
     failed_arms: list[str] = field(default_factory=list)
+    canary_failed: bool = False
 
     @property
     def status(self) -> int:

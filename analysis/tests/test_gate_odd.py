@@ -167,6 +167,21 @@ def test_too_few_launches_say_nothing_of_anybody(session: Path) -> None:
     assert not found.too_few and "No node and no link is slower" in found.sentence()
 
 
+@pytest.mark.parametrize("lacking", [0, 1])
+def test_after_resume_on_other_nodes_the_launches_count_that_ran_on_the_same_ones(session: Path, lacking: int) -> None:
+    """No place is in all of them."""
+    for path in (session / "records").iterdir():
+        path.unlink()
+    wanted = odd.rounds_wanted(6)
+    for turn in range(3 + wanted - lacking):
+        record(session / "records", turn, "", ("n1", "n2", "n3") if turn < 3 else ("n4", "n5", "n6"))
+    found = node_pairs.read(session)
+    assert (found.rounds, found.wanted, found.too_few) == (wanted - lacking, wanted, bool(lacking))
+    said = f"{wanted - 1} of {wanted} wanted" if lacking else f"over {wanted} launches on 3 nodes"
+    assert said in found.sentence() and "Nothing is said of n1, n2, n3: " in found.sentence()
+    assert json.loads(node_pairs.as_json(found))["not_compared"] == ["n1", "n2", "n3"]
+
+
 def test_a_session_without_records_says_so_and_another_one_is_refused(session: Path) -> None:
     for path in (session / "records").iterdir():
         path.unlink()

@@ -64,7 +64,7 @@ def test_a_gate_that_went_on_is_one_gate_whatever_it_said_before(tmp_path: Path,
     for entry in (early, late, late):
         store.add(tmp_path, entry)
     assert store.read(tmp_path) == [late]
-    assert store.before(store.read(tmp_path), early.session, late.where, "12ab") == []
+    assert store.before(store.read(tmp_path), early.session, late.where, late.time, "12ab") == []
     assert len(list(tmp_path.iterdir())) == 2, "what it said before is kept"
 
 
@@ -85,7 +85,7 @@ def test_gates_of_one_second_in_two_folders_of_results_are_both_kept(tmp_path: P
     for entry in (ours, theirs):
         store.add(tmp_path, entry)
     assert sorted(store.read(tmp_path), key=lambda one: one.origin) == [ours, theirs]
-    assert store.before([ours, theirs], ENTRY.session, ENTRY.where, "12ab") == [theirs]
+    assert store.before([ours, theirs], ENTRY.session, ENTRY.where, ENTRY.time, "12ab") == [theirs]
 
 
 @pytest.mark.parametrize("damage", [b"", b'{"session": "x"}', b"\xff\x00", b"[1"])
@@ -178,7 +178,17 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path: Path, wrong: dict
 
 def test_only_gates_of_the_same_place_are_held_against_each_other() -> None:
     other = replace(ENTRY, session="b", where="local, mpich")
-    assert store.before([ENTRY, other, replace(ENTRY, session="c")], "c", ENTRY.where) == [ENTRY]
+    assert store.before([ENTRY, other, replace(ENTRY, session="c")], "c", ENTRY.where, ENTRY.time) == [ENTRY]
+
+
+def test_gates_that_began_later_are_no_earlier_ones_of_a_gate_that_is_resumed() -> None:
+    """Told again, it would be held against what came after it, and against a system that has changed since."""
+    days = [f"2026-11-{day}T10:00:00" for day in range(23, 28)]
+    later = [replace(ENTRY, session=day, time=day, verdict="system") for day in days]
+    resumed = replace(ENTRY, session="resumed", time="2026-11-22T11:00:00", origin="12ab")
+    every = [ENTRY, resumed, *later]
+    assert store.before(every, resumed.session, resumed.where, resumed.time, resumed.origin) == [ENTRY]
+    assert store.before(every, "now", ENTRY.where, "2026-11-28T10:00:00") == later
 
 
 def told(words: str) -> list[store.Entry]:
@@ -198,17 +208,19 @@ def told(words: str) -> list[store.Entry]:
     ],
 )
 def test_a_system_that_stays_changed_is_a_new_one_after_five_gates(words: str, kept: str) -> None:
-    before = store.before(told(words), "now", ENTRY.where)
+    before = store.before(told(words), "now", ENTRY.where, ENTRY.time)
     assert [one.session for one in before] == kept.split()
 
 
 def test_a_disturbed_gate_says_nothing_of_the_system_whatever_its_verdict_is(tmp_path: Path) -> None:
-    """A slower candidate on a slow node is the commit, and what broke off has few rounds."""
+    """A slower candidate on a slow node is the commit, a canary that failed sees none, and what broke off has few
+    rounds."""
     what = simulated.gate({NEW: 1.08}, nodes={"b": 1.3})
     on_a_slow_node = store.entry_of(judge(what), what, {})
+    blind = store.entry_of(judge(replace(simulated.gate(), canary={})), what, {})
     broken_off = store.entry_of(judge(simulated.gate()), what, {}, whole=False)
     assert on_a_slow_node.verdict == "commit"
-    for entry in (on_a_slow_node, broken_off):
+    for entry in (on_a_slow_node, broken_off, blind):
         store.add(tmp_path / entry.verdict, entry)
         (kept,) = store.read(tmp_path / entry.verdict)
         assert kept.disturbed and store.of_the_system([kept]) == []

@@ -269,6 +269,14 @@ def test_a_canary_that_fails_keeps_the_gate_from_passing(what: str) -> None:
     assert judge(replace(gate(), canary={})).verdict is Verdict.UNDECIDED
 
 
+def test_a_system_that_is_not_as_it_was_is_called_so_also_where_the_canary_failed() -> None:
+    """The baseline's own times tell it. Both are said, since it may be a node that was not seen."""
+    found = judge(replace(gate(everything=1.3), canary={}), earlier(6))
+    assert (found.verdict, found.canary_failed) == (Verdict.SYSTEM, True)
+    assert found.sentence.startswith("The system is not as it was: ") and "since the canary failed" in found.sentence
+    assert not judge(gate(everything=1.3), earlier(6)).canary_failed
+
+
 def test_the_canary_of_one_study_sees_no_slow_node_of_another_one() -> None:
     """Each has its job. What is seen is named with the study; nodes of two jobs are not held against each other."""
     both = of_two(gate(), gate(seed=2))

@@ -19,10 +19,12 @@ OURS = ("--base", "--new", "--resume", "--out")
 
 
 def bisect(
-    good: Annotated[str, typer.Option("--good", metavar="COMMIT", help="The last one known to be fast enough.")] = "",
-    bad: Annotated[str, typer.Option("--bad", metavar="COMMIT", help="One that is known to be slower.")] = "",
+    good: Annotated[
+        str, typer.Option("--good", metavar="COMMIT", help="The last commit known to be fast enough.")
+    ] = "",
+    bad: Annotated[str, typer.Option("--bad", metavar="COMMIT", help="A commit known to be slower.")] = "",
     variant: Annotated[
-        str, typer.Option("--variant", metavar="V", help="Under which the engine of each commit runs.")
+        str, typer.Option("--variant", metavar="V", help="The variant under which the engine of each commit runs.")
     ] = "adaptive",
     options: Annotated[
         list[str], typer.Argument(metavar="[OPTIONS OF ./bench gate]", help="--study, --system, --mpi, --minutes, ...")
@@ -30,12 +32,12 @@ def bisect(
 ) -> int:
     """Find the commit since which the engine is slower than at --good: a gate for each commit that git bisect proposes.
 
-    A commit that does not build, and one of which the gate cannot tell, are skipped. What a gate's options are, and
-    how long it takes at most, says ./bench gate --help.
+    A commit is skipped if it does not build, or if its gate cannot tell. ./bench gate --help says which options a gate
+    has, and how long it takes at most.
 
     Exit status 0: the commit is named. 1: something failed, such as a gate that was killed or a gate of status 1 whose
-    gate.json does not say "commit". 3: --bad is not shown to be slower, or skipped commits leave several. 2: a wrong
-    call.
+    gate.json does not say "commit". 3: the gate of --bad failed, or does not show that --bad is slower, or skipped
+    commits leave several. 2: a wrong call.
 
     Example: ./bench bisect --good v1.0 --bad main --variant adaptive --study overlap-ratio --minutes 3
     """
@@ -62,5 +64,14 @@ def bisect(
         print("Skipped commits leave several of which one is the first slower one:")
         print("\n".join(f"  {git.subject(ROOT, commit)}" for commit in found.candidates))
     else:
-        print(f"{bad} is not shown to be slower than {good}: there is nothing to look for.")
+        print(_no_search(found.steps[0], good, bad))
     return NOT_TOLD
+
+
+def _no_search(step: bisection.Step, good: str, bad: str) -> str:
+    """Why nothing was looked for: `step` is the gate of --bad, which does not say that it is slower."""
+    if step.status == 0:
+        return f"{bad} is not slower than {good}: there is nothing to look for."
+    if step.verdict:
+        return f"Whether {bad} is slower than {good} is not known: the verdict of its gate is '{step.verdict}'."
+    return f"Whether {bad} is slower than {good} is not known: its gate failed, and what it said stands above."

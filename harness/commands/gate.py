@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -36,17 +37,17 @@ def gate(
     command: Annotated[
         list[str], typer.Argument(metavar="[-- CMD...]", help="A program of one's own, instead of studies.")
     ] = [],  # noqa: B006 - Typer copies it
-    base: Annotated[str, typer.Option("--base", metavar="ARM", help="What is merged already.")] = "",
-    new: Annotated[str, typer.Option("--new", metavar="ARM", help="What is to be merged.")] = "",
+    base: Annotated[str, typer.Option("--base", metavar="ARM", help="The baseline: what is merged already.")] = "",
+    new: Annotated[str, typer.Option("--new", metavar="ARM", help="The candidate: what is to be merged.")] = "",
     study: Annotated[
         list[str], typer.Option("--study", metavar="STUDY", help=f"See ./bench list; default: {STUDY}.")
     ] = [],  # noqa: B006 - Typer copies it
     system: own_program.SystemOfProgram = "",
     mpi: options.OneMpi = "mpich",
-    margin: Annotated[
-        str, typer.Option("--margin", metavar="P%", help="Slow-downs up to it are of no interest.")
-    ] = "2%",
-    minutes: Annotated[float, typer.Option("--minutes", min=0.1, max=24 * 60, help="No round begins later.")] = 20,
+    margin: Annotated[str, typer.Option("--margin", metavar="P%", help="A slow-down up to it does not count.")] = "2%",
+    minutes: Annotated[
+        float, typer.Option("--minutes", min=0.1, max=24 * 60, help="The gate begins no round after these minutes.")
+    ] = 20,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
@@ -57,67 +58,77 @@ def gate(
     check: own_program.Check = "",
     timeout: own_program.Timeout = 600.0,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="A copy of the files of the verdict.")
+        Path | None, typer.Option("--out", metavar="DIR", help="A folder for a copy of the verdict's files.")
     ] = None,
     store: Annotated[
-        Path | None, typer.Option("--store", metavar="DIR", help="Earlier gates; default: results/gates.")
+        Path | None, typer.Option("--store", metavar="DIR", help="The folder of earlier gates; default: results/gates.")
     ] = None,
     resume: Annotated[
         str, typer.Option("--resume", metavar="SESSION", help="Go on with a gate that was stopped.")
     ] = "",
     inject_slowdown: Annotated[float, typer.Option(min=0.5, max=100, hidden=True)] = 1.0,
 ) -> int:
-    """Hold a candidate against a baseline and against a second copy of the baseline, by turns, in one allocation.
+    """Compare a candidate with a baseline, and with a second copy of the baseline, by turns in one allocation.
 
     An arm is a variant (adaptive:burst=5), settings:FILE, or one of prefix:DIR, modules:"A B", spack:ENVIRONMENT,
-    commit:REVISION and mpi:NAME, with ,VARIANT or ,settings:FILE behind it.
+    commit:REVISION and mpi:NAME. These five may end with ,VARIANT or ,settings:FILE.
 
-    With a program of one's own behind -- its time is what is held against each other, and its result must be the same
-    in every launch. Nothing is known of how long it takes: the minutes say how many rounds there are.
+    A program of one's own may stand behind --. Its time is compared, and its result must be the same in every launch.
+    How long it takes is not known: the minutes decide how many rounds there are.
 
     Exit status 0: the candidate is the same or faster. 1: it is slower by more than the margin. 3: it cannot be told
     (a node is slow, the system is not as it was, undecided, nothing comparable, the gate itself failed). 2: a wrong
-    call, an arm that does not build, an engine of another MPI. The session's folder gate/ has the verdict as Markdown,
-    JSON, JUnit and OpenMetrics. Where launches of the candidate alone failed or gave wrong results, the status is 3,
-    gate.json says "candidate_failed": true, and JUnit has an error: it should not pass.
+    call, an arm that does not build, an engine of another MPI.
+
+    The session's folder gate/ has the verdict as Markdown, JSON, JUnit and OpenMetrics. If launches of the candidate
+    alone failed or gave wrong results, the status is 3, gate.json says "candidate_failed": true, and JUnit has an
+    error: do not let it pass.
 
     Example: ./bench gate --base commit:main --new commit:HEAD --minutes 10
     """
-    from analysis.gate import outputs  # noqa: PLC0415 - a second of imports
-    from analysis.gate import store as stores  # noqa: PLC0415
-
     if resume:
         options.none_beside(context, "resume", "out", "store")
-    stores.check(store or default_store())
-    stores.read(store or default_store())  # what is wrong with it is said before anything is measured
-    if out:
-        outputs.check(out)
+    kept = store or default_store()
+    _check_folders(kept, out)
     if resume:
-        return _go_on(sessions.load(resume), out, store)
+        return _go_on(sessions.load(resume), out, kept)
     if not (base and new):
         raise UsageError("A gate has two arms: give --base and --new.")
     _named_in_files(base, new, launcher, *command)
     own_program.none_without(command, context)
-    if study and command:
-        raise UsageError(f"--study {study[0]} and a program of one's own: a gate is of one of the two.")
+    if command:
+        _check_program(study, inject_slowdown)
     chosen = systems.by_name(own_program.system_name(system, launcher))
     (name,) = _one(choose_mpis(mpi, chosen))
     settings_of = parse_settings(settings)
     studies = by_names(study or [OF_PROGRAM if command else STUDY])
     if command:
-        if inject_slowdown != 1:
-            raise UsageError("--inject-slowdown is an option of our workloads: a program of one's own has none.")
         program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
         studies = [replace(studies[0], program=program)]
         settings_of = {"timeout_s": str(timeout), **settings_of}
     request = Request(studies, chosen, [name], [], scale, settings_of, seed, nodes)
     asked, plan = _asked(request, base, new, margin, minutes)
-    usable(request.system)
-    extra = [f"--inject-slowdown={inject_slowdown:g}"] if inject_slowdown != 1 else []
-    whole = gates.with_arms(request, asked, extra, plan)
-    with runs.measuring(whole.system, "gate"):
-        session = runs.new_session(whole, "gate", sys.argv[1:])
-        return _run(whole, session, out, store)
+    slower = [f"--inject-slowdown={inject_slowdown:g}"] if inject_slowdown != 1 else []
+    return _begin(request, asked, slower, plan, out, kept)
+
+
+def _check_folders(kept: Path, out: Path | None) -> None:
+    """UsageError with what is wrong with the store, or with --out: it is said before anything is measured."""
+    from analysis.gate import outputs  # noqa: PLC0415 - a second of imports
+    from analysis.gate import store as stores  # noqa: PLC0415
+
+    stores.check(kept)
+    stores.read(kept)
+    if out:
+        outputs.check(out)
+
+
+def _check_program(study: Sequence[str], inject_slowdown: float) -> None:
+    """UsageError for what a gate of a program of one's own does not have."""
+    if study:
+        raise UsageError(f"--study {study[0]} and a program of one's own: a gate is of one of the two.")
+    if inject_slowdown != 1:
+        raise UsageError("--inject-slowdown is an option of our workloads: a program of one's own has none.")
 
 
 def _named_in_files(*words: str) -> None:
@@ -162,17 +173,28 @@ def _margin(text: str) -> float:
     return value
 
 
-def _go_on(session: sessions.Session, out: Path | None, store: Path | None) -> int:
+def _begin(
+    request: Request, asked: tuple[str, str], new_options: Sequence[str], plan: Gate, out: Path | None, kept: Path
+) -> int:
+    """Have the arms built, and run the gate in a new session."""
+    usable(request.system)
+    whole = gates.with_arms(request, asked, new_options, plan)
+    with runs.measuring(whole.system, "gate"):
+        return _run(whole, runs.new_session(whole, "gate", sys.argv[1:]), out, kept)
+
+
+def _go_on(session: sessions.Session, out: Path | None, kept: Path) -> int:
+    """With a gate that was stopped."""
     request = from_facts(session.facts)
     if request.gate is None:
         raise UsageError(f"Session {session.name} is none of ./bench gate: ./bench run --resume goes on with it.")
     usable(request.system)
     runs.set_up(replace(request, variants=[]))
     with runs.measuring(request.system, session.name):
-        return _run(request, runs.resumed_session(request, session, force=False), out, store)
+        return _run(request, runs.resumed_session(request, session, force=False), out, kept)
 
 
-def _run(request: Request, session: sessions.Session, out: Path | None, store: Path | None) -> int:
+def _run(request: Request, session: sessions.Session, out: Path | None, kept: Path) -> int:
     plan = request.gate
     assert plan is not None
     say(f"gate: {plan.new} against {plan.base}, at most {plan.rounds} rounds and {plan.minutes:g} min a study")
@@ -183,21 +205,20 @@ def _run(request: Request, session: sessions.Session, out: Path | None, store: P
         return NOT_TOLD
     finally:
         say(f"session: {session.path}")
-    return _tell(session, out, store)
+    return _tell(session, out, kept)
 
 
-def _tell(session: sessions.Session, out: Path | None, store: Path | None) -> int:
+def _tell(session: sessions.Session, out: Path | None, kept: Path) -> int:
     """The verdict of a session with the earlier gates of the store, to which it is added; the exit status. Whatever
     came over the store since the gate began, a candidate that was found to be slower stays so."""
     from analysis.gate import history, judge, measured, outputs  # noqa: PLC0415 - a second of imports
     from analysis.gate import store as stores  # noqa: PLC0415
 
-    kept = store or default_store()
     what = measured.read(session.path)
     origin = _origin(session)
     earlier, unread = [], ""
     try:
-        earlier = stores.before(stores.read(kept), what.session, what.where, origin)
+        earlier = stores.before(stores.read(kept), what.session, what.where, what.time, origin)
     except of_analysis.UsageError as error:
         unread = str(error)
     ended = session.facts.state == "complete"  # else --resume goes on, and what is left of the error is the last look's

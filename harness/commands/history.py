@@ -25,19 +25,22 @@ def history(
         Path | None, typer.Option("--store", metavar="DIR", help="The store; default: results/gates.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Where a figure a series goes, and history.json.")
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="A folder for a figure of each series, and history.json."),
     ] = None,
 ) -> int:
-    """Every gate of a store with its verdict, and the points whose ratios changed: since which gate, by how much.
+    """Show a store's gates with their verdicts, and the points whose ratios changed: since which gate, by how much.
 
-    A loss that is smaller than a gate's margin passes every gate; here it is found once enough gates saw it.
+    A loss that is smaller than a gate's margin passes every gate. Here it is found once enough gates have seen it.
 
     Example: ./bench history --store /shared/ci/gates --out history
     """
-    from analysis.gate import changes  # noqa: PLC0415 - a second of imports
+    from analysis.gate import changes, outputs  # noqa: PLC0415 - a second of imports
     from analysis.gate import store as stores  # noqa: PLC0415
     from analysis.text_table import markdown  # noqa: PLC0415
 
+    if out:
+        outputs.check(out)
     entries = stores.read(store or default_store())
     if not entries:
         print("No gate is in the store yet: ./bench gate puts one there.")

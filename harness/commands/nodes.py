@@ -29,7 +29,7 @@ Launches = Annotated[
         "--launches",
         min=0,
         show_default=False,
-        help=f"How many; default: {SPARE} more than the fewest that can name a place.",
+        help=f"How many launches; default: {SPARE} more than the fewest that can name a place.",
     ),
 ]
 Table = Annotated[
@@ -50,17 +50,19 @@ def nodes(
     json: options.Json = False,
     out: tables.Out = None,
 ) -> int:
-    """Name the nodes that compute slower than the others, and the slow links, by canaries over all pairs of nodes.
+    """Name the nodes that compute slower than the others, and the slow links between two nodes.
 
-    Every node computes alone, and every two of them exchange messages: pairs side by side, so that n nodes take n - 1
-    rounds. What is named is shown to be slower than the middle of the others by more than 5 %.
+    Every node computes alone, and every two of them exchange messages. Pairs do so side by side: n nodes take n - 1
+    rounds, or n if n is odd. What is named is shown to be slower than the middle of the others by more than 5 %.
 
-    Exit status 0: nothing is odd. 3: what is odd is named, or there were too few launches to name any. 1: a launch
-    failed. 2: a wrong call.
+    Exit status 0: nothing is slower. 3: something is named, or there were too few launches to name anything. 1: a
+    launch failed. 2: a wrong call.
 
     Example: ./bench nodes --system site.py --nodes 16
     """
+    tables.check(out)
     if table:
+        options.none_beside(context, "table", "json", "out", why="measures nothing")
         return _tell(tables.named(table), json, out)
     if resume:
         options.none_beside(context, "resume", "force", "json", "out")

@@ -91,8 +91,10 @@ def given(context: typer.Context) -> Iterator[tuple[str, str]]:
             yield parameter.name or "", parameter.opts[0] if parameter.param_type_name == "option" else "the program"
 
 
-def none_beside(context: typer.Context, name: str, *allowed: str) -> None:
-    """UsageError where others than the `allowed` ones are given beside --`name`, which goes on with a session."""
+def none_beside(
+    context: typer.Context, name: str, *allowed: str, why: str = "goes on with what its session was asked for"
+) -> None:
+    """UsageError where others than the `allowed` ones are given beside --`name`, with `why`: what that one does."""
     for parameter, word in given(context):
         if parameter not in (name, *allowed):
-            raise UsageError(f"--{name} goes on with what its session was asked for: leave {word} out.")
+            raise UsageError(f"--{name} {why}: leave {word} out.")

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import errno
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from analysis.gate import files
 from harness.base.errors import UsageError
 from harness.sessions import session as sessions
 from harness.sessions.request import parse_list
@@ -43,6 +47,18 @@ def evidence_of(paths: Sequence[Path]) -> Evidence:
     return Evidence(load(paths))
 
 
+def check(out: Path | None) -> None:
+    """UsageError if no table can be written there: which is better known before it is measured than after."""
+    if out is None:
+        return
+    with _sentence(out, "--out"):
+        if out.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not _special(out):
+            with files.beside(out.absolute().parent, b""):
+                pass
+
+
 def write(text: str, out: Path | None) -> None:
     """The table into a file, or to stdout."""
     if out is None:
@@ -53,12 +69,23 @@ def write(text: str, out: Path | None) -> None:
 
 def write_whole(text: str, path: Path, option: str) -> None:
     """Into a file, whole or not at all; UsageError, with the option that named it, where it cannot be written."""
-    special = path.exists() and not path.is_file()  # /dev/stdout, which no rename may replace
-    partial = path if special else path.with_name(f".{path.name}.part")
-    try:
+    with _sentence(path, option):
+        special = _special(path)
+        partial = path if special else path.with_name(f".{path.name}.part")
         partial.write_text(text)
         if not special:
             partial.replace(path)
+
+
+def _special(path: Path) -> bool:
+    """Whether it is one like /dev/stdout, which no rename may replace."""
+    return path.exists() and not path.is_file()
+
+
+@contextlib.contextmanager
+def _sentence(path: Path, option: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         said = f"{option} {path} cannot be written ({error.strerror}); give a file in a folder that exists."
         raise UsageError(said) from error

@@ -27,11 +27,13 @@ Gate = Callable[[str, str, Path], int]  # baseline and candidate, whole names, w
 
 @dataclass(frozen=True)
 class Step:
-    """A gate of one commit against the good one: its status, and how git bisect was told of it."""
+    """A gate of one commit against the good one: its status, how git bisect was told of it, and the verdict in its own
+    file; empty where it wrote none, as one that failed itself."""
 
     commit: str
     status: int
     mark: str
+    verdict: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,10 @@ def run(repository: Path, good: str, bad: str, gate: Gate) -> Found:
     """Find the first commit behind `good` that is slower than it; both are whole names."""
     if git.ask(repository, "merge-base", "--is-ancestor", good, bad).status != 0 or good == bad:
         raise UsageError(f"--good {good[:12]} is no ancestor of --bad {bad[:12]}: there is nothing between them.")
-    status = _verdict(gate, good, bad)
-    steps = [Step(bad, status, MARKS[status])]
-    if status == NO_ARM:
+    steps = [_step(gate, good, bad)]
+    if steps[0].status == NO_ARM:
         raise UsageError("The gate of --bad against --good cannot be: see what it said.")
-    if status != SLOWER:
+    if steps[0].status != SLOWER:
         return Found("", [], steps)
     with _worktree(repository, bad) as here:
         said = _told(here, "start", "--no-checkout", bad, good)
@@ -60,17 +61,16 @@ def run(repository: Path, good: str, bad: str, gate: Gate) -> Found:
             commit = git.ask(here, "rev-parse", "BISECT_HEAD").out.strip()
             if any(step.commit == commit for step in steps):  # else it would be measured for ever
                 raise Failure(f"git bisect asks for {commit[:12]} again, of which it was told: '{said.last_line}'.")
-            status = _verdict(gate, good, commit)
-            steps.append(Step(commit, status, MARKS[status]))
-            said = _told(here, MARKS[status], commit)
+            steps.append(_step(gate, good, commit))
+            said = _told(here, steps[-1].mark, commit)
         if first:
             return Found(first[1], [first[1]], steps)
         return Found("", _left(here), steps)
 
 
-def _verdict(gate: Gate, good: str, commit: str) -> int:
-    """The status of a gate; Failure where it is none that a verdict has, as of one that was killed, or where the gate's
-    own file does not say that the commit is slower: a search that believes it would name an innocent one."""
+def _step(gate: Gate, good: str, commit: str) -> Step:
+    """Measure a commit; Failure where the gate's status is none that a verdict has, as of one that was killed, or where
+    its own file does not say that the commit is slower: a search that believes it would name an innocent one."""
     with tempfile.TemporaryDirectory(prefix="bench-bisect-") as folder:
         status = gate(good, commit, Path(folder))
         found = _told_in(Path(folder) / VERDICT_FILE)
@@ -81,7 +81,7 @@ def _verdict(gate: Gate, good: str, commit: str) -> int:
             f"The gate of {commit[:12]} ended with status {status}, and {found or 'no verdict'} is what its "
             f"{VERDICT_FILE} says in place of {COMMIT}: the bisection cannot go on."
         )
-    return status
+    return Step(commit, status, MARKS[status], found)
 
 
 def _told_in(file: Path) -> str:

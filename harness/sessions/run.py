@@ -67,10 +67,8 @@ def check_settings(names: Iterable[str], programs: Path) -> None:
 def new_session(request: Request, hint: str, command: list[str]) -> Session:
     """A new session for `request`; what it runs with must be built already."""
     facts = {"command": command, **request.facts(), "identity": identity.of(request), "spack": _spack_facts(request)}
-    session = sessions.create(hint, facts)
-    if request.gate:
-        (session.path / GATE).write_text(json.dumps(asdict(request.gate), indent=1) + "\n")
-    return session
+    plan = {GATE: json.dumps(asdict(request.gate), indent=1) + "\n"} if request.gate else {}
+    return sessions.create(hint, facts, plan)
 
 
 def _spack_facts(request: Request) -> dict[str, Any] | None:

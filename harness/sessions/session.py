@@ -121,10 +121,11 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def create(hint: str, facts: Mapping[str, Any]) -> Session:
+def create(hint: str, facts: Mapping[str, Any], files: Mapping[str, str] | None = None) -> Session:
     """Make a new session folder, named after the time and `hint`. UsageError where results cannot be written.
 
-    `facts`: those of Facts that are not the same for all sessions on this machine.
+    `facts`: those of Facts that are not the same for all sessions on this machine. `files`: name -> text of what it
+    cannot be resumed without; they are there before session.json is, which makes the folder a session.
     """
     base = results_dir()
     stem = f"{utc_now():%Y%m%d-%H%M%S}-{hint}"
@@ -135,6 +136,8 @@ def create(hint: str, facts: Mapping[str, Any]) -> Session:
         own = {"mpis": mpis, "origin": secrets.token_hex(4), **facts, **provenance()}
         session = Session(path, Facts(path.name, now, "running", **own))
         session.folders.make()
+        for name, text in (files or {}).items():
+            (path / name).write_text(text)
         session.save()
         _point_latest(path)
     except OSError as error:

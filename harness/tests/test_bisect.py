@@ -123,6 +123,30 @@ def test_a_bad_commit_that_is_not_slower_ends_it(history: tuple[Path, list[str]]
     assert (found.first, found.candidates, len(found.steps)) == ("", [], 1)
 
 
+@pytest.mark.parametrize(
+    ("status", "written", "said"),
+    [
+        (0, '{"verdict": "same"}', "HEAD is not slower than HEAD~1: there is nothing to look for."),
+        (3, '{"verdict": "node"}', "is not known: the verdict of its gate is 'node'."),
+        (3, "", "is not known: its gate failed, and what it said stands above."),
+    ],
+)
+def test_why_nothing_was_looked_for_is_said(
+    status: int, written: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A gate that failed itself, for want of nodes say, has found nothing out."""
+
+    def attended(command: list[str], **_: object) -> int:
+        (out,) = [word.removeprefix("--out=") for word in command if word.startswith("--out=")]
+        if written:
+            (Path(out) / "gate.json").write_text(written)
+        return status
+
+    monkeypatch.setattr(process, "attended", attended)
+    assert main(["bisect", "--good", "HEAD~1", "--bad", "HEAD"]) == 3
+    assert said in capsys.readouterr().out
+
+
 def test_a_gate_of_the_bad_commit_that_was_killed_is_no_verdict(history: tuple[Path, list[str]]) -> None:
     """It would read as if nothing were slower."""
     repository, commits = history

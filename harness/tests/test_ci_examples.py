@@ -24,6 +24,7 @@ from check_jsonschema.builtin_schemas import get_builtin_schema
 
 from analysis.gate import outputs
 from analysis.gate.judge import judge
+from analysis.gate.verdict import GateFound
 from analysis.tests import test_gate_verdict as simulated
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
@@ -100,6 +101,11 @@ def test_the_candidate_comes_from_an_earlier_job() -> None:
     assert f"tar -cf {kept['path']} candidate" in before[1]["run"]
 
 
+def test_no_pull_request_cancels_the_gate_of_another_one() -> None:
+    """Of one group GitHub keeps one job that waits: the newest."""
+    assert "${{ github.ref }}" in example("runs-on")["jobs"]["gate"]["concurrency"]
+
+
 def test_what_they_do_not_take_is_seen() -> None:
     wrong = yaml.safe_load("gate: {script: [true], allow_failure: {exit_codes: three}}")
     assert complaints("gitlab-ci", wrong)
@@ -112,8 +118,8 @@ def test_actionlint_finds_nothing_in_the_workflow(tmp_path: Path) -> None:
 
 
 SLIPS = {  # which no schema sees
-    "if: always()": ("if: allways()", 'undefined function "allways"'),
-    "run: cat gate": ("run: cat ${{ steps.gate.outputs.file }} gate", 'property "gate" is not defined'),
+    "github.ref": ("gitref()", 'undefined function "gitref"'),
+    "then cat gate": ("then cat ${{ steps.gate.outputs.file }} gate", 'property "gate" is not defined'),
     '"$GITHUB_STEP_SUMMARY"': ("$GITHUB_STEP_SUMMARY", "SC2086"),
     "login": ("logni", 'label "logni" is unknown'),
 }
@@ -126,13 +132,19 @@ def test_a_slip_in_the_workflow_is_seen(right: str, tmp_path: Path) -> None:
     assert said in linted(workflow.replace(right, wrong), tmp_path)
 
 
-def stood_in(script: str, status: int, folder: Path) -> subprocess.CompletedProcess[str]:
-    """The lines of an example, with stand-ins for the site's programs; the gate ends with this status."""
-    (folder / "bench").write_text(f"#!/bin/sh\nexit {status}\n")
+def stood_in(
+    script: str, status: int, folder: Path, found: GateFound | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The lines of an example, with stand-ins for the site's programs; the gate ends with this status, and writes the
+    files of this verdict, if it comes to one."""
+    if found:
+        outputs.write(found, folder / "verdict")
+    (folder / "bench").write_text(f"#!/bin/sh\n{'cp -r verdict gate' if found else ''}\nexit {status}\n")
     (folder / "bench").chmod(0o755)
-    whole = f"module() {{ :; }}; salloc() {{ return {status}; }}\n{script}"
+    whole = f"module() {{ :; }}; salloc() {{ ./bench; }}\n{script}"
+    environment = {"PATH": "/usr/bin:/bin", "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
     command = ["bash", "-e", "-c", whole]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=20, cwd=folder)
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=20, cwd=folder, env=environment)
 
 
 def test_a_gate_of_undecided_warns_and_of_slower_fails(tmp_path: Path) -> None:
@@ -152,12 +164,25 @@ def test_a_candidate_whose_launches_fail_does_not_pass(
     trouble: dict[str, str], ended: tuple[int, int], tmp_path: Path
 ) -> None:
     """Nothing is told of its time: that alone would be a warning."""
-    measured = simulated.gate()
-    found = judge(replace(measured, series=[replace(measured.series[0], trouble=trouble)]))
-    outputs.write(found, tmp_path / "gate")
-    done = [stood_in(script, found.status, tmp_path) for script in (_github(), _gitlab())]
+    found = failing(trouble)
+    done = [stood_in(script, found.status, tmp_path, found) for script in (_github(), _gitlab())]
     assert tuple(one.returncode for one in done) == ended
     assert ("::error::" in done[0].stdout) == (ended[0] == 1)
+    assert (tmp_path / "summary.md").read_text().startswith("## Gate: undecided")
+
+
+def test_a_gate_that_fails_itself_leaves_no_verdict_of_an_earlier_run(tmp_path: Path) -> None:
+    """In a folder that nobody cleaned."""
+    for script, ended in {_github(): 0, _gitlab(): 3, blocks("bash")[0]: 3}.items():
+        outputs.write(failing({"new": "exit status 11"}), tmp_path / "gate")
+        assert stood_in(script, 3, tmp_path).returncode == ended
+        assert not (tmp_path / "gate").exists() and not (tmp_path / "summary.md").exists()
+
+
+def failing(trouble: dict[str, str]) -> GateFound:
+    """The verdict where launches of these arms failed."""
+    measured = simulated.gate()
+    return judge(replace(measured, series=[replace(measured.series[0], trouble=trouble)]))
 
 
 def _gitlab() -> str:
@@ -249,13 +274,11 @@ def test_gitlab_with_jacamar(slurm: Cluster, tmp_path: Path) -> None:
 
 @marked
 def test_github_on_a_login_node(slurm: Cluster, tmp_path: Path) -> None:
-    command = slurm.command("vc0", ["bash", "-e", "-c", f"cd {tmp_path}\n{in_its_words(_github())}"])
+    where = f"cd {tmp_path}; export GITHUB_STEP_SUMMARY={tmp_path / 'summary.md'}"
+    command = slurm.command("vc0", ["bash", "-e", "-c", f"{where}\n{in_its_words(_github())}"])
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     verdict(tmp_path)
-    summary = next(s["run"] for s in example("runs-on")["jobs"]["gate"]["steps"] if "SUMMARY" in s.get("run", ""))
-    environment = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "PATH": "/usr/bin:/bin"}
-    subprocess.run(["bash", "-e", "-c", summary], check=True, cwd=tmp_path, env=environment, timeout=20)
     assert (tmp_path / "summary.md").read_text().startswith("## Gate")
 
 

@@ -23,10 +23,10 @@ from harness.commands.gate import _origin, _tell
 from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Arm, Gate, Plan, gate_schedule
 from harness.job.runner import Runner
-from harness.sessions import gates
+from harness.sessions import gates, identity
 from harness.sessions.facts import Facts, State
 from harness.sessions.request import Request, from_facts
-from harness.sessions.run import GATE
+from harness.sessions.run import GATE, new_session
 from harness.sessions.session import Session, create, load
 from harness.sites.systems import BUILTIN
 from reframe_checks.catalogue import by_names
@@ -58,6 +58,21 @@ def test_a_gates_request_survives_its_session() -> None:
     canary, first = request.jobs()[0].launches[:2]
     assert request.jobs()[0].points_of(canary) == gates.CANARY.points
     assert len(request.jobs()[0].points_of(first)) > 1
+
+
+def test_a_gate_that_is_killed_as_it_begins_is_no_session_without_its_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--resume latest` would go on with one that cannot be gone on with."""
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
+    monkeypatch.setattr(identity, "of", lambda _: {})
+    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
+    with monkeypatch.context() as killed, pytest.raises(KeyboardInterrupt):
+        killed.setattr(Session, "save", Raising(KeyboardInterrupt()))
+        new_session(request, "gate", [])
+    (folder,) = tmp_path.iterdir()
+    assert json.loads((folder / GATE).read_text())["rounds"] == 4 and not (folder / "session.json").exists()
+    assert (new_session(request, "gate", []).path / GATE).read_text() == (folder / GATE).read_text()
 
 
 @pytest.fixture

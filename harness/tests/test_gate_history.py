@@ -54,6 +54,19 @@ def test_a_change_is_told_with_what_was_compared(tmp_path: Path, capsys: pytest.
     assert f"since gate-10 (commit:{NEW[:12]} of checkout {CHECKOUT[:12]})" in said
 
 
+def test_a_folder_that_takes_no_figures_is_a_wrong_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where there is nothing to draw yet."""
+    (tmp_path / "file").write_text("")
+    for gates in range(2):
+        for out in ("file", "file/figures"):
+            call = ["history", "--store", str(tmp_path / "store"), "--out", str(tmp_path / out)]
+            assert main(call) == 2
+            told = capsys.readouterr()
+            assert f"--out {tmp_path / out} cannot be written (Not a directory)" in " ".join(told.err.split())
+            assert not told.out
+        store.add(tmp_path / "store", entry(gates, 1.0))
+
+
 @pytest.mark.full
 def test_figures_and_json_have_every_series_with_its_changes(tmp_path: Path) -> None:
     """One of the gates has no interval."""
