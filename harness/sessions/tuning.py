@@ -55,16 +55,16 @@ class Points:
 
 
 def points(study: Study, scale: str, settings: Mapping[str, str]) -> Points:
-    """The points at which is tuned, and those at which the winner is confirmed: sizes between those, where the study
-    has sizes, else the same again. UsageError where the study sweeps what is to be tuned."""
+    """The points at which is tuned, and those at which the winner is confirmed: sizes between those, where every point
+    has a size, else the same again. UsageError where the study sweeps what is to be tuned."""
     asked = {**(FOR_OVERLAP if study.name == "overlap-ratio" else {}), **settings}
     chosen = study.scale(scale, asked)
     if study.sweep(chosen).axes:
         raise UsageError(f"Study {study.name} sweeps settings of the engine: a race has its own, in --space.")
     tuned = [dict(point) for point in chosen.points()]
-    sizes = sorted({int(point[SIZE]) for point in tuned if SIZE in point})
-    if not sizes:
+    if not all(SIZE in point for point in tuned):  # --set would give a size to the grids that have none, too
         return Points(asked, tuned, tuned)
+    sizes = sorted({int(point[SIZE]) for point in tuned})
     others = between(sizes)
     both = {**asked, SIZE: ",".join(map(str, sorted({*sizes, *others})))}
     every = [dict(point) for point in study.scale(scale, both).points()]

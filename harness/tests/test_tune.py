@@ -126,6 +126,14 @@ def test_sizes_that_were_not_tuned_lie_between_those_that_were() -> None:
         tuning.points(by_names(["timer-period"])[0], "quick", {})
 
 
+def test_where_a_point_has_no_size_the_winner_is_confirmed_at_the_same_points() -> None:
+    (study,) = by_names(["latency-flavours"])
+    quick = study.scales["quick"]
+    mixed = replace(study, scales={"quick": replace(quick, grids=(*quick.grids, {"calls": ("nonblocking",)}))})
+    found = tuning.points(mixed, "quick", {})
+    assert {"calls": "nonblocking"} in found.tuned and found.untuned == found.tuned and not found.settings
+
+
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
     """A progress-info that knows two settings."""
