@@ -133,15 +133,24 @@ def trial_name(study: str, system: str, mpi: str) -> str:
     return f"{study}.{system}.{mpi}.trial"
 
 
+def trial_of(plan: Plan) -> str:
+    return trial_name(plan.study, plan.platform.system.partition(":")[0], plan.platform.mpi)
+
+
 def kept_trial(folders: Folders, name: str) -> Trial | None:
     """What an earlier job of the session kept; None if none did. Raises UsageError if it is none."""
     path = folders.calibration / f"{name}.json"
     return validate.read(Trial, path) if path.exists() else None
 
 
+def refusal(folders: Folders, name: str) -> Path:
+    """Where a job that only tries the program leaves the sentence why it cannot be used."""
+    return folders.calibration / f"{name}.unusable.txt"
+
+
 def trial(plan: Plan, folders: Folders) -> Trial:
     """The program as it is, once a session and MPI. Raises Unusable with the sentence why it cannot be compared."""
-    stem = trial_name(plan.study, plan.platform.system.partition(":")[0], plan.platform.mpi)
+    stem = trial_of(plan)
     try:
         kept = kept_trial(folders, stem)
     except UsageError as error:

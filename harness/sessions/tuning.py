@@ -108,8 +108,11 @@ def begin(request: Request, race: Race) -> Request:
 
 
 def trial_s(request: Request, session: Session) -> float:
-    """How long the program of one's own took as it is; 0 where it did not run, or a study is tuned."""
+    """How long the program took as it is; 0 where a study of a workload is tuned. UsageError with the reason where the
+    program cannot be used at all."""
     name = foreign.trial_name(request.studies[0].name, request.system.name, request.mpis[0])
+    with contextlib.suppress(FileNotFoundError):
+        raise UsageError(f"{foreign.refusal(session.folders, name).read_text().strip().rstrip('.')}.")
     found = foreign.kept_trial(session.folders, name)
     return found.seconds if found else 0.0
 

@@ -253,6 +253,39 @@ def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too
         importlib.import_module("harness.commands.tune")._race(request, session)
 
 
+def test_a_program_that_cannot_be_used_is_refused_before_any_block(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would fail in every launch, and --resume would change nothing."""
+    (own,) = by_names(["own-program"])
+    own = replace(own, program=Program(["true"], str(tmp_path)))
+    asked = Request([own], BUILTIN["local"], ["mpich"], [])
+    request = tuning.begin(asked, replace(RACE, points=[{}], untuned=[{}], reference=False))
+    session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
+    only = replace(plan, study="own-program", program=own.program, points=[{}], launches=[])
+    only = replace(only, platform=replace(plan.platform, system="local:loopback"))
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "own-program.local.mpich.trial.log").touch()
+    blocks: list[int] = []
+
+    def run_block(request: Request, _: Session) -> Request:
+        assert request.race
+        blocks.append(len(request.race.arms))
+        Runner(only, tmp_path).run()
+        return request
+
+    monkeypatch.setattr(tuning, "run_block", run_block)
+    monkeypatch.setattr(programs_of_others, "another_mpi", lambda *_: "it links another MPI: libmpi.so.40")
+    race = importlib.import_module("harness.commands.tune")._race
+    with pytest.raises(UsageError, match=r"^true: it links another MPI: libmpi\.so\.40\.$"):
+        race(request, session)
+    assert blocks == [0], "the trial alone"
+    monkeypatch.setattr(programs_of_others, "another_mpi", lambda *_: "")
+    monkeypatch.setattr(process, "run", lambda *_: process.Exit(0, 40.0, ""))
+    with pytest.raises(UsageError, match="minutes are too few"):  # --resume: it was mended
+        race(request, session)
+
+
 BOUNDED = ("--subject-to", "inflation<=1.05")
 CALLS = {
     ("--search", "best"): "one of effects, tpe, random, grid",
