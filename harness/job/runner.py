@@ -136,7 +136,7 @@ class Runner:
 
     def _out(self, launch: Launch) -> str:
         """Why a setting of a race is not launched again in this block: it failed. Empty if it is. A confirmation is
-        over where one of the two fails that are compared."""
+        over where one of the two fails that are compared; what was measured before decides."""
         name = launch.arm.name if launch.arm else ""
         causes = [] if name in HELD_AGAINST else [name]
         if name.startswith(CONFIRM):
