@@ -6,8 +6,8 @@ points at which nothing was tuned; only those rounds decide. Where they leave it
 share of the error (Bonferroni), and so have the intervals, which hold over all looks. Two factors, the engine and the
 MPI's variables, are measured one by one beside both together, so that a gain has its cause.
 
-A launch that fails ends a confirmation. Of the winner it means that nothing is confirmed; of the default, that the
-rounds before it decide, since all of them have both.
+A confirmation ends with the first launch of the winner or the default that fails. A winner that failed is not
+confirmed; where the default failed, the rounds before that decide, since all of them have both.
 
 A default that breaks a bound in the race is none to be better than: there a setting is confirmed by being shown to keep
 that bound, where the default breaks it afresh. Where the default then keeps it, the gain decides as ever.

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from analysis.tuning import asked as named
+from analysis.tuning import measured, verdict
 from harness.base import process, settings_file, variants
 from harness.base.errors import UsageError
 from harness.cli import main
 from harness.commands.tune import rounds_of_block
 from harness.job import program as programs_of_others
+from harness.job import race as races
 from harness.job.plan import Plan
 from harness.job.program import Program
 from harness.job.race import DEFAULT, Block, Parameter, last_block, race_schedule
@@ -69,6 +72,15 @@ def test_the_confirmation_measures_each_factor_alone_at_points_that_were_not_tun
     assert all(arm.points == RACE.untuned for arm in race.arms if arm.name.startswith("confirm."))
     alone = tuning.with_confirmation(tuning.with_block(RACE, [], [{"burst": "1"}]), "s001")
     assert [name.removeprefix("confirm.") for name in alone.blocks[-1].arms] == ["default", "tuned", "reference"]
+
+
+def test_the_analysis_calls_every_arm_what_its_launches_are_called() -> None:
+    """Neither may import the other, and nothing lies below both."""
+    assert (named.DEFAULT, named.REFERENCE, named.CONFIRM) == (races.DEFAULT, races.REFERENCE, races.CONFIRM)
+    assert (named.OLD, named.TUNED) == races.COMPARED and measured.HELD_AGAINST == races.HELD_AGAINST
+    assert named.UNSET == space.UNSET
+    race = tuning.with_confirmation(tuning.with_block(RACE, [], [BOTH]), "s001")
+    assert set(race.blocks[-1].arms) == set(verdict.ARMS)
 
 
 def test_a_confirmation_goes_on_with_the_arms_that_decide_it_while_there_is_time() -> None:
