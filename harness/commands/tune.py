@@ -154,8 +154,8 @@ def _begin(request: Request, race: Race, space: str) -> int:
     if race.variant.partition(":")[0] in variants.WITHOUT_ENGINE and any(not one.of_mpi for one in found.parameters):
         raise UsageError(f"--variant {race.variant} runs without the engine, so none of its settings can be tuned.")
     race = replace(race, space=found.parameters, probes=found.probes)
-    _enough_time(request, race)
     request = tuning.begin(request, race)
+    _enough_time(request)
     with runs.measuring(request.system, "tune"):
         session = runs.new_session(request, "tune", sys.argv[1:])
         return _run(request, session)
@@ -182,16 +182,27 @@ def _run(request: Request, session: sessions.Session) -> int:
 
 def _race(request: Request, session: sessions.Session) -> Request:
     """Block after block, until nothing is left to try or the time is up, then the confirmation."""
-    from analysis.tuning import step, verdict  # noqa: PLC0415 - a second of imports
-
     if _race_of(request).blocks:  # the variables are read back, or a race that was stopped goes on
         request = tuning.run_block(request, session)
     if not _race_of(request).contenders:
-        request = _left(request, session)
-        tried_s = tuning.trial_s(request, session)
-        if tried_s and (why := tuning.too_short(_race_of(request), tried_s)):
-            raise UsageError(why)
-        tuning.store(request, session)
+        request = _ready(request, session)
+    return _confirmed(_raced(request, session), session)
+
+
+def _ready(request: Request, session: sessions.Session) -> Request:
+    """The request behind its read-back and trial; UsageError where these leave no time for a block and its proof."""
+    tried_s = tuning.trial_s(request, session)
+    request = _left(request, session)
+    if why := tuning.too_short(_race_of(request), tried_s or _estimated_s(request)):
+        raise UsageError(why)
+    tuning.store(request, session)
+    return request
+
+
+def _raced(request: Request, session: sessions.Session) -> Request:
+    """The blocks of the race, and, if a setting leads at their end, the first rounds of its confirmation."""
+    from analysis.tuning import step  # noqa: PLC0415 - a second of imports
+
     while not tuning.confirming(_race_of(request)):
         race, found = _race_of(request), all_measured(session)
         if race.contenders and not found.scores.get(DEFAULT):
@@ -200,7 +211,8 @@ def _race(request: Request, session: sessions.Session) -> Request:
             )
         then = step.next_(found, request.seed)
         arms = 1 + race.reference + len(then.alive) + len(then.new)
-        if not then.over and (not race.contenders or tuning.fits(race, _launch_s(request, found), arms)):
+        fits = tuning.fits(race, _launch_s(request, found), arms, found.with_hangs)
+        if not then.over and (not race.contenders or fits):
             say(f"{_so_far(found, then.state.leader)}: {len(then.alive)} go on, {len(then.new)} new")
             race = tuning.with_block(race, then.alive, then.new)
         elif then.state.leader == DEFAULT:
@@ -210,6 +222,13 @@ def _race(request: Request, session: sessions.Session) -> Request:
             race = tuning.with_probes(race, then.state.leader)
             race = tuning.with_confirmation(race, then.state.leader)
         request = tuning.run_block(replace(request, race=race), session)
+    return request
+
+
+def _confirmed(request: Request, session: sessions.Session) -> Request:
+    """More rounds of the confirmation, if there is one, while it is undecided and there is time."""
+    from analysis.tuning import verdict  # noqa: PLC0415 - a second of imports
+
     while tuning.confirming(race := _race_of(request)):
         found = all_measured(session)
         failed = any(arm in found.failures for arm in COMPARED)
@@ -266,7 +285,14 @@ def _race_of(request: Request) -> Race:
 
 def _launch_s(request: Request, found: Measured) -> float:
     """How long a launch takes: measured, else by its estimate."""
-    return found.seconds or request.jobs()[0].launch_estimate_s()
+    return found.seconds or _estimated_s(request)
+
+
+def _estimated_s(request: Request) -> float:
+    """About how long a launch of a study takes, at the points that are tuned."""
+    every = request.studies[0].scale(request.scale, request.settings).points()
+    share = len(_race_of(request).points) / max(1, len(every))
+    return share * request.jobs()[0].launch_estimate_s()
 
 
 def _so_far(found: Measured, leader: str) -> str:
@@ -274,12 +300,9 @@ def _so_far(found: Measured, leader: str) -> str:
     return f"{rounds} rounds, {len(found.asked.contenders)} settings tried, {leader} leads" if rounds else "first block"
 
 
-def _enough_time(request: Request, race: Race) -> None:
+def _enough_time(request: Request) -> None:
     """UsageError where not even one block and the confirmation fit; a program of one's own is tried first."""
-    if request.program:
-        return
-    share = len(race.points) / max(1, len(request.studies[0].scale(request.scale, request.settings).points()))
-    if why := tuning.too_short(race, share * request.jobs()[0].launch_estimate_s()):
+    if not request.program and (why := tuning.too_short(_race_of(request), _estimated_s(request))):
         raise UsageError(why)
 
 

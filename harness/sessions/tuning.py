@@ -231,11 +231,11 @@ def store(request: Request, session: Session) -> None:
     session.save()
 
 
-def fits(race: Race, launch_s: float, arms: int) -> bool:
-    """Whether another block of so many arms, and the confirmation behind it, still fit into the minutes."""
-    return (
-        race.spent_s + block_s(race, launch_s, arms) + confirmation_s(race, launch_s, race.looks) <= 60 * race.minutes
-    )
+def fits(race: Race, launch_s: float, arms: int, with_hangs: float = 0.0) -> bool:
+    """Whether another block of so many arms, and the confirmation behind it, still fit into the minutes. `with_hangs`:
+    how long a launch takes in the mean, if some hang: so many may hang in the block, too, and not in what is proved."""
+    block = block_s(race, max(launch_s, with_hangs), arms)
+    return race.spent_s + block + confirmation_s(race, launch_s, race.looks) <= 60 * race.minutes
 
 
 def more_rounds_fit(race: Race, launch_s: float) -> bool:
@@ -247,13 +247,14 @@ def more_rounds_fit(race: Race, launch_s: float) -> bool:
 def too_short(race: Race, launch_s: float) -> str:
     """What to say where not even one block of all seats and the confirmation fit into the minutes; empty if they do."""
     arms = 1 + race.reference + race.seats
-    needed = race.spent_s + block_s(race, launch_s, arms) + confirmation_s(race, launch_s)
-    if needed <= 60 * race.minutes:
+    needed = block_s(race, launch_s, arms) + confirmation_s(race, launch_s)
+    if race.spent_s + needed <= 60 * race.minutes:
         return ""
+    passed = f", and {race.spent_s / 60:.1f} have passed" if race.spent_s else ""
     fewer = ", or fewer points with --set" if len(race.points) > 1 else ""
     return (
         f"{race.minutes:g} minutes are too few for a block of {arms} settings and the confirmation, which take about"
-        f" {needed / 60:.1f}: give more --minutes, fewer --seats{fewer}."
+        f" {needed / 60:.1f}{passed}: give more --minutes, fewer --seats{fewer}."
     )
 
 

@@ -222,6 +222,7 @@ def test_what_is_found_is_written_as_two_files_that_run_takes(tmp_path: Path) ->
 def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
     assert tuning.fits(RACE, 1.0, 4)
     assert not tuning.fits(replace(RACE, spent_s=250.0), 1.0, 4)
+    assert tuning.fits(RACE, 1.0, 4, 1.0) and not tuning.fits(RACE, 1.0, 4, 20.0), "as many may hang as before"
     asked = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
     begun = tuning.begin(asked, replace(RACE, probes=[Probe("X", "1", "", "X")])).race
     assert begun and begun.blocks == [Block([], 0)], "the variables are read back first"
@@ -239,6 +240,17 @@ def test_minutes_that_are_too_few_are_said_with_what_would_do() -> None:
     assert tuning.confirmation_s(bare, 1.0) == tuning.BLOCK_OVERHEAD_S + 2 * bare.confirm, "winner and default"
     both = tuning.confirmation_s(RACE, 1.0, 2) - tuning.confirmation_s(RACE, 1.0)
     assert both == tuning.BLOCK_OVERHEAD_S + 3 * RACE.confirm, "looked at again, without the factors alone"
+
+
+def test_a_race_whose_minutes_the_read_back_has_used_begins_no_block(tmp_path: Path) -> None:
+    (study,) = by_names(["overlap-ratio"])
+    settings = tuning.points(study, "quick", {}).settings
+    race = replace(RACE, blocks=[Block([], 0)], spent_s=290.0)
+    request = Request([study], BUILTIN["local"], ["mpich"], ["adaptive"], settings=settings, race=race)
+    session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
+    ready = importlib.import_module("harness.commands.tune")._ready
+    with pytest.raises(UsageError, match=r"5 minutes are too few .*, and 4\.8 have passed: give more --minutes"):
+        ready(request, session)
 
 
 def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too_few_are_refused(
