@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +17,7 @@ from analysis.text_table import plain
 from harness.base import variants
 from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
-from harness.commands import options, own_program
+from harness.commands import options, own_program, tune_tables
 from harness.commands.run import usable
 from harness.job import read_back
 from harness.job.race import COMPARED, DEFAULT, REFERENCE, Race
@@ -83,7 +84,7 @@ def tune(
     Example: ./bench tune --mpi mpich --space engine --objective efficiency --subject-to 'inflation<=1.05' --minutes 20
     """
     if list_tables:
-        print(_tables())
+        print(tune_tables.tables())
         return 0
     if resume:
         options.none_beside(context, "resume")
@@ -92,22 +93,44 @@ def tune(
     if study and command:
         raise UsageError(f"--study {study} and a program of one's own: one of the two is tuned.")
     chosen = systems.by_name(own_program.system_name(system, launcher))
-    names = choose_mpis(mpi, chosen)
-    if len(names) != 1:
-        raise UsageError(f"--mpi {mpi}: a race is of one MPI.")
+    name = _one_mpi(mpi, chosen)
     (found,) = by_names([study or (OF_PROGRAM if command else "overlap-ratio")])
     asked = parse_settings(settings)
     if command:
-        program = own_program.named(command, names[0], chosen, ranks, launcher, time_from, check)
+        program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
         found, asked = replace(found, program=program), {"timeout_s": str(timeout), **asked}
         if not check:
             say("without --check no result is verified: a setting that makes the program wrong may win")
     variant, measured_at = variants.check(variant), tuning.points(found, scale, asked)
-    overlap = tuning.measures_overlap(measured_at.tuned)
-    goal = objective or ("efficiency" if overlap else "time")
+    race = _asked_race(variant, measured_at, objective, subject_to, minutes, search, seats)
+    request = Request([found], chosen, [name], [variant], scale, measured_at.settings, seed, nodes)
+    usable(chosen)
+    return _begin(request, race, space)
+
+
+def _one_mpi(text: str, system: systems.System) -> str:
+    names = choose_mpis(text, system)
+    if len(names) != 1:
+        raise UsageError(f"--mpi {text}: a race is of one MPI.")
+    return names[0]
+
+
+def _asked_race(
+    variant: str,
+    at: tuning.Points,
+    objective: str,
+    subject_to: Sequence[str],
+    minutes: float,
+    search: str,
+    seats: int,
+) -> Race:
+    """The race as it is asked for; what is tuned in it is not known yet. UsageError where that cannot be measured."""
+    from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
+
+    overlap = tuning.measures_overlap(at.tuned)
     race = Race(
         variant=variant,
-        objective=goal,
+        objective=objective or ("efficiency" if overlap else "time"),
         bounds=_bounds(subject_to),
         minutes=minutes,
         search=_search(search),
@@ -115,14 +138,12 @@ def tune(
         settle=rounds_of_block(seats),
         confirm=CONFIRM,
         space=[],
-        points=measured_at.tuned,
-        untuned=measured_at.untuned,
+        points=at.tuned,
+        untuned=at.untuned,
         reference=overlap,
     )
-    _check(race, overlap)
-    request = Request([found], chosen, names, [variant], scale, measured_at.settings, seed, nodes)
-    usable(chosen)
-    return _begin(request, race, space)
+    measured.check_words(race.objective, race.bounds, overlap)
+    return race
 
 
 def _go_on(session: sessions.Session) -> int:
@@ -331,12 +352,6 @@ def _tell(request: Request, session: sessions.Session) -> None:
         say(f"to run with it: ./bench run STUDY{with_engine} --mpi-env {files[1]}")
 
 
-def _check(race: Race, overlap: bool) -> None:
-    from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
-
-    measured.check_words(race.objective, race.bounds, overlap)
-
-
 def _check_recorded(request: Request, race: Race, programs: Path) -> None:
     """UsageError where the objective is a quantity that the study, as far as its program tells, does not record."""
     from analysis.records.quantities import declared  # noqa: PLC0415 - a second of imports
@@ -361,7 +376,7 @@ def _search(text: str) -> str:
     return text
 
 
-def _bounds(texts: list[str]) -> dict[str, float]:
+def _bounds(texts: Sequence[str]) -> dict[str, float]:
     found = {}
     for text in texts:
         said = re.fullmatch(r"\s*(\w+)\s*<=\s*(\d+(?:\.\d+)?)\s*", text)
@@ -369,21 +384,3 @@ def _bounds(texts: list[str]) -> dict[str, float]:
             raise UsageError(f"--subject-to {text}: METRIC<=NUMBER is wanted, as in inflation<=1.05.")
         found[said[1]] = float(said[2])
     return found
-
-
-def _tables() -> str:
-    """Every variable and every setting of the engine that is tuned."""
-    parts = []
-    for table in spaces.tables():
-        tried = "" if table.tried else " (as documented, not run here)"
-        rows = [[one.name, _described(one)] for one in table.variables]
-        head = f"{table.table}, for {', '.join(table.mpis)}{tried}. Source: {table.source}"
-        parts += [head, plain(["variable", "what it is"], rows), ""]
-    rows = [[name, ", ".join(values)] for name, values in spaces.ENGINE.items()]
-    told = "The engine (what they mean: ./bench exec --mpi mpich -- progress-info)"
-    return "\n".join([*parts, told, plain(["setting", "tried"], rows)])
-
-
-def _described(one: spaces.Variable) -> str:
-    tried = ", ".join(one.values)
-    return f"{one.meaning}; default: {one.default}; range: {one.range}; tried: {tried}; read back by {one.read_back}"
