@@ -44,24 +44,32 @@ def tune(
     command: Annotated[
         list[str], typer.Argument(metavar="[-- CMD...]", help="A program of one's own, instead of a study.")
     ] = [],  # noqa: B006 - Typer copies it
-    study: Annotated[str, typer.Option("--study", metavar="STUDY", help="See ./bench list.")] = "",
+    study: Annotated[
+        str, typer.Option("--study", metavar="STUDY", help="See ./bench list; default: overlap-ratio.")
+    ] = "",
     system: own_program.SystemOfProgram = "",
     mpi: options.OneMpi = "mpich",
     space: Annotated[
-        str, typer.Option("--space", metavar="engine,mpi|FILE", help="What is tuned; --list shows the tables.")
+        str, typer.Option("--space", metavar="engine,mpi|FILE", help="What may be changed; --list shows it.")
     ] = "engine,mpi",
     variant: options.OneVariant = "adaptive",
     objective: Annotated[
-        str, typer.Option("--objective", metavar="WORD", help="efficiency, another metric, a quantity, or time.")
+        str,
+        typer.Option(
+            "--objective",
+            metavar="WORD",
+            help="What is made better: efficiency, another metric, a recorded quantity, or time.",
+        ),
     ] = "",
     subject_to: Annotated[
-        list[str], typer.Option("--subject-to", metavar="METRIC<=X", help="As in inflation<=1.05.")
+        list[str],
+        typer.Option("--subject-to", metavar="METRIC<=X", help="What the winner must keep, as in inflation<=1.05."),
     ] = [],  # noqa: B006 - Typer copies it
-    minutes: Annotated[float, typer.Option("--minutes", min=0.1, max=7 * 24 * 60, help="For race and proof.")] = 20,
+    minutes: Annotated[float, typer.Option("--minutes", min=0.1, max=7 * 24 * 60, help="How long it may take.")] = 20,
     search: Annotated[
-        str, typer.Option("--search", metavar="effects|tpe|random|grid", help="Who proposes.")
+        str, typer.Option("--search", metavar="effects|tpe|random|grid", help="How new settings are proposed.")
     ] = "effects",
-    seats: Annotated[int, typer.Option("--seats", min=2, max=40, help="Settings that race at once.")] = 6,
+    seats: Annotated[int, typer.Option("--seats", min=2, max=40, help="How many settings race at once.")] = 6,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
@@ -71,15 +79,17 @@ def tune(
     time_from: own_program.TimeFrom = "",
     check: own_program.Check = "",
     timeout: own_program.Timeout = 600.0,
-    list_tables: Annotated[bool, typer.Option("--list", help="The variables and settings that are known.")] = False,
+    list_tables: Annotated[
+        bool, typer.Option("--list", help="Print the variables and settings that are known.")
+    ] = False,
     resume: Annotated[str, typer.Option("--resume", metavar="SESSION", help="Go on with a stopped race.")] = "",
 ) -> int:
     """Look for settings that beat the default, and prove it: a race in rounds, then fresh launches of the winner.
 
-    Every round has the default and all settings that are still in the race. Each launch of a study verifies its data;
-    of one's own program --check verifies what it prints. The winner is measured afresh at sizes that were not tuned.
-    The session's folder tuning/ has tuned.conf for the engine, tuned-mpi.env for the MPI, what was tried, and figures.
-    That nothing beats the default is a result, too.
+    Every round launches the default and all settings that are still in the race. Each launch of a study verifies its
+    data; results of your own program are verified only with --check. Fresh launches of the winner, at other message
+    sizes, must confirm it. The session's folder tuning/ then has tuned.conf for the engine, tuned-mpi.env for the MPI,
+    a list of what was tried, and figures. "Nothing beats the default" is a result, too.
 
     Example: ./bench tune --mpi mpich --space engine --objective efficiency --subject-to 'inflation<=1.05' --minutes 20
     """
