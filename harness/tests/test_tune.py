@@ -75,7 +75,7 @@ def test_the_confirmation_measures_each_factor_alone_at_points_that_were_not_tun
 
 
 def test_the_analysis_calls_every_arm_what_its_launches_are_called() -> None:
-    """Neither may import the other, and nothing lies below both."""
+    """The analysis may import nothing of the harness, and jobs nothing of the analysis."""
     assert (named.DEFAULT, named.REFERENCE, named.CONFIRM) == (races.DEFAULT, races.REFERENCE, races.CONFIRM)
     assert (named.OLD, named.TUNED) == races.COMPARED and measured.HELD_AGAINST == races.HELD_AGAINST
     assert named.UNSET == space.UNSET
