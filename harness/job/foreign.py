@@ -7,6 +7,7 @@ and how long it took says when a launch hangs.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -143,14 +144,26 @@ def kept_trial(folders: Folders, name: str) -> Trial | None:
     return validate.read(Trial, path) if path.exists() else None
 
 
-def refusal(folders: Folders, name: str) -> Path:
-    """Where a job that only tries the program leaves the sentence why it cannot be used."""
+def refuse(folders: Folders, name: str, why: str) -> None:
+    """Leave the sentence why the program cannot be used, of a job that only tries it: it has no records that say so."""
+    _refusal(folders, name).write_text(f"{why}\n", encoding="utf-8", errors="backslashreplace")
+
+
+def refused(folders: Folders, name: str) -> str:
+    """That sentence; empty where the program can be used, or was not tried yet."""
+    with contextlib.suppress(FileNotFoundError):
+        return _refusal(folders, name).read_text(encoding="utf-8").strip()
+    return ""
+
+
+def _refusal(folders: Folders, name: str) -> Path:
     return folders.calibration / f"{name}.unusable.txt"
 
 
 def trial(plan: Plan, folders: Folders) -> Trial:
     """The program as it is, once a session and MPI. Raises Unusable with the sentence why it cannot be compared."""
     stem = trial_of(plan)
+    _refusal(folders, stem).unlink(missing_ok=True)
     try:
         kept = kept_trial(folders, stem)
     except UsageError as error:

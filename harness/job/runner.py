@@ -27,7 +27,7 @@ from harness.base.variants import LIMIT, Recipe, recipe, with_settings
 from harness.job import calibrate, folders, read_back, records
 from harness.job.calibrate import Calibration
 from harness.job.folders import Folders
-from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, refusal, trial, trial_of
+from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, refuse, trial, trial_of
 from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
 from harness.job.plan import Launch, Plan, Platform, Point
 from harness.job.program import Unusable
@@ -100,14 +100,11 @@ class Runner:
         return 1 if self._failed() else 0
 
     def _try_program(self) -> int:
-        """Before a race: can the program be used, and how long does it take? No launch would have a record that says
-        why not, so a file does."""
-        why_not = refusal(self.folders, trial_of(self.plan))
-        why_not.unlink(missing_ok=True)
+        """Before a race: can the program be used, and how long does it take?"""
         try:
             self._calibration()
         except Unusable as error:
-            why_not.write_text(f"{error}\n")
+            refuse(self.folders, trial_of(self.plan), str(error))
             return 1
         return 0
 

@@ -62,7 +62,7 @@ def points(study: Study, scale: str, settings: Mapping[str, str]) -> Points:
     if study.sweep(chosen).axes:
         raise UsageError(f"Study {study.name} sweeps settings of the engine: a race has its own, in --space.")
     tuned = [dict(point) for point in chosen.points()]
-    if not all(SIZE in point for point in tuned):  # --set would give a size to the grids that have none, too
+    if not tuned or any(SIZE not in point for point in tuned):  # --set gives a size to grids that have none, too
         return Points(asked, tuned, tuned)
     sizes = sorted({int(point[SIZE]) for point in tuned})
     others = between(sizes)
@@ -111,8 +111,8 @@ def trial_s(request: Request, session: Session) -> float:
     """How long the program took as it is; 0 where a study of a workload is tuned. UsageError with the reason where the
     program cannot be used at all."""
     name = foreign.trial_name(request.studies[0].name, request.system.name, request.mpis[0])
-    with contextlib.suppress(FileNotFoundError):
-        raise UsageError(f"{foreign.refusal(session.folders, name).read_text().strip().rstrip('.')}.")
+    if why := foreign.refused(session.folders, name):
+        raise UsageError(f"{why.rstrip('.')}.")
     found = foreign.kept_trial(session.folders, name)
     return found.seconds if found else 0.0
 
