@@ -239,6 +239,24 @@ def test_a_failure_counts_from_its_block_on() -> None:
     assert late.standings["s001"].out == "failed: exit status 1"
 
 
+def test_a_block_in_which_the_reference_failed_blames_no_setting_and_counts_as_not_run() -> None:
+    race = made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1})
+    new = (DEFAULT, REFERENCE, "s001", "s002")
+    blocks = (Block((DEFAULT, REFERENCE, "s001"), 6, 0), *(Block(new, 6, 6 * number) for number in (1, 2, 3)))
+    scores = {arm: turns for arm, turns in race.scores.items() if arm != "s002"}
+    lost = replace(race, scores=scores, asked=replace(race.asked, blocks=blocks), failures={REFERENCE: "exit status 3"})
+    then = step.next_(lost, seed=1)
+    assert not then.state.standings["s002"].out and then.state.leader == "s001"
+    assert set(then.alive) == {"s001", "s002"} and {"burst": "1", "UCX_RNDV_THRESH": "8192"} not in then.new
+    assert [one.values for one in step.tried(lost, then.state)] == [{}, {"burst": "20"}], "nothing is known of s002"
+    assert "none of its rounds counts" in document.document(lost, verdict.of(lost), {})
+    late = {**scores, DEFAULT: {**scores[DEFAULT], 23: Score(0.0)}, "s001": {**scores["s001"], 23: Score(0.2)}}
+    nothing = decide.state(replace(lost, scores=late)).standings["s002"]
+    assert nothing.out == "failed: nothing was measured", "the others were, in its round"
+    bad = decide.state(replace(lost, failures={"s002": "it hangs"}, failed_in={"s002": 6}))
+    assert bad.standings["s002"].out == "failed: it hangs"
+
+
 def test_a_race_goes_on_with_one_that_does_not_lead_as_long_as_it_is_not_out() -> None:
     """The default may lead by luck: one block does not tell, and there are minutes left."""
     values = (0.1, -0.1, 0.2, -0.3, 0.1, -0.25)  # the middle is below 0, which six rounds do not show

@@ -52,6 +52,14 @@ def changed_end(file: Path, **end: Any) -> str:
     return "\n".join([*lines, json.dumps({"end": json.loads(last)["end"] | end})]) + "\n"
 
 
+def test_a_launch_that_hung_counts_in_the_mean_and_not_in_how_long_one_takes(tmp_path: Path) -> None:
+    folder = race_session(tmp_path / "s", BEHAVIOURS)
+    for file in (folder / "records").iterdir():
+        file.write_text(changed_end(file, launch_s=81.0 if file.name == "x.0.s001.jsonl" else 1.0))
+    found = measured.read(folder)
+    assert (found.seconds, found.with_hangs) == (1.0, 11.0)
+
+
 def test_a_launch_that_ends_badly_behind_its_last_point_failed(tmp_path: Path) -> None:
     folder = race_session(tmp_path / "s", BEHAVIOURS)
     crash = {"status": "failed", "reason": "exit status 139; last words: MPI_Finalize"}

@@ -33,6 +33,18 @@ def test_why_a_winner_is_not_confirmed_is_said_as_it_is() -> None:
     assert "reference" not in verdict.of(timed).sentence, "no time is taken against it"
 
 
+def test_where_the_default_fails_late_in_a_confirmation_the_rounds_before_that_decide() -> None:
+    race = confirmed(0.2)
+    ends = {OLD: 17, TUNED: 18}  # the default failed in the last round
+    scores = {arm: {turn: one for turn, one in turns.items() if turn < ends.get(arm, 99)}
+              for arm, turns in race.scores.items()}  # fmt: skip
+    told = verdict.of(replace(race, scores=scores, failures={OLD: "exit status 3."}))
+    assert told.confirmed and told.rounds == 11
+    assert told.sentence.endswith("not tuned, a launch of the default failed: exit status 3.")
+    winner = verdict.of(replace(race, scores=scores, failures={TUNED: "exit status 3."}))
+    assert not winner.confirmed and "a launch failed: exit status 3" in winner.sentence
+
+
 def test_the_interval_of_a_confirmation_holds_over_all_looks_as_its_level_does() -> None:
     race = confirmed(0.2)
     told = verdict.of(race)

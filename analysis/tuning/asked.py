@@ -9,6 +9,7 @@ from typing import Any
 
 from analysis.errors import UsageError
 
+# The names of arms are those of harness.job.race, which is not imported here; a test holds them against each other.
 DEFAULT, REFERENCE, CONFIRM = "default", "reference", "confirm."
 UNSET = "default"  # a parameter's value that leaves it alone
 CHANGED = 3  # parameters that a first setting changes: a bad value of one of many would hide the others

@@ -10,6 +10,7 @@ breaks a bound itself, the best of those that keep all bounds leads, even if its
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -51,21 +52,23 @@ def state(found: Measured) -> State:
     """What is known after all blocks of the race itself."""
     out: dict[str, str] = {}
     alive: list[str] = []
-    since: dict[str, int] = {}
+    seen: set[str] = set()
+    raced: Counter[str] = Counter()  # in how many blocks that count
     leader = DEFAULT
-    for number, block in enumerate(found.asked.raced):
-        alive += [name for name in block.arms if name in found.asked.contenders and name not in since]
-        since |= {name: number for name in alive if name not in since}
+    for block in found.asked.raced:
+        alive += [name for name in block.arms if name in found.asked.contenders and name not in seen]
+        seen.update(alive)
+        raced.update(alive if _counts(block, found.scores) else ())
         scores = _until(found.scores, block)
         for name, why in _broken(alive, block, found, scores).items():
             out[name] = why
         alive = [name for name in alive if name not in out]
         leader = _leader(alive, found, scores)
         out |= _worse(alive, leader, scores)
-        out |= _tired(alive, leader, since, number, out)
+        out |= _tired(alive, leader, raced, out)
         alive = [name for name in alive if name not in out]
-    seen = [name for name in found.asked.contenders if name in since]
-    return State({name: standing(name, found, out.get(name, "")) for name in seen}, alive, leader)
+    ran = [name for name in found.asked.contenders if name in seen]
+    return State({name: standing(name, found, out.get(name, "")) for name in ran}, alive, leader)
 
 
 def fewest_rounds(seats: int) -> int:
@@ -109,6 +112,12 @@ def _until(scores: Scores, block: Block) -> dict[str, dict[int, Score]]:
     return {arm: {turn: one for turn, one in turns.items() if turn < end} for arm, turns in scores.items()}
 
 
+def _counts(block: Block, scores: Scores) -> bool:
+    """Whether any launch of the block has a value. None has where the reference failed in all of its rounds: they say
+    nothing of the settings, which then race as if these rounds had not been run."""
+    return any(turn in scores.get(arm, {}) for arm in block.arms for turn in block.turns)
+
+
 def _broken(alive: Sequence[str], block: Block, found: Measured, scores: Scores) -> dict[str, str]:
     """Those that fail, and those that are shown to break a bound."""
     by_now = [name for name in found.failures if found.failed_in.get(name, block.first) < block.turns.stop]
@@ -116,7 +125,7 @@ def _broken(alive: Sequence[str], block: Block, found: Measured, scores: Scores)
     for name in (name for name in alive if name not in out):
         mine = scores.get(name, {})
         if not mine:
-            out[name] = "failed: nothing was measured"
+            out |= {name: "failed: nothing was measured"} if _counts(block, scores) else {}
             continue
         for word, most in found.asked.bounds.items():
             values = [score.bounds[word] for score in mine.values()]
@@ -151,12 +160,10 @@ def _worse(alive: Sequence[str], leader: str, scores: Scores) -> dict[str, str]:
     return found
 
 
-def _tired(
-    alive: Sequence[str], leader: str, since: Mapping[str, int], number: int, out: Mapping[str, str]
-) -> dict[str, str]:
+def _tired(alive: Sequence[str], leader: str, raced: Mapping[str, int], out: Mapping[str, str]) -> dict[str, str]:
     """Those that had their rounds and do not lead: what is not told from the leader is worth no more of them."""
     return {
         name: f"not shown to be better than {leader} in {PATIENCE} blocks"
         for name in alive
-        if name != leader and name not in out and number - since[name] + 1 >= PATIENCE
+        if name != leader and name not in out and raced[name] >= PATIENCE
     }

@@ -95,7 +95,7 @@ def _tried(found: Measured, standings: Mapping[str, Standing]) -> list[str]:
             one.rounds,
             gain_words(one.gain, found) if one.rounds else "–",
             *(_interval(one.bounds[word]) if word in one.bounds else "–" for word in words),
-            one.out or "went on to the end",
+            one.out or ("went on to the end" if one.rounds else "none of its rounds counts"),
         ]
         for one in standings.values()
     ]

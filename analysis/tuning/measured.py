@@ -53,8 +53,8 @@ class Score:
 class Measured:
     """`scores`: arm -> round -> what was measured; `failures`: arm -> why a launch of it does not count; `plain`: arm
     -> round -> the objective as it is, for people. `engine`: arm -> the settings that the engine reported, a process
-    each; `seconds`: how long a launch takes, the median of all; `not_run`: launch -> why its job did not come to it,
-    which says nothing of its setting. `failed_in`: arm -> the first round with a failure."""
+    each; `seconds`: how long a launch takes, the median of all; `with_hangs`: their mean; `not_run`: launch -> why its
+    job did not come to it, which says nothing of its setting. `failed_in`: arm -> the first round with a failure."""
 
     asked: Asked
     scores: Mapping[str, Mapping[int, Score]]
@@ -62,6 +62,7 @@ class Measured:
     plain: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     engine: Mapping[str, list[Mapping[str, Any]]] = field(default_factory=dict)
     seconds: float = 0.0
+    with_hangs: float = 0.0
     session: str = ""
     notes: list[str] = field(default_factory=list)
     not_run: Mapping[str, str] = field(default_factory=dict)
@@ -155,6 +156,7 @@ def read(path: Path) -> Measured:
         plain=shown,
         engine=reported,
         seconds=float(np.median(took)) if len(took) else 0.0,
+        with_hangs=float(np.mean(took)) if len(took) else 0.0,
         session=records.sessions[0]["session"],
         notes=records.cautions(),
         not_run=not_run,

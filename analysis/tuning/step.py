@@ -33,12 +33,16 @@ def next_(found: Measured, seed: int) -> Step:
     state = decide.state(found)
     seats = max(0, found.asked.seats - len(state.alive))
     source = propose(found.asked.space, tried(found, state), found.asked.search, seed)
-    return Step(state, state.alive, list(itertools.islice(source, seats)))
+    racing = [found.asked.contenders[name] for name in state.alive]
+    new = (values for values in source if values not in racing)
+    return Step(state, state.alive, list(itertools.islice(new, seats)))
 
 
 def tried(found: Measured, state: State) -> list[Tried]:
-    """Every setting that ran, as those who propose see it: the default is one of them, and perhaps the best."""
-    ran = [(found.asked.contenders[name], one) for name, one in state.standings.items()]
+    """Every setting that ran, as those who propose see it: the default is one of them, and perhaps the best. One of
+    which no round counts is not among them: nothing is known of it."""
+    known = {name: one for name, one in state.standings.items() if one.rounds or one.out}
+    ran = [(found.asked.contenders[name], one) for name, one in known.items()]
     default: list[tuple[Mapping[str, str], Standing]] = [({}, decide.standing(DEFAULT, found))] if ran else []
     return [_tried(values, one, found) for values, one in (*default, *ran)]
 

@@ -6,6 +6,9 @@ points at which nothing was tuned; only those rounds decide. Where they leave it
 share of the error (Bonferroni), and so have the intervals, which hold over all looks. Two factors, the engine and the
 MPI's variables, are measured one by one beside both together, so that a gain has its cause.
 
+A confirmation ends with the first launch of the winner or the default that fails. A winner that failed is not
+confirmed; where the default failed, the rounds before that decide, since all of them have both.
+
 A default that breaks a bound in the race is none to be better than: there a setting is confirmed by being shown to keep
 that bound, where the default breaks it afresh. Where the default then keeps it, the gain decides as ever.
 """
@@ -75,9 +78,9 @@ def _judged(found: Measured) -> Verdict:
         sentence = f"Nothing beats the default: {best} was measured afresh, and {why}{told and f' ({told})'}."
     elif words := broken_afresh(found):
         broken, kept = (_values_of(words, arm, found) for arm in (OLD, TUNED))
-        sentence = f"The default breaks {broken}. {best} keeps {kept}: {told}."
+        sentence = f"The default breaks {broken}. {best} keeps {kept}: {told}{_lost(found)}."
     else:
-        sentence = f"{best} beats the default: {told}."
+        sentence = f"{best} beats the default: {told}{_lost(found)}."
     values = {} if why else found.asked.contenders[leader]
     return Verdict(not why, sentence, leader, values, gain, len(gains), cells)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +17,7 @@ from analysis.text_table import plain
 from harness.base import variants
 from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
-from harness.commands import options, own_program
+from harness.commands import options, own_program, tune_tables
 from harness.commands.run import usable
 from harness.job import read_back
 from harness.job.race import COMPARED, DEFAULT, REFERENCE, Race
@@ -43,24 +44,32 @@ def tune(
     command: Annotated[
         list[str], typer.Argument(metavar="[-- CMD...]", help="A program of one's own, instead of a study.")
     ] = [],  # noqa: B006 - Typer copies it
-    study: Annotated[str, typer.Option("--study", metavar="STUDY", help="See ./bench list.")] = "",
+    study: Annotated[
+        str, typer.Option("--study", metavar="STUDY", help="See ./bench list; default: overlap-ratio.")
+    ] = "",
     system: own_program.SystemOfProgram = "",
     mpi: options.OneMpi = "mpich",
     space: Annotated[
-        str, typer.Option("--space", metavar="engine,mpi|FILE", help="What is tuned; --list shows the tables.")
+        str, typer.Option("--space", metavar="engine,mpi|FILE", help="What may be changed; --list shows it.")
     ] = "engine,mpi",
     variant: options.OneVariant = "adaptive",
     objective: Annotated[
-        str, typer.Option("--objective", metavar="WORD", help="efficiency, another metric, a quantity, or time.")
+        str,
+        typer.Option(
+            "--objective",
+            metavar="WORD",
+            help="What is made better: efficiency, another metric, a recorded quantity, or time.",
+        ),
     ] = "",
     subject_to: Annotated[
-        list[str], typer.Option("--subject-to", metavar="METRIC<=X", help="As in inflation<=1.05.")
+        list[str],
+        typer.Option("--subject-to", metavar="METRIC<=X", help="What the winner must keep, as in inflation<=1.05."),
     ] = [],  # noqa: B006 - Typer copies it
-    minutes: Annotated[float, typer.Option("--minutes", min=0.1, max=7 * 24 * 60, help="For race and proof.")] = 20,
+    minutes: Annotated[float, typer.Option("--minutes", min=0.1, max=7 * 24 * 60, help="How long it may take.")] = 20,
     search: Annotated[
-        str, typer.Option("--search", metavar="effects|tpe|random|grid", help="Who proposes.")
+        str, typer.Option("--search", metavar="effects|tpe|random|grid", help="How new settings are proposed.")
     ] = "effects",
-    seats: Annotated[int, typer.Option("--seats", min=2, max=40, help="Settings that race at once.")] = 6,
+    seats: Annotated[int, typer.Option("--seats", min=2, max=40, help="How many settings race at once.")] = 6,
     scale: options.Scale = "quick",
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
@@ -70,20 +79,22 @@ def tune(
     time_from: own_program.TimeFrom = "",
     check: own_program.Check = "",
     timeout: own_program.Timeout = 600.0,
-    list_tables: Annotated[bool, typer.Option("--list", help="The variables and settings that are known.")] = False,
+    list_tables: Annotated[
+        bool, typer.Option("--list", help="Print the variables and settings that are known.")
+    ] = False,
     resume: Annotated[str, typer.Option("--resume", metavar="SESSION", help="Go on with a stopped race.")] = "",
 ) -> int:
     """Look for settings that beat the default, and prove it: a race in rounds, then fresh launches of the winner.
 
-    Every round has the default and all settings that are still in the race. Each launch of a study verifies its data;
-    of one's own program --check verifies what it prints. The winner is measured afresh at sizes that were not tuned.
-    The session's folder tuning/ has tuned.conf for the engine, tuned-mpi.env for the MPI, what was tried, and figures.
-    That nothing beats the default is a result, too.
+    Every round launches the default and all settings that are still in the race. Each launch of a study verifies its
+    data; results of your own program are verified only with --check. Fresh launches of the winner, at other message
+    sizes, must confirm it. The session's folder tuning/ then has tuned.conf for the engine, tuned-mpi.env for the MPI,
+    a list of what was tried, and figures. "Nothing beats the default" is a result, too.
 
     Example: ./bench tune --mpi mpich --space engine --objective efficiency --subject-to 'inflation<=1.05' --minutes 20
     """
     if list_tables:
-        print(_tables())
+        print(tune_tables.tables())
         return 0
     if resume:
         options.none_beside(context, "resume")
@@ -92,22 +103,44 @@ def tune(
     if study and command:
         raise UsageError(f"--study {study} and a program of one's own: one of the two is tuned.")
     chosen = systems.by_name(own_program.system_name(system, launcher))
-    names = choose_mpis(mpi, chosen)
-    if len(names) != 1:
-        raise UsageError(f"--mpi {mpi}: a race is of one MPI.")
+    name = _one_mpi(mpi, chosen)
     (found,) = by_names([study or (OF_PROGRAM if command else "overlap-ratio")])
     asked = parse_settings(settings)
     if command:
-        program = own_program.named(command, names[0], chosen, ranks, launcher, time_from, check)
+        program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
         found, asked = replace(found, program=program), {"timeout_s": str(timeout), **asked}
         if not check:
             say("without --check no result is verified: a setting that makes the program wrong may win")
     variant, measured_at = variants.check(variant), tuning.points(found, scale, asked)
-    overlap = tuning.measures_overlap(measured_at.tuned)
-    goal = objective or ("efficiency" if overlap else "time")
+    race = _asked_race(variant, measured_at, objective, subject_to, minutes, search, seats)
+    request = Request([found], chosen, [name], [variant], scale, measured_at.settings, seed, nodes)
+    usable(chosen)
+    return _begin(request, race, space)
+
+
+def _one_mpi(text: str, system: systems.System) -> str:
+    names = choose_mpis(text, system)
+    if len(names) != 1:
+        raise UsageError(f"--mpi {text}: a race is of one MPI.")
+    return names[0]
+
+
+def _asked_race(
+    variant: str,
+    at: tuning.Points,
+    objective: str,
+    subject_to: Sequence[str],
+    minutes: float,
+    search: str,
+    seats: int,
+) -> Race:
+    """The race as it is asked for; what is tuned in it is not known yet. UsageError where that cannot be measured."""
+    from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
+
+    overlap = tuning.measures_overlap(at.tuned)
     race = Race(
         variant=variant,
-        objective=goal,
+        objective=objective or ("efficiency" if overlap else "time"),
         bounds=_bounds(subject_to),
         minutes=minutes,
         search=_search(search),
@@ -115,14 +148,12 @@ def tune(
         settle=rounds_of_block(seats),
         confirm=CONFIRM,
         space=[],
-        points=measured_at.tuned,
-        untuned=measured_at.untuned,
+        points=at.tuned,
+        untuned=at.untuned,
         reference=overlap,
     )
-    _check(race, overlap)
-    request = Request([found], chosen, names, [variant], scale, measured_at.settings, seed, nodes)
-    usable(chosen)
-    return _begin(request, race, space)
+    measured.check_words(race.objective, race.bounds, overlap)
+    return race
 
 
 def _go_on(session: sessions.Session) -> int:
@@ -154,8 +185,8 @@ def _begin(request: Request, race: Race, space: str) -> int:
     if race.variant.partition(":")[0] in variants.WITHOUT_ENGINE and any(not one.of_mpi for one in found.parameters):
         raise UsageError(f"--variant {race.variant} runs without the engine, so none of its settings can be tuned.")
     race = replace(race, space=found.parameters, probes=found.probes)
-    _enough_time(request, race)
     request = tuning.begin(request, race)
+    _enough_time(request)
     with runs.measuring(request.system, "tune"):
         session = runs.new_session(request, "tune", sys.argv[1:])
         return _run(request, session)
@@ -182,16 +213,27 @@ def _run(request: Request, session: sessions.Session) -> int:
 
 def _race(request: Request, session: sessions.Session) -> Request:
     """Block after block, until nothing is left to try or the time is up, then the confirmation."""
-    from analysis.tuning import step, verdict  # noqa: PLC0415 - a second of imports
-
     if _race_of(request).blocks:  # the variables are read back, or a race that was stopped goes on
         request = tuning.run_block(request, session)
     if not _race_of(request).contenders:
-        request = _left(request, session)
-        tried_s = tuning.trial_s(request, session)
-        if tried_s and (why := tuning.too_short(_race_of(request), tried_s)):
-            raise UsageError(why)
-        tuning.store(request, session)
+        request = _ready(request, session)
+    return _confirmed(_raced(request, session), session)
+
+
+def _ready(request: Request, session: sessions.Session) -> Request:
+    """The request behind its read-back and trial; UsageError where these leave no time for a block and its proof."""
+    tried_s = tuning.trial_s(request, session)
+    request = _left(request, session)
+    if why := tuning.too_short(_race_of(request), tried_s or _estimated_s(request)):
+        raise UsageError(why)
+    tuning.store(request, session)
+    return request
+
+
+def _raced(request: Request, session: sessions.Session) -> Request:
+    """The blocks of the race, and, if a setting leads at their end, the first rounds of its confirmation."""
+    from analysis.tuning import step  # noqa: PLC0415 - a second of imports
+
     while not tuning.confirming(_race_of(request)):
         race, found = _race_of(request), all_measured(session)
         if race.contenders and not found.scores.get(DEFAULT):
@@ -200,7 +242,8 @@ def _race(request: Request, session: sessions.Session) -> Request:
             )
         then = step.next_(found, request.seed)
         arms = 1 + race.reference + len(then.alive) + len(then.new)
-        if not then.over and (not race.contenders or tuning.fits(race, _launch_s(request, found), arms)):
+        fits = tuning.fits(race, _launch_s(request, found), arms, found.with_hangs)
+        if not then.over and (not race.contenders or fits):
             say(f"{_so_far(found, then.state.leader)}: {len(then.alive)} go on, {len(then.new)} new")
             race = tuning.with_block(race, then.alive, then.new)
         elif then.state.leader == DEFAULT:
@@ -210,6 +253,13 @@ def _race(request: Request, session: sessions.Session) -> Request:
             race = tuning.with_probes(race, then.state.leader)
             race = tuning.with_confirmation(race, then.state.leader)
         request = tuning.run_block(replace(request, race=race), session)
+    return request
+
+
+def _confirmed(request: Request, session: sessions.Session) -> Request:
+    """More rounds of the confirmation, if there is one, while it is undecided and there is time."""
+    from analysis.tuning import verdict  # noqa: PLC0415 - a second of imports
+
     while tuning.confirming(race := _race_of(request)):
         found = all_measured(session)
         failed = any(arm in found.failures for arm in COMPARED)
@@ -266,7 +316,14 @@ def _race_of(request: Request) -> Race:
 
 def _launch_s(request: Request, found: Measured) -> float:
     """How long a launch takes: measured, else by its estimate."""
-    return found.seconds or request.jobs()[0].launch_estimate_s()
+    return found.seconds or _estimated_s(request)
+
+
+def _estimated_s(request: Request) -> float:
+    """About how long a launch of a study takes, at the points that are tuned."""
+    every = request.studies[0].scale(request.scale, request.settings).points()
+    share = len(_race_of(request).points) / max(1, len(every))
+    return share * request.jobs()[0].launch_estimate_s()
 
 
 def _so_far(found: Measured, leader: str) -> str:
@@ -274,12 +331,9 @@ def _so_far(found: Measured, leader: str) -> str:
     return f"{rounds} rounds, {len(found.asked.contenders)} settings tried, {leader} leads" if rounds else "first block"
 
 
-def _enough_time(request: Request, race: Race) -> None:
+def _enough_time(request: Request) -> None:
     """UsageError where not even one block and the confirmation fit; a program of one's own is tried first."""
-    if request.program:
-        return
-    share = len(race.points) / max(1, len(request.studies[0].scale(request.scale, request.settings).points()))
-    if why := tuning.too_short(race, share * request.jobs()[0].launch_estimate_s()):
+    if not request.program and (why := tuning.too_short(_race_of(request), _estimated_s(request))):
         raise UsageError(why)
 
 
@@ -308,12 +362,6 @@ def _tell(request: Request, session: sessions.Session) -> None:
         say(f"to run with it: ./bench run STUDY{with_engine} --mpi-env {files[1]}")
 
 
-def _check(race: Race, overlap: bool) -> None:
-    from analysis.tuning import measured  # noqa: PLC0415 - a second of imports
-
-    measured.check_words(race.objective, race.bounds, overlap)
-
-
 def _check_recorded(request: Request, race: Race, programs: Path) -> None:
     """UsageError where the objective is a quantity that the study, as far as its program tells, does not record."""
     from analysis.records.quantities import declared  # noqa: PLC0415 - a second of imports
@@ -338,7 +386,7 @@ def _search(text: str) -> str:
     return text
 
 
-def _bounds(texts: list[str]) -> dict[str, float]:
+def _bounds(texts: Sequence[str]) -> dict[str, float]:
     found = {}
     for text in texts:
         said = re.fullmatch(r"\s*(\w+)\s*<=\s*(\d+(?:\.\d+)?)\s*", text)
@@ -346,21 +394,3 @@ def _bounds(texts: list[str]) -> dict[str, float]:
             raise UsageError(f"--subject-to {text}: METRIC<=NUMBER is wanted, as in inflation<=1.05.")
         found[said[1]] = float(said[2])
     return found
-
-
-def _tables() -> str:
-    """Every variable and every setting of the engine that is tuned."""
-    parts = []
-    for table in spaces.tables():
-        tried = "" if table.tried else " (as documented, not run here)"
-        rows = [[one.name, _described(one)] for one in table.variables]
-        head = f"{table.table}, for {', '.join(table.mpis)}{tried}. Source: {table.source}"
-        parts += [head, plain(["variable", "what it is"], rows), ""]
-    rows = [[name, ", ".join(values)] for name, values in spaces.ENGINE.items()]
-    told = "The engine (what they mean: ./bench exec --mpi mpich -- progress-info)"
-    return "\n".join([*parts, told, plain(["setting", "tried"], rows)])
-
-
-def _described(one: spaces.Variable) -> str:
-    tried = ", ".join(one.values)
-    return f"{one.meaning}; default: {one.default}; range: {one.range}; tried: {tried}; read back by {one.read_back}"

@@ -7,6 +7,7 @@ and how long it took says when a launch hangs.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -133,15 +134,36 @@ def trial_name(study: str, system: str, mpi: str) -> str:
     return f"{study}.{system}.{mpi}.trial"
 
 
+def trial_of(plan: Plan) -> str:
+    return trial_name(plan.study, plan.platform.system.partition(":")[0], plan.platform.mpi)
+
+
 def kept_trial(folders: Folders, name: str) -> Trial | None:
     """What an earlier job of the session kept; None if none did. Raises UsageError if it is none."""
     path = folders.calibration / f"{name}.json"
     return validate.read(Trial, path) if path.exists() else None
 
 
+def refuse(folders: Folders, name: str, why: str) -> None:
+    """Leave the sentence why the program cannot be used, of a job that only tries it: it has no records that say so."""
+    _refusal(folders, name).write_text(f"{why}\n", encoding="utf-8", errors="backslashreplace")
+
+
+def refused(folders: Folders, name: str) -> str:
+    """That sentence; empty where the program can be used, or was not tried yet."""
+    with contextlib.suppress(FileNotFoundError):
+        return _refusal(folders, name).read_text(encoding="utf-8").strip()
+    return ""
+
+
+def _refusal(folders: Folders, name: str) -> Path:
+    return folders.calibration / f"{name}.unusable.txt"
+
+
 def trial(plan: Plan, folders: Folders) -> Trial:
     """The program as it is, once a session and MPI. Raises Unusable with the sentence why it cannot be compared."""
-    stem = trial_name(plan.study, plan.platform.system.partition(":")[0], plan.platform.mpi)
+    stem = trial_of(plan)
+    _refusal(folders, stem).unlink(missing_ok=True)
     try:
         kept = kept_trial(folders, stem)
     except UsageError as error:

@@ -20,7 +20,9 @@ from harness.job.read_back import Probe
 DEFAULT = "default"  # what every setting is held against
 REFERENCE = "reference"  # bare under the MPI as it is: whose times of communication and computation the metrics take
 CONFIRM = "confirm."  # before the names of the arms that are measured afresh, at points that were not tuned
-COMPARED = (f"{CONFIRM}{DEFAULT}", f"{CONFIRM}tuned")  # where one of them fails, the others confirm nothing
+# Where one of them fails, no further launch of the confirmation is needed: a winner that failed is not confirmed, and
+# where the default failed the rounds before that have both, and decide.
+COMPARED = (f"{CONFIRM}{DEFAULT}", f"{CONFIRM}tuned")
 HELD_AGAINST = (DEFAULT, REFERENCE, f"{CONFIRM}{REFERENCE}")  # of no setting: a launch of them that failed is repeated
 
 

@@ -27,7 +27,7 @@ from harness.base.variants import LIMIT, Recipe, recipe, with_settings
 from harness.job import calibrate, folders, read_back, records
 from harness.job.calibrate import Calibration
 from harness.job.folders import Folders
-from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, trial
+from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, refuse, trial, trial_of
 from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
 from harness.job.plan import Launch, Plan, Platform, Point
 from harness.job.program import Unusable
@@ -77,8 +77,8 @@ class Runner:
             if left:
                 self._describe_nodes()
                 calibration = self._calibration()
-            elif self.plan.program and not self.plan.launches:  # before a race: how long does it take?
-                self._calibration()
+            elif self.plan.program and not self.plan.launches:
+                return self._try_program()
             while left:
                 if enough := self._enough(left[0][0]):
                     self._leave_out(left, enough)
@@ -98,6 +98,15 @@ class Runner:
             for launch, points in left:
                 self._record_without_run(launch, points, "failed", why)
         return 1 if self._failed() else 0
+
+    def _try_program(self) -> int:
+        """Before a race: can the program be used, and how long does it take?"""
+        try:
+            self._calibration()
+        except Unusable as error:
+            refuse(self.folders, trial_of(self.plan), str(error))
+            return 1
+        return 0
 
     def _enough(self, launch: Launch) -> str:
         """Why a gate begins no further round; empty if it does. Asked behind the canary that ends the round before."""
@@ -124,7 +133,7 @@ class Runner:
 
     def _out(self, launch: Launch) -> str:
         """Why a setting of a race is not launched again in this block: it failed. Empty if it is. A confirmation is
-        over where one of the two fails that are compared."""
+        over where one of the two fails that are compared; what was measured before decides."""
         name = launch.arm.name if launch.arm else ""
         causes = [] if name in HELD_AGAINST else [name]
         if name.startswith(CONFIRM):

@@ -8,12 +8,14 @@ import argparse
 import itertools
 import json
 import math
+import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
 from harness.base import git, machine
@@ -21,6 +23,7 @@ from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT, require_clone
 from harness.base.steps import say
 
+STOPS = (signal.SIGTERM, signal.SIGHUP)
 Done = dict[str, Any]  # a measurement: its kind, verdict, sentence, machine and commit, and what its table shows
 
 
@@ -142,7 +145,10 @@ def measure(
 
 
 def status(main: Callable[[], int]) -> int:
-    """How a call ends: what is wrong is a sentence."""
+    """How a call ends: what is wrong is a sentence. Told to stop, or with its terminal gone, it ends as by Ctrl-C: what
+    is being measured is stopped before its nodes are. Under nohup a terminal that goes ends nothing."""
+    heard = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, _stop) for number in heard}
     try:
         return main()
     except (UsageError, Failure) as error:
@@ -151,3 +157,10 @@ def status(main: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         say("stopped; the same call goes on")
         return 1
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What real races of settings find: `python -m harness.sessions.real_races FILE`.
 
-On two virtual nodes: overlap of messages of 256 KB to 32 MB from both sides, on each of the three MPIs, and on one of
-them with packets of 1500 bytes and at 10 Gb/s; miniFE, as a program of one's own, for its whole time, with --check; and
-ten races of copies of the default (A/A), none of which may have a winner: settings of the engine with their own
-defaults, written with zeros before them, which every launch is verified to have run with.
+On two virtual nodes: overlap of messages of 256 KB to 32 MB from both sides, on each of the three MPIs, and of 256 KB
+to 8 MB on one of them with packets of 1500 bytes and at 10 Gb/s; miniFE, as a program of one's own, for its whole time,
+with --check; and ten races of copies of the default (A/A), none of which may have a winner: settings of the engine with
+their own defaults, written with zeros before them, which every launch is verified to have run with.
+
+How long they are: in simulated races a good value of 18 leads after 42 launches in the median
+(docs/measured/tuning-races.md). That is one block, whose six settings try 18 values. MPICH and the engine have about
+70, so a race has to have four blocks. By the estimate of a launch (3 s with 32 MB, 1.3 s with 8 MB, less than 2 s of
+miniFE) 20 minutes hold them for each MPI, and 10 minutes with smaller messages or miniFE, beside a confirmation that is
+looked at three times. A copy becomes a winner by its confirmation alone, so more blocks would prove no more: 5 minutes
+with small messages hold a block or two, and all three looks.
 
 After each race the table is written to FILE, as Markdown; FILE.jsonl has a line a race, FILE.races the session of each,
 with all its samples. A second call goes on behind the last race, and with one that was stopped, if the commit is the
 same. A race that came to no verdict is told of and tried again by the next call.
 
-Measure on a machine that does nothing else: 20 minutes a race and 10 one of copies, four hours in all. `--only WORDS`
-takes the kinds whose names hold these words, `--count N` as many races of each; `--minutes M` gives each race as much;
-`--minutes-in-all N` begins no race later.
+Measure on a machine that does nothing else: two and a half hours in all. `--only WORDS` takes the kinds whose names
+hold these words, `--count N` as many races of each; `--minutes M` gives each race as much; `--minutes-in-all N` begins
+no race later.
 """
 
 from __future__ import annotations
@@ -44,29 +51,20 @@ from harness.vcluster import cluster as virtual
 SYSTEM, VARIANT = "vcluster", "adaptive"
 GRACE_S = 60.0  # for a race that is told to stop: it keeps what was finished
 SET_UP_S, LONGER = 1800.0, 3.0  # the longest for its builds, and of its minutes: what hangs is waited for
-MINUTES, OF_COPIES = 20.0, 10.0
+MINUTES, SHORTER, OF_COPIES = 20.0, 10.0, 5.0
+WRONG_USE = 2  # the status of a session that cannot be gone on with
 SPACE = "space.yaml"  # in a race's folder
 ZEROS = (1, 2, 3)
-OVERLAP = (
-    "--study=overlap-ratio",
-    "--set=pattern=both",
-    "--set=size_bytes=262144,2097152,33554432",
-    "--set=comp_over_comm=1.0",
-    "--space=engine,mpi",
-    "--objective=efficiency",
-    "--subject-to=inflation<=1.05",
-)
-COPIES = (
-    "--study=overlap-ratio",
-    "--set=pattern=both",
-    "--set=size_bytes=4194304",
-    "--set=comp_over_comm=1.0",
-    f"--space={SPACE}",
-    "--objective=efficiency",
-)
-# As many solves in every launch, whatever the time is; iterations and residual of all of them are the result.
+POINTS = ("--study=overlap-ratio", "--set=pattern=both", "--set=comp_over_comm=1.0", "--objective=efficiency")
+TUNED = ("--space=engine,mpi", "--subject-to=inflation<=1.05")
+OVERLAP = (*POINTS, "--set=size_bytes=262144,2097152,33554432", *TUNED)
+SMALLER = (*POINTS, "--set=size_bytes=262144,8388608", *TUNED)
+COPIES = (*POINTS, "--set=size_bytes=262144", f"--space={SPACE}")
+# As many solves in every launch, whatever the time is; iterations and residual of all of them are the result. Both are
+# the same to the last bit under all settings: a sum over two ranks has one addition, so it has one order, and within a
+# rank no order depends on when a message comes. Of more ranks the residual would depend on the MPI's algorithm.
 MINIFE = ("solve", "--point=nx=64,ny=64,nz=64,mode=overlapped")
-SOLVES = ("--warmup=0", "--min-samples=5", "--max-samples=5", "--time-box-s=600")
+SOLVES = ("--warmup=0", "--min-samples=3", "--max-samples=3", "--time-box-s=600")
 RESULT = r'"(?:iterations|true_residual)": *\[[^]]*\]'
 OWN = ("--space=engine,mpi", "--objective=time", "-n", "2", f"--check={RESULT}")
 
@@ -91,9 +89,9 @@ class Kind(real.Kind):
 
 KINDS = (
     *(Kind(f"overlap, {MPIS[name].title}", 1, name, OVERLAP) for name in WHEEL_MPIS),
-    Kind("overlap, MTU 1500", 1, "mpich", OVERLAP, mtu=1500),
-    Kind("overlap, 10 Gb/s", 1, "mpich", OVERLAP, rate="10gbit"),
-    Kind("miniFE, whole time", 1, "mpich", OWN, own=True),
+    Kind("overlap, MTU 1500", 1, "mpich", SMALLER, SHORTER, mtu=1500),
+    Kind("overlap, 10 Gb/s", 1, "mpich", SMALLER, SHORTER, rate="10gbit"),
+    Kind("miniFE, whole time", 1, "mpich", OWN, SHORTER, own=True),
     Kind("copies of the default (A/A)", 10, "mpich", COPIES, OF_COPIES, copies=True),
 )
 
@@ -126,17 +124,27 @@ def run(kind: Kind, folder: Path, number: int) -> Done | None:
     shown = " ".join(["./bench", *(shlex.quote(word.replace(f"{ROOT}/", "")) for word in words)])
     if unfinished(folder, kind.minutes):
         words = ["tune", "--resume", "latest"]
-    with _nodes(kind):
+    with _nodes(kind) as network:
         ended = _tune(words, folder, kind.minutes)
     session = (folder / "latest").resolve()
     told = session / "tuning" / "tuning.json"
     if ended != 0 or not told.is_file():
         how = "did not end" if ended is None else f"ended with status {ended}"
         say(f"{kind.name}: ./bench tune {how}; what it left is in {folder}")
-        return None
-    return {"kind": kind.name, "command": shown, "network": kind.network, **found(json.loads(told.read_text()))} | {
-        "session": f"{folder.name}/{session.name}"
-    }
+    elif _network_of(session) != network:
+        say(f"{kind.name}: its nodes died, and those that came after them had another network; it is in {folder}")
+        ended = WRONG_USE
+    else:
+        kept = {"network": kind.network, "minutes": kind.minutes, "session": f"{folder.name}/{session.name}"}
+        return {"kind": kind.name, "command": shown, **found(json.loads(told.read_text())), **kept}
+    if ended == WRONG_USE:  # it cannot be gone on with: the next call begins anew
+        (folder / "latest").unlink(missing_ok=True)
+    return None
+
+
+def _network_of(session: Path) -> str:
+    """That of its last nodes, in words: what brings nodes up anew during a race does not know its network."""
+    return str(json.loads((session / FACTS).read_text()).get("network", ""))
 
 
 def found(told: dict[str, Any]) -> Done:
@@ -167,23 +175,30 @@ def _tune(words: Sequence[str], folder: Path, minutes: float) -> int | None:
 
 
 @contextlib.contextmanager
-def _nodes(kind: Kind) -> Iterator[None]:
-    """Two virtual nodes with the network of this kind, for as long as the body runs."""
+def _nodes(kind: Kind) -> Iterator[str]:
+    """Two virtual nodes with the network of this kind, for as long as the body runs; the network in words."""
     if reason := systems.virtual_supported():
         raise Failure(reason)
     with turns.alone("real races"):
+        _none_up()
         cluster = virtual.up(rate=kind.rate, mtu=kind.mtu, tied=True)
     try:
-        yield
+        yield cluster.network_description
     finally:
         cluster.down()
+
+
+def _none_up() -> None:
+    """UsageError where somebody has nodes up: they are theirs, and perhaps of another network."""
+    if virtual.load():
+        raise UsageError("Virtual nodes are up, and each race has its own: ./bench vcluster down takes them down.")
 
 
 def table(done: Sequence[Done], kinds: Sequence[Kind] = KINDS) -> str:
     """Where they ran; of each kind how many races had a winner, and the command; then what every race found."""
     lines = ["# Real races of settings", "", *real.places(done), ""]
-    lines += ["| race | network | races | with a winner | settings tried (median) | that failed | command |"]
-    lines += ["|---|---|---|---|---|---|---|"]
+    lines += ["| race | network | minutes | races | with a winner | settings tried (median) | that failed | command |"]
+    lines += ["|---|---|---|---|---|---|---|---|"]
     for kind in kinds:
         mine = [one for one in done if one["kind"] == kind.name]
         if mine:
@@ -191,9 +206,9 @@ def table(done: Sequence[Done], kinds: Sequence[Kind] = KINDS) -> str:
             tried = sorted(one["tried"] for one in mine)[len(mine) // 2]
             failed = sum(len(one["failed"]) for one in mine)
             called = mine[-1]["command"].replace("|", "\\|")
-            lines.append(
-                f"| {kind.name} | {kind.network} | {len(mine)} | {winners} | {tried} | {failed} | `{called}` |"
-            )
+            minutes = " or ".join(dict.fromkeys(f"{one['minutes']:g}" for one in mine))
+            numbers = f"{minutes} | {len(mine)} | {winners} | {tried} | {failed}"
+            lines.append(f"| {kind.name} | {kind.network} | {numbers} | `{called}` |")
     lines += ["", f"Of copies of the default no winner is right. Their `{SPACE}`: `{json.dumps(copies())}`.", ""]
     for number, one in enumerate(done, 1):
         lines.append(f"{number}. {one['kind']}: {one['sentence']} ({one['session']}, {one['commit']})")
@@ -205,8 +220,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = real.options(__doc__ or "")
     parser.add_argument("--minutes", type=float, default=0.0)
     arguments = real.asked(parser, words)
-    if virtual.load():
-        raise UsageError("Virtual nodes are up, and each race has its own: ./bench vcluster down takes them down.")
+    _none_up()
     file = arguments.file.absolute()
     result = real.Table(file, table, real.where(SYSTEM), real.read(file))
 

@@ -55,16 +55,16 @@ class Points:
 
 
 def points(study: Study, scale: str, settings: Mapping[str, str]) -> Points:
-    """The points at which is tuned, and those at which the winner is confirmed: sizes between those, where the study
-    has sizes, else the same again. UsageError where the study sweeps what is to be tuned."""
+    """The points at which is tuned, and those at which the winner is confirmed: sizes between those, where every point
+    has a size, else the same again. UsageError where the study sweeps what is to be tuned."""
     asked = {**(FOR_OVERLAP if study.name == "overlap-ratio" else {}), **settings}
     chosen = study.scale(scale, asked)
     if study.sweep(chosen).axes:
         raise UsageError(f"Study {study.name} sweeps settings of the engine: a race has its own, in --space.")
     tuned = [dict(point) for point in chosen.points()]
-    sizes = sorted({int(point[SIZE]) for point in tuned if SIZE in point})
-    if not sizes:
+    if not tuned or any(SIZE not in point for point in tuned):  # --set gives a size to grids that have none, too
         return Points(asked, tuned, tuned)
+    sizes = sorted({int(point[SIZE]) for point in tuned})
     others = between(sizes)
     both = {**asked, SIZE: ",".join(map(str, sorted({*sizes, *others})))}
     every = [dict(point) for point in study.scale(scale, both).points()]
@@ -108,8 +108,11 @@ def begin(request: Request, race: Race) -> Request:
 
 
 def trial_s(request: Request, session: Session) -> float:
-    """How long the program of one's own took as it is; 0 where it did not run, or a study is tuned."""
+    """How long the program took as it is; 0 where a study of a workload is tuned. UsageError with the reason where the
+    program cannot be used at all."""
     name = foreign.trial_name(request.studies[0].name, request.system.name, request.mpis[0])
+    if why := foreign.refused(session.folders, name):
+        raise UsageError(f"{why.rstrip('.')}.")
     found = foreign.kept_trial(session.folders, name)
     return found.seconds if found else 0.0
 
@@ -228,11 +231,11 @@ def store(request: Request, session: Session) -> None:
     session.save()
 
 
-def fits(race: Race, launch_s: float, arms: int) -> bool:
-    """Whether another block of so many arms, and the confirmation behind it, still fit into the minutes."""
-    return (
-        race.spent_s + block_s(race, launch_s, arms) + confirmation_s(race, launch_s, race.looks) <= 60 * race.minutes
-    )
+def fits(race: Race, launch_s: float, arms: int, with_hangs: float = 0.0) -> bool:
+    """Whether another block of so many arms, and the confirmation behind it, still fit into the minutes. `with_hangs`:
+    how long a launch takes in the mean, if some hang: so many may hang in the block, too, and not in what is proved."""
+    block = block_s(race, max(launch_s, with_hangs), arms)
+    return race.spent_s + block + confirmation_s(race, launch_s, race.looks) <= 60 * race.minutes
 
 
 def more_rounds_fit(race: Race, launch_s: float) -> bool:
@@ -244,13 +247,14 @@ def more_rounds_fit(race: Race, launch_s: float) -> bool:
 def too_short(race: Race, launch_s: float) -> str:
     """What to say where not even one block of all seats and the confirmation fit into the minutes; empty if they do."""
     arms = 1 + race.reference + race.seats
-    needed = race.spent_s + block_s(race, launch_s, arms) + confirmation_s(race, launch_s)
-    if needed <= 60 * race.minutes:
+    needed = block_s(race, launch_s, arms) + confirmation_s(race, launch_s)
+    if race.spent_s + needed <= 60 * race.minutes:
         return ""
+    passed = f", and {race.spent_s / 60:.1f} have passed" if race.spent_s else ""
     fewer = ", or fewer points with --set" if len(race.points) > 1 else ""
     return (
         f"{race.minutes:g} minutes are too few for a block of {arms} settings and the confirmation, which take about"
-        f" {needed / 60:.1f}: give more --minutes, fewer --seats{fewer}."
+        f" {needed / 60:.1f}{passed}: give more --minutes, fewer --seats{fewer}."
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,24 @@ def test_a_call_that_ends_badly_says_a_sentence(
         raise ends
 
     assert real.status(main) == status and said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", real.STOPS)
+def test_who_is_told_to_stop_ends_as_by_ctrl_c(
+    number: signal.Signals, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ended at once its nodes would be gone before its measurement is told, which took that for failures."""
+    before = signal.getsignal(number)
+
+    def main() -> int:
+        handler = signal.getsignal(number)
+        assert callable(handler) and handler is not before
+        handler(number, None)
+        return 0
+
+    assert real.status(main) == 1 and "the same call goes on" in capsys.readouterr().err
+    assert signal.getsignal(number) is before
+    monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_IGN)  # under nohup
+    set_anew: list[int] = []
+    monkeypatch.setattr(signal, "signal", lambda number, _: set_anew.append(number))
+    assert real.status(lambda: 0) == 0 and not set_anew

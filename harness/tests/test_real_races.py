@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 from harness.base import engine_settings, variants
+from harness.base.errors import UsageError
 from harness.job import verify
 from harness.sessions import real, real_races, space
 from harness.sessions.real_races import Kind
 
 KIND = Kind("overlap, a test", 2, "mpich", ("--space=engine",), minutes=7)
 COPIES = Kind("copies of the default (A/A)", 1, "mpich", real_races.COPIES, copies=True)
-COMMIT = "12ab" * 10
+COMMIT, NETWORK = "12ab" * 10, "two nodes, 1 Gbit/s"
 
 
 def told(confirmed: bool = False, out: str = "") -> dict[str, Any]:
@@ -38,7 +39,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         asked.append(list(words))
         session = folder / "20260101-000000-tune"
         (session / "tuning").mkdir(parents=True, exist_ok=True)
-        facts = {"git": {"commit": COMMIT}, "request": {"race": {"minutes": minutes}}}
+        facts = {"git": {"commit": COMMIT}, "request": {"race": {"minutes": minutes}}, "network": NETWORK}
         (session / "session.json").write_text(json.dumps(facts))
         with contextlib.suppress(FileExistsError):
             (folder / "latest").symlink_to(session.name)
@@ -48,8 +49,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return 0
 
     @contextlib.contextmanager
-    def nodes(_: Kind) -> Iterator[None]:
-        yield
+    def nodes(_: Kind) -> Iterator[str]:
+        yield NETWORK
 
     monkeypatch.setattr(real_races, "_tune", tune)
     monkeypatch.setattr(real_races, "_nodes", nodes)
@@ -65,14 +66,16 @@ def test_there_is_a_race_for_each_mpi_two_networks_a_program_and_ten_of_copies()
     kinds = real_races.KINDS
     assert [kind.mpi for kind in kinds if kind.options == real_races.OVERLAP][:3] == ["mpich", "openmpi", "intel-mpi"]
     assert {"1gbit, MTU 1500", "10gbit, MTU 65000"} <= {kind.network for kind in kinds}
-    assert all(kind.minutes == 20 and kind.count == 1 for kind in kinds if not kind.copies)
+    assert all(kind.minutes == 20 and kind.count == 1 for kind in kinds if kind.options == real_races.OVERLAP)
     (aa,) = [kind for kind in kinds if kind.copies]
-    assert aa.count == 10
+    assert aa.count == 10 and sum(kind.minutes * kind.count for kind in kinds) == 140
     (own,) = [kind for kind in kinds if kind.own]
     words = real_races.command(own, 3)
     program = words.index("--")
     assert words[program + 1].endswith("/bin/minife") and "--seed=3" in words[:program]
     assert "--objective=time" in words[:program] and any(word.startswith("--check=") for word in words[:program])
+    ranks = words[words.index("-n") + 1]
+    assert ranks == "2", "a sum over more has an order, and with it the residual that --check finds"
 
 
 def test_the_result_of_minife_is_read_in_its_record_and_no_time() -> None:
@@ -135,6 +138,40 @@ def test_a_race_of_another_commit_or_of_other_minutes_is_begun_anew(calls: list[
     assert len(calls) == 1
 
 
+def test_a_race_whose_nodes_came_anew_with_another_network_is_no_row_and_is_begun_anew(
+    calls: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextlib.contextmanager
+    def nodes(_: Kind) -> Iterator[str]:
+        yield "two nodes, 10 Gbit/s"
+
+    monkeypatch.setattr(real_races, "_nodes", nodes)
+    folder = tmp_path / "here"
+    assert real_races.run(KIND, folder, 1) is None and not real_races.unfinished(folder, 7)
+    assert len(calls) == 1
+
+
+def test_a_session_that_cannot_be_gone_on_with_is_left_and_another_begun(
+    calls: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "here"
+    assert real_races.run(KIND, folder, 1) and real_races.unfinished(folder, 7)
+    monkeypatch.setattr(real_races, "_tune", lambda *_: 2)  # as where the MPI is of another release by now
+    assert real_races.run(KIND, folder, 1) is None and not real_races.unfinished(folder, 7)
+    assert len(calls) == 1
+
+
+def test_nodes_that_somebody_brought_up_between_two_races_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.sites.systems.virtual_supported", lambda: None)
+    monkeypatch.setattr("harness.base.turns.alone", lambda _: contextlib.nullcontext())
+    monkeypatch.setattr("harness.vcluster.cluster.load", object)
+    taken: list[object] = []
+    monkeypatch.setattr("harness.vcluster.cluster.up", lambda **how: taken.append(how))
+    with pytest.raises(UsageError, match=r"\./bench vcluster down"), real_races._nodes(KIND):
+        pass
+    assert not taken
+
+
 def test_copies_have_their_space_beside_their_session(calls: list[list[str]], tmp_path: Path) -> None:
     assert real_races.run(COPIES, tmp_path / "here", 4)
     assert json.loads((tmp_path / "here" / "space.yaml").read_text()) == real_races.copies()
@@ -142,11 +179,11 @@ def test_copies_have_their_space_beside_their_session(calls: list[list[str]], tm
 
 
 def test_the_table_counts_winners_and_names_what_failed() -> None:
-    where = {"machine": "a machine", "commit": "12ab", "command": "./bench tune --check='a|b'", "network": "1gbit"}
+    where = {"machine": "a machine", "commit": "12ab", "command": "./bench tune --check='a|b'", "minutes": 7.0}
     one = {"kind": KIND.name, "session": "a-1/s", **where, **real_races.found(told())}
     two = {"kind": KIND.name, "session": "a-2/s", **where, **real_races.found(told(True, "failed: wrong data"))}
     text = real_races.table([one, two], (KIND, COPIES))
-    assert "| overlap, a test | 1gbit, MTU 65000 | 2 | 1 | 2 | 1 | `./bench tune --check='a\\|b'` |" in text
+    assert "| overlap, a test | 1gbit, MTU 65000 | 7 | 2 | 1 | 2 | 1 | `./bench tune --check='a\\|b'` |" in text
     assert "- 2 on a machine, commit 12ab." in text and COPIES.name not in text
     assert "2. overlap, a test: So. (a-2/s, 12ab)\n    - s001 failed: wrong data\n" in text
 

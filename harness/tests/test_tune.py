@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from analysis.tuning import asked as named
+from analysis.tuning import measured, verdict
 from harness.base import process, settings_file, variants
 from harness.base.errors import UsageError
 from harness.cli import main
 from harness.commands.tune import rounds_of_block
 from harness.job import program as programs_of_others
+from harness.job import race as races
 from harness.job.plan import Plan
 from harness.job.program import Program
 from harness.job.race import DEFAULT, Block, Parameter, last_block, race_schedule
@@ -71,6 +74,15 @@ def test_the_confirmation_measures_each_factor_alone_at_points_that_were_not_tun
     assert [name.removeprefix("confirm.") for name in alone.blocks[-1].arms] == ["default", "tuned", "reference"]
 
 
+def test_the_analysis_calls_every_arm_what_its_launches_are_called() -> None:
+    """The analysis may import nothing of the harness, and jobs nothing of the analysis."""
+    assert (named.DEFAULT, named.REFERENCE, named.CONFIRM) == (races.DEFAULT, races.REFERENCE, races.CONFIRM)
+    assert (named.OLD, named.TUNED) == races.COMPARED and measured.HELD_AGAINST == races.HELD_AGAINST
+    assert named.UNSET == space.UNSET
+    race = tuning.with_confirmation(tuning.with_block(RACE, [], [BOTH]), "s001")
+    assert set(race.blocks[-1].arms) == set(verdict.ARMS)
+
+
 def test_a_confirmation_goes_on_with_the_arms_that_decide_it_while_there_is_time() -> None:
     race = tuning.with_confirmation(tuning.with_block(RACE, [], [BOTH]), "s001")
     more = tuning.with_more_rounds(race)
@@ -124,6 +136,14 @@ def test_sizes_that_were_not_tuned_lie_between_those_that_were() -> None:
     assert tuning.between([0]) == [8] and tuning.between([9, 16]) == [12]
     with pytest.raises(UsageError, match="sweeps settings of the engine"):
         tuning.points(by_names(["timer-period"])[0], "quick", {})
+
+
+def test_where_a_point_has_no_size_the_winner_is_confirmed_at_the_same_points() -> None:
+    (study,) = by_names(["latency-flavours"])
+    quick = study.scales["quick"]
+    mixed = replace(study, scales={"quick": replace(quick, grids=(*quick.grids, {"calls": ("nonblocking",)}))})
+    found = tuning.points(mixed, "quick", {})
+    assert {"calls": "nonblocking"} in found.tuned and found.untuned == found.tuned and not found.settings
 
 
 @pytest.fixture
@@ -202,6 +222,7 @@ def test_what_is_found_is_written_as_two_files_that_run_takes(tmp_path: Path) ->
 def test_a_block_begins_only_where_the_confirmation_still_fits() -> None:
     assert tuning.fits(RACE, 1.0, 4)
     assert not tuning.fits(replace(RACE, spent_s=250.0), 1.0, 4)
+    assert tuning.fits(RACE, 1.0, 4, 1.0) and not tuning.fits(RACE, 1.0, 4, 20.0), "as many may hang as before"
     asked = Request(by_names(["overlap-ratio"]), BUILTIN["local"], ["mpich"], [])
     begun = tuning.begin(asked, replace(RACE, probes=[Probe("X", "1", "", "X")])).race
     assert begun and begun.blocks == [Block([], 0)], "the variables are read back first"
@@ -219,6 +240,17 @@ def test_minutes_that_are_too_few_are_said_with_what_would_do() -> None:
     assert tuning.confirmation_s(bare, 1.0) == tuning.BLOCK_OVERHEAD_S + 2 * bare.confirm, "winner and default"
     both = tuning.confirmation_s(RACE, 1.0, 2) - tuning.confirmation_s(RACE, 1.0)
     assert both == tuning.BLOCK_OVERHEAD_S + 3 * RACE.confirm, "looked at again, without the factors alone"
+
+
+def test_a_race_whose_minutes_the_read_back_has_used_begins_no_block(tmp_path: Path) -> None:
+    (study,) = by_names(["overlap-ratio"])
+    settings = tuning.points(study, "quick", {}).settings
+    race = replace(RACE, blocks=[Block([], 0)], spent_s=290.0)
+    request = Request([study], BUILTIN["local"], ["mpich"], ["adaptive"], settings=settings, race=race)
+    session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
+    ready = importlib.import_module("harness.commands.tune")._ready
+    with pytest.raises(UsageError, match=r"5 minutes are too few .*, and 4\.8 have passed: give more --minutes"):
+        ready(request, session)
 
 
 def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too_few_are_refused(
@@ -243,6 +275,39 @@ def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too
     monkeypatch.setattr(tuning, "run_block", lambda request, _: request)
     with pytest.raises(UsageError, match=r"5 minutes are too few .* give more --minutes, fewer --seats\.$"):
         importlib.import_module("harness.commands.tune")._race(request, session)
+
+
+def test_a_program_that_cannot_be_used_is_refused_before_any_block(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would fail in every launch, and --resume would change nothing."""
+    (own,) = by_names(["own-program"])
+    own = replace(own, program=Program(["true"], str(tmp_path)))
+    asked = Request([own], BUILTIN["local"], ["mpich"], [])
+    request = tuning.begin(asked, replace(RACE, points=[{}], untuned=[{}], reference=False))
+    session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
+    only = replace(plan, study="own-program", program=own.program, points=[{}], launches=[])
+    only = replace(only, platform=replace(plan.platform, system="local:loopback"))
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "own-program.local.mpich.trial.log").touch()
+    blocks: list[int] = []
+
+    def run_block(request: Request, _: Session) -> Request:
+        assert request.race
+        blocks.append(len(request.race.arms))
+        Runner(only, tmp_path).run()
+        return request
+
+    monkeypatch.setattr(tuning, "run_block", run_block)
+    monkeypatch.setattr(programs_of_others, "another_mpi", lambda *_: "it links another MPI: libmpi.so.40")
+    race = importlib.import_module("harness.commands.tune")._race
+    with pytest.raises(UsageError, match=r"^true: it links another MPI: libmpi\.so\.40\.$"):
+        race(request, session)
+    assert blocks == [0], "the trial alone"
+    monkeypatch.setattr(programs_of_others, "another_mpi", lambda *_: "")
+    monkeypatch.setattr(process, "run", lambda *_: process.Exit(0, 40.0, ""))
+    with pytest.raises(UsageError, match="minutes are too few"):  # --resume: it was mended
+        race(request, session)
 
 
 BOUNDED = ("--subject-to", "inflation<=1.05")
