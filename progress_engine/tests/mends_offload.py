@@ -46,6 +46,11 @@ OFFLOAD = (
         "engine_unit_tests:StandingDown.WhatItsSubmitter*",
     ),
     Mend(
+        "offload: who fell asleep while the communication thread stood down is roused again",
+        (Edit("src/offload/communication_thread.cpp", "    rouse_again();\n"),),
+        "engine_unit_tests:StandingDown.WhoSleepsIsRoused*",
+    ),
+    Mend(
         "offload: the status of a receive from nobody",
         (
             Edit(
