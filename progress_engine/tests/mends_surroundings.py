@@ -89,8 +89,13 @@ SURROUNDINGS = (
     ),
     Mend(
         "threads that poll without a pause in a real-time class",
-        (Edit("src/core/engine.cpp", "  refuse_beside_real_time();\n"),),
+        (Edit("src/core/engine.cpp", "  refuse_beside_real_time(polls_without_pause());\n"),),
         "engine_unit_tests:Engine.RefusesToPoll*",
+    ),
+    Mend(
+        "offload: a communication thread that never sleeps, in a real-time class",
+        (Edit(PROCESS, "    refuse_beside_real_time(!thread.sleeps);\n"),),
+        "test_refused.py -k real_time",
     ),
     Mend(
         "threads that keep their CPU while something is pending, in a real-time class",

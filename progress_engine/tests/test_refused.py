@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,23 @@ def report(refused: Launcher, folder: Path, what: str, begin: str, variant: str)
 def test_without_an_event_source_it_is_off(refused: Launcher, begin: str, variant: str, tmp_path: Path) -> None:
     found = report(refused, tmp_path, "eventfd", begin, variant)
     assert (found["active"], found["reason"]) == (False, "eventfd: Operation not permitted")
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_communication_thread_that_never_sleeps_is_refused_in_a_real_time_class(
+    refused: Launcher, tmp_path: Path
+) -> None:
+    in_class = ("chrt", "--fifo", "1")
+    may = subprocess.run([*in_class, "true"], capture_output=True, check=False) if shutil.which("chrt") else None
+    if may is None or may.returncode != 0:
+        pytest.skip("no program can be started in a real-time class here")
+    for wait, active in (("spin", False), ("epoll", True)):
+        settings = (f"wait={wait}", f"report_file={tmp_path}/report.%r")
+        ended = refused.run("nothing", "world", tasks=1, variant="offload", settings=settings, prefix=in_class)
+        assert (ended.returncode, lines(ended.stdout)) == (0, ["rank 0: received 42"]), ended.stderr
+        found = reports(tmp_path, 1)[0]
+        assert found["active"] is active
+        assert ("in a real-time class" in str(found["reason"])) is not active
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
