@@ -43,6 +43,20 @@ def test_without_an_event_source_it_is_off(refused: Launcher, begin: str, varian
     assert (found["active"], found["reason"]) == (False, "eventfd: Operation not permitted")
 
 
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # the one here that UCX carries
+@pytest.mark.parametrize(("what", "asked"), [("nothing", True), ("eventfd", False)])
+def test_ucx_is_asked_for_wakeups_only_where_the_engine_waits(
+    refused: Launcher, what: str, asked: bool, tmp_path: Path
+) -> None:
+    watcher = compiled(refused.mpi, "wakeups.c", tmp_path, "-shared", "-fPIC", "-ldl")
+    words = ("PROGRESS_ENGINE=adaptive", "PROGRESS_ENGINE_EVENTS=ucx", f"LD_PRELOAD={refused.engine}:{watcher}")
+    ended = refused.run(what, "world", tasks=1, prefix=("env", *words))
+    if ended.returncode == NO_FILTERS:
+        pytest.skip("system calls cannot be refused here")
+    assert (ended.returncode, lines(ended.stdout)) == (0, ["rank 0: received 42"]), ended.stderr
+    assert ("UCX is asked for wakeups" in ended.stderr) is asked
+
+
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_a_communication_thread_that_never_sleeps_is_refused_in_a_real_time_class(
     refused: Launcher, tmp_path: Path

@@ -240,17 +240,17 @@ std::optional<Policy> read_policy() {
 
 bool prepare_event_source(const Policy& policy, std::unique_ptr<EventSource>& events) {
   const bool waits = policy.points.events && policy.wait == Wait::epoll;
-  const Watched watched = waits ? what_to_watch(policy.events, has_fabric_device()) : Watched{};
+  Watched watched = waits ? what_to_watch(policy.events, has_fabric_device()) : Watched{};
   Fabrics& fabrics = fabrics_of_process();
-  for (const Fabric fabric : all_fabrics) fabrics.want(fabric, watched.fabrics[index(fabric)]);
-  if (!waits) return true;
-  if (std::ranges::any_of(watched.fabrics, std::identity{})) answer_lookups_of(find_symbol("PMPI_Init"));
   try {
-    events = std::make_unique<EpollEvents>(watched.sockets ? Sockets::new_tcp : Sockets::none, &fabrics);
+    if (waits) events = std::make_unique<EpollEvents>(watched.sockets ? Sockets::new_tcp : Sockets::none, &fabrics);
   } catch (const std::exception& error) {
     status().reason = error.what();
+    watched = {};  // what would be announced nobody waits for
   }
-  return events != nullptr;
+  for (const Fabric fabric : all_fabrics) fabrics.want(fabric, watched.fabrics[index(fabric)]);
+  if (std::ranges::any_of(watched.fabrics, std::identity{})) answer_lookups_of(find_symbol("PMPI_Init"));
+  return !waits || events;
 }
 
 void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
