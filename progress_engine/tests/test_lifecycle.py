@@ -115,6 +115,20 @@ def test_sessions_under_offload(sessions: Launcher, arguments: str, tmp_path: Pa
 NO_SESSION = "safety=offload comes with MPI_Init where no session is open"
 
 
+FORKS = 400
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_thread_that_has_forked_ends_in_the_child(mpi: Mpi, tmp_path: Path) -> None:
+    """Also where another thread ends at that moment: a race, for which many children are made."""
+    program = Launcher(mpi, compiled(mpi, "forks.c", tmp_path, "-lpthread"))
+    bare = program.run(str(FORKS), tasks=1)
+    if bare.returncode or lines(bare.stdout) != [f"rank 0: {FORKS} children ended"]:
+        pytest.skip(f"{mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
+    result = program.run(str(FORKS), tasks=1, variant="adaptive")
+    assert (result.returncode, lines(result.stdout)) == (0, lines(bare.stdout)), result.stderr
+
+
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_sessions_may_be_refused_under_offload(sessions: Launcher) -> None:
     result = sessions.run("alone", variant="offload", settings=("strict=1",), limit=20)

@@ -78,8 +78,13 @@ void at_exit() {
   status().report = false;  // MPI_Finalize, if it comes, writes the file anew; one line is enough
 }
 
+// A thread that ends at the moment of the fork must not hold the lock in the child, where nobody would give it back.
+void before_fork() { slots_mutex().lock(); }
+void after_fork() { slots_mutex().unlock(); }
+
 // Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.
 void after_fork_in_child() {
+  after_fork();
   if (broken("fork")) return;
   active_runtime = nullptr;
   if (const Runtime* runtime = status().runtime; runtime && runtime->doorbell && runtime->doorbell->bell())
@@ -286,7 +291,7 @@ void register_ends() {
   static const bool once = [] {
     registered_in = getpid();
     std::atexit(at_exit);
-    pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
     return true;
   }();
   (void)once;
