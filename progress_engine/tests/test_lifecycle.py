@@ -115,6 +115,18 @@ def test_sessions_under_offload(sessions: Launcher, arguments: str, tmp_path: Pa
 NO_SESSION = "safety=offload comes with MPI_Init where no session is open"
 
 
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_report_is_not_made_while_another_thread_ends_mpi(mpi: Mpi, tmp_path: Path) -> None:
+    program = Launcher(mpi, compiled(mpi, "report_at_end.c", tmp_path, "-lpthread", "-ldl"))
+    result = program.run(tasks=1, variant="adaptive")
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == [
+        "rank 0: afterwards: a report",
+        "rank 0: another thread: no report now",
+        "rank 0: the thread that ends MPI: a report",
+    ]
+
+
 FORKS = 400
 
 

@@ -15,8 +15,8 @@
 
 namespace progress_engine {
 
-std::mutex& lifecycle_mutex() {
-  static auto* mutex = new std::mutex;
+std::recursive_mutex& lifecycle_mutex() {
+  static auto* mutex = new std::recursive_mutex;
   return *mutex;
 }
 
