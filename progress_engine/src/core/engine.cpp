@@ -107,16 +107,21 @@ void* Engine::enter(void* argument) {
   worker.slice = schedule_this_thread(
                      {worker.idle_class, worker.idle_class ? 0 : policy.slice_us, worker.nicest ? nicest : policy.nice})
                      .value_or(0);
-  worker.cpus = allowed_cpus(0);
-  place(policy, worker.cpus, worker.engine->computing_threads_);
-  if (policy.placement == Placement::list) worker.cpus = allowed_cpus(0);
-  worker.tid = gettid();
-  try {
+  const auto guarded = [&worker](auto work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      worker.engine->give_up(worker, error.what());
+    }
+  };
+  guarded([&] {
+    worker.cpus = allowed_cpus(0);
+    place(policy, worker.cpus, worker.engine->computing_threads_);
+    if (policy.placement == Placement::list) worker.cpus = allowed_cpus(0);
+    worker.tid = gettid();
     worker.loop(*worker.engine, worker);
-  } catch (const std::exception& error) {
-    worker.engine->give_up(worker, error.what());
-  }
-  worker.final_usage = usage_of_thread(gettid());
+  });
+  guarded([&] { worker.final_usage = usage_of_thread(gettid()); });
   worker.ended.store(true, std::memory_order_release);
   return nullptr;
 }
