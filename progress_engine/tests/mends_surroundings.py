@@ -118,6 +118,18 @@ SURROUNDINGS = (
         "engine_unit_tests:AllowedCpusDeathTest.*",
     ),
     Mend(
+        "the task library's threads, where there are more",
+        (
+            Edit(
+                "src/tasks/task_engine.cpp",
+                "  Cpus wanted = allowed_cpus(0);\n",
+                "  cpu_set_t set;\n  Cpus wanted;\n"
+                "  if (sched_getaffinity(0, sizeof set, &set) == 0) wanted = allowed_cpus(0);\n",
+            ),
+        ),
+        "engine_unit_tests:TaskEngineDeathTest.*",
+    ),
+    Mend(
         "spare CPUs among more than such a mask has",
         (Edit(CPUS, "if (free != from.end()) taken", "if (free != from.end() && *free < CPU_SETSIZE) taken"),),
         "engine_unit_tests:SpareCpus.AreKnown*",
