@@ -166,11 +166,22 @@ std::unique_ptr<Doorbell> make_doorbell(const Policy& policy, const MpiHandles& 
   }
 }
 
-std::unique_ptr<RmaWakeup> make_rma_wakeup(const Policy& policy, const MpiHandles& handles, Doorbell* doorbell) {
-  if (!policy.doorbell.rma || !doorbell) return nullptr;
-  doorbell->expect_remote_rings();
-  return std::make_unique<RmaWakeup>(handles, doorbell->own(), doorbell->size(), policy.bell_bytes,
-                                     microseconds(policy.min_distance_us));
+bool rings_by_put(const Policy& policy, Origin origin) { return policy.doorbell.rma && origin == Origin::world; }
+
+// Last: a rank whose engine could not be started after this would leave the others alone with the window.
+void add_rma_wakeup(const Policy& policy, Runtime& runtime, RmaAgreement& agreement) {
+  if (!rings_by_put(policy, runtime.origin)) return;
+  if (!agreement.reach(true)) {
+    status().doorbell_lack = "by MPI_Put, since another rank has none";
+    return;
+  }
+  try {
+    runtime.remote = std::make_unique<RmaWakeup>(runtime.handles, runtime.doorbell->own(), runtime.doorbell->size(),
+                                                 policy.bell_bytes, microseconds(policy.min_distance_us));
+  } catch (...) {
+    runtime.engine->stop(join_timeout);
+    throw;
+  }
 }
 
 // An engine whose threads did not end is left behind for ever.
@@ -196,6 +207,7 @@ void look_for_own_progress(const Policy& policy) {
 }
 
 void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
+  RmaAgreement agreement(rings_by_put(policy, origin));
   const bool named = policy.events != Announcements::automatic;
   if (const auto lack = what_lacks(policy.events, fabrics_of_process()); policy.strict && named && !lack.empty())
     throw std::runtime_error(lack);
@@ -215,10 +227,11 @@ void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin ori
   status().doorbell_lack.clear();
   auto doorbell = make_doorbell(policy, runtime->handles, origin);
   runtime->doorbell = doorbell.get();
+  if (doorbell && rings_by_put(policy, origin)) doorbell->expect_remote_rings();
   runtime->eager_bytes = policy.eager_bytes;
-  runtime->remote = make_rma_wakeup(policy, runtime->handles, runtime->doorbell);
   runtime->engine = std::make_unique<Engine>(policy, std::move(progress), std::move(events), std::move(doorbell));
   runtime->engine->start();
+  add_rma_wakeup(policy, *runtime, agreement);
   const std::scoped_lock lock(slots_mutex());  // threads of an earlier engine's program may end now
   status().runtime = runtime.release();
 }
@@ -270,6 +283,8 @@ void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin 
     status().reason = error.what();
   }
 }
+
+void stay_inactive(const Policy& policy, Origin origin) { const RmaAgreement no(rings_by_put(policy, origin)); }
 
 void deactivate(Nanoseconds limit) {
   active_runtime = nullptr;
