@@ -29,7 +29,7 @@ class RmaAgreement {
   bool reach(bool can);
 
  private:
-  const MpiHandles handles_;
+  const MpiHandles handles_{};
   std::vector<char> all_;  // what each rank says; empty if there is nothing left to say
 };
 
