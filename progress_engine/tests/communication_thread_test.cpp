@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "eventually.hpp"
 #include "no_traffic.hpp"
 #include "offload/adaptive_spin.hpp"
 #include "offload/pool.hpp"
@@ -60,8 +61,10 @@ class Loopback : public Progress {
   void nudge() override {}
   bool exposed() const override { return false; }
   void rouse_waiters() override {
+    ++roused;
     for (Transfer* transfer : pending_) transfer->completion.rouse_waiter();
   }
+  std::atomic<int> roused{0};
 
  private:
   std::vector<Transfer*> pending_;
@@ -348,6 +351,13 @@ TEST_F(StandingDown, WhoSleptWorksForItself) {
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   stand_down();
   run([&] { pending.passes = 0; });
+}
+
+// Who is roused on its way to sleep sleeps all the same.
+TEST_F(StandingDown, WhoSleepsIsRousedAgain) {
+  stand_down();
+  const int before = loopback_.roused;
+  EXPECT_TRUE(eventually([&] { return loopback_.roused > before + 3; }));
 }
 
 CommunicationThread* watched = nullptr;

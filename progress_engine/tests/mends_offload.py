@@ -46,6 +46,16 @@ OFFLOAD = (
         "engine_unit_tests:StandingDown.WhatItsSubmitter*",
     ),
     Mend(
+        "offload: a null status of a receive from nobody",
+        (Edit("src/offload/starts.hpp", "!is_wanted(status)", "status == MPI_STATUS_IGNORE"),),
+        "test_offload.py -k 'null_status and mpich'",
+    ),
+    Mend(
+        "offload: who fell asleep while the communication thread stood down is roused again",
+        (Edit("src/offload/communication_thread.cpp", "    rouse_again();\n"),),
+        "engine_unit_tests:StandingDown.WhoSleepsIsRoused*",
+    ),
+    Mend(
         "offload: the status of a receive from nobody",
         (
             Edit(

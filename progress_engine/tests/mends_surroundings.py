@@ -9,8 +9,8 @@ RUNTIME, PROCESS = "src/mpi/runtime.cpp", "src/offload/process.cpp"
 EVENTS, CPUS = "src/wait/event_source.cpp", "src/platform/placement.cpp"
 DOORBELL = "src/wakeup/doorbell.cpp"
 MAKE_EVENTS = "    auto events = std::make_unique<EpollEvents>(Sockets::new_tcp);\n"
-HANDLER = "  } catch (const std::exception& error) {\n    status().reason = error.what();\n  }\n"
-GIVES_IT = "  return events != nullptr;\n"
+WATCH_NOTHING = "    watched = {};  // what would be announced nobody waits for\n"
+HANDLER = "  } catch (const std::exception& error) {\n    status().reason = error.what();\n" + WATCH_NOTHING
 COUNT_DOWN = """    auto number = runtime_->windows.load();
     while (number > 0 && !runtime_->windows.compare_exchange_weak(number, number - 1)) {
     }
@@ -69,8 +69,13 @@ SURROUNDINGS = (
     ),
     Mend(
         "no event source can be had: the program runs without the engine",
-        (Edit(RUNTIME, HANDLER + GIVES_IT, HANDLER.replace("std::exception", "std::bad_alloc") + GIVES_IT),),
+        (Edit(RUNTIME, HANDLER, HANDLER.replace("std::exception", "std::bad_alloc")),),
         "test_refused.py -k 'event_source and world-adaptive'",
+    ),
+    Mend(
+        "where no event source can be had, UCX is not asked to announce anything",
+        (Edit(RUNTIME, WATCH_NOTHING),),
+        "test_refused.py -k 'asked_for_wakeups and eventfd'",
     ),
     Mend(
         "offload: no event source can be had",
@@ -83,14 +88,24 @@ SURROUNDINGS = (
         "test_refused.py -k without_a_doorbell",
     ),
     Mend(
+        "doorbell=rma: no rank makes the window where one cannot",
+        (Edit(RUNTIME, "  if (!agreement.reach(true)) {", "  if (!runtime.doorbell) {"),),
+        "test_refused.py -k by_put",
+    ),
+    Mend(
         "the doorbell is the effective user's",
         (Edit(DOORBELL, "status.st_uid == geteuid()", "status.st_uid == getuid()"),),
         "engine_unit_tests:DoorbellDeathTest.*",
     ),
     Mend(
         "threads that poll without a pause in a real-time class",
-        (Edit("src/core/engine.cpp", "  refuse_beside_real_time();\n"),),
+        (Edit("src/core/engine.cpp", "  refuse_beside_real_time(polls_without_pause());\n"),),
         "engine_unit_tests:Engine.RefusesToPoll*",
+    ),
+    Mend(
+        "offload: a communication thread that never sleeps, in a real-time class",
+        (Edit(PROCESS, "    refuse_beside_real_time(!thread.sleeps);\n"),),
+        "test_refused.py -k real_time",
     ),
     Mend(
         "threads that keep their CPU while something is pending, in a real-time class",
@@ -106,6 +121,18 @@ SURROUNDINGS = (
         "more CPUs than a mask of fixed size has",
         (Edit(CPUS, "    if (errno != EINVAL) break;\n", "    break;\n"),),
         "engine_unit_tests:AllowedCpusDeathTest.*",
+    ),
+    Mend(
+        "the task library's threads, where there are more",
+        (
+            Edit(
+                "src/tasks/task_engine.cpp",
+                "  Cpus wanted = allowed_cpus(0);\n",
+                "  cpu_set_t set;\n  Cpus wanted;\n"
+                "  if (sched_getaffinity(0, sizeof set, &set) == 0) wanted = allowed_cpus(0);\n",
+            ),
+        ),
+        "engine_unit_tests:TaskEngineDeathTest.*",
     ),
     Mend(
         "spare CPUs among more than such a mask has",

@@ -3,13 +3,18 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 
 #include "eventually.hpp"
+#include "platform/placement.hpp"
+#include "refuse_call.h"
 
 namespace progress_engine {
 namespace {
@@ -114,6 +119,29 @@ TEST(TaskEngine, ThreadsStayOnTheCpusThatTheProcessWasGiven) {
   }
   EXPECT_EQ(seen.count, 1);
   sched_setaffinity(0, sizeof before, &before);
+}
+
+// A kernel for more than 1024 CPUs refuses a shorter mask than its own.
+TEST(TaskEngineDeathTest, ThreadsAreBoundHoweverManyCpusTheMachineMayHave) {
+  struct Seen {
+    std::atomic<std::size_t> cpus{0};
+    Ltask task{.poll = poll, .argument = this};
+    static int poll(void* argument) {
+      static_cast<Seen*>(argument)->cpus = allowed_cpus(0).size();
+      return 1;
+    }
+  };
+  const Cpus own = allowed_cpus(0);
+  if (own.size() < 2 || own.front() > 3) GTEST_SKIP() << "no CPU of the four to be bound to, among several";
+  const auto see_with_long_masks = [&] {
+    if (!refuse_call(SYS_sched_getaffinity, EINVAL, 0, sizeof(cpu_set_t))) return true;
+    Seen seen;
+    TaskEngine engine(machine(), {.idle = "core"});
+    engine.submit(seen.task, engine.tree().topology().leaf_of_cpu(own.front()));
+    return eventually([&] { return seen.task.completion.done(); }) && seen.cpus == 1;
+  };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // it starts threads
+  EXPECT_EXIT(std::_Exit(see_with_long_masks() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
 Nanoseconds thread_cpu_time() {

@@ -116,6 +116,32 @@ NO_SESSION = "safety=offload comes with MPI_Init where no session is open"
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_report_is_not_made_while_another_thread_ends_mpi(mpi: Mpi, tmp_path: Path) -> None:
+    program = Launcher(mpi, compiled(mpi, "report_at_end.c", tmp_path, "-lpthread", "-ldl"))
+    result = program.run(tasks=1, variant="adaptive")
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == [
+        "rank 0: afterwards: a report",
+        "rank 0: another thread: no report now",
+        "rank 0: the thread that ends MPI: a report",
+    ]
+
+
+FORKS = 400
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_thread_that_has_forked_ends_in_the_child(mpi: Mpi, tmp_path: Path) -> None:
+    """Also where another thread ends at that moment: a race, for which many children are made."""
+    program = Launcher(mpi, compiled(mpi, "forks.c", tmp_path, "-lpthread"))
+    bare = program.run(str(FORKS), tasks=1)
+    if bare.returncode or lines(bare.stdout) != [f"rank 0: {FORKS} children ended"]:
+        pytest.skip(f"{mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
+    result = program.run(str(FORKS), tasks=1, variant="adaptive")
+    assert (result.returncode, lines(result.stdout)) == (0, lines(bare.stdout)), result.stderr
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_sessions_may_be_refused_under_offload(sessions: Launcher) -> None:
     result = sessions.run("alone", variant="offload", settings=("strict=1",), limit=20)
     assert result.returncode != 0

@@ -12,6 +12,7 @@ from harness.base.mpis import MPIS
 
 from .mend import Mend
 from .mends import SOME_RAN
+from .mends_results import CHANGED, failing, note
 from .mends_table import MENDS
 
 ENGINE = Path(__file__).resolve().parent.parent
@@ -24,6 +25,26 @@ def test_what_a_mend_consists_of_is_there(mend: Mend) -> None:
     file = shlex.split(mend.test)[0]
     assert ":" in file or (ENGINE / "tests" / file).exists()
     assert mend.mpi in MPIS
+
+
+def test_what_is_noted_is_not_run_again(tmp_path: Path) -> None:
+    file = tmp_path / "results"
+    first, second = MENDS[:2]
+    assert failing(file, "abc") == set()
+    note(file, "abc", first, "")
+    note(file, "abc", second, "its test passes without it")
+    assert failing(file, "abc") == {first.name}
+    assert failing(file, "def") == set(), "another commit"
+
+
+def test_of_changed_files_nothing_is_known(tmp_path: Path) -> None:
+    file = tmp_path / "results"
+    note(file, "abc" + CHANGED, MENDS[0], "")
+    assert failing(file, "abc" + CHANGED) == set()
+
+
+def test_rows_are_told_apart_by_their_names() -> None:
+    assert len({mend.name for mend in MENDS}) == len(MENDS)
 
 
 @pytest.mark.parametrize(

@@ -312,6 +312,11 @@ def test_an_unknown_user_level_thread_may_block_if_asked_to(misuse: Launcher) ->
     assert (result.returncode, result.stdout.strip()) == (0, "received 42"), result.stderr
 
 
+def test_a_null_status_is_none(misuse: Launcher) -> None:
+    result = run(misuse, "null-status")
+    assert (result.returncode, result.stdout.strip()) == (0, "went on"), result.stderr
+
+
 def test_a_million_forgotten_requests_take_bounded_memory(misuse: Launcher) -> None:
     result = run(misuse, "forgotten", "1000000")
     assert result.returncode == 0, result.stderr

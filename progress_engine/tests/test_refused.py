@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,9 +43,57 @@ def test_without_an_event_source_it_is_off(refused: Launcher, begin: str, varian
     assert (found["active"], found["reason"]) == (False, "eventfd: Operation not permitted")
 
 
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # the one here that UCX carries
+@pytest.mark.parametrize(("what", "asked"), [("nothing", True), ("eventfd", False)])
+def test_ucx_is_asked_for_wakeups_only_where_the_engine_waits(
+    refused: Launcher, what: str, asked: bool, tmp_path: Path
+) -> None:
+    watcher = compiled(refused.mpi, "wakeups.c", tmp_path, "-shared", "-fPIC", "-ldl")
+    words = ("PROGRESS_ENGINE=adaptive", "PROGRESS_ENGINE_EVENTS=ucx", f"LD_PRELOAD={refused.engine}:{watcher}")
+    ended = refused.run(what, "world", tasks=1, prefix=("env", *words))
+    if ended.returncode == NO_FILTERS:
+        pytest.skip("system calls cannot be refused here")
+    assert (ended.returncode, lines(ended.stdout)) == (0, ["rank 0: received 42"]), ended.stderr
+    assert ("UCX is asked for wakeups" in ended.stderr) is asked
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_communication_thread_that_never_sleeps_is_refused_in_a_real_time_class(
+    refused: Launcher, tmp_path: Path
+) -> None:
+    in_class = ("chrt", "--fifo", "1")
+    may = subprocess.run([*in_class, "true"], capture_output=True, check=False) if shutil.which("chrt") else None
+    if may is None or may.returncode != 0:
+        pytest.skip("no program can be started in a real-time class here")
+    for wait, active in (("spin", False), ("epoll", True)):
+        settings = (f"wait={wait}", f"report_file={tmp_path}/report.%r")
+        ended = refused.run("nothing", "world", tasks=1, variant="offload", settings=settings, prefix=in_class)
+        assert (ended.returncode, lines(ended.stdout)) == (0, ["rank 0: received 42"]), ended.stderr
+        found = reports(tmp_path, 1)[0]
+        assert found["active"] is active
+        assert ("in a real-time class" in str(found["reason"])) is not active
+
+
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_without_a_doorbell_it_goes_on(refused: Launcher, tmp_path: Path) -> None:
     found = report(refused, tmp_path, "memfd_create", "world", "adaptive")
     assert (found["active"], found["doorbell"]) == (True, None)
     assert isinstance(found["events"], dict)
     assert "no doorbell: memfd_create: Operation not permitted" in found["events"]["lack"]
+
+
+# Of two ranks the second one gets no memory for its doorbell.
+ONE_OF_TWO = '[ "$PMI_RANK" = 1 ] && what=memfd_create || what=nothing; exec "$@" $what world'
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # whose launcher names ranks so
+def test_where_one_rank_has_no_doorbell_none_is_rung_by_put(refused: Launcher, tmp_path: Path) -> None:
+    settings = ("doorbell=rma", f"report_file={tmp_path}/report.%r")
+    ended = refused.run(variant="adaptive", settings=settings, prefix=("sh", "-c", ONE_OF_TWO, "-"), limit=20)
+    if ended.returncode == NO_FILTERS:
+        pytest.skip("system calls cannot be refused here")
+    assert (ended.returncode, lines(ended.stdout)) == (0, ["rank 0: received 42"] * 2), ended.stderr
+    first, second = reports(tmp_path)
+    assert (first["active"], first["doorbell"]["remote_rings"]) == (True, 0)
+    assert "no doorbell: by MPI_Put, since another rank has none" in first["events"]["lack"]
+    assert (second["active"], second["reason"]) == (False, "memfd_create: Operation not permitted")

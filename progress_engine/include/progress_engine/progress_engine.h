@@ -40,7 +40,8 @@ extern "C" {
  *   rings (wake-ups by a caller), queue_full, stand_ins, turns, collectives ("blocking", "nonblocking" or "by
  *   caller"), traffic (naps that a socket ended), pending_while_computing_s, lifetime_s,
  *   requests_at_once (most that there ever were), suspensions (of user-level threads), ult_adapter (its name, or
- * null)}. The text is the engine's, and valid until the calling thread's next call. Any thread, any time. */
+ * null)}. While another thread begins or ends MPI, `reason` says so and the rest is empty. The text is the
+ * engine's, and valid until the calling thread's next call. Any thread, any time. */
 const char* pe_report_json(void);
 
 /* Stop and go on polling, like MPI_Pcontrol(0) and MPI_Pcontrol(1) with the setting pcontrol=1; operations are tracked

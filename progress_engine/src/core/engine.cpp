@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -56,8 +55,14 @@ void Engine::add_worker(const char* role, Worker::Loop loop, bool idle_class) {
   workers_.push_back(std::move(worker));
 }
 
+// While something is pending a dedicated thread pauses with a timer alone: mwait keeps the CPU, and a futex is for when
+// there is nothing.
+bool Engine::polls_without_pause() const {
+  return policy_.points.idle || (policy_.points.dedicated && policy_.wait != Wait::timer);
+}
+
 void Engine::start() {
-  refuse_beside_real_time();
+  refuse_beside_real_time(polls_without_pause());
   prepare_fences();
   more_after_calls_ = policy_.points.on_calls || policy_.trial_ms > 0 || light_fence_is_full;
   if (policy_.trigger != Trigger::always) wake_limit_ = eager_bytes_in_all(policy_);
@@ -71,16 +76,6 @@ void Engine::start() {
       throw;
     }
   }
-}
-
-// Who polls without a pause in a real-time class, which it inherits, leaves its CPU to nobody else. While something is
-// pending a dedicated thread pauses with a timer alone: mwait keeps the CPU, and a futex is for when there is nothing.
-void Engine::refuse_beside_real_time() const {
-  const bool without_pause = policy_.points.idle || (policy_.points.dedicated && policy_.wait != Wait::timer);
-  if (without_pause && in_real_time_class())
-    throw std::runtime_error(
-        "the program runs in a real-time class (SCHED_FIFO or SCHED_RR), in which threads that poll without a pause "
-        "would keep everything else from their CPUs; adaptive and timer sleep between polls");
 }
 
 // A thread of the idle class that cannot be lifted keeps the MPI's locks for seconds beside a busy program. The nicest
@@ -112,16 +107,21 @@ void* Engine::enter(void* argument) {
   worker.slice = schedule_this_thread(
                      {worker.idle_class, worker.idle_class ? 0 : policy.slice_us, worker.nicest ? nicest : policy.nice})
                      .value_or(0);
-  worker.cpus = allowed_cpus(0);
-  place(policy, worker.cpus, worker.engine->computing_threads_);
-  if (policy.placement == Placement::list) worker.cpus = allowed_cpus(0);
-  worker.tid = gettid();
-  try {
+  const auto guarded = [&worker](auto work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      worker.engine->give_up(worker, error.what());
+    }
+  };
+  guarded([&] {
+    worker.cpus = allowed_cpus(0);
+    place(policy, worker.cpus, worker.engine->computing_threads_);
+    if (policy.placement == Placement::list) worker.cpus = allowed_cpus(0);
+    worker.tid = gettid();
     worker.loop(*worker.engine, worker);
-  } catch (const std::exception& error) {
-    worker.engine->give_up(worker, error.what());
-  }
-  worker.final_usage = usage_of_thread(gettid());
+  });
+  guarded([&] { worker.final_usage = usage_of_thread(gettid()); });
   worker.ended.store(true, std::memory_order_release);
   return nullptr;
 }

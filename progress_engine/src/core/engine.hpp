@@ -149,7 +149,7 @@ class Engine {
 
  private:
   void add_worker(const char* role, Worker::Loop loop, bool idle_class = false);
-  void refuse_beside_real_time() const;
+  bool polls_without_pause() const;
   void avoid_priority_inversion();
   static void launch(Worker& worker);
   static void* enter(void* argument);

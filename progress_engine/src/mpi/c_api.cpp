@@ -22,7 +22,7 @@ const OffloadLibrary* offload_or_null() {
 
 PE_API const char* pe_report_json() {
   thread_local std::string text;
-  text = to_json(make_report());
+  text = to_json(make_report_if_possible());
   return text.c_str();
 }
 

@@ -15,8 +15,8 @@
 
 namespace progress_engine {
 
-std::mutex& lifecycle_mutex() {
-  static auto* mutex = new std::mutex;
+std::recursive_mutex& lifecycle_mutex() {
+  static auto* mutex = new std::recursive_mutex;
   return *mutex;
 }
 
@@ -135,11 +135,14 @@ int init_for_threads(InitFunctions& below, int* argc, char*** argv, int asked, i
 int init_with_engine(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
                      const Policy& policy) {
   std::unique_ptr<EventSource> events;
-  if (!prepare_event_source(policy, events)) return init_as_asked(below, argc, argv, asked, provided, plain);
-  bool enough = true;
-  const int code = policy.points.threads() ? init_for_threads(below, argc, argv, asked, provided, plain, enough)
-                                           : init_as_asked(below, argc, argv, asked, provided, plain);
-  if (code == MPI_SUCCESS && enough) activate(policy, std::move(events), Origin::world);
+  bool may = prepare_event_source(policy, events);
+  const int code = may && policy.points.threads() ? init_for_threads(below, argc, argv, asked, provided, plain, may)
+                                                  : init_as_asked(below, argc, argv, asked, provided, plain);
+  if (code != MPI_SUCCESS) return code;
+  if (may)
+    activate(policy, std::move(events), Origin::world);
+  else
+    stay_inactive(policy, Origin::world);
   return code;
 }
 

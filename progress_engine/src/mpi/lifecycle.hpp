@@ -28,7 +28,8 @@ class Outermost {
 
 // ---- all of these with lifecycle_mutex() held
 
-std::mutex& lifecycle_mutex();
+// The program's callbacks, which the MPI calls meanwhile, may ask for a report.
+std::recursive_mutex& lifecycle_mutex();
 
 // The soname of this process's MPI if it is another than the engine was built for, else "". The handles of another ABI
 // mean nothing here; the wrappers pass them on as they came.

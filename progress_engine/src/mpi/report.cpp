@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 
 #include "fabrics/watched.hpp"
+#include "mpi/lifecycle.hpp"
 #include "mpi/runtime.hpp"
 
 namespace progress_engine {
@@ -160,6 +162,15 @@ Report make_report() {
   report.transport = look_at_transport();
   if (now.runtime && now.runtime->waits) report.managed_sleeps = now.runtime->waits->sleeps();
   report.windows = now.runtime && now.runtime->had_windows.load(std::memory_order_relaxed);
+  return report;
+}
+
+Report make_report_if_possible() {
+  const std::unique_lock lock(lifecycle_mutex(), std::try_to_lock);
+  if (lock) return make_report();
+  Report report;
+  report.reason = "MPI begins or ends in another thread at this moment";
+  report.level_asked = report.level_provided = level_name(-1);
   return report;
 }
 

@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/rma_wakeup.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "mpi/mpi_header.hpp"
 #include "mpi/type_size.hpp"
 
 namespace progress_engine {
+
+RmaAgreement::RmaAgreement(bool asked) {
+  int size = 0;
+  if (asked) PE_PMPI(MPI_Comm_size)(handles_.comm_world, &size);
+  all_.resize(static_cast<std::size_t>(size));
+}
+
+bool RmaAgreement::reach(bool can) {
+  if (all_.empty()) return false;
+  const char own = can ? 1 : 0;
+  PE_PMPI(MPI_Allgather)(&own, 1, handles_.byte, all_.data(), 1, handles_.byte, handles_.comm_world);
+  const bool everybody = std::ranges::count(all_, 1) == std::ssize(all_);
+  all_.clear();
+  return everybody;
+}
 
 RmaWakeup::RmaWakeup(const MpiHandles& handles, WakeupLine& own, int size, long bytes, Nanoseconds interval)
     : handles_(handles), bytes_(bytes), interval_(interval), last_(static_cast<std::size_t>(size)) {

@@ -15,6 +15,24 @@
 
 namespace progress_engine {
 
+// Whether all ranks go on to make the window. Each that has the setting takes part, whatever becomes of its engine: who
+// has not said that it can by the end of this says that it cannot.
+class RmaAgreement {
+ public:
+  // Collective from its construction on if `asked`.
+  explicit RmaAgreement(bool asked);
+  ~RmaAgreement() { reach(false); }
+  RmaAgreement(const RmaAgreement&) = delete;
+  RmaAgreement& operator=(const RmaAgreement&) = delete;
+
+  // Once; false if nothing was asked, or was said before.
+  bool reach(bool can);
+
+ private:
+  const MpiHandles handles_{};
+  std::vector<char> all_;  // what each rank says; empty if there is nothing left to say
+};
+
 class RmaWakeup {
  public:
   // Collective, as is the end. Messages of at least `bytes` ring, each rank at most once in `interval`. Throws

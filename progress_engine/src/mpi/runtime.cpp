@@ -78,8 +78,13 @@ void at_exit() {
   status().report = false;  // MPI_Finalize, if it comes, writes the file anew; one line is enough
 }
 
+// A thread that ends at the moment of the fork must not hold the lock in the child, where nobody would give it back.
+void before_fork() { slots_mutex().lock(); }
+void after_fork() { slots_mutex().unlock(); }
+
 // Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.
 void after_fork_in_child() {
+  after_fork();
   if (broken("fork")) return;
   active_runtime = nullptr;
   if (const Runtime* runtime = status().runtime; runtime && runtime->doorbell && runtime->doorbell->bell())
@@ -161,11 +166,22 @@ std::unique_ptr<Doorbell> make_doorbell(const Policy& policy, const MpiHandles& 
   }
 }
 
-std::unique_ptr<RmaWakeup> make_rma_wakeup(const Policy& policy, const MpiHandles& handles, Doorbell* doorbell) {
-  if (!policy.doorbell.rma || !doorbell) return nullptr;
-  doorbell->expect_remote_rings();
-  return std::make_unique<RmaWakeup>(handles, doorbell->own(), doorbell->size(), policy.bell_bytes,
-                                     microseconds(policy.min_distance_us));
+bool rings_by_put(const Policy& policy, Origin origin) { return policy.doorbell.rma && origin == Origin::world; }
+
+// Last: a rank whose engine could not be started after this would leave the others alone with the window.
+void add_rma_wakeup(const Policy& policy, Runtime& runtime, RmaAgreement& agreement) {
+  if (!rings_by_put(policy, runtime.origin)) return;
+  if (!agreement.reach(true)) {
+    status().doorbell_lack = "by MPI_Put, since another rank has none";
+    return;
+  }
+  try {
+    runtime.remote = std::make_unique<RmaWakeup>(runtime.handles, runtime.doorbell->own(), runtime.doorbell->size(),
+                                                 policy.bell_bytes, microseconds(policy.min_distance_us));
+  } catch (...) {
+    runtime.engine->stop(join_timeout);
+    throw;
+  }
 }
 
 // An engine whose threads did not end is left behind for ever.
@@ -191,6 +207,7 @@ void look_for_own_progress(const Policy& policy) {
 }
 
 void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
+  RmaAgreement agreement(rings_by_put(policy, origin));
   const bool named = policy.events != Announcements::automatic;
   if (const auto lack = what_lacks(policy.events, fabrics_of_process()); policy.strict && named && !lack.empty())
     throw std::runtime_error(lack);
@@ -210,10 +227,11 @@ void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin ori
   status().doorbell_lack.clear();
   auto doorbell = make_doorbell(policy, runtime->handles, origin);
   runtime->doorbell = doorbell.get();
+  if (doorbell && rings_by_put(policy, origin)) doorbell->expect_remote_rings();
   runtime->eager_bytes = policy.eager_bytes;
-  runtime->remote = make_rma_wakeup(policy, runtime->handles, runtime->doorbell);
   runtime->engine = std::make_unique<Engine>(policy, std::move(progress), std::move(events), std::move(doorbell));
   runtime->engine->start();
+  add_rma_wakeup(policy, *runtime, agreement);
   const std::scoped_lock lock(slots_mutex());  // threads of an earlier engine's program may end now
   status().runtime = runtime.release();
 }
@@ -240,17 +258,17 @@ std::optional<Policy> read_policy() {
 
 bool prepare_event_source(const Policy& policy, std::unique_ptr<EventSource>& events) {
   const bool waits = policy.points.events && policy.wait == Wait::epoll;
-  const Watched watched = waits ? what_to_watch(policy.events, has_fabric_device()) : Watched{};
+  Watched watched = waits ? what_to_watch(policy.events, has_fabric_device()) : Watched{};
   Fabrics& fabrics = fabrics_of_process();
-  for (const Fabric fabric : all_fabrics) fabrics.want(fabric, watched.fabrics[index(fabric)]);
-  if (!waits) return true;
-  if (std::ranges::any_of(watched.fabrics, std::identity{})) answer_lookups_of(find_symbol("PMPI_Init"));
   try {
-    events = std::make_unique<EpollEvents>(watched.sockets ? Sockets::new_tcp : Sockets::none, &fabrics);
+    if (waits) events = std::make_unique<EpollEvents>(watched.sockets ? Sockets::new_tcp : Sockets::none, &fabrics);
   } catch (const std::exception& error) {
     status().reason = error.what();
+    watched = {};  // what would be announced nobody waits for
   }
-  return events != nullptr;
+  for (const Fabric fabric : all_fabrics) fabrics.want(fabric, watched.fabrics[index(fabric)]);
+  if (std::ranges::any_of(watched.fabrics, std::identity{})) answer_lookups_of(find_symbol("PMPI_Init"));
+  return !waits || events;
 }
 
 void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
@@ -265,6 +283,8 @@ void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin 
     status().reason = error.what();
   }
 }
+
+void stay_inactive(const Policy& policy, Origin origin) { const RmaAgreement no(rings_by_put(policy, origin)); }
 
 void deactivate(Nanoseconds limit) {
   active_runtime = nullptr;
@@ -286,7 +306,7 @@ void register_ends() {
   static const bool once = [] {
     registered_in = getpid();
     std::atexit(at_exit);
-    pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
     return true;
   }();
   (void)once;

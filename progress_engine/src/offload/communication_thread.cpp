@@ -109,7 +109,6 @@ bool CommunicationThread::drive() {
   return exclusively([this] {
     look_around();
     const bool served = serve(false);
-    if (served && stood_down() && progress_) progress_->rouse_waiters();
     return advance() || served;
   });
 }
@@ -204,6 +203,7 @@ void CommunicationThread::stand_down() {
   wait_policy().communication_cpu = -1;
   wait_policy().stood_down = this;
   stood_down_ = true;
+  next_nap_ = first_nap;
   if (progress_) progress_->rouse_waiters();
 }
 
@@ -244,6 +244,8 @@ bool CommunicationThread::serve(bool only_brief) {
     ++served;
   }
   add(counters_.commands, static_cast<std::uint64_t>(served));
+  // Whoever served them: who waits for what they have started may sleep, and must make the progress by itself.
+  if (served > 0 && stood_down() && progress_) progress_->rouse_waiters();
   return served > 0;
 }
 
@@ -275,12 +277,23 @@ void CommunicationThread::rest() {
     sched_yield();
 }
 
-// Whose command is in the queue but was not seen here sees that this thread sleeps, see submit().
+// Whose command is in the queue but was not seen here sees that this thread sleeps, see submit(). A waiter that was
+// between its last look and its sleep when it was roused has missed that: all are roused again, less and less often.
 void CommunicationThread::rest_for_good() {
   asleep_.store(1, std::memory_order_seq_cst);
   heavy_fence();
-  if (queue_.empty() && !stopping_.load()) futex_wait(asleep_, 1, longest_rest);
+  while (asleep_.load() != 0 && queue_.empty() && !stopping_.load()) {
+    futex_wait(asleep_, 1, next_nap_);
+    next_nap_ = std::min(2 * next_nap_, longest_rest);
+    rouse_again();
+  }
   asleep_.store(0, std::memory_order_relaxed);
+}
+
+void CommunicationThread::rouse_again() {
+  if (!enter_soon()) return;
+  if (progress_) progress_->rouse_waiters();
+  driving_.store(false, std::memory_order_release);
 }
 
 bool CommunicationThread::spins(Nanoseconds time) const {

@@ -201,6 +201,7 @@ class CommunicationThread {
   bool advance();
   void rest();
   void rest_for_good();
+  void rouse_again();
   bool spins(Nanoseconds time) const;
   void sleep(bool beside);
   void nap();

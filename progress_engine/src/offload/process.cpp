@@ -13,6 +13,7 @@
 #include "offload/known.hpp"
 #include "offload/ult.hpp"
 #include "platform/placement.hpp"
+#include "platform/scheduling.hpp"
 #include "wait/event_source.hpp"
 
 namespace progress_engine::offload {
@@ -135,7 +136,9 @@ int initialise(const Policy& policy, const Begin& begin, std::string& problem) {
   began = now();
   try {
     auto events = std::make_unique<EpollEvents>(Sockets::new_tcp);
-    the_process = new Process(thread_policy(policy), std::move(events));  // kept for the report
+    const auto thread = thread_policy(policy);
+    refuse_beside_real_time(!thread.sleeps);
+    the_process = new Process(thread, std::move(events));  // kept for the report
     the_process->inline_bytes = static_cast<std::size_t>(policy.inline_bytes);
     prepare_waiting(policy);
     the_process->collectives = collective_calls(policy);

@@ -26,10 +26,7 @@ Proxy* live(const Process& here, MPI_Request request) {
 void give_empty(const Process& here, MPI_Status* status) { give_with(MPI_SUCCESS, status, here.table.empty_status()); }
 
 // Statuses to fill: none where the program ignores them.
-MPI_Status* at(MPI_Status* statuses, int index) {
-  // They differ in some MPIs. NOLINTNEXTLINE(misc-redundant-expression)
-  return statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE ? nullptr : statuses + index;
-}
+MPI_Status* at(MPI_Status* statuses, int index) { return is_wanted(statuses) ? statuses + index : nullptr; }
 
 // What a complete operation leaves, without ending it: of a generalised request its query function knows that.
 struct Outcome {

@@ -7,6 +7,7 @@
 
 #include "offload/calls.hpp"
 #include "offload/known.hpp"
+#include "offload/statuses.hpp"
 
 namespace progress_engine::offload {
 
@@ -36,7 +37,7 @@ int send(Isend isend, const void* buffer, Count count, MPI_Datatype type, int de
 
 // What a receive from nobody leaves (MPI 4.1, section 3.10): MPICH 4.0's nonblocking one leaves zeros.
 inline int received_from(int source, MPI_Status* status, int code) {
-  if (source != MPI_PROC_NULL || code != MPI_SUCCESS || status == MPI_STATUS_IGNORE) return code;
+  if (source != MPI_PROC_NULL || code != MPI_SUCCESS || !is_wanted(status)) return code;
   status->MPI_SOURCE = MPI_PROC_NULL;
   status->MPI_TAG = MPI_ANY_TAG;
   return code;

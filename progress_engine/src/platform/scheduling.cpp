@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 #include <thread>
 
 namespace progress_engine {
@@ -42,6 +43,14 @@ bool in_real_time_class() {
   KernelSchedulingAttributes attributes;
   return syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0 && is_real_time(attributes.policy) &&
          (attributes.flags & reset_on_fork) == 0;
+}
+
+void refuse_beside_real_time(bool without_pause) {
+  if (without_pause && in_real_time_class())
+    throw std::runtime_error(
+        "the program runs in a real-time class (SCHED_FIFO or SCHED_RR), in which threads that poll without a pause "
+        "would keep everything else from their CPUs; adaptive and timer sleep between polls, and so does offload with "
+        "wait=epoll");
 }
 
 std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted) {

@@ -25,6 +25,10 @@ std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted);
 // SCHED_RESET_ON_FORK nothing inherits it.
 bool in_real_time_class();
 
+// Before threads are started that poll `without_pause`: in a real-time class, which they inherit, they would leave
+// their CPUs to nobody else. Then it throws std::runtime_error.
+void refuse_beside_real_time(bool without_pause);
+
 // Whether this process may lift threads out of the idle class again; tried on a thread of its own.
 bool can_lift_from_idle_class();
 

@@ -4,8 +4,11 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "platform/placement.hpp"
 #include "platform/scheduling.hpp"
 
 namespace progress_engine {
@@ -15,13 +18,9 @@ constexpr Nanoseconds longest_sleep = seconds(60);  // bounds what a lost wake-u
 
 // Of these CPUs, those that the process was given. None of them (in a synthetic topology, say): the thread stays free.
 void bind_this_thread(const std::vector<int>& cpus) {
-  cpu_set_t given;
-  cpu_set_t wanted;
-  CPU_ZERO(&wanted);
-  if (sched_getaffinity(0, sizeof given, &given) != 0) return;
-  for (const int cpu : cpus)
-    if (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &given)) CPU_SET(cpu, &wanted);
-  if (CPU_COUNT(&wanted) > 0) sched_setaffinity(0, sizeof wanted, &wanted);
+  Cpus wanted = allowed_cpus(0);
+  std::erase_if(wanted, [&](int cpu) { return std::ranges::find(cpus, cpu) == cpus.end(); });
+  if (!wanted.empty()) bind_this_thread_to(wanted);
 }
 
 }  // namespace

@@ -70,6 +70,13 @@ static void forgotten_requests(long count) {
   printf("%ld requests, %ld MB\n", count, usage.ru_maxrss / 1024);
 }
 
+/* ---- a null pointer in place of MPI_STATUS_IGNORE, which is another one in some MPIs */
+static void null_status(void) {
+  MPI_Recv(&received, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, NULL);
+  MPI_Sendrecv(&value, 1, MPI_INT, 0, 0, &received, 1, MPI_INT, 0, 0, MPI_COMM_SELF, NULL);
+  printf("went on\n");
+}
+
 int main(int argc, char** argv) {
   int provided;
   if (argc < 2) return 2;
@@ -77,6 +84,7 @@ int main(int argc, char** argv) {
   if (!strcmp(argv[1], "unknown-ult")) unknown_user_level_thread();
   if (!strcmp(argv[1], "callback")) waiting_callback();
   if (!strcmp(argv[1], "finalize")) finalize_with_a_waiter();
+  if (!strcmp(argv[1], "null-status")) null_status();
   if (!strcmp(argv[1], "forgotten")) forgotten_requests(atol(argv[2]));
   fflush(stdout);
   MPI_Finalize();
