@@ -280,7 +280,7 @@ def point_estimate_s(point: Point, sampler: Sampler) -> float:
     """About how long a point takes: communication, computation and both one after the other, for each repetition."""
     comm = ASSUMED_LATENCY_S + point.get("size_bytes", 0) / ASSUMED_BYTES_PER_S
     comp = point.get("comp_s", comm * point.get("comp_over_comm", 0))
-    repetition = 2 * (comm + comp)
+    repetition = 2 * (comm + comp) * point.get("round_trips", 1)
     # the time box holds the warm-up, too, and lets one repetition of each happen whatever it is
     longest = max(sampler.time_box_s, 2 * repetition)
     return float(min(longest, (sampler.warmup + sampler.max_samples) * repetition))

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.job import calibrate
 from harness.job.calibrate import Calibration
-from harness.job.plan import Plan, interleave
+from harness.job.plan import Plan, Sampler, interleave, point_estimate_s
 from harness.job.records import RecordFile
 from harness.sessions.request import Request
 from harness.sites import systems
@@ -108,6 +108,15 @@ def test_calibration_by_the_studys_own_points(tmp_path: Path) -> None:
 def test_estimates_grow_with_the_work(plan: Plan) -> None:
     assert plan.estimate_s() > plan.launch_estimate_s() > 0
     assert plan.timeout_s() > plan.launch_estimate_s()
+
+
+def test_a_batch_takes_as_long_as_its_messages() -> None:
+    sampler = Sampler(3, 5, 1, 0.5)
+    small, batch, large = (
+        {"size_bytes": size, "round_trips": trips} for size, trips in ((1, 1), (1, 200), (1 << 20, 200))
+    )
+    one, many, most = (point_estimate_s(point, sampler) for point in (small, batch, large))
+    assert one < many < sampler.time_box_s < most
 
 
 def test_of_a_simulation_the_ranks_are_what_takes_time() -> None:

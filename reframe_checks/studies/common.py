@@ -29,8 +29,10 @@ def scale(
     samples: int = 5,
     seconds: float = 0.5,
     more: Mapping[str, int] = MappingProxyType({}),
+    point_s: float | None = None,
 ) -> Scale:
-    """A scale whose points are batches of many messages, so that few repetitions are enough; on MPICH alone."""
+    """A scale whose points are batches of many messages, so that few repetitions are enough; on MPICH alone. A point is
+    taken to need all of its `seconds`, unless `point_s` says how many; 0: by its messages."""
     return Scale(
         launches=launches,
         grids=grids,
@@ -39,7 +41,7 @@ def scale(
         warmup=1,
         time_box_s=seconds,
         variants=variants,
-        point_s=seconds,
+        point_s=seconds if point_s is None else point_s,
         mpis=("mpich",),
         more=more,
     )

@@ -24,6 +24,7 @@ STUDY = Study(
             2,
             {"size_bytes": (1, 1 * KIB, 64 * KIB), "round_trips": (200,)},
             variants=("bare", "off", "explicit", "idle", IDLE_NATIVE, "adaptive"),
+            point_s=0.0,
         ),
         "paper": paper(
             6,
