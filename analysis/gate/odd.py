@@ -84,8 +84,8 @@ def _common(places: Places) -> Common:
             of_turn.setdefault(turn, []).append(where)
     often = Counter(map(tuple, of_turn.values())).most_common(1)
     here = often[0][0] if often else ()
-    rounds = sorted(turn for turn, known in of_turn.items() if tuple(known) == here)
-    return Common({where: places[where] for where in here}, rounds)
+    turns = sorted(turn for turn, known in of_turn.items() if tuple(known) == here)
+    return Common({where: places[where] for where in here}, turns)
 
 
 def _together(what: str, places: Places, found: Sequence[Odd]) -> list[Odd]:

@@ -253,8 +253,8 @@ def too_short(race: Race, launch_s: float) -> str:
     passed = f", and {race.spent_s / 60:.1f} have passed" if race.spent_s else ""
     fewer = ", or fewer points with --set" if len(race.points) > 1 else ""
     return (
-        f"{race.minutes:g} minutes are too few for a block of {arms} settings and the confirmation, which take about"
-        f" {needed / 60:.1f}{passed}: give more --minutes, fewer --seats{fewer}."
+        f"{race.minutes:g} minutes are too few for a block of {arms} settings and the confirmation, which take about "
+        f"{needed / 60:.1f}{passed}: give more --minutes, fewer --seats{fewer}."
     )
 
 

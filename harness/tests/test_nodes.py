@@ -53,11 +53,11 @@ def test_every_pair_is_planned_in_enough_launches_to_name_one(number: int, round
 def test_calls_that_cannot_be(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     del results
     for call, said in {
-        ("--nodes", "1"): "Invalid value for '--nodes'",
-        ("--table", "none"): "no session 'none'",
-        ("--mpi", "quick"): "quick",
+        ("--system=local", "--nodes=1"): "Invalid value for '--nodes'",
+        ("--table=none",): "no session 'none'",
+        ("--system=local", "--mpi=quick"): "quick",
     }.items():
-        assert main(["nodes", "--system", "local", *call]) == 2
+        assert main(["nodes", *call]) == 2
         assert said in capsys.readouterr().err
 
 
