@@ -12,7 +12,7 @@ the next call.
 Only the gates on quiet nodes go into a store, FILE.store, which the gates on nodes that are all busy are held against:
 they come once it has enough.
 
-Measure on a machine that does nothing else: two to three hours in all. `--only WORDS` takes the kinds whose names hold
+Measure on a machine that does nothing else: two hours in all. `--only WORDS` takes the kinds whose names hold
 these words, `--count N` as many gates of each; `--minutes-in-all N` begins no gate later.
 """
 
