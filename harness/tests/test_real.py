@@ -47,6 +47,7 @@ def test_who_is_told_to_stop_ends_as_by_ctrl_c(
     number: signal.Signals, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ended at once its nodes would be gone before its measurement is told, which took that for failures."""
+    here = signal.signal(number, signal.SIG_DFL)  # ignored where these tests run under nohup
     before = signal.getsignal(number)
 
     def main() -> int:
@@ -57,6 +58,7 @@ def test_who_is_told_to_stop_ends_as_by_ctrl_c(
 
     assert real.status(main) == 1 and "the same call goes on" in capsys.readouterr().err
     assert signal.getsignal(number) is before
+    signal.signal(number, here)
     monkeypatch.setattr(signal, "getsignal", lambda _: signal.SIG_IGN)  # under nohup
     set_anew: list[int] = []
     monkeypatch.setattr(signal, "signal", lambda number, _: set_anew.append(number))
