@@ -125,6 +125,7 @@ def test_the_commit_that_made_wakes_bad_is_named(
     del results, state
     command = [BENCH, "bisect", f"--good={history[0]}", f"--bad={history[-1]}", *HOW, f"--store={tmp_path / 'store'}"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=3400)
+    print(done.stdout)  # shown by pytest -rP
     assert done.returncode == 0, done.stdout + done.stderr
     told = re.findall(r"^\w+ +\(status (\d)\)  \w+ \S+ (.*)$", done.stdout, re.MULTILINE)
     steps = {subject: status for status, subject in told}
