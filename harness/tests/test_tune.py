@@ -253,13 +253,17 @@ def test_a_race_whose_minutes_the_read_back_has_used_begins_no_block(tmp_path: P
         ready(request, session)
 
 
+def race_of_own_program(folder: Path) -> Request:
+    (own,) = by_names(["own-program"])
+    own = replace(own, program=Program(["true"], str(folder)))
+    asked = Request([own], BUILTIN["local"], ["mpich"], [])
+    return tuning.begin(asked, replace(RACE, points=[{}], untuned=[{}], reference=False))
+
+
 def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too_few_are_refused(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (own,) = by_names(["own-program"])
-    own = replace(own, program=Program(["true"], str(tmp_path)))
-    asked = Request([own], BUILTIN["local"], ["mpich"], [])
-    request = tuning.begin(asked, replace(RACE, points=[{}], untuned=[{}], reference=False))
+    request = race_of_own_program(tmp_path)
     assert request.race and request.race.blocks == [Block([], 0)]
     session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
     assert tuning.trial_s(request, session) == 0
@@ -267,7 +271,7 @@ def test_a_program_of_ones_own_is_tried_before_the_race_and_minutes_that_are_too
     monkeypatch.setattr(process, "run", lambda *_: process.Exit(0, 40.0, ""))
     monkeypatch.setattr(programs_of_others, "another_mpi", lambda *_: "")
     here = replace(plan.platform, system="local:loopback")
-    only = replace(plan, study="own-program", platform=here, program=own.program, points=[{}], launches=[])
+    only = replace(plan, study="own-program", platform=here, program=request.program, points=[{}], launches=[])
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "own-program.local.mpich.trial.log").touch()
     assert Runner(only, tmp_path).run() == 0
@@ -281,12 +285,9 @@ def test_a_program_that_cannot_be_used_is_refused_before_any_block(
     plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would fail in every launch, and --resume would change nothing."""
-    (own,) = by_names(["own-program"])
-    own = replace(own, program=Program(["true"], str(tmp_path)))
-    asked = Request([own], BUILTIN["local"], ["mpich"], [])
-    request = tuning.begin(asked, replace(RACE, points=[{}], untuned=[{}], reference=False))
+    request = race_of_own_program(tmp_path)
     session = Session(tmp_path, Facts("s", "now", "running", **request.facts()))
-    only = replace(plan, study="own-program", program=own.program, points=[{}], launches=[])
+    only = replace(plan, study="own-program", program=request.program, points=[{}], launches=[])
     only = replace(only, platform=replace(plan.platform, system="local:loopback"))
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "own-program.local.mpich.trial.log").touch()
