@@ -36,7 +36,9 @@ from analysis.tuning.measured import Measured, Score
 from analysis.tuning.proposals import SEARCHES
 
 Array = npt.NDArray[np.float64]
-Gain = Callable[[Mapping[str, str]], float]
+Values = Mapping[str, str]
+Gain = Callable[[Values], float]
+Launch = Callable[[Values, int], float]  # what a setting measures in a round, more is better; no number: it fails
 SPACE = tuple(Axis(f"p{number}", (UNSET, "1", "2", "3")) for number in range(6))
 LARGE = tuple(Axis(f"p{number}", (UNSET, "1", "2", "3")) for number in range(14))
 PLANTED = ("p3", "2")
@@ -48,6 +50,7 @@ FAILING = {("p2", "1"), ("p11", "2")}
 RACES = 500  # of a kind: enough to tell one false winner in a hundred from ALLOWED
 ALLOWED = 0.05  # of A/A races that have a winner
 SAMPLES = 20  # of a launch
+JITTER = 1e-9  # of a logarithm: what is drawn has ties, real times have none
 
 
 @dataclass(frozen=True)
@@ -56,15 +59,14 @@ class Ended:
     and what the leader changed."""
 
     confirmed: bool
-    winner: Mapping[str, str]
-    leaders: Sequence[tuple[int, Mapping[str, str]]]
+    winner: Values
+    leaders: Sequence[tuple[int, Values]]
 
-    @property
-    def found_after(self) -> float:
-        """After how many launches the leader had the planted value and kept it; infinite where it lacks it at last."""
+    def found_after(self, good: Callable[[Values], bool]) -> float:
+        """After how many launches a good setting led, and such ones until the end; infinite if none leads at last."""
         after = math.inf
         for launches, values in reversed(self.leaders):
-            if values.get(PLANTED[0]) != PLANTED[1]:
+            if not good(values):
                 break
             after = launches
         return after
@@ -75,18 +77,22 @@ def upper_95(false: int, races: int) -> float:
     return float(stats.binomtest(false, races, alternative="less").proportion_ci(0.95, "exact").high)
 
 
-def no_effect(_values: Mapping[str, str]) -> float:
+def has_planted(values: Values) -> bool:
+    return values.get(PLANTED[0]) == PLANTED[1]
+
+
+def no_effect(_values: Values) -> float:
     """Every setting is a copy of the default."""
     return 0.0
 
 
-def planted(values: Mapping[str, str]) -> float:
+def planted(values: Values) -> float:
     """One value is good; each value "3" is bad."""
-    good = EFFECT if values.get(PLANTED[0]) == PLANTED[1] else 0.0
+    good = EFFECT if has_planted(values) else 0.0
     return good - HARM * sum(value == "3" for value in values.values())
 
 
-def several(values: Mapping[str, str]) -> float:
+def several(values: Values) -> float:
     """Some values are good, some and each value "3" are bad; not a number where a launch fails."""
     if FAILING & set(values.items()):
         return math.nan
@@ -94,28 +100,40 @@ def several(values: Mapping[str, str]) -> float:
     return sum(effects) - HARM * sum(value == "3" for value in values.values())
 
 
-def race(
-    gain: Gain, pools: Sequence[Array], search: str, seed: int, blocks: int = 8, space: Sequence[Axis] = SPACE
-) -> Ended:
-    """One race of so many blocks at most, with launches whose noise is drawn from one of these series."""
+def made_up(gain: Gain, pools: Sequence[Array], seed: int) -> Launch:
+    """Launches with these gains, whose noise is drawn from one of these series; a round's own is common to all."""
     rng = np.random.default_rng(seed)
     series = pools[int(rng.integers(len(pools)))]
+    common: dict[int, float] = {}
+
+    def launch(values: Values, turn: int) -> float:
+        if turn not in common:
+            common[turn] = float(rng.choice(series))
+        if math.isnan(gain(values)):
+            return math.nan
+        drawn = float(rng.choice(series)) + float(rng.normal(0, JITTER))
+        return gain(values) - drawn - common[turn]
+
+    return launch
+
+
+def race(launch: Launch, search: str, seed: int, blocks: int = 8, space: Sequence[Axis] = SPACE) -> Ended:
+    """One race of so many blocks at most."""
     asked = Asked("time", tuple(space), search=search)
     scores: dict[str, dict[int, Score]] = {DEFAULT: {}}
     failures: dict[str, str] = {}
     turn = 0
 
-    def run(arms: Mapping[str, Mapping[str, str]], rounds: int) -> Block:
-        """A block in which each arm has a launch a round; a round's own noise is common to all of them."""
+    def run(arms: Mapping[str, Values], rounds: int) -> Block:
+        """A block in which each arm has a launch a round."""
         nonlocal turn
         for here in range(turn, turn + rounds):
-            common = float(rng.choice(series))
             for name, values in arms.items():
-                if math.isnan(gain(values)):
+                found = launch(values, here)
+                if math.isnan(found):
                     failures[name] = "made up"
                     continue
-                drawn = float(rng.choice(series)) + float(rng.normal(0, 1e-9))  # real times have no ties
-                scores.setdefault(name, {})[here] = Score(gain(values) - drawn - common)
+                scores.setdefault(name, {})[here] = Score(found)
         turn += rounds
         return Block(tuple(arms), rounds, turn - rounds)
 
@@ -123,7 +141,7 @@ def race(
         plain = {arm: {at: -one.value for at, one in turns.items()} for arm, turns in scores.items()}
         return Measured(asked, scores, failures, plain)
 
-    leaders: list[tuple[int, Mapping[str, str]]] = []
+    leaders: list[tuple[int, Values]] = []
     then = step.next_(measured(), seed)
     for _ in range(blocks):
         if then.over:
@@ -143,9 +161,9 @@ def race(
     return Ended(told.confirmed, told.values, leaders)
 
 
-def budget(ended: Sequence[Ended]) -> tuple[str, str]:
-    """The median of the launches after which the planted value was found, and the share that never found it."""
-    after = [one.found_after for one in ended]
+def budget(ended: Sequence[Ended], good: Callable[[Values], bool] = has_planted) -> tuple[str, str]:
+    """The median of the launches after which a good setting was found, and the share that never found one."""
+    after = [one.found_after(good) for one in ended]
     middle = float(np.quantile(after, 0.5, method="inverted_cdf"))  # of launches that there were; infinity is a value
     never = float(np.mean(np.isinf(after)))
     return ("not in half of them" if math.isinf(middle) else f"{middle:.0f}"), f"{100 * never:.0f} %"
@@ -166,12 +184,12 @@ def main(arguments: Sequence[str]) -> int:
     pools = noise(asked.sessions or [FOLDER / name for name in REFERENCE], SAMPLES)
     seeds, rows, worst = range(asked.races), [], 0
     for search in searches:
-        false = [race(no_effect, pools, search, seed, asked.blocks) for seed in seeds]
-        real = [race(planted, pools, search, seed, asked.blocks) for seed in seeds]
-        hard = [race(several, pools, search, seed, asked.blocks, LARGE) for seed in seeds]
+        false = [race(made_up(no_effect, pools, seed), search, seed, asked.blocks) for seed in seeds]
+        real = [race(made_up(planted, pools, seed), search, seed, asked.blocks) for seed in seeds]
+        hard = [race(made_up(several, pools, seed), search, seed, asked.blocks, LARGE) for seed in seeds]
         gained = float(np.mean([several(one.winner) for one in hard])) / sum(GOOD.values())
         winners = sum(one.confirmed for one in false)
-        found = sum(one.winner.get(PLANTED[0]) == PLANTED[1] for one in real)
+        found = sum(has_planted(one.winner) for one in real)
         worst = max(worst, winners)
         of_all = f"of {asked.races}"
         limit = f"{100 * upper_95(winners, asked.races):.1f} %"
