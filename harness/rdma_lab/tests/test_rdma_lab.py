@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -264,6 +266,8 @@ def test_no_machine_outlives_who_wanted_it(how: str, state: State) -> None:
         kept.wait(20)
         assert _eventually(lambda: not any(map(_alive, machines)))
     assert state.keeper() is None
+    if how != "keeper killed":
+        assert (state.folder / "running").read_text() == "", "its number may be another program's"
     left = state.sockets.resolve()
     assert left.exists() is (how == "keeper killed"), "only who is killed leaves the folder of its sockets"
     keeper.prepare(state, _settings())
@@ -277,3 +281,21 @@ def test_a_second_keeper_says_that_there_is_one(state: State) -> None:
         words = [sys.executable, "-m", keeper.__name__, str(state.folder), PLAIN]
         done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stdout) == (1, "others of this checkout run already\n")
+
+
+def test_who_only_asks_is_taken_for_no_keeper(state: State) -> None:
+    """What stands in the file is of a keeper that was killed, whose number another program may have by now."""
+    state.folder.mkdir(exist_ok=True)
+    (state.folder / "running").write_text(str(os.getpid()))
+    with (state.folder / "running").open() as asking:
+        fcntl.flock(asking, fcntl.LOCK_SH)
+        assert state.keeper() is None
+
+
+def test_a_keeper_waits_for_who_only_asks(state: State) -> None:
+    asking = (state.folder / "running").open("a")
+    fcntl.flock(asking, fcntl.LOCK_SH)
+    threading.Timer(0.1, asking.close).start()
+    lock = state.lock()
+    assert lock is not None
+    lock.close()
