@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -197,6 +198,62 @@ def test_another_list_of_packages_is_fetched_anew() -> None:
     before = fetch.stamp_text(settings.GUEST_RELEASE, ("bash",))
     assert before != fetch.stamp_text(settings.GUEST_RELEASE, ("bash", "mpich"))
     assert before != fetch.stamp_text(settings.HOST_RELEASE, ("bash",))
+
+
+def _fetched(state: State, version: str = "1") -> None:
+    for job in fetch.jobs(state):
+        fetch.stamp(job.root).write_text(fetch.stamp_text(job.release, job.packages))
+        fetch.files_of(job.root).write_text(f"libucx0_{version}_amd64.deb\n")
+
+
+def _made_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Image and initrd are files without anything in them."""
+    monkeypatch.setattr(image, "_make_keys", lambda state: state.keys.mkdir(exist_ok=True))
+    monkeypatch.setattr(image, "_make_initrd", lambda state: state.initrd.write_text(""))
+    monkeypatch.setattr(image, "_make_image", lambda state: state.image.write_text(""))
+
+
+def test_an_image_that_was_interrupted_is_made_anew(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fetched(state)
+    _made_by_nobody(monkeypatch)
+    image.ensure(state)
+    assert image.done(state)
+    state.image.unlink()  # for its room
+
+    def interrupted(state: State) -> None:
+        state.image.write_text("half of it")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(image, "_make_image", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        image.ensure(state)
+    assert not image.done(state)
+
+
+def test_other_versions_of_the_same_packages_make_another_image(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fetched(state)
+    _made_by_nobody(monkeypatch)
+    image.ensure(state)
+    _fetched(state, "2")
+    assert not image.done(state)
+
+
+def test_a_folder_that_was_not_finished_is_fetched_anew(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fetched(state)
+    shutil.rmtree(state.guest)
+
+    def unpacked(_release: object, _packages: object, _cache: Path, root: Path) -> list[str]:
+        root.mkdir()
+        return []
+
+    def interrupted(_root: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(debian, "unpack", unpacked)
+    monkeypatch.setattr(fetch, "_finish", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fetch.ensure(state)
+    assert not fetch.done(state)
 
 
 def test_a_program_of_an_unpacked_folder_runs_by_its_own_loader(tmp_path: Path) -> None:
