@@ -48,7 +48,7 @@ def _settings(rate: str | None = None, **shares: bool) -> Settings:
     return Settings.make(rate, 1536, shares)
 
 
-@pytest.mark.parametrize("rate", ["fast", "20", "20mbit; reboot", "-1mbit", "20 mbit"])
+@pytest.mark.parametrize("rate", ["fast", "20", "20mbit; reboot", "-1mbit", "20 mbit", "0mbit", "0.0gbit"])
 def test_a_rate_that_is_none_is_refused(rate: str) -> None:
     with pytest.raises(UsageError, match="a rate is like 20mbit"):
         Settings.make(rate, 1536, {})
@@ -77,6 +77,19 @@ def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pyte
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1
+
+
+def test_what_cannot_be_had_is_refused_before_anything_is_built(state: State, monkeypatch: pytest.MonkeyPatch,
+                                                               capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    built: list[str] = []
+    monkeypatch.setattr(lab, "state", lambda: state)
+    monkeypatch.setattr(build, "ensure", built.append)
+    for words in (["--rate", "fast"], ["--memory", "100000000"]):
+        assert main(["rdma-lab", "up", "--build", "debian-mpich", *words]) == 2
+    said = capsys.readouterr().err
+    assert "a rate is like 20mbit" in said
+    assert "The RDMA laboratory needs 200000512 MB of memory" in said
+    assert not built
 
 
 def test_three_nodes_are_one_too_many() -> None:
