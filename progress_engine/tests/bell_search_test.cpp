@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "bell_job.hpp"
+#include "wakeup/hexadecimal.hpp"
 
 namespace progress_engine {
 namespace {
@@ -94,6 +96,44 @@ TEST_F(BellSearch, SaysThatNoHostHasAnAddress) {
   lost.turn();
   EXPECT_EQ(lost.counts().state, "none of the job's hosts has an IPv4 address, ::1 among them");
   EXPECT_EQ(lost.counts().sent, 0U);
+}
+
+// As Hydra's, whose launcher names no hosts: each node writes its own name, and is reached by that of another network.
+TEST_F(BellSearch, NamesHostsAfterThoseThatTheNodesWrite) {
+  const auto keeper = bell(1, 1, rung1_);  // so that the next one does not write this machine's own name
+  const auto two = bell(3, 2, rung2_);
+  BellPlan plan;
+  plan.size = size;
+  plan.job = "job";
+  plan.hosts = [] { return std::vector<std::string>{}; };
+  plan.host_pattern = "127.0.0.*";
+  plan.key_file = folder_ / "bell.key";
+  plan.port = port_;
+  plan.address = inet_addr(node(1).c_str());
+  const auto key = key_of_job(read_or_make_key(plan.key_file), plan.job);
+  const PublishedHost other(plan.key_file, hexadecimal(siphash(key, "hosts")), "2");
+  Bell one(plan, [](int) { return false; });
+  one.start();
+  EXPECT_FALSE(one.counts().keeps);
+  EXPECT_TRUE(reaches(one, 3, rung2_));
+}
+
+// Where the nodes may not write in the home: nobody would find this one.
+TEST_F(BellSearch, SaysThatItsNodeCannotBeNamed) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / "bell.hosts") << "no folder";
+  BellPlan plan;
+  plan.size = size;
+  plan.job = "job";
+  plan.hosts = [] { return std::vector<std::string>{}; };
+  plan.key_file = folder_ / "bell.key";
+  plan.port = port_;
+  plan.address = inet_addr(node(1).c_str());
+  Bell lost(plan, [](int) { return false; });
+  lost.start();
+  EXPECT_EQ(lost.counts().state.find("this node's name cannot be put beside the bell's key"), 0U)
+      << lost.counts().state;
+  EXPECT_FALSE(lost.counts().keeps);
 }
 
 }  // namespace
