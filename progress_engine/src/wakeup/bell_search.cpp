@@ -133,6 +133,7 @@ void Bell::hear_answers() {
       continue;
     from.sin_port = htons(port_);
     partner.where = from;
+    partner.first_asked = 0;            // answered: who plays it again from elsewhere turns no rings away
     partner.owed = partner.owed_again;  // the question rang it
   }
 }
