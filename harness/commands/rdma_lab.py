@@ -37,10 +37,12 @@ def up(
     names = [name.strip() for name in programs.split(",") if name.strip()]
     if unknown := [name for name in names if name not in MPIS]:
         raise UsageError(f"The emulated machines have no MPI '{unknown[0]}'. They have: {', '.join(MPIS)}.")
+    limit = None if rate == "none" else rate
+    lab.check(limit, memory)
     for name in names:
         build.ensure(name)
     with turns.alone("rdma-lab up"):
-        found = lab.up(None if rate == "none" else rate, memory)
+        found = lab.up(limit, memory)
     print(f"up: {found.network_description}")
     return 0
 

@@ -62,16 +62,22 @@ def ensure(state: State) -> None:
             continue
         say(f"fetching {job.what} to download, into {job.root}; about {job.about_s} s) ...")
         started = time.monotonic()
+        stamp(job.root).unlink(missing_ok=True)  # what is there before _finish is not whole
         files = debian.unpack(job.release, job.packages, state.cache, job.root)
         if job.root == state.guest:
             _finish(job.root)
-        job.root.with_name(f"{job.root.name}.packages").write_text("\n".join(files) + "\n")
+        files_of(job.root).write_text("\n".join(files) + "\n")
         write_stamp(stamp(job.root), stamp_text(job.release, job.packages))
         say(f"fetched {len(files)} packages in {time.monotonic() - started:.0f} s")
 
 
 def stamp(root: Path) -> Path:
     return root.with_name(f"{root.name}.stamp")
+
+
+def files_of(root: Path) -> Path:
+    """Which packages' files a folder was made of, with their versions."""
+    return root.with_name(f"{root.name}.packages")
 
 
 def stamp_text(release: Release, packages: Sequence[str]) -> str:
@@ -83,7 +89,7 @@ def versions(state: State, packages: Sequence[str]) -> dict[str, str]:
     """The version of each of these packages, as Debian has numbered it."""
     found = {}
     for root in (state.guest, state.host):
-        for name in root.with_name(f"{root.name}.packages").read_text().split():
+        for name in files_of(root).read_text().split():
             package, version, _ = name.split("_")
             if package in packages:
                 found[package] = version.replace("%3a", ":")

@@ -30,25 +30,31 @@ ROOM_MB = 200
 def done(state: State) -> bool:
     """Are image, initrd and keys there, made of what has been fetched?"""
     there = state.image.exists() and state.initrd.exists() and state.keys.is_dir()
-    return there and has_stamp(state.folder / "image.stamp", _asked(state))
+    return there and has_stamp(_stamp(state), _asked(state))
 
 
 def ensure(state: State) -> None:
     """Have image, initrd and keys, of what has been fetched."""
     if done(state):
         return
+    _stamp(state).unlink(missing_ok=True)  # half of it must not be taken for all, should this be interrupted
     say("making the emulated machines' image (about 15 s) ...")
     started = time.monotonic()
     _make_keys(state)
     count = _make_initrd(state)
     _make_image(state)
-    write_stamp(state.folder / "image.stamp", _asked(state))
+    write_stamp(_stamp(state), _asked(state))
     size = state.image.stat().st_blocks * 512 // 10**6
     say(f"image of {size} MB and {count} modules: done in {time.monotonic() - started:.0f} s")
 
 
+def _stamp(state: State) -> Path:
+    return state.folder / "image.stamp"
+
+
 def _asked(state: State) -> str:
-    parts = [fetch.stamp(root).read_bytes() for root in (state.guest, state.host)]
+    roots = (state.guest, state.host)
+    parts = [file(root).read_bytes() for root in roots for file in (fetch.stamp, fetch.files_of)]
     parts += [Path(__file__).read_bytes(), (GUEST_FILES / "initrd-init").read_bytes(), " ".join(MODULES).encode()]
     return hashlib.sha256(b"".join(parts)).hexdigest()
 

@@ -162,6 +162,7 @@ def main(arguments: list[str]) -> int:
         finally:
             state.ready.unlink(missing_ok=True)
             shutil.rmtree(sockets, ignore_errors=True)
+            lock.truncate(0)  # this number may be another program's from now on
     return 0
 
 

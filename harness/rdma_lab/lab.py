@@ -148,15 +148,15 @@ class Lab:
         down()
 
 
-def supported() -> str | None:
-    """None, or the sentence why there can be no emulated machines here. Changes nothing."""
+def supported(memory_mb: int = MEMORY_MB) -> str | None:
+    """None, or the sentence why there can be no emulated machines of so much memory here. Changes nothing."""
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         return f"The RDMA laboratory is for x86-64 Linux; this is {sys.platform} on {platform.machine()}."
     if shutil.which("setpriv") is None:
         return "The RDMA laboratory needs setpriv, which the Debian package util-linux has."
     free = _free_memory_mb()
-    if free < 2 * MEMORY_MB + ROOM_MB and load() is None:
-        return f"The RDMA laboratory needs {2 * MEMORY_MB + ROOM_MB} MB of memory, and {free} MB are free."
+    if free < 2 * memory_mb + ROOM_MB and load() is None:
+        return f"The RDMA laboratory needs {2 * memory_mb + ROOM_MB} MB of memory, and {free} MB are free."
     return None if made(state()) else debian.why_not()
 
 
@@ -195,15 +195,10 @@ def up(rate: str | None = None, memory_mb: int = MEMORY_MB, *, tied: bool = Fals
 
     `tied`: they end by themselves when this process does, however that happens.
     """
-    settings = Settings.make(rate, memory_mb, shares())
-    where = state()
-    if running := load():
-        if running.settings != settings:
-            raise UsageError(f"Emulated machines are up, with {_differs(running.settings, settings)}: "
-                             f"./bench rdma-lab down ends them.")  # fmt: skip
+    settings, running = _asked(rate, memory_mb)
+    if running:
         return running
-    if reason := supported():
-        raise UsageError(reason)
+    where = state()
     ensure(where)
     read_end, tie = os.pipe()
     os.set_inheritable(tie, False)
@@ -232,6 +227,23 @@ def up(rate: str | None = None, memory_mb: int = MEMORY_MB, *, tied: bool = Fals
         raise Failure(f"the emulated machines ended at once; the end of {log}: {process.last_line(log)}")
     say(f"lab1 and lab2 answer after {found.seconds:.0f} s")
     return Lab(where, settings, found.ports, found.seconds, created=True)
+
+
+def check(rate: str | None, memory_mb: int) -> None:
+    """Raises what up() would raise of what is asked for, before anything takes long."""
+    _asked(rate, memory_mb)
+
+
+def _asked(rate: str | None, memory_mb: int) -> tuple[Settings, Lab | None]:
+    """What is asked for, and the pair that is so and runs; UsageError where there can be none."""
+    settings = Settings.make(rate, memory_mb, shares())
+    running = load()
+    if running and running.settings != settings:
+        raise UsageError(f"Emulated machines are up, with {_differs(running.settings, settings)}: "
+                         f"./bench rdma-lab down ends them.")  # fmt: skip
+    if not running and (reason := supported(memory_mb)):
+        raise UsageError(reason)
+    return settings, running
 
 
 def _wait_until_ready(where: State, started: subprocess.Popen[bytes], log: Path) -> None:

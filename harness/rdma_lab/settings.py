@@ -74,7 +74,7 @@ class Settings:
     @classmethod
     def make(cls, rate: str | None, memory_mb: int, shares: dict[str, bool]) -> Settings:
         """Checked; raises UsageError."""
-        if rate is not None and not _RATE.fullmatch(rate):
+        if rate is not None and not (_RATE.fullmatch(rate) and re.search("[1-9]", rate)):  # tc has no rate of nothing
             raise UsageError(f"a rate is like 20mbit or 1.5mbit, not {rate!r}")
         if memory_mb < LEAST_MEMORY_MB:
             raise UsageError(f"an emulated machine needs {LEAST_MEMORY_MB} MB of memory at least, not {memory_mb}")

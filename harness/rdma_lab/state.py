@@ -10,12 +10,15 @@ import contextlib
 import fcntl
 import json
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from harness.base.paths import BUILD_DIR, ROOT, STATE_DIR, results_dir
 from harness.rdma_lab.settings import Settings
+
+ASKING_S = 1.0  # others hold the lock no longer to see whether somebody has it
 
 
 @dataclass(frozen=True)
@@ -84,19 +87,29 @@ class State:
         return self.host / "boot" / f"vmlinuz-{self.kernel_version()}"
 
     def lock(self) -> IO[str] | None:
-        """The lock of who runs them, as an open file; None where somebody has it."""
+        """The lock of who runs them, as an open file; None where somebody has it. It waits for those who only ask."""
+        end = time.monotonic() + ASKING_S
+        while (file := self._locked(fcntl.LOCK_EX)) is None and time.monotonic() < end:
+            time.sleep(ASKING_S / 20)
+        return file
+
+    def _locked(self, kind: int) -> IO[str] | None:
         self.folder.mkdir(parents=True, exist_ok=True)
         file = (self.folder / "running").open("a+")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             file.close()
             return None
         return file
 
     def keeper(self) -> int | None:
-        """The PID of who runs them, None where nobody does."""
-        if lock := self.lock():
+        """The PID of who runs them, None where nobody does.
+
+        Who asks shares the lock for a moment: two who ask at once must not take each other for the keeper, whose PID
+        may be that of one long ago, and another program's by now.
+        """
+        if lock := self._locked(fcntl.LOCK_SH):
             lock.close()
             return None
         with contextlib.suppress(OSError, ValueError):

@@ -130,6 +130,18 @@ TEST_F(Key, HostsStandBesideItWhileTheyAreThere) {
   EXPECT_FALSE(fs::exists(left)) << "of a job that was killed a day ago";
 }
 
+TEST_F(Key, AHostThatCannotBeNamedIsSaid) {
+  read_or_make_key(path_);
+  std::ofstream(folder_ / "config" / "bell.hosts") << "no folder";
+  try {
+    const PublishedHost host(path_, "job1", "node1");
+    FAIL();
+  } catch (const std::exception& error) {
+    EXPECT_EQ(std::string(error.what()).find("this node's name cannot be put beside the bell's key"), 0U)
+        << error.what();
+  }
+}
+
 TEST_F(Key, AFolderThatCannotBeReadToItsEndGivesWhatWasRead) {
   read_or_make_key(path_);
   const PublishedHost one(path_, "job1", "node1");
@@ -162,6 +174,8 @@ TEST(HostList, IsExpandedAsSlurmMeansIt) {
   EXPECT_EQ(expand_hosts("node[01-03,7],login"), (Names{"node01", "node02", "node03", "node7", "login"}));
   EXPECT_EQ(expand_hosts("r[1-2]c[08-09]-ib"), (Names{"r1c08-ib", "r1c09-ib", "r2c08-ib", "r2c09-ib"}));
   EXPECT_EQ(expand_hosts("a[9-11]"), (Names{"a9", "a10", "a11"}));
+  EXPECT_EQ(expand_hosts("a[18446744073709551614-18446744073709551615]"),
+            (Names{"a18446744073709551614", "a18446744073709551615"}));
   for (const char* wrong : {"", "a[1", "a[x]", "a[3-1]", "a[1-99999999]", "a[0-9999][0-9999]"})
     EXPECT_EQ(expand_hosts(wrong), Names{}) << wrong;
 }
@@ -171,6 +185,16 @@ TEST(HostList, APatternNamesTheirOtherNetwork) {
   EXPECT_EQ(apply_host_pattern("", hosts), hosts);
   EXPECT_EQ(apply_host_pattern("*-mgmt", hosts), (Names{"vc1-mgmt", "vc2-mgmt"}));
   EXPECT_EQ(apply_host_pattern("n[1-2]", hosts), (Names{"n1", "n2"}));
+  EXPECT_EQ(apply_host_pattern("*-mgmt", {}), Names{}) << "the launcher names none";
+}
+
+TEST(HostList, APatternThatIsNoListIsSaid) {
+  try {
+    apply_host_pattern("n[1-", {"vc1"});
+    FAIL();
+  } catch (const std::exception& error) {
+    EXPECT_STREQ(error.what(), "bell_hosts: 'n[1-' is no list as node[01-16],login");
+  }
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct Provider {
   int tried = 0;      // what fi_trywait says
   ssize_t found = libfabric::again;
   int asked_to_wait = -1;  // of the last queue
+  bool in_use = false;     // it closes nothing
   int closed = 0;
   Object fabric{};
   Object domain{};
@@ -34,7 +35,10 @@ Table table(Functions... functions) {
 }
 
 int nothing() { return -38; }
-int close_it(Fid*) { return ++provider.closed, 0; }
+int close_it(Fid*) {
+  if (provider.in_use) return libfabric::in_use;
+  return ++provider.closed, 0;
+}
 int give_descriptor(Fid*, int command, int* descriptor) {
   EXPECT_EQ(command, libfabric::get_wait);
   *descriptor = 17;
@@ -150,6 +154,21 @@ TEST_F(Libfabric, IsArmedBehindAReadThatFoundNothing) {
     read(cq);
     EXPECT_FALSE(round.again());
     EXPECT_LT(fabrics().find(cq).descriptor, 0);
+  }
+  close_all(cq);
+}
+
+// As a fabric whose domain is open. What is in it goes on.
+TEST_F(Libfabric, StaysAsItIsWhereTheProviderDoesNotCloseIt) {
+  Object* cq = queue();
+  provider.in_use = true;
+  for (Object* object : {&provider.fabric, cq}) EXPECT_EQ(close(object), libfabric::in_use);
+  provider.in_use = false;
+  EXPECT_EQ(fabrics().find(cq).descriptor, 17);
+  {
+    ArmingRound round(fabrics());
+    EXPECT_EQ(read(cq), libfabric::again);
+    EXPECT_EQ(round.armed().size(), 1U);
   }
   close_all(cq);
 }

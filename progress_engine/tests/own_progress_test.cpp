@@ -52,6 +52,7 @@ TEST(OwnProgress, OfSlingshotsAdapterUnlessSoftwareMatches) {
 
 TEST(OwnProgress, OfAnInfinibandAdapterThatMatches) {
   expect_progress(infiniband, {{"UCX_DC_MLX5_TM_ENABLE", "y"}}, "UCX_DC_MLX5_TM_ENABLE");
+  expect_progress(infiniband, {{"UCX_RC_MLX5_TM_ENABLE", "Yes"}}, "UCX_RC_MLX5_TM_ENABLE");
   expect_hint(infiniband, {}, "UCX_RC_MLX5_TM_ENABLE=y");
   expect_hint(infiniband, {{"UCX_RC_TM_ENABLE", "n"}}, "UCX_RC_MLX5_TM_ENABLE=y");
   auto soft = infiniband;

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -45,7 +48,7 @@ def _settings(rate: str | None = None, **shares: bool) -> Settings:
     return Settings.make(rate, 1536, shares)
 
 
-@pytest.mark.parametrize("rate", ["fast", "20", "20mbit; reboot", "-1mbit", "20 mbit"])
+@pytest.mark.parametrize("rate", ["fast", "20", "20mbit; reboot", "-1mbit", "20 mbit", "0mbit", "0.0gbit"])
 def test_a_rate_that_is_none_is_refused(rate: str) -> None:
     with pytest.raises(UsageError, match="a rate is like 20mbit"):
         Settings.make(rate, 1536, {})
@@ -74,6 +77,19 @@ def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pyte
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1
+
+
+def test_what_cannot_be_had_is_refused_before_anything_is_built(state: State, monkeypatch: pytest.MonkeyPatch,
+                                                               capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    built: list[str] = []
+    monkeypatch.setattr(lab, "state", lambda: state)
+    monkeypatch.setattr(build, "ensure", built.append)
+    for words in (["--rate", "fast"], ["--memory", "100000000"]):
+        assert main(["rdma-lab", "up", "--build", "debian-mpich", *words]) == 2
+    said = capsys.readouterr().err
+    assert "a rate is like 20mbit" in said
+    assert "The RDMA laboratory needs 200000512 MB of memory" in said
+    assert not built
 
 
 def test_three_nodes_are_one_too_many() -> None:
@@ -197,6 +213,62 @@ def test_another_list_of_packages_is_fetched_anew() -> None:
     assert before != fetch.stamp_text(settings.HOST_RELEASE, ("bash",))
 
 
+def _fetched(state: State, version: str = "1") -> None:
+    for job in fetch.jobs(state):
+        fetch.stamp(job.root).write_text(fetch.stamp_text(job.release, job.packages))
+        fetch.files_of(job.root).write_text(f"libucx0_{version}_amd64.deb\n")
+
+
+def _made_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Image and initrd are files without anything in them."""
+    monkeypatch.setattr(image, "_make_keys", lambda state: state.keys.mkdir(exist_ok=True))
+    monkeypatch.setattr(image, "_make_initrd", lambda state: state.initrd.write_text(""))
+    monkeypatch.setattr(image, "_make_image", lambda state: state.image.write_text(""))
+
+
+def test_an_image_that_was_interrupted_is_made_anew(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fetched(state)
+    _made_by_nobody(monkeypatch)
+    image.ensure(state)
+    assert image.done(state)
+    state.image.unlink()  # for its room
+
+    def interrupted(state: State) -> None:
+        state.image.write_text("half of it")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(image, "_make_image", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        image.ensure(state)
+    assert not image.done(state)
+
+
+def test_other_versions_of_the_same_packages_make_another_image(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fetched(state)
+    _made_by_nobody(monkeypatch)
+    image.ensure(state)
+    _fetched(state, "2")
+    assert not image.done(state)
+
+
+def test_a_folder_that_was_not_finished_is_fetched_anew(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fetched(state)
+    shutil.rmtree(state.guest)
+
+    def unpacked(_release: object, _packages: object, _cache: Path, root: Path) -> list[str]:
+        root.mkdir()
+        return []
+
+    def interrupted(_root: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(debian, "unpack", unpacked)
+    monkeypatch.setattr(fetch, "_finish", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fetch.ensure(state)
+    assert not fetch.done(state)
+
+
 def test_a_program_of_an_unpacked_folder_runs_by_its_own_loader(tmp_path: Path) -> None:
     (tmp_path / "usr/bin").mkdir(parents=True)
     (tmp_path / "usr/bin/tool-1").touch()
@@ -264,6 +336,8 @@ def test_no_machine_outlives_who_wanted_it(how: str, state: State) -> None:
         kept.wait(20)
         assert _eventually(lambda: not any(map(_alive, machines)))
     assert state.keeper() is None
+    if how != "keeper killed":
+        assert (state.folder / "running").read_text() == "", "its number may be another program's"
     left = state.sockets.resolve()
     assert left.exists() is (how == "keeper killed"), "only who is killed leaves the folder of its sockets"
     keeper.prepare(state, _settings())
@@ -277,3 +351,21 @@ def test_a_second_keeper_says_that_there_is_one(state: State) -> None:
         words = [sys.executable, "-m", keeper.__name__, str(state.folder), PLAIN]
         done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stdout) == (1, "others of this checkout run already\n")
+
+
+def test_who_only_asks_is_taken_for_no_keeper(state: State) -> None:
+    """What stands in the file is of a keeper that was killed, whose number another program may have by now."""
+    state.folder.mkdir(exist_ok=True)
+    (state.folder / "running").write_text(str(os.getpid()))
+    with (state.folder / "running").open() as asking:
+        fcntl.flock(asking, fcntl.LOCK_SH)
+        assert state.keeper() is None
+
+
+def test_a_keeper_waits_for_who_only_asks(state: State) -> None:
+    asking = (state.folder / "running").open("a")
+    fcntl.flock(asking, fcntl.LOCK_SH)
+    threading.Timer(0.1, asking.close).start()
+    lock = state.lock()
+    assert lock is not None
+    lock.close()

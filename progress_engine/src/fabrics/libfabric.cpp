@@ -60,11 +60,19 @@ void put(Table& table, std::size_t index, Function function) {
 
 int close_object(Fid* fid) {
   auto* object = reinterpret_cast<Object*>(fid);
+  const auto known = fabrics_of_process().find(object);
   fabrics_of_process().closed(object);
-  const std::unique_ptr<Interposed> gone(&interposed(object));
-  object->functions = gone->functions_before;
-  fid->functions = gone->of_fid_before;
-  return reinterpret_cast<Close>(fid->functions->functions[close])(fid);
+  std::unique_ptr<Interposed> tables(&interposed(object));
+  object->functions = tables->functions_before;
+  fid->functions = tables->of_fid_before;
+  const int result = reinterpret_cast<Close>(fid->functions->functions[close])(fid);
+  if (result != in_use) return result;
+  // It stays, and what was opened in it goes by its tables.
+  object->functions = &tables->functions;
+  fid->functions = &tables->of_fid;
+  tables.release();  // NOLINT(bugprone-unused-return-value): the object points to them
+  if (known.descriptor >= 0) fabrics_of_process().opened(Fabric::libfabric, object, known.descriptor);
+  return result;
 }
 
 // Null if its tables are not as they are known; then it stays as it is.

@@ -48,6 +48,7 @@ constexpr int wait_descriptor = 3;  // FI_WAIT_FD
 
 constexpr int get_wait = 5;  // FI_GETWAIT, of control()
 constexpr int again = -11;   // -FI_EAGAIN
+constexpr int in_use = -16;  // -FI_EBUSY: something that was opened in it is not closed
 
 using Close = int (*)(Fid*);
 using Control = int (*)(Fid*, int, void*);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabrics/own_progress.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -25,10 +27,10 @@ OwnProgress of_cxi(const NetworkFacts& facts) {
           .hint = ""};
 }
 
-// UCX's values of a switch.
+// UCX's values of a switch, in whatever case.
 bool is_on(const std::string& value) {
-  constexpr std::array<std::string_view, 6> words = {"y", "yes", "on", "1", "try", "Y"};
-  return std::ranges::find(words, value) != words.end();
+  constexpr std::array<const char*, 5> words = {"y", "yes", "on", "1", "try"};
+  return std::ranges::any_of(words, [&](const char* word) { return strcasecmp(word, value.c_str()) == 0; });
 }
 
 // InfiniBand adapters of the series mlx5, from ConnectX-5 on.

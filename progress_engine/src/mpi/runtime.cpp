@@ -141,6 +141,7 @@ BellPlan plan_bell(const Policy& policy, int rank, int size) {
   plan.hosts = [pattern = policy.bell_hosts, names = names_of_hosts()] {
     return apply_host_pattern(pattern, job_hosts(names));
   };
+  plan.host_pattern = policy.bell_hosts;
   plan.key_file = policy.bell_key.empty() ? usual_key_file() : policy.bell_key;
   plan.port = policy.bell_port;
   plan.interval = microseconds(policy.min_distance_us);

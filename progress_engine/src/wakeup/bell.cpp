@@ -199,14 +199,16 @@ void Bell::keep() {
     return;
   }
   std::unique_ptr<BellKeeper> keeper;
+  std::shared_ptr<PublishedHost> published;
   try {
     keeper = BellKeeper::try_to_keep(plan_.address, port_, key_, plan_.size,
                                      [this](const auto& message, const auto& from) { return taken(message, from); });
+    if (keeper && by_files_) published = std::make_shared<PublishedHost>(plan_.key_file, job_word_, host_name());
   } catch (const std::exception& error) {
     refuse(error.what());
+    return;
   }
   if (!keeper) return;
-  auto published = by_files_ ? std::make_shared<PublishedHost>(plan_.key_file, job_word_, host_name()) : nullptr;
   const std::scoped_lock lock(mutex_);
   if (state_ != State::rings) return;  // stopped meanwhile: both go again, after the lock, which its thread may need
   keeper_ = std::move(keeper);

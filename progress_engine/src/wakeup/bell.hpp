@@ -83,6 +83,9 @@ struct BellPlan {
   std::string job;  // the same on all its nodes, else different; empty: unknown
   // The job's hosts; empty: unknown, and each node then writes its own beside the key.
   std::function<std::vector<std::string>()> hosts;
+  // What names the others' hosts after those that the nodes have written (apply_host_pattern); those of hosts() are
+  // named so already.
+  std::string host_pattern;
   std::string key_file;
   int port = 0;              // 0: from the job's name
   Nanoseconds interval = 0;  // a partner is rung no more often

@@ -127,6 +127,9 @@ PublishedHost::PublishedHost(const std::string& key_file, const std::string& job
     if (entry.last_write_time(ignored) < old && !ignored) fs::remove(entry.path(), ignored);
   });
   const File file(path_, O_WRONLY | O_CREAT);
+  if (file.get() < 0)
+    throw std::runtime_error(
+        fmt::format("this node's name cannot be put beside the bell's key, {}: {}", path_, std::strerror(errno)));
 }
 
 void PublishedHost::keep_fresh() const {

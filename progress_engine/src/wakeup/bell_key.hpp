@@ -18,7 +18,7 @@ SipKey read_or_make_key(const std::string& path);
 
 // Where a launcher names no hosts, each node of a job puts its own name beside the key, for the others to find. Of
 // `job` (a word for a file's name). The name goes with the object; what a killed process leaves is removed by the first
-// who comes a day later.
+// who comes a day later. Throws std::runtime_error with a sentence: it cannot be put there, and nobody would find it.
 class PublishedHost {
  public:
   PublishedHost(const std::string& key_file, const std::string& job, const std::string& host);

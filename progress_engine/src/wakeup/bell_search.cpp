@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "wakeup/bell.hpp"
+#include "wakeup/host_list.hpp"
 
 namespace progress_engine {
 namespace {
@@ -34,7 +35,7 @@ void Bell::look_for_hosts() {
   looked_for_hosts_ = now();
   by_files_ = by_files_ || hosts_.empty();
   if (by_files_) {
-    auto hosts = published_hosts(plan_.key_file, job_word_);
+    auto hosts = apply_host_pattern(plan_.host_pattern, published_hosts(plan_.key_file, job_word_));
     std::ranges::sort(hosts);
     if (hosts == hosts_) return;
     hosts_ = std::move(hosts);
@@ -132,6 +133,7 @@ void Bell::hear_answers() {
       continue;
     from.sin_port = htons(port_);
     partner.where = from;
+    partner.first_asked = 0;            // answered: who plays it again from elsewhere turns no rings away
     partner.owed = partner.owed_again;  // the question rang it
   }
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstddef>
 #include <optional>
+#include <stdexcept>
 
 namespace progress_engine {
 namespace {
@@ -45,7 +46,7 @@ std::vector<std::string> numbers_of(std::string_view range) {
   if (!low || !high || *high < *low || *high - *low >= most_hosts) return {};
   const auto width = std::min<std::size_t>(dash == std::string_view::npos ? range.size() : dash, 20);
   std::vector<std::string> numbers;
-  for (unsigned long value = *low; value <= *high; ++value) numbers.push_back(fmt::format("{:0{}}", value, width));
+  for (unsigned long i = 0; i <= *high - *low; ++i) numbers.push_back(fmt::format("{:0{}}", *low + i, width));
   return numbers;
 }
 
@@ -80,7 +81,12 @@ std::vector<std::string> expand_hosts(std::string_view list) {
 
 std::vector<std::string> apply_host_pattern(const std::string& pattern, const std::vector<std::string>& hosts) {
   if (pattern.empty()) return hosts;
-  if (pattern.find('*') == std::string::npos) return expand_hosts(pattern);
+  if (pattern.find('*') == std::string::npos) {
+    auto named = expand_hosts(pattern);
+    if (named.empty())
+      throw std::runtime_error(fmt::format("bell_hosts: '{}' is no list as node[01-16],login", pattern));
+    return named;
+  }
   std::vector<std::string> applied;
   for (const auto& host : hosts) {
     std::string name;

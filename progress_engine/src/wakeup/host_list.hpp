@@ -13,7 +13,7 @@ namespace progress_engine {
 std::vector<std::string> expand_hosts(std::string_view list);
 
 // Each * of `pattern` stands for each of `hosts`: "*-mgmt" -> "node01-mgmt" and so on; without one it is a list itself,
-// and an empty pattern is "*".
+// and an empty pattern is "*". Throws std::runtime_error with a sentence where it is neither.
 std::vector<std::string> apply_host_pattern(const std::string& pattern, const std::vector<std::string>& hosts);
 
 }  // namespace progress_engine
