@@ -155,10 +155,30 @@ TEST_F(BellSearch, NamesHostsAfterThoseThatTheNodesWrite) {
   plan.address = inet_addr(node(1).c_str());
   const auto key = key_of_job(read_or_make_key(plan.key_file), plan.job);
   const PublishedHost other(plan.key_file, hexadecimal(siphash(key, "hosts")), "2");
+  plan.asked_for = false;
   Bell one(plan, [](int) { return false; });
   one.start();
   EXPECT_FALSE(one.counts().keeps);
   EXPECT_TRUE(reaches(one, 3, rung2_));
+  EXPECT_EQ(one.counts().state, "rings");
+}
+
+// Where each node has a home of its own: the report must not say that somebody is rung.
+TEST_F(BellSearch, SaysThatNoOtherNodeIsNamed) {
+  BellPlan plan;
+  plan.size = size;
+  plan.job = "job";
+  plan.hosts = [] { return std::vector<std::string>{}; };
+  plan.key_file = folder_ / "bell.key";
+  plan.port = port_;
+  plan.address = inet_addr(node(1).c_str());
+  Bell lonely(plan, [](int) { return false; });
+  lonely.start();
+  lonely.ring(3);
+  lonely.turn();
+  EXPECT_EQ(lonely.counts().state.find("no other node has put its name beside the key"), 0U) << lonely.counts().state;
+  lonely.stop();
+  EXPECT_NE(lonely.counts().state, "rings") << "the report comes behind the end";
 }
 
 // Where the nodes may not write in the home: nobody would find this one.

@@ -216,8 +216,7 @@ const std::vector<Setting>& all_settings() {
           "doorbell", "none node udp rma auto", "none",
           "whom a call that sends wakes: nobody; the engine of a receiver on this node; also on other nodes, by a "
           "datagram where nothing else announces traffic (udp); as an experiment by MPI_Put (rma: all ranks must "
-          "have it, since it makes a window over MPI_COMM_WORLD); auto = node, and udp where the job's hosts are "
-          "known"),
+          "have it, since it makes a window over MPI_COMM_WORLD); auto = node, and udp in a job on several hosts"),
       number<&Policy::bell_bytes>("bell_bytes", "bytes", 0, 1073741824, "65536",
                                   "doorbell=udp and rma: the smallest message that rings on other nodes"),
       number<&Policy::bell_port>("bell_port", "", 0, 65535, "0",

@@ -39,7 +39,7 @@ struct PollingPoints {
 struct Doorbells {
   bool node = false;         // the engines of receivers on this node
   bool udp = false;          // and of those on other nodes, by a datagram
-  bool udp_if_easy = false;  // but only where the launcher names the job's hosts
+  bool udp_if_easy = false;  // but not in a job on one host, nor where a name takes long to look up
   bool rma = false;          // and of those on other nodes, by MPI_Put
 
   bool any() const { return node; }

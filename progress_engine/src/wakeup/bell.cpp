@@ -160,9 +160,6 @@ void Bell::start() {
   }
   try {
     hosts_ = plan_.hosts();
-    if (!plan_.asked_for && hosts_.empty())
-      throw std::runtime_error(
-          "the launcher names no hosts of this job's; doorbell=udp has each node write its own beside the key");
     if (!plan_.asked_for && hosts_.size() == 1) throw std::runtime_error("this job runs on one host");
     key_ = key_of_job(read_or_make_key(plan_.key_file), plan_.job);
     port_ = static_cast<in_port_t>(plan_.port > 0 ? plan_.port : first_port + siphash(key_, "port") % ports);
@@ -301,6 +298,15 @@ void Bell::close_in_child() {
   if (keeper_) keeper_->close_in_child();
 }
 
+// With the mutex held. Who was found by an answer or a ring of his own needs no name there.
+std::string Bell::what_begun_does() const {
+  const bool found = !remembered_.empty() || std::ranges::any_of(partners_, [](const auto& partner) {
+    return partner.second.where.has_value();
+  });
+  if (!nobody_else_ || found) return "rings";
+  return "no other node has put its name beside the key, which all nodes must see: " + plan_.key_file;
+}
+
 Bell::Counts Bell::counts() const {
   const std::scoped_lock lock(mutex_);
   Counts counts;
@@ -310,7 +316,7 @@ Bell::Counts Bell::counts() const {
       break;
     case State::rings:
     case State::ended:
-      counts.state = port_ != 0 ? "rings" : "not needed";
+      counts.state = port_ != 0 ? what_begun_does() : "not needed";
       break;
     case State::refused:
     default:

@@ -89,8 +89,7 @@ struct BellPlan {
   std::string key_file;
   int port = 0;              // 0: from the job's name
   Nanoseconds interval = 0;  // a partner is rung no more often
-  // Else it is there only because nothing spoke against it: where hosts are unknown nothing is written for the others
-  // to find, and a job on one host has no bell.
+  // Else it is there only because nothing spoke against it: a job on one host has no bell.
   bool asked_for = true;
   in_addr_t address = INADDR_ANY;
 };
@@ -144,7 +143,7 @@ class Bell {
   void close_in_child();
 
   struct Counts {
-    std::string state;  // "not needed", "rings", or a sentence that says why not
+    std::string state;  // "not needed", "rings", or a sentence that says why nobody hears it
     bool keeps = false;
     std::uint64_t sent = 0;
     std::uint64_t bounded = 0;  // turns and polls that sent all they may, and partners that had to make place
@@ -181,6 +180,7 @@ class Bell {
   bool send(int rank, const sockaddr_in& where, BellWord word, std::uint64_t sequence);
   bool send_if_due(int rank, Partner& partner);
   void refuse(std::string reason);
+  std::string what_begun_does() const;
   bool taken(const BellMessage& message, const sockaddr_in& from);
 
   const BellPlan plan_;
@@ -200,6 +200,7 @@ class Bell {
   std::size_t next_ = 0;
   std::size_t looked_at_ = 0;                        // the last one who was asked to make place
   std::unordered_map<int, sockaddr_in> remembered_;  // where those are who made place
+  bool nobody_else_ = false;                         // has put a name beside the key, when that was last looked for
   std::uint64_t sequence_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t bounded_ = 0;

@@ -35,11 +35,13 @@ void Bell::look_for_hosts() {
   looked_for_hosts_ = now();
   by_files_ = by_files_ || hosts_.empty();
   if (by_files_) {
-    auto hosts = apply_host_pattern(plan_.host_pattern, published_hosts(plan_.key_file, job_word_));
+    const auto names = published_hosts(plan_.key_file, job_word_);
+    auto hosts = apply_host_pattern(plan_.host_pattern, names);
     std::ranges::sort(hosts);
+    const std::scoped_lock lock(mutex_);
+    nobody_else_ = std::ranges::all_of(names, [here = host_name()](const auto& name) { return name == here; });
     if (hosts == hosts_) return;
     hosts_ = std::move(hosts);
-    const std::scoped_lock lock(mutex_);
     for (auto& [rank, partner] : partners_) partner.rounds = 0;  // it may be on the new ones
   }
   addresses_.assign(hosts_.size(), {});
