@@ -55,6 +55,7 @@ def compare_program(
 
     Example: ./bench compare-program --mpi mpich -n 4 --check 'energy.*' --time-from 'time: (.*) s' -- ./app input
     """
+    tables.check(out)
     variants = list(dict.fromkeys([BASE, *choose_variants(variant)]))
     if len(variants) == 1:
         raise UsageError(f"--variant {variant}: {BASE} alone is compared with nothing; name another one, say adaptive.")

@@ -25,6 +25,7 @@ BASE = "bare"
 
 
 def harm(
+    context: typer.Context,
     mpi: options.Mpis = "",
     variant: Annotated[
         str,
@@ -51,6 +52,7 @@ def harm(
 
     Example: ./bench harm --mpi mpich --variant adaptive --only overlap
     """
+    tables.check_call(context, table, resume, out)
     if table:
         return _tell(tables.named(table), out)
     if resume:

@@ -60,12 +60,10 @@ def nodes(
 
     Example: ./bench nodes --system site.py --nodes 16
     """
-    tables.check(out)
+    tables.check_call(context, table, resume, out, beside=["json"])
     if table:
-        options.none_beside(context, "table", "json", "out", why="measures nothing")
         return _tell(tables.named(table), json, out)
     if resume:
-        options.none_beside(context, "resume", "force", "json", "out")
         session = sessions.load(resume)
         request = from_facts(session.facts)
         if [study.name for study in request.studies] != [STUDY]:

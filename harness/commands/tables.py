@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ./bench harm and ./bench engine-costs share: studies of their own group, and a table of what sessions hold."""
+"""What the commands share that measure and end with a table: their options, and the table of what sessions hold."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import typer
 
 from analysis.gate import files
 from harness.base.errors import UsageError
+from harness.commands import options
 from harness.sessions import session as sessions
 from harness.sessions.request import parse_list
 
@@ -32,6 +33,19 @@ TableOf = Annotated[
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", show_default=False, help="Where the table goes; else stdout.")
 ]
+
+
+def check_call(
+    context: typer.Context, table: str, resume: str, out: Path | None, *, beside: Sequence[str] = ()
+) -> None:
+    """UsageError before anything is measured: for a table that cannot be written, and for options without an effect,
+    beside --table, which measures nothing, and beside --resume, which goes on with what was asked for. `beside`:
+    parameters that say how the table is written."""
+    check(out)
+    if table:
+        options.none_beside(context, "table", "out", *beside, why="measures nothing")
+    elif resume:
+        options.none_beside(context, "resume", "force", "list_only", "out", *beside)
 
 
 def named(names: str) -> list[Path]:

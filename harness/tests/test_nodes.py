@@ -17,7 +17,6 @@ from harness.base.errors import NOT_TOLD
 from harness.cli import main
 from harness.commands import tables
 from harness.commands.nodes import SPARE, _request, _tell
-from harness.sessions import run as runs
 from harness.tests.sessions import bench, results, state
 from harness.vcluster import cluster as virtual
 from harness.vcluster.tests.vcluster_fixtures import run
@@ -59,27 +58,6 @@ def test_calls_that_cannot_be(results: Path, capsys: pytest.CaptureFixture[str])
     }.items():
         assert main(["nodes", *call]) == 2
         assert said in capsys.readouterr().err
-
-
-def test_a_table_of_a_session_takes_no_option_of_a_measurement(capsys: pytest.CaptureFixture[str]) -> None:
-    """Which would have no effect."""
-    for given in ("--nodes=8", "--launches=4", "--system=local", "--force", "--resume=x"):
-        assert main(["nodes", "--table", "nothing", given]) == 2
-        option = given.partition("=")[0]
-        assert f"--table measures nothing: leave {option} out." in " ".join(capsys.readouterr().err.split())
-
-
-@pytest.mark.parametrize("asked", [(), ("--resume", "nothing")])
-def test_a_table_that_cannot_be_written_is_known_before_anything_is_measured(
-    asked: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(runs, "set_up", lambda _: pytest.fail("it goes on"))
-    (tmp_path / "file").write_text("")
-    for out, why in {"file/table": "Not a directory", "none/table": "No such file", "": "Is a directory"}.items():
-        call = ["nodes", "--system", "local", *asked, "--out", str(tmp_path / out)]
-        assert main(call) == 2
-        assert f"cannot be written ({why}" in " ".join(capsys.readouterr().err.split())
-    assert [path.name for path in tmp_path.iterdir()] == ["file"], "and nothing is made"
 
 
 def test_a_table_may_go_to_a_pipe(tmp_path: Path) -> None:
