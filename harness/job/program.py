@@ -6,7 +6,6 @@ Its whole time is that of the launch, from the launcher's start to its end.
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.base import process, validate
-from workloads.apps.reading import Damaged, Row
+from workloads.apps.reading import Damaged, Row, number
 from workloads.apps.table import CASES
 
 WHOLE, PRINTED = "whole_s", "printed_time"
@@ -127,7 +126,7 @@ def read(program: Program, output: str, whole_s: float) -> Reading:
     if program.time_from:
         samples[PRINTED] = _number(program.time_from, output)
     result = "\n".join(_found(program.check, output)) if program.check else ""
-    if program.check and not result:
+    if program.check and not result.strip():
         raise Unusable(f"it printed nothing that --check '{program.check}' finds")
     return Reading(samples, result)
 
@@ -147,19 +146,21 @@ def _of_case(program: Program, output: str, samples: dict[str, float]) -> Readin
 
 
 def _found(pattern: str, output: str) -> list[str]:
-    return [match[1] if match.re.groups else match[0] for match in re.finditer(pattern, output, re.MULTILINE)]
+    """Of each match the first group, empty where that is of an alternative that was not taken."""
+    found = re.finditer(pattern, output, re.MULTILINE)
+    return [(match[1] or "") if match.re.groups else match[0] for match in found]
 
 
 def _number(pattern: str, output: str) -> float:
     found = _found(pattern, output)
     if not found:
         raise Unusable(f"it printed nothing that --time-from '{pattern}' finds")
-    text = (found[-1] or "").strip()
+    text = found[-1].strip()
     try:
-        value = float(re.sub("[dD]", "e", text))  # as Fortran writes exponents
-    except ValueError:
+        value = number(text, "time")
+    except Damaged:
         raise Unusable(f"what --time-from '{pattern}' finds is no number: '{short(text)}'") from None
-    if not (math.isfinite(value) and value > 0):
+    if value <= 0:
         raise Unusable(f"what --time-from '{pattern}' finds is no time: {text}")
     return value
 

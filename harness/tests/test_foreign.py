@@ -138,6 +138,7 @@ def test_results_that_differ_by_themselves_end_it(run: Run, tmp_path: Path) -> N
         ("echo energy -4.6", f"sh: it printed nothing that --time-from '{TIME}' finds"),
         ("echo time 1.5", f"sh: it printed nothing that --check '{RESULT}' finds"),
         ("echo time soon; echo energy 1", f"sh: what --time-from '{TIME}' finds is no number: 'soon'"),
+        ("echo time 1_0; echo energy 1", f"sh: what --time-from '{TIME}' finds is no number: '1_0'"),
     ],
 )
 def test_what_cannot_be_used_is_tried_once_and_said(run: Run, tmp_path: Path, script: str, reason: str) -> None:
@@ -335,6 +336,19 @@ def test_the_last_time_counts_as_fortran_writes_it_too(printed: str, seconds: fl
     found = read(PROGRAM, f"energy 1\nenergy 2\n{printed}\n", 9.0)
     assert found.samples == {"whole_s": 9.0, "printed_time": seconds}
     assert found.result == "energy 1\nenergy 2"
+
+
+def test_a_check_of_alternatives_says_what_it_finds() -> None:
+    """A group of the alternative that was not taken is empty."""
+    program = replace(PROGRAM, time_from="", check="energy (.*)|stopped")
+    assert read(program, "stopped\nenergy 1", 9.0).result == "\n1"
+    with pytest.raises(Unusable, match="it printed nothing that --check"):
+        read(program, "stopped", 9.0)
+
+
+def test_a_check_that_finds_only_nothing_finds_nothing() -> None:
+    with pytest.raises(Unusable, match=r"it printed nothing that --check 'e\*' finds"):
+        read(replace(PROGRAM, time_from="", check="e*"), "no nrgy\n" * 3, 9.0)
 
 
 @given(st.text())
