@@ -229,9 +229,13 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
     if files:
         output = f"{output}\n{files[-1].read_text(errors='replace')}"
     try:
-        return Ran(ended, reports, foreign.read(program, output, ended.seconds))
+        reading = foreign.read(program, output, ended.seconds)
     except Unusable as error:
         return Ran(ended, reports, None, str(error))
+    launched = reading.measured if program.driver else 1  # a driver launches each of its codes
+    if wrong := _wrong_engine(launch, reports, launched * program.ranks, output):
+        return Ran(ended, reports, None, wrong)
+    return Ran(ended, reports, reading)
 
 
 def _written(program: Program) -> list[Path]:

@@ -95,6 +95,11 @@ class Reading:
     result: str = ""
     rows: list[Row] = field(default_factory=list)
 
+    @property
+    def measured(self) -> int:
+        """How many of its rows have numbers."""
+        return sum(bool(row.samples) for row in self.rows)
+
     def at(self, point: Mapping[str, Any], quantities: Mapping[str, Mapping[str, Any]]) -> dict[str, float] | str:
         """What was measured at a point, of these quantities as a header declares them; or why nothing was."""
         if not self.rows:

@@ -55,8 +55,8 @@ others=${result/2007./2007.9}
 [ -n "$OTHERS" ] && sed 's/^spec.mpi2007.ext: .*/spec.mpi2007.ext: others/; s/time: 1.5/time: 9/' $result > $others
 exit 0
 """
-# As progress-run, for each rank's report.
-PROGRESS_RUN = """#!/bin/sh
+# As progress-run, for each rank's report, which it does not leave where it is put before the code LOSES.
+PROGRESS_RUN = """#!/bin/bash
 while [ "$1" != -- ]; do
   [ "$1" = --variant ] && variant=$2
   [ "$1" = --report-file ] && file=$2
@@ -64,7 +64,8 @@ while [ "$1" != -- ]; do
 done
 shift
 for rank in 0 1; do
-  echo '{"preset": "'$variant'", "active": true}' > "$(echo "$file" | sed "s/%r/$rank/")"
+  case "$*" in *"${LOSES:-nothing}"*) break ;; esac
+  echo '{"preset": "'$variant'", "active": true}' > "$(echo "$file" | sed "s/%r/$rank/; s/%p/$$/")"
 done
 echo under $variant
 exec "$@"
@@ -150,6 +151,17 @@ def test_a_code_that_spec_finds_wrong_has_no_time(
     assert status == 1
     assert [line["status"] for line in lines["bare"]] == ["ok", "failed"]
     assert lines["bare"][1]["reason"] == "its own verification says that its results are wrong"
+
+
+def test_an_engine_that_one_of_its_codes_lost_is_a_failure(
+    plan: Plan, installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOSES", "137.lu")
+    status, lines = run(plan, installation, tmp_path)
+    assert status == 1
+    assert [line["status"] for line in lines["bare"]] == ["ok", "ok"]
+    said = "the engine reported on 2 of 4 ranks (did its launcher put progress-run on each rank?)"
+    assert [line["reason"] for line in lines["adaptive"]] == [said, said]
 
 
 @pytest.mark.parametrize(
