@@ -20,7 +20,7 @@ from harness.base import process, validate
 from harness.base.errors import UsageError
 from harness.base.variants import WITHOUT_ENGINE, Recipe
 from harness.job import program as foreign
-from harness.job import records
+from harness.job import reap, records
 from harness.job.folders import Folders
 from harness.job.launch import Outcome, Watch, context, execute, now
 from harness.job.plan import TIMEOUT_FACTOR, TIMEOUT_GRACE_S, Launch, Plan, Point
@@ -212,6 +212,7 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
         left.unlink()
     try:
         ended = execute(plan, arguments, _environment(recipe), watch)
+        reap.kill(reap.name_of(log))  # also what a program left behind that ended well: the next launch is timed
         reports = _reports(scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

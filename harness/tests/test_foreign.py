@@ -21,7 +21,7 @@ from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, SCHEMA
 from harness.job import records
 from harness.job.folders import Folders
-from harness.job.foreign import Trial, trial
+from harness.job.foreign import Trial, trial, trial_of
 from harness.job.plan import Plan, Point, interleave
 from harness.job.program import CALLERS_PYTHONPATH, Program, Unusable, read
 from harness.job.reap import marked, name_of
@@ -148,6 +148,14 @@ def test_what_cannot_be_used_is_tried_once_and_said(run: Run, tmp_path: Path, sc
     assert (tmp_path / "runs").read_text().count("\n") == 1
     assert not list(marked(name_of(session / "logs" / "own-program.vcluster.mpich.trial.log"))), "nothing left running"
     assert not list((session / "scratch").iterdir())
+
+
+def test_what_a_program_leaves_behind_is_not_left_running(run: Run) -> None:
+    """Though it ended well: it would take the cores of the next launch."""
+    plan, session, status = run(f"setsid sleep 60 & {GOOD}", launches=1)
+    assert status == 0
+    launches = [trial_of(plan), *(launch.identity for launch in plan.launches)]
+    assert [list(marked(name_of(session / "logs" / f"{name}.log"))) for name in launches] == [[]] * 3
 
 
 def test_a_variant_that_fails_leaves_bare_its_times(run: Run) -> None:
