@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.base import process, validate
+from workloads.apps.model import SHARE
 from workloads.apps.reading import Damaged, Row, number
 from workloads.apps.table import CASES
 
@@ -101,7 +102,8 @@ class Reading:
         return sum(bool(row.samples) for row in self.rows)
 
     def at(self, point: Mapping[str, Any], quantities: Mapping[str, Mapping[str, Any]]) -> dict[str, float] | str:
-        """What was measured at a point, of these quantities as a header declares them; or why nothing was."""
+        """What was measured at a point, of these quantities as a header declares them; or why nothing was. No time and
+        no rate is 0 or less; a share may be."""
         if not self.rows:
             return self.samples
         rows = [row for row in self.rows if all(row.point.get(name) == value for name, value in point.items())]
@@ -110,7 +112,8 @@ class Reading:
         (row,) = rows
         alone = self.samples if len(self.rows) == 1 else {}
         found = {name: value for name, value in (row.samples | alone).items() if name in quantities}
-        return row.wrong or _unmeasured(found, quantities) or found
+        known = {name: value for name, value in found.items() if value > 0 or quantities[name]["unit"] == SHARE.unit}
+        return row.wrong or _unmeasured(found, quantities) or known
 
 
 def _unmeasured(found: Mapping[str, float], quantities: Mapping[str, Mapping[str, Any]]) -> str:

@@ -26,6 +26,7 @@ from harness.job.plan import Plan, Point, interleave
 from harness.job.program import CALLERS_PYTHONPATH, Program, Unusable, read
 from harness.job.reap import marked, name_of
 from harness.job.runner import Runner
+from workloads.apps import tables
 
 # Leaves a rank's report for each of RANKS and becomes the program; ENGINE tells that what it runs under.
 PROGRESS_RUN = """#!/bin/sh
@@ -284,6 +285,16 @@ def test_a_line_without_what_counts_or_twice_has_failed(
     case = "imb-nonblocking-collectives"
     _, (line,) = of_case(plan, tmp_path / "s", case, output, wanted)
     assert (line["status"], line["reason"]) == ("failed", said)
+
+
+def test_a_time_of_nothing_is_left_out_and_a_share_of_nothing_is_none(plan: Plan, tmp_path: Path) -> None:
+    old = "270.29        12.74         5.87         0.00"
+    output = changed(tmp_path, "imb-2021-nbc.txt", old, old.replace("12.74", " 0.00"))
+    row = next(row for row in tables.imb(output.read_text()).rows if row.samples.get("pure_s") == 0)
+    _, (line,) = of_case(plan, tmp_path / "s", "imb-nonblocking-collectives", output, [dict(row.point)])
+    assert line["status"] == "ok"
+    assert set(line["samples"]) == {"overall_s", "compute_s", "overlap"}
+    assert line["samples"]["overlap"] == [0]
 
 
 HPCG = """Benchmark Time Summary::Total=5.5
