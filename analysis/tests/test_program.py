@@ -11,7 +11,7 @@ import pytest
 
 from analysis.benchmarks.synthetic import end, header, write_lines
 from analysis.catalogue import draw_all
-from analysis.documents.program import document, unusable
+from analysis.documents.program import document, told, unusable
 from analysis.evidence import Evidence
 from analysis.records.load import load
 
@@ -25,13 +25,16 @@ def session(
     spread: float = 0.0,
     printed: bool = False,
     reasons: dict[str, str] | None = None,
+    others: Sequence[str] = (),
 ) -> Evidence:
-    """Six launches of bare and adaptive, which takes `ratio` of the time; `reasons`: why a variant's failed."""
+    """Six launches of bare and adaptive, which takes `ratio` of the time, as `others` do; `reasons`: why a variant's
+    failed."""
     (folder / "records").mkdir(parents=True)
     (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": {}}))
     quantity = "printed_time" if printed else "whole_s"
     for repetition, seconds in enumerate(TIMES):
-        for variant, factor in (("bare", 1.0), ("adaptive", ratio + spread * (-1) ** repetition)):
+        factors = dict.fromkeys(("adaptive", *others), ratio + spread * (-1) ** repetition)
+        for variant, factor in {"bare": 1.0, **factors}.items():
             launch = f"own.{repetition}.{variant}"
             head = header({"study": "own-program", "system": "s", "mpi": "mpich", "variant": variant, "launch": launch})
             head["header"]["workload"] = {"name": "app", "version": None}
@@ -73,6 +76,18 @@ def test_the_verdict(tmp_path: Path, ratio: float, pending_s: float | None, spre
         assert "operations were pending while it computed for 2.5 s, 25.0 % of the whole time" in sentence
     if pending_s is None:
         assert "what was pending while it computed is not known" in sentence
+
+
+def test_the_intervals_of_several_variants_hold_at_the_same_time(tmp_path: Path) -> None:
+    """Of seven one would look better by chance each sixth time."""
+    ((_, (alone,)),) = told(session(tmp_path / "alone", 0.998, 2.5))
+    ((_, several),) = told(session(tmp_path / "several", 0.998, 2.5, others=("thread", "timer", "idle", "offload")))
+    assert len(several) == 5
+    assert alone.cell.ratio is not None
+    for one in several:
+        assert one.cell.ratio is not None
+        assert one.cell.ratio.low < alone.cell.ratio.low < alone.cell.ratio.high < one.cell.ratio.high
+        assert "simultaneous over 5 points" in one.cell.ratio.kind
 
 
 def test_sequences_of_launches_are_all_in_the_figure_with_its_verdict(tmp_path: Path) -> None:
