@@ -36,7 +36,7 @@ def compare_program(
             help="What it is compared under, see ./bench list; with settings: V:key=value:key=value.",
         ),
     ] = "bare,adaptive",
-    ranks: own_program.Ranks = 0,
+    ranks: own_program.Ranks = None,
     launcher: own_program.Launcher = "",
     time_from: own_program.TimeFrom = "",
     check: own_program.Check = "",

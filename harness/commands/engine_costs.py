@@ -46,7 +46,7 @@ def engine_costs(
     mpi: options.Mpis = "",
     system: options.System = "local",
     scale: tables.Scale = "quick",
-    launches: tables.Launches = 0,
+    launches: tables.Launches = None,
     seed: options.Seed = 1,
     resume: tables.Resume = "",
     force: tables.Force = False,

@@ -20,7 +20,7 @@ from harness.setup import mpi as mpi_setup
 from harness.sites.systems import System
 
 Command = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="The program and its arguments.")]
-Ranks = Annotated[int, typer.Option("-n", min=0, max=4096, show_default=False, help="How many ranks; default: 2.")]
+Ranks = Annotated[int | None, typer.Option("-n", min=1, max=4096, help="How many ranks; default: 2.")]
 Launcher = Annotated[
     str, typer.Option("--launcher", metavar="WORDS", help="In place of -n: one's own, as in 'srun -n 64'.")
 ]
@@ -62,7 +62,7 @@ def none_without(command: list[str], context: typer.Context) -> None:
 
 
 def named(
-    command: list[str], mpi: str, system: System, ranks: int, launcher: str, time_from: str, check: str
+    command: list[str], mpi: str, system: System, ranks: int | None, launcher: str, time_from: str, check: str
 ) -> Program:
     """The program that these options name, in this folder. UsageError with what is wrong with them."""
     if ranks and launcher:

@@ -38,7 +38,7 @@ def marked(test: Any) -> Any:
 
 @pytest.mark.parametrize(("number", "rounds"), [(2, 1), (3, 3), (4, 3), (5, 5)])
 def test_every_pair_is_planned_in_enough_launches_to_name_one(number: int, rounds: int) -> None:
-    request = _request("local", number, "mpich", 0, 1)
+    request = _request("local", number, "mpich", None, 1)
     (job,) = request.jobs()
     points = job.points_of(job.launches[0])
     assert {point["round"] for point in points} == set(range(rounds)) and len(points) == 2 * rounds
@@ -54,6 +54,7 @@ def test_calls_that_cannot_be(results: Path, capsys: pytest.CaptureFixture[str])
     for call, said in {
         ("--system=local", "--nodes=1"): "Invalid value for '--nodes'",
         ("--table=none",): "no session 'none'",
+        ("--launches=0",): "Invalid value for '--launches'",
         ("--system=local", "--mpi=quick"): "quick",
     }.items():
         assert main(["nodes", *call]) == 2
