@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from analysis.documents.harm import BASE, Cell, Row, rows
+from analysis.documents.harm import BASE, Cell, Harm, Row, rows
 from analysis.documents.sources import source
 from analysis.evidence import Evidence
 from analysis.records.load import Records
@@ -68,7 +68,8 @@ def _told(records: Records, row: Row, variant: str, cell: Cell) -> Told:
     pending = _pending(records, row, variant)
     if cell.ratio is None or row.bare is None:
         why = f"{cell.harm.value}: {cell.reason}" if cell.reason else cell.harm.value
-        return Told(variant, cell, None, pending, f"{variant}: rejected, {why}.")
+        said = why if cell.harm is Harm.SKIPPED else f"rejected, {why}"
+        return Told(variant, cell, None, pending, f"{variant}: {said}.")
     time = row.bare.value * cell.ratio.value
     whole = _whole(records, row, variant)
     numbers = f"{_time(row, time)} instead of {_time(row, row.bare.value)}, {_ratio(cell.ratio)} of bare"

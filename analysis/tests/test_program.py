@@ -26,6 +26,7 @@ def session(
     printed: bool = False,
     reasons: dict[str, str] | None = None,
     others: Sequence[str] = (),
+    status: str = "failed",
 ) -> Evidence:
     """Six launches of bare and adaptive, which takes `ratio` of the time, as `others` do; `reasons`: why a variant's
     failed."""
@@ -45,8 +46,8 @@ def session(
             for rank in last["end"]["ranks"]:
                 rank["engine"] = rank["engine"] and rank["engine"] | {"pending_while_computing_s": pending_s}
             if reason := (reasons or {}).get(variant):
-                line |= {"status": "failed", "reason": reason, "samples": {}}
-                last["end"] |= {"status": "failed", "reason": reason}
+                line |= {"status": status, "reason": reason, "samples": {}}
+                last["end"] |= {"status": status, "reason": reason}
             write_lines(folder / "records" / f"{launch}.jsonl", [head, line, last])
     return Evidence(load([folder]))
 
@@ -113,3 +114,8 @@ def test_without_bare_there_is_nothing_to_compare_with(tmp_path: Path, failed: S
     else:
         assert unusable(evidence) == ""
         assert said(evidence) == "adaptive: rejected, failed: app: exit status 3; last words: no."
+
+
+def test_a_variant_that_this_mpi_does_not_have_is_not_called_rejected(tmp_path: Path) -> None:
+    evidence = session(tmp_path / "s", 0.8, 2.5, reasons={"adaptive": "it has no thread of its own"}, status="skipped")
+    assert said(evidence) == "adaptive: skipped: it has no thread of its own."
