@@ -75,7 +75,7 @@ def named(
         mpi_setup.ensure(mpi_setup.by_name(mpi))  # the launcher may be its own mpiexec
     path = MPIS[mpi].shell_environment()["PATH"] if system.own_mpis else os.environ.get("PATH", os.defpath)
     return Program(
-        command=[_found(command[0], path), *command[1:]],
+        command=[found(command[0], path), *command[1:]],
         folder=str(Path.cwd()),
         ranks=0 if launcher else ranks or RANKS,
         launcher=_launcher(launcher, path),
@@ -98,10 +98,11 @@ def _launcher(text: str, path: str) -> list[str]:
         raise UsageError(f"--launcher '{text}': {error}.") from error
     if text and not words:
         raise UsageError(f"--launcher '{text}' names no launcher.")
-    return [_found(words[0], path), *words[1:]] if words else []
+    return [found(words[0], path), *words[1:]] if words else []
 
 
-def _found(program: str, path: str) -> str:
-    if found := shutil.which(program, path=path):
-        return str(Path(found).absolute())
+def found(program: str, path: str) -> str:
+    """Where a program is: UsageError if nowhere."""
+    if place := shutil.which(program, path=path):
+        return str(Path(place).absolute())
     raise UsageError(f"There is no program called '{program}'{'' if '/' in program else ' on PATH'}.")
