@@ -29,6 +29,7 @@ from harness.job.records import RecordFile
 from harness.job.verify import engine_of
 
 BASE = "bare"
+REPORT_FILE = "PROGRESS_ENGINE_REPORT_FILE"
 DIFFERS = "its results differ between launches of bare by itself"
 
 
@@ -247,11 +248,12 @@ def _written(program: Program) -> list[Path]:
 
 
 def _reporting(recipe: Recipe, folder: Path) -> Recipe:
-    """The same, with the engine's report of each rank in `folder`."""
+    """The same, with the engine's report of each rank in `folder`, also of one that the program itself brings."""
+    file = str(folder / "engine.%r.%h.%p.json")
     if recipe.prefix[-1:] != ["--"]:  # no engine: nothing, or variables alone
-        return recipe
+        return recipe.within({REPORT_FILE: file})
     *options, end = recipe.prefix
-    return replace(recipe, prefix=[*options, "--report-file", str(folder / "engine.%r.%h.%p.json"), end])
+    return replace(recipe, prefix=[*options, "--report-file", file, end])
 
 
 def _reports(folder: Path) -> list[dict[str, Any]]:
@@ -268,9 +270,8 @@ def _reports(folder: Path) -> list[dict[str, Any]]:
 
 def _wrong_engine(launch: Launch, reports: list[dict[str, Any]], ranks: int, output: str) -> str:
     """Why the variant that ran is not the one that was asked for; empty if it is."""
-    if launch.variant.partition(":")[0] in WITHOUT_ENGINE:
-        return ""
-    if not reports or (ranks and len(reports) < ranks):
+    without = launch.variant.partition(":")[0] in WITHOUT_ENGINE
+    if not without and (not reports or (ranks and len(reports) < ranks)):
         said = [line for line in output.splitlines() if line.startswith(("progress-run:", "progress engine:"))]
         of = f" of {ranks}" if ranks else ""
         why = f": {foreign.short(said[0])}" if said else " (did its launcher put progress-run on each rank?)"

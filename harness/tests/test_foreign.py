@@ -173,6 +173,15 @@ def test_an_engine_that_is_not_on_every_rank_is_a_failure(run: Run, monkeypatch:
     assert points(plan, session)["adaptive"] == [("failed", said, [])] * 2
 
 
+def test_a_program_that_brings_the_engine_itself_is_not_bare(run: Run) -> None:
+    """As one that is started through progress-run: compared with itself it would make no difference."""
+    own = 'echo "{\\"preset\\": \\"adaptive\\"}" > "$(echo "$PROGRESS_ENGINE_REPORT_FILE" | sed s/%r/0/)"'
+    plan, session, status = run(f'[ -z "$PROGRESS_ENGINE_REPORT_FILE" ] || {own}; {GOOD}')
+    assert status == 1
+    said = "sh: rank 0 had the engine loaded though the variant is bare"
+    assert points(plan, session) == dict.fromkeys(("bare", "adaptive"), [("failed", said, [])] * 2)
+
+
 def test_a_hang_is_given_up_by_what_the_trial_took() -> None:
     assert Trial(10.0, "").patience_s(600.0) == 105.0
     assert Trial(10.0, "").patience_s(60.0) == 60.0
