@@ -52,7 +52,7 @@ for code in $codes; do
   done
 done
 others=${result/2007./2007.9}
-[ -n "$OTHERS" ] && sed 's/^spec.mpi2007.ext: .*/spec.mpi2007.ext: others/; s/time: 1.5/time: 9/' $result > $others
+[ -n "$OTHERS" ] && sed "s/^spec.mpi2007.ext: .*/spec.mpi2007.ext: $OTHERS/; s/time: 1.5/time: 9/" $result > $others
 exit 0
 """
 # As progress-run, for each rank's report, which it does not leave where it is put before the code LOSES.
@@ -184,10 +184,21 @@ def test_a_runspec_that_fails_is_a_sentence(
 def test_the_result_file_of_a_run_on_another_mpi_is_not_its_own(
     plan: Plan, installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OTHERS", "1")
+    monkeypatch.setenv("OTHERS", "others")
     status, lines = run(plan, installation, tmp_path)
     assert status == 0
     assert {line["samples"]["time_s"][0] for found in lines.values() for line in found} == {1.5}
+
+
+def test_of_two_runs_on_one_mpi_at_once_neither_has_a_time(
+    plan: Plan, installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which result file is whose cannot be told."""
+    monkeypatch.setenv("OTHERS", "mpich")
+    status, lines = run(plan, installation, tmp_path)
+    assert status == 1
+    assert {line["reason"] for line in lines["bare"]} == {"its output has 2 lines of this point"}
+    assert not any(line["samples"] for found in lines.values() for line in found)
 
 
 def driver(installation: Path, *submit: str, action: str = "run") -> list[str]:
