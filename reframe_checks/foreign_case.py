@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ def program(
     )
 
 
-def of_mpi(places: Sequence[Found], library: str, environ: Mapping[str, str]) -> Found | str:
+def of_mpi(places: Iterable[Found], library: str, environ: Mapping[str, str]) -> Found | str:
     """The first that does not run on another MPI than the one whose version holds the word `library`; or why none does,
     empty where there is none at all."""
     reasons = []

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from analysis.documents.harm import BASE, Cell, Row, rows
+from analysis.documents.harm import BASE, Cell, Harm, Row, rows
 from analysis.documents.sources import source
 from analysis.evidence import Evidence
 from analysis.records.load import Records
-from analysis.statistics.interval import Interval
+from analysis.statistics.interval import Interval, simultaneous
 from analysis.text_table import markdown
 from analysis.words import mpi_title, seconds_text
 
@@ -37,9 +37,15 @@ class Told:
 
 
 def told(evidence: Evidence) -> Iterator[tuple[Row, list[Told]]]:
-    """Each program that was compared, with what is said of its variants."""
+    """Each program that was compared, with what is said of its variants. Of several one may look better or worse by
+    chance alone, so their intervals hold at the same time."""
     for row in rows(evidence, STUDY):
-        yield row, [_told(evidence.records, row, name, cell) for name, cell in row.cells.items() if name != BASE]
+        cells = {name: cell for name, cell in row.cells.items() if name != BASE}
+        compared = sum(cell.ratio is not None for cell in cells.values())
+        for name, cell in cells.items():
+            if cell.ratio is not None:
+                cells[name] = replace(cell, ratio=simultaneous(cell.ratio, compared))
+        yield row, [_told(evidence.records, row, name, cell) for name, cell in cells.items()]
 
 
 def name_of(records: Records, row: Row) -> str:
@@ -62,7 +68,8 @@ def _told(records: Records, row: Row, variant: str, cell: Cell) -> Told:
     pending = _pending(records, row, variant)
     if cell.ratio is None or row.bare is None:
         why = f"{cell.harm.value}: {cell.reason}" if cell.reason else cell.harm.value
-        return Told(variant, cell, None, pending, f"{variant}: rejected, {why}.")
+        said = why if cell.harm is Harm.SKIPPED else f"rejected, {why}"
+        return Told(variant, cell, None, pending, f"{variant}: {said}.")
     time = row.bare.value * cell.ratio.value
     whole = _whole(records, row, variant)
     numbers = f"{_time(row, time)} instead of {_time(row, row.bare.value)}, {_ratio(cell.ratio)} of bare"

@@ -11,7 +11,7 @@ import pytest
 
 from analysis.benchmarks.synthetic import end, header, write_lines
 from analysis.catalogue import draw_all
-from analysis.documents.program import document, unusable
+from analysis.documents.program import document, told, unusable
 from analysis.evidence import Evidence
 from analysis.records.load import load
 
@@ -25,13 +25,17 @@ def session(
     spread: float = 0.0,
     printed: bool = False,
     reasons: dict[str, str] | None = None,
+    others: Sequence[str] = (),
+    status: str = "failed",
 ) -> Evidence:
-    """Six launches of bare and adaptive, which takes `ratio` of the time; `reasons`: why a variant's failed."""
+    """Six launches of bare and adaptive, which takes `ratio` of the time, as `others` do; `reasons`: why a variant's
+    failed."""
     (folder / "records").mkdir(parents=True)
     (folder / "session.json").write_text(json.dumps({"session": folder.name, "machine": {}}))
     quantity = "printed_time" if printed else "whole_s"
     for repetition, seconds in enumerate(TIMES):
-        for variant, factor in (("bare", 1.0), ("adaptive", ratio + spread * (-1) ** repetition)):
+        factors = dict.fromkeys(("adaptive", *others), ratio + spread * (-1) ** repetition)
+        for variant, factor in {"bare": 1.0, **factors}.items():
             launch = f"own.{repetition}.{variant}"
             head = header({"study": "own-program", "system": "s", "mpi": "mpich", "variant": variant, "launch": launch})
             head["header"]["workload"] = {"name": "app", "version": None}
@@ -42,8 +46,8 @@ def session(
             for rank in last["end"]["ranks"]:
                 rank["engine"] = rank["engine"] and rank["engine"] | {"pending_while_computing_s": pending_s}
             if reason := (reasons or {}).get(variant):
-                line |= {"status": "failed", "reason": reason, "samples": {}}
-                last["end"] |= {"status": "failed", "reason": reason}
+                line |= {"status": status, "reason": reason, "samples": {}}
+                last["end"] |= {"status": status, "reason": reason}
             write_lines(folder / "records" / f"{launch}.jsonl", [head, line, last])
     return Evidence(load([folder]))
 
@@ -75,6 +79,18 @@ def test_the_verdict(tmp_path: Path, ratio: float, pending_s: float | None, spre
         assert "what was pending while it computed is not known" in sentence
 
 
+def test_the_intervals_of_several_variants_hold_at_the_same_time(tmp_path: Path) -> None:
+    """Of seven one would look better by chance each sixth time."""
+    ((_, (alone,)),) = told(session(tmp_path / "alone", 0.998, 2.5))
+    ((_, several),) = told(session(tmp_path / "several", 0.998, 2.5, others=("thread", "timer", "idle", "offload")))
+    assert len(several) == 5
+    assert alone.cell.ratio is not None
+    for one in several:
+        assert one.cell.ratio is not None
+        assert one.cell.ratio.low < alone.cell.ratio.low < alone.cell.ratio.high < one.cell.ratio.high
+        assert "simultaneous over 5 points" in one.cell.ratio.kind
+
+
 def test_sequences_of_launches_are_all_in_the_figure_with_its_verdict(tmp_path: Path) -> None:
     (drawn,) = draw_all(session(tmp_path / "s", 0.8, 2.5), "")
     assert drawn.name == "own_program"
@@ -98,3 +114,8 @@ def test_without_bare_there_is_nothing_to_compare_with(tmp_path: Path, failed: S
     else:
         assert unusable(evidence) == ""
         assert said(evidence) == "adaptive: rejected, failed: app: exit status 3; last words: no."
+
+
+def test_a_variant_that_this_mpi_does_not_have_is_not_called_rejected(tmp_path: Path) -> None:
+    evidence = session(tmp_path / "s", 0.8, 2.5, reasons={"adaptive": "it has no thread of its own"}, status="skipped")
+    assert said(evidence) == "adaptive: skipped: it has no thread of its own."

@@ -36,7 +36,7 @@ def compare_program(
             help="What it is compared under, see ./bench list; with settings: V:key=value:key=value.",
         ),
     ] = "bare,adaptive",
-    ranks: own_program.Ranks = 0,
+    ranks: own_program.Ranks = None,
     launcher: own_program.Launcher = "",
     time_from: own_program.TimeFrom = "",
     check: own_program.Check = "",
@@ -55,6 +55,7 @@ def compare_program(
 
     Example: ./bench compare-program --mpi mpich -n 4 --check 'energy.*' --time-from 'time: (.*) s' -- ./app input
     """
+    tables.check(out)
     variants = list(dict.fromkeys([BASE, *choose_variants(variant)]))
     if len(variants) == 1:
         raise UsageError(f"--variant {variant}: {BASE} alone is compared with nothing; name another one, say adaptive.")

@@ -41,11 +41,12 @@ OWN = ("vcluster", "local")  # systems that are this machine: where the harness'
 
 
 def engine_costs(
+    context: typer.Context,
     part: Annotated[str, typer.Option("--part", metavar="P,...", help=f"Of {', '.join(PARTS)}; default: all.")] = "",
     mpi: options.Mpis = "",
     system: options.System = "local",
     scale: tables.Scale = "quick",
-    launches: tables.Launches = 0,
+    launches: tables.Launches = None,
     seed: options.Seed = 1,
     resume: tables.Resume = "",
     force: tables.Force = False,
@@ -56,6 +57,7 @@ def engine_costs(
 
     Example: ./bench engine-costs --part calls,ping-pong --mpi mpich --out costs.md
     """
+    tables.check_call(context, table, resume, out)
     if table:
         return _tell(tables.named(table), out)
     if resume:

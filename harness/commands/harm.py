@@ -25,6 +25,7 @@ BASE = "bare"
 
 
 def harm(
+    context: typer.Context,
     mpi: options.Mpis = "",
     variant: Annotated[
         str,
@@ -37,7 +38,7 @@ def harm(
     only: Annotated[str, typer.Option("--only", metavar="WORDS", help="Workloads whose names hold these words.")] = "",
     system: options.System = "vcluster",
     scale: tables.Scale = "quick",
-    launches: tables.Launches = 0,
+    launches: tables.Launches = None,
     seed: options.Seed = 1,
     list_only: Annotated[bool, typer.Option("--list", help="The plan with its points; run nothing.")] = False,
     resume: tables.Resume = "",
@@ -51,6 +52,7 @@ def harm(
 
     Example: ./bench harm --mpi mpich --variant adaptive --only overlap
     """
+    tables.check_call(context, table, resume, out)
     if table:
         return _tell(tables.named(table), out)
     if resume:

@@ -24,11 +24,10 @@ from reframe_checks import catalogue
 STUDY = "node-pairs"
 SPARE = 4  # launches beyond the fewest that can show anything: a place is still named that is not slow in three
 Launches = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--launches",
-        min=0,
-        show_default=False,
+        min=1,
         help=f"How many launches; default: {SPARE} more than the fewest that can name a place.",
     ),
 ]
@@ -42,7 +41,7 @@ def nodes(
     system: options.System = "vcluster",
     number: Annotated[int, typer.Option("--nodes", min=2, max=4096, help="How many nodes.")] = 4,
     mpi: options.OneMpi = "mpich",
-    launches: Launches = 0,
+    launches: Launches = None,
     seed: options.Seed = 1,
     resume: tables.Resume = "",
     force: tables.Force = False,
@@ -60,12 +59,10 @@ def nodes(
 
     Example: ./bench nodes --system site.py --nodes 16
     """
-    tables.check(out)
+    tables.check_call(context, table, resume, out, beside=["json"])
     if table:
-        options.none_beside(context, "table", "json", "out", why="measures nothing")
         return _tell(tables.named(table), json, out)
     if resume:
-        options.none_beside(context, "resume", "force", "json", "out")
         session = sessions.load(resume)
         request = from_facts(session.facts)
         if [study.name for study in request.studies] != [STUDY]:
@@ -87,7 +84,7 @@ def nodes(
     return max(0 if good else 1, _tell([session.path], json, out))
 
 
-def _request(system: str, number: int, mpi: str, launches: int, seed: int) -> Request:
+def _request(system: str, number: int, mpi: str, launches: int | None, seed: int) -> Request:
     from analysis.gate.odd import rounds_wanted  # noqa: PLC0415 - a second of imports
 
     chosen, studies = systems.by_name(system), catalogue.by_names([STUDY])

@@ -88,7 +88,8 @@ def given(context: typer.Context) -> Iterator[tuple[str, str]]:
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
         if source is not None and source.name in GIVEN:
-            yield parameter.name or "", parameter.opts[0] if parameter.param_type_name == "option" else "the program"
+            named = "the program" if parameter.name == "command" else f"the {parameter.name}"
+            yield parameter.name or "", parameter.opts[0] if parameter.param_type_name == "option" else named
 
 
 def none_beside(

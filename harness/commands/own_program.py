@@ -20,7 +20,7 @@ from harness.setup import mpi as mpi_setup
 from harness.sites.systems import System
 
 Command = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="The program and its arguments.")]
-Ranks = Annotated[int, typer.Option("-n", min=0, max=4096, show_default=False, help="How many ranks; default: 2.")]
+Ranks = Annotated[int | None, typer.Option("-n", min=1, max=4096, help="How many ranks; default: 2.")]
 Launcher = Annotated[
     str, typer.Option("--launcher", metavar="WORDS", help="In place of -n: one's own, as in 'srun -n 64'.")
 ]
@@ -62,7 +62,7 @@ def none_without(command: list[str], context: typer.Context) -> None:
 
 
 def named(
-    command: list[str], mpi: str, system: System, ranks: int, launcher: str, time_from: str, check: str
+    command: list[str], mpi: str, system: System, ranks: int | None, launcher: str, time_from: str, check: str
 ) -> Program:
     """The program that these options name, in this folder. UsageError with what is wrong with them."""
     if ranks and launcher:
@@ -75,7 +75,7 @@ def named(
         mpi_setup.ensure(mpi_setup.by_name(mpi))  # the launcher may be its own mpiexec
     path = MPIS[mpi].shell_environment()["PATH"] if system.own_mpis else os.environ.get("PATH", os.defpath)
     return Program(
-        command=[_found(command[0], path), *command[1:]],
+        command=[found(command[0], path), *command[1:]],
         folder=str(Path.cwd()),
         ranks=0 if launcher else ranks or RANKS,
         launcher=_launcher(launcher, path),
@@ -98,10 +98,11 @@ def _launcher(text: str, path: str) -> list[str]:
         raise UsageError(f"--launcher '{text}': {error}.") from error
     if text and not words:
         raise UsageError(f"--launcher '{text}' names no launcher.")
-    return [_found(words[0], path), *words[1:]] if words else []
+    return [found(words[0], path), *words[1:]] if words else []
 
 
-def _found(program: str, path: str) -> str:
-    if found := shutil.which(program, path=path):
-        return str(Path(found).absolute())
+def found(program: str, path: str) -> str:
+    """Where a program is: UsageError if nowhere."""
+    if place := shutil.which(program, path=path):
+        return str(Path(place).absolute())
     raise UsageError(f"There is no program called '{program}'{'' if '/' in program else ' on PATH'}.")

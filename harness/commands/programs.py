@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
@@ -17,13 +16,12 @@ from harness.base.errors import UsageError
 from harness.base.mpis import Mpi
 from harness.base.paths import ROOT
 from harness.commands import options
+from harness.commands.own_program import Command, found
 from harness.sessions.run import check_settings
 from harness.setup import build
 from harness.setup import mpi as mpi_setup
 from harness.sites import systems
 from harness.sites.launching import launch_line
-
-Command = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="The program and its arguments.")]
 
 
 def _ready(name: str, command: Sequence[str]) -> Mpi:
@@ -35,19 +33,13 @@ def _ready(name: str, command: Sequence[str]) -> Mpi:
     return mpi
 
 
-def _found(program: str, path: str) -> str:
-    if found := shutil.which(program, path=path):
-        return found
-    raise UsageError(f"There is no program called '{program}'{'' if '/' in program else ' on PATH'}.")
-
-
 def exec_(command: Command, mpi: options.OneMpi) -> int:
     """Run a command with an MPI's mpicc and mpiexec and the engine's tools on PATH.
 
     Example: ./bench exec --mpi openmpi -- mpicc hello.c -o hello
     """
     environment = dict(os.environ) | _ready(mpi, command).shell_environment()
-    os.execve(_found(command[0], environment["PATH"]), command, environment)
+    os.execve(found(command[0], environment["PATH"]), command, environment)
 
 
 def mpirun(
@@ -78,9 +70,9 @@ def mpirun(
         raise UsageError(f"{reason} --system local runs on this machine without virtual nodes.")
     path = named.shell_environment()["PATH"]
     if "/" in command[0]:  # a name may be one of the engine's tools, which are perhaps not built yet
-        _found(command[0], path)
+        found(command[0], path)
     _ready(mpi, command)
-    command = [_found(command[0], path), *command[1:]]
+    command = [found(command[0], path), *command[1:]]
     return _launch(named, chosen, variant, (ranks, min(nodes, ranks)), command)
 
 

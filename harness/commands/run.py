@@ -23,6 +23,7 @@ from reframe_checks.catalogue import by_names
 
 
 def run(
+    context: typer.Context,
     studies: Annotated[
         list[str],
         typer.Argument(metavar="STUDY|GROUP...", help="See ./bench list.", autocompletion=values.studies),
@@ -67,12 +68,10 @@ def run(
     Example: ./bench run overlap-ratio --mpi mpich,openmpi --variant bare,adaptive --set size_bytes=4194304
     """
     if resume:
-        if studies:
-            raise UsageError("--resume goes on with a session's own studies: leave the names out.")
+        options.none_beside(context, "resume", "force", "dry_run")
         return go_on(sessions.load(resume), force, dry_run)
     if like:
-        if studies:
-            raise UsageError("--like repeats a session's own studies: leave the names out.")
+        options.none_beside(context, "like", "inject_slowdown", "dry_run", why="repeats what its session was asked for")
         return again(sessions.load(like), inject_slowdown, dry_run)
     if not studies:
         raise UsageError("Which study? ./bench list names them; ./bench run all runs them all.")

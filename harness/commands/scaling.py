@@ -28,6 +28,7 @@ FEWER = {"scaling-fft": 128}
 
 
 def scaling(
+    context: typer.Context,
     studies: Annotated[
         list[str],
         typer.Argument(metavar="[STUDY|GROUP...]", help="Default: the group scaling.", autocompletion=values.studies),
@@ -51,6 +52,7 @@ def scaling(
 
     Example: ./bench scaling scaling-halo --ranks 2,64,1024
     """
+    tables.check_call(context, table, "", out)
     if table:
         return _tell(tables.named(table), out)
     names = studies or [GROUP]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ./bench harm and ./bench engine-costs share: studies of their own group, and a table of what sessions hold."""
+"""What the commands share that measure and end with a table: their options, and the table of what sessions hold."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ import typer
 
 from analysis.gate import files
 from harness.base.errors import UsageError
+from harness.commands import options
 from harness.sessions import session as sessions
 from harness.sessions.request import parse_list
 
 if TYPE_CHECKING:
     from analysis.evidence import Evidence
 
-Launches = Annotated[int, typer.Option("--launches", min=0, show_default=False, help="A variant; default: by scale.")]
+Launches = Annotated[int | None, typer.Option("--launches", min=1, help="A variant; default: by scale.")]
 Scale = Annotated[str, typer.Option("--scale", metavar="quick|test", help="How much: test is only to try it.")]
 Resume = Annotated[
     str, typer.Option("--resume", metavar="SESSION", help="Run what is missing or failed in it, and nothing else.")
@@ -32,6 +33,19 @@ TableOf = Annotated[
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", show_default=False, help="Where the table goes; else stdout.")
 ]
+
+
+def check_call(
+    context: typer.Context, table: str, resume: str, out: Path | None, *, beside: Sequence[str] = ()
+) -> None:
+    """UsageError before anything is measured: for a table that cannot be written, and for options without an effect,
+    beside --table, which measures nothing, and beside --resume, which goes on with what was asked for. `beside`:
+    parameters that say how the table is written."""
+    check(out)
+    if table:
+        options.none_beside(context, "table", "out", *beside, why="measures nothing")
+    elif resume:
+        options.none_beside(context, "resume", "force", "list_only", "out", *beside)
 
 
 def named(names: str) -> list[Path]:

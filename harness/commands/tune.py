@@ -74,7 +74,7 @@ def tune(
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
     seed: options.Seed = 1,
-    ranks: own_program.Ranks = 0,
+    ranks: own_program.Ranks = None,
     launcher: own_program.Launcher = "",
     time_from: own_program.TimeFrom = "",
     check: own_program.Check = "",

@@ -20,7 +20,7 @@ from harness.base import process, validate
 from harness.base.errors import UsageError
 from harness.base.variants import WITHOUT_ENGINE, Recipe
 from harness.job import program as foreign
-from harness.job import records
+from harness.job import reap, records
 from harness.job.folders import Folders
 from harness.job.launch import Outcome, Watch, context, execute, now
 from harness.job.plan import TIMEOUT_FACTOR, TIMEOUT_GRACE_S, Launch, Plan, Point
@@ -29,6 +29,7 @@ from harness.job.records import RecordFile
 from harness.job.verify import engine_of
 
 BASE = "bare"
+REPORT_FILE = "PROGRESS_ENGINE_REPORT_FILE"
 DIFFERS = "its results differ between launches of bare by itself"
 
 
@@ -212,6 +213,7 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
         left.unlink()
     try:
         ended = execute(plan, arguments, _environment(recipe), watch)
+        reap.kill(reap.name_of(log))  # also what a program left behind that ended well: the next launch is timed
         reports = _reports(scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -229,9 +231,13 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
     if files:
         output = f"{output}\n{files[-1].read_text(errors='replace')}"
     try:
-        return Ran(ended, reports, foreign.read(program, output, ended.seconds))
+        reading = foreign.read(program, output, ended.seconds)
     except Unusable as error:
         return Ran(ended, reports, None, str(error))
+    launched = reading.measured if program.driver else 1  # a driver launches each of its codes
+    if wrong := _wrong_engine(launch, reports, launched * program.ranks, output):
+        return Ran(ended, reports, None, wrong)
+    return Ran(ended, reports, reading)
 
 
 def _written(program: Program) -> list[Path]:
@@ -242,11 +248,12 @@ def _written(program: Program) -> list[Path]:
 
 
 def _reporting(recipe: Recipe, folder: Path) -> Recipe:
-    """The same, with the engine's report of each rank in `folder`."""
+    """The same, with the engine's report of each rank in `folder`, also of one that the program itself brings."""
+    file = str(folder / "engine.%r.%h.%p.json")
     if recipe.prefix[-1:] != ["--"]:  # no engine: nothing, or variables alone
-        return recipe
+        return recipe.within({REPORT_FILE: file})
     *options, end = recipe.prefix
-    return replace(recipe, prefix=[*options, "--report-file", str(folder / "engine.%r.%h.%p.json"), end])
+    return replace(recipe, prefix=[*options, "--report-file", file, end])
 
 
 def _reports(folder: Path) -> list[dict[str, Any]]:
@@ -263,9 +270,8 @@ def _reports(folder: Path) -> list[dict[str, Any]]:
 
 def _wrong_engine(launch: Launch, reports: list[dict[str, Any]], ranks: int, output: str) -> str:
     """Why the variant that ran is not the one that was asked for; empty if it is."""
-    if launch.variant.partition(":")[0] in WITHOUT_ENGINE:
-        return ""
-    if not reports or (ranks and len(reports) < ranks):
+    without = launch.variant.partition(":")[0] in WITHOUT_ENGINE
+    if not without and (not reports or (ranks and len(reports) < ranks)):
         said = [line for line in output.splitlines() if line.startswith(("progress-run:", "progress engine:"))]
         of = f" of {ranks}" if ranks else ""
         why = f": {foreign.short(said[0])}" if said else " (did its launcher put progress-run on each rank?)"

@@ -6,7 +6,6 @@ Its whole time is that of the launch, from the launcher's start to its end.
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from collections.abc import Mapping
@@ -15,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.base import process, validate
-from workloads.apps.reading import Damaged, Row
+from workloads.apps.model import SHARE
+from workloads.apps.reading import Damaged, Row, number
 from workloads.apps.table import CASES
 
 WHOLE, PRINTED = "whole_s", "printed_time"
@@ -96,8 +96,14 @@ class Reading:
     result: str = ""
     rows: list[Row] = field(default_factory=list)
 
+    @property
+    def measured(self) -> int:
+        """How many of its rows have numbers."""
+        return sum(bool(row.samples) for row in self.rows)
+
     def at(self, point: Mapping[str, Any], quantities: Mapping[str, Mapping[str, Any]]) -> dict[str, float] | str:
-        """What was measured at a point, of these quantities as a header declares them; or why nothing was."""
+        """What was measured at a point, of these quantities as a header declares them; or why nothing was. No time and
+        no rate is 0 or less; a share may be."""
         if not self.rows:
             return self.samples
         rows = [row for row in self.rows if all(row.point.get(name) == value for name, value in point.items())]
@@ -106,7 +112,8 @@ class Reading:
         (row,) = rows
         alone = self.samples if len(self.rows) == 1 else {}
         found = {name: value for name, value in (row.samples | alone).items() if name in quantities}
-        return row.wrong or _unmeasured(found, quantities) or found
+        known = {name: value for name, value in found.items() if value > 0 or quantities[name]["unit"] == SHARE.unit}
+        return row.wrong or _unmeasured(found, quantities) or known
 
 
 def _unmeasured(found: Mapping[str, float], quantities: Mapping[str, Mapping[str, Any]]) -> str:
@@ -127,7 +134,7 @@ def read(program: Program, output: str, whole_s: float) -> Reading:
     if program.time_from:
         samples[PRINTED] = _number(program.time_from, output)
     result = "\n".join(_found(program.check, output)) if program.check else ""
-    if program.check and not result:
+    if program.check and not result.strip():
         raise Unusable(f"it printed nothing that --check '{program.check}' finds")
     return Reading(samples, result)
 
@@ -147,19 +154,21 @@ def _of_case(program: Program, output: str, samples: dict[str, float]) -> Readin
 
 
 def _found(pattern: str, output: str) -> list[str]:
-    return [match[1] if match.re.groups else match[0] for match in re.finditer(pattern, output, re.MULTILINE)]
+    """Of each match the first group, empty where that is of an alternative that was not taken."""
+    found = re.finditer(pattern, output, re.MULTILINE)
+    return [(match[1] or "") if match.re.groups else match[0] for match in found]
 
 
 def _number(pattern: str, output: str) -> float:
     found = _found(pattern, output)
     if not found:
         raise Unusable(f"it printed nothing that --time-from '{pattern}' finds")
-    text = (found[-1] or "").strip()
+    text = found[-1].strip()
     try:
-        value = float(re.sub("[dD]", "e", text))  # as Fortran writes exponents
-    except ValueError:
+        value = number(text, "time")
+    except Damaged:
         raise Unusable(f"what --time-from '{pattern}' finds is no number: '{short(text)}'") from None
-    if not (math.isfinite(value) and value > 0):
+    if value <= 0:
         raise Unusable(f"what --time-from '{pattern}' finds is no time: {text}")
     return value
 

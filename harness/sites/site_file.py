@@ -17,11 +17,13 @@ from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.sites import site_probe
 from spack_env import site_environment as spack
+from workloads.apps import table
 
 if TYPE_CHECKING:  # 0.2 s of imports
     from reframe_checks.systems.extras import EnvironmentExtras
 
 Config = Mapping[str, Any]
+CODES = [code.name for code in table.CODES]
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ def read(path: Path, wanted: str = "") -> Site:
         site_probe.check(config["systems"][0], partition, environments)
         built = {name: _from_spack(name, known) for name, known in extras.items()}
         for name, known in extras.items():
+            _check_apps(name, known)
             _check_programs(name, known, built[name])
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error.__cause__
@@ -164,6 +167,16 @@ def _check_programs(name: str, known: EnvironmentExtras, chosen: spack.SiteEnvir
     elif not (Path(known.bin_dir) / "progress-run").is_file():
         absent = f"{where}: there is no progress-run in {known.bin_dir}"
         raise UsageError(f"{absent}; build it for this MPI (docs/how-to/cluster.md says how).")
+
+
+def _check_apps(name: str, known: EnvironmentExtras) -> None:
+    """A code whose name or folder is misspelt would be looked for elsewhere, without a word."""
+    for code, folder in known.apps.items():
+        where = f"extras of environment {name}: apps"
+        if code not in CODES:
+            raise UsageError(f"{where}: there is no code '{code}'. There are: {', '.join(CODES)}.")
+        if not (Path(folder).is_absolute() and Path(folder).is_dir()):
+            raise UsageError(f"{where}.{code}: there is no folder {folder}; give one from / on.")
 
 
 def _from_spack(name: str, known: EnvironmentExtras) -> spack.SiteEnvironment | None:

@@ -49,7 +49,9 @@ WRONG = {
     "option": (["run", "overlap-ratio", "--colour"], "No such option"),
     "number": (["run", "overlap-ratio", "--nodes", "zero"], "valid integer"),
     "session": (["report", "19990101-000000-x"], "no session '19990101-000000-x'"),
-    "resume with studies": (["run", "overlap-ratio", "--resume", "latest"], "leave the names out"),
+    "resume with studies": (["run", "overlap-ratio", "--resume", "latest"], "leave the studies out"),
+    "resume with options": (["run", "--resume", "latest", "--mpi", "openmpi"], "leave --mpi out"),
+    "like with options": (["run", "--like", "latest", "--set", "launches=2"], "leave --set out"),
     "program": (["mpirun", "--mpi", "mpich", "--", "/absent/program"], "no program called"),
     "no site file": (["run", "overlap-ratio", "--system", __file__], "no dictionary site_configuration"),
     "mpirun's system": (

@@ -37,6 +37,15 @@ def test_wrong_calls(capsys: pytest.CaptureFixture[str], results: Path, words: t
     assert not results.exists()
 
 
+@pytest.mark.parametrize("call", [("compare-program", "-n", "0", "--", "true"), ("harm", "--launches", "0")])
+def test_none_is_not_taken_for_the_default(
+    capsys: pytest.CaptureFixture[str], results: Path, call: tuple[str, ...]
+) -> None:
+    assert main([*call[:1], "--mpi", "mpich", *call[1:]]) == 2
+    assert f"Invalid value for '{call[1]}'" in capsys.readouterr().err
+    assert not results.exists()
+
+
 def test_the_study_is_not_run_without_a_program(capsys: pytest.CaptureFixture[str], results: Path) -> None:
     assert main(["run", "own-program", "--mpi", "mpich"]) == 2
     assert "runs a program of yours: ./bench compare-program takes it" in capsys.readouterr().err

@@ -105,6 +105,12 @@ WRONG: dict[str, tuple[Path_, object, str]] = {
     "alone": ((*PARTITION, "extras", "alone"), {"hosts": ["n1"]}, "batch: alone.cores is missing."),
     "a slip": ((*PARTITION, "extras", "progres_cores"), 1, "there is no progres_cores: progress_cores is meant"),
     "spack": ((*ENVIRONMENT, "extras", "spack"), {"site": "s"}, "spack.environment is missing."),
+    "apps": ((*ENVIRONMENT, "extras", "apps"), {"lamps": "/"}, "apps: there is no code 'lamps'. There are: intel-mpi-"),
+    "folder": (
+        (*ENVIRONMENT, "extras", "apps"),
+        {"lammps": "/absent"},
+        "apps.lammps: there is no folder /absent; give",
+    ),
     "nodes": ((*PARTITION, "extras", "nodes"), 0, "nodes: greater than or equal to 1 is wanted, not 0."),
 }
 TEXTS = {

@@ -21,11 +21,12 @@ from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, SCHEMA
 from harness.job import records
 from harness.job.folders import Folders
-from harness.job.foreign import Trial, trial
+from harness.job.foreign import Trial, trial, trial_of
 from harness.job.plan import Plan, Point, interleave
 from harness.job.program import CALLERS_PYTHONPATH, Program, Unusable, read
 from harness.job.reap import marked, name_of
 from harness.job.runner import Runner
+from workloads.apps import tables
 
 # Leaves a rank's report for each of RANKS and becomes the program; ENGINE tells that what it runs under.
 PROGRESS_RUN = """#!/bin/sh
@@ -138,6 +139,7 @@ def test_results_that_differ_by_themselves_end_it(run: Run, tmp_path: Path) -> N
         ("echo energy -4.6", f"sh: it printed nothing that --time-from '{TIME}' finds"),
         ("echo time 1.5", f"sh: it printed nothing that --check '{RESULT}' finds"),
         ("echo time soon; echo energy 1", f"sh: what --time-from '{TIME}' finds is no number: 'soon'"),
+        ("echo time 1_0; echo energy 1", f"sh: what --time-from '{TIME}' finds is no number: '1_0'"),
     ],
 )
 def test_what_cannot_be_used_is_tried_once_and_said(run: Run, tmp_path: Path, script: str, reason: str) -> None:
@@ -147,6 +149,14 @@ def test_what_cannot_be_used_is_tried_once_and_said(run: Run, tmp_path: Path, sc
     assert (tmp_path / "runs").read_text().count("\n") == 1
     assert not list(marked(name_of(session / "logs" / "own-program.vcluster.mpich.trial.log"))), "nothing left running"
     assert not list((session / "scratch").iterdir())
+
+
+def test_what_a_program_leaves_behind_is_not_left_running(run: Run) -> None:
+    """Though it ended well: it would take the cores of the next launch."""
+    plan, session, status = run(f"setsid sleep 60 & {GOOD}", launches=1)
+    assert status == 0
+    launches = [trial_of(plan), *(launch.identity for launch in plan.launches)]
+    assert [list(marked(name_of(session / "logs" / f"{name}.log"))) for name in launches] == [[]] * 3
 
 
 def test_a_variant_that_fails_leaves_bare_its_times(run: Run) -> None:
@@ -161,6 +171,15 @@ def test_an_engine_that_is_not_on_every_rank_is_a_failure(run: Run, monkeypatch:
     plan, session, _ = run(f"{GOOD}; echo progress-run: app is statically linked")
     said = "the engine reported on 1 of 2 ranks: progress-run: app is statically linked"
     assert points(plan, session)["adaptive"] == [("failed", said, [])] * 2
+
+
+def test_a_program_that_brings_the_engine_itself_is_not_bare(run: Run) -> None:
+    """As one that is started through progress-run: compared with itself it would make no difference."""
+    own = 'echo "{\\"preset\\": \\"adaptive\\"}" > "$(echo "$PROGRESS_ENGINE_REPORT_FILE" | sed s/%r/0/)"'
+    plan, session, status = run(f'[ -z "$PROGRESS_ENGINE_REPORT_FILE" ] || {own}; {GOOD}')
+    assert status == 1
+    said = "sh: rank 0 had the engine loaded though the variant is bare"
+    assert points(plan, session) == dict.fromkeys(("bare", "adaptive"), [("failed", said, [])] * 2)
 
 
 def test_a_hang_is_given_up_by_what_the_trial_took() -> None:
@@ -277,6 +296,16 @@ def test_a_line_without_what_counts_or_twice_has_failed(
     assert (line["status"], line["reason"]) == ("failed", said)
 
 
+def test_a_time_of_nothing_is_left_out_and_a_share_of_nothing_is_none(plan: Plan, tmp_path: Path) -> None:
+    old = "270.29        12.74         5.87         0.00"
+    output = changed(tmp_path, "imb-2021-nbc.txt", old, old.replace("12.74", " 0.00"))
+    row = next(row for row in tables.imb(output.read_text()).rows if row.samples.get("pure_s") == 0)
+    _, (line,) = of_case(plan, tmp_path / "s", "imb-nonblocking-collectives", output, [dict(row.point)])
+    assert line["status"] == "ok"
+    assert set(line["samples"]) == {"overall_s", "compute_s", "overlap"}
+    assert line["samples"]["overlap"] == [0]
+
+
 HPCG = """Benchmark Time Summary::Total=5.5
 Final Summary::HPCG result is VALID with a GFLOP/s rating of=0.25
 """
@@ -335,6 +364,19 @@ def test_the_last_time_counts_as_fortran_writes_it_too(printed: str, seconds: fl
     found = read(PROGRAM, f"energy 1\nenergy 2\n{printed}\n", 9.0)
     assert found.samples == {"whole_s": 9.0, "printed_time": seconds}
     assert found.result == "energy 1\nenergy 2"
+
+
+def test_a_check_of_alternatives_says_what_it_finds() -> None:
+    """A group of the alternative that was not taken is empty."""
+    program = replace(PROGRAM, time_from="", check="energy (.*)|stopped")
+    assert read(program, "stopped\nenergy 1", 9.0).result == "\n1"
+    with pytest.raises(Unusable, match="it printed nothing that --check"):
+        read(program, "stopped", 9.0)
+
+
+def test_a_check_that_finds_only_nothing_finds_nothing() -> None:
+    with pytest.raises(Unusable, match=r"it printed nothing that --check 'e\*' finds"):
+        read(replace(PROGRAM, time_from="", check="e*"), "no nrgy\n" * 3, 9.0)
 
 
 @given(st.text())

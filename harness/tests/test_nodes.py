@@ -17,7 +17,6 @@ from harness.base.errors import NOT_TOLD
 from harness.cli import main
 from harness.commands import tables
 from harness.commands.nodes import SPARE, _request, _tell
-from harness.sessions import run as runs
 from harness.tests.sessions import bench, results, state
 from harness.vcluster import cluster as virtual
 from harness.vcluster.tests.vcluster_fixtures import run
@@ -39,7 +38,7 @@ def marked(test: Any) -> Any:
 
 @pytest.mark.parametrize(("number", "rounds"), [(2, 1), (3, 3), (4, 3), (5, 5)])
 def test_every_pair_is_planned_in_enough_launches_to_name_one(number: int, rounds: int) -> None:
-    request = _request("local", number, "mpich", 0, 1)
+    request = _request("local", number, "mpich", None, 1)
     (job,) = request.jobs()
     points = job.points_of(job.launches[0])
     assert {point["round"] for point in points} == set(range(rounds)) and len(points) == 2 * rounds
@@ -55,31 +54,11 @@ def test_calls_that_cannot_be(results: Path, capsys: pytest.CaptureFixture[str])
     for call, said in {
         ("--system=local", "--nodes=1"): "Invalid value for '--nodes'",
         ("--table=none",): "no session 'none'",
+        ("--launches=0",): "Invalid value for '--launches'",
         ("--system=local", "--mpi=quick"): "quick",
     }.items():
         assert main(["nodes", *call]) == 2
         assert said in capsys.readouterr().err
-
-
-def test_a_table_of_a_session_takes_no_option_of_a_measurement(capsys: pytest.CaptureFixture[str]) -> None:
-    """Which would have no effect."""
-    for given in ("--nodes=8", "--launches=4", "--system=local", "--force", "--resume=x"):
-        assert main(["nodes", "--table", "nothing", given]) == 2
-        option = given.partition("=")[0]
-        assert f"--table measures nothing: leave {option} out." in " ".join(capsys.readouterr().err.split())
-
-
-@pytest.mark.parametrize("asked", [(), ("--resume", "nothing")])
-def test_a_table_that_cannot_be_written_is_known_before_anything_is_measured(
-    asked: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(runs, "set_up", lambda _: pytest.fail("it goes on"))
-    (tmp_path / "file").write_text("")
-    for out, why in {"file/table": "Not a directory", "none/table": "No such file", "": "Is a directory"}.items():
-        call = ["nodes", "--system", "local", *asked, "--out", str(tmp_path / out)]
-        assert main(call) == 2
-        assert f"cannot be written ({why}" in " ".join(capsys.readouterr().err.split())
-    assert [path.name for path in tmp_path.iterdir()] == ["file"], "and nothing is made"
 
 
 def test_a_table_may_go_to_a_pipe(tmp_path: Path) -> None:

@@ -52,11 +52,11 @@ for code in $codes; do
   done
 done
 others=${result/2007./2007.9}
-[ -n "$OTHERS" ] && sed 's/^spec.mpi2007.ext: .*/spec.mpi2007.ext: others/; s/time: 1.5/time: 9/' $result > $others
+[ -n "$OTHERS" ] && sed "s/^spec.mpi2007.ext: .*/spec.mpi2007.ext: $OTHERS/; s/time: 1.5/time: 9/" $result > $others
 exit 0
 """
-# As progress-run, for each rank's report.
-PROGRESS_RUN = """#!/bin/sh
+# As progress-run, for each rank's report, which it does not leave where it is put before the code LOSES.
+PROGRESS_RUN = """#!/bin/bash
 while [ "$1" != -- ]; do
   [ "$1" = --variant ] && variant=$2
   [ "$1" = --report-file ] && file=$2
@@ -64,7 +64,8 @@ while [ "$1" != -- ]; do
 done
 shift
 for rank in 0 1; do
-  echo '{"preset": "'$variant'", "active": true}' > "$(echo "$file" | sed "s/%r/$rank/")"
+  case "$*" in *"${LOSES:-nothing}"*) break ;; esac
+  echo '{"preset": "'$variant'", "active": true}' > "$(echo "$file" | sed "s/%r/$rank/; s/%p/$$/")"
 done
 echo under $variant
 exec "$@"
@@ -152,6 +153,17 @@ def test_a_code_that_spec_finds_wrong_has_no_time(
     assert lines["bare"][1]["reason"] == "its own verification says that its results are wrong"
 
 
+def test_an_engine_that_one_of_its_codes_lost_is_a_failure(
+    plan: Plan, installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOSES", "137.lu")
+    status, lines = run(plan, installation, tmp_path)
+    assert status == 1
+    assert [line["status"] for line in lines["bare"]] == ["ok", "ok"]
+    said = "the engine reported on 2 of 4 ranks (did its launcher put progress-run on each rank?)"
+    assert [line["reason"] for line in lines["adaptive"]] == [said, said]
+
+
 @pytest.mark.parametrize(
     ("variable", "said"),
     [
@@ -172,10 +184,21 @@ def test_a_runspec_that_fails_is_a_sentence(
 def test_the_result_file_of_a_run_on_another_mpi_is_not_its_own(
     plan: Plan, installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OTHERS", "1")
+    monkeypatch.setenv("OTHERS", "others")
     status, lines = run(plan, installation, tmp_path)
     assert status == 0
     assert {line["samples"]["time_s"][0] for found in lines.values() for line in found} == {1.5}
+
+
+def test_of_two_runs_on_one_mpi_at_once_neither_has_a_time(
+    plan: Plan, installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which result file is whose cannot be told."""
+    monkeypatch.setenv("OTHERS", "mpich")
+    status, lines = run(plan, installation, tmp_path)
+    assert status == 1
+    assert {line["reason"] for line in lines["bare"]} == {"its output has 2 lines of this point"}
+    assert not any(line["samples"] for found in lines.values() for line in found)
 
 
 def driver(installation: Path, *submit: str, action: str = "run") -> list[str]:

@@ -88,3 +88,9 @@ def test_reframe_chooses_systems_by_what_all_points_need() -> None:
     known = catalogue.studies()
     assert valid_systems(known["interference-network"].needs) == ["+remote"]
     assert valid_systems(known["interference"].needs) == ["*"], "some of its points need something, and cores"
+
+
+def test_every_study_is_of_one_chapter_of_the_report() -> None:
+    """Those of other people's codes are named there by hand."""
+    of = {name: [chapter.id for chapter in CHAPTERS if chapter.covers(name)] for name in catalogue.studies()}
+    assert {name: chapters for name, chapters in of.items() if len(chapters) != 1} == {}

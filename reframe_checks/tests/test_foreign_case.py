@@ -100,7 +100,7 @@ def test_of_several_installations_in_spack_the_one_for_the_mpi_is_taken(
             executable(tmp_path / name / "bin" / program, "#!/bin/sh\n")
     executable(tmp_path / "spack", SPACK.format(root=tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    places = every(code, case.programs())
+    places = list(every(code, case.programs()))
     assert [place.path.parent.parent.name for place in places] == ["of-cray", "of-mpich"]
 
     def linked(program: str, library: str, _: object) -> str:
@@ -128,7 +128,7 @@ def test_of_several_folders_of_path_the_one_for_the_mpi_is_taken(
     for folder in folders:
         executable(folder / "osu_latency", "#!/bin/sh\n")
     monkeypatch.setenv("PATH", os.pathsep.join(map(str, [*folders, folders[0]])))
-    places = every(code, case.programs())
+    places = list(every(code, case.programs()))
     assert [place.path.parent for place in places] == folders, "each once, in the order of PATH"
     monkeypatch.setattr(
         foreign_case, "another_mpi", lambda program, library, _: "" if library in program else "another"
@@ -136,6 +136,23 @@ def test_of_several_folders_of_path_the_one_for_the_mpi_is_taken(
     found = foreign_case.of_mpi(places, "mpich", {})
     assert isinstance(found, Found)
     assert found.path.parent == folders[1]
+
+
+def test_a_program_of_another_mpi_hides_none_in_a_later_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Intel MPI's wheels hide the benchmarks on PATH, and the distribution's on PATH those of Spack."""
+    code, case = CASES["openfoam-cavity"]
+    executable(tmp_path / "icoFoam", "#!/bin/sh\n")
+    executable(tmp_path / "of-mpich" / "bin" / "icoFoam", "#!/bin/sh\n")
+    executable(tmp_path / "spack", SPACK.format(root=tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(
+        foreign_case, "another_mpi", lambda program, library, _: "" if library in program else "another"
+    )
+    found = foreign_case.of_mpi(every(code, case.programs()), "of-mpich", {})
+    assert found == Found(tmp_path / "of-mpich" / "bin" / "icoFoam", "Spack")
+    executable(tmp_path / "named" / "icoFoam", "#!/bin/sh\n")
+    named = every(code, case.programs(), {"openfoam": str(tmp_path / "named")})
+    assert [place.where for place in named] == ["the site's file"], "who names a folder means that one"
 
 
 def test_what_it_asks_its_environment_for(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

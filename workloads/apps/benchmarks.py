@@ -109,7 +109,7 @@ OSU = Code(
             f"OSU: {what}",
             f"osu_{name}",
             (*_OSU, *options),
-            tables.osu,
+            tables.osu_validated,
             {"size_bytes": SIZES},
             quantities,
         )

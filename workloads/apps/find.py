@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,20 +30,22 @@ class Found:
 
 def find(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | None = None) -> Found | None:
     """The first of a code's programs, or of these `names`, that is here. `folders`: code -> where a site has it."""
-    return next(iter(every(code, names, folders)), None)
+    return next(every(code, names, folders), None)
 
 
-def every(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | None = None) -> list[Found]:
-    """The same in each folder of the first kind of place that has it, Spack's installations last: a folder may be one
-    for each MPI. A name counts before a folder: the second name only where no folder has the first."""
+def every(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | None = None) -> Iterator[Found]:
+    """The same in each place that has it, since one may be there for each MPI; Spack, which takes a second, is asked
+    last. Beside a folder that is named for the code no other place counts. In each kind of place a name counts before
+    a folder: the second name only where no folder has the first."""
     wanted = tuple(names) or code.names
-    places = [
-        *([(str(folder), "the site's file") for folder in _with_bin((folders or {}).get(code.name))]),
+    named = [
+        *((str(folder), "the site's file") for folder in _with_bin((folders or {}).get(code.name))),
         *(
-            [(str(folder), code.variable) for folder in _with_bin(os.environ.get(code.variable))]
-            if code.variable
-            else []
+            (str(folder), code.variable)
+            for folder in _with_bin(os.environ.get(code.variable) if code.variable else None)
         ),
+    ]
+    places = [
         *([(str(MPIS[code.wheel].bin), f"the wheels of {MPIS[code.wheel].title}")] if code.wheel else []),
         (os.environ.get("PATH", os.defpath), "PATH"),
         *(
@@ -52,12 +54,21 @@ def every(code: Code, names: Sequence[str] = (), folders: Mapping[str, str] | No
             for folder in sorted(map(str, Path("/").glob(pattern)))
         ),
     ]
+    if found := next(filter(None, (_of_path(wanted, path, where) for path, where in named)), []):
+        yield from found
+        return
     for path, where in places:
-        for name in wanted:
-            tried = (shutil.which(name, path=folder) for folder in path.split(os.pathsep))
-            if found := [Path(program).absolute() for program in tried if program]:
-                return [Found(program, where) for program in dict.fromkeys(found)]
-    return _in_spack(code, wanted)
+        yield from _of_path(wanted, path, where)
+    yield from _in_spack(code, wanted)
+
+
+def _of_path(names: Sequence[str], path: str, where: str) -> list[Found]:
+    """Each folder's program of the first name that any has."""
+    for name in names:
+        tried = (shutil.which(name, path=folder) for folder in path.split(os.pathsep))
+        if found := [Path(program).absolute() for program in tried if program]:
+            return [Found(program, where) for program in dict.fromkeys(found)]
+    return []
 
 
 def beside(found: Found, patterns: Sequence[str]) -> Path | None:

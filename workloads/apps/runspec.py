@@ -134,17 +134,18 @@ def _results(folder: Path) -> list[Path]:
 
 
 def _tell(size: str, label: str, found: set[Path]) -> None:
-    """The run's result file on stdout, the newest, raw if there is one; nothing if it left none. Runs on another MPI
-    may leave theirs in the same folder at the same time."""
+    """The run's result files on stdout, raw if there are such; nothing if it left none. Runs on another MPI may leave
+    theirs in the same folder at the same time. One on the same MPI cannot be told from this one: then each code is
+    there twice, which has no time."""
     for ending in RESULTS:
-        newest = sorted((path for path in found if path.suffix == ending), key=lambda path: path.stat().st_mtime_ns)
-        for path in reversed(newest):
-            text = path.read_text(errors="replace")
-            of = LABEL.search(text)
-            if of is None or of[1] == label:
-                print(f"\noverlap-bench: SPEC MPI2007 {size}, an estimate: {path.name}", flush=True)
-                print(text, flush=True)
-                return
+        texts = {path: path.read_text(errors="replace") for path in sorted(found) if path.suffix == ending}
+        labels = {path: LABEL.search(text) for path, text in texts.items()}
+        mine = [path for path, of in labels.items() if of is None or of[1] == label]
+        for path in mine:
+            print(f"\noverlap-bench: SPEC MPI2007 {size}, an estimate: {path.name}", flush=True)
+            print(texts[path], flush=True)
+        if mine:
+            return
 
 
 def _stop(*_: object) -> None:

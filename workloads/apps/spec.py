@@ -34,15 +34,16 @@ _WORDS = {
 
 
 def results(text: str) -> Output:
-    """A result file as the driver prints it, raw or CSV: a row for each of the suite's codes."""
-    began = BEGIN.search(text)
-    if began is None:
+    """The result files as the driver prints them, raw or CSV: of each a row for each of the suite's codes."""
+    _, *parts = BEGIN.split(text)
+    if not parts:
         raise Damaged("its runspec left no result file")
-    size, name = began[1], began[2]
-    body = text[began.end() :]
-    rows = list(_of_csv(body, size) if name.endswith(".csv") else _of_raw(body, size))
-    if not rows:
-        raise Damaged(f"its result file {name} has no results")
+    rows: list[Row] = []
+    for size, name, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        of_file = _of_csv(body, size) if name.endswith(".csv") else _of_raw(body, size)
+        if not of_file:
+            raise Damaged(f"its result file {name} has no results")
+        rows += of_file
     return Output(rows)
 
 

@@ -67,7 +67,7 @@ _IMB_WITHOUT_END = "MT part"
 
 
 def osu(text: str) -> Output:
-    """A program of the OSU Micro-Benchmarks; with -c each line is validated.
+    """A program of the OSU Micro-Benchmarks.
 
     It prints no last line: what sizes are lacking, the points that were asked for say.
     """
@@ -87,6 +87,14 @@ def osu(text: str) -> Output:
     if not rows:
         raise Damaged("it has no line of results")
     return Output(rows)
+
+
+def osu_validated(text: str) -> Output:
+    """The same of a program that was told to validate its data (-c): what has no column of that did not."""
+    found = osu(text)
+    if not all(VALIDATION in line.split() for line in text.splitlines() if line.startswith("# Size")):
+        raise Damaged("it has not validated its data")
+    return found
 
 
 def _osu_row(benchmark: str, columns: list[str], line: str) -> Row:

@@ -184,6 +184,15 @@ def test_what_is_damaged_or_wrong_is_a_sentence(name: str, old: str, new: str, s
     assert said in str(error.value)
 
 
+def test_an_osu_that_was_told_to_validate_and_did_not_has_no_numbers() -> None:
+    parser = CASES["osu-ibcast"][1].parser
+    text = text_of("osu-7.4-ibcast-validate")
+    assert parser(text) == osu(text)
+    for without in (text_of("osu-7.4-iallreduce"), text + text_of("osu-7.4-iallreduce")):
+        with pytest.raises(Damaged, match="it has not validated its data"):
+            parser(without)
+
+
 def test_the_energies_of_lammps_are_its_result() -> None:
     found = lammps(text_of("lammps-20210929-melt"))
     assert found.result == "0: -4.6134356, 100: -4.6223613"
