@@ -269,8 +269,10 @@ def _reports(folder: Path) -> list[dict[str, Any]]:
 
 
 def _wrong_engine(launch: Launch, reports: list[dict[str, Any]], ranks: int, output: str) -> str:
-    """Why the variant that ran is not the one that was asked for; empty if it is."""
+    """Why the variant that ran is not the one that was asked for; empty if it is. `ranks`: 0 where a launcher of
+    one's own has started them; then those that report say how many there are."""
     without = launch.variant.partition(":")[0] in WITHOUT_ENGINE
+    ranks = ranks or max((report.get("world_size") or 0 for report in reports), default=0)
     if not without and (not reports or (ranks and len(reports) < ranks)):
         said = [line for line in output.splitlines() if line.startswith(("progress-run:", "progress engine:"))]
         of = f" of {ranks}" if ranks else ""

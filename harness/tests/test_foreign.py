@@ -35,7 +35,7 @@ while [ "$1" != -- ]; do [ "$1" = --report-file ] && file=$2; shift; done
 shift
 for rank in $RANKS; do
   report=$(echo "$file" | sed "s/%r/$rank/")
-  echo '{"preset": "'$ENGINE'", "active": true, "pending_while_computing_s": 0.25}' > "$report"
+  echo '{"preset": "'$ENGINE'", "active": true, "world_size": 2, "pending_while_computing_s": 0.25}' > "$report"
 done
 exec "$@"
 """
@@ -54,10 +54,14 @@ def run(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("RANKS", "0 1")
 
     def whole(
-        script: str | list[str], launches: int = 2, timeout_s: float = 30.0, library: str = "MPICH Version"
+        script: str | list[str],
+        launches: int = 2,
+        timeout_s: float = 30.0,
+        library: str = "MPICH Version",
+        ranks: int = 2,
     ) -> tuple[Plan, Path, int]:
         command = ["/bin/sh", "-c", script] if isinstance(script, str) else script
-        program = Program(command, str(tmp_path), 2, time_from=TIME, check=RESULT)
+        program = Program(command, str(tmp_path), ranks, time_from=TIME, check=RESULT)
         stood_in: dict[str, Any] = {
             "launch_command": [],
             "progress_run": str(stand_in),
@@ -166,9 +170,12 @@ def test_a_variant_that_fails_leaves_bare_its_times(run: Run) -> None:
     assert found["adaptive"] == [("failed", "exit status 7; last words: energy -4.6", [])] * 2
 
 
-def test_an_engine_that_is_not_on_every_rank_is_a_failure(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ranks", [2, 0], ids=["its own number", "a launcher's"])
+def test_an_engine_that_is_not_on_every_rank_is_a_failure(
+    run: Run, monkeypatch: pytest.MonkeyPatch, ranks: int
+) -> None:
     monkeypatch.setenv("RANKS", "0")
-    plan, session, _ = run(f"{GOOD}; echo progress-run: app is statically linked")
+    plan, session, _ = run(f"{GOOD}; echo progress-run: app is statically linked", ranks=ranks)
     said = "the engine reported on 1 of 2 ranks: progress-run: app is statically linked"
     assert points(plan, session)["adaptive"] == [("failed", said, [])] * 2
 

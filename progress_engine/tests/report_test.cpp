@@ -56,6 +56,7 @@ Report report_of_two_threads() {
   report.transport = {
       .component = "ob1", .libraries = {"libucp.so", "mca_pml_ob1.so"}, .devices = {"/dev/knem"}, .tcp = true};
   report.managed_sleeps = 6;
+  report.world_size = 4;
   return report;
 }
 
@@ -80,7 +81,8 @@ TEST(Report, TellsEveryValueInJson) {
             R"("bell":{"state":"rings","keeps":true,"sent":6,"bounded":10,"taken":7,"refused":8},"remote_rings":5},)"
             R"("tracked":10,"pending":-1,"progress_users":2,)"
             R"("transport":{"component":"ob1","libraries":["libucp.so","mca_pml_ob1.so"],"devices":["/dev/knem"],)"
-            R"("tcp":true,"udp":false},"advice":"measured, it helped: keep it","managed_sleeps":6})");
+            R"("tcp":true,"udp":false},"advice":"measured, it helped: keep it","managed_sleeps":6,)"
+            R"("world_size":4})");
 }
 
 TEST(Report, TellsTheCommunicationThreadInJson) {

@@ -150,5 +150,6 @@ def test_who_sleeps_in_a_wait_does_not_compute(mpi: Mpi, tmp_path: Path) -> None
     program = Launcher(mpi, compiled(mpi, str(source), tmp_path))
     _, report = said(program, "idle", tmp_path, 2)
     assert report["managed_sleeps"] > 0  # type: ignore[operator]
+    assert report["world_size"] == 2
     assert report["armed_s"] > COMPUTING  # type: ignore[operator]
     assert report["pending_while_computing_s"] < report["armed_s"] / 4  # type: ignore[operator]

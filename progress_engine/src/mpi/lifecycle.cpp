@@ -207,7 +207,11 @@ int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* pr
   if (offload_in_use.load()) return code;
   status().level_provided = *provided;
   if (status().level_raised && !broken("level-as-asked")) *provided = std::min(*provided, asked);
-  if (foreign_library().empty()) PE_PMPI(MPI_Comm_rank)(MpiHandles{}.comm_world, &status().rank);
+  if (foreign_library().empty()) {
+    const MpiHandles handles;
+    PE_PMPI(MPI_Comm_rank)(handles.comm_world, &status().rank);
+    PE_PMPI(MPI_Comm_size)(handles.comm_world, &status().world_size);
+  }
   return code;
 }
 

@@ -143,6 +143,7 @@ Report make_report() {
   const Runtime* active = active_runtime.load(std::memory_order_acquire);
   Report report;
   report.rank = now.rank;
+  if (now.world_size >= 0) report.world_size = now.world_size;
   report.preset = now.preset;
   report.reason = reason();
   report.active = now.was_active && report.reason.empty();

@@ -42,6 +42,7 @@ void learn_rank(MPI_Session session) {
   MPI_Group world{};
   if (PE_PMPI(MPI_Group_from_session_pset)(session, "mpi://WORLD", &world) != MPI_SUCCESS) return;
   PE_PMPI(MPI_Group_rank)(world, &status().rank);
+  PE_PMPI(MPI_Group_size)(world, &status().world_size);
   PE_PMPI(MPI_Group_free)(&world);
 }
 

@@ -26,7 +26,8 @@ struct Status {
   int level_asked = -1;       // MPI_THREAD_*, -1 before MPI_Init
   int level_provided = -1;
   bool level_raised = false;
-  int rank = -1;
+  int rank = -1;        // in MPI_COMM_WORLD, or among the processes of "mpi://WORLD"
+  int world_size = -1;  // how many those are; -1 where that is not known
   bool was_active = false;
   bool report = false;
   std::string report_file;

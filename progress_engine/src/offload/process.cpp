@@ -89,6 +89,7 @@ int initialise_here(const Policy& policy, const Begin& begin) {
   here.table.use_progress_function(
       std::move(make_progress_functions(policy.driver, here.handles, Origin::world).front()));
   PE_PMPI(MPI_Comm_rank)(here.handles.comm_world, &host().status.rank);
+  PE_PMPI(MPI_Comm_size)(here.handles.comm_world, &host().status.world_size);
   here.communication_thread.advances(&here.table);
   return code;
 }

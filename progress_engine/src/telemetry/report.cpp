@@ -252,6 +252,7 @@ std::string to_json(const Report& report) {
   object["transport"] = transport_json(report.transport);
   object["advice"] = advice_of(report);
   object["managed_sleeps"] = report.managed_sleeps;
+  object["world_size"] = or_null(report.world_size);
   // What is no UTF-8, in a file name of the settings, say, must not end the program.
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

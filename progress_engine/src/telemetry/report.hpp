@@ -115,6 +115,7 @@ struct Report {
   bool windows = false;  // there were some: for the advice
   Transport transport;
   std::uint64_t managed_sleeps = 0;
+  std::optional<int> world_size;
 };
 
 // The object that progress_engine.h documents.
