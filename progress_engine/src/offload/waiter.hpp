@@ -61,7 +61,8 @@ class Waiter {
   void sleep();
   bool lead() const;
   void suspend();
-  void work_for(CommunicationThread& thread) const;
+  void work_for(CommunicationThread& thread);
+  void sleep_for_a_turn();
 
   std::atomic<std::uint32_t> word_;  // a futex
   int started_at_ = left(word_.load(std::memory_order_relaxed));
