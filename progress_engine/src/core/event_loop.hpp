@@ -27,8 +27,8 @@ namespace progress_engine {
 // a small share of the time that it watched over, which bounds what the polls may cost.) On one node it is the polls'
 // own time, and that only if there is a CPU to spare. Its price is the CPU time of the engine thread outside of all
 // polls that moved something, and what its wakes disturb. An account of both that runs into debt disarms: the thread
-// then leaves the program alone for a while, and tries again with a smaller debt allowed. Whiles double as long as no
-// try gains. The account has a ceiling: a good past is forgotten.
+// then backs off, and tries again with a smaller debt allowed. The backoff doubles as long as no try gains. The account
+// has a ceiling: a good past is forgotten.
 
 class Arming {
  public:

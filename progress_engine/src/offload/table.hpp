@@ -45,7 +45,9 @@ class Table : public Progress {
   void error_handler_set() { error_handler_set_ = true; }
   void window_made() { ++windows_; }
   void window_freed() { --windows_; }
-  void use_progress_function(std::unique_ptr<NamedProgressFunction> driver) { progress_function_ = std::move(driver); }
+  void use_progress_function(std::unique_ptr<NamedProgressFunction> function) {
+    progress_function_ = std::move(function);
+  }
   void release_progress_function() { progress_function_.reset(); }
 
   // Sends that returned before they were done; they must be before MPI_Finalize. Any thread.
