@@ -208,8 +208,9 @@ def legend_of(figure: Figure, looks: list[VariantStyle], lines: dict[str, dict[s
 
 
 def footer(figure: Figure, text: str) -> None:
-    """Formula and provenance under the panels, so that the picture alone can be judged."""
-    figure.supxlabel(textwrap.fill(text, 150), fontsize=5.8, color="#555555", x=0.01, ha="left")
+    """Formula and provenance under the panels, so that the picture alone can be judged. A `$` in them is the user's."""
+    below = textwrap.fill(text, 150)
+    figure.supxlabel(below, fontsize=5.8, color="#555555", x=0.01, ha="left", parse_math=False)
 
 
 def provenance(records: Any) -> str:

@@ -17,6 +17,7 @@ from analysis.figures import style, toolkit
 from analysis.figures.plot import Plot
 from analysis.figures.toolkit import Drawn
 from analysis.gate.changes import Change, Key, series
+from analysis.gate.outputs import writable
 from analysis.gate.store import Entry
 
 FILE = "history.json"
@@ -85,11 +86,14 @@ def draw(one: Told) -> Drawn:
     shown = np.unique(np.linspace(0, len(x) - 1, min(TICKS, len(x))).round().astype(int))
     axes.set_xticks(shown, [one.rows["time"].iloc[place][:10] for place in shown])
     axes.set_ylabel(LABEL)
-    axes.set_title(one.key.point)
+    point = writable(one.key.point)
+    axes.set_title(point, parse_math=False)  # a program of one's own is named by its command
     lines = {"equal": style.SERIAL} | ({"changed": CHANGED} if one.changes else {})
     toolkit.legend_of(figure, [LOOK], lines, crossed=False)
     told = "; ".join(f"{100 * (it.ratio - 1):+.1f} % since {it.entry.session}" for it in one.changes)
-    caption = f"{one.key}. {len(x)} gates by time; above 1 the candidate is slower. Changes: {told or 'none'}."
+    caption = (
+        f"{writable(str(one.key))}. {len(x)} gates by time; above 1 the candidate is slower. Changes: {told or 'none'}."
+    )
     toolkit.footer(figure, caption)
     plot = Plot("time", "", LABEL, x_axis="words", lines={"equal": 1.0})
-    return Drawn(one.name, one.key.point, caption, figure, one.rows, plot, found=told)
+    return Drawn(one.name, point, caption, figure, one.rows, plot, found=told)

@@ -32,6 +32,7 @@ NEW_EACH_TIME = ("commit", *INSTALLED)
 CHANGES = "+changes"  # behind the name of a commit
 GOOD = ("ok", "skipped")  # statuses of a point
 BROKEN = ("failed", "timeout")  # and of a launch
+NOT_NEEDED = "not needed"  # with which the reason begins of a launch that a gate left out
 CUT_OFF = "the last launch before its job ended: "  # and of one that failed since its job did, for all that is known
 BEHIND = "behind the last point: "
 
@@ -147,7 +148,11 @@ def read(path: Path) -> Measurement:
         series=series,
         canary=_canary(records, facts.get("studies", ())) if measuring else {},
         canary_trouble=trouble.get(CANARY, ""),
-        notes=[*(f"{arm} failed: {why}" for arm, why in trouble.items() if not series), *records.cautions()],
+        notes=[
+            *(f"{arm} failed: {why}" for arm, why in trouble.items() if not series),
+            *(_impossible(records) if measuring else ()),
+            *records.cautions(),
+        ],
         studies=facts.get("studies", ()),
         comparison=_comparison(facts),
         commit=_checkout(facts.get("git") or {}),
@@ -271,6 +276,18 @@ def _broken_behind(records: Records) -> Iterator[tuple[str, str]]:
         first, count = rows.iloc[0], len(rows)
         often = f"in {count} launches " if count > 1 else ""
         yield str(first["launch"]), f"{often}{BEHIND}{first['reason'] or first['status']}"
+
+
+def _impossible(records: Records) -> list[str]:
+    """The points that cannot be measured there under any arm, which nothing is compared of, and why, in words."""
+    arm_of = dict(zip(records.launches["launch"], records.launches["arm"], strict=True))
+    of_arms = records.points[records.points["launch"].map(arm_of).isin(ARMS)]
+    found = []
+    for (study, point), rows in of_arms.groupby(["study", "point"], sort=False):
+        reasons = [str(why) for why in rows["reason"] if not str(why).startswith(NOT_NEEDED)]
+        if rows["status"].eq("skipped").all() and reasons:
+            found.append(f"Not compared: {study}: {point_words(str(point))}: {reasons[0]}.")
+    return found
 
 
 def own(reason: str) -> bool:

@@ -119,15 +119,15 @@ def as_junit(found: GateFound) -> str:
     """A test case a point, and one of the gate, which fails where the candidate is slower, is an error where launches
     of the candidate alone failed, and is skipped where nothing is told else. Times are not a test's own here: 0, as
     services want a number."""
-    suite = ElementTree.Element("testsuite", {"name": _xml(f"gate: {found.new} against {found.base}")})
+    suite = ElementTree.Element("testsuite", {"name": writable(f"gate: {found.new} against {found.base}")})
     gate = ElementTree.SubElement(suite, "testcase", classname="gate", name="verdict")
     if found.verdict is Verdict.COMMIT:
-        ElementTree.SubElement(gate, "failure", message=_xml(found.sentence))
+        ElementTree.SubElement(gate, "failure", message=writable(found.sentence))
     elif STATUS[found.verdict]:
         tag = "error" if found.candidate_failed else "skipped"
-        ElementTree.SubElement(gate, tag, message=_xml(f"{found.verdict.value}: {found.sentence}"))
+        ElementTree.SubElement(gate, tag, message=writable(f"{found.verdict.value}: {found.sentence}"))
     for point in found.points:
-        case = ElementTree.SubElement(suite, "testcase", classname="gate.point", name=_xml(point.name))
+        case = ElementTree.SubElement(suite, "testcase", classname="gate.point", name=writable(point.name))
         if point.slower and found.verdict is Verdict.COMMIT:
             ElementTree.SubElement(case, "failure", message=_row(point)[1])
         elif not (point.same or point.faster):
@@ -142,8 +142,8 @@ def as_junit(found: GateFound) -> str:
 JUNIT_COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
-def _xml(text: str) -> str:
-    """Without what XML has no way to write."""
+def writable(text: str) -> str:
+    """Without what XML, an SVG's too, has no way to write."""
     return "".join(c if c.isprintable() or c in "\n\t" else " " for c in text)
 
 

@@ -34,6 +34,7 @@ def record(
     hosts: Sequence[str] = ("vc1", "vc2"),
     ended: str = "",
     study: str = "overlap-ratio",
+    point: dict[str, Any] = POINT,
 ) -> None:
     """`ended`: how the launch did behind its last point, if not as its points."""
     launch = f"{'s' if study == 'overlap-ratio' else study}.{turn}.{arm}"
@@ -50,7 +51,7 @@ def record(
     samples = {"total_s": [base_s] * 3, "comm_s": [0.1] * 3, "comp_s": [0.2] * 3}
     lines: list[dict[str, Any]] = [{"header": header}]
     for rank in (0, 1):
-        good = {"point": CANARY if arm == "canary" else POINT, "rank": rank, "status": status, "samples": samples}
+        good = {"point": CANARY if arm == "canary" else point, "rank": rank, "status": status, "samples": samples}
         lines.append(good if status == "ok" else {**good, "samples": {}, "reason": reason})
     lines.append({"end": {"status": ended or status, "reason": "exit status 6", "elapsed_s": 1.0, "ranks": []}})
     (folder / f"{launch}{attempt}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -165,6 +166,21 @@ def test_a_launch_that_breaks_behind_its_last_point_has_failed(session: Path, ho
     found = measured.read(session)
     assert found.series[0].trouble == {"new": "in 2 launches behind the last point: exit status 6"}
     assert judge(found).candidate_failed
+
+
+def test_points_that_cannot_be_measured_are_said_not_to_be_compared(session: Path) -> None:
+    """Else a gate that passes seems to be of all that was asked for. What was not needed is none."""
+    assert measured.read(session).notes == []
+    other = {"pattern": "both", "size_bytes": 2048}
+    for reason, said in {
+        "not needed: the gate's time was up": [],
+        "no SMT sibling": ["both, 2 KB: no SMT sibling."],
+    }.items():
+        for arm in ("base", "control", "new"):
+            record(session / "records", arm, 3, status="skipped", reason=reason, point=other)
+        found = measured.read(session)
+        assert found.notes == [f"Not compared: overlap-ratio: {words}" for words in said]
+        assert not found.series[0].trouble and found.complete_rounds() == [0, 1, 2]
 
 
 def test_where_every_launch_failed_it_is_said_how(session: Path) -> None:

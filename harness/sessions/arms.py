@@ -99,7 +99,10 @@ def ready(source: Source, mpi: Mpi | None) -> Ready:
         return Ready(_in_prefix(source, _spack_prefix(source.where)), source.environment)
     if source.kind == "modules":
         found = loaded_modules.load(source.where.split())
-        return Ready(found.program("progress-run"), found.environment | source.environment)
+        engine = found.program("progress-run")
+        if not engine and source.variant.partition(":")[0] not in variants.WITHOUT_ENGINE:
+            say(f"Arm 'modules:{source.where}': they bring no progress-run: it is this checkout's engine that runs.")
+        return Ready(engine, found.environment | source.environment)
     if source.kind == "commit":
         if mpi is None:
             raise UsageError(

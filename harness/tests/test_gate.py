@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -287,6 +288,21 @@ def test_a_slower_candidate_stays_one_where_nothing_can_be_written(
         assert _tell(measuring, out, kept) == status
         told = capsys.readouterr()
         assert ("commit: " in told.out) is (status == 1) and "bench: " in told.out + told.err
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(32, "gone"), OSError(28, "No space left on device")])
+def test_a_slower_candidate_stays_one_where_nobody_reads_what_is_said(
+    error: OSError, measuring: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its files are there all the same, and what could not be written does not fail once more at the end."""
+    gone = io.StringIO()
+    gone.write = Raising(error)  # type: ignore[assignment]
+    monkeypatch.setattr(measured, "read", lambda _: simulated.gate({"new": 1.1}))
+    monkeypatch.setattr(sys, "stdout", gone)
+    assert _tell(measuring, None, measuring.path / "store") == 1
+    assert json.loads((measuring.path / "gate" / "gate.json").read_text())["verdict"] == "commit"
+    assert len(store.read(measuring.path / "store")) == 2
+    print("the end", flush=True)
 
 
 def test_a_store_that_cannot_be_written_is_said_before_anything_is_measured(

@@ -249,6 +249,14 @@ def test_modules_bring_variables_and_an_engine(modules: Path) -> None:
     assert (only.progress_run, only.environment) == ("", {"UCX_TLS": "tcp"})
 
 
+@pytest.mark.usefixtures("modules")
+def test_it_is_said_where_modules_bring_no_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    """Else a module that lacks it would have this checkout's engine held against itself, and nobody would know."""
+    for arm, said in {"modules:tuned": True, "modules:tuned,bare": False, "modules:engine/1 tuned": False}.items():
+        arms.ready(arms.parse(arm), MPICH)
+        assert ("Arm 'modules:tuned': they bring no progress-run" in capsys.readouterr().err) is said, arm
+
+
 def test_modules_that_the_caller_has_loaded_bring_as_much(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a baseline whose module the job has loaded would be this checkout's engine."""
     monkeypatch.setenv("PATH", f"{modules}/bin:/usr/bin:/bin")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -90,6 +91,18 @@ def test_figures_and_json_have_every_series_with_its_changes(tmp_path: Path) -> 
     upright = [line for line in drawn.figure.axes[0].lines if list(line.get_xdata()) == [9.5, 9.5]]
     assert len(upright) == 1, "between the ninth gate and the tenth"
     assert "+10" in drawn.caption and "since gate-10" in drawn.caption
+
+
+@pytest.mark.full
+def test_a_program_of_ones_own_is_drawn_whatever_its_command_is(tmp_path: Path) -> None:
+    """Its dollars are no formula, and XML has no way to write some of its characters."""
+    point = "own-program: sh -c 'echo $x_{ $y^\x07', 2 ranks"
+    store.add(tmp_path / "store", replace(entry(1, 1.0), ratios={point: 1.0}))
+    out = tmp_path / "out"
+    assert main(["history", "--store", str(tmp_path / "store"), "--out", str(out)]) == 0
+    (figure,) = out.glob("*.svg")
+    assert "echo $x_{ $y^ '" in "".join(ElementTree.parse(figure).getroot().itertext())
+    assert [one["point"] for one in json.loads((out / "history.json").read_text())] == [point]
 
 
 def test_a_change_is_drawn_at_its_gate_also_where_another_one_has_its_sessions_name() -> None:
