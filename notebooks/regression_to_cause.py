@@ -169,7 +169,7 @@ judged = {
 first = next(iter(judged.values()), None)
 slowest = max(first.points, key=lambda it: it.ratio) if first and first.points else None
 book.states(
-    "A gate of [12] rounds told [commit]: the candidate takes [1.87 (1.85 to 1.89)] times as long as the baseline, the "
+    "A gate of [12] rounds told [commit]: the candidate takes [1.88 (1.85 to 1.89)] times as long as the baseline, the "
     "baseline's own copy [1.00] times.",
     first and first.rounds,
     first and first.verdict.value,

@@ -13,6 +13,7 @@ from .test_hazards import OWN_CRASH, REDZONES
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full]
 
+TIMED_OUT = 124  # status of `timeout`
 NOT_ITS_LEAKS = "detect_leaks=0"  # the MPI's are not the program's
 
 
@@ -28,13 +29,15 @@ def run(program: Launcher, patch: pytest.MonkeyPatch, **how: object) -> subproce
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 @pytest.mark.parametrize("preset", [*PRESETS, "offload"])
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(500)
 def test_a_program_with_the_address_sanitizer_runs(
     launcher: Launcher, preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flags = ("-fsanitize=address", "-fno-omit-frame-pointer", "-g", "-lpthread")
     program = Launcher(launcher.mpi, compiled(launcher.mpi, "scenarios.c", tmp_path, *flags))
     bare = run(program, monkeypatch)
+    if bare.returncode == TIMED_OUT:  # Debian's MPICH hangs now and then, without the engine as well
+        bare = run(program, monkeypatch)
     result = run(program, monkeypatch, variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
     assert lines(result.stdout) == lines(bare.stdout) != []
