@@ -147,7 +147,11 @@ TEST_F(Job, AKeeperEndsThoughItsDescriptorsWereClosed) {
     close(first);
     auto keeper = BellKeeper::try_to_keep(inet_addr(node(1).c_str()), static_cast<in_port_t>(port_), {1, 2}, size,
                                           [](const BellMessage&, const sockaddr_in&) { return true; });
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it sleeps
+    const auto sleeps = [] {  // its state in proc(5) stands behind its name
+      const auto said = told_of_the_keeper("stat");
+      return said.find(") S ") != std::string::npos;
+    };
+    if (!eventually(sleeps)) std::_Exit(2);
     if (!keeper || close(first) + close(first + 1) != 0) std::_Exit(1);
     keeper.reset();
     std::_Exit(0);
