@@ -56,11 +56,6 @@ OFFLOAD = (
         "engine_unit_tests:StandingDown.WhoSleepsIsRoused*",
     ),
     Mend(
-        "offload: who waits while another thread makes the progress sleeps",
-        (Edit("src/offload/waiter.cpp", "      sleep_for_a_turn();\n", "      sched_yield();\n"),),
-        "engine_unit_tests:Waiter.SleepsWhile*",
-    ),
-    Mend(
         "offload: the status of a receive from nobody",
         (
             Edit(

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <memory>
 #include <thread>
 #include <vector>
 
-#include "eventually.hpp"
-#include "no_traffic.hpp"
-#include "offload/communication_thread.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
 #include "platform/platform.hpp"
@@ -72,42 +68,6 @@ TEST(Waiter, WaitsForAllItsSignals) {
   });
   waiter.wait();
   EXPECT_EQ(sent, 3);
-}
-
-// Once the communication thread has stood down, one of those that wait makes the progress of all.
-TEST(Waiter, SleepsWhileAnotherThreadMakesTheProgress) {
-  static CommunicationThread* thread = nullptr;
-  CommunicationThread here({}, std::make_unique<NoTraffic>());
-  thread = &here;
-  here.start();
-  Command last;
-  last.execute = [](Command&) { thread->stand_down(); };
-  here.submit(last);
-  EXPECT_TRUE(eventually([&] { return here.stood_down(); }));
-  Completion completion;
-  std::atomic<int> tid{0};
-  Nanoseconds time = 0;
-  Nanoseconds used = 0;
-  {
-    const std::jthread waiting([&] {
-      tid = gettid();
-      completion.wait();
-    });
-    const auto look = [&] {
-      while (!completion.awaited()) std::this_thread::yield();
-      time = now();
-      used = cpu_time_of_thread(tid);
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      time = now() - time;
-      used = cpu_time_of_thread(tid) - used;
-    };
-    while (!here.take_turn(look)) {
-    }
-    completion.complete();
-  }
-  EXPECT_LT(used, time / 2);
-  EXPECT_TRUE(here.stop(seconds(30)));
-  wait_policy().stood_down = nullptr;
 }
 
 TEST(Ult, AKernelThreadRunsOnItsOwnStack) {

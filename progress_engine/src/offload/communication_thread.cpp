@@ -162,17 +162,17 @@ void CommunicationThread::end_stand_in() {
 }
 
 // False if the communication thread stays in its pass for longer: then it sits in a call that blocks.
-// `turns_for_others`: for how long it is tried, a microsecond or two before each and one behind.
-bool CommunicationThread::enter_soon(int turns_for_others) {
+bool CommunicationThread::enter_soon() {
+  constexpr int rounds = 128;
   constexpr int rounds_a_turn = 32;  // it may have lost its core to this thread
-  for (int turn = 0;; ++turn) {
-    for (int round = 0; round < rounds_a_turn; ++round) {
-      if (!driving_.load(std::memory_order_relaxed) && !driving_.exchange(true, std::memory_order_acquire)) return true;
+  for (int round = 0; round < rounds; ++round) {
+    if (!driving_.load(std::memory_order_relaxed) && !driving_.exchange(true, std::memory_order_acquire)) return true;
+    if (round % rounds_a_turn == rounds_a_turn - 1)
+      sched_yield();
+    else
       relax_cpu();
-    }
-    if (turn == turns_for_others) return false;
-    sched_yield();
   }
+  return false;
 }
 
 // What was handed over before comes first. Not `mine` if something is left that only the communication thread may do.
@@ -219,8 +219,8 @@ void CommunicationThread::execute_here(Command& command) {
   });
 }
 
-bool CommunicationThread::work_once() {
-  if (!enter_soon(0)) return false;
+void CommunicationThread::work_once() {
+  if (!enter_soon()) return;
   {
     const StandIn here;
     add(counters_.stand_ins, 1);
@@ -230,7 +230,6 @@ bool CommunicationThread::work_once() {
       progress_->nudge();
   }
   driving_.store(false, std::memory_order_release);
-  return true;
 }
 
 // A bounded number of commands: what is pending must be advanced in between.

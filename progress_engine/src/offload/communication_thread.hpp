@@ -157,8 +157,8 @@ class CommunicationThread {
   // progress. This thread executes what was in the queue, and calls nothing else.
   void stand_down();
   bool stood_down() const { return stood_down_.load(std::memory_order_relaxed); }
-  // By a thread of the program that waits after that: one pass of progress. False if another thread is at it.
-  bool work_once();
+  // By a thread of the program that waits after that: one pass of progress, unless another thread is at it.
+  void work_once();
 
   // There is something to poll for that no command brings.
   void rouse() {
@@ -189,7 +189,7 @@ class CommunicationThread {
   void nudge();
   void leave_to_stand_in();
   bool serve(bool only_brief);
-  bool enter_soon(int turns_for_others = 3);
+  bool enter_soon();
   struct Turn {
     bool mine;
     bool served;

@@ -111,29 +111,17 @@ void Waiter::sleep() {
   sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// As in the MPI itself, whose calls wait so: with a turn for others at each pass. Who finds another thread at it
-// sleeps: that one ends this wait, too, and may need this very CPU. Many threads that only yielded would keep it from
-// them.
-void Waiter::work_for(CommunicationThread& thread) {
+// As in the MPI itself, whose calls wait so: with a turn for others at each pass.
+void Waiter::work_for(CommunicationThread& thread) const {
   const bool is_user_level = is_user_level_thread();
   while (!ready()) {
-    const bool worked = thread.work_once();
+    thread.work_once();
     if (ready()) return;
     if (is_user_level && ult_adapter())
       ult_adapter()->yield();
-    else if (worked)
-      sched_yield();
     else
-      sleep_for_a_turn();
+      sched_yield();
   }
-}
-
-// Not for long: that thread computes on when its own wait is over, and nobody says so.
-void Waiter::sleep_for_a_turn() {
-  constexpr Nanoseconds turn = microseconds(100);
-  std::uint32_t word = word_.load(std::memory_order_acquire);
-  if ((word & (unit - 1)) == nobody) word = word_.fetch_add(kernel_thread, std::memory_order_acq_rel) + kernel_thread;
-  if (left(word) > 0) futex_wait(word_, word, turn);
 }
 
 // One at a time does the communication thread's work until its own wait is over, or nothing moves for a while. The

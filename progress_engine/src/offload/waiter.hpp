@@ -61,8 +61,7 @@ class Waiter {
   void sleep();
   bool lead() const;
   void suspend();
-  void work_for(CommunicationThread& thread);
-  void sleep_for_a_turn();
+  void work_for(CommunicationThread& thread) const;
 
   std::atomic<std::uint32_t> word_;  // a futex
   int started_at_ = left(word_.load(std::memory_order_relaxed));
