@@ -50,8 +50,8 @@ SOME = (
 )
 
 
-# Gates of the group harm, whose figure is a table: theirs is the verdict.
-NOTHING_TO_DRAW = {"gate-minife-solve", "gate-minighost-exchange", "gate-minighost-since-340feb1"}
+# Gates of the group harm, whose figure is a table: theirs is the verdict; and a sweep without bare.
+NOTHING_TO_DRAW = {"gate-minife-solve", "gate-minighost-exchange", "gate-minighost-since-340feb1", "tuning-grid"}
 
 
 def test_those_that_are_drawn_always_are_kept() -> None:
