@@ -76,12 +76,21 @@ def recorded(session: Path) -> Grid:
         point = json.loads(key[-1])
         if one.failure or not one.launches:
             raise UsageError(f"{session} has a gap: {key[-1]} {one.failure or 'has no launch'}.")
-        changed = {name: str(point[name]) for name, values in values_of.items() if str(point[name]) != values[0]}
+        had = {name: next((one for one in values if _same(one, point[name])), "") for name, values in values_of.items()}
+        changed = {name: value for name, value in had.items() if value != values_of[name][0]}
         found[tuple(sorted(changed.items()))] = -one.sign * np.log(one.medians)
     axes = [Axis(name, (UNSET, *values[1:])) for name, values in values_of.items()]
     if len(found) != math.prod(len(axis.values) for axis in axes):
         raise UsageError(f"{session} has a gap: it holds {len(found)} settings, which is no whole grid.")
     return Grid(axes, found)
+
+
+def _same(asked: str, had: object) -> bool:
+    """A value as it was asked for is that of a point: 1 and 1.0 are the same number."""
+    try:
+        return float(asked) == float(str(had))
+    except ValueError:
+        return asked == str(had)
 
 
 def told(grid: Grid, count: int, blocks: int) -> list[str]:

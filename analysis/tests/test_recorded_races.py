@@ -14,6 +14,7 @@ from analysis.benchmarks.synthetic import USUAL, Synthetic
 from analysis.errors import UsageError
 
 AXES = {"burst": (3, 1, 30), "rest_us": (10000, 0)}
+AS_ASKED = {"burst": "3,1,30.0", "rest_us": "10000,0"}  # 30.0 is the 30 that a point has
 FASTER, SLOWER = {("burst", 30): 0.9, ("rest_us", 0): 0.98}, {("burst", 1): 1.05}
 
 
@@ -31,26 +32,25 @@ def grid_session(folder: Path) -> Path:
             line["samples"]["total_s"] = [factor * one for one in line["samples"]["total_s"]]
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     facts = json.loads((folder / "session.json").read_text())
-    settings_asked = {name: ",".join(map(str, values)) for name, values in AXES.items()}
-    facts["request"] = {"settings": {"size_bytes": "4194304", **settings_asked}}
+    facts["request"] = {"settings": {"size_bytes": "4194304", **AS_ASKED}}
     (folder / "session.json").write_text(json.dumps(facts))
     return folder
 
 
 def test_the_best_of_a_recorded_grid_is_found(tmp_path: Path) -> None:
     grid = recorded_races.recorded(grid_session(tmp_path / "s"))
-    assert [axis.values for axis in grid.axes] == [("default", "1", "30"), ("default", "0")]
-    assert grid.best == {"burst": "30", "rest_us": "0"} and len(grid.launches) == 6
+    assert [axis.values for axis in grid.axes] == [("default", "1", "30.0"), ("default", "0")]
+    assert grid.best == {"burst": "30.0", "rest_us": "0"} and len(grid.launches) == 6
     assert grid.gain(grid.best) == pytest.approx(-np.log(0.9 * 0.98), abs=0.01) and grid.gain({"burst": "1"}) < 0
     ended = races.race(grid.launch(1), "effects", 1, 6, grid.axes)
-    assert ended.confirmed and ended.winner["burst"] == "30"
+    assert ended.confirmed and ended.winner["burst"] == "30.0"
 
 
 def test_the_table_says_the_share_and_the_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session = grid_session(tmp_path / "s")
     assert recorded_races.main([str(session), "--races", "3", "--blocks", "4"]) == 0
     said = capsys.readouterr().out
-    assert "6 settings; the best is burst=30, rest_us=0:" in said
+    assert "6 settings; the best is burst=30.0, rest_us=0:" in said
     assert "| effects | 3 of 3 |" in said and "| all of them |  |  | 36 |" in said
 
 

@@ -42,18 +42,25 @@ class Job : public testing::Test {
 
   static std::string node(int number) { return fmt::format("127.0.0.{}", number); }
 
+  // Of rank 0 on node `number`; where no hosts are named, each node writes its own name.
+  BellPlan plan_on(int number, const std::vector<std::string>& hosts = {}) const {
+    BellPlan plan;
+    plan.size = size;
+    plan.job = "job";
+    plan.hosts = [hosts] { return hosts; };
+    plan.key_file = folder_ / "bell.key";
+    plan.port = port_;
+    plan.address = inet_addr(node(number).c_str());
+    return plan;
+  }
+
   // The bell of `rank` on node `number`; who is rung there is noted.
   std::unique_ptr<Bell> bell(int rank, int number, std::atomic<int>& rung, const std::string& job = "job",
                              std::set<int> ranks_here = {}) const {
-    BellPlan plan;
+    BellPlan plan = plan_on(number, {node(1), node(2), node(3)});
     plan.rank = rank;
-    plan.size = size;
     plan.job = job;
-    plan.hosts = [] { return std::vector<std::string>{node(1), node(2), node(3)}; };
-    plan.key_file = folder_ / "bell.key";
-    plan.port = port_;
     plan.interval = microseconds(1);
-    plan.address = inet_addr(node(number).c_str());
     ranks_here.insert(rank);
     auto made = std::make_unique<Bell>(plan, [&rung, ranks_here](int target) {
       rung += ranks_here.contains(target) ? 1 : 0;

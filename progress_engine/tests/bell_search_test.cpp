@@ -125,14 +125,7 @@ TEST_F(BellSearch, TakesOneAnswer) {
 }
 
 TEST_F(BellSearch, SaysThatNoHostHasAnAddress) {
-  BellPlan plan;
-  plan.size = size;
-  plan.job = "job";
-  plan.hosts = [] { return std::vector<std::string>{"::1", "fe80::1"}; };
-  plan.key_file = folder_ / "bell.key";
-  plan.port = port_;
-  plan.address = inet_addr(node(1).c_str());
-  Bell lost(plan, [](int) { return false; });
+  Bell lost(plan_on(1, {"::1", "fe80::1"}), [](int) { return false; });
   lost.start();
   EXPECT_EQ(lost.counts().state, "rings");
   lost.ring(3);
@@ -145,14 +138,8 @@ TEST_F(BellSearch, SaysThatNoHostHasAnAddress) {
 TEST_F(BellSearch, NamesHostsAfterThoseThatTheNodesWrite) {
   const auto keeper = bell(1, 1, rung1_);  // so that the next one does not write this machine's own name
   const auto two = bell(3, 2, rung2_);
-  BellPlan plan;
-  plan.size = size;
-  plan.job = "job";
-  plan.hosts = [] { return std::vector<std::string>{}; };
+  BellPlan plan = plan_on(1);
   plan.host_pattern = "127.0.0.*";
-  plan.key_file = folder_ / "bell.key";
-  plan.port = port_;
-  plan.address = inet_addr(node(1).c_str());
   const auto key = key_of_job(read_or_make_key(plan.key_file), plan.job);
   const PublishedHost other(plan.key_file, hexadecimal(siphash(key, "hosts")), "2");
   plan.asked_for = false;
@@ -165,14 +152,7 @@ TEST_F(BellSearch, NamesHostsAfterThoseThatTheNodesWrite) {
 
 // Where each node has a home of its own: the report must not say that somebody is rung.
 TEST_F(BellSearch, SaysThatNoOtherNodeIsNamed) {
-  BellPlan plan;
-  plan.size = size;
-  plan.job = "job";
-  plan.hosts = [] { return std::vector<std::string>{}; };
-  plan.key_file = folder_ / "bell.key";
-  plan.port = port_;
-  plan.address = inet_addr(node(1).c_str());
-  Bell lonely(plan, [](int) { return false; });
+  Bell lonely(plan_on(1), [](int) { return false; });
   lonely.start();
   lonely.ring(3);
   lonely.turn();
@@ -185,14 +165,7 @@ TEST_F(BellSearch, SaysThatNoOtherNodeIsNamed) {
 TEST_F(BellSearch, SaysThatItsNodeCannotBeNamed) {
   fs::create_directories(folder_);
   std::ofstream(folder_ / "bell.hosts") << "no folder";
-  BellPlan plan;
-  plan.size = size;
-  plan.job = "job";
-  plan.hosts = [] { return std::vector<std::string>{}; };
-  plan.key_file = folder_ / "bell.key";
-  plan.port = port_;
-  plan.address = inet_addr(node(1).c_str());
-  Bell lost(plan, [](int) { return false; });
+  Bell lost(plan_on(1), [](int) { return false; });
   lost.start();
   EXPECT_EQ(lost.counts().state.find("this node's name cannot be put beside the bell's key"), 0U)
       << lost.counts().state;

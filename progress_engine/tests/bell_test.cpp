@@ -98,14 +98,7 @@ TEST_F(Job, NeverRingsAnotherJobOnTheSameNodes) {
 
 // A job of more than a day: the next job's bell would take its name for one that a killed process left.
 TEST_F(Job, KeepsItsNameFresh) {
-  BellPlan plan;
-  plan.size = size;
-  plan.job = "job";
-  plan.hosts = [] { return std::vector<std::string>{}; };
-  plan.key_file = folder_ / "bell.key";
-  plan.port = port_;
-  plan.address = inet_addr(node(1).c_str());
-  Bell one(plan, [](int) { return false; });
+  Bell one(plan_on(1), [](int) { return false; });
   one.start();
   const auto name = fs::directory_iterator(folder_ / "bell.hosts")->path();
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(23);
@@ -178,14 +171,8 @@ TEST_F(Job, RingsNobodyWithoutAName) {
 
 // By default: not on one host. No key is made, nothing is written.
 TEST_F(Job, ThatNobodyAskedForNeedsAnotherHost) {
-  BellPlan plan;
-  plan.size = size;
-  plan.job = "job";
-  plan.key_file = folder_ / "bell.key";
-  plan.port = port_;
-  plan.hosts = [] { return std::vector<std::string>{"alone"}; };
+  BellPlan plan = plan_on(1, {"alone"});
   plan.asked_for = false;
-  plan.address = inet_addr(node(1).c_str());
   Bell bell(plan, [](int) { return true; });
   bell.ring(1);
   bell.start();
