@@ -135,9 +135,11 @@ TEST_F(Job, WithoutAThreadThePortIsLeftToOthers) {
 // As daemons close all descriptors: who sleeps in one cannot be woken by its number any more.
 TEST_F(Job, AKeeperEndsThoughItsDescriptorsWereClosed) {
   const auto close_and_end = [&] {
-    alarm(30);                            // should it not end
-    const int first = dup(STDIN_FILENO);  // the numbers from here are free
-    close(first);
+    alarm(30);                                // should it not end
+    const int of_socket = dup(STDIN_FILENO);  // the numbers that it will get
+    const int of_its_end = dup(STDIN_FILENO);
+    close(of_socket);
+    close(of_its_end);
     auto keeper = BellKeeper::try_to_keep(inet_addr(node(1).c_str()), static_cast<in_port_t>(port_), {1, 2}, size,
                                           [](const BellMessage&, const sockaddr_in&) { return true; });
     const auto sleeps = [] {  // its state in proc(5) stands behind its name
@@ -145,7 +147,7 @@ TEST_F(Job, AKeeperEndsThoughItsDescriptorsWereClosed) {
       return said.find(") S ") != std::string::npos;
     };
     if (!eventually(sleeps)) std::_Exit(2);
-    if (!keeper || close(first) + close(first + 1) != 0) std::_Exit(1);
+    if (!keeper || close(of_socket) + close(of_its_end) != 0) std::_Exit(1);
     keeper.reset();
     std::_Exit(0);
   };
