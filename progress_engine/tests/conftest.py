@@ -110,6 +110,11 @@ def lines(text: str) -> list[str]:
     return sorted(line for line in text.splitlines() if line.startswith("rank"))
 
 
+def said_by_engine(text: str) -> list[str]:
+    """Its lines. Open MPI's launcher may print one inside the box of its own message, two blanks further in."""
+    return [line for line in map(str.strip, text.splitlines()) if line.startswith("progress engine: ")]
+
+
 def reports(folder: Path, tasks: int = 2) -> list[dict[str, Any]]:
     """The reports of a run with the setting report_file=FOLDER/report.%r."""
     return [json.loads((folder / f"report.{rank}").read_text()) for rank in range(tasks)]

@@ -13,7 +13,7 @@ import pytest
 
 from harness.base.mpis import MPIS, Mpi
 
-from .conftest import MPICH_FIRST, PROGRAMS, Launcher, compiled, lines, reports
+from .conftest import MPICH_FIRST, PROGRAMS, Launcher, compiled, lines, reports, said_by_engine
 
 pytestmark = pytest.mark.mpi
 
@@ -82,7 +82,7 @@ def test_sessions_get_no_other_thread_level_than_the_preset_needs(
     as_asked = re.sub("world [0-9]" if preset == "adaptive" else "world [23]", "world 1", bare.stdout)
     assert lines(result.stdout) == lines(as_asked) != []
     reason = REFUSED_LEVELS[preset, arguments, refused]
-    said = [line for line in result.stderr.splitlines() if line.startswith("progress engine: ")]
+    said = said_by_engine(result.stderr)
     assert len(said) == (2 if reason else 0), result.stderr  # one a rank
     assert all(reason in line for line in said)
     for report in reports(tmp_path):
@@ -284,7 +284,7 @@ def test_without_what_it_needs_the_program_runs_without_it_and_says_why(
         settings = (f"PROGRESS_ENGINE={preset}", f"PROGRESS_ENGINE_STRICT={int(strict)}", f"REFUSER={refused}")
         preload = f"LD_PRELOAD={launcher.engine}:{refuser}"
         result = launcher.run("none", prefix=("env", *settings, preload), tasks=1)
-        said = [line for line in result.stderr.splitlines() if line.startswith("progress engine: ")]
+        said = said_by_engine(result.stderr)
         assert len(said) == 1, result.stderr
         assert REFUSALS[refused] in said[0]
         if not strict:
