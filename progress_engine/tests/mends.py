@@ -19,6 +19,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +33,6 @@ from .mends_table import MENDS
 
 COPY = ROOT / "build" / "mends" / "source"
 ENGINE = ("progress_engine", "progress-run", "progress-info")
-UNIT_TESTS = ("engine_unit_tests", "engine_model_tests")  # with MPICH's wheel
 # Last words of pytest and of GoogleTest, if at least one case ran.
 SOME_RAN = re.compile(r"\b[1-9]\d* (passed|failed)|\[==========\] [1-9]\d* tests? from .* ran\.")
 # What the tests need that git ignores.
@@ -64,9 +64,14 @@ def folder(mpi: str) -> Path:
     return COPY / "build" / mpi
 
 
-def build(mpi: str) -> str:
+def needed_by(test: str) -> tuple[str, ...]:
+    """Targets: a unit test has the engine's sources in itself."""
+    program, unit, _ = test.partition(":")
+    return (program,) if unit else ENGINE
+
+
+def build(mpi: str, targets: Iterable[str]) -> str:
     """What the compiler said if it failed, else nothing."""
-    targets = [*ENGINE, *(UNIT_TESTS if mpi == "mpich" else ())]
     configure = [str(ROOT / ".venv/bin/cmake"), "--preset", mpi, "-DOVERLAP_BENCH_TESTS=ON"]
     steps = [] if (folder(mpi) / "build.ninja").exists() else [configure]
     for step in [*steps, [str(ROOT / ".venv/bin/ninja"), "-C", str(folder(mpi)), *targets]]:
@@ -117,7 +122,7 @@ def verdict_without(mend: Mend) -> str:
     """Nothing if its test fails without it; else what is wrong."""
     apply(mend.edits)
     try:
-        if said := build(mend.mpi):
+        if said := build(mend.mpi, needed_by(mend.test)):
             return f"does not compile without it:\n{said}"
         without = run_test(mend.test, mend.mpi, mend.full)
         if not without.ran:
@@ -154,7 +159,8 @@ def main(arguments: list[str]) -> int:
 def run_all(mends: list[Mend], results: Path | None, state: str) -> int:
     copy_sources()
     mpis = sorted({mend.mpi for mend in mends})
-    if said := "".join(map(build, mpis)):
+    targets = {mpi: sorted({target for mend in mends if mend.mpi == mpi for target in needed_by(mend.test)}) for mpi in mpis}
+    if said := "".join(build(mpi, targets[mpi]) for mpi in mpis):
         print(said, file=sys.stderr)
         return 1
     wrong = 0
@@ -172,7 +178,7 @@ def run_all(mends: list[Mend], results: Path | None, state: str) -> int:
             note(results, state, mend, said)
         print(f"{'WRONG' if said else 'fails'}  {mend.name}: {mend.test}{': ' + said if said else ''}", flush=True)
     for mpi in mpis:
-        build(mpi)
+        build(mpi, targets[mpi])
     return 1 if wrong else 0
 
 
