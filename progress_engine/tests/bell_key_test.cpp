@@ -176,7 +176,7 @@ TEST(HostList, IsExpandedAsSlurmMeansIt) {
   EXPECT_EQ(expand_hosts("a[9-11]"), (Names{"a9", "a10", "a11"}));
   EXPECT_EQ(expand_hosts("a[18446744073709551614-18446744073709551615]"),
             (Names{"a18446744073709551614", "a18446744073709551615"}));
-  for (const char* wrong : {"", "a[1", "a[x]", "a[3-1]", "a[1-99999999]", "a[0-9999][0-9999]"})
+  for (const char* wrong : {"", "a[1", "a[x]", "a[1,x]", "a[3-1]", "a[1-99999999]", "a[0-9999][0-9999]"})
     EXPECT_EQ(expand_hosts(wrong), Names{}) << wrong;
 }
 

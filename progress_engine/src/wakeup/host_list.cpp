@@ -57,13 +57,15 @@ std::vector<std::string> expand(std::string_view part) {
   const auto close = part.find(']', open);
   if (close == std::string_view::npos) return {};
   const auto tails = expand(part.substr(close + 1));
+  std::vector<std::string> values;
+  for (const auto range : parts_of(part.substr(open + 1, close - open - 1))) {
+    const auto more = numbers_of(range);
+    if (more.empty() || (values.size() + more.size()) * tails.size() > most_hosts) return {};
+    values.insert(values.end(), more.begin(), more.end());
+  }
   std::vector<std::string> hosts;
-  for (const auto range : parts_of(part.substr(open + 1, close - open - 1)))
-    for (const auto& value : numbers_of(range))
-      for (const auto& tail : tails) {
-        if (hosts.size() >= most_hosts) return {};
-        hosts.push_back(fmt::format("{}{}{}", part.substr(0, open), value, tail));
-      }
+  for (const auto& value : values)
+    for (const auto& tail : tails) hosts.push_back(fmt::format("{}{}{}", part.substr(0, open), value, tail));
   return hosts;
 }
 
