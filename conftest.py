@@ -36,7 +36,7 @@ TURN = [
 
 
 # How many examples a test of random input tries; --hypothesis-profile=full is ./bench test --full.
-settings.register_profile("some", max_examples=50)
+settings.register_profile("some", max_examples=25)
 settings.register_profile("full", max_examples=200)
 settings.load_profile("some")
 

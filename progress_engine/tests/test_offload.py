@@ -371,6 +371,7 @@ def in_a_storm(launcher: Launcher, operations: int, folder: Path, limit: int, co
 COLLECTIVE_CALLS = {"auto": ("multiple", "by caller"), "nonblocking": ("serialized", "nonblocking")}
 
 
+@pytest.mark.parametrize("storm", [mpi for mpi in MPICH_FIRST if mpi.values[0] in WHEELS], indirect=True)
 @pytest.mark.parametrize("collectives", ["auto", pytest.param("nonblocking", marks=pytest.mark.full)])
 def test_sixty_four_threads_at_once(storm: Launcher, collectives: str, tmp_path: Path) -> None:
     """Also in collective calls of several communicators at once, of which none waits for another."""

@@ -9,9 +9,9 @@ import pytest
 
 from harness.base.mpis import Mpi
 
-from .conftest import Launcher, compiled, reports
+from .conftest import MPICH_FIRST, Launcher, compiled, reports
 
-pytestmark = [pytest.mark.mpi, pytest.mark.alone]
+pytestmark = [pytest.mark.mpi, pytest.mark.alone, pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)]
 
 PHASES = 40  # of small.c
 # Each start wakes the engine, and what arrives; by how many wakes depends on who has the CPU.
