@@ -72,8 +72,9 @@ GpuContext find_context(Context& context) {
     if (const GpuContext found = only_device(cuda, device); found != GpuContext::taken) return found;
     if (cuda.retain(&kept, device) != success) return GpuContext::unclear;
   }
+  if (cuda.make_current(kept) != success) return GpuContext::unclear;
   context = kept;
-  return cuda.make_current(context) == success ? GpuContext::taken : GpuContext::unclear;
+  return GpuContext::taken;
 }
 
 }  // namespace
