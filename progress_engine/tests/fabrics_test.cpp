@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "wait/event_source.hpp"
@@ -204,6 +207,31 @@ TEST_F(ArmingFabrics, LosesNothingInAnyOrder) {
     moment(3);
     EXPECT_EQ(events_.wait(0), queue.waiting() > 0) << when;
   }
+}
+
+// A child of fork() has the one thread: what others held is held there for ever, unless nobody held it.
+TEST(FabricsOfAForkedProcess, CanBeClosedInTheChild) {
+  Fabrics fabrics;
+  std::atomic<bool> over = false;
+  std::thread opens([&] {
+    const int object = 0;
+    while (!over) fabrics.opened(Fabric::ucx, &object, 0);
+  });
+  constexpr int forks = 200;
+  int ended = 0;
+  for (int i = 0; i < forks && ended == i; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      fabrics.closed(&fabrics);
+      _exit(0);
+    }
+    int how = 0;
+    if (child > 0 && waitpid(child, &how, 0) == child && how == 0) ++ended;
+  }
+  over = true;
+  opens.join();
+  EXPECT_EQ(ended, forks);
 }
 
 }  // namespace

@@ -52,6 +52,22 @@ LIVES = (
         "test_lifecycle.py -k 'while_another_thread_ends and mpich'",
     ),
     Mend(
+        "MPI_Abort under offload: the communication thread is quiet",
+        (Edit("src/mpi/runtime.cpp", " offload->pause(exit_timeout);\n  deactivate", " (void)offload;\n  deactivate"),),
+        "test_hazards.py -k nothing_is_tested_beside",
+    ),
+    Mend(
+        "a fork while a thread of the engine's holds the table of fabrics",
+        (
+            Edit(
+                "src/platform/fork_mutex.cpp",
+                "pthread_atfork(before_fork, after_fork, after_fork);",
+                "static_cast<void>(before_fork), static_cast<void>(after_fork);",
+            ),
+        ),
+        "engine_unit_tests:FabricsOfAForkedProcess.*",
+    ),
+    Mend(
         "an engine of another ABI is refused",
         (Edit(LIFECYCLE, "  if (policy && !foreign.empty()) {", "  if (policy && foreign.size() == 1) {"),),
         "test_lifecycle.py -k name_says_nothing",

@@ -255,6 +255,13 @@ def test_no_engine_thread_is_left_at_the_end(bench: Bench, end: str) -> None:
     assert threads_left(bench, ENDS[end]) == threads_left(bench, ENDS[end], engine=False)
 
 
+# The communication thread is still there: MPI_Finalize may be called behind exit.
+@on_mpich_first
+def test_nothing_is_tested_beside_an_abort(bench: Bench) -> None:
+    ended = bench.run(replace(ENDS["abort"], preset="offload"))
+    assert re.search(r"rank 0: tool: \d+ other threads at the abort, 0 tests beside it", ended.stdout), ended.stdout
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("end", ENDS)
 def test_at_the_end_it_shows_when_the_handling_is_left_out(sanitized: Bench, end: str) -> None:

@@ -30,6 +30,7 @@ VERBS_SOURCES = (
     "wait/event_source.cpp",
     "wait/fabrics.cpp",
     "platform/breakable.cpp",
+    "platform/fork_mutex.cpp",
     "platform/loader.cpp",
     "platform/platform.cpp",
 )

@@ -7,12 +7,12 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "fabrics/ucx_transports.hpp"
+#include "platform/fork_mutex.hpp"
 #include "platform/platform.hpp"
 #include "wait/fabrics.hpp"
 
@@ -51,7 +51,7 @@ constinit Next<WorkerDestroy> next_destroy("ucp_worker_destroy");
 
 // Contexts whose workers have a descriptor; and of the configuration that was read last, whose variables it is of.
 struct Contexts {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::set<const void*> with_wakeup;
   std::optional<std::string> prefix;
 };

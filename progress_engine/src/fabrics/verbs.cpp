@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "fabrics/verbs_abi.hpp"
+#include "platform/fork_mutex.hpp"
 #include "platform/platform.hpp"
 #include "wait/fabrics.hpp"
 
@@ -36,7 +37,7 @@ void refuse(const std::string& why) { fabrics_of_process().refuse(Fabric::verbs,
 
 // Queues with a channel of ours. A queue that failed to be armed is still among them.
 struct Queues {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::set<const Cq*> with_channel;
 };
 Queues& queues() {

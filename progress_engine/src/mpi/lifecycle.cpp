@@ -255,7 +255,7 @@ void switch_by_pcontrol(int level) {
 }
 
 int abort_program(Next<int (*)(Word, Word)>& next, Word comm, Word code) {
-  if (!broken("abort")) deactivate(exit_timeout);
+  if (!broken("abort")) fall_silent();
   return next.get()(comm, code);
 }
 

@@ -19,6 +19,7 @@
 #include "mpi/lifecycle.hpp"
 #include "mpi/program_key.hpp"
 #include "mpi/report.hpp"
+#include "platform/fork_mutex.hpp"
 #include "platform/placement.hpp"
 #include "policy/sources.hpp"
 #include "telemetry/transport.hpp"
@@ -40,8 +41,8 @@ namespace {
 // ---- a thread's slot
 
 // Threads may end at any time, also while a later activation frees the runtime that their slot belongs to.
-std::mutex& slots_mutex() {
-  static auto* mutex = new std::mutex;
+ForkMutex& slots_mutex() {
+  static auto* mutex = new ForkMutex;
   return *mutex;
 }
 
@@ -71,20 +72,14 @@ pid_t registered_in = 0;  // not a child that was forked
 // MPI holds of ours stays until then, and so does the communication thread.
 void at_exit() {
   if (broken("exit")) return;
-  if (const OffloadLibrary* offload = loaded_offload()) offload->pause(exit_timeout);
-  deactivate(exit_timeout);
+  fall_silent();
   if (users() == 0 || getpid() != registered_in) return;
   write_report();
   status().report = false;  // MPI_Finalize, if it comes, writes the file anew; one line is enough
 }
 
-// A thread that ends at the moment of the fork must not hold the lock in the child, where nobody would give it back.
-void before_fork() { slots_mutex().lock(); }
-void after_fork() { slots_mutex().unlock(); }
-
-// Threads do not survive in the child, locks may be held for ever: it becomes a pass-through.
+// Threads do not survive in the child, and locks that are no ForkMutex may be held for ever: it becomes a pass-through.
 void after_fork_in_child() {
-  after_fork();
   if (broken("fork")) return;
   active_runtime = nullptr;
   if (const Runtime* runtime = status().runtime; runtime && runtime->doorbell && runtime->doorbell->bell())
@@ -187,8 +182,10 @@ void add_rma_wakeup(const Policy& policy, Runtime& runtime, RmaAgreement& agreem
 
 // An engine whose threads did not end is left behind for ever.
 void forget(Runtime* runtime) {
-  const std::scoped_lock lock(slots_mutex());
-  status().runtime = nullptr;
+  {
+    const std::scoped_lock lock(slots_mutex());
+    status().runtime = nullptr;
+  }
   if (runtime && runtime->ended) delete runtime;
 }
 
@@ -303,11 +300,16 @@ void deactivate(Nanoseconds limit) {
   runtime->ended = true;
 }
 
+void fall_silent() {
+  if (const OffloadLibrary* offload = loaded_offload()) offload->pause(exit_timeout);
+  deactivate(exit_timeout);
+}
+
 void register_ends() {
   static const bool once = [] {
     registered_in = getpid();
     std::atexit(at_exit);
-    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    pthread_atfork(nullptr, nullptr, after_fork_in_child);
     return true;
   }();
   (void)once;

@@ -15,9 +15,10 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "platform/fork_mutex.hpp"
 
 namespace progress_engine {
 
@@ -69,7 +70,7 @@ class Fabrics {
   Object find(const void* object) const;
 
  private:
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   std::map<const void*, Object> objects_;
   PerFabric<std::string> refusals_;
   PerFabric<std::string> passed_over_;
