@@ -124,6 +124,11 @@ PROGRAM = (
         "test_moving.py -k beside",
     ),
     Mend(
+        "user-level threads: behind a call it is known that another one is still inside",
+        (Edit("src/mpi/call.cpp", "    if (slot_->mark == &mark_) slot_->mark = nullptr;\n"),),
+        "test_moving.py -k between",
+    ),
+    Mend(
         "user-level threads: a call that ends on another kernel thread",
         (Edit("src/mpi/call.hpp", "return kernel_thread() != thread_;", "return thread_ == 0;"),),
         "test_moving.py -k often",

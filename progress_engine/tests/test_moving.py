@@ -16,6 +16,7 @@ from .conftest import MPICH_FIRST, Launcher, compiled, lines, reports
 SAYS = {
     "beside": "rank 0: received 168, polled while one was inside 0, afterwards 1, 4 operations",
     "elsewhere": "rank 0: received 168, polled while one was inside 0, afterwards 1, 4 operations",
+    "between": "rank 0: received 84, polled while one was inside 0, afterwards 1, 4 operations",
     "often": r"rank 0: polled afterwards 1, (\d+) operations",
 }
 

@@ -32,11 +32,13 @@ bool another_is_inside(const ThreadSlot& slot, const void* frame) {
 
 }  // namespace
 
-// The call's kernel thread is in several calls, or this one: who ends elsewhere leaves a note.
+// The call's kernel thread is in several calls, or this one: who ends elsewhere leaves a note. The mark of a call that
+// is over would look like that of one that a longjmp has left: so it is nobody's then, and who is still inside another.
 void Call::leave_among_others() {
   if (!moved()) {
     set_depth(slot_->depth.load(std::memory_order_relaxed) - 1);
     settle(*slot_);
+    if (slot_->mark == &mark_) slot_->mark = nullptr;
   } else {
     slot_->left_elsewhere.fetch_add(1, std::memory_order_release);
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* User-level threads that are suspended inside MPI calls, as an MPI over Argobots suspends them, and go on on another
- * kernel thread: `moving beside|elsewhere`; `moving often`: 5,000 times, beside calls of the kernel thread on which
- * they began; `moving waiting`: one waits for what another one sends. With -DSTAND_IN the library to preload below the
+ * kernel thread: `moving beside|elsewhere`; `moving between`: while one is inside, the kernel thread on which it began
+ * makes calls of its own; `moving often`: 5,000 times; `moving waiting`: one waits for what another one sends. With -DSTAND_IN the library to preload below the
  * engine that suspends them. Prints whether the engine polled while one was inside MPI, and when none was any more. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -160,6 +160,16 @@ static int move_often(void) {
   return operations;
 }
 
+/* Calls of this kernel thread's own, one after the other: behind the first it is still known who is inside. */
+static void call_twice(void) {
+  MPI_Request request;
+  int got = 0;
+  for (int i = 0; i < 2; ++i) {
+    MPI_Irecv(&got, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
 int main(int argc, char** argv) {
   int provided = 0, own = 0, value = 42, sum = 0;
   MPI_Request pending;
@@ -181,6 +191,21 @@ int main(int argc, char** argv) {
     printf("rank 0: polled afterwards %d, %d operations\n", polled_while_computing(), operations);
     MPI_Send(&value, 1, MPI_INT, 0, THREADS, MPI_COMM_SELF);
     MPI_Wait(&pending, MPI_STATUS_IGNORE);
+    return MPI_Finalize();
+  }
+  if (strcmp(argv[1], "between") == 0) {
+    make(0, receive);
+    resume(&threads[0]);
+    call_twice();
+    const int inside = polled_while_computing();
+    resume_elsewhere(&threads[0]);
+    resume_elsewhere(&threads[0]);
+    const int outside = polled_while_computing();
+    for (int tag = 0; tag <= THREADS; tag += THREADS) MPI_Send(&value, 1, MPI_INT, 0, tag, MPI_COMM_SELF);
+    MPI_Wait(&threads[0].request, MPI_STATUS_IGNORE);
+    MPI_Wait(&pending, MPI_STATUS_IGNORE);
+    printf("rank 0: received %d, polled while one was inside %d, afterwards %d, 4 operations\n", threads[0].got + own,
+           inside, outside);
     return MPI_Finalize();
   }
   for (int i = 0; i < THREADS; ++i) make(i, receive);
