@@ -10,9 +10,9 @@ namespace {
 
 // Moves something in the polls that its script says. Time passes in its polls alone: on a real clock a preempted poll
 // looks productive.
-class ScriptedDriver : public ProgressFunction {
+class ScriptedProgress : public ProgressFunction {
  public:
-  explicit ScriptedDriver(std::deque<bool> moves) : moves_(std::move(moves)) {}
+  explicit ScriptedProgress(std::deque<bool> moves) : moves_(std::move(moves)) {}
   void poll() override {
     ++polls;
     const bool moves = !moves_.empty() && moves_.front();
@@ -60,8 +60,8 @@ TEST(PollJudge, GetsUsedToPollsThatBecameSlow) {
 
 TEST(Burst, EndsAfterSoManyIdlePollsInARow) {
   auto judge = experienced_judge();
-  ScriptedDriver driver({true, false, true, false, false, false});
-  const auto result = run_burst(driver, judge, 3, always, [&] { return driver.time; });
+  ScriptedProgress progress({true, false, true, false, false, false});
+  const auto result = run_burst(progress, judge, 3, always, [&] { return progress.time; });
   EXPECT_EQ(result.polls, 6U);
   EXPECT_EQ(result.productive, 2U);
   EXPECT_EQ(result.productive_time, microseconds(400));
@@ -69,16 +69,16 @@ TEST(Burst, EndsAfterSoManyIdlePollsInARow) {
 
 TEST(Burst, EndsBetweenPollsWhenItMayNotGoOn) {
   auto judge = experienced_judge();
-  ScriptedDriver driver(std::deque<bool>(100, true));
+  ScriptedProgress progress(std::deque<bool>(100, true));
   int allowed = 4;
-  const auto result = run_burst(driver, judge, 3, [&] { return allowed-- > 0; }, [&] { return driver.time; });
+  const auto result = run_burst(progress, judge, 3, [&] { return allowed-- > 0; }, [&] { return progress.time; });
   EXPECT_EQ(result.polls, 4U);
 }
 
 // Polls of a fabric's library that take no time, and say what they moved.
-class SteppingDriver : public ProgressFunction {
+class SteppingProgress : public ProgressFunction {
  public:
-  explicit SteppingDriver(std::deque<unsigned> steps, unsigned then) : steps_(std::move(steps)), then_(then) {}
+  explicit SteppingProgress(std::deque<unsigned> steps, unsigned then) : steps_(std::move(steps)), then_(then) {}
   void poll() override {
     fabric_steps += steps_.empty() ? then_ : steps_.front();
     if (!steps_.empty()) steps_.pop_front();
@@ -91,8 +91,8 @@ class SteppingDriver : public ProgressFunction {
 
 TEST(Burst, BelievesAFabricsLibraryWhatNoClockTells) {
   auto judge = experienced_judge();
-  SteppingDriver driver({2, 0, 1}, 0);
-  const auto result = run_burst(driver, judge, 4, always, [] { return Nanoseconds{0}; });
+  SteppingProgress progress({2, 0, 1}, 0);
+  const auto result = run_burst(progress, judge, 4, always, [] { return Nanoseconds{0}; });
   EXPECT_EQ(result.polls, 4U) << "how long a burst goes on is the clock's to say";
   EXPECT_EQ(result.productive, 2U);
   EXPECT_EQ(result.steps, 3U);
@@ -101,17 +101,17 @@ TEST(Burst, BelievesAFabricsLibraryWhatNoClockTells) {
 
 TEST(Burst, DoesNotBelieveALibraryThatSaysSoOfEachPoll) {
   auto judge = experienced_judge();
-  SteppingDriver driver({}, 1);
-  const auto result = run_burst(driver, judge, 3, always, [] { return Nanoseconds{0}; });
+  SteppingProgress progress({}, 1);
+  const auto result = run_burst(progress, judge, 3, always, [] { return Nanoseconds{0}; });
   EXPECT_EQ(result.productive, 0U);
   EXPECT_EQ(result.steps, 0U);
 }
 
 TEST(Burst, DoesNotPollAtAllWhenItMayNot) {
   PollJudge judge;
-  ScriptedDriver driver({});
-  run_burst(driver, judge, 3, [] { return false; });
-  EXPECT_EQ(driver.polls, 0);
+  ScriptedProgress progress({});
+  run_burst(progress, judge, 3, [] { return false; });
+  EXPECT_EQ(progress.polls, 0);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "counting_driver.hpp"
+#include "counting_progress.hpp"
 #include "eventually.hpp"
 #include "platform/scheduling.hpp"
 

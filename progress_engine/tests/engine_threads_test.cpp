@@ -15,16 +15,16 @@
 #include <thread>
 
 #include "core/engine.hpp"
-#include "counting_driver.hpp"
+#include "counting_progress.hpp"
 #include "eventually.hpp"
 
 namespace progress_engine {
 namespace {
 
 // What an engine thread inherits, seen from inside a poll.
-class InspectingDriver : public ProgressFunction {
+class InspectingProgress : public ProgressFunction {
  public:
-  explicit InspectingDriver(std::atomic<int>& findings) : findings_(findings) {}
+  explicit InspectingProgress(std::atomic<int>& findings) : findings_(findings) {}
   void poll() override {
     sigset_t blocked;
     pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
@@ -42,7 +42,7 @@ TEST(Engine, ThreadsBlockSignalsAndInheritTheFloatingPointMode) {
   std::atomic<int> findings{0};
   const int mode = std::fegetround();
   std::fesetround(FE_UPWARD);
-  Engine engine(make_policy(resolve_values("thread", {})), std::make_unique<InspectingDriver>(findings), nullptr);
+  Engine engine(make_policy(resolve_values("thread", {})), std::make_unique<InspectingProgress>(findings), nullptr);
   engine.start();
   std::fesetround(mode);
   EXPECT_TRUE(eventually([&] { return findings != 0; }));
@@ -54,9 +54,9 @@ TEST(Engine, ThreadsBlockSignalsAndInheritTheFloatingPointMode) {
 }
 
 // A poll that needs some CPU time, of an idle-class thread.
-class SlowDriver : public ProgressFunction {
+class SlowProgress : public ProgressFunction {
  public:
-  SlowDriver(std::atomic<bool>& begun, std::atomic<bool>& ended) : begun_(begun), ended_(ended) {}
+  SlowProgress(std::atomic<bool>& begun, std::atomic<bool>& ended) : begun_(begun), ended_(ended) {}
   void poll() override {
     if (sched_getscheduler(0) != SCHED_IDLE || begun_.exchange(true)) return;
     for (const Nanoseconds end = cpu_time() + microseconds(40000); cpu_time() < end;) {
@@ -98,7 +98,7 @@ TEST(Engine, AnIdleThreadThatLosesItsCoreInAPollIsLifted) {
   const OnOneCpu one_cpu;
   std::atomic<bool> begun{false};
   std::atomic<bool> ended{false};
-  Engine engine(make_policy(resolve_values("idle", {})), std::make_unique<SlowDriver>(begun, ended), nullptr);
+  Engine engine(make_policy(resolve_values("idle", {})), std::make_unique<SlowProgress>(begun, ended), nullptr);
   engine.start();
   ASSERT_TRUE(eventually([&] { return begun.load(); }));
   const Nanoseconds start = now();
@@ -141,9 +141,9 @@ TEST(Engine, WithoutThePrivilegeToLiftThemIdleThreadsAreNiceInstead) {
 }
 
 // A poll that another thread blocks, as an MPI's lock does.
-class StuckDriver : public ProgressFunction {
+class StuckProgress : public ProgressFunction {
  public:
-  StuckDriver(std::atomic<bool>& entered, std::atomic<bool>& leave) : entered_(entered), leave_(leave) {}
+  StuckProgress(std::atomic<bool>& entered, std::atomic<bool>& leave) : entered_(entered), leave_(leave) {}
   void poll() override {
     entered_ = true;
     while (!leave_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -157,7 +157,7 @@ class StuckDriver : public ProgressFunction {
 TEST(Engine, StopGivesUpOnAThreadThatIsStuck) {
   std::atomic<bool> entered{false};
   std::atomic<bool> leave{false};
-  Engine engine(make_policy(resolve_values("thread", {})), std::make_unique<StuckDriver>(entered, leave), nullptr);
+  Engine engine(make_policy(resolve_values("thread", {})), std::make_unique<StuckProgress>(entered, leave), nullptr);
   engine.start();
   ASSERT_TRUE(eventually([&] { return entered.load(); }));
   EXPECT_FALSE(engine.stop(microseconds(20000)));
@@ -166,13 +166,13 @@ TEST(Engine, StopGivesUpOnAThreadThatIsStuck) {
 }
 
 // What a poll or the system throws must end neither the program nor the calls that wait for the poll's end.
-class FailingDriver : public ProgressFunction {
+class FailingProgress : public ProgressFunction {
  public:
   void poll() override { throw std::runtime_error("made up"); }
 };
 
 TEST(Engine, AThreadThatFailsLeavesTheProgramAlone) {
-  Engine engine(make_policy(resolve_values("timer", {})), std::make_unique<FailingDriver>(), nullptr);
+  Engine engine(make_policy(resolve_values("timer", {})), std::make_unique<FailingProgress>(), nullptr);
   testing::internal::CaptureStderr();
   engine.start();
   EXPECT_TRUE(eventually([&] { return engine.workers().front()->ended.load(); }));

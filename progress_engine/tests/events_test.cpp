@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whom points=events helps and whom it leaves alone (core/event_loop.hpp), with a driver and a network made up.
+// Whom points=events helps and whom it leaves alone (core/event_loop.hpp), with a progress function and a network made
+// up.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -245,9 +246,9 @@ int rounds_of_who_only_follows(Nanoseconds time) {
 
 TEST(Events, FollowTheRoundsOfACollectiveOperation) {
   std::atomic<Nanoseconds> over{0};
-  auto driver = std::make_unique<Rounds>(over);
-  const Rounds& rounds = *driver;
-  Engine engine(make_policy(resolve_values("adaptive", {})), std::move(driver), std::make_unique<Announced>(over));
+  auto progress = std::make_unique<Rounds>(over);
+  const Rounds& rounds = *progress;
+  Engine engine(make_policy(resolve_values("adaptive", {})), std::move(progress), std::make_unique<Announced>(over));
   Activity::note_start(engine.activity().acquire(), 1, Activity::unbounded);
   engine.start();
   constexpr int rests = 100;

@@ -20,45 +20,45 @@ class Counting : public NamedProgressFunction {
 class Switching : public testing::Test {
  protected:
   static std::vector<std::unique_ptr<NamedProgressFunction>> two(int& first, int& second) {
-    std::vector<std::unique_ptr<NamedProgressFunction>> drivers;
-    drivers.push_back(std::make_unique<Counting>("first", first));
-    drivers.push_back(std::make_unique<Counting>("second", second));
-    return drivers;
+    std::vector<std::unique_ptr<NamedProgressFunction>> functions;
+    functions.push_back(std::make_unique<Counting>("first", first));
+    functions.push_back(std::make_unique<Counting>("second", second));
+    return functions;
   }
   int first = 0;
   int second = 0;
-  SwitchingProgressFunction driver{two(first, second)};
+  SwitchingProgressFunction progress{two(first, second)};
   static constexpr BurstResult idle{.polls = SwitchingProgressFunction::most_idle_polls / 2};
 };
 
 TEST_F(Switching, GoesOnWhenOperationsCompleteAndPollsMoveNothing) {
-  driver.after_burst(idle, 0);
-  driver.poll();
-  EXPECT_EQ(driver.name(), "first");
-  driver.after_burst(idle, SwitchingProgressFunction::evidence);
-  driver.poll();
-  EXPECT_EQ(driver.name(), "second");
-  EXPECT_EQ(driver.switches(), 1U);
+  progress.after_burst(idle, 0);
+  progress.poll();
+  EXPECT_EQ(progress.name(), "first");
+  progress.after_burst(idle, SwitchingProgressFunction::evidence);
+  progress.poll();
+  EXPECT_EQ(progress.name(), "second");
+  EXPECT_EQ(progress.switches(), 1U);
   EXPECT_EQ(first, 1);
   EXPECT_EQ(second, 1);
 }
 
 TEST_F(Switching, StaysWhileNothingCompletes) {
-  for (int i = 0; i < 100; ++i) driver.after_burst(idle, SwitchingProgressFunction::evidence - 1);
-  EXPECT_EQ(driver.name(), "first");
+  for (int i = 0; i < 100; ++i) progress.after_burst(idle, SwitchingProgressFunction::evidence - 1);
+  EXPECT_EQ(progress.name(), "first");
 }
 
 TEST_F(Switching, StaysWhilePollsMoveSomething) {
   BurstResult productive = idle;
   productive.productive = 1;
-  for (std::uint64_t i = 0; i < 100; ++i) driver.after_burst(productive, i * SwitchingProgressFunction::evidence);
-  EXPECT_EQ(driver.name(), "first");
+  for (std::uint64_t i = 0; i < 100; ++i) progress.after_burst(productive, i * SwitchingProgressFunction::evidence);
+  EXPECT_EQ(progress.name(), "first");
 }
 
 TEST_F(Switching, StaysAtTheLast) {
-  for (std::uint64_t i = 0; i < 100; ++i) driver.after_burst(idle, i * SwitchingProgressFunction::evidence);
-  EXPECT_EQ(driver.name(), "second");
-  EXPECT_EQ(driver.candidates(), (std::vector<std::string>{"first", "second"}));
+  for (std::uint64_t i = 0; i < 100; ++i) progress.after_burst(idle, i * SwitchingProgressFunction::evidence);
+  EXPECT_EQ(progress.name(), "second");
+  EXPECT_EQ(progress.candidates(), (std::vector<std::string>{"first", "second"}));
 }
 
 }  // namespace

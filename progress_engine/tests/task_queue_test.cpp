@@ -73,7 +73,7 @@ TEST_P(TaskQueues, PollsInTheOrderOfSubmission) {
   EXPECT_EQ(order, (std::vector{0, 1, 2, 3}));
 }
 
-// What a driver's ltask does when a message arrives: it submits the next step.
+// What the ltask of a network's driver does when a message arrives: it submits the next step.
 struct Chain {
   TaskQueue* queue;
   Counted next{.left = 1};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* User-level threads that are suspended inside MPI calls, as an MPI over Argobots suspends them, and go on on another
  * kernel thread: `moving beside|elsewhere`; `moving between`: while one is inside, the kernel thread on which it began
- * makes calls of its own; `moving often`: 5,000 times; `moving waiting`: one waits for what another one sends. With -DSTAND_IN the library to preload below the
- * engine that suspends them. Prints whether the engine polled while one was inside MPI, and when none was any more. */
+ * makes calls of its own; `moving often`: 5,000 times; `moving waiting`: one waits for what another one sends. With
+ * -DSTAND_IN the library to preload below the engine that suspends them. Prints whether the engine polled while one was
+ * inside MPI, and when none was any more. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -12,11 +12,11 @@
 
 namespace progress_engine {
 
-class CountingDriver : public ProgressFunction {
+class CountingProgress : public ProgressFunction {
  public:
-  explicit CountingDriver(std::atomic<int>& polls) : polls_(polls) {}
+  explicit CountingProgress(std::atomic<int>& polls) : polls_(polls) {}
   void poll() override {
-    EXPECT_FALSE(busy_.exchange(true)) << "two threads in the driver at once";
+    EXPECT_FALSE(busy_.exchange(true)) << "two threads in the progress function at once";
     ++polls_;
     busy_ = false;
   }
@@ -29,7 +29,7 @@ class CountingDriver : public ProgressFunction {
 inline std::unique_ptr<Engine> make_engine(std::string_view preset, std::atomic<int>& polls,
                                            const Values& overrides = {}) {
   return std::make_unique<Engine>(make_policy(resolve_values(preset, overrides)),
-                                  std::make_unique<CountingDriver>(polls), nullptr);
+                                  std::make_unique<CountingProgress>(polls), nullptr);
 }
 
 }  // namespace progress_engine
