@@ -52,6 +52,17 @@ TEST(Engine, AdaptiveIsParkedAndSilentWhileNothingIsPending) {
   EXPECT_TRUE(engine->stop(seconds(10)));
 }
 
+TEST(Engine, AParkThatNobodyEndsIsTheTimersAndAStopIsNoWake) {
+  std::atomic<int> polls{0};
+  auto engine = make_engine("adaptive", polls, {{"park_s", "1"}});
+  engine->start();
+  auto& worker = *engine->workers().front();
+  EXPECT_TRUE(eventually([&] { return worker.parks == 2; }));
+  EXPECT_TRUE(engine->stop(seconds(10)));
+  EXPECT_EQ(worker.wake_sources[static_cast<std::size_t>(WakeSource::call)], 0U);
+  EXPECT_EQ(worker.wake_sources[static_cast<std::size_t>(WakeSource::timer)], 1U);
+}
+
 TEST(Engine, AdaptiveWakesForAPendingOperationAndParksAfterIt) {
   std::atomic<int> polls{0};
   auto engine = make_engine("adaptive", polls);

@@ -293,7 +293,9 @@ void Engine::park(Worker& worker) {
   }
   worker.was_beside = false;  // a parked thread observes nothing
   worker.observed = now();
-  worker.naps_first = worker.observed - begin < Parking::longest_nap;
+  const Nanoseconds took = worker.observed - begin;
+  worker.naps_first = took < Parking::longest_nap;
+  if (!stopping()) worker.woke(took < seconds(policy_.park_s) ? WakeSource::call : WakeSource::timer);
 }
 
 }  // namespace progress_engine

@@ -126,6 +126,7 @@ class Engine {
   // One burst; nothing if another thread is in one. What it moved may concern neighbours: it rings them. `events` are
   // armed behind it.
   BurstResult poll(Worker& worker, EventSource* events = nullptr);
+  // Counts what ended it: a call, or the time; a stop is no wake.
   void park(Worker& worker);
   // Waits in user mode until rung, unless `has_work()` holds; at most for `bound`. Keeps the CPU, see
   // wait/user_wait.hpp.

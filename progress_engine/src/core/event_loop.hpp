@@ -204,7 +204,6 @@ class EventLoop {
     settle();  // whoever waits at once rings for nothing, and has no busy periods
     if (!arming_.armed()) return;
     engine_.park(worker_);
-    worker_.woke(WakeSource::call);
     timeout_ = first_timeout();
     suspect_a_source();
     // The call that rang has itself done what could be done; now the program may compute, or wait at once. Where

@@ -50,13 +50,11 @@ void wait_mwait(Engine& engine, Worker& worker) {
   engine.watch(worker, [&] { return engine.may_poll(); }, instruction ? period : pausing);
   if (engine.may_poll()) return;
   engine.park(worker);
-  worker.woke(WakeSource::call);
 }
 
 void wait_futex(Engine& engine, Worker& worker) {
   if (engine.may_poll()) return;
   engine.park(worker);
-  worker.woke(WakeSource::call);
 }
 
 // Settings refuse the combinations that have none (Wait::epoll belongs to points=events).
