@@ -56,7 +56,8 @@ WRONG_USE = 2  # the status of a session that cannot be gone on with
 SPACE = "space.yaml"  # in a race's folder
 ZEROS = (1, 2, 3)
 POINTS = ("--study=overlap-ratio", "--set=pattern=both", "--set=comp_over_comm=1.0", "--objective=efficiency")
-TUNED = ("--space=engine,mpi", "--subject-to=inflation<=1.05")
+# On nodes of one core the default's is 1.09 to 1.10 at the smallest messages, and no setting keeps 1.05.
+TUNED = ("--space=engine,mpi", "--subject-to=inflation<=1.15")
 OVERLAP = (*POINTS, "--set=size_bytes=262144,2097152,33554432", *TUNED)
 SMALLER = (*POINTS, "--set=size_bytes=262144,8388608", *TUNED)
 COPIES = (*POINTS, "--set=size_bytes=262144", f"--space={SPACE}")
