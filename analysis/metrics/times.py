@@ -72,6 +72,22 @@ def launch_times(ranks: Sequence[RankSamples], pattern: str | None, rng: np.rand
     return LaunchTimes(medians, pools, count)
 
 
+# What a rank does before it waits for the acknowledgement alone.
+OWN_PARTS = ("post_s", "comp_in_s", "wait_s")
+
+
+def own_part(ranks: Sequence[RankSamples], pattern: str | None) -> float:
+    """Seconds until the last of the ranks that time a step has started, computed and waited: the step is not over
+    sooner, however long an acknowledgement takes that is measured alone. NaN where that was not recorded."""
+    counting = [rank.samples for rank in counting_ranks(ranks, pattern, "timing")]
+    return max((_own_part(samples) for samples in counting if "wait_s" in samples), default=float("nan"))
+
+
+def _own_part(samples: dict[str, Array]) -> float:
+    parts = [float(np.median(samples[name])) for name in OWN_PARTS if len(samples.get(name, ()))]
+    return min(sum(parts), float(np.median(samples["total_s"])))
+
+
 def _rank_time(
     samples: dict[str, Array], quantity: str, subtract: str | None, rng: np.random.Generator
 ) -> tuple[float, Array]:

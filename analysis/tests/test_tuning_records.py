@@ -167,3 +167,18 @@ def test_words_that_cannot_be_measured(tmp_path: Path) -> None:
         measured.check_recorded("colour", recorded, overlap=False)
     with pytest.raises(UsageError, match=r"no session of \./bench tune"):
         asked.of({"session": tmp_path.name, "request": {}})
+
+
+def test_an_acknowledgement_that_is_slow_by_itself_makes_no_setting_better(tmp_path: Path) -> None:
+    """As with FI_TCP_NODELAY=0: alone it took longer than the whole step, in which it had come meanwhile."""
+    folder = race_session(tmp_path / "s", BEHAVIOURS)
+    before = measured.read(folder).plain["s001"]
+    for file in (folder / "records").glob("*.s001.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        for line in lines:
+            if samples := line.get("samples"):
+                total = samples["total_s"]
+                samples |= {"post_s": [0.0 for _ in total], "ack_s": [2 * one for one in total]}
+                samples["wait_s"] = [whole - part for whole, part in zip(total, samples["comp_in_s"], strict=True)]
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert measured.read(folder).plain["s001"] == pytest.approx(before, abs=0.02)
