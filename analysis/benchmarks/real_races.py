@@ -3,8 +3,8 @@
 
     .venv/bin/python -m analysis.benchmarks.real_races FILE.jsonl RACES FOLDER
 
-`FILE.jsonl` is that of harness.sessions.real_races, RACES the folder of its sessions. FOLDER gets `launches.csv`, a line
-a launch: the race's number in FILE, setting, round, the objective as it is and as it is compared (more is better,
+`FILE.jsonl` is that of harness.sessions.real_races, RACES the folder of its sessions. FOLDER gets `launches.csv`, a
+line a launch: the race's number in FILE, setting, round, the objective as it is and as it is compared (more is better,
 logarithms where ratios are compared), and what it is weighed against; and `asked.jsonl`, a line a race: what was asked
 for, the settings, the blocks, and why launches failed. `read(FOLDER)` gives the races, as the code that decides takes
 them.
