@@ -159,7 +159,9 @@ def main(arguments: list[str]) -> int:
 def run_all(mends: list[Mend], results: Path | None, state: str) -> int:
     copy_sources()
     mpis = sorted({mend.mpi for mend in mends})
-    targets = {mpi: sorted({target for mend in mends if mend.mpi == mpi for target in needed_by(mend.test)}) for mpi in mpis}
+    targets: dict[str, set[str]] = {mpi: set() for mpi in mpis}
+    for mend in mends:
+        targets[mend.mpi] |= set(needed_by(mend.test))
     if said := "".join(build(mpi, targets[mpi]) for mpi in mpis):
         print(said, file=sys.stderr)
         return 1

@@ -156,7 +156,7 @@ def test_of_several_gpus_it_takes_none_and_polls_no_more(gpu: Gpu, tmp_path: Pat
 
 
 def test_a_thread_that_has_a_context_keeps_it(gpu: Gpu, tmp_path: Path) -> None:
-    """The program's own threads poll, too, where its calls do: the engine's seldom polls, else theirs would find it at it."""
+    """The program's own threads poll, too, where its calls do: the engine's polls seldom, or theirs hardly would."""
     said = gpu.run(tmp_path, "timer", own_context=True, _GPU="context", _POINTS="explicit,timer")
     assert "received 42, polled before 1, after 1" in said
     assert "kept its own context 1" in said
