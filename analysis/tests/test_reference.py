@@ -32,19 +32,14 @@ SESSIONS = sorted(
 )
 # Of each kind one that is drawn in seconds; with --full all are.
 SOME = (
-    "applications/fft-two-nodes",
-    "collectives/iallreduce",
     "context-switches",
     "cross-check-ping-pong",
     "demo",
     "events-bell",
     "fft-448-ranks",
     "gate-timer",
-    "harm-minife",
-    "limit-again",
     "miwa",
     "model-fit-vcluster-2/part-6",
-    "n-load-native",
     "overlap",
     "ult",
 )

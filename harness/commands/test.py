@@ -75,6 +75,9 @@ def _cpu_s() -> float:
 def test(
     fast: Annotated[bool, typer.Option("--fast", help="Only what takes seconds: no MPI, no virtual nodes.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Also what takes long.")] = False,
+    races: Annotated[
+        bool, typer.Option("--races", help="Also the engine's unit tests under ThreadSanitizer, as --full does.")
+    ] = False,
     select: Annotated[
         str, typer.Option("-k", metavar="WORDS", help="Only tests whose names match (pytest's -k).")
     ] = "",
@@ -86,6 +89,8 @@ def test(
     require_clone("./bench test")
     if fast and full:
         raise UsageError("--fast and --full exclude each other.")
+    if fast and races:
+        raise UsageError("--fast and --races exclude each other.")
     times = Times()
     with times.of("set-up"):
         _set_up(full)
@@ -93,7 +98,7 @@ def test(
         with times.of(f"build/{mpi.name}"):
             build.ensure(mpi, *targets)
     statuses = []
-    for tests in () if select else unit_tests(fast, full):
+    for tests in () if select else unit_tests(fast, full, races):
         with times.of(f"build/{tests.preset}"):
             build.build_preset(tests.preset, MPIS["mpich"], tests.targets)
         with times.of("C++ unit tests"):
@@ -108,7 +113,7 @@ def test(
         ends.append(end)
         unsound += names
     statuses.append(verdict(ends))
-    print(skipped(reports, fast, full))
+    print(skipped(reports, fast, full, races))
     if unsound:
         print(second_try.told(unsound))
     print(times)
@@ -145,9 +150,11 @@ def builds(fast: bool, full: bool) -> list[tuple[Mpi, tuple[str, ...]]]:
     return chosen + [(mpi, (*ENGINE, "microbench")) for mpi in theirs]  # the distribution's: of the same two families
 
 
-def unit_tests(fast: bool, full: bool) -> tuple[UnitTests, ...]:
+def unit_tests(fast: bool, full: bool, races: bool = False) -> tuple[UnitTests, ...]:
     """Those in C++: the engine's with sanitizers, the workloads' too with --full."""
-    return (WORKLOADS, ASAN) if fast else FULL if full else (WORKLOADS, ASAN, TSAN)
+    if full and not fast:
+        return FULL
+    return (WORKLOADS, ASAN, TSAN) if races else (WORKLOADS, ASAN)
 
 
 def _workers() -> int:
@@ -186,7 +193,7 @@ def ctest(tests: UnitTests) -> list[str]:
     return [*command, "--output-on-failure", "--timeout", "120", "--no-tests=error"]
 
 
-def skipped(reports: Iterable[Path], fast: bool, full: bool) -> str:
+def skipped(reports: Iterable[Path], fast: bool, full: bool, races: bool = False) -> str:
     """The last line: what was left out, and why."""
     cases = (case for report in reports for case in ET.parse(report).iter("skipped"))
     reasons = Counter(case.get("message") or "no reason given" for case in cases)
@@ -195,4 +202,5 @@ def skipped(reports: Iterable[Path], fast: bool, full: bool) -> str:
         words.append("all tests with MPIs, virtual nodes and ThreadSanitizer (--fast)")
     elif not full:
         words.append("the long ones (they run with --full)")
+        words += [] if races else ["the engine's unit tests under ThreadSanitizer (--races, --full)"]
     return "skipped: " + ("; ".join(words) or "nothing")

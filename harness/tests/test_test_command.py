@@ -69,13 +69,13 @@ def test_full_brings_what_its_tests_would_be_skipped_without(monkeypatch: pytest
 
 
 def test_all_unit_tests_run_and_the_engines_under_sanitizers() -> None:
-    fast, some, all_ = (
+    fast, some, races, all_ = (
         {tests.preset: tests.targets for tests in unit_tests(*how)}
-        for how in ((True, False), (False, False), (False, True))
+        for how in ((True, False), (False, False), (False, False, True), (False, True))
     )
     assert {"workloads_unit_tests"} == set(fast["mpich"]) == set(some["mpich"]) == set(all_["mpich"])
     assert fast["asan"] == some["asan"] == ("engine_tests",)
-    assert set(some) - set(fast) == {"tsan"}
+    assert set(races) - set(some) == {"tsan"} and set(some) == set(fast)
     assert all_["asan"] == all_["tsan"] == ("all",)
 
 
@@ -131,5 +131,7 @@ def test_what_was_skipped_in_any_group_is_counted_by_its_reason(tmp_path: Path) 
     reports[0].write_text(f"<testsuites>{case.format('no Spack')}{case.format('no root')}</testsuites>")
     reports[1].write_text(f"<testsuites>{case.format('no Spack')}</testsuites>")
     assert skipped(reports, fast=False, full=True) == "skipped: 2 x no Spack; 1 x no root"
-    assert skipped(reports[1:], fast=False, full=False).endswith("; the long ones (they run with --full)")
+    some = skipped(reports[1:], fast=False, full=False, races=True)
+    assert some.endswith("; the long ones (they run with --full)")
+    assert "ThreadSanitizer (--races, --full)" in skipped(reports[1:], fast=False, full=False)
     assert "virtual nodes" in skipped(reports[1:], fast=True, full=False)

@@ -54,7 +54,8 @@ TEST(Engine, AdaptiveIsParkedAndSilentWhileNothingIsPending) {
 
 TEST(Engine, AParkThatNobodyEndsIsTheTimersAndAStopIsNoWake) {
   std::atomic<int> polls{0};
-  auto engine = make_engine("adaptive", polls, {{"park_s", "1"}});
+  auto engine = make_engine("adaptive", polls,
+                            {{"park_s", "1"}, {"rest_us", "0"}});  // who does not back off is woken by nothing else
   engine->start();
   auto& worker = *engine->workers().front();
   EXPECT_TRUE(eventually([&] { return worker.parks == 2; }));

@@ -163,6 +163,7 @@ def test_a_thread_that_has_a_context_keeps_it(gpu: Gpu, tmp_path: Path) -> None:
     assert WHY not in said
 
 
+@pytest.mark.full
 def test_threads_that_all_communicate_lose_nothing_when_offload_stands_down(gpu: Gpu, tmp_path: Path) -> None:
     """Each rank loads the library in the middle of it, while many wait."""
     storm = Launcher(gpu.launcher.mpi, compiled(gpu.launcher.mpi, "storm.c", tmp_path, "-lpthread"))

@@ -113,6 +113,7 @@ def test_wrong_block_of_a_collective_fails_the_point(mpich: Launcher) -> None:
     assert "iallgather, block of rank 1: the message of 3000 bytes is wrong at byte 2992" in result.points[0]["reason"]
 
 
+@pytest.mark.full
 def test_load_is_felt_and_gone_again(mpich: Launcher) -> None:
     points = ("computing_threads=0,size_bytes=4096", "computing_threads=4,size_bytes=4096,work=memory")
     alone, loaded = measure(mpich, 2, "n-load", *points).points[::2]
