@@ -11,13 +11,13 @@ value a round and no arms. Gates are numbered as in the table of FILE. Rounds th
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from analysis.errors import UsageError
+from analysis.benchmarks.kept import sessions_of, status_of
 from analysis.gate.measured import ARMS, Measurement, read
 
 HEAD = ("gate", "what", "quantity", "round", *ARMS)
@@ -41,10 +41,7 @@ def _shown(value: float | None) -> str:
 
 def write(kept: Path, results: Path, stream: TextIO) -> None:
     """UsageError where the file or a session cannot be read."""
-    try:
-        sessions = [str(json.loads(line)["session"]) for line in kept.read_text().splitlines()]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{kept} is no list of real gates: {error}.") from error
+    sessions = sessions_of(kept, "gates")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(HEAD)
     for number, session in enumerate(sessions, 1):
@@ -52,16 +49,7 @@ def write(kept: Path, results: Path, stream: TextIO) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    given = list(sys.argv[1:] if words is None else words)
-    if len(given) != 2:
-        print("two arguments: FILE.jsonl and the folder of its sessions", file=sys.stderr)
-        return 2
-    try:
-        write(Path(given[0]), Path(given[1]), sys.stdout)
-    except UsageError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return status_of(partial(write, stream=sys.stdout), ("FILE.jsonl", "the folder of its sessions"), words)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import UsageError
+from analysis.benchmarks.kept import sessions_of, status_of
 from analysis.tuning import asked, measured
 from analysis.tuning.measured import Measured, Score
 
@@ -30,12 +30,9 @@ SECTIONS = ("failures", "failed_in")
 
 def write(kept: Path, races: Path, folder: Path) -> None:
     """UsageError where the file or a session cannot be read."""
-    try:
-        sessions = [str(json.loads(line)["session"]) for line in kept.read_text().splitlines()]
-        facts = [json.loads((races / session / "session.json").read_text()) for session in sessions]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{kept} is no list of real races: {error}.") from error
-    found = [measured.read(races / session) for session in sessions]
+    sessions = sessions_of(kept, "races")
+    found = [measured.read(races / session) for session in sessions]  # which says what is wrong with one
+    facts = [json.loads((races / session / "session.json").read_text()) for session in sessions]
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ASKED).open("w") as lines:
         for fact, race in zip(facts, found, strict=True):
@@ -82,16 +79,7 @@ def _sections(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    given = list(sys.argv[1:] if words is None else words)
-    if len(given) != 3:
-        print("three arguments: FILE.jsonl, the folder of its sessions, and the folder to write to", file=sys.stderr)
-        return 2
-    try:
-        write(*map(Path, given))
-    except UsageError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return status_of(write, ("FILE.jsonl", "the folder of its sessions", "the folder to write to"), words)
 
 
 if __name__ == "__main__":

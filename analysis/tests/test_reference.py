@@ -30,7 +30,7 @@ SESSIONS = sorted(
     and file.parent.parent != REFERENCE / SCALING
     and not file.parent.name.startswith(PREDICTED)
 )
-# Of each kind one that is drawn in seconds; with --full all are.
+# Some that are drawn in seconds; with --full all are.
 SOME = (
     "context-switches",
     "cross-check-ping-pong",

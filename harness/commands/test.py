@@ -98,7 +98,7 @@ def test(
         with times.of(f"build/{mpi.name}"):
             build.ensure(mpi, *targets)
     statuses = []
-    for tests in () if select else unit_tests(fast, full, races):
+    for tests in () if select else unit_tests(full, races):
         with times.of(f"build/{tests.preset}"):
             build.build_preset(tests.preset, MPIS["mpich"], tests.targets)
         with times.of("C++ unit tests"):
@@ -150,11 +150,9 @@ def builds(fast: bool, full: bool) -> list[tuple[Mpi, tuple[str, ...]]]:
     return chosen + [(mpi, (*ENGINE, "microbench")) for mpi in theirs]  # the distribution's: of the same two families
 
 
-def unit_tests(fast: bool, full: bool, races: bool = False) -> tuple[UnitTests, ...]:
+def unit_tests(full: bool, races: bool = False) -> tuple[UnitTests, ...]:
     """Those in C++: the engine's with sanitizers, the workloads' too with --full."""
-    if full and not fast:
-        return FULL
-    return (WORKLOADS, ASAN, TSAN) if races else (WORKLOADS, ASAN)
+    return FULL if full else (WORKLOADS, ASAN, TSAN) if races else (WORKLOADS, ASAN)
 
 
 def _workers() -> int:

@@ -69,18 +69,18 @@ def test_full_brings_what_its_tests_would_be_skipped_without(monkeypatch: pytest
 
 
 def test_all_unit_tests_run_and_the_engines_under_sanitizers() -> None:
-    fast, some, races, all_ = (
-        {tests.preset: tests.targets for tests in unit_tests(*how)}
-        for how in ((True, False), (False, False), (False, False, True), (False, True))
+    some, races, all_ = (
+        {tests.preset: tests.targets for tests in unit_tests(full, races)}
+        for full, races in ((False, False), (False, True), (True, False))
     )
-    assert {"workloads_unit_tests"} == set(fast["mpich"]) == set(some["mpich"]) == set(all_["mpich"])
-    assert fast["asan"] == some["asan"] == ("engine_tests",)
-    assert set(races) - set(some) == {"tsan"} and set(some) == set(fast)
+    assert {"workloads_unit_tests"} == set(some["mpich"]) == set(races["mpich"]) == set(all_["mpich"])
+    assert races["asan"] == some["asan"] == ("engine_tests",)
+    assert set(races) - set(some) == {"tsan"}
     assert all_["asan"] == all_["tsan"] == ("all",)
 
 
 def test_unit_tests_run_on_all_cpus() -> None:
-    for tests in unit_tests(fast=False, full=False):
+    for tests in unit_tests(full=False, races=True):
         command = ctest(tests)
         assert command[command.index("--parallel") + 1] == str(len(os.sched_getaffinity(0)))
 

@@ -32,8 +32,8 @@ constexpr int refused = 2;
 // Stops the threads and, if `limit` is `join_timeout`, frees what the MPI holds of the engine's; may be called for the
 // one limit and later for the other.
 void deactivate(Nanoseconds limit);
-// The process or the MPI is about to be torn down: from here on no thread of the engine's calls the MPI, and it is
-// waited for at most `exit_timeout` for one that does. What the MPI holds of the engine's stays, as MPI_Finalize may come.
+// Before the process or the MPI is torn down: from then on no thread of the engine's calls the MPI. One that does is
+// waited for, `exit_timeout` at most. What the MPI holds of the engine's stays, since MPI_Finalize may come.
 void fall_silent();
 // From now on, an exit without MPI_Finalize and a fork are seen. May be called again.
 void register_ends();
