@@ -262,6 +262,11 @@ int attempt(bool (*try_once)(void*, int*), void* closure) {
   return command.code;
 }
 
+int probed(MPI_Status* status, const int* flag, int code, int (*set_cancelled)(MPI_Status*, int)) {
+  if (code == MPI_SUCCESS && *flag && is_wanted(status)) set_cancelled(status, 0);
+  return code;
+}
+
 MPI_Request real_of(MPI_Request request) {
   Process& here = process();
   if (request == here.handles.request_null) return request;
