@@ -205,8 +205,8 @@ TEST(Events, BeginTheBellWhereNoSocketCarriesAnything) {
 }
 
 // A collective operation over a fabric that moves the data itself and announces what arrives: a poll takes no time, and
-// the round that it begins is over some time later: longer than a wake takes on a busy machine, and far shorter than the
-// usual rest.
+// the round that it begins is over some time later: longer than a wake takes on a busy machine, and far shorter than
+// the usual rest.
 constexpr Nanoseconds round_time = microseconds(500);
 constexpr Nanoseconds usual_rest = microseconds(4000);
 
