@@ -88,6 +88,7 @@ MORE = (
     replace(PARTITIONED, preset="offload"),
     UNSTARTED,
     replace(UNSTARTED, preset="offload"),
+    replace(UNSTARTED, scenario="unstarted-alone", preset="offload"),
     Hazard("", "left", lambda rank: 1 - rank, preset="offload"),
     replace(MESSAGES, breaks="", tool="above"),
 )

@@ -37,7 +37,9 @@ int dispose(Proxy& proxy) {
   process().table.lacks(proxy, 0);
   if (proxy.real == process().handles.request_null) return MPI_SUCCESS;
   MPI_Request real = proxy.real;  // by which MPI_Grequest_complete will name it
-  return next.get()(&real);
+  const int code = next.get()(&real);
+  if (proxy.partitions != 0) process().table.nudge();  // see mpi/requests.hpp: no other poll is made beside this one
+  return code;
 }
 
 // Sends that nobody waits for, at most: beyond, senders wait, and the receiver's pace is theirs.

@@ -73,6 +73,7 @@ void Table::complete(Operation& operation) {
 void Table::lacks(Proxy& proxy, int lacking) {
   lacking = std::max(0, lacking);
   waiting_for_the_program_ += (lacking > 0 ? 1 : 0) - (proxy.lacking > 0 ? 1 : 0);
+  if (lacking > 0) take_test_in_vain();  // one that came before is no reason to poll now
   proxy.lacking = lacking;
 }
 
@@ -146,7 +147,7 @@ bool Table::try_attempts() {
 }
 
 void Table::nudge() {
-  if (progress_function_) progress_function_->poll();
+  if (progress_function_ && waiting_for_the_program_ == 0) progress_function_->poll();
 }
 
 void Table::rouse_waiters() {
