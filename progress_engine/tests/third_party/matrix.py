@@ -148,6 +148,10 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=600, help="seconds a part")
     parser.add_argument("--stop-after", type=float, default=1e9, help="seconds in all")
     options = parser.parse_args()
+    for option, known in (("mpi", MPIS), ("ranks", "1 2 4".split()), ("variant", VARIANTS[1:])):
+        for name in getattr(options, option).split(","):
+            if name not in known:
+                parser.error(f"--{option}: '{name}' is none of {', '.join(known)}.")
     suite = Suite(options.files, options.parts)
     limit = Time(options.limit, time.monotonic() + options.stop_after)
     done = {run.cell for run in load() if run.date == today() and run.result == "same"}
