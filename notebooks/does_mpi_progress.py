@@ -99,7 +99,7 @@ book.states(
 # %%
 own = efficiency("mpi-async", "mpich")
 book.states(
-    "MPICH's own progress thread does not help on one core: it hides [0.00 (−0.02 to 0.02)].",
+    "MPICH's own progress thread does not help on one core: it hides [−0.03 (−0.04 to 0.00)].",
     own,
     holds=own and own.high < 0.5,
 )

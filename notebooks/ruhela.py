@@ -53,7 +53,7 @@ efficiency = book.value(
     STUDY,
     mpi="mpich",
 )
-book.states("By itself MPICH hides [−0.05 (−0.19 to 0.05)] of the broadcast.", efficiency, holds=efficiency)
+book.states("By itself MPICH hides [−0.06 (−0.19 to 0.05)] of the broadcast.", efficiency, holds=efficiency)
 
 # %% [markdown]
 # ## Context switches (study R2)

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from analysis.metrics.limit import LIMIT
 
+Array = npt.NDArray[np.float64]
 MB = 1 << 20
 WITHOUT_ENGINE = ("bare", "bare-multiple", "mpi-async", LIMIT)
 
@@ -137,18 +139,24 @@ class Synthetic:
         role = "sender" if 2 * rank < self.ranks else "receiver"
         computes = point["pattern"] in ("both", role)
 
-        def draw(value: float) -> list[float]:
-            spread = np.exp(rng.normal(0, self.sample_spread, self.samples))
-            return [round(float(x), 9) for x in value * shift * spread]
+        def spread() -> Array:
+            return np.exp(rng.normal(0, self.sample_spread, self.samples))
 
-        inside = comp * behaviour.inflation if computes else 0.0
+        def draw(value: float, drawn: Array | None = None) -> list[float]:
+            return [round(float(x), 9) for x in value * shift * (spread() if drawn is None else drawn)]
+
+        # The parts of a step vary together and make up the whole but for the acknowledgement: as in a step that was
+        # measured, no part is longer than the step.
+        of_step = spread()
+        inside = min(comp * behaviour.inflation, total) if computes else 0.0
+        post = min(20e-6, total - inside)
         samples = {
             "comm_s": draw(comm + self.ack_s / shift),
             "comp_s": draw(comp * behaviour.standing_cost * computes),
-            "total_s": draw(total + self.ack_s / shift),
-            "comp_in_s": draw(inside),
-            "post_s": draw(20e-6),
-            "wait_s": draw(max(total - inside, 1e-6)),
+            "total_s": [value + self.ack_s for value in draw(total, of_step)],
+            "comp_in_s": draw(inside, of_step),
+            "post_s": draw(post, of_step),
+            "wait_s": draw(total - inside - post, of_step),
             "ack_s": [self.ack_s] * self.samples,
             "cpu_s": draw(total),
         }

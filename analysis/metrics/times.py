@@ -2,9 +2,10 @@
 """From the samples of ranks to the times of a launch, and from launches to draws: what the metrics are made of.
 
 The pattern of a point decides which ranks count. total and comm are those of the ranks that see the communication end:
-the senders, whose clock stops when the receiver's acknowledgement has come; its own latency is subtracted. comp,
-comp_in and wait are those of the ranks that compute. Where several ranks count, the slowest one's median is the
-launch's: a step is over when its last rank is.
+the senders, whose clock stops when the receiver's acknowledgement has come; its own latency is subtracted, as far as it
+was waited for. An acknowledgement that comes while the rank computes costs it nothing: a total is never less than what
+the rank itself started, computed and waited for. comp, comp_in and wait are those of the ranks that compute. Where
+several ranks count, the slowest one's median is the launch's: a step is over when its last rank is.
 """
 
 from __future__ import annotations
@@ -72,20 +73,16 @@ def launch_times(ranks: Sequence[RankSamples], pattern: str | None, rng: np.rand
     return LaunchTimes(medians, pools, count)
 
 
-# What a rank does before it waits for the acknowledgement alone.
+# What a rank does in a step before it waits for the acknowledgement alone.
 OWN_PARTS = ("post_s", "comp_in_s", "wait_s")
 
 
-def own_part(ranks: Sequence[RankSamples], pattern: str | None) -> float:
-    """Seconds until the last of the ranks that time a step has started, computed and waited: the step is not over
-    sooner, however long an acknowledgement takes that is measured alone. NaN where that was not recorded."""
-    counting = [rank.samples for rank in counting_ranks(ranks, pattern, "timing")]
-    return max((_own_part(samples) for samples in counting if "wait_s" in samples), default=float("nan"))
-
-
-def _own_part(samples: dict[str, Array]) -> float:
-    parts = [float(np.median(samples[name])) for name in OWN_PARTS if len(samples.get(name, ()))]
-    return min(sum(parts), float(np.median(samples["total_s"])))
+def _own_part(samples: dict[str, Array]) -> Array | None:
+    """Of each step what the rank does before it waits for the acknowledgement; None where that was not recorded."""
+    if "wait_s" not in samples:
+        return None
+    parts = [samples[name] for name in OWN_PARTS if len(samples.get(name, ())) == len(samples["wait_s"])]
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def _rank_time(
@@ -96,6 +93,10 @@ def _rank_time(
     if subtract and len(samples.get(subtract, ())):
         median -= float(np.median(samples[subtract]))
         pool = pool - resampled_medians(samples[subtract], POOL, rng)
+        own = _own_part(samples) if quantity == "total_s" else None
+        if own is not None:
+            median = max(median, float(np.median(own)))
+            pool = np.maximum(pool, resampled_medians(own, POOL, rng.spawn(1)[0]))
     return median, pool
 
 

@@ -134,7 +134,7 @@ def test_a_spread_is_told_of_the_variants_that_have_one(tmp_path: Path) -> None:
 
 
 def test_sessions_are_told_of_one_by_one(tmp_path: Path) -> None:
-    other = session(tmp_path / "b", mpis={"mpich": {"bare": Behaviour(0.1)}})
+    other = session(tmp_path / "b", mpis={"mpich": {"bare": Behaviour(0.1)}}, seed=2)
     assert [mpi.headline for mpi in told(session(tmp_path / "a"), other)] == [
         "MPICH (a) progresses by itself.",
         "MPICH (b) does not progress while the program computes.",

@@ -22,7 +22,7 @@ from analysis.compare.pairs import Measured as Point
 from analysis.compare.pairs import measured
 from analysis.errors import UsageError
 from analysis.metrics.formulas import METRICS, Times
-from analysis.metrics.times import launch_times, own_part, rank_samples
+from analysis.metrics.times import launch_times, rank_samples
 from analysis.records import frames
 from analysis.records.failed import NOT_RUN
 from analysis.records.load import Records, load
@@ -220,10 +220,7 @@ def _by_metrics(
     medians: dict[str, dict[str, dict[str, float]]] = {}
     for (launch, point), ranks in frames.groups(rows, ["launch", "point"]):
         usable, pattern = [samples[row] for row in ranks.index if row in samples], json.loads(point).get("pattern")
-        times = launch_times(usable, pattern, rng).medians
-        # With FI_TCP_NODELAY=0 an acknowledgement by itself took 24 ms, beside a step of 23 in which it came meanwhile.
-        times["total"] = float(np.fmax(times["total"], own_part(usable, pattern)))
-        medians.setdefault(launch, {})[point] = times
+        medians.setdefault(launch, {})[point] = launch_times(usable, pattern, rng).medians
     reference = {
         (int(turn_of[launch]), str(arm_of[launch]).startswith(CONFIRM)): points
         for launch, points in medians.items()

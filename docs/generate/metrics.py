@@ -9,7 +9,11 @@ from docs.generate.page import code, page, plain, table
 TIMES = (
     ("comm", "the communication alone, under `bare`"),
     ("comp", "the computation alone, under `bare`"),
-    ("total", "both together, from the first call to the end of the wait"),
+    (
+        "total",
+        "both together, from the first call to the end of the wait; where a rank waits for an acknowledgement, "
+        "without what that takes by itself, but never less than the rank's own start, computation and wait",
+    ),
     ("comp_in", "the computation while the message is under way"),
     ("wait", "from the end of the computation to the end of the wait"),
     ("own comm, own comp", "as comm and comp, but under the variant itself"),

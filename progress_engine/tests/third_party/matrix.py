@@ -148,7 +148,7 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=600, help="seconds a part")
     parser.add_argument("--stop-after", type=float, default=1e9, help="seconds in all")
     options = parser.parse_args()
-    for option, known in (("mpi", MPIS), ("ranks", "1 2 4".split()), ("variant", VARIANTS[1:])):
+    for option, known in (("mpi", MPIS), ("ranks", ["1", "2", "4"]), ("variant", VARIANTS[1:])):
         for name in getattr(options, option).split(","):
             if name not in known:
                 parser.error(f"--{option}: '{name}' is none of {', '.join(known)}.")
