@@ -180,7 +180,7 @@ int attempt(Call call) {
       },
       &call);
 }
-// The result of a try at a probe. A probe cancels nothing, but Intel MPI's nonblocking one has said so now and then.
+// The result of a try at a probe. It cancels nothing, but the MPICH family leaves that part of the status as it was.
 int probed(MPI_Status* status, const int* flag, int code, int (*set_cancelled)(MPI_Status*, int));
 
 }  // namespace progress_engine::offload

@@ -15,7 +15,7 @@ static MPI_Status fresh(void) {
   return status;
 }
 
-// For probes: whether something was cancelled they leave as it was, now and then, under Intel MPI.
+// For probes: whether something was cancelled they leave as it was in the MPICH family.
 static MPI_Status fresh_but_not_cancelled(void) {
   MPI_Status status = fresh();
   MPI_Status_set_cancelled(&status, 0);
