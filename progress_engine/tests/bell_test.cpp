@@ -83,6 +83,24 @@ TEST_F(Job, AnotherProcessTakesOverWhenTheKeeperEnds) {
   EXPECT_TRUE(reaches(*one, 3, rung3_));
 }
 
+// Its port is its job's. A neighbour of its keeper finds that out by asking; so does one where another program has it.
+TEST_F(Job, SaysThatAnotherProgramHasItsPort) {
+  const OwnDescriptor other(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket");
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_port = htons(static_cast<in_port_t>(port_));
+  here.sin_addr.s_addr = inet_addr(node(1).c_str());
+  ASSERT_EQ(bind(other.number(), reinterpret_cast<const sockaddr*>(&here), sizeof here), 0);
+  const auto without_keeper = bell(0, 1, rung1_);
+  const auto keeper = bell(2, 2, rung2_);
+  const auto neighbour = bell(3, 2, rung3_);
+  const std::string said = "another program or another job has UDP port " + std::to_string(port_);
+  EXPECT_TRUE(eventually([&] { return without_keeper->counts().state.starts_with(said); }));
+  EXPECT_EQ(neighbour->counts().state, "rings");
+  EXPECT_EQ(keeper->counts().state, "rings");
+  EXPECT_EQ(keeper->counts().taken, 0U) << "the question was no ring";
+}
+
 TEST_F(Job, NeverRingsAnotherJobOnTheSameNodes) {
   const auto one = bell(0, 1, rung1_, "job");
   const auto other_job = bell(5, 2, rung2_, "another job");

@@ -85,6 +85,11 @@ WAKING = (
         full=True,
     ),
     Mend(
+        "the bell: another program that has its port is named",
+        (Edit("src/wakeup/bell.cpp", "    ask_here();\n"),),
+        "engine_unit_tests:Job.SaysThatAnotherProgram*",
+    ),
+    Mend(
         "the bell: not where a connection to another node may carry the messages",
         (
             Edit(

@@ -20,7 +20,7 @@ ThreadReport describe_thread(const Worker& worker) {
   return {worker.role, ended ? worker.final_usage : usage_of_thread(worker.tid)};
 }
 
-std::optional<BellReport> describe_bell(const Bell* bell) {
+std::optional<BellReport> describe_bell(Bell* bell) {
   if (!bell) return std::nullopt;
   const auto counts = bell->counts();
   return BellReport{.state = counts.state,

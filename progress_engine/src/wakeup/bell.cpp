@@ -28,6 +28,7 @@ constexpr std::size_t datagrams_at_once = 16;
 constexpr Nanoseconds of_late = seconds(1);
 constexpr Nanoseconds between_tries_to_keep = seconds(1);
 constexpr Nanoseconds between_looks_for_hosts = seconds(1) / 10;
+constexpr Nanoseconds time_to_answer = seconds(1) / 2;
 
 // Below those that the kernel gives to whoever asks for none, and above the well-known ones.
 constexpr std::uint64_t first_port = 20000;
@@ -205,7 +206,10 @@ void Bell::keep() {
     refuse(error.what());
     return;
   }
-  if (!keeper) return;
+  if (!keeper) {
+    ask_here();
+    return;
+  }
   const std::scoped_lock lock(mutex_);
   if (state_ != State::rings) return;  // stopped meanwhile: both go again, after the lock, which its thread may need
   keeper_ = std::move(keeper);
@@ -257,6 +261,21 @@ void Bell::ring_partners() {
   if (i < order_.size()) ++bounded_;
 }
 
+// Whoever has this node's port is the job's keeper, and answers, or it is none of ours.
+void Bell::ask_here() {
+  const std::scoped_lock lock(mutex_);
+  if (heard_here_ || state_ != State::rings || !socket_.is_ours()) return;
+  if (asked_here_ == 0) asked_here_ = now();
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_port = htons(port_);
+  here.sin_addr.s_addr = plan_.address == INADDR_ANY ? htonl(INADDR_LOOPBACK) : plan_.address;
+  const auto self = static_cast<std::uint32_t>(plan_.rank);
+  const auto datagram = seal({BellWord::ask, self, self, ++sequence_}, key_);
+  sendto(socket_.number(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+         reinterpret_cast<const sockaddr*>(&here), sizeof here);
+}
+
 // ---- the keeper's thread
 
 bool Bell::taken(const BellMessage& message, const sockaddr_in& from) {
@@ -275,6 +294,7 @@ bool Bell::taken(const BellMessage& message, const sockaddr_in& from) {
 // ---- its end
 
 void Bell::stop() {
+  hear_answers();
   std::unique_ptr<BellKeeper> keeper;
   {
     const std::scoped_lock lock(mutex_);
@@ -303,11 +323,15 @@ std::string Bell::what_begun_does() const {
   const bool found = !remembered_.empty() || std::ranges::any_of(partners_, [](const auto& partner) {
     return partner.second.where.has_value();
   });
+  if (asked_here_ != 0 && now() - asked_here_ > time_to_answer && !heard_here_ && !kept_ && !keeper_)
+    return "another program or another job has UDP port " + std::to_string(port_) +
+           " of this node, so that nobody hears a ring here; bell_port gives the job another one";
   if (!nobody_else_ || found) return "rings";
   return "no other node has put its name beside the key, which all nodes must see: " + plan_.key_file;
 }
 
-Bell::Counts Bell::counts() const {
+Bell::Counts Bell::counts() {
+  hear_answers();
   const std::scoped_lock lock(mutex_);
   Counts counts;
   switch (state_) {

@@ -143,14 +143,14 @@ class Bell {
   void close_in_child();
 
   struct Counts {
-    std::string state;  // "not needed", "rings", or a sentence that says why nobody hears it
+    std::string state;  // "not needed", "rings", or a sentence that says what is amiss
     bool keeps = false;
     std::uint64_t sent = 0;
     std::uint64_t bounded = 0;  // turns and polls that sent all they may, and partners that had to make place
     std::uint64_t taken = 0;    // by the keeper of this node, if this process is it
     std::uint64_t refused = 0;
   };
-  Counts counts() const;
+  Counts counts();
 
  private:
   struct Partner {
@@ -172,6 +172,7 @@ class Bell {
   enum class Owe { at_once, at_the_next_turn };
   void touch(int rank, Owe owe);
   void keep();
+  void ask_here();
   void look_for_hosts();
   std::optional<sockaddr_in> address_of(std::size_t host);
   bool may_be_asked(const Partner& partner) const;
@@ -200,7 +201,9 @@ class Bell {
   std::size_t next_ = 0;
   std::size_t looked_at_ = 0;                        // the last one who was asked to make place
   std::unordered_map<int, sockaddr_in> remembered_;  // where those are who made place
-  bool nobody_else_ = false;                         // has put a name beside the key, when that was last looked for
+  Nanoseconds asked_here_ = 0;                       // this node's keeper, for the first time; 0: never
+  bool heard_here_ = false;
+  bool nobody_else_ = false;  // has put a name beside the key, when that was last looked for
   std::uint64_t sequence_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t bounded_ = 0;

@@ -111,12 +111,13 @@ void BellKeeper::drain() {
 void BellKeeper::handle(std::span<const std::byte> bytes, const sockaddr_in& from) {
   const auto message = unseal(bytes, key_);
   const bool ours = message && message->word != BellWord::here && std::cmp_less(message->target, ranks_) &&
-                    window_.takes(message->sender, message->sequence) && ring_here_(*message, from);
-  if (!ours) {
+                    window_.takes(message->sender, message->sequence);
+  const bool asks_for_itself = ours && message->sender == message->target;  // whether its node has a keeper
+  if (!ours || (!asks_for_itself && !ring_here_(*message, from))) {
     refused_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  taken_.fetch_add(1, std::memory_order_relaxed);
+  if (!asks_for_itself) taken_.fetch_add(1, std::memory_order_relaxed);
   if (message->word != BellWord::ask) return;
   const auto answer = seal({BellWord::here, message->target, message->sender, message->sequence}, key_);
   sendto(socket_.number(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL,

@@ -127,6 +127,7 @@ void Bell::hear_answers() {
     const auto message = unseal(std::span(bytes).first(static_cast<std::size_t>(std::max<ssize_t>(size, 0))), key_);
     if (!message || message->word != BellWord::here || std::cmp_not_equal(message->target, plan_.rank)) continue;
     const std::scoped_lock lock(mutex_);
+    if (std::cmp_equal(message->sender, plan_.rank)) heard_here_ = true;  // by the keeper of its own node
     const auto found = partners_.find(static_cast<int>(message->sender));
     if (found == partners_.end()) continue;
     Partner& partner = found->second;
