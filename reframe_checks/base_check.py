@@ -201,6 +201,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             platform=platform,
             test_case=f"{self.short_name} /{self.hashcode}",
             given_timeout_s=chosen.timeout_s,
+            trial_factor=chosen.trial_factor,
             slowdown=self.slowdown,
             point_s=simulated_point_s(platform.tasks) if platform.simulated else chosen.point_s,
             calibrate_points=study.calibrate_points,

@@ -15,7 +15,7 @@ from typing import Any
 
 from harness.base import engine_settings
 from harness.base.errors import UsageError
-from harness.job.plan import Launch, Sweep, interleave
+from harness.job.plan import TIMEOUT_FACTOR, TIMEOUT_GRACE_S, Launch, Sweep, interleave
 from harness.job.program import Program
 from reframe_checks.features import Need
 from workloads.apps.table import CASES
@@ -72,6 +72,11 @@ LIMITS = {
     "warmup": Parameter("repetitions discarded before the first sample", int),
     "time_box_s": Parameter("seconds after which a point stops sampling", float),
     "timeout_s": Parameter("seconds after which a launch is given up; else by its estimate", float),
+    "trial_factor": Parameter(
+        "a launch of somebody else's program is given up after so many times what its trial took, and "
+        f"{TIMEOUT_GRACE_S:.0f} s more",
+        float,
+    ),
     "time_limit_s": Parameter("seconds that a batch job may take; else by its estimate", float),
 }
 
@@ -95,6 +100,7 @@ class Scale:
     time_box_s: float
     variants: tuple[str, ...] = BASELINES + PRESETS
     timeout_s: float = 0.0
+    trial_factor: float = TIMEOUT_FACTOR
     time_limit_s: float = 0.0
     point_s: float = 0.0
     mpis: tuple[str, ...] = ()

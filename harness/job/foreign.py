@@ -20,10 +20,10 @@ from harness.base import process, validate
 from harness.base.errors import UsageError
 from harness.base.variants import WITHOUT_ENGINE, Recipe
 from harness.job import program as foreign
-from harness.job import reap, records
+from harness.job import records
 from harness.job.folders import Folders
 from harness.job.launch import Outcome, Watch, context, execute, now
-from harness.job.plan import TIMEOUT_FACTOR, TIMEOUT_GRACE_S, Launch, Plan, Point
+from harness.job.plan import TIMEOUT_GRACE_S, Launch, Plan, Point
 from harness.job.program import CALLERS_PYTHONPATH, Program, Reading, Unusable
 from harness.job.records import RecordFile
 from harness.job.verify import engine_of
@@ -42,9 +42,9 @@ class Trial:
     seconds: float
     result: str
 
-    def patience_s(self, given_s: float) -> float:
+    def patience_s(self, plan: Plan) -> float:
         """When a launch is given up, which took `seconds` as it was."""
-        return min(given_s, TIMEOUT_GRACE_S + TIMEOUT_FACTOR * self.seconds)
+        return min(plan.timeout_s(), TIMEOUT_GRACE_S + plan.trial_factor * self.seconds)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class ForeignAttempt:
     def run(self) -> Outcome:
         """Run the launch and put its record in its place. Raises Interrupted, and then there is none."""
         started = now()
-        patience = self.trial.patience_s(self.plan.timeout_s())
+        patience = self.trial.patience_s(self.plan)
         ran = _run(self.plan, self.launch, self.recipe, self.folders, patience)
         if ran.reading and ran.reading.result != self.trial.result:
             theirs, ours = foreign.short(ran.reading.result), foreign.short(self.trial.result)
@@ -172,9 +172,9 @@ def trial(plan: Plan, folders: Folders) -> Trial:
     if kept:
         return kept
     program = _program(plan)
-    path = shutil.which(program.command[0]) or program.command[0]
-    if wrong := foreign.another_mpi(path, plan.platform.library, _environment(Recipe())):
-        raise Unusable(f"{program.name}: {wrong}")
+    for path, called in program.files().items():
+        if wrong := foreign.another_mpi(path, plan.platform.library, _environment(Recipe())):
+            raise Unusable(f"{called}: {wrong}")
     as_it_is = Recipe().within(plan.mpi_environment)
     ran = _run(plan, Launch(stem, BASE, 0, 0), as_it_is, folders, plan.timeout_s())
     if ran.reading is None:
@@ -208,12 +208,11 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
     log = folders.logs / f"{launch.identity}.log"
     before = log.stat().st_size if log.exists() else 0
     arguments = command(plan, _reporting(recipe, scratch))
-    watch = Watch(log, None, timeout_s, Path(program.folder))
+    watch = Watch(log, None, timeout_s, Path(program.folder), foreign=True)
     for left in _written(program):
         left.unlink()
     try:
         ended = execute(plan, arguments, _environment(recipe), watch)
-        reap.kill(reap.name_of(log))  # also what a program left behind that ended well: the next launch is timed
         reports = _reports(scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -71,10 +72,11 @@ class Watch:
     output: Path | None
     timeout_s: float
     folder: Path | None = None  # where it runs, if not in the job's own
+    foreign: bool = False  # somebody else's program: it may leave processes behind though it ends well
 
 
 def execute(plan: Plan, arguments: list[str], environment: dict[str, str], watch: Watch) -> process.Exit:
-    """Run a launch's command; what does not end well is reaped on its nodes before anything else is measured.
+    """Run a launch's command; what may have left something is reaped on its nodes before anything else is measured.
 
     The status alone does not say so: Open MPI's mpirun may lose a node and end with 0. The record's end line does.
     """
@@ -83,10 +85,12 @@ def execute(plan: Plan, arguments: list[str], environment: dict[str, str], watch
         ended = process.run(arguments, environment | {MARK: name}, watch.log, watch.timeout_s, watch.folder)
         clean = ended.status == 0 and not (watch.output and records.read(watch.output).cut_off)
     finally:
-        if not clean:
+        if not clean or watch.foreign:
             reap.kill(name)
+        if not clean or (watch.foreign and plan.platform.nodes > 1):
             everywhere = [*plan.platform.launch_command, sys.executable, "-m", reap.__name__, name]
-            process.note(plan.platform.reap or everywhere, watch.log)
+            said = Path(os.devnull) if clean else watch.log  # a program's log is about to be read
+            process.note(plan.platform.reap or everywhere, said)
     return ended
 
 

@@ -184,6 +184,7 @@ class Plan:
     platform: Platform
     test_case: str = ""
     given_timeout_s: float = 0.0  # of a launch; 0: by its estimate
+    trial_factor: float = TIMEOUT_FACTOR  # times its trial, plus the grace, and a launch of a program is given up
     slowdown: float = 1.0  # that was injected into the workload: 1 but in a test of what sees it
     point_s: float = 0.0  # about how long a point takes; 0: by its message and computation
     calibrate_points: bool = False  # communication alone is measured by the study's own points, not by a message

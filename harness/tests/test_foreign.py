@@ -65,7 +65,7 @@ def run(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         stood_in: dict[str, Any] = {
             "launch_command": [],
             "progress_run": str(stand_in),
-            "reap": ["true"],
+            "reap": ["sh", "-c", f"echo energy killed; echo >> {tmp_path}/reaped"],
             "library": library,
         }
         here = replace(plan.platform, **stood_in)
@@ -156,9 +156,10 @@ def test_what_cannot_be_used_is_tried_once_and_said(run: Run, tmp_path: Path, sc
 
 
 def test_what_a_program_leaves_behind_is_not_left_running(run: Run) -> None:
-    """Though it ended well: it would take the cores of the next launch."""
+    """Though it ended well: it would take the cores of the next launch. On other nodes the system is asked to look."""
     plan, session, status = run(f"setsid sleep 60 & {GOOD}", launches=1)
     assert status == 0
+    assert (session.parent / "reaped").read_text().count("\n") == 3, "the trial, bare and adaptive"
     launches = [trial_of(plan), *(launch.identity for launch in plan.launches)]
     assert [list(marked(name_of(session / "logs" / f"{name}.log"))) for name in launches] == [[]] * 3
 
@@ -189,9 +190,12 @@ def test_a_program_that_brings_the_engine_itself_is_not_bare(run: Run) -> None:
     assert points(plan, session) == dict.fromkeys(("bare", "adaptive"), [("failed", said, [])] * 2)
 
 
-def test_a_hang_is_given_up_by_what_the_trial_took() -> None:
-    assert Trial(10.0, "").patience_s(600.0) == 105.0
-    assert Trial(10.0, "").patience_s(60.0) == 60.0
+def test_a_hang_is_given_up_by_what_the_trial_took(plan: Plan) -> None:
+    trial = Trial(10.0, "")
+    own = replace(plan, given_timeout_s=600.0)
+    assert trial.patience_s(own) == 105.0
+    assert trial.patience_s(replace(own, trial_factor=40.0)) == 445.0, "--set trial_factor=40: it is slow, no hang"
+    assert trial.patience_s(replace(own, given_timeout_s=60.0)) == 60.0
 
 
 def test_a_damaged_trial_is_a_sentence(run: Run) -> None:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Other people's codes again and again under every preset: are their results those of bare, does none of them hang?
 
-    python -m progress_engine.tests.third_party.codes [CASE...] [--variant adaptive,offload] [--stop-after SECONDS]
+    python -m progress_engine.tests.third_party.codes [CASE...] [--variant adaptive,offload] [--trial-factor N]
+        [--stop-after SECONDS]
 
 Each case runs on two virtual nodes, OFTEN times under the presets that are most used and SELDOM times under the others
 and bare, as ./bench run launches it: a trial of bare says what its result is, a launch that takes much longer is given
-up. A line of codes.jsonl is one launch. What was launched before with this engine is not launched again. The status
-is 1 if a launch hung, failed or had another result.
+up (`--trial-factor`: how much longer, for a preset that is known to be slow). A line of codes.jsonl is one launch. What
+was launched before with this engine is not launched again. The status is 1 if a launch hung, failed or had another
+result.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from harness.base import process
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, STATE_DIR
 from harness.job import records
+from harness.job.plan import TIMEOUT_FACTOR
 from harness.job.records import NOT_RUN
 from progress_engine.tests.third_party.runs import VARIANTS, engine_commit, put_between, today
 from workloads.apps.find import find
@@ -125,13 +128,14 @@ def _engine(variant: str) -> str:
     return "" if variant == "bare" else engine_commit()
 
 
-def launch(case: str, variants: Sequence[str], number: int) -> list[Launch]:
+def launch(case: str, variants: Sequence[str], number: int, trial_factor: float) -> list[Launch]:
     """So many launches of each of these variants, in turn. What was finished is kept, however this ends."""
     place = STATE_DIR / "third_party" / "codes"
     place.mkdir(parents=True, exist_ok=True)
     results = Path(tempfile.mkdtemp(prefix=f"{case}.", dir=place))
     bench = [str(ROOT / "bench"), "run", case, "--mpi", ON[case], "--scale", "test", "--variant", ",".join(variants)]
-    settings = ["--set", f"launches={number}", "--set", f"timeout_s={GIVEN_UP_S}"]
+    limits = {"launches": number, "timeout_s": GIVEN_UP_S, "trial_factor": trial_factor}
+    settings = [word for name, value in limits.items() for word in ("--set", f"{name}={value}")]
     limit_s = SETTING_UP_S + GIVEN_UP_S * (1 + number * len(variants))
     found: list[Launch] = []
     try:
@@ -169,6 +173,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(ON))
     parser.add_argument("--variant", default=",".join(VARIANTS))
+    parser.add_argument("--trial-factor", type=float, default=TIMEOUT_FACTOR, help="as of ./bench run --set")
     parser.add_argument("--stop-after", type=float, default=1e9, help="seconds, after which no other session begins")
     options = parser.parse_args()
     variants = options.variant.split(",")
@@ -188,7 +193,7 @@ def main() -> int:
             if time.monotonic() > end:
                 print("out of time: what is missing goes on with the next run")
                 return 1 if bad else 0
-            found = launch(case, names, number)
+            found = launch(case, names, number, options.trial_factor)
             bad += sum(one.status != "ok" for one in found)
             for name in names:
                 print(f"{case}, {name}: {_counted([one for one in found if one.variant == name])}", flush=True)
