@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import sys
@@ -37,7 +38,8 @@ def program(
     if not case.driver:
         return Program([str(found.path), *words], str(folder), case.ranks, case=case.name, prepare=helpers)
     driver = [sys.executable, str(APPS / case.driver)]
-    shared = [f"--program={found.path}", f"--label={environ['mpi']}", *words]
+    label, installation = environ["mpi"], glob.escape(str(found.path.parent.parent)[1:])
+    shared = [f"--program={found.path}", f"--label={label}", *words]
     return Program(
         [IN_ITS_PLACE],
         str(folder),
@@ -45,6 +47,7 @@ def program(
         case=case.name,
         prepare=[*helpers, [*driver, "build", *shared]],
         driver=[*driver, "run", *shared, "--"],
+        built=[f"{installation}/{pattern}" for pattern in case.builds(points, label)],
     )
 
 

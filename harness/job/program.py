@@ -7,6 +7,7 @@ Its whole time is that of the launch, from the launcher's start to its end.
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -48,7 +49,8 @@ class Program:
     `time_from`: finds a time that the program prints, else the whole time counts; `check`: finds its result, which must
     be the same in every launch. Of `time_from` the last match counts, of both the first group, if there is one. `case`:
     of workloads.apps, which knows what is in the output. `prepare`: commands that are run in `folder` before anything
-    is launched. `driver`: stands before the launcher, and starts it with what follows as often as it wants.
+    is launched. `driver`: stands before the launcher, and starts it with what follows as often as it wants. `built`:
+    patterns of the programs that it starts, which are there once it was prepared, from /.
     """
 
     __pydantic_config__ = validate.MODEL
@@ -62,6 +64,7 @@ class Program:
     case: str = ""
     prepare: list[list[str]] = field(default_factory=list)
     driver: list[str] = field(default_factory=list)
+    built: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -71,6 +74,12 @@ class Program:
     def written(self) -> str:
         """The files in `folder` of which the last one holds what it has to say beside what it prints: a pattern."""
         return CASES[self.case][1].written if self.case else ""
+
+    def files(self) -> dict[str, str]:
+        """The programs that are launched, so far as they are known beforehand: path -> what it is called."""
+        path = shutil.which(self.command[0]) or self.command[0]
+        built = [file for pattern in self.built for file in sorted(Path("/").glob(pattern))]
+        return {path: self.name} | {str(file): f"{self.name}: {file.name}" for file in built}
 
     def quantities(self) -> dict[str, dict[str, Any]]:
         """What a launch measures, as a record's header declares it."""

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from harness.base import process
+from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 from harness.job import records
 from harness.job.plan import Plan, interleave
@@ -37,6 +38,10 @@ for word; do case $word in
 esac; done
 cp $config kept.$action
 echo $action $size $ranks$codes >> calls
+[ $action = build ] && for code in $codes; do
+  mkdir -p benchspec/MPI2007/$code/exe
+  cp ${BUILT:-/bin/true} benchspec/MPI2007/$code/exe/${code#*.}_base.$(sed -n 's/^ext = //p' $config)
+done
 [ $action = build ] && exit ${BUILD_STATUS:-0}
 [ -n "$RUN_STATUS" ] && exit $RUN_STATUS
 [ -n "$LASTS_S" ] && { touch lasts; sleep $LASTS_S; }
@@ -151,6 +156,24 @@ def test_a_code_that_spec_finds_wrong_has_no_time(
     assert status == 1
     assert [line["status"] for line in lines["bare"]] == ["ok", "failed"]
     assert lines["bare"][1]["reason"] == "its own verification says that its results are wrong"
+
+
+@pytest.mark.mpi
+def test_what_it_builds_must_link_the_mpi_that_was_asked_for(
+    plan: Plan, installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A flag of the site's can bring another one in."""
+    mpi = MPIS["mpich"]
+    if not mpi.installed():
+        pytest.skip("MPICH (PyPI) is not installed")
+    monkeypatch.setenv("BUILT", str(mpi.bin / "mpivars"))
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(mpi.bin.parent / "lib"))  # the copy's own path to it is a relative one
+    another = replace(plan, platform=replace(plan.platform, library="Open MPI"))
+    status, lines = run(another, installation, tmp_path)
+    assert status == 1
+    (reason,) = {line["reason"] for found in lines.values() for line in found}
+    assert reason.startswith("spec-mpi2007: lammps_base.mpich: it links another MPI: ")
+    assert (installation / "calls").read_text() == "build mtest 2 126.lammps 137.lu\n", "nothing is run"
 
 
 def test_an_engine_that_one_of_its_codes_lost_is_a_failure(

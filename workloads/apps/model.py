@@ -44,7 +44,8 @@ class Case:
     where it does not print them. `result`: a regular expression of the right one, where the code does not verify it
     by itself. `environment`: variables that it is given. `folders`: variables of the environment that name a folder
     of its installation, from that of its program. `driver`: a script beside this file through which `program`, which
-    launches by itself, is run.
+    launches by itself, is run; it is told "{label}", the name of the MPI. `built`: what it builds, a pattern from the
+    folder above its program's, with the axes of the points and "{label}" in it.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Case:
     environment: Mapping[str, str] = field(default_factory=dict)
     folders: Mapping[str, str] = field(default_factory=dict)
     driver: str = ""
+    built: str = ""
 
     def programs(self) -> list[str]:
         """The names by which its program is looked for."""
@@ -74,6 +76,10 @@ class Case:
         """The arguments with which these points are measured."""
         arguments = [argument.replace(RANKS, str(self.ranks)) for argument in self.arguments]
         return [word for argument in arguments for word in _filled(argument, points)]
+
+    def builds(self, points: Sequence[Mapping[str, Any]], label: str) -> list[str]:
+        """The patterns of what its driver builds for these points, each once."""
+        return list(dict.fromkeys(self.built.format(label=label, **point) for point in points if self.built))
 
     def texts(self) -> dict[str, str]:
         """The files that it reads, by name."""

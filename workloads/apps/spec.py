@@ -97,6 +97,7 @@ def _suite(name: str, codes: tuple[str, ...]) -> Case:
         {"time_s": LEADING_TIME},
         any_ranks=True,
         driver="runspec.py",
+        built="benchspec/MPI2007/{benchmark}/exe/*_base.{label}",
     )
 
 
