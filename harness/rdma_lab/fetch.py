@@ -25,7 +25,7 @@ LINKS = {  # of alternatives and ldconfig
     "usr/bin/mpiexec": "mpiexec.mpich",
 }
 FOLDERS = ("proc", "sys", "dev", "run", "tmp", "lab", "root", "etc")
-FINISHED = "1"  # counts what _finish does
+FINISHED = "2"  # counts what _finish does
 ACCOUNTS = "sshd:*:100:65534::/run/sshd:/usr/sbin/nologin\n"
 
 
@@ -107,7 +107,7 @@ def _finish(root: Path) -> None:
         link.unlink(missing_ok=True)
         link.symlink_to(target)
     libraries = root / debian.LIBRARIES
-    for real in (libraries / "libpsm1").glob("libpsm_infinipath.so.1.*"):  # libfabric wants it
-        (libraries / "libpsm_infinipath.so.1").symlink_to(f"libpsm1/{real.name}")
+    for real in (root / "usr/lib/libpsm1").glob("libpsm_infinipath.so.1.*"):  # libfabric wants it, by an alternative
+        (libraries / "libpsm_infinipath.so.1").symlink_to(f"/usr/lib/libpsm1/{real.name}")
     for name in FOLDERS:
         (root / name).mkdir(exist_ok=True)
