@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "fabrics/libfabric_abi.hpp"
 #include "wait/fabrics.hpp"
 
@@ -21,6 +23,7 @@ struct Provider {
   ssize_t found = libfabric::again;
   int asked_to_wait = -1;  // of the last queue
   bool in_use = false;     // it closes nothing
+  bool trying = false;     // fi_trywait holds its lock
   int closed = 0;
   Object fabric{};
   Object domain{};
@@ -46,6 +49,12 @@ int give_descriptor(Fid*, int command, int* descriptor) {
 }
 int try_wait(Object* fabric, Fid** objects, int count) {
   EXPECT_TRUE(fabric == &provider.fabric && count == 1 && *objects == &provider.cq.fid);
+  EXPECT_FALSE(provider.trying) << "it would wait for itself";
+  if (std::exchange(provider.trying, true)) return libfabric::again;
+  // As libfabric's does (fi_poll within util_wait_fd_try): through the queue's own table.
+  const auto read = reinterpret_cast<libfabric::Read>(provider.cq.functions->functions[libfabric::read]);
+  EXPECT_EQ(read(&provider.cq, nullptr, 0), provider.found);
+  provider.trying = false;
   return provider.tried;
 }
 ssize_t read_it(Object*, void*, std::size_t) { return provider.found; }

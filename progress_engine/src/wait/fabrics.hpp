@@ -102,7 +102,9 @@ class ArmingRound {
     }
     const auto known = fabrics_.find(object);
     if (known.descriptor < 0) return;
+    round_of_thread = nullptr;  // libfabric's fi_trywait polls `object` once more, with a lock held: not to be armed
     const Armed result = arm();
+    round_of_thread = this;
     if (result == Armed::busy) busy_ = true;
     if (result == Armed::yes) armed_.push_back(known);
     if (result == Armed::failed) fabrics_.closed(object);
