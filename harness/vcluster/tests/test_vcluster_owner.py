@@ -44,7 +44,7 @@ def test_up_killed_at_any_moment_leaves_nothing_or_a_cluster(virtual: Cluster, p
         process.kill()
     assert cluster.up(nodes=1, tied=True).healthy()
     cluster.down()
-    assert eventually(lambda: leftovers(place, set()) == []), leftovers(place, set())  # who is killed dies a moment later
+    assert eventually(lambda: leftovers(place, set()) == []), "who is killed dies a moment later"
 
 
 def test_killing_every_process_of_it_leaves_only_files_which_up_replaces(virtual: Cluster, place: Path) -> None:
