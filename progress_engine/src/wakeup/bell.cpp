@@ -29,6 +29,7 @@ constexpr Nanoseconds of_late = seconds(1);
 constexpr Nanoseconds between_tries_to_keep = seconds(1);
 constexpr Nanoseconds between_looks_for_hosts = seconds(1) / 10;
 constexpr Nanoseconds time_to_answer = seconds(1) / 2;
+constexpr int most_questions_here = 3;  // it may be no keeper, and is left alone then
 
 // Below those that the kernel gives to whoever asks for none, and above the well-known ones.
 constexpr std::uint64_t first_port = 20000;
@@ -264,8 +265,8 @@ void Bell::ring_partners() {
 // Whoever has this node's port is the job's keeper, and answers, or it is none of ours.
 void Bell::ask_here() {
   const std::scoped_lock lock(mutex_);
-  if (heard_here_ || state_ != State::rings || !socket_.is_ours()) return;
-  if (asked_here_ == 0) asked_here_ = now();
+  if (heard_here_ || questions_here_ == most_questions_here || state_ != State::rings || !socket_.is_ours()) return;
+  if (questions_here_++ == 0) asked_here_ = now();
   sockaddr_in here{};
   here.sin_family = AF_INET;
   here.sin_port = htons(port_);
@@ -323,7 +324,7 @@ std::string Bell::what_begun_does() const {
   const bool found = !remembered_.empty() || std::ranges::any_of(partners_, [](const auto& partner) {
     return partner.second.where.has_value();
   });
-  if (asked_here_ != 0 && now() - asked_here_ > time_to_answer && !heard_here_ && !kept_ && !keeper_)
+  if (questions_here_ > 0 && now() - asked_here_ > time_to_answer && !heard_here_ && !kept_ && !keeper_)
     return "another program or another job has UDP port " + std::to_string(port_) +
            " of this node, so that nobody hears a ring here; bell_port gives the job another one";
   if (!nobody_else_ || found) return "rings";

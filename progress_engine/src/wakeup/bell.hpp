@@ -201,7 +201,8 @@ class Bell {
   std::size_t next_ = 0;
   std::size_t looked_at_ = 0;                        // the last one who was asked to make place
   std::unordered_map<int, sockaddr_in> remembered_;  // where those are who made place
-  Nanoseconds asked_here_ = 0;                       // this node's keeper, for the first time; 0: never
+  int questions_here_ = 0;                           // to whoever has this node's port
+  Nanoseconds asked_here_ = 0;
   bool heard_here_ = false;
   bool nobody_else_ = false;  // has put a name beside the key, when that was last looked for
   std::uint64_t sequence_ = 0;
