@@ -67,7 +67,12 @@ def table(folder: Path) -> list[list[str]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    if len(arguments) != 1 or not (rows := table(Path(arguments[0]))):
+    try:
+        rows = table(Path(arguments[0])) if len(arguments) == 1 else []
+    except ValueError as error:
+        print(f"reduces: a line of a trace is a call's number, its begin and its end: {error}", file=sys.stderr)
+        return 2
+    if not rows:
         print("reduces: the folder of a trace is wanted: NAME.rank-R.txt", file=sys.stderr)
         return 2
     heads = ["program", "rank", "", "calls", "post", "computed", "wait", "whole"]

@@ -25,3 +25,6 @@ def test_each_call_belongs_to_the_wait_behind_it(tmp_path: Path) -> None:
 def test_where_there_is_no_trace_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert reduces.main([str(tmp_path)]) == 2
     assert "NAME.rank-R.txt" in capsys.readouterr().err
+    (tmp_path / "some.rank-0.txt").write_text("1 begun ended\n")
+    assert reduces.main([str(tmp_path)]) == 2
+    assert "could not convert string to float: 'begun'" in capsys.readouterr().err

@@ -44,8 +44,8 @@ class Case:
     where it does not print them. `result`: a regular expression of the right one, where the code does not verify it
     by itself. `environment`: variables that it is given. `folders`: variables of the environment that name a folder
     of its installation, from that of its program. `driver`: a script beside this file through which `program`, which
-    launches by itself, is run; it is told "{label}", the name of the MPI. `built`: what it builds, a pattern from the
-    folder above its program's, with the axes of the points and "{label}" in it.
+    launches by itself, is run. `built`: what that builds, a pattern from the folder above its program's, with the axes
+    of the points and "{label}", the MPI's name, in it.
     """
 
     name: str

@@ -265,16 +265,13 @@ void Bell::ring_partners() {
 // Whoever has this node's port is the job's keeper, and answers, or it is none of ours.
 void Bell::ask_here() {
   const std::scoped_lock lock(mutex_);
-  if (heard_here_ || questions_here_ == most_questions_here || state_ != State::rings || !socket_.is_ours()) return;
+  if (heard_here_ || questions_here_ == most_questions_here) return;
   if (questions_here_++ == 0) asked_here_ = now();
   sockaddr_in here{};
   here.sin_family = AF_INET;
   here.sin_port = htons(port_);
   here.sin_addr.s_addr = plan_.address == INADDR_ANY ? htonl(INADDR_LOOPBACK) : plan_.address;
-  const auto self = static_cast<std::uint32_t>(plan_.rank);
-  const auto datagram = seal({BellWord::ask, self, self, ++sequence_}, key_);
-  sendto(socket_.number(), datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
-         reinterpret_cast<const sockaddr*>(&here), sizeof here);
+  send(plan_.rank, here, BellWord::ask, ++sequence_);
 }
 
 // ---- the keeper's thread
