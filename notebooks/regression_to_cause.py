@@ -36,7 +36,8 @@ from analysis.notebook.book import Book, Sentence, show
 from analysis.statistics.interval import Interval
 
 book = Book(
-    "results/reference/overlap-mtu-9000 results/reference/overlap-mtu-1500 results/reference/gate-timer",
+    "results/reference/overlap/overlap-mtu-9000 results/reference/overlap/overlap-mtu-1500 "
+    "results/reference/gate-timer",
     SESSION,
     least=2,
 )

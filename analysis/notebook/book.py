@@ -32,6 +32,7 @@ from analysis.papers import published
 from analysis.records.load import load
 from analysis.statistics.interval import Interval
 from analysis.words import mpi_title, text
+from harness.base import archive
 
 ROOT = Path(__file__).resolve().parents[2]
 GATE = Path("gate") / "gate.json"
@@ -50,11 +51,11 @@ class Book:
         asked = shlex.split(session or os.environ.get(VARIABLE, "") or reference)
         if len(asked) < least:
             raise UsageError(f"{' '.join(asked)}: {least} sessions are needed here, with a blank between them")
-        self.sessions = [folder(name) for name in asked]
+        self.sessions = [folder for name in asked for folder in folders(name)]
         self.records = load(self.sessions)
         self.evidence = Evidence(self.records)
         names = {facts["session"] for facts in self.records.sessions}
-        self.is_reference = names == {_name(folder(name)) for name in shlex.split(reference)}
+        self.is_reference = names == {_name(it) for name in shlex.split(reference) for it in folders(name)}
         for caution in self.records.cautions():
             show(Sentence(f"**Mind:** {caution}"))
 
@@ -178,12 +179,12 @@ def show(thing: Any) -> None:
         print(thing)
 
 
-def folder(name: str) -> Path:
-    """A session's folder by its path, from here or from the repository, or by its name."""
+def folders(name: str) -> list[Path]:
+    """Sessions' folders by a path, from here or from the repository, or by a name; an archive's are all that it has."""
     results = Path(os.environ.get("OVERLAP_BENCH_RESULTS", ROOT / "results"))
     for path in (Path(name), ROOT / name, results / name):
-        if path.is_dir():
-            return path
+        if (found := archive.sessions_of(path))[0].is_dir():
+            return found
     raise UsageError(f"{name}: no such session; give a folder like results/<session>, or latest")
 
 

@@ -27,6 +27,7 @@ from analysis.records import cache, nodes
 from analysis.records.quantities import declared
 from analysis.records.read import LaunchFile, Problem
 from analysis.records.schema import Shapes
+from harness.base import archive
 
 Array = npt.NDArray[Any]
 SHOWN = 3  # problems said in a sentence; `Records.problems` has all
@@ -135,11 +136,13 @@ def _spread(column: pd.Series[Any], of_point: Array, owner: Array) -> pd.Categor
 def load(sessions: Sequence[Path], use_cache: bool = True) -> Records:
     """Loads session folders (`results/<session>`), folders of record files, or single record files.
 
-    Raises UsageError where a path does not exist or is neither. An empty session loads: it says so in `problems`.
+    A kept session does as well, and one with several is all of them (harness/base/archive.py). Raises UsageError where
+    a path does not exist or is neither. An empty session loads: it says so in `problems`.
     """
     builder = _Builder(use_cache)
     for path in sessions:
-        builder.add_session(Path(path))
+        for folder in archive.sessions_of(Path(path)):
+            builder.add_session(folder)
     return builder.build()
 
 

@@ -20,7 +20,7 @@ REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 
 def test_the_fit_finds_the_network_that_was_set() -> None:
     """1 Gb/s with a burst of 131,000 bytes, as the sessions' records say of their virtual cluster."""
-    fitted = fit(load([REFERENCE / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
+    fitted = fit(load([REFERENCE / "model" / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
     assert fitted.bandwidth.value == pytest.approx(125e6, rel=0.02)
     assert fitted.burst.value == pytest.approx(131_000, rel=0.1)
     assert fitted.bandwidth.low <= fitted.bandwidth.value <= fitted.bandwidth.high
@@ -32,7 +32,7 @@ def test_the_fit_finds_the_network_that_was_set() -> None:
 def test_the_fit_finds_whose_core_an_own_thread_takes() -> None:
     """Linux's tick there is 4 ms. MPICH's threads are on the cores of their ranks. Intel MPI's are both on the second
     rank's: the first process had 1.3 CPUs in these records, and its one core is CPU 0."""
-    fitted = fit(load([REFERENCE / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
+    fitted = fit(load([REFERENCE / "model" / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
     threads = {mpi: model["async"] for mpi, model in fitted.mpis.items()}
     assert {mpi: [one["value"] for one in own["beside"]] for mpi, own in threads.items()} == {
         "intel-mpi": [0, 2],
@@ -48,7 +48,7 @@ def test_the_fit_finds_whose_core_an_own_thread_takes() -> None:
 
 
 def test_the_fit_tells_who_is_asked_before_a_message_travels() -> None:
-    fitted = fit(load([REFERENCE / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
+    fitted = fit(load([REFERENCE / "model" / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
     assert fitted.mpis["mpich"]["protocol"]["eager_bytes"]["value"] == 65536  # its call copies it, and nothing is left
     assert fitted.mpis["openmpi"]["protocol"]["eager_bytes"]["high"] < 65536
 

@@ -16,6 +16,7 @@ from analysis.notebook import book
 from analysis.notebook.book import Book
 from analysis.notebook.prose import Mismatch, fill, like
 from analysis.statistics.interval import Interval
+from harness.base import archive
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
@@ -80,7 +81,7 @@ def test_a_notebook_runs_on_any_session(
 ) -> None:
     """Of which it says what was not measured."""
     other = "overlap-10gbit" if path.stem != "regression_to_cause" else "overlap overlap-10gbit"
-    sessions = " ".join(str(ROOT / "results" / "reference" / name) for name in other.split())
+    sessions = " ".join(str(ROOT / "results" / "reference" / "overlap" / name) for name in other.split())
     monkeypatch.setenv(book.VARIABLE, sessions)
     assert not runpy.run_path(str(path))["book"].is_reference
     if path.stem in ("ruhela", "fukuoka", "miwa", "gemini"):
@@ -90,7 +91,7 @@ def test_a_notebook_runs_on_any_session(
 def test_the_parameter_names_the_newest_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "latest").symlink_to(ROOT / "results" / "reference" / "overlap-10gbit")
+    (tmp_path / "latest").symlink_to(archive.folder_of(ROOT / "results/reference/overlap/overlap-10gbit"))
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
     monkeypatch.delenv(book.VARIABLE, raising=False)
     copy = tmp_path / "copy.py"
@@ -106,12 +107,12 @@ def test_gates_behind_two_sessions_are_shown(
 ) -> None:
     reference = ROOT / "results" / "reference"
     gate = tmp_path / "gate-session"
-    shutil.copytree(reference / "gate-timer", gate)
+    shutil.copytree(archive.folder_of(reference / "gate-timer"), gate)
     told = json.loads((gate / "gate" / "gate.json").read_text())
     (gate / "gate" / "gate.json").write_text(json.dumps(told | {"session": "gate-session", "new": "commit:bbb"}))
     facts = json.loads((gate / "session.json").read_text())
     (gate / "session.json").write_text(json.dumps(facts | {"session": "gate-session"}))
-    pair = f"{reference / 'overlap-mtu-9000'} {reference / 'overlap-mtu-1500'}"
+    pair = f"{reference / 'overlap/overlap-mtu-9000'} {reference / 'overlap/overlap-mtu-1500'}"
     monkeypatch.setenv(book.VARIABLE, f"{pair} {gate}")
     cells = runpy.run_path(str(ROOT / "notebooks" / "regression_to_cause.py"))
     assert list(cells["gates"]["candidate / baseline"]) == [point["ratio"] for point in told["points"]]
@@ -125,7 +126,7 @@ def test_gates_behind_two_sessions_are_shown(
 def changed_copy(source: Path, into: Path) -> Path:
     """The session with all samples multiplied, those of each variant by another factor, so that no ratio stays."""
     copy = into / source.name
-    shutil.copytree(source, copy)
+    shutil.copytree(archive.folder_of(source), copy)
     files = sorted((copy / "records").glob("*.jsonl"))
     variants = sorted({file.name.split(".", 4)[-1] for file in files})
     for file in files:
@@ -140,8 +141,8 @@ def changed_copy(source: Path, into: Path) -> Path:
 
 def references(path: Path) -> list[str]:
     """The sessions that a notebook's prose was written on."""
-    (names,) = re.findall(r"Book\(\s*\"([^\"]+)\"", path.read_text())
-    return str(names).split()
+    (names,) = re.findall(r"Book\(\s*((?:\"[^\"]+\"\s*)+)", path.read_text())
+    return str(names).replace('"', " ").split()
 
 
 @pytest.mark.parametrize(
@@ -187,15 +188,24 @@ def test_a_sentence_takes_the_values_and_says_how_they_differ() -> None:
 @pytest.mark.parametrize(
     ("sessions", "how"),
     [
-        (("fft-448-ranks",), "predicted"),
-        (("context-switches",), "measured"),
-        (("fft-448-ranks", "context-switches"), "measured or predicted"),
+        (("predicted",), "predicted"),
+        (("measured",), "measured"),
+        (("predicted", "measured"), "measured or predicted"),
     ],
 )
 def test_a_claims_column_says_how_its_numbers_came(
-    sessions: tuple[str, ...], how: str, capsys: pytest.CaptureFixture[str]
+    sessions: tuple[str, ...], how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = Book(" ".join(f"results/reference/{name}" for name in sessions))
+    source = archive.folder_of(ROOT / "results/reference/context-switches")
+    facts = json.loads((source / archive.FACTS).read_text())
+    for name, simulated in (("measured", {}), ("predicted", {"mpich.json": "0" * 64})):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / archive.FACTS).write_text(json.dumps(facts | {"session": name, "simulated": simulated}))
+        (tmp_path / name / "records").mkdir()
+        for file in (source / "records").iterdir():
+            text = file.read_text().replace(facts["session"], name)
+            (tmp_path / name / "records" / file.name).write_text(text)
+    found = Book(" ".join(str(tmp_path / name) for name in sessions))
     claims = found.claims("ruhela")
     assert {"measured", "predicted", "measured or predicted"} & set(claims.columns) == {how}
     assert set(claims[how]) != {"–"}

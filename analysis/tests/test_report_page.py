@@ -26,6 +26,7 @@ from analysis.records.load import load
 from analysis.report.paper import write_paper
 from analysis.report.report import build_report, write_report
 from analysis.report.scale import Scale
+from harness.base import archive
 
 ROOT = Path(__file__).resolve().parents[2]
 VOID = {"meta", "br", "input", "img", "link", "path", "use"}
@@ -122,7 +123,9 @@ def test_nothing_comes_from_outside_of_the_file(page: Path) -> None:
 @pytest.mark.full
 @pytest.mark.timeout(900)
 def test_a_page_of_everything_that_is_kept_stays_small(tmp_path: Path) -> None:
-    kept = sorted(file.parent for file in (ROOT / "results" / "reference").rglob("session.json"))
+    archives = sorted((ROOT / "results" / "reference").glob(f"*{archive.SUFFIX}"))
+    folders = [folder for kept in archives for folder in archive.sessions_of(kept)]
+    kept = [folder for folder in folders if (folder / archive.FACTS).exists()]
     made = build_report(kept, tmp_path)
     assert not made.problems
     assert len(set(Tree(made.path.read_text()).root.all("figure"))) > 20

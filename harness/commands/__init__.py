@@ -19,6 +19,7 @@ from harness.commands.engine_costs import engine_costs
 from harness.commands.gate import gate
 from harness.commands.harm import harm
 from harness.commands.history import history
+from harness.commands.keep import keep
 from harness.commands.list import list_
 from harness.commands.nodes import nodes
 from harness.commands.notebook import notebook
@@ -63,6 +64,7 @@ COMMANDS = {
     "notebook": Command(notebook, READ),
     "claims": Command(claims, READ),
     "compare": Command(compare, READ),
+    "keep": Command(keep, READ),
     "gate": Command(gate, CHANGE),
     "history": Command(history, CHANGE),
     "bisect": Command(bisect, CHANGE, passes_rest=True, hands_on=True),

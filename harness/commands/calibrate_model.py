@@ -56,7 +56,7 @@ def calibrate_model(
     if measure == bool(sessions_given):
         raise UsageError("One of two is wanted: the sessions to fit to, or --measure.")
     measured, status = model_parts.measure(FIT, settings, "fit") if measure else (sessions_given, 0)
-    found = [sessions.load(name) for name in measured]
+    found = sessions.load_all(measured)
     fitted = fit(load([session.path for session in found]))
     origin = [{"session": s.name, "commit": s.facts.git.commit if s.facts.git else ""} for s in found]
     _write(out, fitted, origin)

@@ -24,7 +24,7 @@ def claims(
     from analysis.claims.table import table  # noqa: PLC0415 - a second of imports
 
     chosen = names or (["latest"] if sessions.any_yet() else [])
-    found = table([sessions.load(name).path for name in chosen])
+    found = table([session.path for session in sessions.load_all(chosen)])
     print(found.json() if as_json else found.text())
     if not chosen:
         say("no session yet, so nothing is measured: ./bench demo makes one")

@@ -40,7 +40,7 @@ def notebook(
     source = known.get(name.replace("_", "-"))
     if source is None:
         raise UsageError(f"There is no notebook '{name}': choose one of {', '.join(known)}.")
-    chosen = " ".join(f"'{sessions.load(one).path.resolve()}'" for one in session.split())
+    chosen = " ".join(f"'{one.path}'" for one in sessions.load_all(session.split()))
     environment.ensure_extra("notebooks")
     copy = own_copy(source, anew)
     lab = VENV / "bin" / "jupyter-lab"

@@ -43,7 +43,7 @@ def report(
     from analysis.choice import Choice  # noqa: PLC0415 - a second of imports
 
     choice = Choice.of_words(study, system, mpi, variant, size)
-    found = [sessions.load(name) for name in names or ["latest"]]
+    found = sessions.load_all(names or ["latest"])
     for session in found:
         session.tidy()
     paths = [session.path for session in found]

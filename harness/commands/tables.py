@@ -50,7 +50,7 @@ def check_call(
 
 def named(names: str) -> list[Path]:
     """The folders of these sessions, UsageError if one is not there."""
-    return [sessions.load(name).path for name in parse_list(names)]
+    return [session.path for session in sessions.load_all(parse_list(names))]
 
 
 def evidence_of(paths: Sequence[Path]) -> Evidence:

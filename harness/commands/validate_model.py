@@ -56,7 +56,7 @@ def validate_model(
         measured, status = model_parts.measure(VALIDATION, settings, "validation")
         print(f"measured: {' '.join(measured)}")
         return status
-    return _compare([sessions.load(name) for name in names], prediction_file.read(against) if against else None, out)
+    return _compare(sessions.load_all(names), prediction_file.read(against) if against else None, out)
 
 
 def _compare(found: list[sessions.Session], earlier: prediction_file.Predictions | None, out: Path | None) -> int:

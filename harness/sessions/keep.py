@@ -1,90 +1,93 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keep a session in the repository, with every sample, as what a page or a notebook rests on:
+"""Put sessions, with every sample, into one compressed file that everything reads as it reads their folders.
 
-    .venv/bin/python -m harness.sessions.keep results/latest results/reference/fft [--drawn] [--failed] [STUDY ...]
-
-Copied are its facts, calibration, nodes and records, of the named studies if any are named, and what a gate, a race of
-./bench tune, ./bench engine-costs or `analysis.benchmarks.beside --keep` left there; with --drawn its figures and
-report, too; with --failed also a session with points that failed, where that is a finding. Paths in this checkout
-become relative, so that nothing tells where it was.
+Kept are a session's facts, calibration, nodes and records, and what a gate, a race of ./bench tune or ./bench
+engine-costs left there. Figures and the report are not: they are drawn again. Paths in this checkout become relative,
+so that nothing tells where it was. The same sessions make the same bytes.
 """
 
 from __future__ import annotations
 
-import argparse
+import io
 import json
-import shutil
-import sys
+import tarfile
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from harness.base.archive import FACTS, SUFFIX
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 
-KEPT = ("session.json", "calibration", "nodes", "records", "gate", "tuning", "costs", "windows.csv")
-DRAWN = ("figures", "report.html")
-TEXTS = (".json", ".jsonl", ".html", ".csv", ".svg", ".md", ".txt", ".xml", ".conf", ".env", "")
+KEPT = (FACTS, "calibration", "nodes", "records", "gate", "tuning", "costs")
 
 
-def keep(session: Path, folder: Path, drawn: bool = False, studies: tuple[str, ...] = (), failed: bool = False) -> None:
-    """Copy it to a new folder; UsageError where there is no whole session or the folder exists."""
-    facts = session / "session.json"
-    if not facts.is_file():
-        raise UsageError(f"{session} is no session: it has no session.json.")
-    wanted = ("complete", "incomplete") if failed else ("complete",)
-    if (state := json.loads(facts.read_text())["state"]) not in wanted:
+def keep(sessions: Sequence[Path], file: Path, studies: Sequence[str] = (), failed: bool = False) -> None:
+    """Write the sessions to `file`, a new one; more than one become folders in it, by their names.
+
+    `studies`: these alone. `failed`: also a session with points that failed. UsageError where a session is not whole,
+    or the file's name is taken or ends differently.
+    """
+    if not file.name.endswith(SUFFIX):
+        raise UsageError(f"{file}: a name is wanted that ends in {SUFFIX}.")
+    if file.exists():
+        raise UsageError(f"{file} exists: remove it first, or name another file.")
+    name = file.name.removesuffix(SUFFIX)
+    content: dict[str, bytes] = {}
+    for session in sessions:
+        inside = name if len(sessions) == 1 else f"{name}/{session.name}"
+        found = _only(_read(session, failed), studies, session)
+        content |= {f"{inside}/{path}": text for path, text in found.items()}
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{name}-", delete=False) as partial:
+            try:
+                _write(content, partial.name)
+                Path(partial.name).chmod(0o644)
+                Path(partial.name).rename(file)
+            finally:
+                Path(partial.name).unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written ({error.strerror}): name another file by --out.") from error
+
+
+def _read(session: Path, failed: bool) -> dict[str, bytes]:
+    """What is kept of a session: path in it -> content."""
+    if not (session / FACTS).is_file():
+        raise UsageError(f"{session} is no session: it has no {FACTS}.")
+    state = json.loads((session / FACTS).read_text())["state"]
+    if state not in (("complete", "incomplete") if failed else ("complete",)):
         but = "; with points that failed, --failed keeps it" if state == "incomplete" else ""
         raise UsageError(f"{session} is {state}: only a complete session is kept{but}.")
-    if folder.exists():
-        raise UsageError(f"{folder} exists: remove it first, or name another folder.")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
-        copy = Path(beside) / folder.name
-        copy.mkdir()
-        for name in (*KEPT, *(DRAWN if drawn else ())):
-            if (session / name).is_dir():
-                shutil.copytree(session / name, copy / name)
-            elif (session / name).exists():
-                shutil.copy(session / name, copy / name)
-        if studies:
-            _only(copy, studies)
-        for file in copy.rglob("*"):
-            if file.is_file() and file.suffix in TEXTS:
-                file.write_text(file.read_text().replace(f"{ROOT}/", "").replace(str(ROOT), "."))
-        copy.rename(folder)
+    files = [path for name in KEPT for path in [session / name, *(session / name).rglob("*")] if path.is_file()]
+    return {str(path.relative_to(session)): _without_root(path.read_bytes()) for path in files}
 
 
-def _only(copy: Path, studies: tuple[str, ...]) -> None:
+def _without_root(content: bytes) -> bytes:
+    return content.replace(f"{ROOT}/".encode(), b"").replace(str(ROOT).encode(), b".")
+
+
+def _only(content: Mapping[str, bytes], studies: Sequence[str], session: Path) -> Mapping[str, bytes]:
     """Leave these studies' launches alone: their names begin with the study's."""
-    facts = json.loads((copy / "session.json").read_text())
+    if not studies:
+        return content
+    facts = json.loads(content[FACTS])
     if unknown := set(studies) - set(facts["studies"]):
-        raise UsageError(
-            f"The session has no study {', '.join(sorted(unknown))}: it has {', '.join(facts['studies'])}."
-        )
-    for record in (copy / "records").iterdir():
-        if record.name.partition(".")[0] not in studies:
-            record.unlink()
+        has = ", ".join(facts["studies"])
+        raise UsageError(f"{session} has no study {', '.join(sorted(unknown))}: it has {has}.")
     facts["studies"] = [name for name in facts["studies"] if name in studies]
     facts["expected"] = [name for name in facts["expected"] if name.partition(".")[0] in studies]
-    (copy / "session.json").write_text(json.dumps(facts, indent=1) + "\n")
+    left = {
+        path: text
+        for path, text in content.items()
+        if not path.startswith("records/") or Path(path).name.partition(".")[0] in studies
+    }
+    return left | {FACTS: json.dumps(facts, indent=1).encode() + b"\n"}
 
 
-def main(arguments: list[str]) -> int:
-    """Status 2 where what was asked for cannot be."""
-    parser = argparse.ArgumentParser(description="Keep a session in the repository.")
-    parser.add_argument("session", type=Path, metavar="SESSION")
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="a new one")
-    parser.add_argument("studies", nargs="*", metavar="STUDY", help="these only")
-    parser.add_argument("--drawn", action="store_true", help="with its figures and its report")
-    parser.add_argument("--failed", action="store_true", help="though points failed")
-    asked = parser.parse_args(arguments)
-    try:
-        keep(asked.session.resolve(), asked.folder, asked.drawn, tuple(asked.studies), asked.failed)
-    except UsageError as error:
-        print(f"keep: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def _write(content: Mapping[str, bytes], file: str) -> None:
+    with tarfile.open(file, "w:xz", preset=9) as tar:
+        for path in sorted(content):
+            member = tarfile.TarInfo(path)  # of nobody, and of no time
+            member.size = len(content[path])
+            tar.addfile(member, io.BytesIO(content[path]))

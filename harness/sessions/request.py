@@ -175,7 +175,7 @@ def from_facts(facts: Facts) -> Request:
     return Request(
         studies=with_program(by_names(facts.studies), asked.program),
         system=system,
-        mpis=choose_mpis(",".join(facts.mpi_names), system),
+        mpis=_known_mpis(facts.mpi_names, system),  # whether they are here is asked by who runs it
         variants=asked.variants,
         scale=facts.scale,
         settings=asked.settings,
@@ -211,17 +211,26 @@ def parse_settings(pairs: list[str]) -> dict[str, str]:
 
 
 def choose_mpis(text: str | None, system: System) -> list[str]:
-    """The MPIs named, or all that the harness installs itself; of a site, all that its file names."""
-    names = parse_list(text)
+    """The MPIs named, or all that the harness installs itself; of a site, all that its file names.
+
+    UsageError for one that is not known, or a Debian package that is not here.
+    """
+    names = _known_mpis(parse_list(text), system)
     if system.programs is not None:
-        if unknown := [name for name in names if name not in system.programs]:
-            raise UsageError(f"{system.config} has no MPI '{unknown[0]}'. It has: {', '.join(system.programs)}.")
         return names or list(system.programs)
-    for name in names:
-        mpi = mpi_setup.by_name(name)
+    for mpi in map(mpi_setup.by_name, names):
         if not mpi.wheels and not mpi.installed():
             raise UsageError(f"{mpi.title} is not installed: sudo apt-get install {' '.join(mpi.packages)}")
     return names or list(WHEEL_MPIS)
+
+
+def _known_mpis(names: list[str], system: System) -> list[str]:
+    """The names, if the system, or the table of MPIs, has them all; UsageError else."""
+    if system.programs is None:
+        return [mpi_setup.by_name(name).name for name in names]
+    if unknown := [name for name in names if name not in system.programs]:
+        raise UsageError(f"{system.config} has no MPI '{unknown[0]}'. It has: {', '.join(system.programs)}.")
+    return names
 
 
 def choose_variants(text: str | None) -> list[str]:

@@ -11,14 +11,14 @@ import os
 import platform
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
 
 from harness import __version__
-from harness.base import git, machine, validate
+from harness.base import archive, git, machine, validate
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, results_dir
@@ -26,7 +26,7 @@ from harness.job.folders import Folders
 from harness.job.salvage import salvage
 from harness.sessions.facts import Facts, Git, State
 
-FILE = "session.json"
+FILE = archive.FACTS
 STOPPING_S = 20.0  # what a killed ./bench left running has stopped after this
 
 
@@ -175,11 +175,23 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Session:
-    """A session by its name, its path, or "latest". UsageError if there is none."""
-    candidates = [Path(name), results_dir() / name]
-    for path in candidates:
-        if (path / FILE).is_file():
-            return Session(path.resolve(), validate.read(Facts, path / FILE))
+    """A session by its name, its path, or "latest". UsageError if there is none, or an archive has several."""
+    first, *others = _named(name)
+    if others:
+        raise UsageError(f"{name} holds {1 + len(others)} sessions: name one of them, such as {name}/{first.name}.")
+    return first
+
+
+def load_all(names: Iterable[str]) -> list[Session]:
+    """The same for several, each of which may be an archive of several. UsageError for one that is none."""
+    return [session for name in names for session in _named(name)]
+
+
+def _named(name: str) -> list[Session]:
+    for path in (Path(name), ROOT / name, results_dir() / name):
+        found = [folder for folder in archive.sessions_of(path) if (folder / FILE).is_file()]
+        if found:
+            return [Session(folder.resolve(), validate.read(Facts, folder / FILE)) for folder in found]
     if name == "latest":
         raise UsageError(f"There is no session in {results_dir()} yet: ./bench demo makes one.")
     known = ", ".join(names()[-5:]) or "none"

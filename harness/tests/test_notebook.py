@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 import typer
 
+from harness.base import archive
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.setup import environment
 from harness.tests.pages import commands, take
 
 command = importlib.import_module("harness.commands.notebook")  # the package has the function by this name
-DEMO = ROOT / "results" / "reference" / "demo"
+DEMO = archive.folder_of(ROOT / "results" / "reference" / "demo")
 
 
 @pytest.fixture

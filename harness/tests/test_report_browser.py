@@ -15,6 +15,7 @@ import pytest
 from analysis.report.browser import PICTURES, chromium, main, pictures
 from analysis.report.paper import write_paper
 from analysis.report.report import build_report
+from harness.base import archive
 from harness.base.paths import ROOT
 from harness.cli import main as bench
 
@@ -23,7 +24,7 @@ pytest.importorskip("axe_core_python", reason="the extra `browser` is not instal
 
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.timeout(1200)]
 
-DEMO = ROOT / "results" / "reference" / "demo"
+DEMO = archive.folder_of(ROOT / "results" / "reference" / "demo")
 TAB, ENTER, SPACE, RIGHT, END = "\ue004", "\ue007", " ", "\ue014", "\ue010"
 
 
