@@ -4,7 +4,8 @@
 .venv/bin/python -m analysis.report.browser REPORT.html --pictures docs/explanation/pictures
 .venv/bin/python -m analysis.report.browser REPORT.html --load 10
 
-It needs Debian's chromium and chromium-driver, and the extra `browser` (./bench test --full installs both).
+It needs Debian's chromium and chromium-driver, and the group `browser` of pyproject.toml: ./bench test --full installs
+both.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from PIL import Image
 from analysis.errors import Failure
 
 PROGRAMS = ("chromium", "chromedriver")
-INSTALL = ".venv/bin/python -m pip install --require-hashes -r requirements-browser.lock"
+INSTALL = ".venv/bin/uv sync --frozen --inexact --no-install-project --group browser"
 PATIENCE_S = 900  # until a page is loaded or a script has ended: several browsers may share the CPU
 WIDE, NARROW = (1200, 900), (420, 900)
 PICTURES = {  # name -> size, dark, the part of the page's address behind #, what is scrolled to
@@ -41,9 +42,9 @@ COLOURS = 160  # of a picture: what is drawn has few
 def chromium(size: tuple[int, int] = WIDE, dark: bool = False, script: bool = True) -> Iterator[Any]:
     """A headless Chromium that prefers light or dark pages, with JavaScript or without."""
     try:
-        from selenium import webdriver  # noqa: PLC0415 - an extra's
+        from selenium import webdriver  # noqa: PLC0415 - of a group of its own
     except ImportError as error:
-        raise Failure(f"the extra `browser` is not installed: {INSTALL}") from error
+        raise Failure(f"the group `browser` is not installed: {INSTALL}") from error
     found = [shutil.which(program) for program in PROGRAMS]
     if None in found:
         raise Failure(f"{' and '.join(PROGRAMS)} are needed: apt-get install chromium chromium-driver")

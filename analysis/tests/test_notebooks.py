@@ -62,8 +62,8 @@ def test_a_notebook_says_what_its_session_says(path: Path, monkeypatch: pytest.M
 @pytest.mark.timeout(1200)
 @each_notebook
 def test_jupyter_runs_it_and_shows_its_figures(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    jupytext = pytest.importorskip("jupytext", reason="the extra `notebooks` is not installed")
-    client = pytest.importorskip("nbclient", reason="the extra `notebooks` is not installed").NotebookClient
+    jupytext = pytest.importorskip("jupytext", reason="the group `notebooks` is not installed")
+    client = pytest.importorskip("nbclient", reason="the group `notebooks` is not installed").NotebookClient
     monkeypatch.delenv(book.VARIABLE, raising=False)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     notebook = jupytext.read(path, fmt="py:percent")

@@ -74,7 +74,7 @@ def _tpe(space: Sequence[Axis], tried: Sequence[Tried], seed: int) -> Iterator[d
     if len(tried) < STARTUP:
         yield from _random(space, seed)
         return
-    import optuna  # noqa: PLC0415 - a second of imports, and an extra
+    import optuna  # noqa: PLC0415 - a second of imports, and a group of its own
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=STARTUP)

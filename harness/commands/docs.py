@@ -38,7 +38,7 @@ def docs(
     out = out or BUILD_DIR / "docs"
     if out.exists() and not (out / FIRST).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"--out {out}: it exists and is no site of pages; name another folder.")
-    environment.ensure_extra("docs")
+    environment.ensure_group("docs")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".docs-") as folder:
         made, known = Path(folder) / "site", Path(folder) / "doctrees"

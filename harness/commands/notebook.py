@@ -41,7 +41,7 @@ def notebook(
     if source is None:
         raise UsageError(f"There is no notebook '{name}': choose one of {', '.join(known)}.")
     chosen = " ".join(f"'{one.path}'" for one in sessions.load_all(session.split()))
-    environment.ensure_extra("notebooks")
+    environment.ensure_group("notebooks")
     copy = own_copy(source, anew)
     lab = VENV / "bin" / "jupyter-lab"
     options = [f"--ServerApp.root_dir={COPIES}", *([] if browser else ["--no-browser"])]

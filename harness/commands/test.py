@@ -125,14 +125,13 @@ def _set_up(full: bool) -> None:
     if full:
         with contextlib.suppress(Failure):  # not every machine has them: their tests say what is missing
             packages.ensure("Debian's MPIs")
-    environment.ensure_dev()
-    for extra in FULL_EXTRAS if full else ():
-        environment.ensure_extra(extra)
+    for group in ("dev", *(FULL_GROUPS if full else ())):
+        environment.ensure_group(group)
     mpi_setup.ensure(*(MPIS[name] for name in WHEEL_MPIS))
 
 
 FULL_PACKAGES = ("full tests", "simulator", "instruction counts")
-FULL_EXTRAS = ("browser", "notebooks")  # reports are opened in a browser, notebooks run by Jupyter
+FULL_GROUPS = ("browser", "notebooks")  # reports are opened in a browser, notebooks run by Jupyter
 ENGINE = ("progress_engine/all",)
 # With --full a test measures the engine's costs while others wait for their turn: what it needs is built with all else.
 EVERYTHING = ("all", "engine_benchmarks")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import re
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ import typer
 from analysis.text_table import plain
 from harness.base import variants
 from harness.base.errors import Failure, UsageError
+from harness.base.paths import IN_CLONE
 from harness.base.steps import say
 from harness.commands import options, own_program, tune_tables
 from harness.commands.run import usable
@@ -34,7 +36,7 @@ from reframe_checks.catalogue import by_names
 if TYPE_CHECKING:
     from analysis.tuning.measured import Measured
 
-EXTRA, OPTUNAS = "tune", "tpe"
+OPTUNAS = "tpe"
 OF_PROGRAM = "own-program"
 SETTLE, CONFIRM = 6, 12  # rounds of a block, at least, and of the confirmation
 
@@ -170,8 +172,12 @@ def _go_on(session: sessions.Session) -> int:
 
 def _packages(race: Race) -> None:
     """Have Optuna, where it is what proposes."""
-    if race.search == OPTUNAS:
-        environment.ensure_extra(EXTRA)
+    if race.search != OPTUNAS:
+        return
+    if IN_CLONE:
+        environment.ensure_group("tune")
+    elif importlib.util.find_spec("optuna") is None:
+        raise UsageError("--search tpe needs Optuna, the extra `tune` of the package: pip install optuna.")
 
 
 def _begin(request: Request, race: Race, space: str) -> int:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The virtual environment: .venv from requirements.lock, made anew when the lock or the Python changes.
+"""The virtual environment: .venv from uv.lock, made anew when the lock or the Python changes.
 
-uv installs, since it is many times faster than pip; pip is what there is without it.
+What a command needs besides, a group of pyproject.toml, is added when it is first asked for. uv installs, since it is
+many times faster than pip; pip is what there is without it.
 """
 
 from __future__ import annotations
@@ -10,34 +11,35 @@ import hashlib
 import platform
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.base import process
 from harness.base.errors import Failure
-from harness.base.paths import DEV_LOCK_FILE, LOCK_FILE, ROOT, UV_LOCK_FILE, VENV
+from harness.base.paths import LOCK_FILE, VENV
 from harness.base.steps import has_stamp, run_step, say, setup_lock, write_stamp
 from harness.setup import packages
 
 STAMP = VENV / "overlap-bench.stamp"
-DEV_STAMP = VENV / "overlap-bench-dev.stamp"
 PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
 PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check"]
+LOCK_READER = Path(__file__).with_name("lock_file.py")
 ANSWER_LIMIT_S = 60.0
 
 
-def _wanted(lock: Path) -> str:
-    return f"{platform.python_version()} {hashlib.sha256(lock.read_bytes()).hexdigest()}"
+def _wanted() -> str:
+    return f"{platform.python_version()} {hashlib.sha256(LOCK_FILE.read_bytes()).hexdigest()}"
 
 
 def is_there() -> bool:
-    """Whether .venv is what requirements.lock says."""
-    return has_stamp(STAMP, _wanted(LOCK_FILE))
+    """Whether .venv is what uv.lock says."""
+    return has_stamp(STAMP, _wanted())
 
 
 def ensure() -> None:
-    """Make .venv what requirements.lock says. Interrupted half-way it is made anew at the next start."""
+    """Make .venv what uv.lock says. Interrupted half-way it is made anew at the next start."""
     if is_there():
         return
     packages.ensure("environment")
@@ -47,32 +49,20 @@ def ensure() -> None:
         shutil.rmtree(VENV, ignore_errors=True)
         run_step("making .venv", [sys.executable, "-m", "venv", str(VENV)])
         _install_uv()
-        _install_lock(LOCK_FILE)
-        write_stamp(STAMP, _wanted(LOCK_FILE))
+        install_locked("installing the Python packages", about_s=10)
+        write_stamp(STAMP, _wanted())
 
 
-def ensure_dev() -> None:
-    """Have in .venv what tests and linters need, too. Only from within it: ensure() has made it."""
-    _ensure_lock(DEV_LOCK_FILE, DEV_STAMP)
-
-
-def ensure_extra(name: str) -> None:
-    """Have in .venv what an extra of pyproject.toml needs, too, by its own lock file."""
-    _ensure_lock(ROOT / f"requirements-{name}.lock", VENV / f"overlap-bench-{name}.stamp")
-
-
-def _ensure_lock(lock: Path, stamp: Path) -> None:
-    if has_stamp(stamp, _wanted(lock)):
+def ensure_group(name: str) -> None:
+    """Have in .venv what a group of pyproject.toml names, too. Only from within it: ensure() has made it."""
+    stamp = VENV / f"overlap-bench-{name}.stamp"
+    if has_stamp(stamp, _wanted()):
         return
     with setup_lock():
-        _install_lock(lock)
-        write_stamp(stamp, _wanted(lock))
-
-
-def _install_lock(lock: Path) -> None:
-    """What a lock file names and nothing else: it is complete, and lacks what pyproject.toml's overrides leave out."""
-    wanted = ["--no-deps", "--require-hashes", "-r", str(lock)]
-    install(f"installing the Python packages of {lock.name}", VENV, wanted, about_s=10)
+        if has_stamp(stamp, _wanted()):
+            return
+        install_locked(f"installing the Python packages for {name}", name, about_s=10)
+        write_stamp(stamp, _wanted())
 
 
 def _install_uv() -> None:
@@ -82,9 +72,21 @@ def _install_uv() -> None:
         say("pip is configured with an index of its own here: pip installs the Python packages")
         return
     try:
-        run_step("installing uv", [*PIP, "install", "-q", "--require-hashes", "-r", str(UV_LOCK_FILE)])
+        install_locked("installing uv", "installer")
     except Failure as failure:
         say(f"{failure}\nGoing on with pip alone.")
+
+
+def install_locked(title: str, group: str = "", about_s: int = 0) -> None:
+    """What uv.lock names for a group, or for the harness itself, and nothing else: it is complete, and lacks what
+    pyproject.toml's overrides leave out."""
+    read = process.answer([str(PYTHON), str(LOCK_READER), str(LOCK_FILE), *([group] if group else [])], ANSWER_LIMIT_S)
+    if read.status != 0:
+        raise Failure(f"{LOCK_FILE.name} cannot be read: {read.last_line}")
+    with tempfile.NamedTemporaryFile("w", prefix="overlap-bench-", suffix=".txt") as wanted:
+        wanted.write(read.out)
+        wanted.flush()
+        install(title, VENV, ["--no-deps", "--require-hashes", "-r", wanted.name], about_s)
 
 
 def install(title: str, prefix: Path, wanted: Sequence[str], about_s: int = 0) -> None:

@@ -27,7 +27,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[
     """What would be run, where nothing is installed or opened."""
     calls: list[tuple[list[str], dict[str, str]]] = []
     monkeypatch.setattr(command, "COPIES", tmp_path / "copies")
-    monkeypatch.setattr(environment, "ensure_extra", lambda _name: None)
+    monkeypatch.setattr(environment, "ensure_group", lambda _name: None)
     monkeypatch.setattr(os, "execve", lambda _path, words, variables: calls.append((words, variables)))
 
     def convert(_title: str, words: list[str]) -> None:

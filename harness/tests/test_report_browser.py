@@ -19,8 +19,8 @@ from harness.base import archive
 from harness.base.paths import ROOT
 from harness.cli import main as bench
 
-pytest.importorskip("selenium", reason="the extra `browser` is not installed")
-pytest.importorskip("axe_core_python", reason="the extra `browser` is not installed")
+pytest.importorskip("selenium", reason="the group `browser` is not installed")
+pytest.importorskip("axe_core_python", reason="the group `browser` is not installed")
 
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.timeout(1200)]
 

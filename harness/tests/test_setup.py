@@ -16,7 +16,7 @@ import pytest
 from harness.base import mpis, process, steps
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, Where
-from harness.base.paths import BUILD_DIR, DEV_LOCK_FILE, LOCK_FILE, ROOT, UV_LOCK_FILE
+from harness.base.paths import BUILD_DIR, ROOT
 from harness.setup import bootstrap, environment, mpi, packages
 from harness.sites import systems
 
@@ -92,21 +92,6 @@ def test_a_stamp_holds_only_for_what_it_was_made_for(tmp_path: Path) -> None:
     assert steps.has_stamp(tmp_path / "stamp", "mpich==5")
     assert not steps.has_stamp(tmp_path / "stamp", "mpich==6")
     assert not steps.has_stamp(tmp_path / "absent", "mpich==5")
-
-
-def pins(lock: Path) -> set[str]:
-    return set(re.findall(r"^[a-z0-9-]+==\S+", lock.read_text(), re.MULTILINE))
-
-
-def test_the_harness_gets_what_it_needs_and_the_tests_more_of_the_same() -> None:
-    harness, tests = pins(LOCK_FILE), pins(DEV_LOCK_FILE)
-    assert harness < tests
-    assert {pin.partition("==")[0] for pin in tests - harness} >= {"clang-tidy", "hypothesis", "mypy", "pytest", "ruff"}
-
-
-@pytest.mark.parametrize("lock", sorted(ROOT.glob("requirements-*.lock")), ids=lambda lock: lock.stem)
-def test_what_is_installed_on_demand_changes_nothing_of_what_is_there(lock: Path) -> None:
-    assert lock == UV_LOCK_FILE or pins(LOCK_FILE) <= pins(lock)
 
 
 @pytest.fixture

@@ -56,16 +56,19 @@ def test_applications_are_built_for_each_mpi_with_full_alone() -> None:
 
 def test_full_brings_what_its_tests_would_be_skipped_without(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
+    groups: list[str] = []
     command = sys.modules["harness.commands.test"]
     monkeypatch.setattr(command.packages, "ensure", lambda *purposes: asked.extend(purposes))
-    for module, name in ((command.environment, "ensure_dev"), (command.environment, "ensure_extra")):
-        monkeypatch.setattr(module, name, lambda *_: None)
+    monkeypatch.setattr(command.environment, "ensure_group", groups.append)
     monkeypatch.setattr(command.mpi_setup, "ensure", lambda *_: None)
     command._set_up(full=True)
     assert {"simulator", "full tests", "instruction counts", "Debian's MPIs"} <= set(asked)
-    asked.clear()
+    assert groups == ["dev", "browser", "notebooks"]
+    for noted in (asked, groups):
+        noted.clear()
     command._set_up(full=False)
     assert not {"simulator", "Debian's MPIs"} & set(asked)
+    assert groups == ["dev"]
 
 
 def test_all_unit_tests_run_and_the_engines_under_sanitizers() -> None:

@@ -359,17 +359,22 @@ def test_an_objective_that_the_study_does_not_record_is_refused_before_anything_
     tool = tmp_path / "microbench"
     tool.write_text(f"#!/bin/sh\n[ \"$*\" = 'overlap --list-parameters' ] && echo '{told}'\n")
     tool.chmod(0o755)
-    extras: list[str] = []
-    monkeypatch.setattr(environment, "ensure_extra", extras.append)
+    groups: list[str] = []
+    monkeypatch.setattr(environment, "ensure_group", groups.append)
     monkeypatch.setattr(runs, "set_up", lambda _: None)
     monkeypatch.setattr(System, "programs_of", lambda _, __: tmp_path)
     assert main(["tune", "--system", "local", "--objective", "eficiency"]) == 2
     assert "no such quantity to compare by. There are: time, total_s, efficiency" in capsys.readouterr().err
     assert main(["tune", "--system", "local", "--objective", "total_s"]) == 2
     assert "does not tell its settings" in capsys.readouterr().err, "the objective is taken; progress-info comes next"
-    assert extras == [], "nobody but Optuna's search needs Optuna"
+    assert groups == [], "nobody but Optuna's search needs Optuna"
     assert main(["tune", "--system", "local", "--objective", "total_s", "--search", "tpe"]) == 2
-    assert extras == ["tune"]
+    assert groups == ["tune"]
+    monkeypatch.setattr(importlib.import_module("harness.commands.tune"), "IN_CLONE", False)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    assert main(["tune", "--system", "local", "--objective", "total_s", "--search", "tpe"]) == 2
+    assert "pip install optuna" in capsys.readouterr().err
+    assert groups == ["tune"], "an installed package has what pip gave it"
 
 
 def test_what_a_study_records_is_known_before_it_runs(tmp_path: Path) -> None:

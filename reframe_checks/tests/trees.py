@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.base.paths import ROOT
 
 FOLDERS = ("analysis", "harness", "progress_engine", "reframe_checks", "spack_env", "workloads", "results/schema")
-FILES = ("requirements.lock", "pyproject.toml", "CMakeLists.txt", "CMakePresets.json", "cmake/mpi_without_cxx.cmake")
+FILES = ("uv.lock", "pyproject.toml", "CMakeLists.txt", "CMakePresets.json", "cmake/mpi_without_cxx.cmake")
 
 
 def _left_out(folder: str, names: list[str]) -> set[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What these tests need from PyPI beyond requirements.lock: pinned with its hash, unpacked once below .bench."""
+"""What these tests need from PyPI beyond uv.lock: pinned with its hash, unpacked once below .bench."""
 
 from __future__ import annotations
 
