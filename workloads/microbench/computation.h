@@ -26,12 +26,11 @@ class Computation {
   /// Where there is nothing to do that stays so.
   void set_duration(double seconds);
 
-  // Not inlined: harness.sessions.traced has probes where they begin and end.
   /// The work alone, no test. Seconds; exactly 0 where there is nothing to do.
-  [[gnu::noinline]] double alone();
+  double alone();
 
   /// The same work; tests `request` as asked until it is complete (then it is MPI_REQUEST_NULL).
-  [[gnu::noinline]] ComputationTimes beside(MPI_Request& request);
+  ComputationTimes beside(MPI_Request& request);
 
  private:
   void compute(std::uint64_t units) noexcept;
