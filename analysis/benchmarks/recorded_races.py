@@ -65,7 +65,7 @@ class Grid:
 
 def recorded(session: Path) -> Grid:
     """The grid of a session; UsageError unless it is one of a single study, MPI and variant, without a gap."""
-    records = load([session], use_cache=False)
+    records = load([session])
     chosen = (records.sessions[0].get("request") or {}).get("settings") or {}
     values_of = {name: value.split(",") for name, value in chosen.items() if "," in value}
     points = measured(records)

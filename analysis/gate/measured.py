@@ -128,7 +128,7 @@ def beside(study: str, studies: Sequence[str]) -> str:
 
 def read(path: Path) -> Measurement:
     """The gate in a session's folder; UsageError if there is none."""
-    records = load([path], use_cache=False)
+    records = load([path])
     facts = records.sessions[0]
     asked = (facts.get("request") or {}).get("gate")
     if not asked:

@@ -75,7 +75,7 @@ class Nodes:
 
 def read(path: Path) -> Nodes:
     """The nodes of a session; UsageError if it has none of this study."""
-    records = load([path], use_cache=False)
+    records = load([path])
     if STUDY not in records.sessions[0].get("studies", []):
         raise UsageError(f"{path} is no session of ./bench nodes.")
     if not len(records.points):

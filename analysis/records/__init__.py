@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Session folders to tidy frames: record files read, checked against their schema, cached, put together."""
+"""Session folders to tidy frames: record files read, checked against their schema, put together."""

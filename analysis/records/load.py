@@ -23,9 +23,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.errors import UsageError
-from analysis.records import cache, nodes
+from analysis.records import nodes
 from analysis.records.quantities import declared
-from analysis.records.read import LaunchFile, Problem
+from analysis.records.read import LaunchFile, Problem, read
 from analysis.records.schema import Shapes
 from harness.base import archive
 
@@ -133,13 +133,13 @@ def _spread(column: pd.Series[Any], of_point: Array, owner: Array) -> pd.Categor
     return pd.Categorical.from_codes(codes, dtype=category.dtype)
 
 
-def load(sessions: Sequence[Path], use_cache: bool = True) -> Records:
+def load(sessions: Sequence[Path]) -> Records:
     """Loads session folders (`results/<session>`), folders of record files, or single record files.
 
     A kept session does as well, and one with several is all of them (harness/base/archive.py). Raises UsageError where
     a path does not exist or is neither. An empty session loads: it says so in `problems`.
     """
-    builder = _Builder(use_cache)
+    builder = _Builder()
     for path in sessions:
         for folder in archive.sessions_of(Path(path)):
             builder.add_session(folder)
@@ -167,8 +167,7 @@ def record_files(session: Path) -> list[Path]:
 class _Builder:
     """Collects rows as columns of plain lists; pandas sees them once, at the end."""
 
-    def __init__(self, use_cache: bool) -> None:
-        self.use_cache = use_cache
+    def __init__(self) -> None:
         self.shapes = Shapes()
         self.sessions: list[dict[str, Any]] = []
         self.launches: list[dict[str, Any]] = []
@@ -191,9 +190,7 @@ class _Builder:
         found, before = set(), len(self.launches)
         for file in record_files(path):
             found.add(file.stem)
-            self._add_launch(
-                cache.read(file, self.shapes) if self.use_cache else cache.parse(file, self.shapes), provenance
-            )
+            self._add_launch(read(file, self.shapes), provenance)
         if not found and provenance.get("studies") != []:  # ./bench engine-costs may have none
             self.problem(path, "no record files: nothing was measured here, or the run ended before its first launch")
         hosts = [host for launch in self.launches[before:] for host in launch["hosts"]]

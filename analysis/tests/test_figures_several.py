@@ -25,7 +25,7 @@ LAMMPS = "lammps-melt"
 
 
 def figures(*sessions: Path) -> dict[str, Drawn]:
-    return {drawn.name: drawn for drawn in draw_all(Evidence(load(sessions, use_cache=False)), "made up")}
+    return {drawn.name: drawn for drawn in draw_all(Evidence(load(sessions)), "made up")}
 
 
 def whole(seconds: float, **more: Any) -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ def test_a_figure_says_how_many_points_of_other_sessions_it_leaves_out(
 
 def test_a_run_time_says_so_too(tmp_path: Path) -> None:
     runtime = Runtime("overlap-ratio", "Run time")
-    (drawn,) = runtime(Evidence(load(of_both(tmp_path, "overlap-ratio"), use_cache=False)), "made up")
+    (drawn,) = runtime(Evidence(load(of_both(tmp_path, "overlap-ratio"))), "made up")
     assert "6 points of other sessions or settings are in the table alone." in drawn.caption
     assert marks(drawn.figure.axes[0]) == 6
 
@@ -122,7 +122,7 @@ def test_a_map_of_two_settings_is_of_one_session(tmp_path: Path) -> None:
             for line in lines[1:-1]:
                 line["point"] |= {"burst": (1, 20)[turn % 2], "rest_us": (0, 1000)[turn // 2]}
             path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    records = load([tmp_path / "one", tmp_path / "two"], use_cache=False)
+    records = load([tmp_path / "one", tmp_path / "two"])
     drawn = Sweep("overlap-ratio")(Evidence(records), "made up")
     assert [figure.points["session"].unique().tolist() for figure in drawn] == [["one"], ["two"]]
     assert ["session one" in figure.caption for figure in drawn] == [True, False]

@@ -63,13 +63,13 @@ def test_the_measure_knows_a_quadratic_step() -> None:
 @pytest.mark.full
 def test_twice_the_ranks_are_twice_the_work(tmp_path: Path) -> None:
     loaded, summarised, drawn = [], [], []
-    _draw(load([make(tmp_path / "first", RANKS[0])], use_cache=False), tmp_path / "first")  # what is remembered
+    _draw(load([make(tmp_path / "first", RANKS[0])]), tmp_path / "first")  # what is remembered
     for ranks in RANKS:
         session = make(tmp_path / str(ranks), ranks)
         assert len(list((session / "records").iterdir())) == 12, "a file a launch, not a rank"
         found: list[Any] = []
-        load([session], use_cache=False)  # what is imported or remembered at the first time is not counted
-        loaded.append(calls_of(lambda: found.append(load([session], use_cache=False))))  # noqa: B023
+        load([session])  # what is imported or remembered at the first time is not counted
+        loaded.append(calls_of(lambda: found.append(load([session]))))  # noqa: B023
         records = found[0]
         assert not records.problems
         assert set(records.launches["world_size"]) == {ranks}
@@ -90,7 +90,7 @@ def _draw(records: Records, session: Path) -> None:
 
 
 def test_one_rank_of_many_that_does_not_obey_the_schema_is_found(tmp_path: Path) -> None:
-    records = load([make(tmp_path / "s", 64)], use_cache=False)
+    records = load([make(tmp_path / "s", 64)])
     assert set(records.launches["world_size"]) == {64}
     ranks = [{"rank": rank, "host": "a", "cpus_allowed": [rank], "clock_resolution_s": 0.0} for rank in range(64)]
     assert len(sample_of({"ranks": ranks})["ranks"]) == 2  # 0 has a sign of its own

@@ -37,7 +37,7 @@ def test_records_of_every_older_version_load(version: int) -> None:
     (folder,) = archive.sessions_of(OLD / f"schema-{version}{archive.SUFFIX}")
     lines = [file.open().readline() for file in (folder / "records").iterdir()]
     assert lines and all(f'"schema": {version}' in line or f'"schema":{version}' in line for line in lines)
-    records = load([folder], use_cache=False)
+    records = load([folder])
     assert not records.problems
     assert len(records.launches) == len(lines)
     assert set(records.launches["status"]) == {"ok"} and len(records.samples)
@@ -48,7 +48,7 @@ def test_records_of_every_older_version_load(version: int) -> None:
 )
 def test_a_kept_session_loads_is_decided_and_draws(name: str) -> None:
     folder = SESSIONS[name]
-    records = load([folder], use_cache=False)
+    records = load([folder])
     assert not records.problems
     evidence = Evidence(records)
     drawn = draw_all(evidence, "")

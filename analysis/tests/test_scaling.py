@@ -54,7 +54,7 @@ def _sweep(sessions: list[Path], **settings: int) -> None:
 
 
 def _evidence(sessions: list[Path]) -> Evidence:
-    return Evidence(load(sessions, use_cache=False))
+    return Evidence(load(sessions))
 
 
 def _draw(sessions: list[Path]) -> list[Drawn]:

@@ -32,7 +32,7 @@ def swept(
         for line in lines[1:-1]:
             line["point"] |= values
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return Evidence(load([folder], use_cache=False))
+    return Evidence(load([folder]))
 
 
 def test_one_setting_has_a_curve_a_value_along_the_sizes(tmp_path: Path) -> None:
@@ -82,6 +82,6 @@ def test_the_limit_of_one_point_stands_in_the_caption(tmp_path: Path) -> None:
 
 def test_without_a_sweep_there_is_no_figure(tmp_path: Path) -> None:
     Synthetic(launches=2, samples=3).write(tmp_path / "s")
-    evidence = Evidence(load([tmp_path / "s"], use_cache=False))
+    evidence = Evidence(load([tmp_path / "s"]))
     assert Sweep("overlap-ratio")(evidence, "made up") == []
     assert Sweep("send-time")(evidence, "made up") == []

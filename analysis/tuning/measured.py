@@ -116,7 +116,7 @@ def _no_quantity(objective: str, known: Collection[str]) -> UsageError:
 
 def read(path: Path) -> Measured:
     """The race in a session's folder; UsageError if there is none, or its objective is none."""
-    records = load([path], use_cache=False)
+    records = load([path])
     wanted = asked.of(records.sessions[0])
     launches = records.launches
     arm_of = dict(zip(launches["launch"], launches["arm"], strict=True)) if len(launches) else {}
