@@ -34,7 +34,7 @@ Array = npt.NDArray[np.float64]
 RESAMPLES = 2000
 # How far two equal groups are narrowed, times the root of their launches: a median's spacing tells its own spread with
 # about that many degrees of freedom. Set with some distributions of launches and checked on others, see
-# analysis/benchmarks/coverage.py and docs/explanation/statistics.md.
+# analysis/tests/test_coverage.py and docs/explanation/statistics.md.
 NARROWING = 0.45
 GAP = 0.6  # share of the launches' whole range, without a launch in it, from which on they are of two kinds
 

@@ -57,7 +57,7 @@ def simultaneous(interval: Interval, points: int, confidence: float = 0.95) -> I
     depend on each other).
 
     Each side is widened as Student's quantiles of its degrees of freedom grow from the one level to the other: so few
-    launches have no order statistics that far out. analysis/benchmarks/simultaneous.py says how often they hold. One
+    launches have no order statistics that far out. analysis/tests/test_simultaneous.py says how often they hold. One
     that is not defensible by itself stays as it is.
     """
     if points <= 1 or not interval.defensible:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.benchmarks.synthetic import MB, Behaviour, Synthetic
 from analysis.evidence import Evidence
 from analysis.metrics.formulas import efficiency_says_little
 from analysis.records.load import load
 from analysis.report import tables
 from analysis.studies.pioman import overlap_ratio
+from analysis.tests.synthetic import MB, Behaviour, Synthetic
 from analysis.words import added_text
 
 

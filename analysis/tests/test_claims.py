@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic, end, header, write_lines
 from analysis.catalogue import CHAPTERS
 from analysis.chapter import Claim
 from analysis.claims.decide import Decision, decide, decide_one
@@ -22,6 +21,7 @@ from analysis.measures import Median, MetricAt, Ratio
 from analysis.metrics.formulas import METRICS
 from analysis.records.load import load
 from analysis.statistics.interval import Interval
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, end, header, write_lines
 
 CLAIM = Claim("s", "n", "<=", 1.0, 0.1, "c", "p", Median("x_s", "bare"))
 

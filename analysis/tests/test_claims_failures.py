@@ -6,12 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic
 from analysis.claims.table import Row
 from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence
 from analysis.measures import Growth, Median, MetricAt, Ratio
 from analysis.records.load import load
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
 from analysis.tests.test_claims import rows_of, study_session
 from analysis.tests.test_compare_failures import TIMEOUT, Line, changed, timed_out
 

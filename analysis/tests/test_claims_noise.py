@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic
 from analysis.claims.table import table as claims_table
 from analysis.evidence import disturbed, remark
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
 from analysis.tests.test_claims import rows_of, study_session
 
 VARIANTS = {name: USUAL[name] for name in ("bare", "adaptive")}

@@ -12,13 +12,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic
 from analysis.compare import judge
 from analysis.compare.comparison import Comparison, Judgement
 from analysis.compare.judge import Pair, _points, _session, compare, holm, mean_change
 from analysis.compare.pairs import Measured
 from analysis.errors import UsageError
 from analysis.statistics.interval import Interval
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
 
 FEW = {name: USUAL[name] for name in ("bare", "mpi-async", "adaptive")}
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from analysis.benchmarks.synthetic import write_lines
 from analysis.compare.comparison import Comparison, Judgement, PointVerdict
 from analysis.compare.judge import compare
+from analysis.tests.synthetic import write_lines
 from analysis.tests.test_compare_whole import latency, overlap
 
 Line = dict[str, Any]

@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from analysis.benchmarks.synthetic import USUAL, Synthetic, end, header, write_lines
 from analysis.compare.comparison import Comparison, Judgement
 from analysis.compare.judge import compare
+from analysis.tests.synthetic import USUAL, Synthetic, end, header, write_lines
 
 STOLEN: dict[str, Any] = {"noise": {"steal_s": 0.2}}
 MACHINE = {"cpu_model": "Example CPU", "sockets": 1, "cores": 2}

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Do the intervals cover the truth as often as they say? Simulated launches whose truth is known.
-
-`python -m analysis.benchmarks.coverage` prints the whole table; here are the cells that show a change.
-"""
+"""Do the intervals cover the truth as often as they say? Simulated launches whose truth is known."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from analysis.benchmarks.coverage import (
+from analysis.statistics.bootstrap import two_kinds
+from analysis.statistics.median import median_interval
+from analysis.tests.simulated_launches import (
     AT_ONCE,
     EFFECTS,
     NOMINAL,
@@ -23,8 +22,6 @@ from analysis.benchmarks.coverage import (
     outside,
     simulated,
 )
-from analysis.statistics.bootstrap import two_kinds
-from analysis.statistics.median import median_interval
 
 REASONABLE = ["normal", "Gumbel", "normal + exponential", "t, 2"]
 ONE = ("ratio", "normal + exponential")

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.benchmarks.synthetic import end, header, write_lines
 from analysis.catalogue import draw_all
 from analysis.cross_check import main
 from analysis.documents.cross_check import Comparison, comparisons, document
 from analysis.evidence import Evidence
 from analysis.metrics.evaluate import NOT_THE_SAME_WORK
 from analysis.records.load import load
+from analysis.tests.synthetic import end, header, write_lines
 
 LAUNCHES, MB = 6, 1 << 20
 Measured = float | tuple[float, ...]  # on all ranks, or on each

@@ -15,7 +15,6 @@ import pytest
 from matplotlib.testing.compare import compare_images
 
 from analysis import catalogue
-from analysis.benchmarks.synthetic import end, header, write_lines
 from analysis.claims.table import build
 from analysis.evidence import Evidence
 from analysis.figures.summary import summary
@@ -23,6 +22,7 @@ from analysis.figures.toolkit import Drawn, save
 from analysis.records.load import load
 from analysis.report.findings import sections
 from analysis.report.report import write_report
+from analysis.tests.synthetic import end, header, write_lines
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_compare_failures import timed_out
 from analysis.tests.test_figures import BASELINE, TOLERANCE, render

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.benchmarks.synthetic import USUAL, Synthetic
 from analysis.claims.table import table
 from analysis.records.load import load
+from analysis.tests.synthetic import USUAL, Synthetic
 
 
 def _session(folder: Path) -> Path:

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.benchmarks.synthetic import MB, Behaviour, Synthetic
 from analysis.metrics.evaluate import evaluate
 from analysis.records.load import load
+from analysis.tests.synthetic import MB, Behaviour, Synthetic
 
 
 def metric(frame: pd.DataFrame, name: str, variant: str, **where: object) -> pd.Series:

@@ -17,12 +17,12 @@ import pytest
 from matplotlib.testing.compare import compare_images
 
 from analysis import catalogue
-from analysis.benchmarks.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.limit import LIMIT
 from analysis.records.load import load
+from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic
 from analysis.words import bytes_text, plain, seconds_text
 
 BASELINE = Path(__file__).parent / "baseline"

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
-from analysis.benchmarks.synthetic import MB, USUAL, Behaviour, Synthetic
 from analysis.catalogue import draw_all
 from analysis.evidence import Evidence
 from analysis.figures.runtime import Runtime
@@ -19,6 +18,7 @@ from analysis.figures.sweep import Sweep
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.records.load import load
+from analysis.tests.synthetic import MB, USUAL, Behaviour, Synthetic
 from analysis.tests.test_claims import study_session
 
 LAMMPS = "lammps-melt"

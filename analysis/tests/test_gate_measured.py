@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from analysis.benchmarks import real_gates
 from analysis.errors import UsageError
 from analysis.gate import look, measured
 from analysis.gate.judge import judge
@@ -97,23 +94,6 @@ def test_the_canary_is_of_the_nodes_on_which_it_ran_at_last(session: Path) -> No
         "vc1": [0, 2], "vc2": [0, 2], "vc3": [1], "vc4": [1],
     }  # fmt: skip
     assert found["transfer"]["vc3 and vc4"].keys() == {1}
-
-
-def test_what_real_gates_measured_is_kept_by_round(session: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "gates.jsonl"
-    kept.write_text(json.dumps({"session": session.name}) + "\n")
-    stream = io.StringIO()
-    real_gates.write(kept, session.parent, stream)
-    lines = list(csv.reader(stream.getvalue().splitlines()))
-    assert tuple(lines[0]) == real_gates.HEAD
-    assert [line[3:] for line in lines if line[2] == "total_s"] == [[str(turn), "1", "1", "2"] for turn in range(3)]
-    assert ["1", "canary: computation vc2", "seconds", "2", "0.2", "", ""] in lines
-
-
-def test_a_damaged_list_of_real_gates_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "gates.jsonl").write_text("{}\n")
-    assert real_gates.main([str(tmp_path / "gates.jsonl"), str(tmp_path)]) == 2
-    assert "is no list of real gates" in capsys.readouterr().err
 
 
 def test_each_study_has_the_canary_of_its_own_job(session: Path) -> None:

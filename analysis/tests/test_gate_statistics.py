@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import math
-import re
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.benchmarks import gates
 from analysis.gate import aligned_ranks, decide, sequential
 from analysis.gate.decide import Rule, State
 from analysis.statistics import signed_rank
+from analysis.tests import simulated_gates as gates
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -159,30 +157,11 @@ def test_recorded_noise_has_points_that_differ_by_per_cents(pools: list[gates.Ar
 
 
 def test_a_thousand_gates_of_the_same_program_raise_no_alarm(pools: list[gates.Array]) -> None:
-    found = gates.simulate(pools, 0.0, 3.0, 1000)
+    found = gates.simulate(pools, 0.0, 1000)
     assert found.bound < gates.BOUND
     assert found.moved < 0.03 * found.gates
 
 
 def test_a_candidate_at_the_margin_is_no_alarm_and_one_far_beyond_it_is_found(pools: list[gates.Array]) -> None:
-    assert gates.simulate(pools, 0.02, 3.0, 300).commit <= 6
-    assert gates.simulate(pools, 0.1, 3.0, 300).commit > 200
-
-
-def test_the_tables_and_the_figure_come_with_every_effect(pools: list[gates.Array], tmp_path: Path) -> None:
-    found = [gates.simulate(pools, effect, limit, 20) for limit in (1.5, 3.0) for effect in (0.0, 0.05)]
-    assert "| 5 % |" in gates.tables(found)
-    gates.draw(found, tmp_path / "power.svg")
-    assert (tmp_path / "power.svg").stat().st_size > 1000
-
-
-def test_the_page_of_the_power_says_what_it_was_drawn_from(pools: list[gates.Array]) -> None:
-    """And which of these sessions another one has replaced since."""
-    page = (gates.FOLDER.parents[1] / "docs" / "measured" / "gate-power.md").read_text()
-    rows = re.findall(r"^\| `([\w-]+)` \| ([0-9a-f]{12}) \| (the same|another.*) \|$", page, re.MULTILINE)
-    assert [name for name, _, _ in rows] == list(gates.REFERENCE)
-    for name, digest, today in rows:
-        assert (gates.digest(gates.FOLDER / name) == digest) == (today == "the same"), name
-    kept = {name: digest for name, digest, _ in rows}
-    said = gates.drawn_from(pools, [gates.FOLDER / "overlap-mtu-9000"])
-    assert f"overlap-mtu-9000 {kept['overlap-mtu-9000']}" in said
+    assert gates.simulate(pools, 0.02, 300).commit <= 6
+    assert gates.simulate(pools, 0.1, 300).commit > 200

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from analysis import catalogue
-from analysis.benchmarks.synthetic import Behaviour, Synthetic
 from analysis.claims.table import Row
 from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import load
 from analysis.report.findings import sections
+from analysis.tests.synthetic import Behaviour, Synthetic
 from analysis.tests.test_claims import rows_of, study_session
 
 MB_80 = 80_000_000

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from analysis.benchmarks.synthetic import end, header, write_lines
 from analysis.catalogue import draw_all
 from analysis.claims.table import table
 from analysis.documents.harm import Harm, document, harmed, rows
 from analysis.evidence import Evidence
 from analysis.records.load import load
+from analysis.tests.synthetic import end, header, write_lines
 from analysis.tests.test_claims import rows_of, study_session
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from analysis.benchmarks.synthetic import Synthetic
 from analysis.catalogue import CHAPTERS
 from analysis.claims import history
 from analysis.claims.history import Version, entry
@@ -17,6 +16,7 @@ from analysis.claims.table import table as claims_table
 from analysis.claims.wording import digest, wording
 from analysis.report.paper import write_paper
 from analysis.report.report import build_report
+from analysis.tests.synthetic import Synthetic
 from analysis.tests.test_claims import rows_of, study_session
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.benchmarks.synthetic import LIMITED, Behaviour, Synthetic
 from analysis.limit import goals, main
 from analysis.metrics.evaluate import evaluate
 from analysis.metrics.limit import ONE_LAUNCH
 from analysis.records.load import load
 from analysis.report.tables import results
 from analysis.report.verdict import verdict
+from analysis.tests.synthetic import LIMITED, Behaviour, Synthetic
 from analysis.tests.test_evaluate import exact, metric
 from analysis.tests.test_verdict import changed_points
 

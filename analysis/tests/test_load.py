@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from analysis.benchmarks.synthetic import Behaviour, Synthetic, header, write_lines
 from analysis.errors import UsageError
 from analysis.records.load import load
 from analysis.records.schema import SCHEMA_FILE, BadLine, Shapes, migrate, skeleton
+from analysis.tests.synthetic import Behaviour, Synthetic, header, write_lines
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.benchmarks.synthetic import LIMITED, USUAL, Synthetic
 from analysis.catalogue import draw_all
 from analysis.choice import Choice
 from analysis.evidence import Evidence
@@ -19,6 +18,7 @@ from analysis.records.load import load
 from analysis.report import tables
 from analysis.report.points import Points
 from analysis.studies.pioman import overlap_ratio
+from analysis.tests.synthetic import LIMITED, USUAL, Synthetic
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_verdict import changed_points
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from analysis.benchmarks.synthetic import USUAL, Synthetic
 from analysis.claims.requirements import REQUIREMENTS, missing
 from analysis.compare.judge import compare
 from analysis.errors import UsageError
 from analysis.figures import toolkit
 from analysis.records.load import Records, load
 from analysis.report import tables
+from analysis.tests.synthetic import USUAL, Synthetic
 
 NODE = {"cpu_model": "Node CPU", "sockets": 2, "cores": 64, "threads_per_core": 2, "mwait": "umwait", "kernel": "6.1"}
 PLAIN = {**NODE, "threads_per_core": 1, "mwait": None}

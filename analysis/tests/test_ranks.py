@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from analysis.benchmarks.ranks import make
 from analysis.catalogue import draw_all
 from analysis.evidence import Evidence
 from analysis.figures import toolkit
@@ -22,6 +21,7 @@ from analysis.records.load import Records, load
 from analysis.records.schema import BadLine, Shapes, sample_of
 from analysis.report.report import render
 from analysis.report.verdict import verdict
+from analysis.tests.many_ranks import make
 
 RANKS = (16, 32, 64, 128)
 LINEAR, QUADRATIC = 2.0, 4.0  # how the growth of the count grows with each doubling

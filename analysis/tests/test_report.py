@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic
 from analysis.errors import Failure, UsageError
 from analysis.report.report import build_report, write_report
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
 
 
 def test_the_report_stands_alone_and_says_what_was_found(tmp_path: Path) -> None:

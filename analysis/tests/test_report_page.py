@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 
 from analysis import catalogue
-from analysis.benchmarks.synthetic import MB, USUAL, Behaviour, Synthetic
 from analysis.choice import Choice, bytes_of
 from analysis.errors import UsageError
 from analysis.evidence import Evidence
@@ -26,6 +25,7 @@ from analysis.records.load import load
 from analysis.report.paper import write_paper
 from analysis.report.report import build_report, write_report
 from analysis.report.scale import Scale
+from analysis.tests.synthetic import MB, USUAL, Behaviour, Synthetic
 from harness.base import archive
 
 ROOT = Path(__file__).resolve().parents[2]

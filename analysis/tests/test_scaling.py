@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from analysis import scaling as tables
-from analysis.benchmarks.synthetic import MB, USUAL, Synthetic
 from analysis.catalogue import draw_all
 from analysis.evidence import Evidence
 from analysis.figures import toolkit
 from analysis.figures.by_ranks import by_ranks
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import load
+from analysis.tests.synthetic import MB, USUAL, Synthetic
 
 RANKS = (2, 8, 32)
 MPICH = {"mpich": {name: USUAL[name] for name in ("bare", "adaptive")}}

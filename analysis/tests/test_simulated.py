@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from analysis.benchmarks.synthetic import USUAL, Synthetic
 from analysis.catalogue import draw_all
 from analysis.claims.table import table
 from analysis.evidence import Evidence
@@ -16,6 +15,7 @@ from analysis.records.load import load
 from analysis.report import chart
 from analysis.report.paper import write_paper
 from analysis.report.verdict import verdict
+from analysis.tests.synthetic import USUAL, Synthetic
 
 
 def _session(folder: Path, **more: Any) -> Path:

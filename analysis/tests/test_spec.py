@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from analysis.benchmarks.synthetic import end, header, write_lines
 from analysis.catalogue import draw_all
 from analysis.claims.table import table
 from analysis.evidence import Evidence
 from analysis.records.load import load
 from analysis.studies.ruhela.spec import COUNTERPARTS, BestPreset
+from analysis.tests.synthetic import end, header, write_lines
 from analysis.tests.test_compare_failures import timed_out
 
 TIMES = (10.0, 10.02, 9.99, 10.01, 9.98, 10.03)

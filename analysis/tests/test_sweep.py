@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.benchmarks.synthetic import LIMITED, MB, Synthetic
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.sweep import Sweep
 from analysis.records.load import load
+from analysis.tests.synthetic import LIMITED, MB, Synthetic
 
 SIZES = (MB // 4, MB, 4 * MB)
 

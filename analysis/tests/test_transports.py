@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic, write_lines
 from analysis.metrics.evaluate import evaluate
 from analysis.records.load import load
 from analysis.report import tables
 from analysis.report.transports import words
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, write_lines
 
 OB1 = {"component": "ob1", "libraries": ["mca_pml_ob1.so"], "devices": [], "tcp": True, "udp": True}
 UCX = {"component": "ucx", "libraries": ["libucp.so"], "devices": ["/dev/infiniband/uverbs0"], "tcp": False}

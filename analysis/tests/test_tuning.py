@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.benchmarks import gates, races
 from analysis.figures import toolkit
 from analysis.statistics.signed_rank import Middle
+from analysis.tests import simulated_gates as gates
+from analysis.tests import simulated_races as races
 from analysis.tests.tuning_races import ARMS, BEHAVIOURS, SPACE, confirmed, made, race_session
 from analysis.tuning import (
     decide,
@@ -151,51 +152,20 @@ def test_the_search_learns_from_what_was_tried(search: str) -> None:
 def test_a_planted_optimum_is_found_and_copies_of_the_default_win_nothing() -> None:
     series = np.random.default_rng(5).normal(0, 0.01, 200)
     ended = races.race(races.made_up(races.planted, [series], 1), "effects", seed=1)
-    assert ended.confirmed and ended.winner.get("p3") == "2"
-    assert 0 < ended.found_after(races.has_planted) <= ended.leaders[-1][0], "the race goes on after that"
+    assert ended.confirmed and ended.values.get("p3") == "2"
     same = races.race(races.made_up(races.no_effect, [series], 1), "random", seed=1, blocks=3)
-    assert not same.confirmed and not same.winner and same.found_after(races.has_planted) == np.inf
-
-
-def test_a_budget_is_what_it_takes_until_the_leader_keeps_the_planted_value() -> None:
-    good, none = {"p3": "2", "p1": "1"}, {"p1": "1"}
-    late = races.Ended(True, good, [(24, good), (48, none), (72, good), (96, good)])
-    never = races.Ended(False, {}, [(24, good), (48, {})])
-    after = [one.found_after(races.has_planted) for one in (late, never)]
-    assert after == [72, np.inf], "to lead once by luck is not to be found"
-    assert races.budget([late, late, never]) == ("72", "33 %")
-    assert races.budget([late, never, never]) == ("not in half of them", "67 %")
-    assert races.upper_95(0, 100) < races.ALLOWED < races.upper_95(2, 100)
-    assert races.upper_95(9, 500) < races.ALLOWED
-
-
-@pytest.mark.parametrize("call", [["--search", "effects,bayes"], ["--races", "0"]])
-def test_races_that_cannot_be_simulated(call: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A search that there is not would be Optuna's under another name."""
-    with pytest.raises(SystemExit) as ended:
-        races.main(call)
-    assert ended.value.code == 2 and call[0] in capsys.readouterr().err.splitlines()[-1]
-
-
-def test_a_race_has_the_noise_of_one_point() -> None:
-    """Of a quiet and a noisy one: what is worth 8 % is found early in the races of the quiet one."""
-    rng = np.random.default_rng(5)
-    quiet, noisy = rng.normal(0, 1e-4, 50), rng.normal(0, 10, 50)
-    found = [
-        races.race(races.made_up(races.planted, [quiet, noisy], seed), "effects", seed).confirmed for seed in range(6)
-    ]
-    assert 0 < sum(found) < 6
+    assert not same.confirmed and not same.values
 
 
 @pytest.mark.full
 def test_ten_of_ten_planted_optima_and_no_more_false_winners_than_the_level_allows() -> None:
     pools = gates.noise([gates.FOLDER / name for name in gates.REFERENCE], races.SAMPLES)
     found = [races.race(races.made_up(races.planted, pools, seed), "effects", seed) for seed in range(10)]
-    assert [one.winner.get("p3") for one in found] == ["2"] * 10
+    assert [one.values.get("p3") for one in found] == ["2"] * 10
     false = sum(
         races.race(races.made_up(races.no_effect, pools, seed), "effects", seed).confirmed for seed in range(200)
     )
-    assert races.upper_95(false, 200) < races.ALLOWED
+    assert gates.upper_95(false, 200) < races.ALLOWED
 
 
 def test_first_every_value_is_tried_once_and_a_value_that_fails_is_left() -> None:

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from analysis.benchmarks import real_races
-from analysis.benchmarks.synthetic import Behaviour
 from analysis.errors import UsageError
 from analysis.records.load import load
 from analysis.records.quantities import Quantity
+from analysis.tests.synthetic import Behaviour
 from analysis.tests.tuning_races import ARMS, BEHAVIOURS, confirmed, race_session
 from analysis.tuning import (
     asked,
@@ -183,16 +182,3 @@ def test_an_acknowledgement_that_is_slow_by_itself_makes_no_setting_better(tmp_p
                 samples["wait_s"] = [whole - part for whole, part in zip(total, samples["comp_in_s"], strict=True)]
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert measured.read(folder).plain["s001"] == pytest.approx(before, abs=0.02)
-
-
-def test_a_race_that_is_kept_is_judged_as_its_session_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    session = race_session(tmp_path / "races" / "s", {**BEHAVIOURS, "s001": Behaviour(0.8, fails="failed")})
-    (tmp_path / "races.jsonl").write_text(json.dumps({"session": session.name}) + "\n")
-    words = [str(tmp_path / name) for name in ("races.jsonl", "races", "kept")]
-    assert real_races.main(words) == 0
-    (again,) = real_races.read(tmp_path / "kept")
-    assert verdict.of(again) == verdict.of(measured.read(session))
-    assert again.failures == {"s001": "made up"}
-    (tmp_path / "races.jsonl").write_text("{}\n")
-    assert real_races.main(words) == 2 and "is no list of real races" in capsys.readouterr().err
-    assert real_races.main(words[:2]) == 2 and capsys.readouterr().err.startswith("3 arguments: FILE.jsonl, ")

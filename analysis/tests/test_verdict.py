@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic, write_lines
 from analysis.claims.table import build
 from analysis.evidence import Evidence
 from analysis.metrics.evaluate import evaluate
@@ -17,6 +16,7 @@ from analysis.records.load import load
 from analysis.report import tables
 from analysis.report.findings import sections
 from analysis.report.verdict import MpiVerdict, verdict
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic, write_lines
 
 VARIANTS = {"bare": Behaviour(0.95, 1.03), "adaptive": USUAL["adaptive"]}
 

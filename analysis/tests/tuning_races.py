@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.benchmarks.synthetic import Behaviour, Synthetic, write_lines
+from analysis.tests.synthetic import Behaviour, Synthetic, write_lines
 from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block
 from analysis.tuning.measured import Measured, Score
 

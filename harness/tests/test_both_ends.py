@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from analysis.benchmarks import synthetic
 from analysis.catalogue import CHAPTERS
 from analysis.claims import requirements
 from analysis.metrics import limit
+from analysis.tests import synthetic
 from harness.base import machine, variants
 from reframe_checks.catalogue import studies
 

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from analysis.benchmarks.synthetic import USUAL, Behaviour, Synthetic
 from analysis.catalogue import CHAPTERS
+from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
 from harness.cli import main
 
 VARIANTS = {name: USUAL[name] for name in ("bare", "adaptive")}

@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from analysis.benchmarks.synthetic import Synthetic
+from analysis.tests.synthetic import Synthetic
 from harness.base.mpis import MPIS
 from harness.base.paths import SCHEMA
 from harness.cli import main

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.benchmarks.synthetic import USUAL, Synthetic
 from analysis.models.document import page
 from analysis.models.medians import Number
 from analysis.models.validate import judge, pair, totals
 from analysis.records.load import load
+from analysis.tests.synthetic import USUAL, Synthetic
 from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
@@ -27,7 +27,7 @@ from harness.sessions.model_points import FIT, VALIDATION, without_computation
 from harness.sites import systems
 
 MODEL = simulation.SHIPPED / simulation.DEFAULT
-MEASURED = datetime.datetime(2026, 11, 21, 9, tzinfo=datetime.timezone.utc)  # as analysis.benchmarks.synthetic says
+MEASURED = datetime.datetime(2026, 11, 21, 9, tzinfo=datetime.timezone.utc)  # as analysis.tests.synthetic says
 BEFORE, AFTER = (MEASURED + datetime.timedelta(hours=hours) for hours in (-1, 1))
 
 

@@ -1,39 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How often the intervals hold the truth: simulated launches, nominal 95 %.
+"""Simulated launches whose true median is known, and how often the intervals hold it (nominal 95 %).
 
-    .venv/bin/python -m analysis.benchmarks.coverage [--runs 2000] [--launches 6 --launches 12] [--only gumbel]
-
-Every cell is the lowest and highest coverage over four sizes of the difference between launches (SPREADS), in per cent.
-The method's one parameter, bootstrap.NARROWING, was chosen with the distributions marked *; the others were not looked
-at until it was fixed. Samples within a launch are skewed to the right, as times are. The truth is the median over all
-launches that there could be, found from a million of them.
-
-Ends with status 1 where a cell of one kind of launches is further from 95 % than 2 points and two standard errors of
-the simulation. Launches of two kinds are shown and not held to it: no interval of their median can be (the median
-itself jumps from one kind to the other), so intervals over launches that look like that say so in their name.
+The method's one parameter, bootstrap.NARROWING, was chosen with the distributions marked as chosen; the others were not
+looked at until it was fixed. Samples within a launch are skewed to the right, as times are. The truth is the median
+over all launches that there could be, found from a million of them. No interval of a median of launches of two kinds
+can hold it as often (the median itself jumps from one kind to the other): intervals over such launches say so.
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from analysis.benchmarks import together
 from analysis.statistics.bootstrap import Group, effective_groups, interval, of_medians, resampled_medians
 from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval
+from analysis.tests import batched_bootstrap
 
 Array = npt.NDArray[np.float64]
 Random = np.random.Generator
 Launches = list[Array]
 NOMINAL, TOLERANCE = 0.95, 0.02
-LAUNCHES = (6, 7, 8, 10, 12, 20)
 RATIO = 1.5
 RESAMPLES = 1000
 
@@ -183,7 +174,7 @@ def simulated(counts: tuple[int, int], effect: Effect, spread: Spread, runs: int
 def bounds(statement: str, above: Array, below: Array) -> tuple[Array, Array]:
     """The ends of the intervals, one a run; a run's number is its seed."""
     if statement in AT_ONCE and min(above.shape[1], below.shape[1]) >= ENOUGH_LAUNCHES:
-        return together.bounds(STATEMENTS[statement][1], above, below, NOMINAL, RESAMPLES)
+        return batched_bootstrap.bounds(STATEMENTS[statement][1], above, below, NOMINAL, RESAMPLES)
     return one_by_one(statement, above, below)
 
 
@@ -197,41 +188,3 @@ def one_by_one(statement: str, above: Array, below: Array) -> tuple[Array, Array
 def outside(found: float, runs: int) -> bool:
     """Whether a coverage is further from nominal than TOLERANCE and two standard errors of its simulation."""
     return abs(found - NOMINAL) > TOLERANCE + 2 * float(np.sqrt(NOMINAL * (1 - NOMINAL) / runs))
-
-
-def rows(
-    statements: Sequence[str], effects: Sequence[str], counts: Sequence[tuple[int, int]], runs: int
-) -> Iterator[tuple[str, str, list[list[float]]]]:
-    """(statement, effect, for every entry of `counts` the coverages over SPREADS)."""
-    for name in effects:
-        found = [[coverages(statements, n, EFFECTS[name], spread, runs) for spread in SPREADS] for n in counts]
-        for statement in statements:
-            yield statement, name, [[cell[statement] for cell in cells] for cells in found]
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=2000)
-    parser.add_argument("--launches", type=int, action="append", help="of both groups; may be repeated")
-    parser.add_argument("--only", choices=EFFECTS, action="append", help="this distribution; may be repeated")
-    parser.add_argument("--statement", choices=STATEMENTS, action="append", help="may be repeated")
-    arguments = parser.parse_args()
-    counts = [(n, n) for n in arguments.launches or LAUNCHES] + ([] if arguments.launches else [(6, 20), (20, 6)])
-    words = "".join(f"{f'{a}' if a == b else f'{a}, {b}':>12}" for a, b in counts)
-    print(f"{'statement':<12}{'launches differ by':<24}{words}   launches")
-    bad = 0
-    for statement, name, cells in rows(
-        arguments.statement or list(STATEMENTS), arguments.only or list(EFFECTS), counts, arguments.runs
-    ):
-        effect = EFFECTS[name]
-        shown = "".join(f"{f'{100 * min(cell):.1f}–{100 * max(cell):.1f}':>12}" for cell in cells)
-        off = sum(outside(found, arguments.runs) for cell in cells for found in cell)
-        bad += 0 if effect.two_kinds else off
-        mark = f"   {off} off" if off else ""
-        print(f"{statement:<12}{name + (' *' if effect.chosen else ''):<24}{shown}{mark}", flush=True)
-    print(f"{bad} cells of one kind of launches lie outside of {100 * NOMINAL:g} ± {100 * TOLERANCE:g} %")
-    return 1 if bad else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
