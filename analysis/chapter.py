@@ -6,9 +6,10 @@ A file of analysis/studies makes one chapter, from the parts that are here.
 
 from __future__ import annotations
 
+import datetime
 import fnmatch
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from analysis.evidence import Evidence, Value
@@ -45,7 +46,8 @@ class Claim:
     """`operator` is <= or >=; the measured number is held against `threshold`, relaxed by `margin`.
 
     `margin` is in the number's own unit and always to the claim's advantage: how far from the paper's word a
-    reproduction on another machine may be and still count. When each was written and last changed is in history.json.
+    reproduction on another machine may be and still count. `since`: the minute (UTC) since when it has stood as it is;
+    set it anew with any change of what decides, so that a report can say which claims are younger than what they judge.
     """
 
     statement: str
@@ -61,6 +63,7 @@ class Claim:
     mpis: tuple[str, ...] = ()
     cause: Cause | None = None
     up_to: bool = False  # "up to 46 %": the best point counts, where otherwise every point must hold
+    since: str = field(kw_only=True)
 
     @property
     def bound(self) -> float:
@@ -69,6 +72,19 @@ class Claim:
     def holds_for(self, mpi: str) -> bool:
         """Whether the claim speaks of this MPI; `mpis` names families: 'openmpi' covers 'debian-openmpi'."""
         return not self.mpis or any(name in mpi for name in self.mpis)
+
+    def younger_than(self, measured: str) -> bool:
+        """Whether it was written or changed after a session that began at `measured` (ISO 8601); False if that is no
+        time."""
+        try:
+            return _time(self.since) > _time(measured)
+        except ValueError:
+            return False
+
+
+def _time(text: str) -> datetime.datetime:
+    found = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return found if found.tzinfo else found.replace(tzinfo=datetime.timezone.utc)
 
 
 @dataclass(frozen=True)

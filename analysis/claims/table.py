@@ -17,7 +17,6 @@ import pandas as pd
 
 from analysis.catalogue import CHAPTERS
 from analysis.chapter import Chapter, Claim
-from analysis.claims import history
 from analysis.claims.decide import Decision, decide, of_a_simulation
 from analysis.claims.requirements import missing
 from analysis.evidence import Evidence, Value
@@ -48,8 +47,8 @@ class Row:
     high: float | None = None
     interval: str = ""
     points: int = 0  # over how many points the interval holds at the same time
-    history: str = ""  # when the claim's wording was written and changed
-    changed_after: bool = False  # whether it was written or last changed after the session was measured
+    since: str = ""  # since when the claim has stood as it is
+    changed_after: bool = False  # whether that is after the session was measured
 
     @property
     def together(self) -> str:
@@ -58,8 +57,8 @@ class Row:
 
     @property
     def dated(self) -> str:
-        """'written 2026-11-21, changed 2026-11-22 (margin): after this session'."""
-        return self.history + (": after this session" if self.changed_after else "")
+        """'since 2026-11-21 09:57: after this session'."""
+        return f"since {self.since}" + (": after this session" if self.changed_after else "") if self.since else ""
 
     @property
     def wanted(self) -> str:
@@ -100,7 +99,7 @@ class ClaimTable:
                 lines.append(
                     f"{below}{row.number}: {measured}, wanted {row.wanted}{f', at {row.point}' if row.point else ''}"
                 )
-            if row.history:
+            if row.since:
                 lines.append(f"{below}{row.dated}")
             if row.reason:
                 lines.append(f"{below}{row.reason}")
@@ -144,7 +143,6 @@ def _measured(records: Records, studies: Sequence[str]) -> bool:
 
 
 def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidence: Evidence) -> Iterator[Row]:
-    entry = history.recorded().get((chapter.id, claim.statement))
     began = {facts["session"]: str(facts.get("created") or "") for facts in evidence.records.sessions}
     blank = Row(
         study=chapter.id,
@@ -158,7 +156,7 @@ def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidenc
         figure=claim.figure,
         decision=Decision.NOT_MEASURED.value,
         reason="",
-        history=entry.words() if entry else "",
+        since=claim.since,
     )
     if not recorded:
         yield blank
@@ -187,7 +185,7 @@ def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidenc
             high=_finite(decisive.interval.high),
             interval=decisive.interval.kind,
             points=decisive.interval.points,
-            changed_after=bool(entry and entry.after(began.get(session, ""))),
+            changed_after=claim.younger_than(began.get(session, "")),
         )
         if evidence.records.emulated(session):
             yield replace(row, decision=Decision.EMULATED.value, reason="")

@@ -25,7 +25,8 @@ from analysis.chapter import Chapter, Claim
 from analysis.figures.curves import Curves
 from analysis.measures import Median
 
-CLAIMS = (Claim("Colours do not fade", "colour", "<=", 1.0, 0.5, "one", "nowhere", Median("colour", "bare")),)
+MEASURE = Median("colour", "bare")
+CLAIMS = (Claim("Colours do not fade", "colour", "<=", 1.0, 0.5, "one", "nowhere", MEASURE, since="2026-01-01 00:00"),)
 FIGURES = (Curves("colours", "colours", "By age", "colour", "made up", "age", "age", "colour", say="{:g}".format),)
 CHAPTER = Chapter("O1", ("colours",), "", "how colours fade", CLAIMS, FIGURES)
 '''

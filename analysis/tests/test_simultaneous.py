@@ -28,7 +28,7 @@ from analysis.tests.simulated_launches import (
 
 LEVEL = 0.05
 POINTS, FAMILIES = 30, 100
-EVERY = Claim("s", "n", "<=", 1.0, 0.0, "c", "p", Median("x_s", "bare"))
+EVERY = Claim("s", "n", "<=", 1.0, 0.0, "c", "p", Median("x_s", "bare"), since="2026-01-01 00:00")
 UP_TO = replace(EVERY, up_to=True)
 
 

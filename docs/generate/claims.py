@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of the claims: what the papers say, and the number it is held against (history.json has the dates)."""
+"""The page of the claims: what the papers say, and the number it is held against."""
 
 from __future__ import annotations
 

@@ -55,6 +55,7 @@ CLAIMS = (
         source="the engine's own budget",
         measure=Added("adaptive"),
         figure="engine_costs",
+        since="2026-11-23 02:15",
     ),
 )
 

@@ -27,6 +27,7 @@ CLAIMS = (
             "the same ratio with one thread, where nothing but the hand-over differs",
             Ratio("mean_latency_s", "offload", "bare-multiple", {"threads": 1}),
         ),
+        since="2026-11-21 19:47",
     ),
     Claim(
         statement="With offloading the latency does not grow with the threads",
@@ -43,6 +44,7 @@ CLAIMS = (
             "CPU time of the process at the most threads / at the fewest, offload",
             Growth("cpu_s", "offload", "threads", ULTS),
         ),
+        since="2026-11-21 19:47",
     ),
 )
 

@@ -31,6 +31,7 @@ CLAIMS = (
             "time in reductions alone, where no thread is made, offload / bare-multiple",
             Ratio("allreduce_s", "offload", "bare-multiple", ULTS, KERNEL),
         ),
+        since="2026-11-23 02:15",
     ),
     Claim(
         statement="2.4 to 5.1 times faster than existing systems",
@@ -47,6 +48,7 @@ CLAIMS = (
             "time outside of communication, offload / bare-multiple",
             Ratio("comp_s", "offload", "bare-multiple", ULTS, KERNEL),
         ),
+        since="2026-11-23 02:15",
     ),
 )
 

@@ -18,6 +18,7 @@ CLAIMS = (
         comparator="the smallest computation",
         source="slide 'Overlap Benchmark Result'",
         measure=Growth("remainder_s", "offload", "mat_size", ULTS),
+        since="2026-11-21 16:04",
     ),
 )
 

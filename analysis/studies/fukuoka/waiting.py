@@ -24,6 +24,7 @@ CLAIMS = (
             "CPU time, remove / re-insert, offload",
             Ratio("cpu_s", "offload", "offload", {"waiting": "remove"}, {"waiting": "reinsert"}),
         ),
+        since="2026-11-21 09:57",
     ),
     Claim(
         statement="Removing balances the computing parts over the cores better",
@@ -40,6 +41,7 @@ CLAIMS = (
             "computing parts of the busiest kernel thread / mean with re-insertion (1 is perfect)",
             Median("imbalance", "offload", {"waiting": "reinsert"}),
         ),
+        since="2026-11-21 09:57",
     ),
 )
 

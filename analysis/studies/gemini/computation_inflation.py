@@ -25,6 +25,7 @@ CLAIMS = (
             "total / max(comp, comm) with adaptive",
             MetricAt("slowdown", "adaptive", {"comp_over_comm": ("<=", 1.0)}),
         ),
+        since="2026-11-21 09:57",
     ),
 )
 

@@ -26,6 +26,7 @@ CLAIMS = (
             "the same share with adaptive",
             Median("arrived_early", "adaptive", {"posting": "receives-first"}),
         ),
+        since="2026-11-21 09:57",
     ),
 )
 

@@ -24,6 +24,7 @@ CLAIMS = (
             "hidden communication (1 - wait / comm), bare",
             MetricAt("hidden_communication", "bare", {"comp_over_comm": 1.0}),
         ),
+        since="2026-11-21 09:57",
     ),
 )
 

@@ -32,6 +32,7 @@ CLAIMS = (
             "time in a barrier before each Allreduce, overlap on / off, bare",
             Ratio("barrier_s", "bare", "bare", ON_WITH_BARRIER, OFF_WITH_BARRIER),
         ),
+        since="2026-11-23 02:15",
     ),
     Claim(
         statement="A nonblocking reduction removes the slow-down",
@@ -49,6 +50,7 @@ CLAIMS = (
             "time outside of MPI calls, pipelined / overlap off, bare",
             Ratio("comp_s", "bare", "bare", PIPELINED, OFF),
         ),
+        since="2026-11-23 02:15",
     ),
 )
 

@@ -31,6 +31,7 @@ CLAIMS = (
             "time of the computation, everything nonblocking with adaptive / as published and bare",
             Ratio("comp_s", "adaptive", "bare", NONBLOCKING, AS_PUBLISHED),
         ),
+        since="2026-11-23 02:15",
     ),
     Claim(
         statement="26 neighbours at once take no longer than three phases of two messages",
@@ -48,6 +49,7 @@ CLAIMS = (
             "messages that a rank sends, 26 neighbours at once / phases",
             Ratio("messages", "bare", "bare", DIRECT, PHASED),
         ),
+        since="2026-11-23 02:15",
     ),
     Claim(
         statement="The engine hides halos that travel beside the interior's computation",
@@ -65,6 +67,7 @@ CLAIMS = (
             "time in the calls that complete messages, adaptive / bare",
             Ratio("wait_s", "adaptive", "bare", NONBLOCKING),
         ),
+        since="2026-11-23 02:15",
     ),
 )
 

@@ -54,6 +54,7 @@ CLAIMS = (
         source="the engine's own promise",
         measure=LossOfBudget("adaptive"),
         figure="harm",
+        since="2026-11-23 02:15",
     ),
 )
 

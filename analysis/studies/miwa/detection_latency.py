@@ -19,6 +19,7 @@ CLAIMS = (
         source="results a and abstract",
         measure=Ratio("latency_s", "bare", "bare", {"detection": "mwait-c1"}, {"detection": "spin"}),
         requires=("smt", "mwait"),
+        since="2026-11-21 16:28",
     ),
 )
 

@@ -21,6 +21,7 @@ CLAIMS = (
         source="results b and abstract",
         measure=Ratio("mflops", "bare", "bare", {**SIBLING, "detection": "mwait-c1"}, {**SIBLING, "detection": "spin"}),
         requires=("smt", "mwait"),
+        since="2026-11-21 16:28",
     ),
 )
 

@@ -25,6 +25,7 @@ CLAIMS = tuple(
             "CPU time of the process at the period / at 1000 µs",
             Ratio("cpu_s", "idle", "idle", {"period_us": ("<", 1000)}, {"period_us": 1000}),
         ),
+        since="2026-11-21 09:57",
     )
     for operator, threshold, words in (("<=", 1.005, "not slower"), (">=", 0.995, "not faster"))
 )

@@ -19,6 +19,7 @@ CLAIMS = (
         source="section V-A, figure 5 (about 100 ns of 1.2 µs and more)",
         measure=Ratio("latency_s", "explicit", "off", {"size_bytes": 1}),
         requires=("rdma",),
+        since="2026-11-21 09:57",
     ),
     Claim(
         statement="Threads add another 100 to 200 ns to the median",
@@ -35,6 +36,7 @@ CLAIMS = (
             Ratio("latency_s", NATIVE, "explicit", {"size_bytes": 1}),
         ),
         requires=("rdma",),
+        since="2026-11-21 09:57",
     ),
 )
 

@@ -26,6 +26,7 @@ CLAIMS = (
             Ratio("latency_s", NATIVE, NATIVE, {"period_us": (">=", 0)}, RARE, "min"),
         ),
         requires=("rdma",),
+        since="2026-11-21 09:57",
     ),
     Claim(
         statement="Below a period of 10 µs the median latency rises",
@@ -42,6 +43,7 @@ CLAIMS = (
             Ratio("latency_s", NATIVE, NATIVE, FREQUENT, RARE),
         ),
         requires=("rdma",),
+        since="2026-11-21 09:57",
     ),
     Claim(
         statement="Beyond a period of 10 µs the effect on the median latency is negligible",
@@ -58,6 +60,7 @@ CLAIMS = (
             Ratio("latency_s", NATIVE, NATIVE, {"period_us": (">", 10)}, RARE),
         ),
         requires=("rdma",),
+        since="2026-11-21 09:57",
     ),
 )
 

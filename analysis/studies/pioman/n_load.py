@@ -25,6 +25,7 @@ CLAIMS = (
             "median latency under the highest load / unloaded, bare",
             Growth("latency_s", "bare", "computing_threads"),
         ),
+        since="2026-11-21 09:57",
     ),
     Claim(
         statement="Under load the slowest round trip stays within 20 ms of the unloaded one",
@@ -42,6 +43,7 @@ CLAIMS = (
             "the same number with bare (s)",
             Median("excess_latency_s", "bare", {"computing_threads": (">", 0)}, "max"),
         ),
+        since="2026-11-21 09:57",
     ),
 )
 

@@ -43,6 +43,7 @@ def _claim(variant: str, operator: str, threshold: float, statement: str, source
         measure=Ratio("elapsed_s", variant, "bare", PUBLISHED),
         figure="nas",
         cause=_of_a_loss(variant) if operator == "<=" else _of_a_gain(variant),
+        since="2026-11-23 02:15",
     )
 
 

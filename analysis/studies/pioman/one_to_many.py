@@ -19,6 +19,7 @@ CLAIMS = (
         source="section V-C, figure 10",
         measure=Growth("latency_s", "idle", "receivers"),
         requires=("four cores",),
+        since="2026-11-21 09:57",
     ),
     Claim(
         statement="One sender, N receiving threads: the MPI alone is linear in N",
@@ -37,6 +38,7 @@ CLAIMS = (
             studies=("many-to-many",),
         ),
         requires=("four cores",),
+        since="2026-11-21 09:57",
     ),
     Claim(
         statement="N senders, N receivers: the slope is lower with the engine",
@@ -53,6 +55,7 @@ CLAIMS = (
             Ratio("latency_s", NATIVE, "bare-multiple", {"pairs": (">", 1)}),
         ),
         requires=("four cores",),
+        since="2026-11-21 09:57",
     ),
 )
 

@@ -45,6 +45,7 @@ CLAIMS = (
             "compute inflation with adaptive at the same point",
             MetricAt("compute_inflation", "adaptive", EQUAL_BOTH),
         ),
+        since="2026-11-21 09:57",
     ),
     Claim(
         statement="The MPIs as they are do not overlap when both sides compute",
@@ -62,6 +63,7 @@ CLAIMS = (
             "bare efficiency at 32 MB",
             MetricAt("overlap_efficiency", "bare", {**EQUAL_BOTH, "size_bytes": 32 << 20}),
         ),
+        since="2026-11-21 09:57",
     ),
     Claim(
         statement="Open MPI overlaps when only the sender computes",
@@ -80,6 +82,7 @@ CLAIMS = (
             MetricAt("overlap_efficiency", "adaptive", {**EQUAL_BOTH, "pattern": "sender"}),
         ),
         mpis=("openmpi",),
+        since="2026-11-21 09:57",
     ),
     Claim(
         statement="Open MPI does not overlap when only the receiver computes",
@@ -97,6 +100,7 @@ CLAIMS = (
             MetricAt("overlap_efficiency", "bare", {**EQUAL_BOTH, "size_bytes": 32 << 20}),
         ),
         mpis=("openmpi",),
+        since="2026-11-21 09:57",
     ),
 )
 

@@ -42,6 +42,7 @@ CLAIMS = (
             MetricAt("compute_inflation", "adaptive", {"pattern": "both", "size_bytes": 1 << 20, "comp_s": 1e-3}),
         ),
         figure="send_time-both",
+        since="2026-11-21 09:57",
     ),
 )
 

@@ -32,6 +32,7 @@ CLAIMS = tuple(
             Growth("task_s", "bare", "submitters", {"queue": other, "locality": False}, per_step=True),
         ),
         requires=("three cores",),
+        since="2026-11-21 16:19",
     )
     for other in ("lock", "lock-free")
 )

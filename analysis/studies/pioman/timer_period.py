@@ -23,6 +23,7 @@ CLAIMS = tuple(
             "CPU time of the process at 1 ms / at 100 ms",
             Ratio("cpu_s", "timer", "timer", {"timer_ms": 1}, {"timer_ms": 100}),
         ),
+        since="2026-11-21 09:57",
     )
     for quantity, words in (("latency_s", "latency"), ("elapsed_s", "time of EP"))
 )

@@ -48,6 +48,7 @@ CLAIMS = tuple(
             "compute inflation with adaptive",
             MetricAt("compute_inflation", "adaptive", {"pattern": pattern, "comp_over_comm": 1.0}),
         ),
+        since="2026-11-21 09:57",
     )
     for pattern, percent in (("all-to-one", 46), ("one-to-all", 37), ("all-to-all", 49))
 )

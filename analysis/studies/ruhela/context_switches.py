@@ -26,6 +26,7 @@ CLAIMS = (
             "time of the computation, adaptive / thread",
             Ratio("comp_in_s", "adaptive", "thread", {"pending": True}),
         ),
+        since="2026-11-21 09:57",
     ),
     Claim(
         statement="With nothing pending the adaptive thread does not switch at all",
@@ -36,6 +37,7 @@ CLAIMS = (
         comparator="none",
         source="abstract; the engine's own promise",
         measure=Median("switches_per_s", "adaptive", {"pending": False}),
+        since="2026-11-21 09:57",
     ),
 )
 

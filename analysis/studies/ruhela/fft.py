@@ -30,6 +30,7 @@ CLAIMS = (
         figure="fft",
         requires=("448 processes",),
         cause=Cause(SHARED_CORE, COMPUTING, Ratio("comp_s", "adaptive", "bare", PIPELINED, BLOCKING)),
+        since="2026-11-23 02:15",
     ),
     Claim(
         statement="A pipeline of transposes with the adaptive engine is 44 % faster than blocking ones",
@@ -46,6 +47,7 @@ CLAIMS = (
             COMPUTING,
             Ratio("comp_s", "adaptive", "bare", PIPELINED, BLOCKING),
         ),
+        since="2026-11-23 02:15",
     ),
 )
 

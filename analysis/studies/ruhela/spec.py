@@ -147,6 +147,7 @@ CLAIMS = (
         source="abstract, 384 processes",
         measure=Ratio(OWN, "adaptive", "best other", where={"size": "mref"}),
         requires=("384 processes", "spec licence"),
+        since="2026-11-23 06:54",
     ),
     Claim(
         statement="The best preset makes none of the open substitute's programs slower",
@@ -157,6 +158,7 @@ CLAIMS = (
         comparator="the same MPI without the engine",
         source="our own, in place of the licensed suite",
         measure=BestPreset(WHOLE),
+        since="2026-11-23 06:54",
     ),
 )
 
