@@ -1,79 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lint of recipes, environments and templates, without Spack; and that the lint finds what it is there to find."""
+"""What can be said of environments and templates without Spack."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from harness.base.paths import ROOT
-from spack_env.lint import load, problems
 from spack_env.make_site import MPI_PACKAGES, TEMPLATES, merge, templates
 from spack_env.table import ENVIRONMENTS
+from spack_env.tests.test_recipes import PROJECTS, recipe_file
 from workloads.apps.kernels import NPB
 from workloads.apps.table import CODES
 
 ENVIRONMENTS_DIR = ROOT / "spack_env" / "environments"
-PACKAGES = ROOT / "spack_env" / "repo" / "spack_repo" / "overlap_bench" / "packages"
-PROJECTS = {"progress_engine": ROOT / "progress_engine", "overlap_bench_workloads": ROOT / "workloads"}
-
-
-def recipe(name: str) -> Path:
-    return PACKAGES / name / "package.py"
-
-
-@pytest.mark.parametrize("name", PROJECTS)
-def test_lint_of_a_recipe(name: str) -> None:
-    assert problems(recipe(name), PROJECTS[name]) == []
-
-
-def test_every_recipe_is_linted() -> None:
-    assert {path.name for path in PACKAGES.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(PROJECTS)
-
-
-def test_the_recipe_builds_every_workload_unless_told_otherwise() -> None:
-    """A variant stands for each one that CMake passes over where something is missing; only the tests are extra."""
-    recipe_of_all = load(recipe("overlap_bench_workloads"))
-    defaults = {name: options["default"] for (name, *_), options in recipe_of_all.calls["variant"]}
-    passed_over = {
-        path.parent.name
-        for path in PROJECTS["overlap_bench_workloads"].rglob("CMakeLists.txt")
-        if "return()" in path.read_text()
-    }
-    assert passed_over == {"tasks", "ult"}
-    assert defaults == {"core": True, "ult": True, "tests": False}
-
-
-SPOILED = {
-    "no class": ("class ProgressEngine", "class Engine", "wants one class ProgressEngine"),
-    "no licence": ('license("BSD-3-Clause")', "", "no license()"),
-    "no version": ('version("main", branch="main")', "", "no version()"),
-    "misspelt variant": ('when="+tests"', 'when="+test"', "no variant test"),
-    "misspelt in a definition": (
-        '"OVERLAP_BENCH_TESTS", "tests"',
-        '"OVERLAP_BENCH_TESTS", "checks"',
-        "no variant checks",
-    ),
-    "no such option": ('"OVERLAP_BENCH_TESTS", "tests"', '"OVERLAP_TESTS", "tests"', "no option OVERLAP_TESTS"),
-    "no dependency": ('depends_on("mpi")', "", "looks for MPI"),
-    "no library": ('depends_on("hwloc@2:", when="+hwloc")', "", "looks for the library HWLOC"),
-    "misspelt directive": ('depends_on("mpi")', 'depend_on("mpi")', "does not load: NameError"),
-    "unknown import": ("from pathlib import Path", "from spack.package import shiny", "does not load: ImportError"),
-}
-
-
-@pytest.mark.parametrize(("old", "new", "words"), SPOILED.values(), ids=SPOILED.keys())
-def test_the_lint_finds(old: str, new: str, words: str, tmp_path: Path) -> None:
-    spoiled = tmp_path / recipe("progress_engine").relative_to(ROOT)  # it counts folders up to the repository
-    spoiled.parent.mkdir(parents=True)
-    text = recipe("progress_engine").read_text()
-    assert old in text
-    spoiled.write_text(text.replace(old, new))
-    assert any(words in problem for problem in problems(spoiled, PROJECTS["progress_engine"]))
 
 
 def environment(name: str) -> dict[str, Any]:
@@ -86,7 +29,7 @@ def test_the_table_names_every_environment() -> None:
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_lint_of_an_environment(name: str) -> None:
+def test_an_environment(name: str) -> None:
     """It asks for its own MPI, for our packages by names that there are recipes for, and includes what it says."""
     tree = environment(name)
     assert tree["packages"]["mpi"]["require"] == [ENVIRONMENTS[name].package]
@@ -115,12 +58,12 @@ def test_the_environment_of_other_peoples_codes_has_all_that_are_run() -> None:
     assert {size for _, size, _ in programs} <= built["classes"]
 
 
-def test_lint_of_what_the_environments_share() -> None:
+def test_what_the_environments_share() -> None:
     common = yaml.safe_load((ENVIRONMENTS_DIR / "common.yaml").read_text())
     assert (ENVIRONMENTS_DIR / common["repos"]["overlap_bench"] / "repo.yaml").is_file()
     for name, developed in common["develop"].items():
         assert (ENVIRONMENTS_DIR / developed["path"]).resolve() == PROJECTS[name.replace("-", "_")]
-        assert recipe(name.replace("-", "_")).is_file()
+        assert recipe_file(name.replace("-", "_")).is_file()
 
 
 def test_mvapich2_is_allowed_explicitly() -> None:
@@ -129,7 +72,7 @@ def test_mvapich2_is_allowed_explicitly() -> None:
 
 
 @pytest.mark.parametrize("name", templates())
-def test_lint_of_a_template(name: str) -> None:
+def test_a_template(name: str) -> None:
     """A template says how an MPI would be built and never which MPI: that is what the environments are for."""
     packages = yaml.safe_load((TEMPLATES / f"{name}.yaml").read_text())["packages"]
     assert "mpi" not in packages
