@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other tools' numbers beside ours, as a table: `.venv/bin/python -m analysis.cross_check [--short] SESSION...`
+"""Other tools' numbers beside ours, as a table: `.venv/bin/python -m analysis.cross_check SESSION...`
 
 Ends with status 1 where nothing could be compared, with 2 where there is no such session.
 """
@@ -9,29 +9,24 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from analysis.documents.cross_check import Comparison, comparisons, document
-from analysis.documents.cross_check_grid import KINDS, grid
-from analysis.documents.whole import asked_of
+from analysis.documents.cross_check import comparisons, document
+from analysis.errors import UsageError
+from analysis.evidence import Evidence
+from analysis.records.load import load
 
 
 def main(arguments: Sequence[str]) -> int:
     """0 where there is a comparison."""
     parser = argparse.ArgumentParser("cross_check", description="Other tools' numbers beside ours.")
-    parser.add_argument("--short", action="store_true", help="what theirs are of ours, a table a variant and kind")
-    asked, evidence = asked_of(parser, arguments)
-    found = comparisons(evidence)
-    print(short(found) if asked.short else document(evidence))
-    return 0 if found else 1
-
-
-def short(found: Sequence[Comparison]) -> str:
-    """Every variant's tables."""
-    lines = []
-    for variant in dict.fromkeys(one.variant for one in found):
-        for kind, words in KINDS.items():
-            lines += [f"{variant}, {words}:", "", *grid(found, kind, variant), ""]
-    return "\n".join(lines)
+    parser.add_argument("sessions", nargs="+", type=Path, metavar="SESSION")
+    try:
+        evidence = Evidence(load(parser.parse_args(arguments).sessions))
+    except UsageError as error:
+        parser.exit(2, f"{parser.prog}: {error}\n")
+    print(document(evidence))
+    return 0 if comparisons(evidence) else 1
 
 
 if __name__ == "__main__":

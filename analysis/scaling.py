@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Over the number of ranks: times, what the engine saves, what its settings change, and the seven collectives beside
 what their paper says. Of sessions of ./bench scaling, or of any others.
-
-.venv/bin/python -m analysis.scaling results/SESSION...
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from analysis.documents.whole import print_of, whole
+from analysis.documents.sources import source
 from analysis.evidence import SETTING, Evidence
 from analysis.figures.by_ranks import by_ranks
 from analysis.figures.settings_map import table_of
@@ -125,13 +121,4 @@ def document(evidence: Evidence) -> str:
     lines = [line for table in TABLES for line in table(evidence)]
     if not lines:
         lines = ["These sessions have no study that is told of here.", ""]
-    return whole(HEAD, lines, evidence)
-
-
-def main(sessions: Sequence[str]) -> int:
-    """Print the tables of these session folders."""
-    return print_of(document, sessions)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    return "\n".join([HEAD, *lines, *map(source, evidence.records.sessions), *evidence.records.cautions(), ""])

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables that are printed by themselves and kept as documents: harm, the engine's costs, the roofline, studies."""
+"""What commands and the report say of sessions in tables: harm, the engine's costs, programs, other tools."""

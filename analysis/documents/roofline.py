@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The roofline's bounds of a machine, and the serial kernels against them: the group `roofline` as tables.
+"""The roofline's bounds of a machine, and the serial kernels against them: shares of them.
 
 Himeno is bound by memory: an iteration moves 72 bytes a point at least and counts 34 operations, so the bound is that
 share of the triad's rate of an equal footprint. EP is bound by the core: a pair takes two multiplications of the
@@ -9,31 +9,20 @@ generator, and one division and one square root, which share the divider.
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from analysis.documents.harm import times
-from analysis.documents.sources import source
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.records import frames
-from analysis.records.load import load
 from analysis.statistics.bootstrap import of_medians
 from analysis.statistics.interval import Interval
-from analysis.text_table import markdown
 
 TRIAD, PEAK, HIMENO, EP = (f"roofline-{name}" for name in ("triad", "peak", "himeno", "npb"))
 OPERATIONS_A_POINT, BYTES_A_POINT = 34, 72
 FOOTPRINT = {"XS": 4, "S": 30, "M": 235}  # grid -> the triad's size in MB that takes as much memory
 GIGA, MEGA, NANO = 1e9, 1e6, 1e-9
 Times = dict[Any, list[Array]]  # a parameter's value -> launches, each the seconds that a unit took
-
-HEAD = """# Himeno and EP against what the machine can do
-
-Medians of the launches' medians, in brackets their interval.
-"""
 
 
 @dataclass(frozen=True)
@@ -47,13 +36,6 @@ class Share:
     bound: Interval
     share: Interval
     unit: str
-
-    def row(self) -> list[str]:
-        """For the table: the share in percent."""
-        low, high = 100 * self.share.low, 100 * self.share.high
-        share = f"{100 * self.share.value:.0f} % [{low:.0f}, {high:.0f}]"
-        bound = f"{self.bound.value:.3g} {self.unit}"
-        return [f"{self.kernel} {self.size}", self.mpi, f"{text(self.reached)} {self.unit}", bound, share]
 
 
 @dataclass(frozen=True)
@@ -127,37 +109,3 @@ def machines(evidence: Evidence) -> list[Machine]:
 def shares(evidence: Evidence) -> list[Share]:
     """Of all of them."""
     return [share for machine in machines(evidence) for share in machine.shares()]
-
-
-def text(interval: Interval) -> str:
-    """A value with its interval."""
-    return f"{interval.value:.3g} [{interval.low:.3g}, {interval.high:.3g}]"
-
-
-def document(evidence: Evidence) -> str:
-    """Bounds and shares as Markdown."""
-    here = machines(evidence)
-    memory = [[f"{size} MB", one.mpi, _rate(x)] for one in here for size, x in sorted(one.triad.items())]
-    core = [[name, one.mpi, _rate(x)] for one in here for name, x in one.peak.items()]
-    moved = "GB a second (four arrays: the written one is read first)"
-    kernels = [share.row() for one in here for share in one.shares()]
-    lines = [
-        *("## The bounds", "", *markdown(["triad, three arrays together", "MPI", moved], memory), ""),
-        *(*markdown(["operation", "MPI", "10⁹ a second"], core), ""),
-        *("## The kernels", "", *markdown(["kernel", "MPI", "reached", "bound", "of the bound"], kernels), ""),
-    ]
-    return "\n".join([HEAD, *lines, *map(source, evidence.records.sessions), *evidence.records.cautions(), ""])
-
-
-def _rate(launches: Sequence[Array]) -> str:
-    return text(of_medians(lambda x: 1 / x, {"x": launches}))
-
-
-def main(sessions: Sequence[str]) -> int:
-    """Print the tables of these session folders."""
-    print(document(Evidence(load([Path(session) for session in sessions]))))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -16,8 +16,6 @@ from analysis.evidence import SETTING, Array, Evidence
 from analysis.records import frames
 from analysis.statistics.bootstrap import of_medians, ratio_of_medians
 from analysis.statistics.interval import Interval
-from analysis.text_table import markdown
-from analysis.words import mpi_title
 
 WITHIN = 0.10
 AS_FAST, SLOWER, UNKNOWN = "as fast, or within 10 %", "slower", "cannot tell"
@@ -123,14 +121,3 @@ def _ratio(ours: Rates, theirs: Rates) -> Interval:
 
 def _middle(launches: list[Array]) -> Interval:
     return of_medians(lambda value: value, {"value": launches})
-
-
-def serial_rates(evidence: Evidence) -> list[str]:
-    """The table as lines of Markdown; none where nothing can be compared."""
-    rows = [
-        [pair.what, mpi_title(pair.mpi), pair.system, f"{pair.ours.value:.0f}", f"{pair.theirs.value:.0f}",
-         pair.ratio.text(), pair.verdict]
-        for pair in pairs(evidence)
-    ]  # fmt: skip
-    columns = ["what", "MPI", "system", "ours, Mop/s", "theirs, Mop/s", "ours / theirs", "verdict"]
-    return ["## One rank beside the originals", "", *markdown(columns, rows), ""] if rows else []

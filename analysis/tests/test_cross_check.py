@@ -224,11 +224,6 @@ def test_the_table_and_the_figure_say_whose_numbers_they_are(
     assert "they say 100 %, our efficiency is" in drawn.found
     assert main([str(session.folder)]) == 0
     assert "| s | s | cross-check-imb-point-to-point |" in capsys.readouterr().out
-    assert main(["--short", str(session.folder)]) == 0
-    short = capsys.readouterr().out
-    assert "bare, between two ranks:\n\n| MPI | tool | size | latency | bandwidth |" in short
-    assert "| MPICH | OSU | 1 MB | **1.33** |  |" in short, "bold: it differs; a window's rate is no such number"
-    assert "mpi-async, the overlap:\n\n| MPI | tool | size | ibcast |" in short
 
 
 def test_a_session_that_is_not_there_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

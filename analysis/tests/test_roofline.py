@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from analysis.catalogue import draw_all
-from analysis.documents.roofline import document, shares
+from analysis.documents.roofline import shares
 from analysis.evidence import Evidence
 from analysis.records.load import load
 from analysis.tests.test_claims import study_session
@@ -44,13 +44,6 @@ def test_a_kernel_is_held_against_the_bound_of_its_own_size(evidence: Evidence) 
     assert himeno.share.value == pytest.approx(0.75)
     assert [ep.reached.value, ep.bound.value] == pytest.approx([5.0, 1.75])
     assert ep.share.value == pytest.approx(0.35)
-
-
-def test_the_table_has_bounds_and_shares(evidence: Evidence) -> None:
-    text = document(evidence)
-    assert "| 4 MB | mpich | 36 [36, 36] |" in text and "| divide | mpich | 2 [2, 2] |" in text
-    assert "| Himeno XS | mpich | 12.8 [12.8, 12.8] GFLOPS | 17 GFLOPS | 75 % [75, 75] |" in text
-    assert "Himeno L" not in text
 
 
 def test_the_report_has_a_figure(evidence: Evidence) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from analysis.catalogue import draw_all
-from analysis.documents.serial import AS_FAST, SLOWER, UNKNOWN, Pair, pairs, serial_rates
+from analysis.documents.serial import AS_FAST, SLOWER, UNKNOWN, Pair, pairs
 from analysis.tests.test_cross_check import Session
 
 FIELD: dict[str, Any] = {"nx": 64, "ny": 64, "nz": 64, "field": "complex", "fields": 1}
@@ -57,11 +57,6 @@ def test_what_the_same_launches_measured_is_compared_launch_by_launch(session: S
     assert field.verdict == AS_FAST
 
 
-def test_the_table_and_the_figure_have_a_row_each(session: Session) -> None:
-    (line,) = [line for line in serial_rates(session.evidence()) if line.startswith("| NPB MG")]
-    what, mpi, system, ours, theirs, ratio, verdict = line.strip("| ").split(" | ")
-    assert (what, mpi, system, verdict) == ("NPB MG, class A", "MPICH", "s", "slower")
-    assert [float(ours), float(theirs)] == pytest.approx([850, 1000], rel=0.01)
-    assert ratio.startswith("0.85 [0.8")
+def test_the_figure_has_a_row_each(session: Session) -> None:
     (drawn,) = [drawn for drawn in draw_all(session.evidence(), "") if drawn.name == "serial"]
     assert len(drawn.points) == 4
