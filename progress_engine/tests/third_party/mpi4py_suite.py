@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,9 +29,7 @@ TOUCHED = (
     "test_rma.py",
     "test_request.py",
 )
-
-
-NOTHING: Mapping[str, str] = {}
+LIMIT_S = 600
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,6 @@ class Outcome:
     status: int
     tests: dict[tuple[int, str], str] = field(default_factory=dict)
     output: str = ""
-    seconds: float = 0  # where somebody asked
 
     def different(self, other: Outcome) -> dict[tuple[int, str], str]:
         """The tests that did not come out as in `other`, with both outcomes in words."""
@@ -49,61 +46,24 @@ class Outcome:
         pairs = {key: (other.tests.get(key, "not run"), self.tests.get(key, "not run")) for key in every}
         return {key: f"{before} -> {after}" for key, (before, after) in pairs.items() if before != after}
 
-    def count(self, status: str) -> int:
-        return sum(found == status for found in self.tests.values())
-
-    def __add__(self, other: Outcome) -> Outcome:
-        """Of two parts of the suite."""
-        return Outcome(self.status or other.status, self.tests | other.tests, self.output + other.output,
-                       self.seconds + other.seconds)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What the engine changed, and what only looked so: `flaky` came out otherwise when it was run again."""
-
-    changed: dict[tuple[int, str], str]
-    flaky: int = 0
-
-
-def modules() -> list[str]:
-    """The suite's files, but for those that are left out."""
-    return sorted(path.name for path in _tests().glob("test_*.py") if not re.search("|".join(LEFT_OUT), path.name))
-
 
 def only(files: Iterable[str]) -> tuple[str, ...]:
     """The options that choose these of the suite's files."""
     return tuple(word for name in files for word in ("-i", f"^{re.escape(name)}$"))
 
 
-def compare(
-    mpi: Mpi,
-    ranks: int,
-    variant: str,
-    outcome: Outcome,
-    bare: Outcome,
-    timeout_s: float = 600,
-    more: Mapping[str, str] = NOTHING,
-) -> Comparison:
-    """What differs is run again, with and without the engine: what is not changed then as before is flaky."""
-    changed = outcome.different(bare)
-    if not changed:
-        return Comparison({})
-    files = only(sorted({f"{name}.py" for _, test in changed for name in re.findall(r"\btest_\w+", test)[:1]}))
-    bare_again, again = (run(mpi, ranks, name, files, timeout_s, more) for name in ("bare", variant))
-    still = {key: words for key, words in again.different(bare_again).items() if changed.get(key) == words}
-    return Comparison(still, len(changed) - len(still))
+def changed(mpi: Mpi, ranks: int, variant: str, outcome: Outcome, bare: Outcome) -> dict[tuple[int, str], str]:
+    """What the engine changes: what differs is run again, with and without it, and counts if it changed as before."""
+    found = outcome.different(bare)
+    if not found:
+        return {}
+    files = only(sorted({f"{name}.py" for _, test in found for name in re.findall(r"\btest_\w+", test)[:1]}))
+    bare_again, again = (run(mpi, ranks, name, files) for name in ("bare", variant))
+    return {key: words for key, words in again.different(bare_again).items() if found.get(key) == words}
 
 
-def run(
-    mpi: Mpi,
-    ranks: int,
-    variant: str,
-    options: tuple[str, ...] = (),
-    timeout_s: float = 600,
-    more: Mapping[str, str] = NOTHING,
-) -> Outcome:
-    """The suite on `ranks` ranks of this machine; `variant` "bare" or a preset of the engine; `more`: environment."""
+def run(mpi: Mpi, ranks: int, variant: str, options: tuple[str, ...] = ()) -> Outcome:
+    """The suite on `ranks` ranks of this machine; `variant` "bare" or a preset of the engine."""
     with tempfile.TemporaryDirectory(prefix="mpi4py") as name:
         place = Path(name)
         engine = [] if variant == "bare" else [str(mpi.build_dir / "bin" / "progress-run"), "--variant", variant, "--"]
@@ -112,9 +72,9 @@ def run(
         program = [sys.executable, str(RANKS), str(_tests()), str(reports)]
         left_out = [word for name in LEFT_OUT for word in ("-e", name)]
         ended = subprocess.run(
-            ["timeout", "-k", "5", str(timeout_s), *mpi.launch_command(ranks, ranks), *engine, *program, *left_out,
+            ["timeout", "-k", "5", str(LIMIT_S), *mpi.launch_command(ranks, ranks), *engine, *program, *left_out,
              *options],
-            env={**os.environ, **environment(mpi), **more}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            env={**os.environ, **environment(mpi)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", check=False, cwd=place,
         )  # fmt: skip
         return Outcome(ended.returncode, _read(reports), ended.stdout)

@@ -16,7 +16,7 @@ import pytest
 from harness.base.mpis import MPIS, Mpi
 from progress_engine.tests.conftest import WHEELS
 from progress_engine.tests.third_party.fetch import MPI4PY
-from progress_engine.tests.third_party.mpi4py_suite import TOUCHED, Outcome, compare, only, run
+from progress_engine.tests.third_party.mpi4py_suite import TOUCHED, Outcome, changed, only, run
 
 pytestmark = [pytest.mark.mpi, pytest.mark.timeout(1800)]
 
@@ -46,14 +46,13 @@ def fetched() -> None:
 
 def changed_by_the_engine(mpi: Mpi, ranks: int, preset: str, options: tuple[str, ...]) -> dict[tuple[int, str], str]:
     before = bare(mpi.name, ranks, options)
-    return compare(mpi, ranks, preset, run(mpi, ranks, preset, options), before).changed
+    return changed(mpi, ranks, preset, run(mpi, ranks, preset, options), before)
 
 
 def test_the_suite_belongs_to_the_installed_package() -> None:
     assert version("mpi4py") == MPI4PY.version
 
 
-# A cell of each kind; the others by the command of docs/measured/third-party.md.
 @pytest.mark.full
 @pytest.mark.parametrize(("mpi", "preset"), [*((mpi, "adaptive") for mpi in WHEELS), ("mpich", "offload")])
 def test_some_of_the_suite(mpi: str, preset: str) -> None:
