@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may include what in the engine's sources, and that docs/explanation/engine.md says where things are."""
+"""What may include what in the engine's sources, and that files which pages and comments name are there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from harness.base.paths import ROOT
 
 SOURCES = ROOT / "progress_engine" / "src"
-PAGE = (ROOT / "docs" / "explanation" / "engine.md").read_text()
 
 # Folder -> those that its files may include, beside its own. Drawn in docs/explanation/engine.md.
 LAYERS: dict[str, set[str]] = {
@@ -27,17 +26,6 @@ LAYERS: dict[str, set[str]] = {
 }
 # The border between the two libraries: all that offload sees of the interposer. The last two are generated.
 BORDER = {"offload", "status", "mpi_header", "abi", "progress", "mpi_handles", "routes"}
-# One MPI_Isend from its wrapper to the poll: the table of docs/explanation/engine.md.
-MOST_FILES_OF_THE_TRACE = 10
-# What its files include and it does not pass: declarations, other settings, other calls, starts, what follows the poll.
-NOT_PASSED = {
-    "core/loops.hpp", "core/rounds_interval.hpp",
-    "mpi/managed_wait.hpp", "mpi/mpi_handles.hpp", "mpi/mpi_header.hpp", "mpi/progress.hpp", "mpi/requests.hpp",
-    "mpi/rma_wakeup.hpp",
-    "platform/breakable.hpp", "platform/own_descriptor.hpp", "platform/placement.hpp", "platform/scheduling.hpp",
-    "telemetry/phases.hpp", "telemetry/thread_usage.hpp", "telemetry/wake_source.hpp",
-    "wait/user_wait.hpp",
-}  # fmt: skip
 
 
 def includes() -> dict[str, set[str]]:
@@ -73,44 +61,6 @@ def test_offload_sees_only_the_border() -> None:
 def test_nothing_includes_itself_in_a_circle() -> None:
     tuple(TopologicalSorter(includes()).static_order())  # raises CycleError
     tuple(TopologicalSorter(LAYERS).static_order())
-
-
-def test_the_page_draws_the_layers() -> None:
-    drawn = set(re.findall(r"^    (\w+) --> (\w+)$", PAGE, re.MULTILINE))
-    assert drawn == {(name, other) for name, others in LAYERS.items() for other in others}
-
-
-def defines(text: str, name: str) -> bool:
-    """Whether the source has a class of this name, or a function with its body or, in a .cpp, as a member."""
-    return bool(re.search(rf"\b(?:class|struct)\b[^;{{]*\b{name}\b[^;]*\{{|\b{name}\([^;]*?\)[^;)]*\{{", text))
-
-
-def trace() -> list[tuple[str, str]]:
-    """The files of the page's table, and what it says of each."""
-    return re.findall(r"^\| \d+ \| `([\w/.]+)` \| (.*) \|$", PAGE, re.MULTILINE)
-
-
-def test_the_page_says_of_each_file_beside_the_trace_why_it_is_not_in_it() -> None:
-    section = PAGE.partition("## One MPI_Isend")[2].partition("\n## ")[0]
-    named = set(re.findall(r"`(\w+/\w+\.[ch]pp)`", section))
-    all_includes = includes()
-    beside = set().union(*(all_includes.get(file, set()) for file, _ in trace())) - named
-    assert beside == NOT_PASSED
-
-
-def test_the_page_names_the_files_of_a_send() -> None:
-    rows = trace()
-    assert 0 < len(rows) <= MOST_FILES_OF_THE_TRACE
-    for file, words in rows:
-        if file == "mpi/interposed.cpp":  # generated
-            continue
-        text = (SOURCES / file).read_text()
-        assert text.count("\n") < 400, file
-        names = [name for pair in re.findall(r"`(\w+)(?:::(\w+))?(?:\(\))?`", words) for name in pair if name]
-        assert names, f"{file}: the page says no function"
-        for name in names:
-            assert defines(text, name), f"{file} does not define {name}"
-    assert len(re.findall(r"^    [a-z]\w* ?(?:-->|-\.->)", PAGE, re.MULTILINE)) >= len(rows), "the drawing is there"
 
 
 def test_epoll_has_one_owner() -> None:

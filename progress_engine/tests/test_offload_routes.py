@@ -14,7 +14,6 @@ from types import ModuleType
 import pytest
 
 from harness.base.mpis import MPIS
-from harness.base.paths import ROOT
 
 from .conftest import WHEELS
 
@@ -83,9 +82,3 @@ def test_the_exceptions_are_executed_as_they_are(routes: dict[str, str]) -> None
     assert len(here) > len(EXCEPTIONS) * 0.9
     for name in here:
         assert re.search(rf"\b(execute|borrow)\(.*next_{name}\.get\(\)", routes[name], re.DOTALL), name
-
-
-def test_the_documented_exceptions_are_those_of_the_table() -> None:
-    text = (ROOT / "docs" / "explanation" / "offload.md").read_text()
-    listed = re.findall(r"^- ([a-z ]+): ((?:`MPI_\w+`,?\s+)+)", text, re.MULTILINE)
-    assert {group: set(re.findall(r"MPI_\w+", names)) for group, names in listed} == GROUPS
