@@ -15,19 +15,13 @@ import pytest
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.tests.login_node import host
-from harness.tests.pages import DOCS, README, blocks, commands, every_option, indented, take
+from harness.tests.pages import DOCS, README, blocks, commands, every_option, indented
 from spack_env import make_site
 
 __all__ = ["host"]  # a fixture
 
 GUIDE = DOCS / "how-to" / "cluster.md"
 DOCUMENTS = (README, GUIDE)
-
-
-def test_a_wrong_command_would_be_found() -> None:
-    for arguments in (["spack", "conretize", "mpich"], ["site", "new", "x.py", "--schedular", "slurm"], ["runs"]):
-        with pytest.raises(Exception, match="No such"):
-            take(arguments)
 
 
 # what stands in the documents and is another program's
