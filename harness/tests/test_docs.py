@@ -22,6 +22,7 @@ from harness.tests.pages import DOCS, README, anchors, blocks, commands, links, 
 INDEX = DOCS / "index.md"
 MEASURED = DOCS / "measured"
 KINDS = {"tutorial", "how-to", "reference", "explanation", "measured"}
+MOST_WORDS = 1200  # of a page of measurements
 FOLDERS = (
     ".ci", "analysis", "cmake", "docs", "harness", "progress_engine", "reframe_checks", "results/papers",
     "results/reference", "spack_env", "workloads",
@@ -59,10 +60,9 @@ def test_every_link_leads_to_something(page: Path) -> None:
 
 @each_page
 def test_every_command_is_one_and_has_these_options(page: Path) -> None:
+    # arguments may be left out of one that is spoken of: --help asks for none
     given = commands(blocks(page))
-    if page.parent != MEASURED:  # which also speaks of commands of the commit that was measured
-        # arguments may be left out of one that is spoken of: --help asks for none
-        given += [[*arguments, "--help"] for arguments in commands(spoken_of(page)) if "--" not in arguments]
+    given += [[*arguments, "--help"] for arguments in commands(spoken_of(page)) if "--" not in arguments]
     for arguments in given:
         try:
             take(arguments)
@@ -131,3 +131,13 @@ def test_every_page_named_in_the_sources_is_there() -> None:
             continue
         for page in re.findall(r"\bdocs/[\w/-]+\.(?:md|svg|png)\b", path.read_text(errors="replace")):
             assert (ROOT / page).exists(), f"{name(path)} names {page}"
+
+
+@pytest.mark.parametrize("page", sorted(MEASURED.glob("*.md")), ids=name)
+def test_what_was_measured_names_commit_machine_and_command_and_what_is_not_known(page: Path) -> None:
+    text = page.read_text()
+    assert re.search(r"\bcommit [0-9a-f]{7,40}\b", text, re.IGNORECASE), f"{name(page)}: of which commit?"
+    assert re.search(r"\d-core|\d cores|\d CPUs", text, re.IGNORECASE), f"{name(page)}: on which machine?"
+    assert re.search(r"\./bench \w|python -m \w", text), f"{name(page)}: by which command?"
+    assert "\n## Not known\n" in text, f"{name(page)}: what is not known?"
+    assert len(text.split()) <= MOST_WORDS, f"{name(page)} has more than {MOST_WORDS} words"
