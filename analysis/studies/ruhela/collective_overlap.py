@@ -44,7 +44,7 @@ CLAIMS = tuple(
         cause=Cause(
             "perfect overlap of two equal parts saves 50 %, and what an MPI's sockets overlap by themselves nobody "
             "gains again; the engine's thread and the kernel's copying take time from the core that computes, and a "
-            "collective of dependent steps waits for a wake of the engine at each (docs/measured/collectives.md)",
+            "collective of dependent steps waits for a wake of the engine at each (docs/measured/overlap.md)",
             "compute inflation with adaptive",
             MetricAt("compute_inflation", "adaptive", {"pattern": pattern, "comp_over_comm": 1.0}),
         ),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the engine does to the times of other people's codes. Their own verification decides whether there is a time.
 
-What was predicted before anything was measured: docs/measured/third-party-predictions.md.
+What was measured: docs/measured/other-codes.md.
 """
 
 from __future__ import annotations

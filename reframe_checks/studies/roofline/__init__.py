@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the machine can do, and the serial kernels against it: docs/measured/roofline.md."""
+"""What the machine can do, and the serial kernels against it."""
