@@ -21,8 +21,9 @@ from harness.base.paths import ROOT
 from harness.cli import main
 from harness.job import records
 from harness.sites.systems import virtual_supported
+from harness.tests.waiting import PATIENCE_S, eventually
 from harness.vcluster import cluster as virtual
-from harness.vcluster.tests.vcluster_fixtures import eventually, leftovers, namespaces_of
+from harness.vcluster.tests.vcluster_fixtures import leftovers, namespaces_of
 
 BENCH = str(ROOT / "bench")
 
@@ -86,7 +87,7 @@ class Running:
         for line in self.process.stdout:
             self.said += line
 
-    def wait_for(self, words: str, limit_s: float = 60) -> None:
+    def wait_for(self, words: str, limit_s: float = PATIENCE_S) -> None:
         """The limit begins anew while the run waits for its turn behind others: how long those take is their test's."""
         there = False
         while not there:
@@ -97,7 +98,7 @@ class Running:
 
     def nodes(self) -> virtual.Cluster:
         """The virtual nodes that it runs on."""
-        assert eventually(lambda: virtual.load() is not None, 20), self.said
+        assert eventually(lambda: virtual.load() is not None), self.said
         cluster = virtual.load()
         assert cluster
         self.look()
@@ -108,13 +109,13 @@ class Running:
         if cluster := virtual.load():
             self._spaces |= namespaces_of(cluster)
 
-    def ended(self, limit_s: float = 120) -> int:
+    def ended(self, limit_s: float = 300) -> int:
         """Its status; what it was on is down then."""
         status = self.process.wait(limit_s)
-        self._reader.join(10)
+        self._reader.join(PATIENCE_S)
         return status
 
-    def nothing_left(self, state: Path, limit_s: float = 30, but_files: bool = False) -> bool:
+    def nothing_left(self, state: Path, limit_s: float = PATIENCE_S, but_files: bool = False) -> bool:
         """No process, namespace, mount, socket or folder of its nodes; what there is stands in the test's output.
 
         `but_files`: killed before the first process of its nodes began, it leaves their folder, which the next run

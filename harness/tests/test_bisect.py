@@ -23,7 +23,7 @@ WHO = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"
 
 def git(repository: Path, *words: str) -> str:
     command = ["git", "-C", str(repository), *WHO, *words]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout.strip()
 
 
 @pytest.fixture(scope="module")

@@ -108,7 +108,7 @@ def test_two_jobs_that_calibrate_at_the_same_time_take_the_first_ones(plan: Plan
         command = [sys.executable, "-m", "harness.job.runner", str(tmp_path / f"{mpi}.json"), str(session)]
         running.append(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL))
     try:
-        assert [process.wait(60) for process in running] == [0, 0]
+        assert [process.wait(120) for process in running] == [0, 0]
     finally:
         for process in running:
             process.terminate()

@@ -34,9 +34,10 @@ from harness.base.paths import ROOT, VENV
 from harness.setup import build
 from harness.sites.systems import virtual_slurm_supported
 from harness.tests.sessions import BENCH, bench, results, state
+from harness.tests.waiting import eventually
 from harness.vcluster import cluster as virtual
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.tests.vcluster_fixtures import eventually, run
+from harness.vcluster.tests.vcluster_fixtures import run
 
 __all__ = ["results", "state"]  # fixtures
 
@@ -81,7 +82,7 @@ def linted(workflow: str, folder: Path) -> str:
     (folder / "actionlint.yml").write_text("self-hosted-runner: {labels: [login]}\n")
     tool = str(Path(sys.executable).with_name("actionlint"))
     command = [tool, "-oneline", "-config-file", "actionlint.yml", "gate.yml"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, cwd=folder)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, cwd=folder)
     assert done.returncode == (1 if done.stdout else 0), done.stderr
     return done.stdout
 
@@ -120,9 +121,9 @@ def test_the_candidate_comes_from_an_earlier_job(tmp_path: Path) -> None:
     for folder in folders:
         folder.mkdir()
     built = f"module() {{ :; }}; cmake() {{ {CMAKE}; }}\n{installing()}"
-    subprocess.run(["bash", "-e", "-c", built], check=True, timeout=20, cwd=folders[0])
+    subprocess.run(["bash", "-e", "-c", built], check=True, timeout=120, cwd=folders[0])
     unpacked = handed_on(*folders)
-    subprocess.run(["bash", "-e", "-c", unpacked], check=True, timeout=20, cwd=folders[1])
+    subprocess.run(["bash", "-e", "-c", unpacked], check=True, timeout=120, cwd=folders[1])
     (named,) = re.findall(r'--new "prefix:\$PWD/(\w+)"', _github())
     assert os.access(folders[1] / named / "bin" / "progress-run", os.X_OK)
 
@@ -170,7 +171,9 @@ def stood_in(
     whole = f"module() {{ :; }}; salloc() {{ ./bench; }}\n{script}"
     environment = {"PATH": "/usr/bin:/bin", "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
     command = ["bash", "-e", "-c", whole]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=20, cwd=folder, env=environment)
+    return subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=120, cwd=folder, env=environment
+    )
 
 
 def test_a_gate_of_undecided_warns_and_of_slower_fails(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_the_shell_completes_by_the_printed_script(shell: str, capsys: pytest.Ca
         pytest.skip(f"{shell} is not installed")
     assert main(["completion", shell]) == 0
     text = ASKED[shell].format(script=capsys.readouterr().out, bench=BENCH, words=f"{BENCH} doctor --js")
-    done = subprocess.run([shell, "-c", text], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([shell, "-c", text], capture_output=True, text=True, check=False, timeout=120)
     assert done.stdout.split()[:1] == ["--json"], done.stderr
 
 

@@ -61,7 +61,7 @@ CHANGES |= {GUILTY: slower} | {f"A comment, the {number}th": harmless(number) fo
 def git(*words: str, text: str = "", **variables: str) -> str:
     command = ["git", "-C", str(ROOT), "-c", f"safe.directory={ROOT}", *words]
     done = subprocess.run(
-        command, input=text, env=os.environ | variables, check=True, capture_output=True, text=True, timeout=60
+        command, input=text, env=os.environ | variables, check=True, capture_output=True, text=True, timeout=120
     )
     return done.stdout
 

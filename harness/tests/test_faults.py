@@ -15,8 +15,9 @@ import pytest
 from harness.cli import main
 from harness.sites.systems import virtual_slurm_supported
 from harness.tests.sessions import Running, completes, could_be_completed, facts, latest, reasons, results, state
+from harness.tests.waiting import eventually
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.tests.vcluster_fixtures import eventually, processes, run
+from harness.vcluster.tests.vcluster_fixtures import processes, run
 
 __all__ = ["results", "state"]  # fixtures
 pytestmark = [
@@ -37,9 +38,9 @@ UNDER_SLURM = ("--system", "vcluster-slurm")
 def in_mid_message(nodes: Cluster) -> None:
     """Wait until the next launch moves messages: 10 MB have come to the second node."""
     counter = ("cat", "/sys/class/net/eth0/statistics/rx_bytes")
-    assert eventually(lambda: processes(nodes, "vc2", "microbench") == 1, 20)
+    assert eventually(lambda: processes(nodes, "vc2", "microbench") == 1)
     start = int(run(nodes, "vc2", *counter).stdout)
-    assert eventually(lambda: int(run(nodes, "vc2", *counter).stdout) > start + 10_000_000, 20)
+    assert eventually(lambda: int(run(nodes, "vc2", *counter).stdout) > start + 10_000_000)
 
 
 def to_rank(nodes: Cluster, signal: str) -> None:

@@ -34,7 +34,7 @@ from harness.tests.sessions import (
     results,
     state,
 )
-from harness.vcluster.tests.vcluster_fixtures import eventually
+from harness.tests.waiting import eventually
 
 __all__ = ["results", "state"]  # fixtures
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -57,7 +57,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts file
 
 
 def mount(*arguments: str) -> None:
-    subprocess.run(["mount", *arguments], check=True, timeout=10)
+    subprocess.run(["mount", *arguments], check=True, timeout=120)
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     mount("-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place))
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(place / "results"))
     yield place
-    subprocess.run(["umount", "--lazy", place], check=True, timeout=10)
+    subprocess.run(["umount", "--lazy", place], check=True, timeout=120)
 
 
 def fill(disk: Path) -> Path:
@@ -116,7 +116,7 @@ def test_results_that_become_read_only(results: Path) -> None:
         assert "cannot be written any more (Read-only file system" in running.said, running.said
         assert "Traceback" not in running.said
     finally:
-        subprocess.run(["umount", "--lazy", session], check=True, timeout=10)
+        subprocess.run(["umount", "--lazy", session], check=True, timeout=120)
     assert 2 <= finished(session) < 6
     completes(session)
 
@@ -177,12 +177,12 @@ def test_a_killed_run_is_known_not_to_run(results: Path) -> None:
     running.ended()
     session = latest(results)
     assert facts(session)["state"] == "running"
-    assert eventually(lambda: not _workloads(session), 20), "what it left must stop by itself"
+    assert eventually(lambda: not _workloads(session)), "what it left must stop by itself"
 
     def known() -> bool:  # once ReFrame, which holds the lock too, has ended
         return bench("report", session.name).returncode == 0 and facts(session)["state"] == "interrupted"
 
-    assert eventually(known, 20)
+    assert eventually(known)
     completes(session)
 
 
@@ -195,11 +195,11 @@ def test_a_run_that_ignores_ctrl_c_is_stopped_with_its_job(results: Path, number
     running.wait_for("1/")
     session = latest(results)
     ranks = ["pkill", "-STOP", "-f", f"^[^ ]*/microbench .*{session.name}"]  # so that the job does not end by itself
-    assert eventually(lambda: subprocess.run(ranks, check=False, timeout=10).returncode == 0, 120)
+    assert eventually(lambda: subprocess.run(ranks, check=False, timeout=120).returncode == 0)
     os.kill(running.process.pid, number)
-    assert running.ended(60) in (1, -signal.SIGKILL)
+    assert running.ended() in (1, -signal.SIGKILL)
     assert "Traceback" not in running.said
-    assert eventually(lambda: not _processes_of(session), 20), _processes_of(session)
+    assert eventually(lambda: not _processes_of(session)), _processes_of(session)
     could_be_completed(session)
 
 
@@ -247,7 +247,7 @@ def _at_random_moments(seed: int, count: int, results: Path, state: Path, stop: 
         time.sleep(moment)
         running.look()
         stop(running)
-        running.ended(60)
+        running.ended()
         where = f"number {number} of seed {seed}, after {moment:.2f} s:\n{running.said}"
         # before the first line of our own, Python itself says "Fatal Python error: init_import_site" and its stack
         assert "Traceback" not in running.said or running.said.startswith("Fatal Python error: init_"), where

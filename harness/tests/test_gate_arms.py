@@ -38,7 +38,7 @@ def test_a_commit_of_a_working_tree_with_changes_is_said_to_be_without_them(
 ) -> None:
     words = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
     for more in (["init", "-q"], *(["commit", "-q", "--allow-empty", "-m", text] for text in "ab")):
-        subprocess.run([*words, *more], check=True, timeout=60)
+        subprocess.run([*words, *more], check=True, timeout=120)
     monkeypatch.setattr(arms, "ROOT", tmp_path)
     arms.named("commit:HEAD")
     assert capsys.readouterr().err == ""

@@ -29,7 +29,7 @@ def together(count: int, body: Callable[..., None], *words: Any) -> list[ForkPro
     begin = FORK.Barrier(count)
 
     def begun(number: int) -> None:
-        begin.wait(60)
+        begin.wait(120)
         body(number, *words)
 
     found = [FORK.Process(target=begun, args=(number,)) for number in range(count)]
@@ -40,7 +40,7 @@ def together(count: int, body: Callable[..., None], *words: Any) -> list[ForkPro
 
 def ended(processes: list[ForkProcess]) -> list[int | None]:
     for one in processes:
-        one.join(60)
+        one.join(120)
     return [one.exitcode for one in processes]
 
 

@@ -16,8 +16,9 @@ import pytest
 from harness.job import records
 from harness.sites.systems import virtual_slurm_supported
 from harness.tests.sessions import Running, bench, latest, reasons, results, state
+from harness.tests.waiting import eventually
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.tests.vcluster_fixtures import eventually, run
+from harness.vcluster.tests.vcluster_fixtures import run
 
 __all__ = ["results", "state"]  # fixtures
 pytestmark = [
@@ -132,8 +133,8 @@ def test_a_gate_that_is_killed_goes_on(results: Path, state: Path) -> None:
     running, _ = measuring("2")
     session = latest(results)
     running.process.kill()
-    running.process.wait(30)
-    assert eventually(lambda: running.nothing_left(state), 60)
+    running.process.wait(120)
+    assert eventually(lambda: running.nothing_left(state))
     before = finished(session)
     assert before
     goes_on(session, before)

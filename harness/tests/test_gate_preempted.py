@@ -16,10 +16,11 @@ import pytest
 from harness.sites.systems import virtual_slurm_supported
 from harness.tests.sessions import Running, latest, reasons, results, state
 from harness.tests.test_gate_on_slurm import GATE, NOT_TOLD, STATUSES, finished, goes_on, twice, verdict
+from harness.tests.waiting import eventually
 from harness.vcluster import cluster as virtual
 from harness.vcluster import slurm
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.tests.vcluster_fixtures import eventually, processes, run
+from harness.vcluster.tests.vcluster_fixtures import processes, run
 
 __all__ = ["results", "state"]  # fixtures
 pytestmark = [
@@ -75,8 +76,8 @@ def preempted(nodes: Cluster, folder: Path) -> tuple[Running, str, set[str]]:
     before = finished(latest(folder))
     words = ["sbatch", "--parsable", "--partition=urgent", "--nodes=4", "--exclusive", "--output=/dev/null"]
     urgent = run(nodes, "vc0", *words, f"--wrap=sleep {URGENT_S}").stdout.strip()
-    assert eventually(lambda: f"{urgent} R" in " ".join(jobs(nodes, "%i %t")), 60), jobs(nodes, "%i %t %r")
-    assert eventually(lambda: not any(processes(nodes, host, "microbench") for host in nodes.hosts), 10)
+    assert eventually(lambda: f"{urgent} R" in " ".join(jobs(nodes, "%i %t"))), jobs(nodes, "%i %t %r")
+    assert eventually(lambda: not any(processes(nodes, host, "microbench") for host in nodes.hosts))
     return running, mine, before
 
 

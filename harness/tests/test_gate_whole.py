@@ -104,7 +104,7 @@ def prefix(tmp_path: Path) -> Path:
     """The engine as `cmake --install` puts it anywhere, whose progress-run notes each of its starts in `started`."""
     place = tmp_path / "prefix"
     command = [str(VENV / "bin" / "cmake"), "--install", str(MPICH.build_dir / "progress_engine"), f"--prefix={place}"]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
     tool = place / "bin" / "progress-run"
     tool.rename(tool.with_name("installed-run"))
     tool.write_text(f'#!/bin/sh\nhostname >> {tmp_path}/started\nexec {place}/bin/installed-run "$@"\n')
@@ -160,7 +160,7 @@ def test_an_arm_that_is_modules_of_lmod(
     (modules / "tuned.lua").write_text(f'setenv("{VARIABLE}", "500")\n')
     monkeypatch.setenv("MODULEPATH", str(modules))
     shell = ["bash", "-lc", "module --version 2>&1"]
-    version = subprocess.run(shell, check=True, capture_output=True, text=True, timeout=60).stdout
+    version = subprocess.run(shell, check=True, capture_output=True, text=True, timeout=120).stdout
     assert "Modules based on Lua" in version, "this is Lmod, and no stand-in"
     assert loaded_modules.load(["engine/1.0"]).program("progress-run") == str(prefix / "bin" / "progress-run")
     session = gated("adaptive", "modules:engine/1.0 tuned")

@@ -17,7 +17,7 @@ SOMEBODY = 12345
 
 def told(*words: str) -> str:
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
-    return subprocess.run(["git", *who, *words], capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+    return subprocess.run(["git", *who, *words], capture_output=True, text=True, check=True, timeout=120).stdout.strip()
 
 
 @pytest.fixture

@@ -199,5 +199,5 @@ def test_each_launcher_really_prints_so(name: str, script: str, wanted: str, tmp
     if not mpi.installed():
         pytest.skip(f"{mpi.title} is not installed")
     launched = [*mpi.launch_command(1, 1), "sh", "-c", script]
-    ended = process.run(launched, mpi.environment(), tmp_path / "log", 30)
+    ended = process.run(launched, mpi.environment(), tmp_path / "log", 120)
     assert ended.status and ended.last_line == wanted, (tmp_path / "log").read_text()

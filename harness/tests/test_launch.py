@@ -16,14 +16,14 @@ from harness.job.launch import Attempt, context
 from harness.job.plan import Plan
 from harness.job.reap import kill, marked, name_of
 from harness.tests.conftest import good_record
-from harness.vcluster.tests.vcluster_fixtures import eventually
+from harness.tests.waiting import eventually
 
 # Writes the record that it is given, leaves a process behind and reports success.
 PROGRAM = """
 import subprocess, sys
 output = next(a for a in sys.argv if a.startswith("--output=")).partition("=")[2]
 open(output, "w").write(open(sys.argv[1]).read())
-subprocess.Popen(["sleep", "60"], start_new_session=True)
+subprocess.Popen(["sleep", "1000"], start_new_session=True)
 print("last words")
 """
 
@@ -61,7 +61,7 @@ def test_success_without_an_end_is_a_failure_and_reaped(plan: Plan, tmp_path: Pa
     else:
         assert outcome.status == "failed"
         assert outcome.reason == "the record is cut off; last words: last words"
-        assert eventually(lambda: not _left(attempt), 5)
+        assert eventually(lambda: not _left(attempt))
     assert records.read(attempt.target).end is not None
 
 
@@ -71,7 +71,7 @@ def test_a_launch_of_the_same_name_in_another_session_is_not_reaped(plan: Plan, 
     assert (here.run().status, there.run().status) == ("ok", "failed")
     try:
         assert len(_left(here)) == 1, "only what its own session left"
-        assert eventually(lambda: not _left(there), 5)
+        assert eventually(lambda: not _left(there))
     finally:
         kill(_name(here))
 

@@ -129,7 +129,7 @@ def test_a_prediction_committed_later_is_refused(
 
     def git(*words: str) -> None:
         who = ("-c", "user.name=A", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
-        subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True, capture_output=True, timeout=60)
+        subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True, capture_output=True, timeout=120)
 
     def commit(when: datetime.datetime) -> None:
         monkeypatch.setenv("GIT_COMMITTER_DATE", when.isoformat())
@@ -161,7 +161,7 @@ def test_predictions_can_be_committed_where_the_page_says() -> None:
     page = (ROOT / "docs" / "how-to" / "validating-a-model.md").read_text()
     file = next(word for word in page.split() if word.startswith("results/predictions/"))
     command = ["git", "-C", str(ROOT), "check-ignore", "--no-index", "--quiet", file]
-    assert subprocess.run(command, check=False, timeout=60).returncode == 1, f"git ignores {file}"
+    assert subprocess.run(command, check=False, timeout=120).returncode == 1, f"git ignores {file}"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}', '{"schema": 2, "model": "m", "written": "soon"}'])

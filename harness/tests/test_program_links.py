@@ -46,7 +46,7 @@ def test_a_library_that_is_found_in_another_version_is_named(tmp_path: Path) -> 
 
 def compiled(*arguments: str | Path) -> str:
     """By the C compiler; the file that it made."""
-    subprocess.run(["cc", *arguments], check=True, timeout=60)
+    subprocess.run(["cc", *arguments], check=True, timeout=120)
     return str(arguments[-1])
 
 

@@ -59,7 +59,7 @@ def version_of(mpi: str) -> str:
     if mpi in wheel:
         return wheel[mpi]
     asked = ["dpkg-query", "-W", "-f", "${source:Upstream-Version}", MPIS[mpi].packages[0]]
-    return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=30).stdout
+    return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
 def shell(mpi: str, line: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> subprocess.CompletedProcess[str]:
@@ -70,7 +70,7 @@ def shell(mpi: str, line: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> 
     program, command, environment = started[0]
     return subprocess.run(
         command, executable=program, env=environment, cwd=place, capture_output=True, text=True, check=False,
-        timeout=60, stdin=subprocess.DEVNULL,
+        timeout=120, stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
 

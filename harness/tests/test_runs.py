@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from harness.base.paths import SCHEMA
 from harness.job import records
 from harness.sites.systems import virtual_slurm_supported
 from harness.tests.sessions import Running, bench, results, state
+from harness.tests.waiting import eventually
 
 __all__ = ["results", "state"]  # fixtures
 
@@ -146,12 +146,9 @@ def test_a_run_that_is_stopped_keeps_what_is_finished_and_can_be_resumed(
     running = Running(*LONG)
     running.wait_for("2/6")
     os.kill(running.process.pid, number)
-    assert running.ended(60) == (-number if number == signal.SIGKILL else 1)
+    assert running.ended() == (-number if number == signal.SIGKILL else 1)
     session = (results / "latest").resolve()
-    deadline = time.monotonic() + 30
-    while not nothing_runs(state) and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert nothing_runs(state), "processes of the nodes are left"
+    assert eventually(lambda: nothing_runs(state)), "processes of the nodes are left"
     finished = len(list((session / "records").glob("*.jsonl")))
     assert 2 <= finished < 6
     again = bench("run", "--resume", session.name)

@@ -169,7 +169,7 @@ def asked(host: Path, answers: str, *options: str) -> Path:
     file = host / f"asked_{next(NUMBER)}.py"
     command = [sys.executable, "-m", "harness", "site", "new", str(file), "--hostname", ".*", *options]
     os.write(ours, answers.encode())
-    done = subprocess.run(command, stdin=theirs, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
+    done = subprocess.run(command, stdin=theirs, capture_output=True, text=True, cwd=ROOT, check=False, timeout=120)
     os.close(ours)
     os.close(theirs)
     assert done.returncode == 0, done.stderr

@@ -347,7 +347,7 @@ def test_an_mpi_whose_name_says_nothing_is_told_by_its_handles(engine_mpi: str, 
     found = [str(library), f"-Wl,-rpath,{tmp_path}"]
     subprocess.run(["gcc", "-o", program, tmp_path / "begins.c", *found], check=True)
     environment = os.environ | {"LD_PRELOAD": str(engine), "PROGRESS_ENGINE": "adaptive"}
-    ended = subprocess.run([program], env=environment, capture_output=True, text=True, check=False, timeout=30)
+    ended = subprocess.run([program], env=environment, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == 0, ended.stderr
     assert f"the program uses {library.name}, and this engine was built for" in ended.stderr
 

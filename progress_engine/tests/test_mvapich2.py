@@ -28,7 +28,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = ENGINE / "src" / "mpi"
     command = [sys.executable, str(source / "generate_interposer.py"), "--compiler", "g++", f"--include={FAKE}"]
     command += ["--table", str(source / "functions.json"), "--output-dir", str(folder / "mpi")]
-    subprocess.run(command, check=True, timeout=60)
+    subprocess.run(command, check=True, timeout=120)
     return folder
 
 
@@ -54,12 +54,12 @@ def test_what_takes_long_is_entered_by_one_function_for_both_names(generated: Pa
 def test_its_driver_tests_a_receive_and_leaves_nothing(generated: Path, tmp_path: Path) -> None:
     library, program = tmp_path / "libmpi.so.12", tmp_path / "driver"
     include = [f"-I{folder}" for folder in (FAKE, ENGINE / "src", ENGINE / "include", generated)]
-    subprocess.run(["gcc", "-shared", "-fPIC", *include, FAKE / "mpi.c", "-o", library], check=True, timeout=60)
+    subprocess.run(["gcc", "-shared", "-fPIC", *include, FAKE / "mpi.c", "-o", library], check=True, timeout=120)
     of_engine = ("mpi/progress.cpp", "platform/loader.cpp")
     sources = [FAKE / "driver.cpp", *(ENGINE / "src" / name for name in of_engine)]
     link = ["-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{tmp_path}", "-ldl"]
     subprocess.run(["g++", "-std=c++20", *include, *sources, *link, "-o", program], check=True, timeout=120)
-    lines = subprocess.check_output([program], text=True, timeout=30).splitlines()
+    lines = subprocess.check_output([program], text=True, timeout=120).splitlines()
     assert lines == [
         "mpi_test mpi_request_get_status 3 tests, 1 pending, 1 communicators",
         "left: 0 pending, 0 communicators",
@@ -76,6 +76,6 @@ def test_progress_run_lets_it_give_its_threads(variant: str, given: str | None, 
     environment = {name: value for name, value in os.environ.items() if name != "MV2_ENABLE_AFFINITY"}
     environment |= {"MV2_ENABLE_AFFINITY": given} if given else {}
     command = [str(BUILT[0].build_dir / "bin" / "progress-run"), "--variant", variant, "--", "env"]
-    lines = subprocess.check_output(command, env=environment, text=True, timeout=30).splitlines()
+    lines = subprocess.check_output(command, env=environment, text=True, timeout=120).splitlines()
     found = [line.partition("=")[2] for line in lines if line.startswith("MV2_ENABLE_AFFINITY=")]
     assert found == ([seen] if seen else [])

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not BUILT, reason="the engine is not built")
 
 def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [BUILT[0].build_dir / "bin" / tool, *arguments], capture_output=True, text=True, check=False, timeout=30
+        [BUILT[0].build_dir / "bin" / tool, *arguments], capture_output=True, text=True, check=False, timeout=120
     )
 
 
@@ -80,7 +80,7 @@ def test_settings_from_a_file_reach_the_program_and_progress_info(tmp_path: Path
     )
     described = subprocess.run(
         [BUILT[0].build_dir / "bin" / "progress-info", "--json"], env={"PROGRESS_ENGINE_CONFIG": str(file)},
-        capture_output=True, text=True, check=True, timeout=30,
+        capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     settings = {setting["key"]: setting for setting in json.loads(described.stdout)["settings"]}
     assert (settings["timer_us"]["value"], settings["timer_us"]["origin"]) == ("70", str(file))

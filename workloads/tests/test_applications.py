@@ -38,7 +38,7 @@ def plain_himeno(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The published loop as a serial program of its own."""
     program = tmp_path_factory.mktemp("reference") / "himeno"
     source = Path(__file__).parent / "reference" / "himeno.c"
-    subprocess.run(["cc", "-O2", source, "-o", program], check=True, timeout=60)
+    subprocess.run(["cc", "-O2", source, "-o", program], check=True, timeout=120)
     return program
 
 

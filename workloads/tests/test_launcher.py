@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.vcluster.tests.vcluster_fixtures import eventually
+from harness.tests.waiting import eventually
 
 from .conftest import built_launcher, full
 
@@ -31,4 +31,4 @@ def test_a_launch_that_is_given_up_leaves_no_ranks(mpi: str, tmp_path: Path) -> 
     launcher = built_launcher(mpi, tmp_path).within(IN_THE_COMPUTATION_S)
     with pytest.raises(subprocess.TimeoutExpired):
         launcher.run(2, "overlap", "--point=pattern=both,size_bytes=8,work_units=1000000000")
-    assert eventually(lambda: not ranks_that_write_to(tmp_path), 5)
+    assert eventually(lambda: not ranks_that_write_to(tmp_path))

@@ -148,7 +148,7 @@ def test_a_record_of_a_launch_by_hand_says_it_too() -> None:
 )
 def test_what_cannot_run_is_refused(words: tuple[str, ...], sentence: str) -> None:
     with smpi.launch_line(VCLUSTER, 2, words) as line:
-        done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1

@@ -23,6 +23,7 @@ from harness.cli import main
 from harness.rdma_lab import attend, build, fetch, image, keeper, lab, qemu, settings, shell
 from harness.rdma_lab.settings import Settings
 from harness.rdma_lab.state import State
+from harness.tests.waiting import eventually
 
 FAKE_QEMU = """#!/bin/sh
 for last; do :; done
@@ -158,13 +159,13 @@ def test_a_command_on_a_guest_keeps_its_words(state: State, tmp_path: Path) -> N
 def test_what_is_attended_ends_with_who_asked_for_it() -> None:
     script = str(image.GUEST_FILES / "attended")
     with subprocess.Popen([script, "sh", "-c", "exit 7"], stdin=subprocess.PIPE) as done:
-        assert done.wait(20) == 7
+        assert done.wait(120) == 7
     with subprocess.Popen([script, "sh", "-c", "echo $$; sleep 1000"], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as asked:  # fmt: skip
         assert asked.stdin and asked.stdout
         pid = int(asked.stdout.readline())
         asked.stdin.close()
-        asked.wait(20)
+        asked.wait(120)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
@@ -304,14 +305,6 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def _eventually(condition: object, limit_s: float = 20.0) -> bool:
-    assert callable(condition)
-    end = time.monotonic() + limit_s
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.05)
-    return bool(condition())
-
-
 @pytest.mark.parametrize("how", ["owner gone", "keeper killed", "told to end"])
 def test_no_machine_outlives_who_wanted_it(how: str, state: State) -> None:
     """Programs that sleep stand for QEMU: what ends them is the same."""
@@ -320,7 +313,7 @@ def test_no_machine_outlives_who_wanted_it(how: str, state: State) -> None:
         words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT, start_new_session=True
     ) as kept:
         assert kept.stdin
-        assert _eventually(lambda: len(_sleepers(kept.pid)) == 2)
+        assert eventually(lambda: len(_sleepers(kept.pid)) == 2)
         machines = _sleepers(kept.pid)
         assert state.keeper() == kept.pid
         if how == "owner gone":
@@ -333,8 +326,8 @@ def test_no_machine_outlives_who_wanted_it(how: str, state: State) -> None:
             time.sleep(1)
             assert kept.poll() is None, "who was told KEEP stays"
             kept.send_signal(signal.SIGTERM)
-        kept.wait(20)
-        assert _eventually(lambda: not any(map(_alive, machines)))
+        kept.wait(120)
+        assert eventually(lambda: not any(map(_alive, machines)))
     assert state.keeper() is None
     if how != "keeper killed":
         assert (state.folder / "running").read_text() == "", "its number may be another program's"

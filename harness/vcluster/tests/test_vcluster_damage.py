@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import Failure
+from harness.tests.waiting import eventually
 from harness.vcluster import cluster, launch
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.settings import Settings
-from harness.vcluster.tests.vcluster_fixtures import eventually, namespaces, namespaces_of, owned, run
+from harness.vcluster.tests.vcluster_fixtures import namespaces, namespaces_of, owned, run
 
 pytestmark = pytest.mark.vcluster
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.tests.waiting import eventually
 from harness.vcluster import cluster, launch
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.tests.vcluster_fixtures import eventually, leftovers, namespaces, namespaces_of, owned, owner
+from harness.vcluster.tests.vcluster_fixtures import leftovers, namespaces, namespaces_of, owned, owner
 
 pytestmark = pytest.mark.vcluster
 

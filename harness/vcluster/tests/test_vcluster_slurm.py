@@ -17,12 +17,12 @@ import pytest
 from harness.base import mpis
 from harness.base.errors import Failure
 from harness.base.mpis import Environment, Mpi, Where
+from harness.tests.waiting import PATIENCE_S, eventually
 from harness.vcluster import cluster, sacct, slurm, state
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.tests.vcluster_fixtures import (
     as_unprivileged,
     build_exchange,
-    eventually,
     leftovers,
     namespaces_of,
     processes,
@@ -80,9 +80,9 @@ def job_state(virtual: Cluster, job: str) -> str:
     return run(virtual, "vc0", "sacct", "-n", "-P", "-j", job, "-o", "state").stdout.strip()
 
 
-def ends_as(virtual: Cluster, job: str, expected: str, limit_s: float = 20.0) -> bool:
-    """Does the job end so in time?"""
-    return eventually(lambda: job_state(virtual, job) not in (*sacct.UNFINISHED, ""), limit_s) and (
+def ends_as(virtual: Cluster, job: str, expected: str) -> bool:
+    """Does the job end so?"""
+    return eventually(lambda: job_state(virtual, job) not in (*sacct.UNFINISHED, "")) and (
         job_state(virtual, job) == expected
     )
 
@@ -99,8 +99,8 @@ def output_of(
         pytest.skip(f"{mpi.title} is not installed")
     program = build_exchange(mpi, folder)
     lines = environment_lines(mpi.environment("tcp") | (more or {}))
-    job = submit(virtual, folder, f"{lines}\ntimeout -k 2 30 {launch} {program}", f"-N{nodes}")
-    ended = ends_as(virtual, job, "COMPLETED", 40)
+    job = submit(virtual, folder, f"{lines}\ntimeout -k 2 {PATIENCE_S:g} {launch} {program}", f"-N{nodes}")
+    ended = ends_as(virtual, job, "COMPLETED")
     output = (folder / "job.out").read_text()
     assert ended, output
     return sorted(output.splitlines())
@@ -147,6 +147,7 @@ def test_srun_launches_with_the_right_pmi(shared: Cluster, tmp_path: Path, mpi: 
 
 
 def test_sacct_stand_in_answers_as_reframe_asks(shared: Cluster, tmp_path: Path) -> None:
+    begin = int(time.time())
     job = submit(shared, tmp_path, "exit 3")
     assert ends_as(shared, job, "FAILED")
     environment = {**os.environ, "SLURM_TIME_FORMAT": "%s"}
@@ -155,7 +156,7 @@ def test_sacct_stand_in_answers_as_reframe_asks(shared: Cluster, tmp_path: Path)
     assert head == "JobID|State|ExitCode|End|NodeList"
     match = re.fullmatch(rf"{job}\|FAILED\|3:0\|(\d+)\|vc\[1-2\]", line)
     assert match
-    assert abs(time.time() - int(match[1])) < 30
+    assert begin <= int(match[1]) <= time.time()
     unknown = run(shared, "vc0", "sacct", "-o", "moon")
     assert (unknown.returncode, "moon" in unknown.stderr) == (1, True)
 
@@ -173,7 +174,7 @@ def test_a_cancelled_job_leaves_no_process(shared: Cluster, tmp_path: Path) -> N
     assert eventually(lambda: processes(shared, "vc1", "sleep") == processes(shared, "vc2", "sleep") == 1)
     assert run(shared, "vc0", "scancel", job).returncode == 0
     assert ends_as(shared, job, "CANCELLED")
-    assert eventually(lambda: processes(shared, "vc1", "sleep") + processes(shared, "vc2", "sleep") == 0, 10)
+    assert eventually(lambda: processes(shared, "vc1", "sleep") + processes(shared, "vc2", "sleep") == 0)
 
 
 def test_a_killed_rank_ends_its_step(shared: Cluster, tmp_path: Path) -> None:
@@ -209,7 +210,7 @@ def test_a_dead_node_fails_its_job(virtual: Cluster, tmp_path: Path) -> None:
     job = submit(virtual, tmp_path, "sleep 1000")
     assert eventually(lambda: job_state(virtual, job) == "RUNNING")
     virtual.kill_node("vc2")
-    assert ends_as(virtual, job, "NODE_FAIL", 40)
+    assert ends_as(virtual, job, "NODE_FAIL")
 
 
 @pytest.mark.mpi
@@ -225,7 +226,7 @@ ROOTLESS = """
 import subprocess
 from harness.vcluster import cluster
 virtual = cluster.up(nodes=2, slurm=True, tied=True)
-done = subprocess.run(virtual.command("vc0", ["sbatch", "--wait", "-N2", "-o", "job.out", "job.sh"]), timeout=60)
+done = subprocess.run(virtual.command("vc0", ["sbatch", "--wait", "-N2", "-o", "job.out", "job.sh"]), timeout=120)
 virtual.down()
 raise SystemExit(done.returncode)
 """
@@ -244,7 +245,7 @@ def test_rootless_is_the_same() -> None:
         job = f"#!/bin/bash\n{lines}\nid -u\n{launch} {program}\n"
         (place / "job.sh").write_text(job)
         done = subprocess.run(
-            [*command, "-c", ROOTLESS], cwd=place, capture_output=True, text=True, check=False, timeout=90,
+            [*command, "-c", ROOTLESS], cwd=place, capture_output=True, text=True, check=False, timeout=120,
             env={"PATH": os.environ["PATH"], "HOME": str(place), "PYTHONPATH": str(HERE.parents[2]),
                  state.VARIABLE: str(place / "vc")},
         )  # fmt: skip

@@ -36,7 +36,7 @@ def eventually(condition: Callable[[], bool], limit_s: float = 5.0) -> bool:
 def run(virtual: Cluster, node: str, *argv: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """A command on a node, its output captured."""
     command = virtual.command(node, argv)
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=20, **options)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **options)
 
 
 def processes(virtual: Cluster, node: str, name: str) -> int:
@@ -78,7 +78,7 @@ def build_exchange(mpi: Mpi, folder: Path) -> Path:
     """exchange.c, built with the MPI into a folder."""
     program = folder / f"exchange.{mpi.name}"
     command = [str(mpi.mpicc), "-o", str(program), str(HERE / "exchange.c")]
-    subprocess.run(command, check=True, env={**os.environ, **mpi.environment()}, timeout=60)
+    subprocess.run(command, check=True, env={**os.environ, **mpi.environment()}, timeout=120)
     return program
 
 

@@ -25,7 +25,7 @@ LINE = re.compile(r"rank (\d+) of (\d+) on (\w+) received (\d+)")
 
 def output(virtual: Cluster, node: str, *argv: str) -> str:
     """What a command on a node prints on stdout."""
-    done = subprocess.run(virtual.command(node, argv), capture_output=True, text=True, check=False, timeout=20)
+    done = subprocess.run(virtual.command(node, argv), capture_output=True, text=True, check=False, timeout=120)
     return done.stdout.strip()
 
 
@@ -42,7 +42,7 @@ def exchange(virtual: Cluster, name: str, program: str) -> dict[str, Any]:
     before = received(virtual)
     done = subprocess.run(
         virtual.command(virtual.login, [*mpi.launch_command(len(virtual.hosts), 1, where), program]),
-        env={**os.environ, **mpi.environment("tcp")}, capture_output=True, text=True, check=False, timeout=60,
+        env={**os.environ, **mpi.environment("tcp")}, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     return {
         "status": done.returncode,
