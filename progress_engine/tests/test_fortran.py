@@ -24,7 +24,7 @@ DEBIAN = [name for name, mpi in MPIS.items() if mpi.packages]
 
 def result_of(launcher: Launcher, variant: str | None, settings: tuple[str, ...] = ()) -> tuple[int, float]:
     """Operations started by a rank, and the share of the communication that was hidden."""
-    result = launcher.run(variant=variant, settings=settings, limit=30)
+    result = launcher.run(variant=variant, settings=settings)
     found = re.search(r"operations (\d+) hidden +(-?[\d.]+)", result.stdout)
     # Debian's MPICH over UCX often hangs in MPI_Finalize, with the engine or without; all is said by then.
     assert result.returncode == 0 or launcher.mpi.name == "debian-mpich", result.stdout + result.stderr

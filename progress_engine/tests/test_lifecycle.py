@@ -13,7 +13,7 @@ import pytest
 
 from harness.base.mpis import MPIS, Mpi
 
-from .conftest import MPICH_FIRST, PROGRAMS, Launcher, compiled, lines, reports, said_by_engine
+from .conftest import MPICH_FIRST, PROGRAMS, TIME_LIMIT, Launcher, compiled, lines, reports, said_by_engine
 
 pytestmark = pytest.mark.mpi
 
@@ -38,7 +38,7 @@ TRACKED = {"alone": 6, "world": 4, "world-late": 2}
 @pytest.mark.elsewhere(arguments="world-late")
 @pytest.mark.parametrize("arguments", TRACKED)
 def test_sessions(sessions: Launcher, arguments: str, tmp_path: Path) -> None:
-    bare = sessions.run(*arguments.split("-"), limit=20)
+    bare = sessions.run(*arguments.split("-"))
     if bare.returncode:
         pytest.skip(f"{sessions.mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
     result = sessions.run(*arguments.split("-"), variant="adaptive", settings=(f"report_file={tmp_path}/report.%r",))
@@ -68,14 +68,12 @@ def test_sessions_get_no_other_thread_level_than_the_preset_needs(
     sessions: Launcher, preset: str, arguments: str, refused: str, tmp_path: Path
 ) -> None:
     """The same rule as with MPI_Init, in either order of world and session."""
-    bare = sessions.run(*arguments.split("-"), limit=20)
+    bare = sessions.run(*arguments.split("-"))
     if bare.returncode:
         pytest.skip(f"{sessions.mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
     refuser = shared_library(sessions.mpi, "refuser.c", tmp_path)
     settings = (f"PROGRESS_ENGINE={preset}", f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/report.%r", f"REFUSER={refused}")
-    result = sessions.run(
-        *arguments.split("-"), prefix=("env", *settings, f"LD_PRELOAD={sessions.engine}:{refuser}"), limit=20
-    )
+    result = sessions.run(*arguments.split("-"), prefix=("env", *settings, f"LD_PRELOAD={sessions.engine}:{refuser}"))
     assert result.returncode == 0, result.stderr
     # In MPICH 5 a session that asks for nothing leaves the world after it at MPI_THREAD_SINGLE; the engine's own asks.
     # MPICH 4.0's gives more than was asked for, which the library that refuses takes away.
@@ -98,7 +96,7 @@ HANDED_OVER = {"alone": False, "world": True, "world-late": True, "world-before"
 @pytest.mark.parametrize("arguments", HANDED_OVER)
 def test_sessions_under_offload(sessions: Launcher, arguments: str, tmp_path: Path) -> None:
     """As good as with MPI_Init, or as bare, without a word."""
-    bare = sessions.run(*arguments.split("-"), limit=20)
+    bare = sessions.run(*arguments.split("-"))
     if bare.returncode:
         pytest.skip(f"{sessions.mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
     result = sessions.run(*arguments.split("-"), variant="offload", settings=(f"report_file={tmp_path}/report.%r",))
@@ -143,7 +141,7 @@ def test_a_thread_that_has_forked_ends_in_the_child(mpi: Mpi, tmp_path: Path) ->
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_sessions_may_be_refused_under_offload(sessions: Launcher) -> None:
-    result = sessions.run("alone", variant="offload", settings=("strict=1",), limit=20)
+    result = sessions.run("alone", variant="offload", settings=("strict=1",))
     assert result.returncode != 0
     assert f"progress engine: {NO_SESSION}; the program is not run without it (strict=1)." in result.stderr
 
@@ -156,7 +154,7 @@ BYTES_A_LIFE = 64  # less than the smallest object of the engine takes with what
 
 def growth(cycling: Launcher, cycles: int, *environment: str) -> tuple[list[int], str]:
     """Threads, descriptors and bytes that so many lives of MPI leave behind; and all that was printed."""
-    result = cycling.run(str(cycles), prefix=("env", *environment), tasks=1, limit=40 + cycles // 5)
+    result = cycling.run(str(cycles), prefix=("env", *environment), tasks=1, limit=TIME_LIMIT + cycles)
     found = GROWTH.search(result.stdout)
     if not environment and not found:
         pytest.skip(f"{cycling.mpi.title} does not begin {cycles} times without the engine: {result.stderr[-200:]}")
@@ -204,7 +202,7 @@ def test_a_program_that_never_ends_mpi_gets_its_report(mpi: Mpi, preset: str, tm
     left when the first has gone so."""
     program = Launcher(mpi, compiled(mpi, "unended.c", tmp_path))
     settings = (f"report_file={tmp_path}/report.%r.%p", "report=1")
-    result = program.run("forks", variant=preset, settings=settings, limit=20, tasks=1)
+    result = program.run("forks", variant=preset, settings=settings, tasks=1)
     assert lines(result.stdout) == ["rank 0: received 0"]
     assert result.stderr.count("progress engine: rank") == 1
     (file,) = tmp_path.glob("report.*")
@@ -216,8 +214,8 @@ def test_a_program_that_never_ends_mpi_gets_its_report(mpi: Mpi, preset: str, tm
 @pytest.mark.parametrize("preset", ["thread", "idle", "adaptive", "offload"])
 def test_mpi_may_end_in_the_destructor_of_a_static_object(mpi: Mpi, preset: str, tmp_path: Path) -> None:
     program = Launcher(mpi, compiled(mpi, "static_finalize.cpp", tmp_path))
-    bare = program.run(limit=20)
-    result = program.run(variant=preset, settings=(f"report_file={tmp_path}/report.%r",), limit=20)
+    bare = program.run()
+    result = program.run(variant=preset, settings=(f"report_file={tmp_path}/report.%r",))
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
     assert lines(result.stdout) == lines(bare.stdout) != []
     for report in reports(tmp_path):
@@ -243,7 +241,8 @@ def test_an_mpi_that_ends_its_ranks_only_together(mpi: Mpi, preset: str, descrip
     compiled(mpi, "latecomer.c", tmp_path, "-DSTAND_IN", "-shared", "-fPIC", "-o", str(stand_in))
     words = (f"PROGRESS_ENGINE={preset}", f"DESCRIPTION={description}", f"LD_PRELOAD={program.engine}:{stand_in}")
     linger = ("LINGER=1",) if "4.1.2" in description else ()
-    result = program.run(prefix=("env", *words, *linger), limit=20)
+    late_s = "0.5" if linger else "60"  # rank 0 waits for rank 1; or has entered sooner, however busy the machine is
+    result = program.run(late_s, prefix=("env", *words, f"ENTERED={tmp_path}/entered", *linger))
     assert result.returncode == 0, result.stderr
     entered = {rank: (int(called), int(went_on)) for rank, called, went_on in ENTERED.findall(result.stdout)}
     waited = entered["0"][1] >= entered["1"][0]
@@ -255,7 +254,7 @@ def test_an_mpi_that_ends_its_ranks_only_together(mpi: Mpi, preset: str, descrip
 def test_spawned_processes(mpi: Mpi, child_has_engine: bool, tmp_path: Path) -> None:
     launcher = Launcher(mpi, compiled(mpi, "spawn.c", tmp_path))
     words = (str(launcher.program),)
-    bare = launcher.run(*words, tasks=1, limit=20)
+    bare = launcher.run(*words, tasks=1)
     if bare.returncode:
         pytest.skip(f"{mpi.title} spawns nothing here without the engine: {bare.stderr.strip()[-200:]}")
     child = (str(launcher.progress_run), "--variant", "adaptive", "--", *words) if child_has_engine else words

@@ -18,9 +18,9 @@ def observed(mpi: Mpi, what: str, folder: Path) -> list[str]:
     """What the program prints under `offload`, which must be what it prints bare."""
     program = Launcher(mpi, compiled(mpi, "observed.c", folder, "-ldl"))
     observer = compiled(mpi, "observer.c", folder, "-shared", "-fPIC", "-ldl")
-    bare = program.run(what, limit=20)
+    bare = program.run(what)
     preload = ("env", "PROGRESS_ENGINE=offload", f"LD_PRELOAD={program.engine}:{observer}")
-    ended = program.run(what, prefix=preload, limit=20)
+    ended = program.run(what, prefix=preload)
     assert (ended.returncode, ended.stderr) == (bare.returncode, bare.stderr) == (0, "")
     assert lines(ended.stdout) == lines(bare.stdout)
     return lines(ended.stdout)

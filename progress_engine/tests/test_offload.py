@@ -14,7 +14,7 @@ import pytest
 
 from harness.base.mpis import MPIS, Mpi
 
-from .conftest import MPICH_FIRST, WHEELS, Launcher, compiled, lines, reports
+from .conftest import MPICH_FIRST, TIME_LIMIT, WHEELS, Launcher, compiled, lines, reports
 
 pytestmark = pytest.mark.mpi
 
@@ -154,7 +154,7 @@ def test_collectives_beside_ranks_without_it(mpi: Mpi, how: str, tmp_path: Path)
     bare = program.run(str(level), tasks=3)
     settings = (*asked, f"report_file={tmp_path}/report.%r")
     prefix = only_one_rank(program) if some else ()
-    result = program.run(str(level), variant="offload", settings=settings, prefix=prefix, tasks=3, limit=40)
+    result = program.run(str(level), variant="offload", settings=settings, prefix=prefix, tasks=3)
     assert result.returncode == 0, result.stdout + result.stderr
     assert lines(result.stdout) == lines(bare.stdout) != []
     (report,) = reports(tmp_path, 3)[1:2] if not some else [json.loads((tmp_path / "report.1").read_text())]
@@ -170,7 +170,7 @@ def test_every_end_ends(launcher: Launcher) -> None:
 
 
 def run(launcher: Launcher, *arguments: str, settings: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    return launcher.run(*arguments, variant="offload", settings=settings, tasks=1, limit=40)
+    return launcher.run(*arguments, variant="offload", settings=settings, tasks=1)
 
 
 # A generalised request that is freed before it is complete (MPI 4.1, section 13.2): its copy still names it.
@@ -214,7 +214,7 @@ def test_a_generalised_request_may_be_freed_before_it_is_complete(misuse: Launch
     source = tmp_path / "freed_first.c"
     source.write_text(FREED_FIRST)
     program = Launcher(misuse.mpi, compiled(misuse.mpi, str(source), tmp_path))
-    bare = program.run(tasks=1, limit=20)
+    bare = program.run(tasks=1)
     if bare.returncode:
         pytest.skip(f"{misuse.mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
     result = run(program)
@@ -232,8 +232,8 @@ def error_handlers(misuse: Launcher, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.mark.parametrize("variant", ["offload", "idle"])
 @pytest.mark.parametrize("handler", ["returns", "counts"])
 def test_an_error_is_told_to_its_communicators_handler(error_handlers: Launcher, handler: str, variant: str) -> None:
-    bare = error_handlers.run(handler, limit=20)
-    result = error_handlers.run(handler, variant=variant, limit=20)
+    bare = error_handlers.run(handler)
+    result = error_handlers.run(handler, variant=variant)
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
     assert lines(result.stdout) == lines(bare.stdout) != []
 
@@ -243,7 +243,7 @@ def test_an_error_ends_the_program_if_its_communicators_handler_does(
     error_handlers: Launcher, variant: str | None
 ) -> None:
     """Also where MPI_COMM_WORLD's returns."""
-    result = error_handlers.run("ends", variant=variant, limit=20)
+    result = error_handlers.run("ends", variant=variant)
     assert result.returncode not in (0, 124, 137)
     assert "MPI_ERR_TRUNCATE" in result.stderr or "truncated" in result.stderr
     assert lines(result.stdout) == []
@@ -252,8 +252,8 @@ def test_an_error_ends_the_program_if_its_communicators_handler_does(
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_persistent_operations_with_nobody_end(mpi: Mpi, tmp_path: Path) -> None:
     program = Launcher(mpi, compiled(mpi, "to_nobody.c", tmp_path))
-    bare = program.run(tasks=1, limit=20)
-    result = program.run(variant="offload", tasks=1, limit=20)
+    bare = program.run(tasks=1)
+    result = program.run(variant="offload", tasks=1)
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
     assert lines(result.stdout) == lines(bare.stdout) != []
 
@@ -265,7 +265,7 @@ def test_spawned_processes_have_the_programs_signal_mask(mpi: Mpi, tmp_path: Pat
     environment = os.environ | mpi.shell_environment("tcp")
 
     def blocked(*words: str) -> list[str]:
-        command = ["timeout", "-k", "2", "20", *words, str(program)]
+        command = ["timeout", "-k", "2", str(TIME_LIMIT), *words, str(program)]
         result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         return re.findall(r"^SigBlk:\t(\w+)$", result.stdout, re.MULTILINE)
 
@@ -277,8 +277,8 @@ def test_spawned_processes_have_the_programs_signal_mask(mpi: Mpi, tmp_path: Pat
 
 def test_callbacks_of_finalize_may_wait(misuse: Launcher, tmp_path: Path) -> None:
     program = Launcher(misuse.mpi, compiled(misuse.mpi, "self_attribute.c", tmp_path))
-    bare = program.run(limit=20)
-    result = program.run(variant="offload", limit=20)
+    bare = program.run()
+    result = program.run(variant="offload")
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
     assert lines(result.stdout) == lines(bare.stdout) != []
 
@@ -291,7 +291,7 @@ def test_what_a_vendors_mpi_calls_itself_is_not_handed_over(mpi: Mpi, tmp_path: 
     named = ("-DVENDOR", "-shared", "-fPIC", f"-Wl,-soname,{vendor.name}")
     compiled(mpi, "vendor.c", tmp_path, *named, "-o", str(vendor), "-ldl")
     words = ("PROGRESS_ENGINE=offload", f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/report.%r")
-    result = program.run(prefix=("env", *words, f"LD_PRELOAD={program.engine}:{vendor}"), limit=40)
+    result = program.run(prefix=("env", *words, f"LD_PRELOAD={program.engine}:{vendor}"))
     assert result.returncode == 0, result.stderr
     assert lines(result.stdout) == [f"rank {rank}: the barrier gave 0" for rank in (0, 1)]
     assert all(report["active"] for report in reports(tmp_path))
@@ -375,7 +375,7 @@ COLLECTIVE_CALLS = {"auto": ("multiple", "by caller"), "nonblocking": ("serializ
 @pytest.mark.parametrize("collectives", ["auto", pytest.param("nonblocking", marks=pytest.mark.full)])
 def test_sixty_four_threads_at_once(storm: Launcher, collectives: str, tmp_path: Path) -> None:
     """Also in collective calls of several communicators at once, of which none waits for another."""
-    in_a_storm(storm, 100, tmp_path, 60, collectives)
+    in_a_storm(storm, 100, tmp_path, TIME_LIMIT, collectives)
 
 
 @pytest.mark.full

@@ -143,6 +143,6 @@ def test_a_failed_call_that_the_programs_handler_lets_pass_is_no_error_of_the_en
     """On MPICH such a call returns MPI_SUCCESS, with a rank that the communicator does not have."""
     program = Launcher(mpi, compiled(mpi, "wrong_rank.c", tmp_path))
     bare = program.run(limit=20)
-    result = program.run(variant="adaptive", limit=20)
+    result = program.run(variant="adaptive")
     assert (result.returncode, result.stderr) == (bare.returncode, bare.stderr) == (0, "")
     assert lines(result.stdout) == lines(bare.stdout) != []

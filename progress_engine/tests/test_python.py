@@ -17,7 +17,7 @@ import pytest
 
 from harness.base.mpis import Mpi
 
-from .conftest import MPICH_FIRST, PROGRAMS
+from .conftest import MPICH_FIRST, PROGRAMS, TIME_LIMIT
 from .third_party.mpi4py_suite import environment
 
 pytestmark = pytest.mark.mpi
@@ -29,7 +29,7 @@ def sums(mpi: Mpi, variant: str | None, place: Path) -> tuple[list[str], int]:
     engine = [str(mpi.build_dir / "bin" / "progress-run"), "--variant", variant, "--"] if variant else []
     command = [*mpi.launch_command(2, 2), *engine, sys.executable, str(PROGRAMS / "python_op.py")]
     ended = subprocess.run(
-        ["timeout", "-k", "2", "60", *command], env=os.environ | environment(mpi), capture_output=True,
+        ["timeout", "-k", "2", str(TIME_LIMIT), *command], env=os.environ | environment(mpi), capture_output=True,
         text=True, check=False, stdin=subprocess.DEVNULL, cwd=place,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr

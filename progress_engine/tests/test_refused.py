@@ -89,7 +89,7 @@ ONE_OF_TWO = '[ "$PMI_RANK" = 1 ] && what=memfd_create || what=nothing; exec "$@
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # whose launcher names ranks so
 def test_where_one_rank_has_no_doorbell_none_is_rung_by_put(refused: Launcher, tmp_path: Path) -> None:
     settings = ("doorbell=rma", f"report_file={tmp_path}/report.%r")
-    ended = refused.run(variant="adaptive", settings=settings, prefix=("sh", "-c", ONE_OF_TWO, "-"), limit=20)
+    ended = refused.run(variant="adaptive", settings=settings, prefix=("sh", "-c", ONE_OF_TWO, "-"))
     if ended.returncode == NO_FILTERS:
         pytest.skip("system calls cannot be refused here")
     assert (ended.returncode, lines(ended.stdout)) == (0, ["rank 0: received 42"] * 2), ended.stderr

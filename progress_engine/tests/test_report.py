@@ -20,7 +20,7 @@ LINE = re.compile(
     re.MULTILINE,
 )
 LEAVE_IT_OFF = "nothing that needs progress was pending while the program computed: leave it off"
-COMPUTING = 0.4  # seconds of gpu.c's half second beside a receive, at least
+COMPUTING = 0.25  # seconds of gpu.c's half second beside a receive, at least: what the last wake saw
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from harness.base.mpis import MPIS
 from harness.base.paths import BUILD_DIR
 
-from .conftest import compiled
+from .conftest import TIME_LIMIT, compiled
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full]
 
@@ -42,8 +42,8 @@ class Instrumented:
         environment = os.environ | MPICH.environment("tcp") | no_hooks | engine | {"TSAN_OPTIONS": options}
         command = [*MPICH.launch_command(2, 2), "env", preload, str(self.folder / f"{program}-mpich"), *arguments]
         return subprocess.run(
-            ["timeout", "-k", "2", "100", *command], env=environment, capture_output=True, text=True, check=False,
-            stdin=subprocess.DEVNULL,
+            ["timeout", "-k", "2", str(TIME_LIMIT), *command], env=environment, capture_output=True, text=True,
+            check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
 

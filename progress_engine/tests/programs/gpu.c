@@ -34,6 +34,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 #else
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static long number(const char* report, const char* key) {
   const char* found = strstr(report, key);
@@ -47,9 +48,16 @@ static long polls(void) {
   return report ? number(report(), "\"polls\":") + number(report(), "\"passes\":") : 0;
 }
 
+/* Of this thread: on a busy machine others get as little. */
+static double cpu_time(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 static long polls_while_computing(double seconds) {
   const long before = polls();
-  for (const double end = MPI_Wtime() + seconds; MPI_Wtime() < end;) {
+  for (const double end = cpu_time() + seconds; cpu_time() < end;) {
   }
   return polls() - before;
 }

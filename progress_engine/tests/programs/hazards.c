@@ -87,7 +87,7 @@ static long files(void) {
   return total;
 }
 
-/* Exchanges for half a second: long enough for many turns of trial_ms on a machine of any speed. */
+/* Exchanges for two seconds: long enough for many turns of trial_ms on a machine of any speed. */
 static long lasting(void) {
   const double end = MPI_Wtime() + 2.0;
   for (int more = 1; more;) {
@@ -233,7 +233,7 @@ static long window(void) {
     MPI_Win_unlock(0, made);
   }
   long arrived = rank;
-  for (const double end = MPI_Wtime() + 8; rank == 0 && !arrived && MPI_Wtime() < end;)
+  for (const double end = MPI_Wtime() + 60; rank == 0 && !arrived && MPI_Wtime() < end;)
     arrived = *(volatile int*)memory;
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_free(&made);

@@ -35,6 +35,7 @@ int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <ucontext.h>
 
 enum { THREADS = 3, STACK = 256 * 1024 };
@@ -109,9 +110,16 @@ static long report(const char* key) {
   return found ? atol(found + strlen(key)) : 0;
 }
 
+/* Of this thread: on a busy machine others get as little. */
+static double cpu_time(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 static int polled_while_computing(void) {
   const long before = report("\"polls\":");
-  for (const double end = MPI_Wtime() + 0.2; MPI_Wtime() < end;) {
+  for (const double end = cpu_time() + 0.2; cpu_time() < end;) {
   }
   return report("\"polls\":") > before;
 }
