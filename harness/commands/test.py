@@ -187,7 +187,7 @@ def ctest(tests: UnitTests) -> list[str]:
     """Side by side, but for those that CMake knows to want a CPU for themselves."""
     command = [str(VENV / "bin" / "ctest"), "--test-dir", str(BUILD_DIR / tests.preset), "-L", tests.label]
     command += ["--parallel", str(len(os.sched_getaffinity(0)))]
-    return [*command, "--output-on-failure", "--timeout", "120", "--no-tests=error"]
+    return [*command, "--output-on-failure", "--timeout", "300", "--no-tests=error"]
 
 
 def skipped(reports: Iterable[Path], fast: bool, full: bool, races: bool = False) -> str:

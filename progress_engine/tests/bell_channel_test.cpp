@@ -196,7 +196,7 @@ TEST_F(Channel, TheTimerFindsWhatEveryRingWasLostFor) {
   const auto counts = engine.doorbell()->bell()->counts();
   EXPECT_GT(counts.sent, 0U);
   EXPECT_EQ(counts.taken, 0U);
-  EXPECT_TRUE(engine.stop(seconds(10)));
+  EXPECT_TRUE(engine.stop(patience));
 }
 
 }  // namespace

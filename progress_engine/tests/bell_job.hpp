@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "eventually.hpp"
 #include "wakeup/bell.hpp"
 
 namespace progress_engine {
@@ -69,15 +70,6 @@ class Job : public testing::Test {
     made->start();
     EXPECT_EQ(made->counts().state, "rings");
     return made;
-  }
-
-  template <typename Holds>
-  static bool eventually(Holds&& holds) {
-    for (const Nanoseconds end = now() + seconds(10); now() < end;) {
-      if (holds()) return true;
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
-    return false;
   }
 
   // Rings until it is heard, as the engine's turns do.

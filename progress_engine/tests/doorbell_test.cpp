@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "ring_many_times.hpp"
 #include "wait/event_source.hpp"
 
 namespace progress_engine {
@@ -27,37 +28,21 @@ namespace {
 // A program of this test's own; tests may run side by side.
 std::string program(const char* name) { return fmt::format("{} {}", name, getpid()); }
 
-// A ring to a sleeper, at random moments of its way to sleep: a lost one would cost the whole bound.
 void ring_many_times(const std::string& name, const std::function<void(Doorbell&)>& sleep) {
-  constexpr int rounds = 3000;
   Doorbell owner(name, 0, 2);
   Doorbell sender(name, 1, 2);
-  std::atomic<int> sent{0};
-  std::atomic<int> seen{0};
-  std::jthread receiver([&] {
-    while (seen < rounds) {
-      owner.own().answer();
-      if (sent > seen)
-        ++seen;
-      else
-        sleep(owner);
-    }
-  });
-  const Nanoseconds begin = now();
-  for (int i = 1; i <= rounds && now() - begin < seconds(25); ++i) {
-    sent.store(i, std::memory_order_release);
-    EXPECT_TRUE(sender.ring(0));
-    while (seen < i && now() - begin < seconds(25)) {
-    }
-  }
-  EXPECT_EQ(seen, rounds);
-  sent = rounds;
-  seen = rounds;
-  sender.ring(0);
+  Rings rings;
+  ring_many_times(
+      3000, rings,
+      [&] {
+        owner.own().answer();
+        if (!rings.one_waits()) sleep(owner);
+      },
+      [&] { EXPECT_TRUE(sender.ring(0)); });
 }
 
 TEST(Doorbell, LosesNoRingOfASleeperOnTheLine) {
-  ring_many_times(program("line"), [](Doorbell& owner) { owner.own().sleep(seconds(30)); });
+  ring_many_times(program("line"), [](Doorbell& owner) { owner.own().sleep(for_ever); });
 }
 
 TEST(Doorbell, LosesNoRingOfASleeperInEpoll) {
@@ -65,7 +50,7 @@ TEST(Doorbell, LosesNoRingOfASleeperInEpoll) {
   bool watched = false;
   ring_many_times(program("epoll"), [&](Doorbell& owner) {
     if (!std::exchange(watched, true)) events.watch(owner.published().descriptor(), [&] { owner.published().drain(); });
-    owner.own().sleep_elsewhere([&] { events.wait(seconds(30)); });
+    owner.own().sleep_elsewhere([&] { events.wait(for_ever); });
   });
 }
 
@@ -122,11 +107,10 @@ TEST(Doorbell, LooksAroundForAHundredthOfTheTime) {
   if (now() - begin < 50 * look) {
     EXPECT_FALSE(early.ring(1)) << "it has just looked";
   }
-  while (!early.ring(1) && now() - begin < seconds(10)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(eventually([&] {
     early.missed(4);
-  }
-  EXPECT_TRUE(early.ring(1));
+    return early.ring(1);
+  }));
 }
 
 TEST(Doorbell, RingsOnlyPartnersUntilAllAreConcerned) {
@@ -261,7 +245,10 @@ TEST(Doorbell, WakesAnotherProcessAndVanishesWithIt) {
     for (;;) pause();
   }
   Doorbell sender(name, 1, 2);
-  for (const Nanoseconds end = now() + seconds(20); !sender.ring(0) && now() < end;) sender.look_around();
+  EXPECT_TRUE(eventually([&] {
+    sender.look_around();
+    return sender.ring(0);
+  }));
   EXPECT_EQ(find_neighbours(name).size(), 2U);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);

@@ -36,7 +36,7 @@ TEST(Engine, PresetsThatPollAlwaysDo) {
     auto engine = make_engine(preset, polls);
     engine->start();
     EXPECT_TRUE(eventually([&] { return polls > 3; })) << preset;
-    EXPECT_TRUE(engine->stop(seconds(10)));
+    EXPECT_TRUE(engine->stop(patience));
   }
 }
 
@@ -49,7 +49,7 @@ TEST(Engine, AdaptiveIsParkedAndSilentWhileNothingIsPending) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(wakes_of(*engine), wakes);
   EXPECT_EQ(polls, 0);
-  EXPECT_TRUE(engine->stop(seconds(10)));
+  EXPECT_TRUE(engine->stop(patience));
 }
 
 TEST(Engine, AParkThatNobodyEndsIsTheTimersAndAStopIsNoWake) {
@@ -58,10 +58,10 @@ TEST(Engine, AParkThatNobodyEndsIsTheTimersAndAStopIsNoWake) {
                             {{"park_s", "1"}, {"rest_us", "0"}});  // who does not back off is woken by nothing else
   engine->start();
   auto& worker = *engine->workers().front();
-  EXPECT_TRUE(eventually([&] { return worker.parks == 2; }));
-  EXPECT_TRUE(engine->stop(seconds(10)));
+  EXPECT_TRUE(eventually([&] { return worker.parks >= 2; }));
+  EXPECT_TRUE(engine->stop(patience));
   EXPECT_EQ(worker.wake_sources[static_cast<std::size_t>(WakeSource::call)], 0U);
-  EXPECT_EQ(worker.wake_sources[static_cast<std::size_t>(WakeSource::timer)], 1U);
+  EXPECT_EQ(worker.wake_sources[static_cast<std::size_t>(WakeSource::timer)], worker.parks - 1);
 }
 
 TEST(Engine, AdaptiveWakesForAPendingOperationAndParksAfterIt) {
@@ -79,7 +79,7 @@ TEST(Engine, AdaptiveWakesForAPendingOperationAndParksAfterIt) {
   const int before = polls;
   settle();
   EXPECT_EQ(polls, before);
-  EXPECT_TRUE(engine->stop(seconds(10)));
+  EXPECT_TRUE(engine->stop(patience));
 }
 
 TEST(Engine, AdaptiveStaysParkedWhileOnlySmallMessagesArePending) {
@@ -97,7 +97,7 @@ TEST(Engine, AdaptiveStaysParkedWhileOnlySmallMessagesArePending) {
   Activity::note_start(slot, 1, 1);
   engine->after_call(slot);
   EXPECT_TRUE(eventually([&] { return polls > 0; })) << "more than the network takes by itself";
-  EXPECT_TRUE(engine->stop(seconds(10)));
+  EXPECT_TRUE(engine->stop(patience));
 }
 
 // Operations in quick succession, between which the engine parks: it naps, and the program's other CPUs are left alone.
@@ -111,7 +111,7 @@ TEST(Engine, AdaptiveNapsWhereItIsRungSoon) {
   constexpr std::uint64_t rounds = 50;
   std::uint64_t operations = 0;
   bool naps = false;
-  for (const Nanoseconds end = now() + seconds(20); !naps && now() < end;) {
+  for (const Nanoseconds end = now() + patience; !naps && now() < end;) {
     const auto fences = worker.fences.load();
     for (std::uint64_t i = 0; i < rounds && now() < end; ++i) {
       while (worker.parks <= operations && now() < end) std::this_thread::yield();
@@ -125,7 +125,7 @@ TEST(Engine, AdaptiveNapsWhereItIsRungSoon) {
     naps = worker.fences - fences < rounds / 2;  // the machine may be busy: then it tries again
   }
   EXPECT_TRUE(naps);
-  EXPECT_TRUE(engine->stop(seconds(10)));
+  EXPECT_TRUE(engine->stop(patience));
 }
 
 // Who is rung rarely parks for long at once: a nap before each would only wake it for nothing.
@@ -137,6 +137,7 @@ TEST(Engine, AdaptiveDoesNotNapWhereItIsRungRarely) {
   ASSERT_TRUE(eventually([&] { return worker.parks == 1; }));
   ThreadSlot& slot = engine->activity().acquire();
   for (std::uint64_t operations = 1; operations <= 5; ++operations) {
+    ASSERT_TRUE(eventually([&] { return asleep(worker.tid); }));
     settle();
     const int before = polls;
     Activity::note_start(slot, 1, Activity::unbounded);
@@ -145,8 +146,8 @@ TEST(Engine, AdaptiveDoesNotNapWhereItIsRungRarely) {
     add(slot.completed, 1);
     ASSERT_TRUE(eventually([&] { return worker.parks > operations; }));
   }
-  EXPECT_EQ(worker.fences, worker.parks);
-  EXPECT_TRUE(engine->stop(seconds(10)));
+  EXPECT_TRUE(eventually([&] { return worker.fences == worker.parks; }));
+  EXPECT_TRUE(engine->stop(patience));
 }
 
 TEST(Engine, AdaptiveSuspendsPollingWhileAThreadIsInside) {
@@ -161,7 +162,7 @@ TEST(Engine, AdaptiveSuspendsPollingWhileAThreadIsInside) {
   slot.depth = 0;
   engine->after_call(slot);
   EXPECT_TRUE(eventually([&] { return polls > 0; }));
-  EXPECT_TRUE(engine->stop(seconds(10)));
+  EXPECT_TRUE(engine->stop(patience));
 }
 
 TEST(Engine, APauseEndsPollingAndResumeBringsItBack) {
@@ -170,13 +171,14 @@ TEST(Engine, APauseEndsPollingAndResumeBringsItBack) {
   engine->start();
   ASSERT_TRUE(eventually([&] { return polls > 0; }));
   engine->pause();
-  settle();
+  engine->begin_exclusive();  // the poll that has begun ends
+  engine->end_exclusive();
   const int before = polls;
   settle();
   EXPECT_EQ(polls, before);
   engine->resume();
   EXPECT_TRUE(eventually([&] { return polls > before; }));
-  EXPECT_TRUE(engine->stop(seconds(10)));
+  EXPECT_TRUE(engine->stop(patience));
 }
 
 // What there is to win is the time in which the program computes.
@@ -193,7 +195,7 @@ TEST(Engine, AThreadThatSleepsInItsCallDoesNotComputeBesideWhatIsPending) {
   EXPECT_EQ(worker.beside, 0);
   slot.depth = 0;
   EXPECT_TRUE(eventually([&] { return worker.beside > 0; }));
-  EXPECT_TRUE(engine->stop(seconds(10)));
+  EXPECT_TRUE(engine->stop(patience));
 }
 
 TEST(Engine, NobodyPollsWhileACallHoldsIt) {
@@ -207,7 +209,7 @@ TEST(Engine, NobodyPollsWhileACallHoldsIt) {
   EXPECT_EQ(polls, before);
   engine->end_exclusive();
   EXPECT_TRUE(eventually([&] { return polls > before; }));
-  EXPECT_TRUE(engine->stop(seconds(10)));
+  EXPECT_TRUE(engine->stop(patience));
 }
 
 TEST(Engine, ExplicitPollsInCallsAndHasNoThreads) {
@@ -221,7 +223,7 @@ TEST(Engine, ExplicitPollsInCallsAndHasNoThreads) {
   Activity::note_start(slot, 1, Activity::unbounded);
   engine->after_call(slot);
   EXPECT_EQ(polls, 1);
-  EXPECT_TRUE(engine->stop(seconds(1)));
+  EXPECT_TRUE(engine->stop(patience));
 }
 
 // What is started inherits the class: without a pause it would leave its CPU to nobody.
@@ -235,13 +237,13 @@ TEST(Engine, RefusesToPollWithoutAPauseInARealTimeClass) {
              {"idle", {}}, {"thread", {}}, {"mwait", {}}, {"thread", while_nothing_is_pending}}) {
       auto refused = make_engine(preset, polls, settings);
       EXPECT_THROW(refused->start(), std::runtime_error) << preset;
-      EXPECT_TRUE(refused->stop(seconds(10)));
+      EXPECT_TRUE(refused->stop(patience));
     }
     schedule_this_thread({.idle_class = true});
     EXPECT_EQ(sched_getscheduler(0), SCHED_FIFO) << "below the program it might hold a lock and never run";
     auto engine = make_engine("adaptive", polls);
     engine->start();
-    EXPECT_TRUE(engine->stop(seconds(10)));
+    EXPECT_TRUE(engine->stop(patience));
   }).join();
 }
 
@@ -260,7 +262,7 @@ TEST(Engine, AThousandStartsAndStopsLeaveNothingBehind) {
     std::atomic<int> polls{0};
     auto engine = make_engine(preset, polls);
     engine->start();
-    ASSERT_TRUE(engine->stop(seconds(10)));
+    ASSERT_TRUE(engine->stop(patience));
   };
   start_and_stop("idle");  // ThreadSanitizer starts a thread of its own with a program's first one
   const auto threads = entries("/proc/self/task");

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "eventually.hpp"
 #include "handshakes.hpp"
 #include "no_traffic.hpp"
 
@@ -72,29 +73,29 @@ struct Program {
 TEST(Events, StayArmedWhileTheNetworkWorksBesideTheComputation) {
   Program program;
   program.engine.start();
-  constexpr int exchanges = 60;
-  int helped = 0;
-  for (int i = 0; i < exchanges; ++i) {
-    const int before = program.moves;
-    program.exchange(microseconds(10'000), microseconds(3000));
-    helped += program.moves > before ? 1 : 0;
-  }
-  EXPECT_GT(helped, exchanges * 2 / 3);  // the machine may be busy
-  EXPECT_TRUE(program.engine.stop(seconds(10)));
+  EXPECT_TRUE(eventually([&] {  // while the machine is busy fewer
+    constexpr int exchanges = 60;
+    int helped = 0;
+    for (int i = 0; i < exchanges; ++i) {
+      const int before = program.moves;
+      program.exchange(microseconds(10'000), microseconds(3000));
+      helped += program.moves > before ? 1 : 0;
+    }
+    return helped > exchanges * 2 / 3;
+  }));
+  EXPECT_TRUE(program.engine.stop(patience));
 }
 
 TEST(Events, LeaveAProgramAloneThatWaitsAtOnce) {
   constexpr int exchanges = 50;
   Program program;
   program.engine.start();
-  bool alone = false;
-  for (const Nanoseconds end = now() + seconds(20); !alone && now() < end;) {
+  EXPECT_TRUE(eventually([&] {
     const auto before = program.wakes();
     for (int i = 0; i < exchanges; ++i) program.exchange(0, microseconds(1000));
-    alone = program.wakes() - before < exchanges / 2;
-  }
-  EXPECT_TRUE(alone);
-  EXPECT_TRUE(program.engine.stop(seconds(10)));
+    return program.wakes() - before < exchanges / 2;
+  }));
+  EXPECT_TRUE(program.engine.stop(patience));
 }
 
 struct OnAFabric {
@@ -122,11 +123,13 @@ struct OnAFabric {
 TEST(Events, GoByTimeWhereNothingAnnouncesAnything) {
   OnAFabric fabric;
   fabric.engine.start();
-  constexpr int exchanges = 200;
-  int hidden = 0;
-  for (int i = 0; i < exchanges; ++i) hidden += fabric.exchange(microseconds(5000)) ? 1 : 0;
-  EXPECT_GT(hidden, exchanges * 2 / 3);  // the machine may be busy
-  EXPECT_TRUE(fabric.engine.stop(seconds(10)));
+  EXPECT_TRUE(eventually([&] {  // while the machine is busy fewer
+    constexpr int exchanges = 200;
+    int hidden = 0;
+    for (int i = 0; i < exchanges; ++i) hidden += fabric.exchange(microseconds(5000)) ? 1 : 0;
+    return hidden > exchanges * 2 / 3;
+  }));
+  EXPECT_TRUE(fabric.engine.stop(patience));
 }
 
 // ---- when the bell between nodes is begun
@@ -164,9 +167,9 @@ struct WithABell {
 TEST(Events, BeginTheBellWhereNothingAnnouncesAnything) {
   WithABell fabric(nullptr);
   fabric.engine.start();
-  for (const Nanoseconds end = now() + seconds(20); fabric.state() == "not needed" && now() < end;) fabric.exchange();
+  EXPECT_TRUE(eventually([&] { return fabric.exchange(), fabric.state() != "not needed"; }));
   EXPECT_NE(fabric.state().find("no name"), std::string::npos) << "it was begun";
-  EXPECT_TRUE(fabric.engine.stop(seconds(10)));
+  EXPECT_TRUE(fabric.engine.stop(patience));
 }
 
 TEST(Events, LeaveTheBellAloneWhereSocketsCarryTheTraffic) {
@@ -174,7 +177,7 @@ TEST(Events, LeaveTheBellAloneWhereSocketsCarryTheTraffic) {
   network.engine.start();
   for (int i = 0; i < 20; ++i) network.exchange();
   EXPECT_EQ(network.state(), "not needed");
-  EXPECT_TRUE(network.engine.stop(seconds(10)));
+  EXPECT_TRUE(network.engine.stop(patience));
 }
 
 // There are connections to other nodes, none of which has shown that it carries the MPI's messages.
@@ -193,15 +196,15 @@ TEST(Events, LeaveTheBellAloneWhileASocketMayBeTheMpis) {
   network.engine.start();
   for (int i = 0; i < 20; ++i) network.exchange();
   EXPECT_EQ(network.state(), "not needed");
-  EXPECT_TRUE(network.engine.stop(seconds(10)));
+  EXPECT_TRUE(network.engine.stop(patience));
 }
 
 TEST(Events, BeginTheBellWhereNoSocketCarriesAnything) {
   WithABell fabric(std::make_unique<Connections>(false));
   fabric.engine.start();
-  for (const Nanoseconds end = now() + seconds(20); fabric.state() == "not needed" && now() < end;) fabric.exchange();
+  EXPECT_TRUE(eventually([&] { return fabric.exchange(), fabric.state() != "not needed"; }));
   EXPECT_NE(fabric.state().find("no name"), std::string::npos) << "it was begun";
-  EXPECT_TRUE(fabric.engine.stop(seconds(10)));
+  EXPECT_TRUE(fabric.engine.stop(patience));
 }
 
 // A collective operation over a fabric that moves the data itself and announces what arrives: a poll takes no time, and
@@ -249,13 +252,13 @@ TEST(Events, FollowTheRoundsOfACollectiveOperation) {
   engine.start();
   constexpr int rests = 100;
   int most = 0;
-  for (const Nanoseconds end = now() + seconds(20); most <= 2 * rests && now() < end;) {
+  for (const Nanoseconds end = now() + patience; most <= 2 * rests && now() < end;) {
     const int before = rounds.number;
     const Nanoseconds begin = now();
     wait(rests * usual_rest);
     most = std::max(most, static_cast<int>((rounds.number - before) * rests * usual_rest / (now() - begin)));
   }
-  EXPECT_TRUE(engine.stop(seconds(10)));
+  EXPECT_TRUE(engine.stop(patience));
   EXPECT_GT(most, 2 * rests) << "rounds in the time of a hundred rests, of " << rests * usual_rest / round_time;
 }
 
@@ -270,21 +273,26 @@ TEST(Events, AFloodOfUnmarkedDatagramsCostsABoundedNumberOfWakes) {
   const PublishedLine stranger("stranger " + std::to_string(getpid()), 0);
   Activity::note_start(engine.activity().acquire(), 1, Activity::unbounded);
   engine.start();
+  const auto& worker = *engine.workers().front();
+  const auto heard = [&] {
+    std::uint64_t wakes = 0;
+    for (const auto source : {WakeSource::traffic, WakeSource::neighbour})
+      wakes += worker.wake_sources[static_cast<std::size_t>(source)];
+    return wakes;
+  };
   const Nanoseconds begin = now();
-  while (now() - begin < microseconds(300'000)) {
-    stranger.wake(address);
+  while (heard() < 300 && now() - begin < patience) {
+    for (int i = 0; i < 10; ++i) stranger.wake(address);
     wait(microseconds(20));
   }
-  const auto milliseconds = static_cast<std::uint64_t>((now() - begin) / microseconds(1000));
-  std::uint64_t heard = 0;
-  const auto& sources = engine.workers().front()->wake_sources;
-  for (const auto source : {WakeSource::traffic, WakeSource::neighbour})
-    heard += sources[static_cast<std::size_t>(source)];
-  EXPECT_GT(heard, 64U) << "they were sent";
-  EXPECT_LE(heard, 64 + milliseconds + 20) << "in " << milliseconds << " ms";
+  const std::uint64_t wakes = worker.wakes;
+  const std::uint64_t by_datagrams = heard();
+  const auto milliseconds = static_cast<std::uint64_t>((now() - begin) / microseconds(1000));  // read last
+  EXPECT_GE(by_datagrams, 300U) << "they were sent";
+  EXPECT_LE(by_datagrams, 64 + milliseconds + 20) << "in " << milliseconds << " ms";
   // Each begins at most two sleeps by the clock: for more to gather, and the pause.
-  EXPECT_LE(engine.workers().front()->wakes, 3 * (64 + milliseconds + 20));
-  EXPECT_TRUE(engine.stop(seconds(10)));
+  EXPECT_LE(wakes, 3 * (64 + milliseconds + 20));
+  EXPECT_TRUE(engine.stop(patience));
 }
 
 // The price of that: who computes for long with a message pending is woken ever more rarely.
@@ -296,7 +304,7 @@ TEST(Events, GoingByTimeIsBounded) {
   const auto milliseconds = static_cast<std::uint64_t>((now() - begin) / microseconds(1000));
   const Worker& worker = *fabric.engine.workers().front();
   EXPECT_LT(worker.wakes, milliseconds);  // one in 4 ms once it backs off; as often as at first it would be 1500
-  EXPECT_TRUE(fabric.engine.stop(seconds(10)));
+  EXPECT_TRUE(fabric.engine.stop(patience));
 }
 
 // A blocking call that sleeps is no operation of the tracker's: the handshake that it begins is followed all the same,
@@ -307,19 +315,17 @@ TEST(Events, FollowTheHandshakeOfWhoSleepsInABlockingCall) {
                 std::make_unique<Handshakes>(missing), nullptr);
   const ThreadSlot& slot = engine.activity().acquire();
   engine.start();
-  Nanoseconds fastest = seconds(10);
-  for (int i = 0; i < 20; ++i) {
+  EXPECT_TRUE(eventually([&] {  // on a busy machine not each time
     wait(microseconds(50'000));
     missing = OnAFabric::steps;
     const Nanoseconds begin = now();
     engine.activity().add_progress_user();
     engine.after_call(slot);
-    while (missing > 0 && now() - begin < seconds(10)) wait(microseconds(20));
-    fastest = std::min(fastest, now() - begin);
+    while (missing > 0 && now() - begin < patience) wait(microseconds(20));
     engine.activity().remove_progress_user();
-  }
-  EXPECT_LT(fastest, microseconds(6000)) << "two rests of the longest are 8 ms";
-  EXPECT_TRUE(engine.stop(seconds(10)));
+    return now() - begin < microseconds(6000);
+  })) << "two rests of the longest are 8 ms";
+  EXPECT_TRUE(engine.stop(patience));
 }
 
 // Who sleeps until the engine has moved his message cannot be left alone, not for a second.
@@ -333,14 +339,12 @@ TEST(Events, NeverLeaveManagedWaitersAlone) {
     const int before = moves;
     engine.activity().add_progress_user();
     engine.after_call(slot);
-    const Nanoseconds begin = now();
-    while (moves == before && now() - begin < seconds(10)) wait(microseconds(100));
+    ASSERT_TRUE(eventually([&] { return moves > before; })) << "wait " << i;
     engine.activity().remove_progress_user();
-    const Nanoseconds waited = now() - begin;
-    ASSERT_LT(waited, microseconds(900'000)) << "wait " << i;
     wait(microseconds(5000));  // the busy period ends: what moved last was nobody's gain
   }
-  EXPECT_TRUE(engine.stop(seconds(10)));
+  EXPECT_EQ(engine.workers().front()->disarmed, 0);
+  EXPECT_TRUE(engine.stop(patience));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "eventually.hpp"
 #include "no_traffic.hpp"
 #include "offload/communication_thread.hpp"
 #include "offload/ult.hpp"
@@ -181,7 +182,7 @@ TEST(Fibers, StandInForACommunicationThreadOnTheirCpu) {
   int ended = 0;
   int rounds = 0;
   // Nobody stands in for 10 ms after a turn in which others computed, and a busy machine can make all turns look so.
-  while (thread.counters().stand_ins == 0 && rounds < 10) {
+  for (const Nanoseconds end = now() + patience; thread.counters().stand_ins == 0 && now() < end;) {
     ++rounds;
     std::jthread([&] {
       std::vector<fibers::fiber> all;
@@ -194,7 +195,7 @@ TEST(Fibers, StandInForACommunicationThreadOnTheirCpu) {
     }).join();
   }
   wait_policy().stand_in_for = nullptr;
-  EXPECT_TRUE(thread.stop(seconds(30)));
+  EXPECT_TRUE(thread.stop(patience));
   EXPECT_EQ(ended, rounds * count);
   EXPECT_GT(thread.counters().stand_ins, 0U);
   EXPECT_GT(echo.by_the_thread, 0);

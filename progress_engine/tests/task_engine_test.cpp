@@ -55,8 +55,9 @@ TEST(TaskEngine, WaitEndsWithATaskThatAnotherThreadFinishes) {
     TaskEngine engine(machine(), {.timer_period = microseconds(500), .spin = spin});
     Latch latch;
     engine.submit(latch.task, 3);
+    const pid_t waits = gettid();
     std::jthread opener([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      EXPECT_TRUE(eventually([&] { return spin > 0 ? latch.polled > 100 : asleep(waits); }));
       latch.open = true;
     });
     engine.wait(latch.task);
@@ -82,11 +83,11 @@ TEST(TaskEngine, ThreadsSleepWhileThereIsNothingToDo) {
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return seconds(time.tv_sec) + time.tv_nsec;
   };
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  const Nanoseconds before = cpu_time();
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  // Two threads that polled every 10 us would take 10 times as much.
-  EXPECT_LT(cpu_time() - before, microseconds(15000));
+  EXPECT_TRUE(eventually([&] {
+    const Nanoseconds before = cpu_time();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return cpu_time() - before < microseconds(5000);  // two threads that polled every 10 us would take 10 times as much
+  }));
   Latch latch;
   latch.open = true;
   engine.submit(latch.task, 0);
@@ -175,7 +176,7 @@ TEST(TaskEngine, APreemptedIdleThreadDoesNotHoldTheQueue) {
     TaskEngine engine(Topology::of_this_machine(), {.idle = "machine", .timer_period = seconds(1)});
     engine.submit(poll.task, 0);
     EXPECT_TRUE(eventually([&] { return poll.entered.load(); }));
-    for (const Nanoseconds end = now() + seconds(20); now() < end && !poll.task.completion.done();) continue;
+    for (const Nanoseconds end = now() + seconds(30); now() < end && !poll.task.completion.done();) continue;
     EXPECT_TRUE(poll.task.completion.done());
   }
   sched_setaffinity(0, sizeof before, &before);

@@ -3,11 +3,14 @@
 #include "tasks/task_queue.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "eventually.hpp"
 
 namespace progress_engine {
 namespace {
@@ -131,10 +134,12 @@ TEST(LockFreeQueue, RefusesWhatItHasNoRoomFor) {
 
 TEST(Completion, WakesWhoSleeps) {
   BasicCompletion<RealAtomics> completion;
+  std::atomic<pid_t> tid{0};
   std::jthread sleeper([&] {
-    while (!completion.done()) completion.sleep(seconds(60));
+    tid = gettid();
+    while (!completion.done()) completion.sleep(seconds(3600));
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_TRUE(eventually([&] { return tid > 0 && asleep(tid); }));
   completion.post();
   sleeper.join();
   EXPECT_TRUE(completion.done());

@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 import json
-import os
+import math
 import signal
 import statistics
 import subprocess
-import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scipy.stats import binom
 
-from .conftest import TIMEOUT_S, Launcher, Result, assert_valid
+from harness.tests.waiting import eventually
+
+from .conftest import Launcher, Result, assert_valid
 
 pytestmark = pytest.mark.mpi
 
@@ -70,31 +72,35 @@ def test_overlap_record_obeys_the_schema(launcher: Launcher) -> None:
         assert "lo" in seen["interface_bytes"]
 
 
-@pytest.mark.alone
 def test_calibration_record(mpich_first: Launcher) -> None:
-    result = mpich_first.run(2, "overlap", "--calibrate", "--size", "65536,4194304", *QUICK)
-    assert (result.status, result.errors) == (0, "")
-    assert_valid(result)
-    expected = [{"calibration": "unit"}] + [{"calibration": "comm", "size_bytes": n} for n in (65536, 4194304)]
-    assert [line["point"] for line in result.points[::2]] == expected
-    for line in result.points[:2]:
-        assert 1e-7 < min(line["samples"]["unit_s"]) < 1e-5
-    small, large = (median(line, "comm_s") for line in result.points[2::2])
-    assert small < large
+    def larger_takes_longer() -> bool:
+        result = mpich_first.run(2, "overlap", "--calibrate", "--size", "65536,4194304", *QUICK)
+        assert (result.status, result.errors) == (0, "")
+        assert_valid(result)
+        expected = [{"calibration": "unit"}] + [{"calibration": "comm", "size_bytes": n} for n in (65536, 4194304)]
+        assert [line["point"] for line in result.points[::2]] == expected
+        assert all(min(line["samples"]["unit_s"]) > 0 for line in result.points[:2])
+        small, large = (median(line, "comm_s") for line in result.points[2::2])
+        return small < large
+
+    assert eventually(larger_takes_longer), "on a busy machine not each time"
 
 
-@pytest.mark.alone
 def test_each_pattern_computes_on_its_sides_only(mpich: Launcher) -> None:
     points = [{"pattern": pattern, "size_bytes": 8, "work_units": 50} for pattern in ("both", "sender", "receiver")]
-    result = mpich.run(2, "overlap", f"--points={write(mpich.folder / 'points.json', points)}", *QUICK)
-    computes = [median(line, "comp_s") > 0 for line in result.points]
-    assert computes == [True, True, True, False, False, True]
-    for line in result.points:
-        comp, comp_in = min(line["samples"]["comp_s"]), min(line["samples"]["comp_in_s"])
-        assert comp_in == pytest.approx(comp, rel=0.5)
+    file = f"--points={write(mpich.folder / 'points.json', points)}"
+
+    def as_much_beside_the_message_as_alone() -> bool:
+        result = mpich.run(2, "overlap", file, *QUICK)
+        computes = [median(line, "comp_s") > 0 for line in result.points]
+        assert computes == [True, True, True, False, False, True]
+        least = [{name: min(values) for name, values in line["samples"].items()} for line in result.points]
         # the sender's total is closed by the receiver, whoever of the two computes
-        if line["role"] == "sender":
-            assert min(line["samples"]["total_s"]) > 50 * 1e-7
+        for one in range(0, len(least), 2):
+            assert least[one]["total_s"] > max(least[one]["comp_in_s"], least[one + 1]["comp_in_s"]) / 2
+        return all(one["comp_in_s"] == pytest.approx(one["comp_s"], rel=0.5) for one in least)
+
+    assert eventually(as_much_beside_the_message_as_alone), "on a busy machine not each time"
 
 
 def test_the_parts_make_up_the_whole(mpich: Launcher) -> None:
@@ -106,20 +112,29 @@ def test_the_parts_make_up_the_whole(mpich: Launcher) -> None:
         assert post + comp + wait <= total * 1.01
 
 
-@pytest.mark.alone
-def test_injected_slowdown_multiplies_the_work(mpich: Launcher) -> None:
-    point = "--point=size_bytes=8,work_units=200"
-    usual = mpich.run(2, "overlap", point, *QUICK).points[0]["samples"]["comp_s"]
-    slow = mpich.run(2, "overlap", point, *QUICK, "--inject-slowdown=2").points[0]["samples"]["comp_s"]
-    assert min(slow) / min(usual) == pytest.approx(2, rel=0.3)
+@pytest.mark.parametrize(
+    ("benchmark", "point", "quantity", "factor"),
+    [
+        ("overlap", "size_bytes=8,work_units=200", "comp_s", 2),
+        ("latency", "size_bytes=8,round_trips=500", "batch_median_s", 3),
+    ],
+)
+def test_injected_slowdown_multiplies_the_work_and_each_round_trip(
+    mpich: Launcher, benchmark: str, point: str, quantity: str, factor: int
+) -> None:
+    """By the least of all samples of some launches: what else the machine does can only add to it."""
+    usual, slow = math.inf, math.inf
 
+    def least(*more: str) -> float:
+        samples: list[float] = mpich.run(2, benchmark, f"--point={point}", *QUICK, *more).points[0]["samples"][quantity]
+        return min(samples)
 
-@pytest.mark.alone
-def test_injected_slowdown_lengthens_every_round_trip(mpich: Launcher) -> None:
-    point = "--point=size_bytes=8,round_trips=500"
-    usual = mpich.run(2, "latency", point, *QUICK).points[0]["samples"]["batch_median_s"]
-    slow = mpich.run(2, "latency", point, *QUICK, "--inject-slowdown=3").points[0]["samples"]["batch_median_s"]
-    assert min(slow) / min(usual) == pytest.approx(3, rel=0.3)
+    def comes_near() -> bool:
+        nonlocal usual, slow
+        usual, slow = min(usual, least()), min(slow, least(f"--inject-slowdown={factor}"))
+        return slow / usual == pytest.approx(factor, rel=0.3)
+
+    assert eventually(comes_near), slow / usual
 
 
 def test_four_ranks_make_two_pairs(mpich: Launcher) -> None:
@@ -296,9 +311,7 @@ def told_to_stop(launcher: Launcher) -> Result:
     endless = ("--time-box-s=1", "--relative-width=0", "--max-samples=1000000")
     command = launcher.command(2, "overlap", f"--points={points}", f"--output={output}", *endless)
     with subprocess.Popen(command, env=launcher.environment(), stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + TIMEOUT_S
-        while time.monotonic() < deadline and (not output.exists() or output.read_text().count("\n") < 3):
-            time.sleep(0.02)
+        assert eventually(lambda: output.exists() and output.read_text().count("\n") >= 3)
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) != 0
     return Result(process.returncode, "", [json.loads(line) for line in output.read_text().splitlines()])
@@ -313,23 +326,17 @@ def test_sigterm_keeps_what_is_finished(mpich_first: Launcher) -> None:
         assert 2 <= len(result.points) < 2 * (1 + len(LATER))
         assert {line["status"] for line in result.points} == {"ok"}
         for rank in result.header["ranks"]:
-            assert_gone(rank["pid"])
+            assert eventually(partial(gone, rank["pid"]))
         if "end" in result.lines[-1]:
             break
     assert result.end["status"] == "interrupted"
 
 
-def assert_gone(pid: int) -> None:
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return
-        if "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text():
-            return
-        time.sleep(0.05)
-    pytest.fail(f"rank with pid {pid} is still there")
+def gone(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_lists_need_no_mpi(mpich: Launcher) -> None:
