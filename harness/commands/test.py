@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import sys
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
@@ -19,8 +20,7 @@ import typer
 from harness.base import process
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS, Mpi
-from harness.base.paths import BUILD_DIR, STATE_DIR, VENV, require_clone
-from harness.commands import second_try
+from harness.base.paths import BUILD_DIR, ROOT, STATE_DIR, VENV, require_clone
 from harness.setup import build, environment, packages
 from harness.setup import mpi as mpi_setup
 
@@ -106,16 +106,11 @@ def test(
     chosen = ["-k", select] if select else []
     reports = [STATE_DIR / f"tests-{number}.xml" for number, _ in enumerate(groups(fast, full), 1)]
     ends = []
-    unsound: list[str] = []
     for (title, group), report in zip(groups(fast, full).items(), reports, strict=True):
         with times.of(title):
-            end, names = second_try.run_group([*group, *chosen], report)
-        ends.append(end)
-        unsound += names
+            ends.append(process.attended(pytest([*group, *chosen], report), cwd=ROOT))
     statuses.append(verdict(ends))
     print(skipped(reports, fast, full, races))
-    if unsound:
-        print(second_try.told(unsound))
     print(times)
     return 1 if any(statuses) else 0
 
@@ -176,6 +171,15 @@ def groups(fast: bool, full: bool) -> dict[str, list[str]]:
         "tests side by side": ["-m", f"not alone{some}", *examples, *side_by_side],
         "tests alone": ["-m", f"alone{some}", *examples],
     }
+
+
+def pytest(options: list[str], report: Path) -> list[str]:
+    """With the longest tests at its end: they say what to shorten, where all take too long.
+
+    A test that fails once has failed: it waits for events, so that a busy machine is no reason.
+    """
+    longest = ["--durations=12", "--durations-min=10"]
+    return [sys.executable, "-m", "pytest", f"--junitxml={report}", "-q", *longest, *options]
 
 
 def _run_unit_tests(tests: UnitTests) -> int:
