@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -35,9 +35,12 @@ TURN = [
 ]
 
 
-# How many examples a test of random input tries; --hypothesis-profile=full is ./bench test --full.
-settings.register_profile("some", max_examples=25)
-settings.register_profile("full", max_examples=200)
+# How many examples a test of random input tries; --hypothesis-profile=full is ./bench test --full. By default the same
+# each time; and how long one takes is the machine's affair.
+settings.register_profile(
+    "some", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+settings.register_profile("full", settings.get_profile("some"), max_examples=200, derandomize=False)
 settings.load_profile("some")
 
 

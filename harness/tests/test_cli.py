@@ -192,7 +192,7 @@ OPTIONS = st.sampled_from(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(rest=st.lists(st.one_of(WORDS, OPTIONS), max_size=6))
 def test_malformed_calls_end_in_a_sentence(rest: list[str], results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # --dry-run: by chance a call may be good, and must not start anything then

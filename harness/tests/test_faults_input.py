@@ -196,7 +196,7 @@ def damaged(tree: Tree, data: st.DataObject) -> Tree:
     return tree
 
 
-RANDOM = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @RANDOM

@@ -40,7 +40,7 @@ __all__ = ["results", "state"]  # fixtures
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(300)]
 
 RUN = ("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test")
-LOCAL = (*RUN, "--system", "local", "--set", "timeout_s=20")
+LOCAL = (*RUN, "--system", "local", "--set", "timeout_s=120")
 CHEAP = (
     "run",
     "harm-microbench-latency",
