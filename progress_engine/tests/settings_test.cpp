@@ -51,7 +51,6 @@ TEST(Presets, TheDoorbellIsOfThoseThatWaitForTraffic) {
     EXPECT_EQ(policy_of(name).doorbell.node, waits) << name;
     EXPECT_EQ(policy_of(name).doorbell.udp, name == "adaptive") << name;
     EXPECT_EQ(policy_of(name).doorbell.udp_if_easy, name == "adaptive") << name;
-    EXPECT_FALSE(policy_of(name).doorbell.rma) << name;
   }
   EXPECT_NE(complaint("offload", {{"doorbell", "node"}}).find("doorbell=none"), std::string::npos);
 }
@@ -59,7 +58,7 @@ TEST(Presets, TheDoorbellIsOfThoseThatWaitForTraffic) {
 TEST(Settings, DoorbellsAddUpAndThoseOfOtherNodesNeedThatOfThisOne) {
   EXPECT_TRUE(policy_of("adaptive", {{"doorbell", "udp"}}).doorbell.node);
   EXPECT_FALSE(policy_of("adaptive", {{"doorbell", "node"}}).doorbell.udp);
-  EXPECT_TRUE(policy_of("adaptive", {{"doorbell", "node,udp,rma"}}).doorbell.rma);
+  EXPECT_TRUE(policy_of("adaptive", {{"doorbell", "node,udp"}}).doorbell.udp);
   EXPECT_FALSE(policy_of("adaptive", {{"doorbell", "none"}}).doorbell.any());
   EXPECT_FALSE(policy_of("adaptive", {{"doorbell", "node,udp"}}).doorbell.udp_if_easy) << "asked for";
   EXPECT_NE(complaint("adaptive", {{"doorbell", "none,udp"}}).find("cannot be combined"), std::string::npos);
@@ -104,6 +103,8 @@ TEST(Settings, WhatIsWrongIsNamed) {
   EXPECT_NE(complaint("timer", {{"report", "yes"}}).find("0 or 1"), std::string::npos);
   EXPECT_NE(complaint("timer", {{"wait", "sleep"}}).find("futex"), std::string::npos);
   EXPECT_NE(complaint("timer", {{"points", "timer,idol"}}), "");
+  EXPECT_EQ(complaint("adaptive", {{"doorbell", "rma"}}),
+            "doorbell=rma is not valid: it must be one or more of none, node, udp, auto, separated by commas.");
 }
 
 TEST(Settings, AnOldNameIsRefusedWithTheNewOne) {

@@ -80,20 +80,3 @@ def test_without_a_doorbell_it_goes_on(refused: Launcher, tmp_path: Path) -> Non
     assert (found["active"], found["doorbell"]) == (True, None)
     assert isinstance(found["events"], dict)
     assert "no doorbell: memfd_create: Operation not permitted" in found["events"]["lack"]
-
-
-# Of two ranks the second one gets no memory for its doorbell.
-ONE_OF_TWO = '[ "$PMI_RANK" = 1 ] && what=memfd_create || what=nothing; exec "$@" $what world'
-
-
-@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)  # whose launcher names ranks so
-def test_where_one_rank_has_no_doorbell_none_is_rung_by_put(refused: Launcher, tmp_path: Path) -> None:
-    settings = ("doorbell=rma", f"report_file={tmp_path}/report.%r")
-    ended = refused.run(variant="adaptive", settings=settings, prefix=("sh", "-c", ONE_OF_TWO, "-"))
-    if ended.returncode == NO_FILTERS:
-        pytest.skip("system calls cannot be refused here")
-    assert (ended.returncode, lines(ended.stdout)) == (0, ["rank 0: received 42"] * 2), ended.stderr
-    first, second = reports(tmp_path)
-    assert (first["active"], first["doorbell"]["remote_rings"]) == (True, 0)
-    assert "no doorbell: by MPI_Put, since another rank has none" in first["events"]["lack"]
-    assert (second["active"], second["reason"]) == (False, "memfd_create: Operation not permitted")

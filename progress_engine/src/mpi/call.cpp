@@ -134,7 +134,6 @@ void Call::ring_afar(int world, long count, MPI_Datatype type) {
 
 void Call::sent_to_no_neighbour(int world, long count, MPI_Datatype type) {
   runtime_->doorbell->missed(++slot().misses);
-  if (runtime_->remote && count > 0) runtime_->remote->ring(world, count, type);
   ring_afar(world, count, type);
 }
 

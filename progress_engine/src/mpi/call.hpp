@@ -18,7 +18,6 @@
 #include "mpi/offload.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/requests.hpp"
-#include "mpi/rma_wakeup.hpp"
 #include "platform/breakable.hpp"
 
 namespace progress_engine {
@@ -40,11 +39,9 @@ struct Runtime {
   long eager_bytes = 0;          // the policy's, at hand: read in each start of a message
   Doorbell* doorbell = nullptr;  // the engine's; null: nobody is rung
   std::unique_ptr<Engine> engine;
-  std::unique_ptr<RmaWakeup> remote;  // uses the doorbell's line
-  std::uint64_t remote_rings = 0;     // of `remote` when it is gone
-  bool stopped = false;               // all threads ended
-  bool ended = false;                 // they did, and the progress function is gone
-  bool left_behind = false;           // a thread did not end in time: nothing of this may be freed
+  bool stopped = false;      // all threads ended
+  bool ended = false;        // they did, and the progress function is gone
+  bool left_behind = false;  // a thread did not end in time: nothing of this may be freed
 };
 
 // Null while the engine is inactive: before MPI_Init and after MPI_Finalize, in a forked child, with the preset `off`,

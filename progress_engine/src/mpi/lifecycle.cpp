@@ -139,10 +139,7 @@ int init_with_engine(InitFunctions& below, int* argc, char*** argv, int asked, i
   const int code = may && policy.points.threads() ? init_for_threads(below, argc, argv, asked, provided, plain, may)
                                                   : init_as_asked(below, argc, argv, asked, provided, plain);
   if (code != MPI_SUCCESS) return code;
-  if (may)
-    activate(policy, std::move(events), Origin::world);
-  else
-    stay_inactive(policy, Origin::world);
+  if (may) activate(policy, std::move(events), Origin::world);
   return code;
 }
 

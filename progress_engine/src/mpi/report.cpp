@@ -37,14 +37,12 @@ std::optional<DoorbellReport> describe_doorbell(const Engine* engine) {
   std::uint64_t answers = 0;
   for (const auto& worker : engine->workers()) answers += worker->answers;
   const auto counts = doorbell->counts();
-  const Runtime* runtime = status().runtime;
   return DoorbellReport{.neighbours = counts.neighbours,
                         .rings = engine->activity().rings() + counts.rings,
                         .bounded = counts.bounded,
                         .wakes = counts.wakes,
                         .answers = answers,
-                        .bell = describe_bell(doorbell->bell()),
-                        .remote_rings = runtime->remote ? runtime->remote->rings() : runtime->remote_rings};
+                        .bell = describe_bell(doorbell->bell())};
 }
 
 std::string what_is_missing(const Policy& policy) {

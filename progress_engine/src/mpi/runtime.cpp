@@ -162,24 +162,6 @@ std::unique_ptr<Doorbell> make_doorbell(const Policy& policy, const MpiHandles& 
   }
 }
 
-bool rings_by_put(const Policy& policy, Origin origin) { return policy.doorbell.rma && origin == Origin::world; }
-
-// Last: a rank whose engine could not be started after this would leave the others alone with the window.
-void add_rma_wakeup(const Policy& policy, Runtime& runtime, RmaAgreement& agreement) {
-  if (!rings_by_put(policy, runtime.origin)) return;
-  if (!agreement.reach(true)) {
-    status().doorbell_lack = "by MPI_Put, since another rank has none";
-    return;
-  }
-  try {
-    runtime.remote = std::make_unique<RmaWakeup>(runtime.handles, runtime.doorbell->own(), runtime.doorbell->size(),
-                                                 policy.bell_bytes, microseconds(policy.min_distance_us));
-  } catch (...) {
-    runtime.engine->stop(join_timeout);
-    throw;
-  }
-}
-
 // An engine whose threads did not end is left behind for ever.
 void forget(Runtime* runtime) {
   {
@@ -205,7 +187,6 @@ void look_for_own_progress(const Policy& policy) {
 }
 
 void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
-  RmaAgreement agreement(rings_by_put(policy, origin));
   const bool named = policy.events != Announcements::automatic;
   if (const auto lack = what_lacks(policy.events, fabrics_of_process()); policy.strict && named && !lack.empty())
     throw std::runtime_error(lack);
@@ -225,11 +206,9 @@ void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin ori
   status().doorbell_lack.clear();
   auto doorbell = make_doorbell(policy, runtime->handles, origin);
   runtime->doorbell = doorbell.get();
-  if (doorbell && rings_by_put(policy, origin)) doorbell->expect_remote_rings();
   runtime->eager_bytes = policy.eager_bytes;
   runtime->engine = std::make_unique<Engine>(policy, std::move(progress), std::move(events), std::move(doorbell));
   runtime->engine->start();
-  add_rma_wakeup(policy, *runtime, agreement);
   const std::scoped_lock lock(slots_mutex());  // threads of an earlier engine's program may end now
   status().runtime = runtime.release();
 }
@@ -282,8 +261,6 @@ void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin 
   }
 }
 
-void stay_inactive(const Policy& policy, Origin origin) { const RmaAgreement no(rings_by_put(policy, origin)); }
-
 void deactivate(Nanoseconds limit) {
   active_runtime = nullptr;
   Runtime* runtime = status().runtime;
@@ -294,8 +271,6 @@ void deactivate(Nanoseconds limit) {
   if (limit != join_timeout) return;
   runtime->left_behind = !runtime->stopped;
   if (runtime->left_behind) return;
-  if (runtime->remote) runtime->remote_rings = runtime->remote->rings();
-  runtime->remote.reset();
   runtime->engine->release_progress_function();
   runtime->ended = true;
 }

@@ -23,9 +23,6 @@ bool prepare_event_source(const Policy& policy, std::unique_ptr<EventSource>& ev
 // it inactive with the reason in status().
 void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin);
 
-// In place of activate(), where MPI has begun and it may not be called: engines of other ranks may ask for this one.
-void stay_inactive(const Policy& policy, Origin origin);
-
 // The exit status of a program that may not run without the engine.
 constexpr int refused = 2;
 

@@ -101,7 +101,7 @@ Doorbells parse_doorbells(std::string_view text) {
     if (has(alone) && parts.size() > 1)
       throw SettingError(
           fmt::format("doorbell: '{}' cannot be combined with other doorbells; leave it or them out.", alone));
-  return {.node = !has("none"), .udp = has("udp") || has("auto"), .udp_if_easy = has("auto"), .rma = has("rma")};
+  return {.node = !has("none"), .udp = has("udp") || has("auto"), .udp_if_easy = has("auto")};
 }
 
 // ---- one row of the table, for each type of a setting; `field` is where its value goes
@@ -213,12 +213,11 @@ const std::vector<Setting>& all_settings() {
           "timer; auto = sockets, and where this machine has a fabric's device UCX, libfabric, and verbs if it is "
           "neither"),
       doorbells(
-          "doorbell", "none node udp rma auto", "none",
+          "doorbell", "none node udp auto", "none",
           "whom a call that sends wakes: nobody; the engine of a receiver on this node; also on other nodes, by a "
-          "datagram where nothing else announces traffic (udp); as an experiment by MPI_Put (rma: all ranks must "
-          "have it, since it makes a window over MPI_COMM_WORLD); auto = node, and udp in a job on several hosts"),
+          "datagram where nothing else announces traffic (udp); auto = node, and udp in a job on several hosts"),
       number<&Policy::bell_bytes>("bell_bytes", "bytes", 0, 1073741824, "65536",
-                                  "doorbell=udp and rma: the smallest message that rings on other nodes"),
+                                  "doorbell=udp: the smallest message that rings on other nodes"),
       number<&Policy::bell_port>("bell_port", "", 0, 65535, "0",
                                  "doorbell=udp: the port of this job on each of its nodes; 0 = from the job's name"),
       text<&Policy::bell_hosts>("bell_hosts",

@@ -35,12 +35,11 @@ struct PollingPoints {
   bool any() const { return on_calls || threads(); }
 };
 
-// Whom a call that sends wakes. The last two imply the first: rings from other nodes end in the same line of memory.
+// Whom a call that sends wakes. The others imply the first: rings from other nodes end in the same line of memory.
 struct Doorbells {
   bool node = false;         // the engines of receivers on this node
   bool udp = false;          // and of those on other nodes, by a datagram
   bool udp_if_easy = false;  // but not in a job on one host, nor where a name takes long to look up
-  bool rma = false;          // and of those on other nodes, by MPI_Put
 
   bool any() const { return node; }
 };

@@ -155,7 +155,6 @@ Json doorbell_json(const DoorbellReport& doorbell) {
   object["wakes"] = doorbell.wakes;
   object["answers"] = doorbell.answers;
   object["bell"] = doorbell.bell ? bell_json(*doorbell.bell) : Json(nullptr);
-  object["remote_rings"] = doorbell.remote_rings;
   return object;
 }
 

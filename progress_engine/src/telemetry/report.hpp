@@ -57,7 +57,6 @@ struct DoorbellReport {
   std::uint64_t wakes = 0;
   std::uint64_t answers = 0;
   std::optional<BellReport> bell;
-  std::uint64_t remote_rings = 0;
 };
 
 // Of the communication thread.

@@ -209,9 +209,7 @@ class Doorbell {
     if (peer) make_partner(*peer);
     return peer != nullptr;
   }
-  // Before the engine starts: processes on other nodes reach the doorbell as well (mpi/rma_wakeup.hpp).
-  void expect_remote_rings() { remote_rings_ = true; }
-  // The same by datagrams, once the bell was started.
+  // Processes on other nodes reach the doorbell as well, by datagrams, once the bell was started.
   void add_bell(BellPlan plan);
   Bell* bell() const { return bell_.get(); }  // null: there is none
   // For somebody on another node: the engine of `rank` should poll. False if it is not on this node.
@@ -242,10 +240,9 @@ class Doorbell {
   void ring_own();
 
   // ---- the engine thread
-  // False: sleeping on the own doorbell would be in vain. True forever after the first neighbour,
-  // expect_remote_rings(), or the bell's start.
+  // False: sleeping on the own doorbell would be in vain. True forever after the first neighbour or the bell's start.
   bool anyone_rings() const {
-    return remote_rings_ || neighbours_.first.load(std::memory_order_acquire) != nullptr || (bell_ && bell_->rings());
+    return neighbours_.first.load(std::memory_order_acquire) != nullptr || (bell_ && bell_->rings());
   }
   WakeupLine& own() const { return published_.line(); }
   const PublishedLine& published() const { return published_; }
@@ -261,7 +258,6 @@ class Doorbell {
     std::uint64_t bounded = 0;  // calls of ring_partners() that left somebody out
   };
   Counts counts() const;
-  int size() const { return static_cast<int>(by_rank_.size()); }
 
  private:
   struct Peer {
@@ -310,7 +306,6 @@ class Doorbell {
   Turns neighbours_;
   Turns partners_;
   std::atomic<bool> all_{false};
-  bool remote_rings_ = false;
   std::atomic<std::uint64_t> rings_{0};
   std::atomic<std::uint64_t> wakes_{0};
   std::atomic<std::uint64_t> bounded_{0};
