@@ -20,9 +20,7 @@ from harness.setup import build
 from harness.tests.pages import DOCS, README, anchors, blocks, commands, links, pages, spoken_of, take
 
 INDEX = DOCS / "index.md"
-MEASURED = DOCS / "measured"
 KINDS = {"tutorial", "how-to", "reference", "explanation", "measured"}
-MOST_WORDS = 1200  # of a page of measurements
 FOLDERS = (
     ".ci", "analysis", "cmake", "docs", "harness", "progress_engine", "reframe_checks", "results/papers",
     "results/reference", "spack_env", "workloads",
@@ -131,13 +129,3 @@ def test_every_page_named_in_the_sources_is_there() -> None:
             continue
         for page in re.findall(r"\bdocs/[\w/-]+\.(?:md|svg|png)\b", path.read_text(errors="replace")):
             assert (ROOT / page).exists(), f"{name(path)} names {page}"
-
-
-@pytest.mark.parametrize("page", sorted(MEASURED.glob("*.md")), ids=name)
-def test_what_was_measured_names_commit_machine_and_command_and_what_is_not_known(page: Path) -> None:
-    text = page.read_text()
-    assert re.search(r"\bcommit [0-9a-f]{7,40}\b", text, re.IGNORECASE), f"{name(page)}: of which commit?"
-    assert re.search(r"\d-core|\d cores|\d CPUs", text, re.IGNORECASE), f"{name(page)}: on which machine?"
-    assert re.search(r"\./bench \w|python -m \w", text), f"{name(page)}: by which command?"
-    assert "\n## Not known\n" in text, f"{name(page)}: what is not known?"
-    assert len(text.split()) <= MOST_WORDS, f"{name(page)} has more than {MOST_WORDS} words"
