@@ -222,7 +222,7 @@ TEST(FabricsOfAForkedProcess, CanBeClosedInTheChild) {
   for (int i = 0; i < forks && ended == i; ++i) {
     const pid_t child = fork();
     if (child == 0) {
-      alarm(10);
+      alarm(60);
       fabrics.closed(&fabrics);
       _exit(0);
     }
