@@ -188,7 +188,7 @@ def _run_unit_tests(tests: UnitTests) -> int:
 
 
 def ctest(tests: UnitTests) -> list[str]:
-    """Side by side, but for those that CMake knows to want a CPU for themselves."""
+    """Side by side."""
     command = [str(VENV / "bin" / "ctest"), "--test-dir", str(BUILD_DIR / tests.preset), "-L", tests.label]
     command += ["--parallel", str(len(os.sched_getaffinity(0)))]
     return [*command, "--output-on-failure", "--timeout", "300", "--no-tests=error"]

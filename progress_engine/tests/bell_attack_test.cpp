@@ -9,17 +9,11 @@
 #include <cstdlib>
 #include <optional>
 #include <random>
-#include <sstream>
 
 #include "bell_job.hpp"
 
 namespace progress_engine {
 namespace {
-
-Nanoseconds cpu_time_of_the_keeper() {
-  Nanoseconds time = 0;
-  return std::istringstream(told_of_the_keeper("schedstat")) >> time ? time : -1;
-}
 
 class Attack : public Job {
  protected:
@@ -32,7 +26,6 @@ class Attack : public Job {
                                         return ++rung1_ > 0;
                                       });
     ASSERT_TRUE(keeper_);
-    ASSERT_TRUE(eventually([] { return cpu_time_of_the_keeper() >= 0; })) << "it has begun, and has its name";
     socket_ = socket(AF_INET, SOCK_DGRAM, 0);
     to_.sin_family = AF_INET;
     to_.sin_port = htons(static_cast<in_port_t>(port_));
@@ -51,16 +44,10 @@ class Attack : public Job {
   template <typename Make>
   void flood(int count, Make&& make) {
     const auto wakes = keeper_->wakes();
-    const Nanoseconds keepers_begin = cpu_time_of_the_keeper();
-    const Nanoseconds own_begin = cpu_time_of_this_thread();
     const Nanoseconds begin = now();
     for (int i = 0; i < count; ++i) send(make(i));
-    const Nanoseconds own = cpu_time_of_this_thread() - own_begin;
-    const Nanoseconds keepers = cpu_time_of_the_keeper() - keepers_begin;
     const auto woken = keeper_->wakes() - wakes;
     const auto milliseconds = static_cast<std::uint64_t>((now() - begin) / microseconds(1000));  // read last
-    // To send takes a system call for each, to receive one for many, and most are dropped.
-    EXPECT_LT(keepers, 2 * own) << "of whoever floods it: " << own / 1000 << " us";
     EXPECT_LE(woken, 64 + milliseconds + 20) << "in " << milliseconds << " ms";
     // It is still there for those who may ring. What was queued before is dropped or refused.
     const int before = rung1_;
