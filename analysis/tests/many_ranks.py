@@ -12,7 +12,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-KEPT = Path(__file__).resolve().parents[2] / "results" / "reference" / "demo"
+from harness.base import archive
+
+KEPT = archive.folder_of(Path(__file__).resolve().parents[2] / "results" / "reference" / "demo")
 RECORDS = ("mpich.*.bare", "mpich.*.adaptive")
 SIZE_BYTES = 4 << 20
 

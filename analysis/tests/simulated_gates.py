@@ -24,7 +24,10 @@ from analysis.gate.decide import Rule, State
 from analysis.records.load import load
 
 Array = npt.NDArray[np.float64]
-REFERENCE = ("overlap", "overlap-10gbit", "overlap-mtu-1500", "overlap-mtu-9000", "demo")
+REFERENCE = (
+    *(f"overlap/{name}" for name in ("overlap", "overlap-10gbit", "overlap-mtu-1500", "overlap-mtu-9000")),
+    "demo",
+)
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "reference"
 ENOUGH = 6  # launches of one variant at one point
 BOUND = 0.01  # of the rate of false alarms
