@@ -148,7 +148,7 @@ def test_a_control_that_moved_forbids_a_verdict() -> None:
 
 @pytest.fixture(scope="module")
 def pools() -> list[gates.Array]:
-    return gates.noise([gates.FOLDER / "overlap-mtu-9000"], 3)
+    return gates.noise([gates.FOLDER / "overlap" / "overlap-mtu-9000"], 3)
 
 
 def test_recorded_noise_has_points_that_differ_by_per_cents(pools: list[gates.Array]) -> None:
