@@ -6,16 +6,22 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from harness.base import process
 from harness.base.errors import Failure
 from harness.base.paths import ROOT, STATE_DIR
 
 LAST_LINES = 25
+LOOK_EVERY_S = 0.02
 
 
 def say(text: str) -> None:
@@ -23,23 +29,53 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+@dataclass(frozen=True)
+class Step:
+    """A command of the set-up. `about_s`: how long it takes on two cores and a good line, for the user; 0 for next to
+    nothing."""
+
+    title: str
+    command: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    about_s: int = 0
+
+
 def run_step(
     title: str, command: Sequence[str], environment: Mapping[str, str] | None = None, about_s: int = 0
 ) -> None:
-    """Run `command` in the repository's root; raise Failure with the end of its output if it fails.
+    """Run `command` in the repository's root; raise Failure with the end of its output if it fails."""
+    run_steps([Step(title, command, environment or {}, about_s)])
 
-    `about_s`: how long it takes on two cores and a good line, for the user; 0 for next to nothing.
-    """
-    say(f"{title}{f' (about {about_s} s)' if about_s else ''} ...")
+
+def run_steps(steps: Sequence[Step]) -> None:
+    """Run them at the same time. If one fails the others are ended."""
     started = time.monotonic()
-    done = process.answer(command, None, dict(os.environ) | dict(environment or {}), cwd=ROOT, merged=True)
-    elapsed = time.monotonic() - started
-    if done.status is None:
-        raise Failure(f"{title}: {done.err}.")
-    if done.status:
-        tail = "\n".join(done.out.splitlines()[-LAST_LINES:])
-        raise Failure(f"{title} failed with status {done.status}: {' '.join(command)}\n{tail}")
-    say(f"{title}: done in {elapsed:.0f} s")
+    with contextlib.ExitStack() as stack:
+        running = []
+        for step in steps:
+            say(f"{step.title}{f' (about {step.about_s} s)' if step.about_s else ''} ...")
+            output = stack.enter_context(tempfile.TemporaryFile())
+            running.append((step, output, stack.enter_context(_started(step, output))))
+        while running:
+            for each in [each for each in running if each[-1].poll() is not None]:
+                running.remove(each)
+                _has_ended(*each, time.monotonic() - started)
+            time.sleep(LOOK_EVERY_S)
+
+
+def _has_ended(step: Step, output: IO[bytes], run: subprocess.Popen[bytes], elapsed_s: float) -> None:
+    if run.returncode:
+        output.seek(0)
+        tail = "\n".join(output.read().decode(errors="replace").splitlines()[-LAST_LINES:])
+        raise Failure(f"{step.title} failed with status {run.returncode}: {' '.join(step.command)}\n{tail}")
+    say(f"{step.title}: done in {elapsed_s:.0f} s")
+
+
+def _started(step: Step, output: IO[bytes]) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+    environment = dict(os.environ) | dict(step.environment)
+    if shutil.which(step.command[0], path=environment.get("PATH")) is None:
+        raise Failure(f"{step.title}: there is no program {step.command[0]}.")
+    return process.group(step.command, env=environment, cwd=ROOT, stdout=output, stderr=output)
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ import typer
 
 from harness.base import process
 from harness.base.errors import Failure, UsageError
-from harness.base.mpis import MPIS, WHEEL_MPIS, Mpi
+from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.base.paths import BUILD_DIR, ROOT, STATE_DIR, VENV, require_clone
 from harness.setup import build, environment, packages
 from harness.setup import mpi as mpi_setup
@@ -94,13 +94,13 @@ def test(
     times = Times()
     with times.of("set-up"):
         _set_up(full)
-    for mpi, targets in builds(fast, full):
-        with times.of(f"build/{mpi.name}"):
-            build.ensure(mpi, *targets)
+    unit = () if select else unit_tests(full, races)
+    wanted = builds(fast, full, unit)
+    with times.of("build"):
+        mpi_setup.ensure(*(one.mpi for one in wanted))
+        build.build_presets(wanted)
     statuses = []
-    for tests in () if select else unit_tests(full, races):
-        with times.of(f"build/{tests.preset}"):
-            build.build_preset(tests.preset, MPIS["mpich"], tests.targets)
+    for tests in unit:
         with times.of("C++ unit tests"):
             statuses.append(_run_unit_tests(tests))
     chosen = ["-k", select] if select else []
@@ -127,21 +127,24 @@ def _set_up(full: bool) -> None:
 
 FULL_PACKAGES = ("full tests", "simulator", "instruction counts")
 FULL_GROUPS = ("browser", "notebooks")  # reports are opened in a browser, notebooks run by Jupyter
-ENGINE = ("progress_engine/all",)
 # With --full a test measures the engine's costs while others wait for their turn: what it needs is built with all else.
 EVERYTHING = ("all", "engine_benchmarks")
 # On the other MPIs the applications run with --full, but for one that exchanges halos; each is asked for its variables.
-SOME = (*ENGINE, "microbench", "himeno", "mpi_variables")
+SOME = (*build.ENGINE, "microbench", "himeno", "mpi_variables")
 
 
-def builds(fast: bool, full: bool) -> list[tuple[Mpi, tuple[str, ...]]]:
-    """The MPIs, and what is built for each; () is everything."""
-    if fast:
-        return [(MPIS["mpich"], ENGINE)]
-    chosen: list[tuple[Mpi, tuple[str, ...]]] = [(MPIS["mpich"], EVERYTHING if full else EVERYTHING[:1])]
-    chosen += [(MPIS[name], () if full else SOME) for name in WHEEL_MPIS if name != "mpich"]
-    theirs = [mpi for mpi in MPIS.values() if not mpi.wheels and mpi.installed()] if full else []
-    return chosen + [(mpi, (*ENGINE, "microbench")) for mpi in theirs]  # the distribution's: of the same two families
+def builds(fast: bool, full: bool, unit: Iterable[UnitTests]) -> list[build.Build]:
+    """What is built for each MPI, and with a sanitizer; MPICH's is the first, since it has most."""
+    mpich = MPIS["mpich"]
+    targets: dict[str, list[str]] = {mpich.name: list(build.ENGINE if fast else EVERYTHING if full else EVERYTHING[:1])}
+    if not fast:
+        targets |= {name: list(EVERYTHING[:1] if full else SOME) for name in WHEEL_MPIS if name != mpich.name}
+    if full:  # the distribution's: of the same two families
+        theirs = [name for name, mpi in MPIS.items() if not mpi.wheels and mpi.installed()]
+        targets |= {name: [*build.ENGINE, "microbench"] for name in theirs}
+    for tests in unit:
+        targets.setdefault(tests.preset, []).extend(tests.targets)
+    return [build.Build(preset, MPIS.get(preset, mpich), some) for preset, some in targets.items()]
 
 
 def unit_tests(full: bool, races: bool = False) -> tuple[UnitTests, ...]:

@@ -24,10 +24,10 @@ def of(request: Request) -> dict[str, Any]:
         if request.system.own_mpis:
             mpi = MPIS[name]
             identity[f"{name} version"] = "; ".join(mpi.wheels or mpi.packages)
-        identity[f"{name} engine"] = _digest(*_engine(programs))
+        identity[f"{name} engine"] = _engine(programs, request.may_offload())
         for arm in request.gate.arms if request.gate else ():
             if arm.progress_run:
-                identity[f"{name} engine of {arm.name}"] = _digest(*_engine(Path(arm.progress_run).parent))
+                identity[f"{name} engine of {arm.name}"] = _engine(Path(arm.progress_run).parent, offload=True)
         for executable in executables:
             identity[f"{name} workload {executable}"] = _digest(programs / executable)
     identity |= {f"model {name}": digest[:16] for name, digest in request.system.model().items()}
@@ -36,12 +36,12 @@ def of(request: Request) -> dict[str, Any]:
     return identity
 
 
-def _engine(programs: Path) -> list[Path]:
-    """The libraries beside the programs; installed ones are in lib64 on some distributions."""
-    names = ("libprogress_engine.so", "libprogress_engine_offload.so")
+def _engine(programs: Path, offload: bool) -> str:
+    """Of the libraries beside the programs; installed ones are in lib64 on some distributions."""
+    names = ["libprogress_engine.so", *(["libprogress_engine_offload.so"] if offload else [])]
     folders = [programs.parent / folder for folder in ("lib", "lib64")]
     folder = next((folder for folder in folders if (folder / names[0]).exists()), folders[0])
-    return [folder / name for name in names]
+    return _digest(*(folder / name for name in names))
 
 
 def _digest(*files: Path) -> str:

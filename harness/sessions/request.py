@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,6 +32,7 @@ from harness.sites.systems import System
 from reframe_checks.catalogue import by_names
 from reframe_checks.study import Scale, Study
 
+ENGINE_SETS = "PROGRESS_ENGINE_"  # what a setting of the engine begins with in the environment
 SYSTEMS = systems.SYSTEMS_DIR.relative_to(ROOT)
 
 
@@ -124,6 +126,13 @@ class Request:
                     needed = found.setdefault(arm.mpi or job.mpi, set())
                     needed.update(job.study.workload[:1], [PROGRAM] if arm.probes else [])
         return {mpi: sorted(programs) for mpi, programs in found.items()}
+
+    def may_offload(self) -> bool:
+        """Whether a launch could ask for the engine's safety=offload, which is a library of its own: by its variant, or
+        where others than the studies say how the engine is set."""
+        if self.gate or self.race or self.program or any(name.startswith(ENGINE_SETS) for name in os.environ):
+            return True
+        return any("offload" in launch.variant for job in self.jobs() for launch in job.launches)
 
     @property
     def program(self) -> Program | None:

@@ -29,6 +29,7 @@ from harness.sessions.facts import Resumed, State
 from harness.sessions.progress import Progress, watch
 from harness.sessions.request import Request
 from harness.sessions.session import Session
+from harness.setup import build
 from harness.setup import mpi as mpi_setup
 from harness.sites.systems import Opened, System
 from reframe_checks import catalogue
@@ -48,8 +49,9 @@ def set_up(request: Request) -> None:
     """Have every MPI that is run on installed, and the engine and what its studies run built for it."""
     if request.system.own_mpis:
         mpi_setup.ensure(*map(mpi_setup.by_name, request.programs()))
-    for mpi, programs in request.programs().items():
-        request.system.set_up([mpi], programs)
+    programs = request.programs()
+    request.system.set_up(programs, build.ENGINE if request.may_offload() else build.WITHOUT_OFFLOAD)
+    for mpi in programs:
         check_settings(request.variants, request.system.programs_of(mpi))
 
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base import process
 from harness.base.mpis import Mpi
 from harness.base.paths import BUILD_DIR, ROOT, VENV
-from harness.base.steps import run_step, setup_lock
+from harness.base.steps import Step, run_step, run_steps, setup_lock
 from harness.setup import mpi as mpi_setup
 from harness.setup import packages
+
+CMAKE = str(VENV / "bin" / "cmake")
+AT_ONCE = 3  # a compiler takes half a gigabyte, and each build has two at least
+ENGINE = ("progress_engine/all",)
+WITHOUT_OFFLOAD = ("engine_to_preload",)  # for launches of which none asks for safety=offload
 
 
 def environment(mpi: Mpi | None, root: Path = ROOT) -> dict[str, str]:
@@ -34,20 +40,46 @@ def _up_to_date(folder: str, targets: Sequence[str], environment: dict[str, str]
     return look.status == 0 and "no work to do" in look.out
 
 
-def build_preset(preset: str, mpi: Mpi | None = None, targets: Sequence[str] = ("all",)) -> None:
-    """Configure (the first time) and build a preset of CMakePresets.json, or some `targets` of it."""
+@dataclass(frozen=True)
+class Build:
+    """Some targets of a preset of CMakePresets.json, with an MPI."""
+
+    preset: str
+    mpi: Mpi
+    targets: Sequence[str] = ("all",)
+
+    @property
+    def folder(self) -> Path:
+        return BUILD_DIR / self.preset
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return environment(self.mpi)
+
+    def configuration(self) -> Step:
+        # the presets have these below the sources, where an installed package has nothing to write
+        places = ["-B", str(self.folder), f"-DMPI_C_COMPILER={self.mpi.mpicc}"]
+        return Step(f"configuring build/{self.preset}", [CMAKE, "--preset", self.preset, *places], self.environment)
+
+    def compilation(self, beside: int) -> Step:
+        """`beside`: how many are built at the same time."""
+        jobs = ["--parallel", str(max(2, len(os.sched_getaffinity(0)) // beside + 1))] if beside > 1 else []
+        command = [CMAKE, "--build", str(self.folder), *jobs, "--target", *self.targets]
+        return Step(f"building build/{self.preset}", command, self.environment, 60)
+
+
+def build_presets(builds: Sequence[Build]) -> None:
+    """Configure (the first time) and build them: the first by itself, then the others at the same time.
+
+    Most sources see no MPI: once they are compiled for the first build, the compiler's cache has them for the others.
+    What those still compile leaves no CPU idle, as the longest source of each would, built one after the other.
+    """
     packages.ensure("build")
-    variables = environment(mpi)
-    folder = BUILD_DIR / preset
-    cmake = str(VENV / "bin" / "cmake")
     with setup_lock():
-        if not (folder / "build.ninja").exists():
-            # the presets have these below the sources, where an installed package has nothing to write
-            places = ["-B", str(folder), *([f"-DMPI_C_COMPILER={mpi.mpicc}"] if mpi else [])]
-            run_step(f"configuring build/{preset}", [cmake, "--preset", preset, *places], variables)
-        if not _up_to_date(str(folder), targets, variables):
-            command = [cmake, "--build", str(folder), "--target", *targets]
-            run_step(f"building build/{preset}", command, variables, 60)
+        for some in (builds[:1], *(builds[start : start + AT_ONCE] for start in range(1, len(builds), AT_ONCE))):
+            run_steps([one.configuration() for one in some if not (one.folder / "build.ninja").exists()])
+            left = [one for one in some if not _up_to_date(str(one.folder), one.targets, one.environment)]
+            run_steps([one.compilation(len(left)) for one in left])
 
 
 def build_simulator(targets: Sequence[str] = ("simulate",)) -> None:
@@ -65,17 +97,22 @@ def build_smpi(targets: Sequence[str]) -> None:
 def _build_with_simgrid(name: str, source: Path, options: Sequence[str], targets: Sequence[str]) -> None:
     packages.ensure("build", "simulator")
     variables = environment(None)
-    folder, cmake = BUILD_DIR / name, str(VENV / "bin" / "cmake")
+    folder = BUILD_DIR / name
     with setup_lock():
         if not (folder / "build.ninja").exists():
-            configure = [cmake, "-G", "Ninja", "-S", str(source), "-B", str(folder), *(f"-D{one}" for one in options)]
+            configure = [CMAKE, "-G", "Ninja", "-S", str(source), "-B", str(folder), *(f"-D{one}" for one in options)]
             run_step(f"configuring build/{name}", configure, variables)
         if not _up_to_date(str(folder), targets, variables):
-            command = [cmake, "--build", str(folder), "--target", *targets]
+            command = [CMAKE, "--build", str(folder), "--target", *targets]
             run_step(f"building build/{name}", command, variables, 60)
 
 
 def ensure(mpi: Mpi, *targets: str) -> None:
     """Have `mpi` installed, and the engine and the workloads (or only these `targets`) built for it."""
-    mpi_setup.ensure(mpi)
-    build_preset(mpi.name, mpi, targets or ("all",))
+    ensure_each([(mpi, targets)])
+
+
+def ensure_each(wanted: Sequence[tuple[Mpi, Sequence[str]]]) -> None:
+    """The same for several MPIs."""
+    mpi_setup.ensure(*(mpi for mpi, _ in wanted))
+    build_presets([Build(mpi.name, mpi, targets or ("all",)) for mpi, targets in wanted])

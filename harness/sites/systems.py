@@ -8,7 +8,7 @@ stands in its ReFrame file (reframe_checks/systems).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -72,14 +72,14 @@ class System:
     def own_mpis(self) -> bool:
         return self.programs is None
 
-    def set_up(self, mpis: Iterable[str], programs: Sequence[str] | None = None) -> None:
-        """Have what these MPIs' launches need: built here (of the workloads only these `programs`, None: all),
-        installed by Spack, or the site's own affair."""
-        targets = () if programs is None else ("progress_engine/all", *programs)
-        for name in mpis:
-            if self.own_mpis:
-                build.ensure(MPIS[name], *targets)
-            elif name in self.spack:
+    def set_up(self, programs: Mapping[str, Sequence[str]], engine: Sequence[str] = build.ENGINE) -> None:
+        """Have what launches need, `engine` and each MPI's `programs` of the workloads: built here, by Spack, or
+        the site's own affair."""
+        if self.own_mpis:
+            build.ensure_each([(MPIS[name], (*engine, *some)) for name, some in programs.items()])
+            return
+        for name in programs:
+            if name in self.spack:
                 spack.require()
                 self.spack[name].install()
 
@@ -143,28 +143,26 @@ def virtual_slurm_supported() -> str | None:
 class _VirtualFromSpack(System):
     """The MPIs from PyPI, the engine and the workloads built for them by Spack."""
 
-    def set_up(self, mpis: Iterable[str], programs: Sequence[str] | None = None) -> None:
+    def set_up(self, programs: Mapping[str, Sequence[str]], engine: Sequence[str] = build.ENGINE) -> None:
         spack.require()
-        for name in mpis:
-            mpi_setup.ensure(MPIS[name])
+        mpi_setup.ensure(*(MPIS[name] for name in programs))
         spack.ensure_here()
-        super().set_up(mpis, programs)
+        super().set_up(programs, engine)
 
 
 class _RdmaLab(System):
     """Debian's MPIs on the emulated machines, the engine and the workloads built for them in their own root."""
 
-    def set_up(self, mpis: Iterable[str], programs: Sequence[str] | None = None) -> None:
-        targets = () if programs is None else ("progress_engine/all", *programs)
-        for name in mpis:
-            lab_build.ensure(name, *targets)
+    def set_up(self, programs: Mapping[str, Sequence[str]], engine: Sequence[str] = build.ENGINE) -> None:
+        for name, some in programs.items():
+            lab_build.ensure(name, *engine, *some)
 
 
 class _Simulated(System):
     """No MPI, and no engine: the simulator, by the names of what it stands for."""
 
-    def set_up(self, mpis: Iterable[str], programs: Sequence[str] | None = None) -> None:  # noqa: ARG002
-        simulated.set_up(list(programs or []))
+    def set_up(self, programs: Mapping[str, Sequence[str]], engine: Sequence[str] = build.ENGINE) -> None:  # noqa: ARG002
+        simulated.set_up(sorted({program for some in programs.values() for program in some}))
 
 
 @contextlib.contextmanager

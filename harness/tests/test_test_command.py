@@ -46,12 +46,18 @@ def test_full_tries_more_examples_of_random_input() -> None:
 
 
 def test_applications_are_built_for_each_mpi_with_full_alone() -> None:
-    some, all_ = ({mpi.name: targets for mpi, targets in builds(fast=False, full=full)} for full in (False, True))
-    assert (some["mpich"], all_["mpich"]) == (("all",), ("all", "engine_benchmarks"))
-    assert all_["openmpi"] == ()
+    some, all_ = ({one.preset: one.targets for one in builds(fast=False, full=full, unit=())} for full in (False, True))
+    assert (some["mpich"], all_["mpich"]) == (["all"], ["all", "engine_benchmarks"])
+    assert all_["openmpi"] == ["all"]
     assert "npb" not in some["openmpi"]
     assert {"microbench", "himeno", "mpi_variables"} <= set(some["openmpi"])
-    assert [(mpi.name, targets) for mpi, targets in builds(True, False)] == [("mpich", ("progress_engine/all",))]
+    assert [(one.preset, one.targets) for one in builds(True, False, ())] == [("mpich", ["progress_engine/all"])]
+
+
+def test_unit_tests_are_built_with_all_else() -> None:
+    first, *others = builds(fast=False, full=False, unit=unit_tests(full=False))
+    assert (first.preset, first.targets) == ("mpich", ["all", "workloads_unit_tests"])
+    assert {one.preset: one.mpi.name for one in others}["asan"] == "mpich"
 
 
 def test_full_brings_what_its_tests_would_be_skipped_without(monkeypatch: pytest.MonkeyPatch) -> None:
