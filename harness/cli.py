@@ -136,13 +136,19 @@ for _name, _help, _commands in (
     app.add_typer(_group, name=_name, rich_help_panel=SYSTEM)
 
 
+@functools.cache
+def _command() -> Callable[..., Any]:
+    """Of the application; made once, since that reads every command's signature."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: list[str]) -> int:
     """Run the command; return its exit status."""
     signal.signal(signal.SIGTERM, _terminated)
     if VARIABLE in os.environ:  # a shell asks what could come next
         completion_init()
     try:
-        app(arguments, prog_name=NAME)
+        _command()(arguments, prog_name=NAME)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except (UsageError, of_analysis.UsageError) as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from harness.base.errors import UsageError
 
@@ -20,6 +20,7 @@ T = TypeVar("T")
 # No field that is not known, and no value that would have to be turned into another: "3" is no number.
 MODEL: ConfigDict = {"extra": "forbid", "strict": True}
 LONGEST = 60
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 
 def read(model: type[T], path: Path) -> T:
@@ -57,9 +58,12 @@ def schema(model: type[Any]) -> dict[str, Any]:
 
 
 def _adapter(model: type[T]) -> TypeAdapter[T]:
+    """Made once for a model: of many fields that takes 0.1 s."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - 0.2 s of imports
 
-    return TypeAdapter(model)
+    if model not in _ADAPTERS:
+        _ADAPTERS[model] = TypeAdapter(model)
+    return cast("TypeAdapter[T]", _ADAPTERS[model])
 
 
 def _sentence(error: ValidationError) -> str:

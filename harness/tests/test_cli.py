@@ -180,7 +180,7 @@ def test_ctrl_c_while_the_commands_are_read(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("typer.main.get_command", interrupted)
+    monkeypatch.setattr("harness.cli._command", interrupted)
     for command, status in {"list": 1, "gate": 3}.items():
         assert main([command]) == status
         assert capsys.readouterr().err == "bench: interrupted\n"
