@@ -110,7 +110,10 @@ TEST(Engine, AdaptiveNapsWhereItIsRungSoon) {
   ThreadSlot& slot = engine->activity().acquire();
   constexpr std::uint64_t naps = 10;  // parks without a fence; that of the present one may come yet
   std::uint64_t operations = 0;
-  const auto napped = [&] { return worker.parks - worker.fences > naps; };
+  const auto napped = [&] {
+    const std::uint64_t fences = worker.fences;  // read first
+    return worker.parks - fences > naps;
+  };
   for (const Nanoseconds end = now() + patience; !napped() && now() < end;) {
     while (worker.parks <= operations && now() < end) std::this_thread::yield();
     ++operations;
