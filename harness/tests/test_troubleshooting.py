@@ -20,7 +20,7 @@ def test_every_sentence_of_the_troubleshooting_is_one_of_the_program() -> None:
 
 def sentences() -> str:
     """The sources with their strings joined over lines, what is put into them as …"""
-    files = [path for path in (ROOT / "harness").rglob("*.py") if "tests" not in path.parts]
+    files = [path for path in (ROOT / "harness").rglob("*.py") if "tests" not in path.relative_to(ROOT).parts]
     files += [*(ROOT / "analysis").rglob("*.py"), *(ROOT / "progress_engine").rglob("*.cpp")]
     text = "\n".join(path.read_text() for path in files)
     joined = re.sub(r'"\s*(?:\+\s*)?\n?\s*f?"', "", text)
