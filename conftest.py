@@ -38,7 +38,7 @@ TURN = [
 # How many examples a test of random input tries; --hypothesis-profile=full is ./bench test --full. By default the same
 # each time; and how long one takes is the machine's affair.
 settings.register_profile(
-    "some", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "some", max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.register_profile("full", settings.get_profile("some"), max_examples=200, derandomize=False)
 settings.load_profile("some")

@@ -245,7 +245,8 @@ def made_pairs(rng: np.random.Generator, points: int, launches: int, factor: flo
     return pairs
 
 
-@pytest.mark.parametrize("launches", [3, pytest.param(6, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("launches", [3, 6])
 def test_false_alarms_of_a_whole_session_are_rare(launches: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One in a hundred is asked for; 60 comparisons of 20 points each may have two by chance."""
     monkeypatch.setattr(judge, "ratio_of_medians", lambda *_: Interval(1.0, 1.0, 1.0, "shown only", True))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -55,13 +56,17 @@ def gate(
     return Measurement("20261122-gate", plan, "adaptive 12ab", "vcluster (a, b), mpich", "2026", series, canary, [])
 
 
+@functools.cache
+def values_of(seed: int) -> Mapping[str, float]:
+    one = judge(gate(seed=seed))
+    return history.values_of(one.points, one.canary, "adaptive 12ab")
+
+
 def earlier(count: int, spread: float = 0.01) -> list[dict[str, float]]:
     found = []
     for seed in range(count):
-        one = judge(gate(seed=100 + seed))
         rng = np.random.default_rng(seed)
-        values = history.values_of(one.points, one.canary, "adaptive 12ab")
-        found.append({name: value * math.exp(rng.normal(0, spread)) for name, value in values.items()})
+        found.append({name: value * math.exp(rng.normal(0, spread)) for name, value in values_of(100 + seed).items()})
     return found
 
 

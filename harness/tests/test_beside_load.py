@@ -67,7 +67,7 @@ SENSITIVE = [
 @pytest.mark.parametrize("what", ["unit tests", "launches"])
 def test_what_waits_for_threads_nodes_and_launches_is_sound(what: str) -> None:
     """By default it runs so: side by side, without what --full adds."""
-    together = groups(fast=False, full=False)["tests side by side"]
+    together = groups(fast=False, full=False)["tests"]
     tests = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *together, *SENSITIVE]
     said = script("-n", "3", *(ctest(ASAN) if what == "unit tests" else tests))
     assert said.status == 0, said.out[-20000:] + said.err[-2000:]

@@ -28,7 +28,7 @@ def decides(points: list[dict[str, Any]]) -> bool:
     return any(EQUAL_BOTH.items() <= point.items() for point in points)
 
 
-@pytest.mark.parametrize("minutes", [1.5, DEFAULT_MINUTES, 5, 15])
+@pytest.mark.parametrize("minutes", [1.5, DEFAULT_MINUTES, 15])
 def test_a_demo_fits_its_time_and_decides_its_claims(minutes: float) -> None:
     request = fit(BUILTIN["vcluster"], minutes * 60)
     assert estimate_s(request) <= minutes * 60
@@ -41,5 +41,5 @@ def test_a_demo_fits_its_time_and_decides_its_claims(minutes: float) -> None:
 
 
 def test_more_time_is_never_less_measured() -> None:
-    sizes = [measured(fit(BUILTIN["vcluster"], 60 * minutes)) for minutes in (1.5, DEFAULT_MINUTES, 4, 5, 15)]
+    sizes = [measured(fit(BUILTIN["vcluster"], 60 * minutes)) for minutes in (1.5, DEFAULT_MINUTES, 5)]
     assert sizes == sorted(sizes)

@@ -106,6 +106,7 @@ def test_the_same_check_under_slurm(results: Path) -> None:
     assert all(line.get("status", "ok") == "ok" for line in lines((results / "latest").resolve()))
 
 
+@pytest.mark.full  # by default test_programs.py compiles and launches
 def test_a_persons_own_program(results: Path, tmp_path: Path) -> None:  # noqa: ARG001
     source = tmp_path / "hello.c"
     source.write_text(

@@ -14,6 +14,8 @@ from harness.base.mpis import Mpi
 from .conftest import MPICH_FIRST, PROGRAMS, Launcher, compiled, lines, reports
 
 pytestmark = [pytest.mark.mpi, pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)]
+FULL = pytest.mark.full
+LATE = [pytest.param(False, marks=FULL), True]  # when the library is loaded
 WHY = "the MPI takes CUDA memory and libcuda.so is loaded"
 
 
@@ -79,7 +81,7 @@ def test_polling_ends_when_a_gpus_library_is_loaded(gpu: Gpu, tmp_path: Path) ->
     assert WHY in report["reason"]
 
 
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("late", LATE)
 def test_strict_means_not_without_it(gpu: Gpu, tmp_path: Path, late: bool) -> None:
     said = gpu.run(tmp_path, late=late, _STRICT="1")
     assert "received" not in said
@@ -111,21 +113,21 @@ def test_offload_stands_down_when_a_gpus_library_is_loaded(gpu: Gpu, tmp_path: P
     assert WHY in report["reason"]
 
 
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("late", LATE)
 def test_offload_is_strict_about_gpus(gpu: Gpu, tmp_path: Path, late: bool) -> None:
     said = gpu.run(tmp_path, "offload", late=late, _STRICT="1")
     assert "received" not in said
     assert WHY in said
 
 
-@pytest.mark.parametrize("how", [{"loaded": False}, {"knows": False}, {"_GPU": "poll"}], ids=str)
+@pytest.mark.parametrize("how", [pytest.param({"loaded": False}, marks=FULL), {"knows": False}], ids=str)
 def test_offload_goes_on_where_nothing_speaks_against_it(gpu: Gpu, tmp_path: Path, how: dict[str, bool | str]) -> None:
     said = gpu.run(tmp_path, "offload", **how)  # type: ignore[arg-type]
     assert "received 42, polled before 1, after 1" in said
     assert WHY not in said
 
 
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("late", LATE)
 @pytest.mark.parametrize("preset", ["thread", "offload"])
 def test_it_polls_in_the_context_of_the_one_gpu_that_the_program_uses(
     gpu: Gpu, tmp_path: Path, preset: str, late: bool
@@ -138,7 +140,7 @@ def test_it_polls_in_the_context_of_the_one_gpu_that_the_program_uses(
         assert "sent a copy 0" in said, "the CPU may be unable to read a GPU's memory"
 
 
-@pytest.mark.parametrize("preset", ["thread", "offload"])
+@pytest.mark.parametrize("preset", ["thread", pytest.param("offload", marks=FULL)])
 def test_without_a_context_of_the_programs_it_polls_as_it_is(gpu: Gpu, tmp_path: Path, preset: str) -> None:
     said = gpu.run(tmp_path, preset, active=0, _GPU="context")
     assert "received 42, polled before 1, after 1" in said

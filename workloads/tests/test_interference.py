@@ -30,6 +30,7 @@ def median(line: dict[str, Any], quantity: str) -> float:
     return float(statistics.median(line["samples"][quantity]))
 
 
+@pytest.mark.full
 @pytest.mark.alone
 @TWO_CORES
 def test_a_thread_that_spins_takes_what_one_that_sleeps_leaves(mpich_first: Launcher) -> None:
