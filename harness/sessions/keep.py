@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import tarfile
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -86,7 +87,7 @@ def _only(content: Mapping[str, bytes], studies: Sequence[str], session: Path) -
 
 
 def _write(content: Mapping[str, bytes], file: str) -> None:
-    with tarfile.open(file, "w:xz", preset=9) as tar:
+    with tarfile.open(file, "w:xz", preset=9 | lzma.PRESET_EXTREME) as tar:
         for path in sorted(content):
             member = tarfile.TarInfo(path)  # of nobody, and of no time
             member.size = len(content[path])
