@@ -116,7 +116,7 @@ def test(
 
 
 def _set_up(full: bool) -> None:
-    packages.ensure("build", "vcluster", "slurm", "test", *(FULL_PACKAGES if full else ()))
+    packages.ensure(*packages.COMMANDS["test"], *(FULL_PACKAGES if full else ()))
     if full:
         with contextlib.suppress(Failure):  # not every machine has them: their tests say what is missing
             packages.ensure("Debian's MPIs")

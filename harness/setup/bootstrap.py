@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from harness.base.errors import Failure, UsageError, failed
+from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.base.paths import ROOT
-from harness.setup import environment
+from harness.setup import environment, packages
+from harness.setup import mpi as mpi_setup
 
 COMPLETING = "_BENCH_COMPLETE"  # harness/commands/completion.py
 
@@ -22,13 +25,30 @@ def _take_yes(arguments: list[str]) -> list[str]:
     return [argument for argument in ours if argument != "--yes"] + rest
 
 
+def _set_up(arguments: list[str]) -> None:
+    """Prepare .venv. What a command needs beside it comes at the same time: Debian's packages, and the three MPIs
+    once .venv has uv."""
+    purposes = packages.COMMANDS.get(arguments[0], ()) if arguments and not {"-h", "--help"} & set(arguments) else ()
+    wanted = packages.missing(*purposes) if packages.may_install() else []
+    if not wanted:
+        environment.ensure()
+        return
+    packages.ensure("environment")  # apt-get is not run twice at a time
+    packages.ask(wanted)
+    with ThreadPoolExecutor() as pool:
+        installed = pool.submit(packages.fetch, wanted)
+        environment.ensure()
+        mpi_setup.ensure(*(MPIS[name] for name in WHEEL_MPIS))
+        installed.result()
+
+
 def main(arguments: list[str]) -> int:
     """Prepare .venv and become the harness. Returns only if that fails: the exit status."""
     arguments = _take_yes(arguments)
     if COMPLETING in os.environ and not environment.is_there():
         return 0  # a shell asks what could come next: no time to make anything
     try:
-        environment.ensure()
+        _set_up(arguments)
     except (UsageError, Failure, OSError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else failed(arguments)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import shutil
@@ -47,6 +48,10 @@ NEEDS: dict[str, dict[str, str]] = {
     "full tests": {"gfortran": "gfortran", "chromium": "chromium", "chromium-driver": "chromedriver"},
 }
 
+# What these commands need in any case: installed while the Python packages are, see bootstrap.py.
+COMMANDS = {"demo": ("build", "vcluster"), "test": ("build", "vcluster", "slurm", "test")}
+QUIET = {"DEBIAN_FRONTEND": "noninteractive"}
+
 
 def present(probe: str) -> bool:
     """Whether what `probe` names ("command", "header:path", "file:pattern" or "module:name") is on this machine."""
@@ -66,7 +71,12 @@ def missing(*purposes: str) -> list[str]:
     return [package for purpose in purposes for package, probe in NEEDS[purpose].items() if not present(probe)]
 
 
-def _may_install(packages: list[str]) -> bool:
+def may_install() -> bool:
+    """Whether packages can be installed from here at all."""
+    return shutil.which("apt-get") is not None and os.geteuid() == 0
+
+
+def _agreed(packages: list[str]) -> bool:
     if os.environ.get("OVERLAP_BENCH_YES") or not sys.stdin.isatty():
         return True
     return input(f"Install the Debian packages {' '.join(packages)}? [Y/n] ").strip().lower() in ("", "y", "yes")
@@ -79,16 +89,29 @@ def ensure(*purposes: str) -> None:
 
 def install(packages: list[str]) -> None:
     """Install Debian packages where we may; otherwise raise Failure with the line that would."""
-    if not packages:
-        return
+    if packages:
+        ask(packages)
+        fetch(packages)
+
+
+def ask(packages: list[str]) -> None:
+    """Raise Failure with the line that would install these packages, unless we may."""
     line = f"sudo apt-get install --no-install-recommends {' '.join(packages)}"
     if shutil.which("apt-get") is None:
         raise Failure(
             f"These are missing here, by their Debian names: {' '.join(packages)}. Install them and try again."
         )
-    if os.geteuid() != 0 or not _may_install(packages):
+    if not may_install() or not _agreed(packages):
         raise Failure(f"Some system packages are missing. This installs them: {line}")
+
+
+def fetch(packages: list[str]) -> None:
+    """Install packages that ask() has let pass."""
     say(f"installing Debian packages: {' '.join(packages)}")
-    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
-    run_step("apt-get update", ["apt-get", "update", "-q"], quiet, 10)
-    run_step("apt-get install", ["apt-get", "install", "-q", "-y", "--no-install-recommends", *packages], quiet, 60)
+    _update()
+    run_step("apt-get install", ["apt-get", "install", "-q", "-y", "--no-install-recommends", *packages], QUIET, 60)
+
+
+@functools.cache
+def _update() -> None:
+    run_step("apt-get update", ["apt-get", "update", "-q"], QUIET, 10)

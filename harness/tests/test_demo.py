@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from analysis.studies.pioman.overlap_ratio import EQUAL_BOTH
 from harness.base.mpis import WHEEL_MPIS
 from harness.commands.demo import TOLD_OF, demo, estimate_s, fit
-from harness.sessions.request import Request
+from harness.sessions.request import ENGINE_SETS, Request
 from harness.sites.systems import BUILTIN
 from reframe_checks.studies.common import DEFENSIBLE
 
@@ -43,3 +45,14 @@ def test_a_demo_fits_its_time_and_decides_its_claims(minutes: float) -> None:
 def test_more_time_is_never_less_measured() -> None:
     sizes = [measured(fit(BUILTIN["vcluster"], 60 * minutes)) for minutes in (1.5, DEFAULT_MINUTES, 5)]
     assert sizes == sorted(sizes)
+
+
+def test_the_library_for_offload_is_built_where_a_launch_may_ask_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(ENGINE_SETS)]:
+        monkeypatch.delenv(name)
+    request = fit(BUILTIN["vcluster"], 60 * DEFAULT_MINUTES)
+    assert not request.may_offload()
+    assert replace(request, variants=["bare", "offload"]).may_offload()
+    assert replace(request, variants=["bare", "adaptive:safety=offload"]).may_offload()
+    monkeypatch.setenv("PROGRESS_ENGINE_SAFETY", "offload")
+    assert request.may_offload()

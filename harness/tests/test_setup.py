@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from harness.base import mpis, process, steps
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, Where
 from harness.base.paths import BUILD_DIR, ROOT
-from harness.setup import bootstrap, environment, mpi, packages
+from harness.setup import bootstrap, build, environment, mpi, packages
 from harness.sites import systems
 
 
@@ -40,12 +41,15 @@ def test_as_root_without_a_terminal_packages_are_installed_and_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran: list[list[str]] = []
+    packages._update.cache_clear()
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
     monkeypatch.setattr(packages, "run_step", lambda _title, command, *_rest: ran.append(command))
     packages.install(["hello"])
-    assert [command[1] for command in ran] == ["update", "install"]
-    assert ran[1][-1] == "hello"
+    packages.install(["world"])
+    packages._update.cache_clear()
+    assert [command[1] for command in ran] == ["update", "install", "install"]
+    assert [command[-1] for command in ran[1:]] == ["hello", "world"]
     assert "installing Debian packages: hello" in capsys.readouterr().err
 
 
@@ -78,6 +82,60 @@ def test_a_set_up_that_fails_is_no_slower_candidate(
         monkeypatch.setattr(environment, "ensure", lambda error=error: fails(error))
         assert bootstrap.main(["--yes", command]) == status
         assert said in capsys.readouterr().err
+
+
+@pytest.fixture
+def lacks_packages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A machine that lacks ccache, and may install it; what is done is noted."""
+    done: list[str] = []
+    monkeypatch.setattr(packages, "may_install", lambda: True)
+    monkeypatch.setattr(packages, "missing", lambda *purposes: ["ccache"] if "build" in purposes else [])
+    monkeypatch.setattr(packages, "ask", lambda wanted: done.append(f"asked for {' '.join(wanted)}"))
+    monkeypatch.setattr(packages, "fetch", lambda wanted: done.append(f"installed {' '.join(wanted)}"))
+    monkeypatch.setattr(environment, "ensure", lambda: done.append(".venv"))
+    monkeypatch.setattr(mpi, "ensure", lambda *some: done.append(f"{len(some)} MPIs"))
+    return done
+
+
+def test_what_a_command_needs_of_the_system_comes_while_python_is_set_up(
+    lacks_packages: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = threading.Barrier(2, timeout=60)  # neither side ends before the other has begun
+    monkeypatch.setattr(packages, "fetch", lambda _: both.wait())
+    monkeypatch.setattr(environment, "ensure", both.wait)
+    bootstrap._set_up(["demo", "--minutes", "2"])
+    assert lacks_packages == ["asked for ccache", "3 MPIs"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["list"], ["--version"], ["demo", "--help"]])
+def test_what_needs_no_package_installs_none(lacks_packages: list[str], arguments: list[str]) -> None:
+    bootstrap._set_up(arguments)
+    assert lacks_packages == [".venv"]
+
+
+def test_a_package_that_cannot_be_installed_ends_the_set_up(
+    lacks_packages: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(_: list[str]) -> None:
+        raise Failure("no package ccache")
+
+    monkeypatch.setattr(packages, "fetch", fails)
+    assert bootstrap.main(["demo"]) == 1
+    assert "bench: no package ccache" in capsys.readouterr().err
+    assert ".venv" in lacks_packages
+
+
+def test_steps_run_at_the_same_time_and_one_that_fails_ends_the_others(tmp_path: Path) -> None:
+    one, other, endless = (tmp_path / name for name in ("one", "other", "endless"))
+    meet = "touch {}; until [ -e {} ]; do sleep 0.02; done"
+    both = [(one, other), (other, one)]
+    steps.run_steps([steps.Step("a step", ["sh", "-c", meet.format(*names)]) for names in both])
+    waits = steps.Step("endless", ["sh", "-c", f"echo $$ > {endless}; exec sleep 10000"])
+    fails = steps.Step("fails", ["sh", "-c", f"until [ -s {endless} ]; do sleep 0.02; done; exit 3"])
+    with pytest.raises(Failure, match="fails failed with status 3"):
+        steps.run_steps([waits, fails])
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(endless.read_text()), 0)
 
 
 def test_a_step_that_fails_shows_the_end_of_its_output() -> None:
@@ -157,6 +215,27 @@ def commands_without_mpi(name: str) -> set[str]:
 @pytest.mark.parametrize("name", ["openmpi", "intel-mpi"])
 def test_what_needs_no_mpi_is_compiled_once_for_all(name: str) -> None:
     assert commands_without_mpi(name) == commands_without_mpi("mpich")
+
+
+def test_what_the_compilers_cache_has_for_the_others_is_built_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[list[str]] = []
+    monkeypatch.setattr(build, "BUILD_DIR", tmp_path)
+    monkeypatch.setattr(packages, "ensure", lambda *_: None)
+    monkeypatch.setattr(build, "_up_to_date", lambda *_: False)
+    monkeypatch.setattr(build, "run_steps", lambda some: ran.append([one.title for one in some]))
+    names = ["mpich", "openmpi", "intel-mpi"]
+    build.build_presets([build.Build(name, MPIS[name]) for name in names])
+    assert ran[0::2] == [["configuring build/mpich"], ["configuring build/openmpi", "configuring build/intel-mpi"]]
+    assert ran[1::2] == [["building build/mpich"], ["building build/openmpi", "building build/intel-mpi"]]
+
+
+def test_builds_at_the_same_time_share_the_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
+    alone, *others = (build.Build("mpich", MPIS["mpich"]).compilation(beside).command for beside in (1, 2, 3))
+    assert "--parallel" not in alone
+    assert [command[command.index("--parallel") + 1] for command in others] == ["9", "6"]
 
 
 def test_only_mpis_that_are_not_there_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
