@@ -26,6 +26,8 @@ from harness.base import last_words
 KILL_AFTER_S = 2.0
 NOTE_TIMEOUT_S = 30.0
 
+Running = subprocess.Popen[bytes]
+
 
 @dataclass(frozen=True)
 class Exit:
@@ -56,7 +58,7 @@ def group(
     grace_s: float = KILL_AFTER_S,
     tie: signal.Signals = signal.SIGKILL,
     **how: Any,
-) -> Iterator[subprocess.Popen[bytes]]:
+) -> Iterator[Running]:
     """A program while the body runs; `how`: as subprocess.Popen takes it, no stdin unless it is there. Nothing of its
     group is left afterwards.
 
@@ -66,14 +68,14 @@ def group(
     tied = ["setpriv", "--pdeathsig", tie.name.removeprefix("SIG"), "--"] if shutil.which("setpriv") else []
     with _can_be_interrupted() if first is signal.SIGINT else contextlib.nullcontext():
         options: dict[str, Any] = {"stdin": subprocess.DEVNULL} | how
-        process: subprocess.Popen[bytes] = subprocess.Popen([*tied, *command], start_new_session=True, **options)
+        process: Running = subprocess.Popen([*tied, *command], start_new_session=True, **options)
     try:
         yield process
     finally:
         _end(process, first, grace_s)
 
 
-def _end(process: subprocess.Popen[bytes], first: signal.Signals, grace_s: float) -> None:
+def _end(process: Running, first: signal.Signals, grace_s: float) -> None:
     """End what is left of a process group: politely, then not, also if a second stop comes in between."""
     try:
         if process.poll() is None:
@@ -85,7 +87,7 @@ def _end(process: subprocess.Popen[bytes], first: signal.Signals, grace_s: float
         process.wait()
 
 
-def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def _signal(process: Running, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
 
@@ -153,7 +155,7 @@ def _read(file: Any) -> str:
     return str(file.read().decode(errors="replace"))
 
 
-def wait_for(process: subprocess.Popen[bytes], timeout_s: float | None) -> int | None:
+def wait_for(process: Running, timeout_s: float | None) -> int | None:
     """Its status once it has ended, None after the timeout. With a timeout Popen.wait asks every 50 ms whether it has
     ended, too seldom for who measures how long it ran; the kernel tells at once (pidfd_open, Linux 5.3)."""
     try:

@@ -7,7 +7,6 @@ import contextlib
 import fcntl
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -63,7 +62,7 @@ def run_steps(steps: Sequence[Step]) -> None:
             time.sleep(LOOK_EVERY_S)
 
 
-def _has_ended(step: Step, output: IO[bytes], run: subprocess.Popen[bytes], elapsed_s: float) -> None:
+def _has_ended(step: Step, output: IO[bytes], run: process.Running, elapsed_s: float) -> None:
     if run.returncode:
         output.seek(0)
         tail = "\n".join(output.read().decode(errors="replace").splitlines()[-LAST_LINES:])
@@ -71,7 +70,7 @@ def _has_ended(step: Step, output: IO[bytes], run: subprocess.Popen[bytes], elap
     say(f"{step.title}: done in {elapsed_s:.0f} s")
 
 
-def _started(step: Step, output: IO[bytes]) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+def _started(step: Step, output: IO[bytes]) -> contextlib.AbstractContextManager[process.Running]:
     environment = dict(os.environ) | dict(step.environment)
     if shutil.which(step.command[0], path=environment.get("PATH")) is None:
         raise Failure(f"{step.title}: there is no program {step.command[0]}.")
