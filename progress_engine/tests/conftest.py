@@ -76,12 +76,16 @@ MPICH_FIRST = [pytest.param(name, marks=[] if name == "mpich" else pytest.mark.f
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The mark `elsewhere`: one cell on each other MPI. (Marks of cells would cost the fixtures' scope.)"""
+    """The mark `elsewhere`: one cell on each other MPI. (Marks of cells would cost the fixtures' scope.) What has no
+    cells runs on MPICH and Open MPI, and on the others of their families with --full."""
     for item in items:
         mark = item.get_closest_marker("elsewhere")
-        if mark is None or not isinstance(item, pytest.Function) or item.callspec.params["mpi"] == "mpich":
+        parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        if mark is None and parameters.get("mpi") == "intel-mpi":
+            item.add_marker(pytest.mark.full)
+        if mark is None or parameters["mpi"] == "mpich":
             continue
-        if any(item.callspec.params[name] != value for name, value in mark.kwargs.items()):
+        if any(parameters[name] != value for name, value in mark.kwargs.items()):
             item.add_marker(pytest.mark.full)
 
 

@@ -180,7 +180,7 @@ LEFT = re.compile(r"balance: .* left: (.*)")
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
-@pytest.mark.parametrize("preset", ["idle", "adaptive", "offload"])
+@pytest.mark.parametrize("preset", [pytest.param("idle", marks=pytest.mark.full), "adaptive", "offload"])
 def test_mpi_may_end_at_exit(mpi: Mpi, preset: str, tmp_path: Path) -> None:
     program = Launcher(mpi, compiled(mpi, "late_finalize.c", tmp_path))
     preload = f"LD_PRELOAD={program.engine}:{shared_library(mpi, 'balance.c', tmp_path)}"
@@ -211,7 +211,9 @@ def test_a_program_that_never_ends_mpi_gets_its_report(mpi: Mpi, preset: str, tm
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
-@pytest.mark.parametrize("preset", ["thread", "idle", "adaptive", "offload"])
+@pytest.mark.parametrize(
+    "preset", ["adaptive", "offload", *(pytest.param(name, marks=pytest.mark.full) for name in ("thread", "idle"))]
+)
 def test_mpi_may_end_in_the_destructor_of_a_static_object(mpi: Mpi, preset: str, tmp_path: Path) -> None:
     program = Launcher(mpi, compiled(mpi, "static_finalize.cpp", tmp_path))
     bare = program.run()

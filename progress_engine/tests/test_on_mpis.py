@@ -133,7 +133,7 @@ def test_a_bad_setting_in_a_plain_preload_makes_it_inactive(launcher: Launcher, 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_many_processes_one_after_the_other(launcher: Launcher) -> None:
-    for _ in range(8):
+    for _ in range(4):
         result = launcher.run("none", variant="idle")
         assert (result.returncode, result.stderr) == (0, "")
 
