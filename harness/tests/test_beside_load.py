@@ -64,10 +64,10 @@ SENSITIVE = [
 @pytest.mark.alone
 @pytest.mark.mpi
 @pytest.mark.timeout(1500)
-@pytest.mark.parametrize("what", ["unit tests", "launches"])
-def test_what_waits_for_threads_nodes_and_launches_is_sound(what: str) -> None:
+@pytest.mark.parametrize(("what", "times"), [("unit tests", 3), ("launches", 1)])
+def test_what_waits_for_threads_nodes_and_launches_is_sound(what: str, times: int) -> None:
     """By default it runs so: side by side, without what --full adds."""
     together = groups(fast=False, full=False)["tests"]
     tests = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *together, *SENSITIVE]
-    said = script("-n", "3", *(ctest(ASAN) if what == "unit tests" else tests))
+    said = script("-n", str(times), *(ctest(ASAN) if what == "unit tests" else tests))
     assert said.status == 0, said.out[-20000:] + said.err[-2000:]
