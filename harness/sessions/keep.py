@@ -87,7 +87,8 @@ def _only(content: Mapping[str, bytes], studies: Sequence[str], session: Path) -
 
 
 def _write(content: Mapping[str, bytes], file: str) -> None:
-    with tarfile.open(file, "w:xz", preset=9 | lzma.PRESET_EXTREME) as tar:
+    small = 9 | lzma.PRESET_EXTREME
+    with lzma.open(file, "wb", preset=small) as packed, tarfile.open(fileobj=packed, mode="w") as tar:
         for path in sorted(content):
             member = tarfile.TarInfo(path)  # of nobody, and of no time
             member.size = len(content[path])
