@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base import process
-from harness.base.mpis import Mpi
+from harness.base.mpis import MPIS, Mpi
 from harness.base.paths import BUILD_DIR, ROOT, VENV
 from harness.base.steps import Step, run_step, run_steps, setup_lock
 from harness.setup import mpi as mpi_setup
@@ -69,14 +69,17 @@ class Build:
 
 
 def build_presets(builds: Sequence[Build]) -> None:
-    """Configure (the first time) and build them: the first by itself, then the others at the same time.
+    """Configure (the first time) and build them: one MPI's and those with a sanitizer, then the other MPIs'.
 
-    Most sources see no MPI: once they are compiled for the first build, the compiler's cache has them for the others.
-    What those still compile leaves no CPU idle, as the longest source of each would, built one after the other.
+    Most sources see no MPI: once they are compiled for one, the compiler's cache has them for the others. With a
+    sanitizer all are compiled anew. Several at the same time leave no CPU idle, as the longest source of each would.
     """
     packages.ensure("build")
+    alike = [one for one in builds if one.preset in MPIS]
+    stages = ([one for one in builds if one not in alike[1:]], alike[1:])
+    at_once = [stage[start : start + AT_ONCE] for stage in stages for start in range(0, len(stage), AT_ONCE)]
     with setup_lock():
-        for some in (builds[:1], *(builds[start : start + AT_ONCE] for start in range(1, len(builds), AT_ONCE))):
+        for some in at_once:
             run_steps([one.configuration() for one in some if not (one.folder / "build.ninja").exists()])
             left = [one for one in some if not _up_to_date(str(one.folder), one.targets, one.environment)]
             run_steps([one.compilation(len(left)) for one in left])
