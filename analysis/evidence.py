@@ -70,6 +70,11 @@ class Evidence:
         """The rows of `metrics` that figures draw."""
         return self.choice.of(self.metrics)
 
+    @cached_property
+    def studies(self) -> frozenset[str]:
+        """Those of which there are points."""
+        return frozenset(map(str, self.records.points["study"].unique()))
+
     def points(self, study: str) -> pd.DataFrame:
         """The points of a study that were measured well."""
         points = self.records.points

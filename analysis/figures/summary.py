@@ -34,9 +34,11 @@ def summary(
 
     `quantities`: name the quantity in a column, for frames that will be put together.
     """
+    if study not in evidence.studies:  # of most studies a session has nothing
+        return evidence.choice.of(pd.DataFrame(columns=COLUMNS))
     points = evidence.records.points
     rows: list[dict[str, Any]] = []
-    chosen = points[points["study"] == study] if len(points) else points
+    chosen = points[points["study"] == study]
     if "calibration" in chosen:
         chosen = chosen[chosen["calibration"].isna()]
     for keys, part in frames.groups(chosen, [*SETTING, "variant", "point"]):
