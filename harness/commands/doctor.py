@@ -31,7 +31,7 @@ def _wait_instructions() -> str:
 
 
 def _engine() -> dict[str, Any] | None:
-    """What the engine itself finds, if it is built for some MPI."""
+    """What the engine's progress-info finds, if it is built for some MPI."""
     for mpi in MPIS.values():
         tool = mpi.build_dir / "bin" / "progress-info"
         if tool.exists():
@@ -79,7 +79,8 @@ def doctor(as_json: options.Json = False) -> int:
 
 def _sentences(found: dict[str, Any]) -> list[str]:
     facts = found["machine"]
-    built = "built" if found["engine"] else "not built yet (./bench demo builds it)"
+    asked = "./bench exec --mpi mpich -- progress-info"
+    built = "built" if found["engine"] else f"its progress-info is not built yet ({asked} builds it)"
     slices = (found["engine"] or {}).get("machine", {}).get("slice_ns")
     return [
         f"CPU: {facts['cpu_model']}, {facts['sockets']} sockets, {facts['cores']} cores, {facts['cpus']} CPUs"
@@ -88,7 +89,7 @@ def _sentences(found: dict[str, Any]) -> list[str]:
         f"Wait instructions: {found['wait_instructions']}",
         f"Frequency: governor {facts['governor']}, turbo {facts['turbo']}",
         f"Kernel: {facts['kernel']}, {facts['distribution']}; clock source {facts['clock_source']}",
-        f"Short scheduling slice: {f'{slices / 1000:g} us' if slices else 'not had, or the engine is not built'}",
+        f"Short scheduling slice: {f'{slices / 1000:g} us' if slices else 'not had, or progress-info is not built'}",
         f"Virtual nodes: {found['virtual_nodes']}",
         "Interfaces: " + (", ".join(nic["name"] for nic in facts["nics"]) or "none but loopback"),
         "MPIs: " + ", ".join(f"{name} {'installed' if there else 'absent'}" for name, there in found["mpis"].items()),

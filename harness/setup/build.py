@@ -29,6 +29,7 @@ def environment(mpi: Mpi | None, root: Path = ROOT) -> dict[str, str]:
     cache = {
         "CCACHE_DIR": str(BUILD_DIR / "ccache"),
         "CCACHE_BASEDIR": str(root),
+        "CCACHE_DEPEND": "1",  # which headers a source reads says the compiler: no run of the preprocessor
         "CCACHE_SLOPPINESS": "pch_defines,time_macros",  # without them it caches nothing that has precompiled headers
     }
     return (mpi.environment() if mpi else {}) | {"PATH": path} | cache
@@ -79,8 +80,8 @@ def build_presets(builds: Sequence[Build]) -> None:
     stages = ([one for one in builds if one not in alike[1:]], alike[1:])
     at_once = [stage[start : start + AT_ONCE] for stage in stages for start in range(0, len(stage), AT_ONCE)]
     with setup_lock():
+        run_steps([one.configuration() for one in builds if not (one.folder / "build.ninja").exists()])
         for some in at_once:
-            run_steps([one.configuration() for one in some if not (one.folder / "build.ninja").exists()])
             left = [one for one in some if not _up_to_date(str(one.folder), one.targets, one.environment)]
             run_steps([one.compilation(len(left)) for one in left])
 
