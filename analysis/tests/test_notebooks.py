@@ -49,10 +49,13 @@ def test_prose_has_no_number_that_nobody_checks(path: Path) -> None:
 QUICK = ("does_mpi_progress", "miwa", "tuning")
 
 
-@pytest.mark.parametrize(
+quick_notebooks = pytest.mark.parametrize(
     "path",
     [pytest.param(path, id=path.stem, marks=[] if path.stem in QUICK else pytest.mark.full) for path in NOTEBOOKS],
 )
+
+
+@quick_notebooks
 def test_a_notebook_says_what_its_session_says(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(book.VARIABLE, raising=False)
     assert runpy.run_path(str(path))["book"].is_reference
@@ -75,7 +78,7 @@ def test_jupyter_runs_it_and_shows_its_figures(path: Path, monkeypatch: pytest.M
     assert path.stem in ("tuning", "regression_to_cause") or "image/png" in shown
 
 
-@each_notebook
+@quick_notebooks
 def test_a_notebook_runs_on_any_session(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,7 +151,12 @@ def references(path: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("path", "changed"),
     [
-        pytest.param(path, name, id=f"{path.stem}-{Path(name).name}", marks=pytest.mark.full if number else [])
+        pytest.param(
+            path,
+            name,
+            id=f"{path.stem}-{Path(name).name}",
+            marks=pytest.mark.full if number or path.stem not in QUICK else [],
+        )
         for path in NOTEBOOKS
         for number, name in enumerate(references(path))
     ],

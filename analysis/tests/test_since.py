@@ -53,6 +53,7 @@ def test_the_report_has_the_dates(tmp_path: Path) -> None:
     assert "a change of the code that computes the number is not seen there" in page
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("created", ["2026-11-20T12:00:00Z", "2099-01-01T00:00:00Z"], ids=["before", "after"])
 def test_the_appendix_of_a_paper_has_the_dates(tmp_path: Path, created: str) -> None:
     session = Synthetic(launches=2, samples=3, comp_over_comm=(1.0,)).write(tmp_path / "s")

@@ -88,7 +88,11 @@ def test_strict_means_not_without_it(gpu: Gpu, tmp_path: Path, late: bool) -> No
     assert WHY in said
 
 
-@pytest.mark.parametrize("how", [{"loaded": False}, {"knows": False}, {"_GPU": "poll"}], ids=str)
+@pytest.mark.parametrize(
+    "how",
+    [{"loaded": False}, *(pytest.param(how, marks=pytest.mark.full) for how in ({"knows": False}, {"_GPU": "poll"}))],
+    ids=str,
+)
 def test_it_polls_where_nothing_speaks_against_it(gpu: Gpu, tmp_path: Path, how: dict[str, bool | str]) -> None:
     said = gpu.run(tmp_path, **how)  # type: ignore[arg-type]
     assert "received 42, polled before 1, after 1" in said

@@ -305,7 +305,7 @@ def test_an_mpi_program_that_never_begins_is_told_so(mpi: Mpi, tmp_path: Path) -
         assert (result.returncode == 0) is not strict
 
 
-@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("strict", [pytest.param(False, marks=pytest.mark.full), True])
 def test_a_program_of_another_abi_runs_without_it_and_says_why(strict: bool, tmp_path: Path) -> None:
     """Preloaded past progress-run, which would refuse it: Open MPI's engine into a program of MPICH's, and back."""
     theirs, ours = (MPIS[name] for name in ("mpich", "openmpi"))

@@ -17,7 +17,7 @@ from scipy.stats import binom
 
 from harness.tests.waiting import eventually
 
-from .conftest import Launcher, Result, assert_valid
+from .conftest import Launcher, Result, assert_valid, full
 
 pytestmark = pytest.mark.mpi
 
@@ -286,7 +286,7 @@ def test_mistakes_are_one_sentence_and_status_2(mpich: Launcher, mistake: str) -
     assert result.lines == []
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("ranks", [full(1), 2, 3])
 def test_usage_on_every_mpi(launcher: Launcher, ranks: int) -> None:
     """The status of all ranks reaches the shell, and the sentence comes once; launchers add words of their own."""
     result = launcher.run(ranks, "overlap", "--point=size_bytes=8,work_units=" + ("1" if ranks != 2 else "x"))
