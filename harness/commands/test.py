@@ -7,6 +7,7 @@ import contextlib
 import os
 import resource
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
@@ -99,16 +100,14 @@ def test(
     with times.of("build"):
         mpi_setup.ensure(*(one.mpi for one in wanted))
         build.build_presets(wanted)
-    statuses = []
-    for tests in unit:
-        with times.of("C++ unit tests"):
-            statuses.append(_run_unit_tests(tests))
     chosen = ["-k", select] if select else []
     reports = [STATE_DIR / f"tests-{number}.xml" for number, _ in enumerate(groups(fast, full), 1)]
-    ends = []
+    statuses: list[int] = []
+    ends: list[int] = []
     for (title, group), report in zip(groups(fast, full).items(), reports, strict=True):
-        with times.of(title):
+        with times.of(title), _beside(() if ends else unit) as of_unit_tests:
             ends.append(process.attended(pytest([*group, *chosen], report), environment_of_tests(), ROOT))
+        statuses += of_unit_tests
     statuses.append(verdict(ends))
     print(skipped(reports, fast, full, races))
     print(times)
@@ -190,15 +189,28 @@ def environment_of_tests() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
-def _run_unit_tests(tests: UnitTests) -> int:
-    print(f"C++ unit tests, build/{tests.preset}:", flush=True)
-    return process.attended(ctest(tests))
+@contextlib.contextmanager
+def _beside(unit: Iterable[UnitTests]) -> Iterator[list[int]]:
+    """The C++ unit tests while the body runs: they wait half of their time. What they say is printed after it, and
+    their statuses are there."""
+    statuses: list[int] = []
+    with contextlib.ExitStack() as stack:
+        started = []
+        for tests in unit:
+            said = stack.enter_context(tempfile.TemporaryFile())
+            run = stack.enter_context(process.group(ctest(tests), stdout=said, stderr=said))
+            started.append((tests, said, run))
+        yield statuses
+        for tests, said, run in started:
+            statuses.append(run.wait())
+            said.seek(0)
+            print(f"C++ unit tests, build/{tests.preset}:\n{said.read().decode(errors='replace')}", flush=True)
 
 
 def ctest(tests: UnitTests) -> list[str]:
-    """Side by side."""
+    """Beside the tests in Python: on half of the CPUs."""
     command = [str(VENV / "bin" / "ctest"), "--test-dir", str(BUILD_DIR / tests.preset), "-L", tests.label]
-    command += ["--parallel", str(len(os.sched_getaffinity(0)))]
+    command += ["--parallel", str(max(1, len(os.sched_getaffinity(0)) // 2))]
     return [*command, "--output-on-failure", "--timeout", "300", "--no-tests=error"]
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from conftest import pytest_collection_modifyitems, scope_of
 from harness.base.paths import ROOT
-from harness.commands.test import NO_TESTS, Times, builds, ctest, groups, skipped, unit_tests, verdict
+from harness.commands.test import NO_TESTS, Times, builds, groups, skipped, unit_tests, verdict
 
 MARKS = ("mpi", "vcluster", "slurm", "spack", "slow", "alone", "full")
 EVERY_COMBINATION = [set(some) for number in range(len(MARKS) + 1) for some in itertools.combinations(MARKS, number)]
@@ -90,10 +89,18 @@ def test_all_unit_tests_run_and_the_engines_under_sanitizers() -> None:
     assert all_["asan"] == all_["tsan"] == ("all",)
 
 
-def test_unit_tests_run_on_all_cpus() -> None:
-    for tests in unit_tests(full=False, races=True):
-        command = ctest(tests)
-        assert command[command.index("--parallel") + 1] == str(len(os.sched_getaffinity(0)))
+@pytest.mark.parametrize("status", [0, 8])
+def test_unit_tests_run_beside_the_others_and_are_told_after_them(
+    status: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = sys.modules["harness.commands.test"]
+    words = ["sh", "-c", f"echo told; exit {status}"]
+    monkeypatch.setattr(command, "ctest", lambda tests: [*words, tests.preset])
+    with command._beside(unit_tests(full=False)) as statuses:
+        print("the others")
+    assert statuses == [status, status]
+    said = capfd.readouterr().out.split()
+    assert said[:2] == ["the", "others"] and said.count("told") == 2
 
 
 def test_what_takes_the_machines_turn_runs_one_after_the_other() -> None:
