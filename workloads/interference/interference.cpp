@@ -13,6 +13,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <optional>
 #include <thread>

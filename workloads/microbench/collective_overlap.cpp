@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "common/clock.h"
 #include "common/errors.h"
 #include "common/overlap_sample.h"

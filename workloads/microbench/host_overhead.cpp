@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "common/clock.h"

@@ -6,6 +6,7 @@
 // (how much longer the slowest round trip was than the slowest one without the load, just before: whole round trips),
 // compute_units_per_s (all computing threads together), cpu_s.
 #include <algorithm>
+#include <cstdint>
 
 #include "common/thread_usage.h"
 #include "microbench/benchmarks.h"

@@ -10,6 +10,7 @@
 // its rank.
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <optional>
 
 #include "common/clock.h"

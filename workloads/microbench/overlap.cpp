@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstdint>
 
 #include "common/errors.h"
 #include "common/sleeping.h"

@@ -2,6 +2,7 @@
 #include "beside.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "common/program.h"
 #include "common/sleeping.h"

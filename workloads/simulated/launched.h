@@ -3,6 +3,7 @@
 // which variant.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // miniGhost's exchange of halos beside an inflated computation: the steps of workloads/minighost/exchange.cpp.
 #include <algorithm>
+#include <cstdint>
 
 #include "beside.h"
 #include "common/errors.h"

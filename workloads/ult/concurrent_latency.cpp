@@ -8,6 +8,7 @@
 // distribution latency_s (half a round trip, of all threads, which does not see who waits between two). The role says
 // how the threads wait.
 #include <algorithm>
+#include <cstdint>
 
 #include "common/clock.h"
 #include "common/thread_usage.h"

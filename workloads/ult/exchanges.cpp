@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ult/exchanges.h"
 
+#include <cstdint>
+
 namespace workloads {
 
 Exchanges::Exchanges(std::size_t count, std::size_t bytes) {

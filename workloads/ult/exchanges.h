@@ -2,6 +2,7 @@
 // What the tasks of overlap and waiting do: exchange, compute, exchange, compute, ... exchange, all of it checked.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 

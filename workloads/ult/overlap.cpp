@@ -6,6 +6,8 @@
 // proportional), ults (500), size_bytes (1 MiB), threading (kernel, ult, phases), cores. Samples, one a repetition:
 // remainder_s (the whole time less comp_s: what communication added), elapsed_s, comp_s (the same computation without
 // any communication, just before), cpu_s. The role says how the tasks wait.
+#include <cstdint>
+
 #include "common/clock.h"
 #include "common/thread_usage.h"
 #include "ult/benchmarks.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ult/parameters.h"
 
+#include <cstdint>
+
 #include "common/placement.h"
 #include "common/program.h"
 

@@ -2,6 +2,8 @@
 // The parameters that the benchmarks of this folder share.
 #pragma once
 
+#include <cstdint>
+
 #include "common/experiment.h"
 
 namespace workloads {

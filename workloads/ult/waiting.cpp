@@ -8,6 +8,7 @@
 // parts that the busiest kernel thread did, over the mean), cpu_s.
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <numeric>
 
 #include "common/errors.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/completion.hpp"
 
+#include <cstdint>
 #include <mutex>
 
 namespace progress_engine {

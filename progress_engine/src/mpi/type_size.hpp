@@ -2,6 +2,8 @@
 // How large a message is, by its datatype.
 #pragma once
 
+#include <cstdint>
+
 #include "mpi/message_size.hpp"
 #include "mpi/mpi_header.hpp"
 

@@ -2,6 +2,7 @@
 // What this library exports to the interposer that loads it, see mpi/offload.hpp.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>

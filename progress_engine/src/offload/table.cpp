@@ -2,6 +2,7 @@
 #include "offload/table.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "mpi/mpi_header.hpp"
 

@@ -3,6 +3,8 @@
 // tasks are polled. Here for comparison.
 #pragma once
 
+#include <cstdint>
+
 #include "tasks/ltask.hpp"
 
 namespace progress_engine {
