@@ -371,4 +371,6 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         }
 
 
-_PLATFORM_EXTRAS = ("network", "emulated", "simulated", "cpus_shared", "cpus_too_few", "check_interfaces", "reap")
+_PLATFORM_EXTRAS = (
+    "network", "network_measured", "emulated", "simulated", "cpus_shared", "cpus_too_few", "check_interfaces", "reap"
+)  # fmt: skip

@@ -15,6 +15,7 @@ from harness.base.mpis import MPIS
 from harness.commands import options
 from harness.setup import packages
 from harness.vcluster import cluster as virtual
+from harness.vcluster import network
 from spack_env import site_environment as spack
 
 ANSWER_LIMIT_S = 30.0
@@ -54,6 +55,7 @@ def findings() -> dict[str, Any]:
         "smt": (facts["threads_per_core"] or 1) > 1,
         "wait_instructions": _wait_instructions(),
         "virtual_nodes": namespaces or "yes",
+        "virtual_line": None if namespaces else virtual.measured_here(),
         "clock_resolution_s": time.get_clock_info("perf_counter").resolution,
         "mpis": {mpi.name: mpi.installed() for mpi in MPIS.values()},
         "slurm": _slurm(),
@@ -81,6 +83,8 @@ def _sentences(found: dict[str, Any]) -> list[str]:
     facts = found["machine"]
     asked = "./bench exec --mpi mpich -- progress-info"
     built = "built" if found["engine"] else f"its progress-info is not built yet ({asked} builds it)"
+    measured = found["virtual_line"]
+    line = f"; a line of 1 Gb/s, measured: {network.measured_words(measured)}" if measured else ""
     slices = (found["engine"] or {}).get("machine", {}).get("slice_ns")
     return [
         f"CPU: {facts['cpu_model']}, {facts['sockets']} sockets, {facts['cores']} cores, {facts['cpus']} CPUs"
@@ -90,7 +94,7 @@ def _sentences(found: dict[str, Any]) -> list[str]:
         f"Frequency: governor {facts['governor']}, turbo {facts['turbo']}",
         f"Kernel: {facts['kernel']}, {facts['distribution']}; clock source {facts['clock_source']}",
         f"Short scheduling slice: {f'{slices / 1000:g} us' if slices else 'not had, or progress-info is not built'}",
-        f"Virtual nodes: {found['virtual_nodes']}",
+        f"Virtual nodes: {found['virtual_nodes']}{line}",
         "Interfaces: " + (", ".join(nic["name"] for nic in facts["nics"]) or "none but loopback"),
         "MPIs: " + ", ".join(f"{name} {'installed' if there else 'absent'}" for name, there in found["mpis"].items()),
         f"Engine: {built}",

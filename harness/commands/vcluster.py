@@ -13,6 +13,7 @@ from harness.base.errors import UsageError
 from harness.commands import by_hand, options
 from harness.sites.systems import virtual_slurm_supported, virtual_supported
 from harness.vcluster import cluster as virtual
+from harness.vcluster import network
 
 Node = Annotated[str, typer.Argument(metavar="NODE", help="vc0 is the login node, vc1 and up compute.")]
 
@@ -22,6 +23,10 @@ def _running() -> virtual.Cluster:
     if cluster is None:
         raise UsageError("No virtual cluster is up: ./bench vcluster up makes one.")
     return cluster
+
+
+def _network(cluster: virtual.Cluster) -> str:
+    return f"{cluster.network_description}; measured: {network.measured_words(cluster.measured())}"
 
 
 def up(
@@ -38,7 +43,7 @@ def up(
         cluster = virtual.up(
             nodes=nodes, rate=None if rate == "none" else rate, mtu=mtu, slurm=slurm, management=management
         )
-    print(f"up: {cluster.login} and {', '.join(cluster.hosts)}: {cluster.network_description}")
+    print(f"up: {cluster.login} and {', '.join(cluster.hosts)}: {_network(cluster)}")
     return 0
 
 
@@ -50,11 +55,11 @@ def down(force: by_hand.Force = False) -> int:
 def status(as_json: options.Json = False) -> int:
     """What is up, where, with which addresses, CPUs and traffic. Example: ./bench vcluster status"""
     cluster = _running()
-    facts = cluster.status()
+    facts = cluster.status() | {"measured": cluster.measured()}
     if as_json:
         print(json.dumps(facts, indent=1))
         return 0
-    print(cluster.network_description)
+    print(_network(cluster))
     for name, node in facts["nodes"].items():
         print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in node.items()))
     return 0
@@ -80,5 +85,5 @@ def rate(limit: Annotated[str, typer.Argument(metavar="RATE", help="As tc has it
     """Change the nodes' line rate. Example: ./bench vcluster rate 10gbit"""
     cluster = _running()
     cluster.set_rate(None if limit == "none" else limit)
-    print(cluster.network_description)
+    print(_network(cluster))
     return 0

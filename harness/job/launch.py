@@ -54,6 +54,7 @@ def context(plan: Plan, launch: Launch) -> dict[str, Any]:
         "scale": plan.scale,
         "test_case": plan.test_case,
         "network": plan.platform.network,
+        **({"network_measured": plan.platform.network_measured} if plan.platform.network_measured else {}),
         **({"arm": launch.arm.name} if launch.arm else {}),
         **({"emulated": True} if plan.platform.emulated else {}),
         **({"simulated": {"files": plan.platform.simulated}} if plan.platform.simulated else {}),

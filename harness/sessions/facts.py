@@ -98,6 +98,7 @@ class Facts:
     reframe: str = ""
     python: str = ""
     network: str = ""
+    network_measured: dict[str, float] = field(default_factory=dict)
     emulated: bool = False
     simulated: dict[str, str] = field(default_factory=dict)
     work_of: str | None = None

@@ -140,7 +140,13 @@ def _open(request: Request, session: Session, stack: contextlib.ExitStack) -> Op
     opened = stack.enter_context(request.system.open(request.nodes))
     if opened.note:
         say(opened.note)
-    session.facts.network = opened.network
+    before = session.facts.network
+    if before and before != opened.network:
+        raise UsageError(
+            f"Session {session.name} was begun on another network: {before}. Now there is: {opened.network}. Its "
+            "launches cannot be held against each other: bring the first network up again, or begin a new session."
+        )
+    session.facts.network, session.facts.network_measured = opened.network, dict(opened.measured)
     session.save()
     return opened
 

@@ -41,6 +41,7 @@ class Opened:
 
     login: Callable[[list[str]], list[str]]
     network: str
+    measured: Mapping[str, float] = field(default_factory=dict)  # of the network, bits/s, where that is known
     alive: Callable[[], bool] = lambda: True
     note: str = ""  # what the user should know about how it came up
 
@@ -108,6 +109,7 @@ def _open_virtual(nodes: int, with_slurm: bool = False) -> Iterator[Opened]:
         yield Opened(
             login=lambda command: cluster.command(cluster.login, command),
             network=cluster.network_description,
+            measured=cluster.measured(),
             alive=cluster.healthy,
             note="using the virtual cluster that is already up" if running else "",
         )

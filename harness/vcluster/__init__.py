@@ -7,7 +7,9 @@
     node.py       what makes a node: mounts, hostname, CPUs, user
     init.py       the service loop of both: collects orphans, runs commands sent over a unix socket
     client.py     the other end: `exec` and the ssh stand-in `rsh`, a file that runs alone
-    network.py    bridge, veth, tbf and MTU as lines for `ip -batch` and `tc -batch`
+    network.py    bridge, veth and MTU as lines for `ip -batch`
+    line.py       what a rate means for limiter and packets, as lines for `tc -batch` and `ip -batch`
+    line_meter.py what the line really lets pass
     linux.py      the few system calls that Python 3.10 lacks
     slurm.py      a real Slurm on the nodes
 

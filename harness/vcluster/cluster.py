@@ -12,9 +12,12 @@ nodes. Errors: UsageError for a bad argument, Failure for what did not work. Not
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import socket
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +26,7 @@ from typing import Any, Literal
 from harness.base import process
 from harness.base.errors import Failure, UsageError
 
-from . import client, launch, network, state, support
+from . import client, launch, line, network, state, support
 from . import slurm as slurm_daemons
 from .settings import Settings
 from .support import supported
@@ -99,14 +102,61 @@ class Cluster:
             raise UsageError(f"a link is set up or down, not {state!r}")
         self._switch(["ip", "link", "set", network.port(self.settings.names.index(node)), state])
 
-    def set_rate(self, rate: str | None, burst: str | None = None) -> None:
-        """Limit what enters and leaves each compute node (tbf, for instance "1gbit"); None: as fast as memory."""
-        self.settings = self.settings.changed(rate=rate, burst=burst or self.settings.burst)
-        for index, node in enumerate(self.settings.names[1:], start=1):
-            for interface, where in ((network.INTERFACE, node), (network.port(index), None)):
-                line = network.shaping_line(interface, rate, self.settings.burst)
-                self._switch(["tc", *line.split()], where)
+    def set_rate(self, rate: str | None) -> None:
+        """Limit what enters and leaves each compute node ("1gbit", see line.py); None: as fast as memory."""
+        self.settings = self.settings.changed(rate=rate)
+        limit = self.settings.line
+        for index, node in enumerate(self.settings.names):
+            own = network.address(index)
+            packets = [
+                line.packet_line(network.INTERFACE, limit),
+                line.segment_line(network.INTERFACE, network.SUBNET, own, limit),
+            ]
+            self._batch("ip", packets, node)
+            self._batch("ip", [line.packet_line(network.port(index), limit)])
+            if node != self.login:
+                self._batch("tc", line.limiter_lines(network.INTERFACE, limit), node)
+                self._batch("tc", line.limiter_lines(network.port(index), limit))
+        self._measured_file.unlink(missing_ok=True)
         self.settings.write(self.directory)
+
+    def measured(self) -> dict[str, float]:
+        """What the line really lets pass, bits/s: `message_bits_per_s` of 64 KB after a pause, `stream_bits_per_s`.
+
+        Measured at the first call after a change of the rate, in less than a second, between the first node and the
+        last (of one node, between the login node and it); kept beside cluster.json.
+        """
+        with contextlib.suppress(OSError, ValueError):
+            return dict(json.loads(self._measured_file.read_text()))
+        found = self._measure()
+        partial = self._measured_file.with_suffix(f".{os.getpid()}.part")
+        partial.write_text(json.dumps(found))
+        partial.replace(self._measured_file)
+        return found
+
+    @property
+    def _measured_file(self) -> Path:
+        return self.directory / "line.json"
+
+    def _measure(self) -> dict[str, float]:
+        sender, receiver = self.hosts[0] if len(self.hosts) > 1 else self.login, self.hosts[-1]
+        serve = self.command(receiver, support.python("line_meter", "serve"))
+        environment = support.environment()
+        rate = self.settings.line.bits_per_s if self.settings.line else 1e12
+        with subprocess.Popen(serve, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+            try:
+                port = server.stdout.readline().decode().strip() if server.stdout else ""
+                to = [network.address(self.settings.names.index(receiver)), port or "0", f"{rate:g}"]
+                asked = self.command(sender, [*support.python("line_meter", "measure"), *to])
+                done = process.answer(asked, _LIMIT_S, environment)
+            finally:
+                server.kill()
+        try:
+            return dict(json.loads(done.out))
+        except ValueError:
+            raise Failure(
+                f"the line from {sender} to {receiver} cannot be measured: {done.err.strip()[-200:]}"
+            ) from None
 
     def reap(self, node: str) -> int:
         """Kill every process of the node but its init, its services, and, called from within the node, the caller
@@ -212,23 +262,30 @@ class Cluster:
             raise Failure(f"node {node} of the virtual cluster failed: {(answer or {}).get('error', 'it went down')}")
         return answer
 
-    def _switch(self, argv: list[str], network_of: str | None = None) -> None:
+    def _batch(self, tool: str, lines: list[str], network_of: str | None = None) -> None:
+        """`ip -batch` or `tc -batch`, in a node's network or the switch's."""
+        with tempfile.TemporaryFile() as text:
+            text.write("\n".join([*lines, ""]).encode())
+            text.seek(0)
+            self._switch([tool, "-batch", "-"], network_of, text.fileno())
+
+    def _switch(self, argv: list[str], network_of: str | None = None, stdin: int | None = None) -> None:
         request: dict[str, object] = {"operation": "run", "argv": argv, "cwd": "/", "env": support.environment()}
         if network_of:
             request["network"] = network_of
         read_end, write_end = os.pipe()
         with os.fdopen(read_end, errors="replace") as errors:
             try:
-                answer = self._ask("switch", request, [write_end, write_end, write_end])
+                answer = self._ask("switch", request, [write_end if stdin is None else stdin, write_end, write_end])
             finally:
                 os.close(write_end)
             if answer["status"] != 0:
                 raise Failure(f"`{' '.join(argv)}` failed: {' '.join(errors.read().split())}")
 
 
-def load() -> Cluster | None:
-    """The running cluster of this checkout and user, or None."""
-    directory = state.directory()
+def load(directory: Path | None = None) -> Cluster | None:
+    """The running cluster of this checkout and user, or the one in `directory`; or None."""
+    directory = directory or state.directory()
     if launch.listener_pid(directory / "switch.sock") is None:
         return None
     try:
@@ -240,25 +297,26 @@ def load() -> Cluster | None:
 def up(
     nodes: int = 2,
     rate: str | None = "1gbit",
-    burst: str = "128kb",
     mtu: int = 65000,
     *,
     tied: bool = False,
     slurm: bool = False,
     management: bool = False,
+    directory: Path | None = None,
 ) -> Cluster:
     """Bring up a cluster of `nodes` compute nodes and a login node; at once where it already runs with these settings.
 
     A cluster with other settings or with a dead node is replaced, as are the remains of a killed one. `tied`: it goes
     down by itself when this process ends, however that happens. `slurm`: with a Slurm on it, see slurm.py.
-    `management`: with a second network, see network.py.
+    `management`: with a second network, see network.py. `directory`: where its files are, if it shall not be this
+    checkout's one.
     """
-    settings = Settings.make(nodes, rate, burst, mtu, tied=tied, slurm=slurm, management=management)
-    directory = state.directory()
+    settings = Settings.make(nodes, rate, mtu, tied=tied, slurm=slurm, management=management)
+    directory = directory or state.directory()
     if slurm and (reason := slurm_daemons.missing()):
         raise Failure(reason)
     with state.locked(directory) as lock:
-        running = load()
+        running = load(directory)
         if running and running.settings.same_cluster(settings) and running.healthy():
             return running
         launch.take_down(directory)
@@ -278,6 +336,17 @@ def up(
             if not tied:
                 tie.close()
     return cluster
+
+
+def measured_here(rate: str = "1gbit") -> dict[str, float]:
+    """What the line of two nodes lets pass on this machine, see Cluster.measured. The nodes are up for about a second,
+    beside the cluster that may be running. Raises Failure."""
+    own = state.directory()
+    virtual = up(rate=rate, tied=True, directory=own.with_name(f"{own.name[:8]}-{os.getpid()}"))
+    try:
+        return virtual.measured()
+    finally:
+        virtual.down()
 
 
 def down() -> bool:

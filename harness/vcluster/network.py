@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cluster's network: a bridge in a namespace of its own, one veth pair a node, token buckets on both ends.
+"""The cluster's network: a bridge in a namespace of its own, one veth pair a node, a limiter at both ends (line.py).
 
 Where it was asked for, a management network beside it, as real clusters have: a second bridge, which nothing limits. A
 node's name there is NODE-mgmt. MPIs are kept off it by their own settings (`off_management`).
@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from . import line
+
 SUBNET = "10.77.0"
 BRIDGE = "br0"
 INTERFACE = "eth0"
@@ -22,8 +24,6 @@ MANAGEMENT_BRIDGE = "br1"
 MANAGEMENT_INTERFACE = "eth1"
 MANAGEMENT_SUFFIX = "-mgmt"
 MANAGEMENT_MTU = 1500
-# tbf drops a packet that waits longer than this; a queue this long never is the limit at the rates of interest.
-QUEUE_LATENCY = "50ms"
 # The host's congestion control may be BBR, which paces by its own estimate and makes shaped rates erratic; cubic
 # cannot always be set in a child namespace. Reno always can.
 CONGESTION_CONTROL = "reno"
@@ -94,13 +94,6 @@ def off_management() -> dict[str, str]:
     }
 
 
-def shaping_line(interface: str, rate: str | None, burst: str) -> str:
-    """For `tc -batch`: what leaves `interface` is limited to `rate`; None takes the limit away."""
-    if rate is None:
-        return f"qdisc replace dev {interface} root noqueue"
-    return f"qdisc replace dev {interface} root tbf rate {rate} burst {burst} latency {QUEUE_LATENCY}"
-
-
 def set_sysctls() -> None:
     """For the network namespace of the caller, whose /proc must be its own. What a kernel lacks is left out."""
     for name, value in SYSCTLS.items():
@@ -117,18 +110,32 @@ echo carrier $(cat carrier)
 echo rx_bytes $(cat statistics/rx_bytes)
 echo tx_bytes $(cat statistics/tx_bytes)
 echo congestion_control $(cat /proc/sys/net/ipv4/tcp_congestion_control)
-echo qdisc $(tc qdisc show dev {INTERFACE} root)
+echo limiter $(tc class show dev {INTERFACE})
+echo offload $(ip -d link show dev {INTERFACE} | grep -o 'gso_max_size [0-9]*' | grep -o '[0-9]*')
+echo segment $(ip route show dev {INTERFACE} | grep -o 'advmss [0-9]*' | grep -o '[0-9]*')
 """
 
 
+_NUMBERS = ("mtu", "rx_bytes", "tx_bytes", "offload", "segment")
+
+
 def parse_probe(output: str) -> dict[str, Any]:
-    """What PROBE printed, as hostname, mtu, link (up, down), rx_bytes, tx_bytes, congestion_control, qdisc."""
+    """What PROBE printed: hostname, mtu, link (up, down), rx_bytes, tx_bytes, congestion_control, limiter, packet (the
+    longest that leaves at once, bytes)."""
     found: dict[str, Any] = {}
-    for line in output.splitlines():
-        key, _, value = line.partition(" ")
-        found[key] = int(value) if key in ("mtu", "rx_bytes", "tx_bytes") else value
+    for said in output.splitlines():
+        key, _, value = said.partition(" ")
+        found[key] = int(value or 0) if key in _NUMBERS else value
     found["link"] = "up" if found.pop("carrier", "0") == "1" else "down"
+    offload, segment = found.pop("offload", 0), found.pop("segment", 0)
+    found["packet"] = line.longest_packet(found.get("mtu", 0), offload, segment)
     return found
+
+
+def measured_words(found: dict[str, float]) -> str:
+    """What Cluster.measured() found, as "64 KB after a pause at 1.05 Gb/s, a stream at 0.98 Gb/s"."""
+    message, stream = (found[f"{what}_bits_per_s"] / 1e9 for what in ("message", "stream"))
+    return f"64 KB after a pause at {message:.3g} Gb/s, a stream at {stream:.3g} Gb/s"
 
 
 def describe(status: dict[str, Any]) -> str:
@@ -138,22 +145,13 @@ def describe(status: dict[str, Any]) -> str:
     if not running:
         return "virtual cluster, all nodes down"
     mtus, controls = (_distinct(str(node[key]) for node in running) for key in ("mtu", "congestion_control"))
-    limits = _distinct(_limit(node["qdisc"]) for node in running)
+    limits = _distinct(line.words(node["limiter"], node["packet"]) for node in running)
     cpus = ", ".join(f"{name}: {' '.join(map(str, node['cpus']))}" for name, node in nodes.items())
     shared = " (fewer CPUs than nodes: nodes share CPUs)" if status["shared_cpus"] else ""
     return (
         f"{len(nodes)} virtual nodes on one machine, a network namespace each, veth pairs into one bridge, {limits}, "
         f"MTU {mtus}, TCP {controls}, no added latency; CPUs {cpus}{shared}"
     )
-
-
-def _limit(qdisc: str) -> str:
-    """The words of `tc qdisc show`: qdisc tbf 8001: root refcnt 2 rate 1Gbit burst 128Kb lat 50ms."""
-    words = qdisc.split()
-    if "tbf" not in words:
-        return "not limited in rate"
-    rate, burst = (words[words.index(key) + 1] for key in ("rate", "burst"))
-    return f"shaped by tbf to {rate}/s out of each node and into it (burst {burst})"
 
 
 def _distinct(values: Iterable[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -13,14 +12,10 @@ from harness.base.errors import UsageError
 
 from . import cpus as machine
 from . import linux
+from .line import Line
 
 MOST_NODES = 64
 _SHORTEST_MTU, _LONGEST_MTU = 576, 65535  # RFC 791's minimum; veth's maximum
-_ETHERNET_HEADER = 14
-_RATE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)bit")
-_BURST = re.compile(r"(\d+)(kb|mb|b)?")
-_BITS_PER_S = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
-_BYTES = {"kb": 1024, "mb": 1024**2, "b": 1, None: 1}
 
 
 @dataclass(frozen=True)
@@ -30,7 +25,6 @@ class Settings:
 
     nodes: int
     rate: str | None
-    burst: str
     mtu: int
     tied: bool
     slurm: bool
@@ -38,44 +32,29 @@ class Settings:
     cpus: dict[str, list[int]]
     user: tuple[int, int] | None
 
+    def __post_init__(self) -> None:
+        if not 1 <= self.nodes <= MOST_NODES:
+            raise UsageError(f"a virtual cluster has 1 to {MOST_NODES} compute nodes, not {self.nodes}")
+        if not _SHORTEST_MTU <= self.mtu <= _LONGEST_MTU:
+            raise UsageError(f"an MTU is {_SHORTEST_MTU} to {_LONGEST_MTU} bytes, not {self.mtu}")
+        _ = self.line  # which checks the rate
+
     @classmethod
     def make(
-        cls, nodes: int, rate: str | None, burst: str, mtu: int, *, tied: bool, slurm: bool, management: bool = False
+        cls, nodes: int, rate: str | None, mtu: int, *, tied: bool, slurm: bool, management: bool = False
     ) -> Settings:
-        """Checked; raises UsageError."""
-        if not 1 <= nodes <= MOST_NODES:
-            raise UsageError(f"a virtual cluster has 1 to {MOST_NODES} compute nodes, not {nodes}")
-        if not _SHORTEST_MTU <= mtu <= _LONGEST_MTU:
-            raise UsageError(f"an MTU is {_SHORTEST_MTU} to {_LONGEST_MTU} bytes, not {mtu}")
+        """For this machine and user; raises UsageError."""
         user = None if linux.privileged() else (os.geteuid(), os.getegid())
-        return cls(nodes, rate, burst, mtu, tied, slurm, management, machine.split(nodes), user)._checked()
+        return cls(nodes, rate, mtu, tied, slurm, management, machine.split(nodes), user)
 
-    def changed(self, rate: str | None, burst: str) -> Settings:
+    def changed(self, rate: str | None) -> Settings:
         """With another limit of the network; raises UsageError."""
-        return replace(self, rate=rate, burst=burst)._checked()
-
-    def _checked(self) -> Settings:
-        if self.rate is not None and not _RATE.fullmatch(self.rate):
-            raise UsageError(f"a rate is like 100mbit, 1gbit or 2.5gbit, not {self.rate!r}")
-        if not _BURST.fullmatch(self.burst):
-            raise UsageError(f"a burst is like 64000, 128kb or 1mb, not {self.burst!r}")
-        if self.burst_bytes < self.mtu + _ETHERNET_HEADER:
-            raise UsageError(
-                f"the burst {self.burst} is shorter than a packet of MTU {self.mtu}, which then would never be sent"
-            )
-        return self
+        return replace(self, rate=rate)
 
     @property
-    def burst_bytes(self) -> int:
-        """What passes at once after a pause."""
-        match = _BURST.fullmatch(self.burst)
-        return int(match[1]) * _BYTES[match[2]] if match else 0
-
-    @property
-    def bucket_s(self) -> float:
-        """How long after a message the limiter is as it was before it, seconds; 0 without a limit."""
-        match = _RATE.fullmatch(self.rate or "")
-        return self.burst_bytes * 8 / (float(match[1]) * _BITS_PER_S[match[2]]) if match else 0.0
+    def line(self) -> Line | None:
+        """Of each compute node; None without a limit."""
+        return Line(self.rate, self.mtu) if self.rate is not None else None
 
     @property
     def names(self) -> list[str]:

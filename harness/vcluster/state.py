@@ -17,7 +17,7 @@ from harness.base.errors import UsageError
 VARIABLE = "OVERLAP_BENCH_STATE"
 # A unix socket's path has 107 bytes, and MPIs and Slurm put theirs deep into the nodes' TMPDIR, which is below.
 LONGEST = 50
-_OURS = ("cluster.json*", "nodes.json", "hosts", "resolv.conf", "exec", "rsh", "*.sock", "log", "tmp", "slurm")
+_OURS = ("cluster.json*", "line*", "nodes.json", "hosts", "resolv.conf", "exec", "rsh", "*.sock", "log", "tmp", "slurm")
 _ROOT = Path(__file__).resolve().parents[2]
 _CHECKOUT = hashlib.sha256(str(_ROOT).encode()).hexdigest()[:8]
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import linux, network
+from . import line, linux, network
 
 _ROOT = Path(__file__).resolve().parents[2]
 _LIMIT_S = 10.0
@@ -23,7 +23,7 @@ ADVICE = {
     "CAP_SYS_ADMIN (in a container: --privileged, or without its seccomp filter)",
     "mounts": "a container that masks parts of /proc or /sys forbids this; start it with --privileged",
     "bridge and veth": "the kernel needs the modules bridge and veth",
-    "token bucket": "the kernel needs the module sch_tbf",
+    "limiter": "the kernel needs the module sch_htb",
 }
 
 
@@ -86,7 +86,7 @@ def trial() -> None:
             ("mounts", linux.mount_proc_and_sys),
             ("mounts", lambda: linux.mount("tmpfs", "/dev/shm", "tmpfs")),
             ("bridge and veth", lambda: _batch("ip", network.switch_lines([os.getpid()], 65000))),
-            ("token bucket", lambda: _batch("tc", [network.shaping_line(network.INTERFACE, "1gbit", "128kb")])),
+            ("limiter", lambda: _batch("tc", line.limiter_lines(network.INTERFACE, line.Line("1gbit", 65000)))),
         )
         os._exit(0)
     _, status = os.waitpid(first, 0)

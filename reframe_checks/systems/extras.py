@@ -63,6 +63,8 @@ class PartitionExtras(_Extras):
     """mpiexec binds each rank to a core; else the nodes' own confinement or the batch system does."""
     network: str = ""
     """What the network really is, in words, for the records."""
+    network_measured: dict[str, float] = {}
+    """What it let pass when it was measured: message_bits_per_s of 64 KB after a pause, stream_bits_per_s."""
     emulated: bool = False
     """The nodes' processors are emulated: what is measured there says nothing of any hardware's time."""
     simulated: dict[str, str] = {}

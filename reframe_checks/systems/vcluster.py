@@ -21,7 +21,8 @@ def _extras(running: cluster.Cluster) -> common.Config:
     return {
         "launch": "mpiexec",
         "network": running.network_description,
-        "settle_s": running.settings.bucket_s,
+        "network_measured": running.measured(),
+        "settle_s": running.settings.line.settle_s if running.settings.line else 0.0,
         "cpus_shared": True,
         "cpus_too_few": "more virtual nodes than CPUs" if shared else "",
         "cores": min(len(available_cores(cpus)) for cpus in _nodes(running)),

@@ -82,7 +82,7 @@ def test_a_node_that_goes_while_it_is_asked_is_not_healthy(virtual: Cluster, mon
 
 
 def test_a_command_by_hand_on_a_damaged_cluster_says_what_heals_it(tmp_path: Path) -> None:
-    settings = Settings.make(2, "1gbit", "128kb", 65000, tied=False, slurm=False)
+    settings = Settings.make(2, "1gbit", 65000, tied=False, slurm=False)
     damaged = Cluster(tmp_path, settings)  # of which every file is gone
     with pytest.raises(Failure, match=r"lost files: \./bench vcluster up makes new nodes"):
         damaged.execute("vc1", ["true"])

@@ -39,7 +39,7 @@ def test_missing_tools_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert sentence == "A virtual cluster needs ip and tc, which the Debian package iproute2 has."
 
 
-@pytest.mark.parametrize(("tool", "module"), [("ip", "bridge"), ("tc", "sch_tbf")])
+@pytest.mark.parametrize(("tool", "module"), [("ip", "bridge"), ("tc", "sch_htb")])
 def test_missing_kernel_modules_are_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tool: str, module: str
 ) -> None:

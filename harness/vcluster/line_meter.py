@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the line between two nodes really lets pass: one message after a pause, and a stream. Standard library only.
+
+One TCP connection. The nodes are namespaces on one kernel, so that CLOCK_MONOTONIC is one clock on all of them: a time
+is that from the call that sends to the last byte received. The receiver asks again and again, as an MPI does.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import statistics
+import struct
+import sys
+import time
+from collections.abc import Iterator
+
+MESSAGE_BYTES = 65536
+PAUSE_S = 0.001
+REPETITIONS = 21
+STREAM_S = 0.25
+PATIENCE_S = 30.0  # of each side for the other
+SHORTEST_STREAM, LONGEST_STREAM = 1 << 20, 64 << 20
+_HEADER = struct.Struct("<Qd")  # bytes that follow, when they were sent; 0 bytes: the end
+_ELAPSED = struct.Struct("<d")
+
+
+def serve() -> None:
+    """Print the port, take one connection, and answer each message with the seconds that it took."""
+    with socket.create_server(("", 0)) as listener:
+        listener.settimeout(PATIENCE_S)
+        print(listener.getsockname()[1], flush=True)
+        connection, _ = listener.accept()
+    with connection:
+        _set_up(connection)
+        while True:
+            size, sent = _HEADER.unpack(_received(connection, _HEADER.size))
+            if size == 0:
+                return
+            _received(connection, size)
+            connection.sendall(_ELAPSED.pack(time.monotonic() - sent))
+
+
+def measure() -> None:
+    """argv: host, port, the line's bits/s. What messages() and stream() find, as JSON on stdout."""
+    host, port, rate = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    with socket.create_connection((host, port), timeout=PATIENCE_S) as connection:
+        _set_up(connection)
+        stream = transfer(connection, int(min(max(rate / 8 * STREAM_S, SHORTEST_STREAM), LONGEST_STREAM)))
+        message = statistics.median(messages(connection, MESSAGE_BYTES, PAUSE_S, REPETITIONS))
+        connection.sendall(_HEADER.pack(0, 0.0))
+    print(json.dumps({"message_bits_per_s": message, "stream_bits_per_s": stream}))
+
+
+def messages(connection: socket.socket, size: int, pause_s: float, count: int) -> Iterator[float]:
+    """The bits/s of `count` messages, each after a pause in which this side computes."""
+    for _ in range(count):
+        until = time.monotonic() + pause_s
+        while time.monotonic() < until:
+            pass
+        yield transfer(connection, size)
+
+
+def transfer(connection: socket.socket, size: int) -> float:
+    """The bits/s of one message, header included."""
+    data = bytearray(_HEADER.size + size)
+    _HEADER.pack_into(data, 0, size, time.monotonic())
+    connection.sendall(data)
+    (elapsed_s,) = _ELAPSED.unpack(_received(connection, _ELAPSED.size))
+    return 8 * len(data) / float(elapsed_s)
+
+
+def _set_up(connection: socket.socket) -> None:
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setblocking(False)
+    connection.settimeout(PATIENCE_S)
+
+
+def _received(connection: socket.socket, size: int) -> bytearray:
+    data = bytearray(size)
+    view, got = memoryview(data), 0
+    deadline = time.monotonic() + PATIENCE_S
+    while got < size:
+        try:
+            part = connection.recv_into(view[got:], 0, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise TimeoutError("nothing came") from None
+            continue
+        if part == 0:
+            raise ConnectionError("the other side is gone")
+        got += part
+    return data

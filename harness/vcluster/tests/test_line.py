@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The line of a virtual node is what its rate says: single messages, streams, both directions, several senders.
+
+No machine is too busy for an upper bound: what others take makes a message slower. A lower bound is the best of some.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import Failure, UsageError
+from harness.tests.waiting import eventually
+from harness.vcluster import cluster, line, network, support
+from harness.vcluster.cluster import Cluster
+from harness.vcluster.line import Line
+
+pytestmark = pytest.mark.vcluster
+
+ROOT = Path(__file__).resolve().parents[3]
+CLIENT = """
+import json, socket, statistics, sys, time
+from harness.vcluster import line_meter as meter
+
+host, port, kind, size, pause_s = *sys.argv[1:4], int(sys.argv[4]), float(sys.argv[5])
+with socket.create_connection((host, int(port)), timeout=meter.PATIENCE_S) as connection:
+    meter._set_up(connection)
+    meter.transfer(connection, 65536)
+    began = time.monotonic()
+    if kind == "message":
+        found = statistics.median(meter.messages(connection, size, pause_s, 15))
+    else:
+        found = meter.transfer(connection, size)
+    print(json.dumps([found, began, time.monotonic()]))
+    connection.sendall(meter._HEADER.pack(0, 0.0))
+"""
+Flow = tuple[str, str]  # sender, receiver
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    if reason := cluster.supported():
+        pytest.skip(reason)
+    place = Path("/tmp") / f"obl-{tmp_path_factory.getbasetemp().name[-8:]}" / "vc"
+    virtual = cluster.up(nodes=3, tied=True, directory=place)
+    yield virtual
+    virtual.down()
+    place.parent.rmdir()
+
+
+def flows(virtual: Cluster, wanted: list[Flow], kind: str, size: int, pause_s: float = 0.0) -> list[list[float]]:
+    """For each flow, all at once: bits/s, when it began, when it ended."""
+    servers, clients, environment = [], [], support.environment() | {"PYTHONPATH": str(ROOT)}
+    try:
+        for _, receiver in wanted:
+            serve = virtual.command(receiver, support.python("line_meter", "serve"))
+            servers.append(subprocess.Popen(serve, env=environment, stdout=subprocess.PIPE, text=True))
+        for (sender, receiver), server in zip(wanted, servers, strict=True):
+            assert server.stdout
+            port = server.stdout.readline().strip()
+            told = [receiver, port, kind, str(size), str(pause_s)]
+            ask = virtual.command(sender, [sys.executable, "-c", CLIENT, *told])
+            clients.append(subprocess.Popen(ask, env=environment, stdout=subprocess.PIPE, text=True))
+        return [json.loads(client.communicate(timeout=100)[0]) for client in clients]
+    finally:
+        for process in [*clients, *servers]:
+            process.kill()
+            process.wait()
+
+
+def together(found: list[list[float]], size: int) -> float:
+    """Bits/s of all flows from the first one's begin to the last one's end."""
+    return 8 * size * len(found) / (max(end for _, _, end in found) - min(began for _, began, _ in found))
+
+
+@pytest.mark.parametrize("rate", ["100mbit", "1gbit"])
+@pytest.mark.parametrize("pause_s", [0.0002, 0.001, 0.005])
+def test_a_message_after_a_pause_is_ahead_of_the_line_by_one_packet_at_most(
+    nodes: Cluster, rate: str, pause_s: float
+) -> None:
+    nodes.set_rate(rate)
+    limit = Line(rate, nodes.settings.mtu)
+    assert limit.packet_bytes == 16384
+    for size in (32768, 65536, 262144):
+        (found,) = flows(nodes, [("vc1", "vc2")], "message", size, pause_s)
+        assert found[0] < 1.1 * limit.bits_per_s * size / (size - limit.packet_bytes), (rate, size, pause_s)
+
+
+@pytest.mark.parametrize(("rate", "least"), [("100mbit", 0.98), ("1gbit", 0.5), ("2.5gbit", 0.3), ("10gbit", 0.1)])
+def test_a_stream_keeps_the_rate(nodes: Cluster, rate: str, least: float) -> None:
+    """Within 2 % at a rate that takes next to no CPU; how near the others come depends on what else runs here."""
+    nodes.set_rate(rate)
+    limit = Line(rate, nodes.settings.mtu)
+    size = int(limit.bits_per_s / 8 * 0.25)
+
+    def kept() -> bool:
+        (found,) = flows(nodes, [("vc1", "vc2")], "stream", size)
+        assert found[0] < 1.02 * limit.bits_per_s
+        return found[0] > least * limit.bits_per_s * limit.payload_share
+
+    assert eventually(kept)
+
+
+def test_both_directions_have_the_rate_at_once(nodes: Cluster) -> None:
+    nodes.set_rate("100mbit")
+
+    def kept() -> bool:
+        found = flows(nodes, [("vc1", "vc2"), ("vc2", "vc1")], "stream", 6_000_000)
+        assert all(rate < 1.02e8 for rate, _, _ in found)
+        return together(found, 6_000_000) > 1.7e8
+
+    assert eventually(kept)
+
+
+def test_senders_into_one_node_share_its_line(nodes: Cluster) -> None:
+    nodes.set_rate("100mbit")
+
+    def kept() -> bool:
+        found = flows(nodes, [("vc1", "vc3"), ("vc2", "vc3")], "stream", 3_000_000)
+        assert together(found, 3_000_000) < 1.02e8
+        return min(rate for rate, _, _ in found) < 0.8e8 and together(found, 3_000_000) > 0.85e8
+
+    assert eventually(kept)
+
+
+def test_without_a_limit_there_is_none(nodes: Cluster) -> None:
+    nodes.set_rate(None)
+    assert eventually(lambda: flows(nodes, [("vc1", "vc2")], "stream", 50_000_000)[0][0] > 1.2e9)
+    assert "not limited" in nodes.network_description
+    loaded = cluster.load(nodes.directory)
+    assert loaded and loaded.settings.rate is None
+
+
+def test_what_the_line_lets_pass_is_measured_once_a_rate(nodes: Cluster) -> None:
+    nodes.set_rate("100mbit")
+    first = nodes.measured()
+    assert nodes.measured() == first
+    limit = Line("100mbit", nodes.settings.mtu)
+    assert first["stream_bits_per_s"] < 1.02e8
+    assert first["message_bits_per_s"] < 1.1e8 * 65536 / (65536 - limit.packet_bytes)
+    nodes.set_rate("200mbit")
+    assert nodes.measured() != first
+    assert network.measured_words({"message_bits_per_s": 1.05e9, "stream_bits_per_s": 9.8e7}) == (
+        "64 KB after a pause at 1.05 Gb/s, a stream at 0.098 Gb/s"
+    )
+
+
+@pytest.mark.parametrize("mtu", [1500, 9000, 65000])
+def test_a_node_sends_no_longer_packets_than_its_line_allows(nodes: Cluster, mtu: int) -> None:
+    """What the kernel says of a cluster with this MTU, and the words for the records."""
+    place = nodes.directory.with_name(f"mtu-{mtu}")
+    virtual = cluster.up(nodes=2, mtu=mtu, tied=True, directory=place)
+    try:
+        assert {node["packet"] for node in virtual.status()["nodes"].values()} == {16384}
+        assert "limited by htb to 1Gbit/s" in virtual.network_description
+        assert "packets up to 16384 bytes" in virtual.network_description
+        (found,) = flows(virtual, [("vc1", "vc2")], "message", 65536, 0.001)
+        assert found[0] < 1.1e9 * 65536 / (65536 - 16384)
+    finally:
+        virtual.down()
+
+
+def test_what_a_rate_means() -> None:
+    """Bucket and packet are 16 KB up to 1 Gb/s, and then what passes while a timer is late."""
+    rates = {"100mbit": (16384, 16384), "1gbit": (16384, 16384), "10gbit": (131250, 65536)}
+    for rate, (bucket, packet) in rates.items():
+        limit = Line(rate, 1500)
+        assert (limit.bucket_bytes, limit.packet_bytes) == (bucket, packet)
+    assert Line("1gbit", 1500).segment_bytes == 0
+    assert Line("1gbit", 65000).segment_bytes == 16384 - 52
+    assert Line("1gbit", 1500).payload_share == pytest.approx(1448 / 1514)
+    assert line.longest_packet(1500, 65536, 0) == 65536  # a kernel that cannot shorten them
+    assert line.longest_packet(65000, 16384, 16332) == 16384
+    for wrong in ("fast", "0gbit"):
+        with pytest.raises(UsageError, match="a rate is like"):
+            Line(wrong, 1500)
+
+
+def test_a_line_that_cannot_be_measured_is_a_sentence(nodes: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes.set_rate("1gbit")
+    nodes.link("vc3", "down")
+    monkeypatch.setattr(cluster, "_LIMIT_S", 1.0)
+    try:
+        with pytest.raises(Failure, match="from vc1 to vc3 cannot be measured"):
+            nodes.measured()
+    finally:
+        nodes.link("vc3", "up")
