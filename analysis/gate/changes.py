@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -44,9 +45,11 @@ class Key(NamedTuple):
     place: str
     comparison: str
     point: str
+    network: str = ""
 
     def __str__(self) -> str:
-        return f"{self.point} on {self.place}, {self.comparison}"
+        network = f", {textwrap.shorten(self.network, 80, placeholder=' ...')}" if self.network else ""
+        return f"{self.point} on {self.place}{network}, {self.comparison}"
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def series(entries: Sequence[Entry]) -> dict[Key, list[tuple[Entry, float]]]:
     for entry in entries:
         compared = entry.comparison or f"against {entry.base}"  # an earlier version kept no more of it
         for point, ratio in entry.ratios.items():
-            found.setdefault(Key(entry.place, compared, point), []).append((entry, ratio))
+            found.setdefault(Key(entry.place, compared, point, entry.network), []).append((entry, ratio))
     return found
 
 

@@ -77,6 +77,7 @@ class Measurement:
     one series. `canary`: what it measures, with `beside` behind it -> node or pair of nodes -> round -> seconds.
     `studies`: those that were asked for, also if nothing is measured of one. `records`: how many launches have left
     one, those of a gate that went on in a later run among them. `canary_trouble`: what was wrong with a launch of it.
+    `network`: in words, as the records have it; empty where they do not say.
     """
 
     session: str
@@ -92,6 +93,7 @@ class Measurement:
     studies: Sequence[str] = ()
     records: int = 0
     canary_trouble: str = ""
+    network: str = ""
 
     def parts(self) -> dict[str, Measurement]:
         """Each study that was measured, alone: each has rounds of its own."""
@@ -136,6 +138,12 @@ def read(path: Path) -> Measurement:
     plan = Plan(asked["rounds"], asked["looks"], asked["margin"], asked["base"], asked["new"])
     hosts = sorted({host for hosts in records.launches["hosts"] for host in hosts}) if len(records.launches) else []
     where = f"{facts['system']} ({', '.join(hosts)}), {', '.join(facts['mpi_names'])}"
+    networks = records.networks(facts["session"])
+    if len(networks) > 1:
+        raise UsageError(
+            f"{path} was measured on {len(networks)} networks, whose times cannot be held against each other: "
+            f"{'; '.join(networks)}."
+        )
     measuring = len(records.points) > 0
     trouble = _trouble(records) if measuring else {}
     series = _series(records, {arm: why for arm, why in trouble.items() if arm != CANARY}) if measuring else []
@@ -144,6 +152,7 @@ def read(path: Path) -> Measurement:
         plan=plan,
         baseline=_baseline(facts),
         where=where,
+        network=networks[0] if networks else "",
         time=facts["created"],
         series=series,
         canary=_canary(records, facts.get("studies", ())) if measuring else {},

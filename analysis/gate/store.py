@@ -39,7 +39,8 @@ class Entry:
     `intervals`: point -> the ends of its ratio's, where they are known. `records`: from how many records of launches it
     was told; a gate that went on has more. `disturbed`: a node was slow, whatever the verdict was, or would not
     have been seen, the gate broke off, or earlier gates could not be read, so that nobody knows whether the system was
-    as usual. What a later version adds is not read here, and no damage.
+    as usual. `network`: in words; empty of a gate that an earlier version kept. What a
+    later version adds is not read here, and no damage.
     """
 
     __pydantic_config__ = ConfigDict(extra="ignore", strict=True)
@@ -59,6 +60,7 @@ class Entry:
     intervals: dict[str, Ends] = field(default_factory=dict)
     records: int = 0
     disturbed: bool = False
+    network: str = ""
 
     @property
     def file(self) -> str:
@@ -84,6 +86,7 @@ def entry_of(
         session=found.session,
         time=what.time,
         where=what.where,
+        network=what.network,
         base=found.base,
         new=found.new,
         verdict=found.verdict.value,
@@ -176,6 +179,12 @@ def _wrong(error: ValidationError) -> str:
     """Where the first thing is that is wrong, and what."""
     first = error.errors()[0]
     return f"{'.'.join(map(str, first['loc'])) or 'the whole file'}: {first['msg']}"
+
+
+def on_network(entries: Sequence[Entry], network: str, where: str) -> tuple[list[Entry], list[str]]:
+    """The gates that were measured on this network, and on which others there were some at `where`, in words."""
+    others = {one.network for one in entries if one.where == where} - {network}
+    return [one for one in entries if one.network == network], sorted(other or "one not known" for other in others)
 
 
 def before(entries: Sequence[Entry], session: str, where: str, time: str, origin: str = "") -> list[Entry]:

@@ -88,6 +88,13 @@ class Records:
             self.launches["simulated"][self.launches["session"] == session].any()
         )
 
+    def networks(self, session: str) -> list[str]:
+        """On which networks its launches were, in the records' words; of one where nobody changed it meanwhile."""
+        if not len(self.launches):
+            return []
+        named = self.launches.loc[self.launches["session"] == session, "network"].dropna()
+        return sorted(set(named) - {""})
+
     def cautions(self) -> list[str]:
         """What a reader must know before believing: sessions cut short, bad files, whose machine it was."""
         said = []
@@ -101,6 +108,11 @@ class Records:
                 said.append(
                     f"Session {session['session']} is simulated: a model predicted all of its numbers, nothing was "
                     f"measured."
+                )
+            if len(networks := self.networks(session["session"])) > 1:
+                said.append(
+                    f"Session {session['session']} was measured on {len(networks)} networks, whose times cannot be "
+                    f"held against each other: {'; '.join(networks)}."
                 )
             if session.get("state", "complete") != "complete":
                 said.append(f"Session {session['session']} is {session['state']}: what it had measured by then counts.")

@@ -14,6 +14,7 @@ import pytest
 from analysis.errors import UsageError
 from analysis.gate import look, measured
 from analysis.gate.judge import judge
+from analysis.records.load import load
 
 POINT = {"pattern": "both", "size_bytes": 1024}
 CANARY = {"pattern": "both", "size_bytes": 262144}
@@ -32,12 +33,14 @@ def record(
     ended: str = "",
     study: str = "overlap-ratio",
     point: dict[str, Any] = POINT,
+    network: str = "1gbit",
 ) -> None:
     """`ended`: how the launch did behind its last point, if not as its points."""
     launch = f"{'s' if study == 'overlap-ratio' else study}.{turn}.{arm}"
     context = {
         "launch": launch, "study": study, "system": "vcluster", "mpi": "mpich", "variant": "bare",
         "repetition": turn, "order": turn, "arm": arm,
+        "session": "g", "network": network,
     }  # fmt: skip
     began = f"2026-11-24T10:{turn if minute is None else minute:02d}:00Z"
     ranks = [{"rank": n, "host": hosts[n], "cpus_allowed": [n], "clock_resolution_s": 1e-9} for n in (0, 1)]
@@ -83,6 +86,14 @@ def test_arms_by_round_and_the_canary_by_node(session: Path) -> None:
     assert list(found.canary["transfer"]) == ["vc1 and vc2"]
     assert found.baseline == "bare 12ab" and "vc1, vc2" in found.where
     assert found.commit == "34cd"
+
+
+def test_a_gate_of_two_networks_is_refused_and_both_are_named(session: Path) -> None:
+    assert measured.read(session).network == "1gbit"
+    record(session / "records", "new", 3, network="10gbit")
+    with pytest.raises(UsageError, match="2 networks, whose times cannot be held against each other: 10gbit; 1gbit"):
+        measured.read(session)
+    assert "10gbit; 1gbit" in load([session]).cautions()[0]
 
 
 def test_the_canary_is_of_the_nodes_on_which_it_ran_at_last(session: Path) -> None:

@@ -181,6 +181,15 @@ def test_only_gates_of_the_same_place_are_held_against_each_other() -> None:
     assert store.before([ENTRY, other, replace(ENTRY, session="c")], "c", ENTRY.where, ENTRY.time) == [ENTRY]
 
 
+def test_gates_of_another_network_are_not_held_against_each_other() -> None:
+    """The virtual nodes' rate may have been changed. An earlier version kept no words of it."""
+    here, there, old = (replace(ENTRY, session=word, network=word) for word in ("1gbit", "10gbit", ""))
+    elsewhere = replace(there, where="vcluster, openmpi", network="2.5gbit")
+    kept, others = store.on_network([here, there, old, elsewhere], "1gbit", ENTRY.where)
+    assert kept == [here]
+    assert others == ["10gbit", "one not known"]
+
+
 def test_gates_that_began_later_are_no_earlier_ones_of_a_gate_that_is_resumed() -> None:
     """Told again, it would be held against what came after it, and against a system that has changed since."""
     days = [f"2026-11-{day}T10:00:00" for day in range(23, 28)]

@@ -219,7 +219,10 @@ def _tell(session: sessions.Session, out: Path | None, kept: Path) -> int:
     origin = _origin(session)
     earlier, unread = [], ""
     try:
-        earlier = stores.before(stores.read(kept), what.session, what.where, what.time, origin)
+        entries, others = stores.on_network(stores.read(kept), what.network, what.where)
+        earlier = stores.before(entries, what.session, what.where, what.time, origin)
+        if others:
+            say(f"earlier gates on another network are not counted: {'; '.join(others)}")
     except of_analysis.UsageError as error:
         unread = str(error)
     ended = session.facts.state == "complete"  # else --resume goes on, and what is left of the error is the last look's

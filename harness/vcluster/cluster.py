@@ -107,13 +107,8 @@ class Cluster:
         self.settings = self.settings.changed(rate=rate)
         limit = self.settings.line
         for index, node in enumerate(self.settings.names):
-            own = network.address(index)
-            packets = [
-                line.packet_line(network.INTERFACE, limit),
-                line.segment_line(network.INTERFACE, network.SUBNET, own, limit),
-            ]
-            self._batch("ip", packets, node)
-            self._batch("ip", [line.packet_line(network.port(index), limit)])
+            self._batch("ip", [line.offload_line(network.INTERFACE, limit)], node)
+            self._batch("ip", [line.offload_line(network.port(index), limit)])
             if node != self.login:
                 self._batch("tc", line.limiter_lines(network.INTERFACE, limit), node)
                 self._batch("tc", line.limiter_lines(network.port(index), limit))
@@ -121,7 +116,7 @@ class Cluster:
         self.settings.write(self.directory)
 
     def measured(self) -> dict[str, float]:
-        """What the line really lets pass, bits/s: `message_bits_per_s` of 64 KB after a pause, `stream_bits_per_s`.
+        """What the line really lets pass, bits/s: one message of 32 KB and of 64 KB after a pause, and a stream.
 
         Measured at the first call after a change of the rate, in less than a second, between the first node and the
         last (of one node, between the login node and it); kept beside cluster.json.

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from . import line
+from . import line, line_meter
 
 SUBNET = "10.77.0"
 BRIDGE = "br0"
@@ -112,11 +112,10 @@ echo tx_bytes $(cat statistics/tx_bytes)
 echo congestion_control $(cat /proc/sys/net/ipv4/tcp_congestion_control)
 echo limiter $(tc class show dev {INTERFACE})
 echo offload $(ip -d link show dev {INTERFACE} | grep -o 'gso_max_size [0-9]*' | grep -o '[0-9]*')
-echo segment $(ip route show dev {INTERFACE} | grep -o 'advmss [0-9]*' | grep -o '[0-9]*')
 """
 
 
-_NUMBERS = ("mtu", "rx_bytes", "tx_bytes", "offload", "segment")
+_NUMBERS = ("mtu", "rx_bytes", "tx_bytes", "offload")
 
 
 def parse_probe(output: str) -> dict[str, Any]:
@@ -127,15 +126,14 @@ def parse_probe(output: str) -> dict[str, Any]:
         key, _, value = said.partition(" ")
         found[key] = int(value or 0) if key in _NUMBERS else value
     found["link"] = "up" if found.pop("carrier", "0") == "1" else "down"
-    offload, segment = found.pop("offload", 0), found.pop("segment", 0)
-    found["packet"] = line.longest_packet(found.get("mtu", 0), offload, segment)
+    found["packet"] = max(found.get("mtu", 0), found.pop("offload", 0))
     return found
 
 
 def measured_words(found: dict[str, float]) -> str:
-    """What Cluster.measured() found, as "64 KB after a pause at 1.05 Gb/s, a stream at 0.98 Gb/s"."""
-    message, stream = (found[f"{what}_bits_per_s"] / 1e9 for what in ("message", "stream"))
-    return f"64 KB after a pause at {message:.3g} Gb/s, a stream at {stream:.3g} Gb/s"
+    """What Cluster.measured() found, in words."""
+    short, long, stream = (f"{found[name] / 1e9:.3g} Gb/s" for name in (*line_meter.MESSAGES, "stream_bits_per_s"))
+    return f"after a pause 32 KB at {short} and 64 KB at {long}, a stream at {stream}"
 
 
 def describe(status: dict[str, Any]) -> str:
@@ -149,8 +147,8 @@ def describe(status: dict[str, Any]) -> str:
     cpus = ", ".join(f"{name}: {' '.join(map(str, node['cpus']))}" for name, node in nodes.items())
     shared = " (fewer CPUs than nodes: nodes share CPUs)" if status["shared_cpus"] else ""
     return (
-        f"{len(nodes)} virtual nodes on one machine, a network namespace each, veth pairs into one bridge, {limits}, "
-        f"MTU {mtus}, TCP {controls}, no added latency; CPUs {cpus}{shared}"
+        f"{len(nodes)} virtual nodes on one machine, {limits}, MTU {mtus}, TCP {controls}, a network namespace each, "
+        f"veth pairs into one bridge, no added latency; CPUs {cpus}{shared}"
     )
 
 

@@ -64,7 +64,7 @@ class PartitionExtras(_Extras):
     network: str = ""
     """What the network really is, in words, for the records."""
     network_measured: dict[str, float] = {}
-    """What it let pass when it was measured: message_bits_per_s of 64 KB after a pause, stream_bits_per_s."""
+    """What it let pass when it was measured: bits/s of single messages after a pause and of a stream."""
     emulated: bool = False
     """The nodes' processors are emulated: what is measured there says nothing of any hardware's time."""
     simulated: dict[str, str] = {}
