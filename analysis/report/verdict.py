@@ -24,7 +24,6 @@ from analysis.statistics.noise import DISTURBED, WIDE
 from analysis.words import MPI_ORDER, added_text, bytes_text, in_order, mpi_title, plain, point_words, seconds_text
 
 PROGRESSES, DOES_NOT = 0.85, 0.3  # overlap efficiency from which / below which an MPI counts as progressing / not
-NEAR = 1.25  # how far comp / comm may be from 1 before nothing is said
 PREFERRED_SIZE = 4 << 20
 ENGINE = "adaptive"
 TOLD = ("bare", "mpi-async", ENGINE)  # of sizes beside the one that is told of
@@ -93,10 +92,6 @@ def _of_mpi(mpi: str, title: str, part: pd.DataFrame) -> MpiVerdict:
     if bare is None or not np.isfinite(bare["value"]):
         why = bare["why"] if bare else "the variant bare was not run, so there is no reference"
         return MpiVerdict(mpi, f"{title}: no verdict,", f"because {why}.")
-    if not _near(bare):
-        ratio = bare["comp_over_comm_measured"]
-        why = f"because at {bytes_text(size)} the computation was {ratio:.2g} times the communication, not as long."
-        return MpiVerdict(mpi, f"{title}: no verdict,", why)
     predicted = "Predicted: " if bare["how"] == "predicted" else ""
     found = MpiVerdict(mpi, predicted + _headline(title, bare), _where(size, str(pattern), bare))
     found.sentences = [_bare_sentence(bare), *_own_thread(title, facts.get("mpi-async"), bare), *_engine(facts, bare)]
@@ -195,11 +190,6 @@ def _of_the_limit(facts: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def _near(bare: dict[str, Any]) -> bool:
-    """Whether comp and comm were close enough for the efficiency to mean what the verdict says."""
-    return bool(1 / NEAR <= bare["comp_over_comm_measured"] <= NEAR)
-
-
 def _headline(title: str, bare: dict[str, Any]) -> str:
     """What is shown, or what the numbers point to where something speaks against calling it shown."""
     if bare["low"] >= PROGRESSES:
@@ -216,12 +206,20 @@ def _headline(title: str, bare: dict[str, Any]) -> str:
 
 def _where(size: float, pattern: str, bare: dict[str, Any]) -> str:
     sides = {"both": "both sides compute", "sender": "the sender computes", "receiver": "the receiver computes"}
+    return f"({bytes_text(size)} messages, {sides.get(pattern, pattern)}, {_ratio(bare)})"
+
+
+def _is_equal(bare: dict[str, Any]) -> bool:
+    return bool(abs(bare["comp_over_comm_measured"] - 1) <= COMP_EQUALS_COMM)
+
+
+def _ratio(bare: dict[str, Any]) -> str:
+    """Of computation and communication: the work is that of the MPI that was calibrated, and an efficiency is of the
+    shorter of both, whatever the ratio."""
     measured = bare["comp_over_comm_measured"]
-    note = "" if abs(measured - 1) <= COMP_EQUALS_COMM else ", outside the 5 % that comp = comm means"
-    return (
-        f"({bytes_text(size)} messages, {sides.get(pattern, pattern)}, computation as long as communication: "
-        f"{bare['how']} ratio {measured:.2f}{note})"
-    )
+    if _is_equal(bare):
+        return f"computation as long as communication: {bare['how']} ratio {measured:.2f}"
+    return f"the computation {measured:.2f} times as long as the communication, {bare['how']}"
 
 
 def number(fact: dict[str, Any]) -> str:
@@ -277,19 +275,16 @@ def _other_sizes(part: pd.DataFrame, sizes: list[float]) -> list[str]:
     for size in sizes:
         facts = _facts(part[part["size_bytes"] == size])
         bare = facts.get("bare")
-        if bare and np.isfinite(bare["value"]) and not _near(bare):
-            ratio = bare["comp_over_comm_measured"]
-            sentences.append(
-                f"At {bytes_text(size)}: no verdict, the computation was {ratio:.2g} times the communication."
-            )
-            continue
         mine = {name: facts[name] for name in TOLD if name in facts and facts[name]["status"] != "missing"}
         if mine:
             shown = ", ".join(f"{name} {_efficiency(fact)}" for name, fact in mine.items())
             known = {name: fact for name, fact in mine.items() if np.isfinite(fact["value"])}
             doubts = [f"not certain: of {whose} {doubt}" for doubt, whose in _of_whom(known, _doubts).items()]
             partial = [f"of {whose} {said}" for said, whose in _of_whom(known, _partial).items()]
-            sentences.append("; ".join([f"At {bytes_text(size)}: {shown}", *doubts, *partial]) + ".")
+            at = bytes_text(size)
+            if bare and np.isfinite(bare["value"]) and not _is_equal(bare):
+                at += f" ({_ratio(bare)})"
+            sentences.append("; ".join([f"At {at}: {shown}", *doubts, *partial]) + ".")
     return sentences
 
 

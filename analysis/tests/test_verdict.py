@@ -46,6 +46,15 @@ def test_six_settled_launches_show_it(tmp_path: Path) -> None:
     assert "Not certain" not in " ".join(mpi.sentences)
 
 
+def test_a_ratio_that_is_not_the_one_meant_is_said_with_the_verdict_for_it(tmp_path: Path) -> None:
+    """The work is that of the MPI that was calibrated: on another one the same point has another ratio."""
+    made = session(tmp_path / "s", comp_over_comm=(0.7,), sizes=(65536, 4194304))
+    (mpi,) = told(changed_points(made, "*", point={"comp_over_comm": 1.0}))
+    assert mpi.headline == "MPICH progresses by itself."
+    assert "the computation 0.70 times as long as the communication, measured" in mpi.where
+    assert any(said.startswith("At 64 KB (the computation 0.70 times as long") for said in mpi.sentences)
+
+
 @pytest.mark.parametrize(
     ("made", "changed", "doubt"),
     [

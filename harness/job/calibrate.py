@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From intentions to fixed work: how much work makes comp = comm, or a computation of so many seconds.
 
-Calibrated once a session for each study and system, bare, by the first job that needs it; the jobs of the other MPIs
-take what it published. Every launch of a point then does exactly the same work, whatever its MPI and variant, so their
-times can be held against each other: a slow moment during the calibration moves a point along its axis for all of them
-alike and can favour none. The analysis takes comm and comp from each MPI's own bare launches. So comp = comm is exact
+Calibrated once a session for each study and system, bare, by the first job that needs it, in several launches of which
+the medians count: a launch differs from the next by some per cent. The jobs of the other MPIs take what it published.
+Every launch of a point then does exactly the same work, whatever its MPI and variant, so their times can be held
+against each other: a slow moment during the calibration moves a point along its axis for all of them alike and can
+favour none. The analysis takes comm and comp from each MPI's own bare launches. So comp = comm is exact
 for the calibrating MPI alone, and what the ratio was on each is stated with every point.
 
 The middle of the calibrations of all MPIs would be no fairer, the work is the same for all either way; and it would
@@ -50,6 +51,12 @@ class Calibration:
         return point | {
             "work_units": round(seconds / (SLEPT_UNIT_S if point.get("compute") == "sleep" else self.unit_s))
         }
+
+    @staticmethod
+    def middle(of: list[Calibration]) -> Calibration:
+        """The medians of several, which are of the same MPI and points."""
+        comm_s = {what: statistics.median(one.comm_s[what] for one in of) for what in of[0].comm_s}
+        return Calibration(statistics.median(one.unit_s for one in of), comm_s, of[0].mpi)
 
     def publish(self, path: Path) -> Calibration:
         """Put this at `path` unless another job has been faster; the one that is there, for all jobs alike.

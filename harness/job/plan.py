@@ -22,6 +22,7 @@ from harness.job.program import Program
 from harness.job.read_back import Probe
 
 Point = dict[str, Any]
+CALIBRATIONS = 3  # launches of a calibration, of which the medians count
 INTENTIONS = ("comp_over_comm", "comp_s")  # become work_units by the session's calibration
 
 # Before anything is known of a network: the time of a message is taken as that of 1 Gb/s.
@@ -262,10 +263,11 @@ class Plan:
 def job_estimate_s(
     points: Sequence[Point], launches: Sequence[Launch], swept: Sequence[str], sampler: Sampler, point_s: float
 ) -> float:
-    """About how long the launches take, and the calibration, about one launch more, where one is needed."""
+    """About how long the launches take, and the calibration's, about as long as one of these each, where one is
+    needed."""
     each = [launch_estimate_s(points_of(points, launch, swept), sampler, point_s) for launch in launches]
     calibrated = any(name in point for point in points for name in INTENTIONS)
-    return sum(each) + (max(each, default=0) if calibrated else 0)
+    return sum(each) + (CALIBRATIONS * max(each, default=0) if calibrated else 0)
 
 
 def launch_estimate_s(points: Sequence[Point], sampler: Sampler, point_s: float) -> float:

@@ -29,7 +29,7 @@ from harness.job.calibrate import Calibration
 from harness.job.folders import Folders
 from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, refuse, trial, trial_of
 from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
-from harness.job.plan import Launch, Plan, Platform, Point
+from harness.job.plan import CALIBRATIONS, Launch, Plan, Platform, Point
 from harness.job.program import Unusable
 from harness.job.race import COMPARED, CONFIRM, HELD_AGAINST
 
@@ -260,7 +260,14 @@ class Runner:
         return found
 
     def _calibrate(self, stem: str, wanted: list[Point]) -> Calibration:
-        launch = Launch(f"{stem}.calibration", "bare", 0, 0)
+        self._tell(event="calibrating")
+        number = 1 if self.plan.scale == TRIAL or self.plan.platform.simulated else CALIBRATIONS
+        names = [f"{stem}.calibration{f'.{turn}' if turn else ''}" for turn in range(number)]
+        return Calibration.middle([self._calibrated(name, wanted) for name in names])
+
+    def _calibrated(self, name: str, wanted: list[Point]) -> Calibration:
+        """What one launch finds; its record is kept."""
+        launch = Launch(name, "bare", 0, 0)
         output = self.folders.scratch / f"{launch.identity}.jsonl"
         output.unlink(missing_ok=True)
         note = self.folders.scratch / f"{launch.identity}.context.json"
@@ -270,7 +277,6 @@ class Runner:
         if self.plan.scale == TRIAL:
             options += self.plan.sampler.options()
         watch = Watch(self.folders.logs / f"{launch.identity}.log", output, self.plan.patience_s())
-        self._tell(event="calibrating")
         arguments = command(self.plan, Recipe().within(self.plan.mpi_environment), options)
         ended = execute(self.plan, arguments, {}, watch)
         record = records.read(output)

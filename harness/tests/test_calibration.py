@@ -164,3 +164,8 @@ def test_a_calibration_of_other_points_is_named(plan: Plan, tmp_path: Path) -> N
     assert Runner(job(plan, tmp_path, "mpich", 1.0), session).run() == 1
     reasons = {line["reason"] for path in (session / "records").iterdir() for line in records.read(path).points}
     assert reasons == {"overlap-ratio.vcluster.json is of other points, it lacks '1024': take a new session"}
+
+
+def test_the_medians_of_several_calibrations_count() -> None:
+    found = [Calibration(unit, {"1024": comm}, "mpich") for unit, comm in ((1e-6, 3e-3), (3e-6, 1e-3), (2e-6, 2e-3))]
+    assert Calibration.middle(found) == Calibration(2e-6, {"1024": 2e-3}, "mpich")
