@@ -263,11 +263,10 @@ class Plan:
 def job_estimate_s(
     points: Sequence[Point], launches: Sequence[Launch], swept: Sequence[str], sampler: Sampler, point_s: float
 ) -> float:
-    """About how long the launches take, and the calibration's, about as long as one of these each, where one is
-    needed."""
+    """About how long the launches take, and the calibration's, together about one launch more, where one is needed."""
     each = [launch_estimate_s(points_of(points, launch, swept), sampler, point_s) for launch in launches]
     calibrated = any(name in point for point in points for name in INTENTIONS)
-    return sum(each) + (CALIBRATIONS * max(each, default=0) if calibrated else 0)
+    return sum(each) + (max(each, default=0) if calibrated else 0)
 
 
 def launch_estimate_s(points: Sequence[Point], sampler: Sampler, point_s: float) -> float:
