@@ -1,53 +1,68 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: one Typer application, a file a command, and what every command's end has in common.
 
+A command is made when it is called or asked for help. `./bench --help` reads its sentence off its file instead, since
+to import all of them takes many times as long.
+
 Exit status: 0 done, 1 something failed (of ./bench gate 3), 2 the call was wrong. A traceback is a defect.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
+import importlib
+import inspect
 import math
 import os
+import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import typer
-from typer._completion_classes import completion_init
 from typer.core import TyperCommand, TyperGroup
 
 from analysis import errors as of_analysis
 from harness import __version__
 from harness.base.errors import FAILED, Failure, UsageError, defect, failed
-from harness.commands import (
-    COMMANDS,
-    HEADINGS,
-    RDMA_LAB_COMMANDS,
-    SITE_COMMANDS,
-    SPACK_COMMANDS,
-    SYSTEM,
-    VCLUSTER_COMMANDS,
-    Command,
-)
-from harness.commands.completion import NAME, VARIABLE
+from harness.commands import COMMANDS, HEADINGS, NAME, VARIABLE, Command, Group
 
 LONGEST_HELP = 200  # characters: a command's first sentence whole, in as many lines as it takes
+
+
+class Lazily(Mapping[str, TyperCommand | TyperGroup]):
+    """Commands by name, each made when it is asked for."""
+
+    def __getitem__(self, name: str) -> TyperCommand | TyperGroup:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        return _made(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
 
 
 class Grouped(TyperGroup):
     """Lists its commands under headings, in plain text: Typer has headings only in boxes that Rich draws."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # of the Click that Typer has inside
-        commands = {name: self.commands[name] for name in self.list_commands(ctx)}
-        longest = max(map(len, commands))
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = Lazily()  # type: ignore[assignment] # nothing is added to it
+
+    def format_commands(self, _ctx: Any, formatter: Any) -> None:  # of the Click that Typer has inside
+        longest = max(map(len, COMMANDS))
         for heading in HEADINGS:
             rows = [
-                (name.ljust(longest), command.get_short_help_str(LONGEST_HELP))
-                for name, command in commands.items()
-                if getattr(command, "rich_help_panel", "") == heading
+                (name.ljust(longest), sentence(name))
+                for name, command in COMMANDS.items()
+                if command.heading == heading
             ]
             with formatter.section(heading):
                 formatter.write_dl(rows)
@@ -116,24 +131,44 @@ def _finite(options: dict[str, Any]) -> None:
             raise UsageError(f"--{name.replace('_', '-')} {value}: a number is wanted that is finite.")
 
 
-def _register(application: typer.Typer, commands: dict[str, Command]) -> None:
-    for name, command in commands.items():
-        settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if command.passes_rest else {}
-        kind = HandingOn if command.hands_on else TyperCommand
-        register = application.command(name, cls=kind, context_settings=settings, rich_help_panel=command.heading)
-        register(_with_status(name, command.function))
+def _place(name: str, command: Command) -> tuple[str, str]:
+    """The name of its file, and of its function there."""
+    file, _, function = (command.place or name.replace("-", "_")).partition(".")
+    return file, function or file
 
 
-_register(app, COMMANDS)
-for _name, _help, _commands in (
-    ("vcluster", "The virtual cluster by hand.", VCLUSTER_COMMANDS),
-    ("rdma-lab", "Two emulated machines with RDMA, by hand.", RDMA_LAB_COMMANDS),
-    ("site", "The file by which a cluster is known here.", SITE_COMMANDS),
-    ("spack", "The engine and the workloads through Spack.", SPACK_COMMANDS),
-):
-    _group = typer.Typer(help=_help, no_args_is_help=True, rich_markup_mode=None)
-    _register(_group, _commands)
-    app.add_typer(_group, name=_name, rich_help_panel=SYSTEM)
+def sentence(name: str) -> str:
+    """What the command does, in one sentence: the first one of its function's docstring, read without an import."""
+    command = COMMANDS[name]
+    if isinstance(command, Group):
+        return command.help
+    file, function = _place(name, command)
+    text = (Path(__file__).parent / "commands" / f"{file}.py").read_text()
+    found = re.search(rf'^def {function}\(.*?^    (""".*?""")', text, re.MULTILINE | re.DOTALL)
+    words = inspect.cleandoc(ast.literal_eval(found[1])) if found else ""
+    return TyperCommand(name, help=words).get_short_help_str(LONGEST_HELP)
+
+
+def _register(application: typer.Typer, name: str, command: Command) -> None:
+    file, function = _place(name, command)
+    settings = {"ignore_unknown_options": True, "allow_interspersed_args": False} if command.passes_rest else {}
+    kind = HandingOn if command.hands_on else TyperCommand
+    register = application.command(name, cls=kind, context_settings=settings, rich_help_panel=command.heading)
+    register(_with_status(name, getattr(importlib.import_module(f"harness.commands.{file}"), function)))
+
+
+@functools.cache
+def _made(name: str) -> TyperCommand | TyperGroup:
+    """A command, or a group of them: this imports its file."""
+    command = COMMANDS[name]
+    application = typer.Typer(
+        help=getattr(command, "help", None), no_args_is_help=True, rich_markup_mode=None, add_completion=False
+    )
+    for below, one in (command.commands if isinstance(command, Group) else {name: command}).items():
+        _register(application, below, one)
+    made: Any = typer.main.get_command(application)
+    made.name = name
+    return made  # type: ignore[no-any-return]
 
 
 @functools.cache
@@ -145,7 +180,9 @@ def _command() -> Callable[..., Any]:
 def main(arguments: list[str]) -> int:
     """Run the command; return its exit status."""
     signal.signal(signal.SIGTERM, _terminated)
-    if VARIABLE in os.environ:  # a shell asks what could come next
+    if VARIABLE in os.environ:
+        from typer._completion_classes import completion_init  # noqa: PLC0415 - no other call needs it
+
         completion_init()
     try:
         _command()(arguments, prog_name=NAME)

@@ -10,9 +10,8 @@ import typer
 from typer._completion_shared import get_completion_script
 
 from harness.base.errors import UsageError
+from harness.commands import NAME, VARIABLE
 
-NAME = "bench"
-VARIABLE = "_BENCH_COMPLETE"  # what Typer looks for
 # The word by which the command was called: where Typer's scripts call `bench`, which a clone has on no PATH.
 CALLED = {"bash": "$1", "zsh": "${words[1]}", "fish": "(commandline -cpo)[1]"}
 

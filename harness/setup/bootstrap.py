@@ -13,7 +13,7 @@ from harness.base.paths import ROOT
 from harness.setup import environment, packages
 from harness.setup import mpi as mpi_setup
 
-COMPLETING = "_BENCH_COMPLETE"  # harness/commands/completion.py
+COMPLETING = "_BENCH_COMPLETE"  # harness/commands/__init__.py
 
 
 def _take_yes(arguments: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from harness.base.paths import ROOT
 from harness.cli import main
-from harness.commands.completion import VARIABLE
+from harness.commands import VARIABLE
 from harness.setup import bootstrap, environment
 
 BENCH = ROOT / "bench"

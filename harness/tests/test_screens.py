@@ -14,9 +14,10 @@ from typing import Any, TextIO
 
 import pytest
 
-from harness.cli import main
+from harness.cli import LONGEST_HELP, main, sentence
 from harness.commands import COMMANDS, HEADINGS
 from harness.sessions.progress import Progress
+from harness.tests.pages import bench
 
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-7]|38;[\d;]+|9[0-7])m")
 JOB = {"study": "overlap-ratio", "mpi": "mpich"}
@@ -37,8 +38,14 @@ def test_every_command_stands_under_a_heading(capsys: pytest.CaptureFixture[str]
     }
     assert [heading for heading in sections if heading in HEADINGS] == list(HEADINGS)
     listed = [name for heading in HEADINGS for name in sections[heading]]
-    assert sorted(listed) == sorted([*COMMANDS, "vcluster", "rdma-lab", "site", "spack"])
+    assert sorted(listed) == sorted(COMMANDS)
     assert all(name in sections[command.heading] for name, command in COMMANDS.items())
+
+
+def test_a_command_is_listed_with_the_sentence_of_its_own_help() -> None:
+    assert {name: sentence(name) for name in COMMANDS} == {
+        name: command.get_short_help_str(LONGEST_HELP) for name, command in bench().commands.items()
+    }
 
 
 class Terminal:
