@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every study there is, found by its file: reframe_checks/studies/<group>/<study>.py has it as STUDY, with its check.
+"""Every study there is, found by its file: one of reframe_checks/studies has those of a paper, or of another group, as
+STUDIES. There is no list to add to.
 
-A group whose studies are the rows of one table has them in one file, as STUDIES. There is no list to add to. Files are
-imported when a study is first asked for, and ReFrame with them (0.7 s), so that a command that needs no study does not
-wait for them.
+Who asks for a group or a study gets the file of it alone; the others are imported when all studies are asked for.
 """
 
 from __future__ import annotations
@@ -11,51 +10,47 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from harness.base.errors import UsageError
-from reframe_checks import study as model
+from reframe_checks.study import Study
 
 FOLDER = Path(__file__).resolve().parent / "studies"
-SHARED = ("__init__", "common")  # what the studies of a group have in common; no studies themselves
+SHARED = ("__init__", "common")  # what the studies have in common; no studies themselves
 
 
-def check_of(study: model.Study) -> tuple[Path, str]:
-    """Where its check is, and the name of it."""
-    return _files()[study.name], class_name(study)
-
-
-def class_name(study: model.Study) -> str:
-    """Of its check: OverlapRatio for overlap-ratio."""
-    return "".join(word.capitalize() for word in study.name.split("-"))
+def files() -> list[Path]:
+    return sorted(file for file in FOLDER.glob("*.py") if file.stem not in SHARED)
 
 
 @functools.cache
-def studies() -> dict[str, model.Study]:
+def of_file(file: Path) -> tuple[Study, ...]:
+    found: tuple[Study, ...] = importlib.import_module(f"reframe_checks.studies.{file.stem}").STUDIES
+    return found
+
+
+def file_of(name: str) -> Path | None:
+    """Where the study or the group of this name is, if there is one: a group is in one file."""
+    stem, word = name.replace("-", "_"), f'"{name}"'  # a name that is put together of others stands in no file as it is
+    likely = sorted(files(), key=lambda file: (file.stem != stem, word not in file.read_text()))
+    return next((file for file in likely if any(name in (one.name, one.group) for one in of_file(file))), None)
+
+
+@functools.cache
+def studies() -> dict[str, Study]:
     """By name, in the order in which they are listed and run."""
-    found = sorted((study for _, study in _found()), key=lambda study: (study.order, study.name))
-    return {study.name: study for study in found}
+    groups: dict[str, Path] = {}
+    for file in files():
+        for study in of_file(file):
+            there = groups.setdefault(study.group, file)
+            if there != file:
+                raise ValueError(f"{file}: study '{study.name}' of group '{study.group}' belongs into {there}.")
+    return _in_order(study for file in files() for study in of_file(file))
 
 
-@functools.cache
-def _files() -> dict[str, Path]:
-    return {study.name: file for file, study in _found()}
-
-
-def _found() -> Iterator[tuple[Path, model.Study]]:
-    for file in FOLDER.glob("*/*.py"):
-        if file.stem in SHARED:
-            continue
-        module = importlib.import_module(f"reframe_checks.studies.{file.parent.name}.{file.stem}")
-        if several := getattr(module, "STUDIES", ()):
-            yield from ((file, study) for study in several)
-            continue
-        study: model.Study = module.STUDY
-        wanted = FOLDER / study.group / f"{study.name.replace('-', '_')}.py"
-        if wanted != file:
-            raise ValueError(f"{file}: study '{study.name}' of group '{study.group}' belongs into {wanted}.")
-        yield file, study
+def _in_order(found: Iterable[Study]) -> dict[str, Study]:
+    return {study.name: study for study in sorted(found, key=lambda study: (study.order, study.name))}
 
 
 def groups() -> dict[str, list[str]]:
@@ -66,15 +61,26 @@ def groups() -> dict[str, list[str]]:
     return found
 
 
-def by_names(names: list[str]) -> list[model.Study]:
+def by_names(names: list[str]) -> list[Study]:
     """The studies of these names or groups, each once, or UsageError with the names there are."""
-    known, members = studies(), groups()
-    chosen: dict[str, model.Study] = {}
+    chosen: dict[str, Study] = {}
     for name in names:
-        if name not in known and name not in members:
-            near = difflib.get_close_matches(name, [*members, *known])
-            meant = f"Is {' or '.join(near)} meant? " if near else ""
-            there = f"groups: {', '.join(sorted(members))}; ./bench list names all studies."
-            raise UsageError(f"There is no study or group called '{name}'. {meant}There are {there}")
-        chosen |= {n: known[n] for n in members.get(name, [name])}
+        chosen |= _named(name)
     return list(chosen.values())
+
+
+def _named(name: str) -> dict[str, Study]:
+    if name == "all":
+        return {name: study for name, study in studies().items() if study.of_a_paper}
+    file = file_of(name)
+    if file is None:
+        raise _unknown(name)
+    return _in_order(study for study in of_file(file) if name in (study.name, study.group))
+
+
+def _unknown(name: str) -> UsageError:
+    members = groups()
+    near = difflib.get_close_matches(name, [*members, *studies()])
+    meant = f"Is {' or '.join(near)} meant? " if near else ""
+    there = f"groups: {', '.join(sorted(members))}; ./bench list names all studies."
+    return UsageError(f"There is no study or group called '{name}'. {meant}There are {there}")

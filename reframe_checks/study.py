@@ -149,6 +149,11 @@ class Study:
     case: str = ""  # of workloads.apps: somebody else's program that is looked for where the study runs
     ranks: int = 0  # of a case: not its own number
 
+    @property
+    def check_name(self) -> str:
+        """Of its check, for ReFrame: OverlapRatio for overlap-ratio."""
+        return "".join(word.capitalize() for word in self.name.split("-"))
+
     def tasks(self, nodes: int) -> int:
         """Ranks of a launch in a run that is given `nodes`; 1 where a launcher of the user's own decides."""
         if self.case:

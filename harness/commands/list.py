@@ -12,7 +12,6 @@ from analysis.text_table import plain
 from harness.base import variants
 from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.commands import options
-from harness.sessions.request import Request
 from harness.sites import systems
 from reframe_checks.catalogue import groups, studies
 
@@ -44,6 +43,8 @@ def catalogue() -> dict[str, Any]:
 
 def quick_table(scale: str = "quick") -> list[dict[str, Any]]:
     """What `./bench run all` would run at this scale: a row a study that has it, seconds as estimated."""
+    from harness.sessions.request import Request  # noqa: PLC0415 - the list itself does not need it
+
     rows = []
     for study in studies().values():
         if scale not in study.scales or not study.of_a_paper:

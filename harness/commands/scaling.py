@@ -18,6 +18,7 @@ from harness.sessions import run as runs
 from harness.sessions.request import Request, choose_mpis, choose_variants, parse_list, parse_settings
 from harness.sites import systems
 from reframe_checks import catalogue
+from reframe_checks.studies.scaling import OF_RANKS
 
 GROUP = "scaling"
 MOST = 4096
@@ -83,8 +84,6 @@ def _names(names: list[str]) -> list[str]:
 
 def _alike(names: list[str], ranks: int) -> Iterator[tuple[list[str], dict[str, str]]]:
     """Studies that one session can have, as they take the same settings, with these."""
-    from reframe_checks.studies.scaling.by_ranks import OF_RANKS  # noqa: PLC0415 - ReFrame is a second of imports
-
     if usual := [name for name in names if name not in OF_RANKS]:
         yield usual, {}
     yield from (([name], OF_RANKS[name](ranks)) for name in names if name in OF_RANKS)

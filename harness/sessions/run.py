@@ -213,7 +213,6 @@ def _report(session: Path, study: str) -> Path:
 def reframe_command(request: Request, study: Study, mpis: list[str], session: Path) -> list[str]:
     """ReFrame's command line for one study of the request on these MPIs."""
     prefix = session / "reframe"
-    file, check = catalogue.check_of(study)
     variables = {
         "variants": ",".join(request.variants),
         "settings": SETTING_SEPARATOR.join(f"{name}={text}" for name, text in request.settings.items()),
@@ -231,7 +230,7 @@ def reframe_command(request: Request, study: Study, mpis: list[str], session: Pa
         *("-C", str(request.system.config)),
         *(("--system", f"{request.system.name}:{request.system.partition}") if request.system.partition else ()),
         "--skip-system-check",  # what cannot be measured here leaves records that say so
-        *("-c", str(file), "-n", f"^{check}\\b"),
+        *("-c", str(catalogue.file_of(study.name)), "-n", f"^{study.check_name}\\b"),
         *("--prefix", str(prefix), "--report-file", str(_report(session, study.name))),
         *("-p", f"^({'|'.join(map(re.escape, mpis))})$"),
         *("-P", f"scale={request.scale}"),

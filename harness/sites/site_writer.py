@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from harness.base.errors import UsageError
 from harness.base.paths import HOME
 from spack_env.table import ENVIRONMENTS
@@ -172,6 +170,8 @@ class Answers:
 
     def text(self) -> str:
         """The file."""
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - no other call needs it
+
         self.check()
         fabric = FABRICS[self.fabric]
         features = ["remote", *(["rdma"] if fabric.rdma else []), *dict.fromkeys(self.node_features)]

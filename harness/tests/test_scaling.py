@@ -14,7 +14,7 @@ from harness.commands.scaling import FEWER, MOST, RANKS
 from harness.setup import packages
 from harness.tests.sessions import bench, facts, results
 from reframe_checks.catalogue import by_names
-from reframe_checks.studies.scaling.by_ranks import part_of_grid
+from reframe_checks.studies.scaling import part_of_grid
 
 __all__ = ["results"]
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The studies: a folder a paper, a file a study with its parameters and its check."""
+"""The studies: a file a paper or another group, with what each study runs."""

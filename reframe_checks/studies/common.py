@@ -18,6 +18,11 @@ COMPUTES_FOR = Parameter(
     "the work, or as long as each rank's own part of the collective alone takes", str, ("work_units", "own_part")
 )
 COMPUTE = Parameter("the computation, or a sleep of 1 us a unit in its place", str, ("real", "sleep"))
+NPB = {
+    "kernel": Parameter("which of the benchmarks", str, ("is", "ep", "cg", "mg", "ft", "lu")),
+    "class": Parameter("the problem's size; ep has no class D", str, ("S", "W", "A", "B", "C", "D")),
+    "mode": Parameter("as published, or with communication beside computation", str, ("blocking", "overlapped")),
+}
 IDLE_NATIVE = "idle:waiting=native"  # a waiter that polls by itself: shows what managed waiting costs
 DEFENSIBLE = 6  # launches from which on an interval is one (analysis.statistics.interval)
 

@@ -111,7 +111,7 @@ def test_it_is_built_and_measured(followed: tuple[Path, dict[str, int]]) -> None
     for command in (
         ["cmake", "--preset", "mpich"],
         ["ninja", "-C", str(build), *targets],
-        ["reframe", "-C", "reframe_checks/systems/local.py", "-c", "reframe_checks/studies/pioman/message_rate.py",
+        ["reframe", "-C", "reframe_checks/systems/local.py", "-c", "reframe_checks/studies/message_rate.py",
          "-P", "scale=test", "-p", "^mpich$", "-r", "--performance-report"],
     ):  # fmt: skip
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)

@@ -5,22 +5,18 @@ from __future__ import annotations
 
 import importlib
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from analysis.catalogue import CHAPTERS
 from harness.base.errors import UsageError
-from harness.base.paths import ROOT
 from reframe_checks import catalogue
 from reframe_checks.features import valid_systems
-from reframe_checks.studies.harm import every_workload
+from reframe_checks.studies import harm
 from reframe_checks.tests.trees import copy_to, studies
 
-# A study's file in front of the other studies of pioman; its check is the least that a check is.
-ADDED = catalogue.FOLDER / "pioman" / "send_time.py"
+NODES, PIOMAN = (catalogue.FOLDER / f"{name}.py" for name in ("nodes", "pioman"))
 
 
 @pytest.fixture
@@ -29,14 +25,14 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_all_that_a_study_takes(tree: Path) -> None:
-    text = ADDED.read_text().replace('"send-time"', '"sooner"').replace("order=102", "order=100")
-    (tree / "reframe_checks" / "studies" / "pioman" / "sooner.py").write_text(text)
+    text = NODES.read_text().replace('name="node-pairs"', 'name="sooner"').replace('"nodes"', '"first"')
+    (tree / "reframe_checks" / "studies" / "first.py").write_text(text.replace("order=5000", "order=100"))
     assert studies(tree) == ["sooner", *catalogue.studies()]
 
 
-def test_a_file_of_another_name_is_refused(tree: Path) -> None:
-    shutil.copy(ADDED, tree / "reframe_checks" / "studies" / "miwa" / "elsewhere.py")
-    with pytest.raises(AssertionError, match=r"study 'send-time' of group 'pioman' belongs into"):
+def test_a_group_in_two_files_is_refused(tree: Path) -> None:
+    shutil.copy(PIOMAN, tree / "reframe_checks" / "studies" / "zuse.py")
+    with pytest.raises(AssertionError, match=r"zuse.py: study 'overlap-ratio' of group 'pioman' belongs into"):
         studies(tree)
 
 
@@ -59,29 +55,22 @@ def test_all_has_the_26_studies_of_papers_and_one_of_ours() -> None:
     assert len(of_papers) == 26
 
 
-def test_one_file_has_the_studies_of_one_table_each_with_a_check_of_its_own() -> None:
-    files = {catalogue.check_of(study)[0] for study in catalogue.by_names(["harm"])}
-    assert [file.name for file in files] == ["every_workload.py"]
+def test_a_file_has_a_check_for_each_of_its_studies() -> None:
     for study in catalogue.studies().values():
-        file, check = catalogue.check_of(study)
-        module = importlib.import_module(f"reframe_checks.studies.{file.parent.name}.{file.stem}")
-        checks = [test for test in module._rfm_test_registry if test.__name__ == check]
+        file = catalogue.file_of(study.name)
+        assert file and file == catalogue.file_of(study.group)
+        module = importlib.import_module(f"reframe_checks.studies.{file.stem}")
+        checks = [test for test in module._rfm_test_registry if test.__name__ == study.check_name]
         assert [test.study for test in checks] == [study], study.name
 
 
 def test_harm_has_what_other_studies_run_without_a_row_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [row for row in every_workload.WORKLOADS if row.benchmark not in ("overlap", "contention")]
-    monkeypatch.setattr(every_workload, "WORKLOADS", rows)
-    found = {" ".join(study.workload): (study, point) for study, point in every_workload._others()}
+    rows = [row for row in harm.WORKLOADS if row.benchmark not in ("overlap", "contention")]
+    monkeypatch.setattr(harm, "WORKLOADS", rows)
+    found = {" ".join(study.workload): (study, point) for study, point in harm._others()}
     assert set(found) == {"microbench overlap", "tasks contention", "ult overlap"}
     assert found["microbench overlap"][1] == {"pattern": "both", "size_bytes": 4 << 20, "work_units": 10_000}
     assert found["tasks contention"][0].own_threads and found["tasks contention"][0].nodes == 1
-
-
-def test_reframe_waits_until_a_study_is_asked_for() -> None:
-    """Else ./bench --help takes twice as long."""
-    code = "import sys, harness.cli; sys.exit('reframe' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
 def test_reframe_chooses_systems_by_what_all_points_need() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from analysis.studies.ruhela.spec import COUNTERPARTS
 from reframe_checks.catalogue import studies
-from reframe_checks.studies.ruhela.spec import OPEN
+from reframe_checks.studies.ruhela import OPEN
 from workloads.apps.spec import LARGE, MEDIUM
 from workloads.apps.table import CODES
 

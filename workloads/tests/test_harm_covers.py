@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reframe_checks.studies.harm.every_workload import LEFT_OUT, STUDIES, WORKLOADS
+from reframe_checks.studies.harm import LEFT_OUT, STUDIES, WORKLOADS
 
 from .conftest import TIMEOUT_S, Launcher, built_launcher
 
@@ -44,7 +44,7 @@ def test_every_benchmark_of_every_workload_is_covered(there: Parameters) -> None
     covered = {study.workload for study in STUDIES}
     assert len(there) > 20
     lacking = set(there) - covered - set(LEFT_OUT)
-    assert not lacking, "give each a study, or a row of reframe_checks/studies/harm/every_workload.py"
+    assert not lacking, "give each a study, or a row of reframe_checks/studies/harm.py"
     assert covered <= set(there)
     assert not covered & set(LEFT_OUT)
 

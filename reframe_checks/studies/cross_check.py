@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Do other tools see what ours see? Our latency and collectives beside IMB's and OSU's, in one session.
+
+Ours and theirs are measured one after the other on the same nodes at the same sizes. A tool that is not found is
+skipped, and says how to get it.
+"""
+
+from __future__ import annotations
+
+from reframe_checks.checks import checks
+from reframe_checks.studies.common import BACK_TO_BACK, COMPUTES_FOR, DEFENSIBLE, ROUND_TRIPS, SIZE
+from reframe_checks.study import Grid, Parameter, Scale, Study
+from workloads.apps.benchmarks import SIZES
+from workloads.apps.table import CASES
+
+GROUP = "cross-check"
+VARIANTS = ("bare", "mpi-async")  # a progress thread of the MPI's own is where the tools disagree
+COLLECTIVES = ("ibcast", "ireduce", "iallreduce", "ialltoall", "igather", "iscatter", "iallgather")
+THEIRS = (
+    "imb-point-to-point", "imb-nonblocking-collectives", "osu-latency", "osu-bw",
+    *(f"osu-{name}" for name in COLLECTIVES),
+)  # fmt: skip
+# Ours as in all our studies, and as theirs are: these follow one another, and find a shaped network's bucket empty
+# (after so many without a pause ours do, too), and a rank computes as long as its own part of the collective takes.
+USUAL_AND_AS_THEIRS: tuple[Grid, ...] = (
+    {"back_to_back": (0,), "computes_for": ("work_units",)},
+    {"back_to_back": (4,), "computes_for": ("own_part",)},
+)
+TIMEOUT_S = 300.0
+ORDER = 4200
+
+
+def _scales(grids: tuple[Grid, ...], samples: int, seconds: float, timeout_s: float = 0.0) -> dict[str, Scale]:
+    return {
+        name: Scale(launches, grids, min(3, samples), samples, 1, seconds, variants=VARIANTS, timeout_s=timeout_s,
+                    point_s=seconds)
+        for name, launches in (("test", 1), ("quick", DEFENSIBLE))
+    }  # fmt: skip
+
+
+_OURS = (
+    Study(
+        name=f"{GROUP}-latency",
+        order=ORDER,
+        of_a_paper=False,
+        title="Cross-check: our latency",
+        group=GROUP,
+        source="No paper's",
+        workload=("microbench", "latency"),
+        parameters={"size_bytes": SIZE, "round_trips": ROUND_TRIPS},
+        scales=_scales(({"size_bytes": SIZES, "round_trips": (20,)},), 5, 1.0),
+    ),
+    Study(
+        name=f"{GROUP}-collectives",
+        order=ORDER + 1,
+        of_a_paper=False,
+        title="Cross-check: our collectives beside a computation",
+        group=GROUP,
+        source="No paper's",
+        workload=("microbench", "collective-overlap"),
+        calibrate_points=True,
+        parameters={
+            "collective": Parameter("collective", str, COLLECTIVES),
+            "size_bytes": SIZE,
+            "comp_over_comm": Parameter("computation time over the bare communication time", float),
+            "back_to_back": BACK_TO_BACK,
+            "computes_for": COMPUTES_FOR,
+        },
+        scales=_scales(
+            tuple(
+                {"collective": COLLECTIVES, "size_bytes": SIZES, "comp_over_comm": (1.0,), **how}
+                for how in USUAL_AND_AS_THEIRS
+            ),
+            20,
+            1.0,
+        ),
+    ),
+)
+
+
+def _theirs(number: int, name: str) -> Study:
+    case = CASES[name][1]
+    return Study(
+        name=f"{GROUP}-{name}",
+        order=ORDER + 2 + number,
+        of_a_paper=False,
+        title=f"Cross-check: {case.title}",
+        group=GROUP,
+        source="No paper's",
+        workload=(),
+        case=name,
+        scales=_scales((dict(case.points),), 1, 0.0, TIMEOUT_S),
+    )
+
+
+STUDIES = (*_OURS, *(_theirs(number, name) for number, name in enumerate(THEIRS)))
+
+__getattr__ = checks(__name__, STUDIES)

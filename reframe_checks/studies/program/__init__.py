@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""A user's own program."""
