@@ -8,7 +8,6 @@ from pygments.lexers.special import TextLexer
 project = "Overlap Bench"
 author = "the authors of Overlap Bench"
 extensions = ["myst_parser"]
-exclude_patterns = ["generate"]
 html_theme = "alabaster"  # comes with Sphinx, and asks no other host for anything
 html_theme_options = {"page_width": "1100px", "sidebar_width": "260px", "fixed_sidebar": True}
 html_show_sphinx = False

@@ -30,7 +30,9 @@ def docs(
 ) -> int:
     """Make a site of the pages in docs/: it is read offline, by opening the file that is printed.
 
-    Sphinx and MyST are installed into .venv the first time. Example: ./bench docs --out /tmp/site
+    It has pages of all commands, too. Sphinx and MyST are installed into .venv the first time.
+
+    Example: ./bench docs --out /tmp/site
     """
     require_clone("./bench docs")
     if sys.version_info < OLDEST:
@@ -41,9 +43,13 @@ def docs(
     environment.ensure_group("docs")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".docs-") as folder:
-        made, known = Path(folder) / "site", Path(folder) / "doctrees"
-        sphinx = [str(VENV / "bin" / "python"), "-m", "sphinx", "-q", "-b", "html", "--fail-on-warning", "--keep-going"]
-        run_step("making a site of the pages", [*sphinx, "-d", str(known), str(SOURCE), str(made)])
+        made, known, pages = (Path(folder) / name for name in ("site", "doctrees", "pages"))
+        shutil.copytree(SOURCE, pages, ignore=shutil.ignore_patterns("generate", "__pycache__"))
+        python = str(VENV / "bin" / "python")
+        generate = [python, "-m", "docs.generate", "--commands", str(pages / "reference")]
+        run_step("writing the pages of the commands", generate)
+        sphinx = [python, "-m", "sphinx", "-q", "-b", "html", "--fail-on-warning", "--keep-going"]
+        run_step("making a site of the pages", [*sphinx, "-d", str(known), str(pages), str(made)])
         shutil.rmtree(out, ignore_errors=True)
         made.rename(out)
     print(out / FIRST)
