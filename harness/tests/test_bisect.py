@@ -211,15 +211,3 @@ def test_a_program_of_ones_own_is_handed_on_to_the_gate(before: list[str], monke
     rest = [*before, "--", "./app", "--out", "x", "--", "y"]
     assert main(["bisect", "--good", "HEAD~1", "--bad", "HEAD", *rest]) == 2
     assert len(asked) == 1 and asked[0][-len(rest) :] == rest and asked[0][-len(rest) - 1].startswith("--out=")
-
-
-def test_calls_that_cannot_be(capsys: pytest.CaptureFixture[str]) -> None:
-    for call, said in {
-        (): "give --good and --bad",
-        ("--good", "HEAD", "--bad", "HEAD"): "there is nothing between them",
-        ("--good", "HEAD~1", "--bad", "HEAD", "--base", "bare"): "leave --base out",
-        ("--good", "HEAD~1", "--bad", "HEAD", "--out=x"): "leave --out=x out",
-        ("--good", "none", "--bad", "HEAD"): "no such commit: 'none'",
-    }.items():
-        assert main(["bisect", *call]) == 2
-        assert said in capsys.readouterr().err

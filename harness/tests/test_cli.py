@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every wrong call: one sentence that says what, status 2, no traceback, nothing left behind."""
+"""The command line as a whole: how it starts, how it is ended, what it lists. Wrong calls: test_wrong_calls.py."""
 
 from __future__ import annotations
 
@@ -10,77 +10,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.sessions import run as runs
+from harness.tests.sessions import results
 from reframe_checks.catalogue import studies
 
-WRONG = {
-    "command": (["measure"], "No such command"),
-    "study": (["run", "overlap-rati"], "called 'overlap-rati'. Is overlap-ratio or"),
-    "no study": (["run"], "Which study?"),
-    "mpi": (["run", "overlap-ratio", "--mpi", "lam"], "no MPI called 'lam'"),
-    "variant": (["run", "overlap-ratio", "--variant", "fast"], "no variant called 'fast'"),
-    "variant's settings": (["run", "overlap-ratio", "--variant", "bare:x=1"], "has no settings"),
-    "settings with commas": (
-        ["mpirun", "--mpi", "mpich", "--variant", "adaptive:report=1,foo=2", "--", "true"],
-        "settings are separated by ':', as in",
-    ),
-    "settings with commas in a list": (
-        ["run", "overlap-ratio", "--variant", "adaptive:burst=5,slice_us=2"],
-        "settings are separated by ':', as in",
-    ),
-    "report without the engine": (
-        ["mpirun", "--mpi", "mpich", "--report", "--", "true"],
-        "bare runs without the engine",
-    ),
-    "system": (["run", "overlap-ratio", "--system", "summit"], "no system called 'summit'"),
-    "site file": (["run", "overlap-ratio", "--system", "absent.py"], "no system called 'absent.py'"),
-    "scale": (["run", "overlap-ratio", "--scale", "huge"], "no scale 'huge'"),
-    "parameter": (["run", "overlap-ratio", "--set", "color=red"], "no parameter 'color'"),
-    "parameter's form": (["run", "overlap-ratio", "--set", "size_bytes"], "name=value is wanted"),
-    "parameter's value": (["run", "overlap-ratio", "--set", "size_bytes=-4"], "non-negative int"),
-    "parameter's choice": (["run", "overlap-ratio", "--set", "pattern=all"], "one of both, sender, receiver"),
-    "limit": (["run", "overlap-ratio", "--set", "launches=0"], "more than 0"),
-    "option": (["run", "overlap-ratio", "--colour"], "No such option"),
-    "number": (["run", "overlap-ratio", "--nodes", "zero"], "valid integer"),
-    "session": (["report", "19990101-000000-x"], "no session '19990101-000000-x'"),
-    "resume with studies": (["run", "overlap-ratio", "--resume", "latest"], "leave the studies out"),
-    "resume with options": (["run", "--resume", "latest", "--mpi", "openmpi"], "leave --mpi out"),
-    "like with options": (["run", "--like", "latest", "--set", "launches=2"], "leave --set out"),
-    "program": (["mpirun", "--mpi", "mpich", "--", "/absent/program"], "no program called"),
-    "no site file": (["run", "overlap-ratio", "--system", __file__], "no dictionary site_configuration"),
-    "mpirun's system": (
-        ["mpirun", "--mpi", "mpich", "--system", "vcluster-slurm", "--", "true"],
-        "runs on vcluster or local",
-    ),
-    "claims' session": (["claims", "absent"], "no session 'absent'"),
-    "compared session": (["compare", "absent", "latest"], "no session 'absent'"),
-    "format": (["compare", "a", "b", "--format", "xls"], "xls"),
-    "test": (["test", "--fast", "--full"], "exclude each other"),
-}
-
-
-@pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
-    return tmp_path / "results"
-
-
-@pytest.mark.parametrize(("arguments", "words"), WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_call_gets_a_sentence_and_status_2(
-    arguments: list[str], words: str, results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(arguments) == 2
-    captured = capsys.readouterr()
-    assert words in captured.err
-    assert "Traceback" not in captured.err
-    assert captured.out == ""
-    assert not results.exists(), "nothing may be left behind"
+__all__ = ["results"]
 
 
 def test_a_debian_mpi_that_is_not_installed_is_named_with_its_packages(
@@ -184,24 +122,6 @@ def test_ctrl_c_while_the_commands_are_read(
     for command, status in {"list": 1, "gate": 3}.items():
         assert main([command]) == status
         assert capsys.readouterr().err == "bench: interrupted\n"
-
-
-WORDS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
-OPTIONS = st.sampled_from(
-    ["--mpi", "--variant", "--system", "--scale", "--set", "--seed", "--nodes", "--resume", "--", "-x"]
-)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(rest=st.lists(st.one_of(WORDS, OPTIONS), max_size=6))
-def test_malformed_calls_end_in_a_sentence(rest: list[str], results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # --dry-run: by chance a call may be good, and must not start anything then
-    status = main(["run", "overlap-ratio", "--dry-run", "--scale", "test", *rest])
-    captured = capsys.readouterr()
-    assert status in (0, 2)
-    assert (status == 0) == bool(captured.out.strip()), captured.err
-    assert status == 0 or captured.err.strip()
-    assert not results.exists()
 
 
 def test_a_second_start_sets_nothing_up_again() -> None:

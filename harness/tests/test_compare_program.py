@@ -7,49 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
 from harness.job import records
 from harness.tests.own_app import READ, program
 from harness.tests.sessions import bench, facts, latest, reasons, results, state
 
 __all__ = ["program", "results", "state"]  # fixtures
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("-n", "2", "--launcher", "srun -n 64", "--", "true"), "the launcher says how many ranks there are"),
-        (("--launcher", "'", "--", "true"), "--launcher ''': No closing quotation"),
-        (("--launcher", "no-such-launcher -n 2", "--", "true"), "no program called 'no-such-launcher' on PATH"),
-        (("--time-from", "(", "--", "true"), "--time-from '(' is no regular expression"),
-        (("--check", "*", "--", "true"), "--check '*' is no regular expression"),
-        (("--", "./no-such-program"), "no program called './no-such-program'"),
-        (("--variant", "fast", "--", "true"), "no variant called 'fast'"),
-        (("--variant", "bare", "--", "true"), "bare alone is compared with nothing"),
-        (("--mpi", "mpich,openmpi", "--", "true"), "a program is linked to one MPI"),
-    ],
-)
-def test_wrong_calls(capsys: pytest.CaptureFixture[str], results: Path, words: tuple[str, ...], said: str) -> None:
-    assert main(["compare-program", "--mpi", "mpich", *words]) == 2
-    complaint = capsys.readouterr().err
-    assert said in complaint
-    assert len(complaint.splitlines()) == 1
-    assert not results.exists()
-
-
-@pytest.mark.parametrize("call", [("compare-program", "-n", "0", "--", "true"), ("harm", "--launches", "0")])
-def test_none_is_not_taken_for_the_default(
-    capsys: pytest.CaptureFixture[str], results: Path, call: tuple[str, ...]
-) -> None:
-    assert main([*call[:1], "--mpi", "mpich", *call[1:]]) == 2
-    assert f"Invalid value for '{call[1]}'" in capsys.readouterr().err
-    assert not results.exists()
-
-
-def test_the_study_is_not_run_without_a_program(capsys: pytest.CaptureFixture[str], results: Path) -> None:
-    assert main(["run", "own-program", "--mpi", "mpich"]) == 2
-    assert "runs a program of yours: ./bench compare-program takes it" in capsys.readouterr().err
-    assert not results.exists()
 
 
 @pytest.mark.mpi

@@ -76,11 +76,6 @@ def test_the_shell_completes_by_the_printed_script(shell: str, capsys: pytest.Ca
     assert done.stdout.split()[:1] == ["--json"], done.stderr
 
 
-def test_another_shell_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["completion", "tcsh"]) == 2
-    assert "it is there for bash, zsh, fish" in capsys.readouterr().err
-
-
 def test_a_clone_that_is_not_set_up_completes_nothing_and_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "complete_bash")
     monkeypatch.setattr(environment, "is_there", lambda: False)

@@ -14,7 +14,6 @@ from analysis.documents.budgets import BASE, BUDGETS, CALL_VARIANTS, PING_PONG_V
 from harness.base import variants
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS
-from harness.cli import main
 from harness.job import benchmarks
 from harness.job.benchmarks import Part, instructions
 from harness.setup import packages
@@ -35,17 +34,6 @@ SAID = json.dumps(
 
 def test_the_study_runs_what_the_budgets_speak_of() -> None:
     assert set(studies()["one-byte-ping-pong"].scales["quick"].variants) == {BASE, *PING_PONG_VARIANTS}
-
-
-def test_wrong_calls(capsys: pytest.CaptureFixture[str], results: Path) -> None:
-    for words, said in {
-        ("--part", "cache"): "no part 'cache'",
-        ("--table", "nowhere"): "nowhere",
-        ("--system", "vcluster-slurm"): "runs on vcluster or local",
-    }.items():
-        assert main(["engine-costs", *words]) == 2
-        assert said in capsys.readouterr().err
-    assert not results.exists()
 
 
 def test_launches_alternate_and_what_is_kept_is_not_measured_again(

@@ -122,50 +122,6 @@ def test_a_gate_begins_no_round_when_its_time_is_up(launched: Runner, monkeypatc
     assert ran(launched) == ["canary"]
 
 
-CALLS = {
-    ("--base", "bare"): "give --base and --new",
-    ("--base", "bare", "--new", "limit"): "limit is no engine",
-    ("--base", "bare", "--new", "off", "--margin", "much"): "per cent are wanted",
-    ("--base", "bare", "--new", "off", "--minutes", "0.2"): "give more --minutes, or fewer points",
-    ("--base", "bare", "--new", "off", "--minutes", "nan"): "Invalid value for '--minutes'",
-    ("--base", "bare", "--new", "off", "--timeout", "inf", "--", "true"): "--timeout inf: a number is wanted",
-    ("--base", "bare", "--new", "off", "--nodes", "3"): "would have 3 ranks, and each",
-    ("--base", "bare", "--new", "off", "--nodes", "1"): "would have 1 rank, and each",
-    ("--base", "bare", "--new", "off", "--margin", "0.02"): "Write 0.02% or 2%.",
-    ("--base", "bare", "--new", "off", "--margin", "nan%"): "per cent are wanted",
-    ("--base", "bare", "--new", "off", "--margin", "inf"): "per cent are wanted",
-    ("--base", "bare", "--new", "off", "--study", "timer-period"): "sweeps settings of the engine",
-    ("--base", "bare", "--new", "off", "--mpi", "mpich,openmpi"): "of one MPI",
-    ("--base", "bare", "--new", "prefix:/opt/\udcff"): "is not UTF-8",
-    ("--base", "bare", "--new", "off", "--", "./app", "\udcff"): "is not UTF-8",
-}
-RESUMED = {
-    ("gate", "--store=x", "--out=x"): "no session 'nothing'",
-    ("gate", "--minutes=40"): "leave --minutes out",
-    ("gate", "--new=timer"): "leave --new out",
-    ("gate", "--set=size_bytes=8"): "leave --set out",
-    ("nodes", "--force", "--json"): "no session 'nothing'",
-    ("nodes", "--launches=40"): "leave --launches out",
-    ("nodes", "--nodes=4"): "leave --nodes out",
-}
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_calls_that_cannot_be(call: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["gate", "--system", "local", *call]) == 2
-    assert CALLS[call] in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("call", RESUMED)
-def test_what_a_session_was_asked_for_is_not_asked_for_again(
-    call: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Also where it is what the option is by default."""
-    command, *options = call
-    assert main([command, "--resume", "nothing", *options]) == 2
-    assert RESUMED[call] in capsys.readouterr().err
-
-
 def test_a_damaged_store_is_said_before_anything_is_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from analysis.gate import store
 from harness.base.mpis import MPIS
-from harness.cli import main
 from harness.job import records
 from harness.setup import build
 from harness.tests.own_app import READ, program
@@ -20,26 +19,6 @@ from harness.tests.sessions import bench, facts, latest, results, state
 __all__ = ["program", "results", "state"]  # fixtures
 
 ARMS = ("--base", "bare", "--new", "adaptive")
-CALLS = {
-    ("--study", "overlap-ratio", "--", "true"): "--study overlap-ratio and a program of one's own",
-    ("--check", "energy"): "--check is of a program of one's own: name it behind --",
-    ("-n", "4"): "-n is of a program of one's own",
-    ("--timeout", "10"): "--timeout is of a program of one's own",
-    ("-n", "2", "--launcher", "srun -n 64", "--", "true"): "the launcher says how many ranks there are",
-    ("--time-from", "(", "--", "true"): "--time-from '(' is no regular expression",
-    ("--inject-slowdown", "2", "--", "true"): "is an option of our workloads",
-    ("--new", "mpi:openmpi", "--", "true"): "is linked to one MPI",
-    ("--", "./no-such-program"): "no program called './no-such-program'",
-}
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize("call", CALLS)
-def test_calls_that_cannot_be(call: tuple[str, ...], capsys: pytest.CaptureFixture[str], results: Path) -> None:
-    assert main(["gate", "--system", "local", *ARMS, *call]) == 2
-    complaint = capsys.readouterr().err
-    assert CALLS[call] in complaint
-    assert not results.exists()
 
 
 def gate(folder: Path, *words: str) -> tuple[int, str]:

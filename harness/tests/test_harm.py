@@ -30,19 +30,6 @@ def _mpich() -> None:
         pytest.skip("MPICH (PyPI) is not installed")
 
 
-def test_wrong_calls(capsys: pytest.CaptureFixture[str], results: Path) -> None:
-    for words, said in {
-        ("--variant", "fast"): "no variant called 'fast'",
-        ("--only", "cooking"): "No workload's name holds 'cooking'. There are: himeno solve,",
-        ("--table", "nowhere"): "nowhere",
-        ("--resume", "nowhere"): "nowhere",
-        ("--scale", "paper"): "has no scale 'paper'",
-    }.items():
-        assert main(["harm", *words]) == 2, words
-        assert said in capsys.readouterr().err
-    assert not results.exists()
-
-
 @pytest.mark.parametrize("command", ["harm", "engine-costs"])
 def test_a_session_of_something_else_has_no_table(
     capsys: pytest.CaptureFixture[str], results: Path, command: str

@@ -93,11 +93,6 @@ def test_the_document_has_every_point(measured: Path) -> None:
     assert "- session measured: " in text
 
 
-def test_only_a_comparison_has_a_document(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["validate-model", "--measure", "--out", str(tmp_path / "page.md")]) == 2
-    assert "--out is for the comparison" in capsys.readouterr().err
-
-
 def test_a_document_that_cannot_be_written_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     kept = ROOT / "results" / "reference" / "model" / "validation-8"
     file = ROOT / "results" / "predictions" / "vcluster-2.json"

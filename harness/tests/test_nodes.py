@@ -49,18 +49,6 @@ def test_every_pair_is_planned_in_enough_launches_to_name_one(number: int, round
     assert len(job.launches) >= 12 and {launch.variant for launch in job.launches} == {"bare"}
 
 
-def test_calls_that_cannot_be(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    del results
-    for call, said in {
-        ("--system=local", "--nodes=1"): "Invalid value for '--nodes'",
-        ("--table=none",): "no session 'none'",
-        ("--launches=0",): "Invalid value for '--launches'",
-        ("--system=local", "--mpi=quick"): "quick",
-    }.items():
-        assert main(["nodes", *call]) == 2
-        assert said in capsys.readouterr().err
-
-
 def test_a_table_may_go_to_a_pipe(tmp_path: Path) -> None:
     """Whose reader would take the end of a trial for the end of the table."""
     os.mkfifo(tmp_path / "pipe")

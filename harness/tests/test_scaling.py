@@ -19,22 +19,6 @@ from reframe_checks.studies.scaling import part_of_grid
 __all__ = ["results"]
 
 
-def test_wrong_calls(capsys: pytest.CaptureFixture[str], results: Path) -> None:
-    for words, said in {
-        ("--ranks", "1"): "--ranks 1: numbers from 2 to 4096 are wanted",
-        ("--ranks", "2,many"): "--ranks 2,many: numbers",
-        ("--ranks", "8192"): "--ranks 8192: numbers",
-        ("--ranks", ","): "--ranks ,: numbers",
-        ("cooking",): "no study or group called 'cooking'",
-        ("serial-fft",): "Study serial-fft has its own number of ranks",
-        ("--mpi", "none"): "has no MPI 'none'",
-        ("--table", "nowhere"): "nowhere",
-    }.items():
-        assert main(["scaling", *words]) == 2, words
-        assert said in capsys.readouterr().err
-    assert not results.exists()
-
-
 def test_the_plan_doubles_the_ranks_and_leaves_out_what_takes_too_long(
     capsys: pytest.CaptureFixture[str], results: Path
 ) -> None:

@@ -10,35 +10,12 @@ import pytest
 from harness.cli import main
 from harness.sessions import run as runs
 
-MEASURED = {  # command -> options and words that only a measurement has
-    "nodes": ("--nodes=8", "--launches=4", "--system=local", "--force", "--resume=x"),
-    "harm": ("--mpi=mpich", "--variant=idle", "--only=fft", "--scale=test", "--list", "--force", "--resume=x"),
-    "engine-costs": ("--part=calls", "--mpi=mpich", "--launches=4", "--seed=2", "--force", "--resume=x"),
-    "scaling": ("--ranks=2", "--mpi=mpich", "--set=size_bytes=8", "--launches=4", "--list", "scaling-halo"),
-}
-RESUMED = {"nodes": "--nodes=8", "harm": "--variant=idle", "engine-costs": "--part=calls"}
-
-
-@pytest.mark.parametrize("command", MEASURED)
-def test_a_table_of_a_session_takes_no_option_of_a_measurement(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for given in MEASURED[command]:
-        assert main([command, "--table", "nothing", given]) == 2
-        option = given.partition("=")[0] if given.startswith("-") else "the studies"
-        assert f"--table measures nothing: leave {option} out." in " ".join(capsys.readouterr().err.split())
-
-
-@pytest.mark.parametrize("command", RESUMED)
-def test_a_session_that_goes_on_takes_no_option_of_a_new_one(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    given = RESUMED[command]
-    assert main([command, "--resume", "nothing", given]) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert f"--resume goes on with what its session was asked for: leave {given.partition('=')[0]} out." in said
-
-
 CALLS = [
-    *([command, *more] for command in RESUMED for more in (["--system=local"], ["--resume", "nothing"])),
+    *(
+        [command, *more]
+        for command in ("nodes", "harm", "engine-costs")
+        for more in (["--system=local"], ["--resume", "nothing"])
+    ),
     ["scaling"],
     ["compare-program", "--mpi=mpich", "--system=local", "--", "true"],
 ]

@@ -45,19 +45,6 @@ def test_the_right_result_is_known_and_not_only_that_of_bare(case: str) -> None:
         assert not re.fullmatch(table.CASES[case][1].result, result.replace(*RESULTS[case]))
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("remove",), "leave it out to list, or say install"),
-        (("install", "cooking"), "There is no code 'cooking'. There are: intel-mpi-benchmarks,"),
-        (("install", "minife"), "miniFE is not in the distribution: spack install minife build=ref"),
-    ],
-)
-def test_wrong_calls(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str) -> None:
-    assert main(["apps", *words]) == 2
-    assert said in capsys.readouterr().err
-
-
 def test_every_code_is_listed_with_how_to_get_it(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

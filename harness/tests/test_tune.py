@@ -311,47 +311,6 @@ def test_a_program_that_cannot_be_used_is_refused_before_any_block(
         race(request, session)
 
 
-BOUNDED = ("--subject-to", "inflation<=1.05")
-CALLS = {
-    ("--search", "best"): "one of effects, tpe, random, grid",
-    ("--subject-to", "inflation<1"): "METRIC<=NUMBER is wanted",
-    ("--subject-to", "heat<=1"): "no such metric",
-    ("--objective", "eficiency", *BOUNDED): "time or a metric of overlap. There are: efficiency,",
-    ("--objective", "total_s", *BOUNDED): "--objective total_s: beside --subject-to it is time",
-    ("--study", "latency-flavours", "--objective", "efficiency"): "does not measure",
-    ("--mpi", "mpich,openmpi"): "a race is of one MPI",
-    ("--study", "overlap-ratio", "--", "true"): "one of the two is tuned",
-    ("--variant", "quick"): "no variant called 'quick'",
-    ("--seats", "1"): "Invalid value for '--seats'",  # who leads would leave none for anybody else
-}
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_calls_that_cannot_be(call: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tune", "--system", "local", *call]) == 2
-    assert CALLS[call] in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("beside", "named"),
-    [
-        (["--minutes", "40"], "--minutes"),
-        (["--minutes", "20"], "--minutes"),  # its default, which the race perhaps has not
-        (["--seats", "2", "--system", "local"], "--system"),
-        (["--set", "size_bytes=8"], "--set"),
-        (["-n", "4"], "-n"),
-        (["--", "true"], "the program"),
-    ],
-)
-def test_what_stands_beside_resume_is_refused(
-    beside: list[str], named: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["tune", "--resume", "nothing"]) == 2
-    assert "no session 'nothing'" in capsys.readouterr().err
-    assert main(["tune", "--resume", "nothing", *beside]) == 2
-    assert f"--resume goes on with what its session was asked for: leave {named} out." in capsys.readouterr().err
-
-
 def test_an_objective_that_the_study_does_not_record_is_refused_before_anything_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
