@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The examples of docs/how-to/ci.md: their YAML is what GitLab, GitHub and actionlint take, and their lines run as they
-stand.
-
-They run under a real Slurm on virtual nodes, but for the words that are a cluster's own (OWN).
+"""The examples of docs/how-to/ci.md: their YAML is what GitLab, GitHub and actionlint take, and their lines end as the
+page says, with stand-ins for a site's programs. A gate under a real Slurm: test_gate_on_slurm, test_gate_preempted.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
-import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,27 +24,9 @@ from analysis.gate import outputs
 from analysis.gate.judge import judge
 from analysis.gate.verdict import GateFound
 from analysis.tests import test_gate_verdict as simulated
-from harness.base.mpis import MPIS
-from harness.base.paths import ROOT, VENV
-from harness.setup import build
-from harness.sites.systems import virtual_slurm_supported
-from harness.tests.sessions import BENCH, bench, results, state
-from harness.tests.waiting import eventually
-from harness.vcluster import cluster as virtual
-from harness.vcluster.cluster import Cluster
-from harness.vcluster.tests.vcluster_fixtures import run
-
-__all__ = ["results", "state"]  # fixtures
+from harness.base.paths import ROOT
 
 PAGE = ROOT / "docs" / "how-to" / "ci.md"
-MPICH = MPIS["mpich"]
-slow = [pytest.mark.full, pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slurm, pytest.mark.timeout(900)]
-
-
-def marked(test: Any) -> Any:
-    for mark in slow:
-        test = mark(test)
-    return test
 
 
 def blocks(language: str) -> list[str]:
@@ -133,30 +110,9 @@ def test_no_pull_request_cancels_the_gate_of_another_one() -> None:
     assert "${{ github.ref }}" in example("runs-on")["jobs"]["gate"]["concurrency"]
 
 
-def test_what_they_do_not_take_is_seen() -> None:
-    wrong = yaml.safe_load("gate: {script: [true], allow_failure: {exit_codes: three}}")
-    assert complaints("gitlab-ci", wrong)
-    assert complaints("github-workflows", {"on": "push", "jobs": {"gate": {"steps": [{"runs": "x"}]}}})
-
-
 def test_actionlint_finds_nothing_in_the_workflow(tmp_path: Path) -> None:
     (workflow,) = [text for text in blocks("yaml") if "runs-on" in text]
     assert linted(workflow, tmp_path) == ""
-
-
-SLIPS = {  # which no schema sees
-    "github.ref": ("gitref()", 'undefined function "gitref"'),
-    "then cat gate": ("then cat ${{ steps.gate.outputs.file }} gate", 'property "gate" is not defined'),
-    '"$GITHUB_STEP_SUMMARY"': ("$GITHUB_STEP_SUMMARY", "SC2086"),
-    "login": ("logni", 'label "logni" is unknown'),
-}
-
-
-@pytest.mark.parametrize("right", SLIPS)
-def test_a_slip_in_the_workflow_is_seen(right: str, tmp_path: Path) -> None:
-    wrong, said = SLIPS[right]
-    (workflow,) = [text for text in blocks("yaml") if "runs-on" in text]
-    assert said in linted(workflow.replace(right, wrong), tmp_path)
 
 
 def stood_in(
@@ -222,127 +178,3 @@ def _gitlab() -> str:
 def _github() -> str:
     (script,) = [step["run"] for step in example("runs-on")["jobs"]["gate"]["steps"] if "salloc" in step.get("run", "")]
     return str(script)
-
-
-CANDIDATE = "prefix:$PWD/candidate"
-# What is a cluster's own, and how much is measured.
-OWN = {
-    "module load mpich/5.0": f"export PATH={MPICH.bin}:$PATH "
-    + " ".join(f"{name}={shlex.quote(value)}" for name, value in MPICH.environment("tcp").items()),
-    "prefix:/opt/progress-engine": f"prefix:{MPICH.build_dir}",
-    CANDIDATE: f"prefix:{MPICH.build_dir}",
-    "/shared/gates": "$PWD/gates",
-    "--minutes 15": "--minutes 1 --set size_bytes=65536 --set comp_over_comm=1.0 --set pattern=both",
-    "./bench": BENCH,
-    "--exclusive ": "",
-}
-FILES = ("gate.md", "gate.json", "junit.xml", "metrics.txt")
-
-
-# Of the job that builds: the checkout's sources, and its CMake and Ninja, as docs/how-to/cluster.md has them.
-BUILT_HERE = {
-    "module load mpich/5.0": f"export PATH={MPICH.bin}:{VENV / 'bin'}:$PATH",
-    "-S .": f"-S {ROOT}",
-    "-DCMAKE_BUILD_TYPE=Release": "-DCMAKE_BUILD_TYPE=Release -DOVERLAP_BENCH_FAST_BUILD=ON",  # on a node with one CPU
-}
-
-
-def in_its_words(text: str, own: Mapping[str, str] = OWN) -> str:
-    for theirs, here in own.items():
-        text = text.replace(theirs, here)
-    return text
-
-
-@pytest.fixture
-def slurm(state: Path, results: Path, tmp_path: Path) -> Cluster:
-    """Two nodes with Slurm, the engine that is compared, and a site's file as the page has it made."""
-    del state, results
-    if reason := virtual_slurm_supported():
-        pytest.skip(reason)
-    build.ensure(MPICH, "progress_engine/all", "microbench")
-    assert bench("vcluster", "up", "--nodes", "2", "--slurm").returncode == 0
-    (line,) = [line.strip() for line in PAGE.read_text().splitlines() if line.strip().startswith("./bench site new")]
-    made = f"--bin-dir {MPICH.build_dir.parent}/{{mpi}}/bin"
-    nodes = virtual.load()
-    assert nodes
-    done = run(nodes, "vc1", "bash", "-c", f"cd {tmp_path} && {in_its_words(line)} {made}")
-    assert done.returncode == 0, done.stderr
-    return nodes
-
-
-def verdict(folder: Path) -> dict[str, Any]:
-    """Of the files that the job leaves."""
-    assert all((folder / "gate" / name).is_file() for name in FILES), list(folder.glob("*"))
-    found: dict[str, Any] = json.loads((folder / "gate" / "gate.json").read_text())
-    assert found["rounds"] >= 5 and found["verdict"] != "commit", found["sentence"]
-    assert len(list((folder / "gates").glob("*.gate.json"))) == 1
-    return found
-
-
-def submit(nodes: Cluster, folder: Path, script: str, *options: str) -> str:
-    """The number of a batch job; its output goes to job.out."""
-    (folder / "job.sh").write_text(script)
-    words = ["sbatch", "--parsable", "-o", str(folder / "job.out"), *options, "job.sh"]
-    done = run(nodes, "vc0", *words, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def ended(nodes: Cluster, job: str, folder: Path, limit_s: float = 300) -> str:
-    """The state in which a job ended."""
-
-    def over() -> bool:
-        return not run(nodes, "vc0", "squeue", "--noheader", "--job", job).stdout.strip()
-
-    assert eventually(over, limit_s), (folder / "job.out").read_text()
-    return run(nodes, "vc0", "sacct", "-n", "-P", "-j", job, "-o", "state").stdout.strip()
-
-
-@marked
-def test_gitlab_with_jacamar(slurm: Cluster, tmp_path: Path) -> None:
-    """Its runner makes one batch job of a job's lines, with the scheduler's parameters of its variables."""
-    job = example("SCHEDULER_PARAMETERS")["gate"]
-    script = f"#!/bin/bash\n{_gitlab()}"
-    options = shlex.split(in_its_words(f"{job['variables']['SCHEDULER_PARAMETERS']} "))
-    number = submit(slurm, tmp_path, in_its_words(script) + "\n", *options)
-    state = ended(slurm, number, tmp_path)
-    found = verdict(tmp_path)
-    assert (state == "COMPLETED") == (found["status"] == 0), (tmp_path / "job.out").read_text()
-
-
-@marked
-@pytest.mark.timeout(1800)  # it builds the engine
-def test_github_on_a_login_node(slurm: Cluster, tmp_path: Path) -> None:
-    """Both of its jobs: the candidate is what the first one has built."""
-    made = tmp_path / "install"
-    made.mkdir()
-
-    def step(folder: Path, script: str, limit_s: float) -> None:
-        where = f"cd {folder}; export GITHUB_STEP_SUMMARY={tmp_path / 'summary.md'}"
-        command = slurm.command("vc0", ["bash", "-e", "-c", f"{where}\n{script}"])
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=limit_s)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    step(made, in_its_words(installing(), BUILT_HERE), 1000)
-    step(tmp_path, handed_on(made, tmp_path), 60)
-    as_it_stands = {theirs: here for theirs, here in OWN.items() if theirs != CANDIDATE}
-    step(tmp_path, in_its_words(_github(), as_it_stands), 600)
-    found = verdict(tmp_path)
-    assert found["new"] == f"prefix:{tmp_path}/candidate"
-    assert (tmp_path / "summary.md").read_text().startswith("## Gate")
-
-
-@marked
-def test_a_batch_job_that_is_preempted_goes_on_with_what_it_has(slurm: Cluster, tmp_path: Path) -> None:
-    (script,) = blocks("bash")
-    number = submit(slurm, tmp_path, in_its_words(script))
-    records = tmp_path / f"gate-{number}" / "latest" / "records"
-    assert eventually(lambda: len(list(records.glob("*.jsonl"))) > 8, 180), (tmp_path / "job.out").read_text()
-    before = {path.name for path in records.glob("*.jsonl")}
-    assert run(slurm, "vc0", "scontrol", "requeue", number).returncode == 0
-    state = ended(slurm, number, tmp_path, 400)
-    found = verdict(tmp_path)
-    assert (state == "COMPLETED") == (found["status"] == 0), (tmp_path / "job.out").read_text()
-    assert before <= {path.name for path in records.glob("*.jsonl")}
-    assert len(list((tmp_path / f"gate-{number}").glob("2*"))) == 1, "one session, resumed"
-    assert found["rounds"] > 2
