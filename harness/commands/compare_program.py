@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +13,8 @@ from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
 from harness.commands import options, own_program, tables
+from harness.commands.measured import Group
 from harness.commands.report import write
-from harness.commands.run import usable
-from harness.sessions import run as runs
 from harness.sessions.request import Request, choose_mpis, choose_variants
 from harness.sites import systems
 from reframe_checks import catalogue
@@ -73,17 +71,9 @@ def compare_program(
         nodes=nodes,
         mpi_environment=settings_file.of_mpi(mpi_env) if mpi_env else {},
     )
-    usable(chosen)
-    runs.set_up(request)
-    with runs.measuring(chosen, "compare-program"):
-        session = runs.new_session(request, "compare-program", sys.argv[1:])
-        try:
-            good = runs.run(request, session)
-        finally:
-            say(f"session: {session.path}")
-    say(f"report: {write([session.path], None)}")
-    _tell(session.path, out)
-    return 0 if good else 1
+    path, status = OWN_PROGRAM.measure(request)
+    say(f"report: {write([path], None)}")
+    return max(status, OWN_PROGRAM.told([path], out))
 
 
 def _one(mpis: list[str], asked: str) -> list[str]:
@@ -92,11 +82,14 @@ def _one(mpis: list[str], asked: str) -> list[str]:
     return mpis
 
 
-def _tell(session: Path, out: Path | None) -> None:
+def _tell(paths: list[Path]) -> tuple[str, int]:
     """The table with its verdicts, or Failure with the reason why there is none."""
     from analysis.documents.program import document, unusable  # noqa: PLC0415 - a second of imports
 
-    evidence = tables.evidence_of([session])
+    evidence = tables.evidence_of(paths)
     if reason := unusable(evidence):
-        raise Failure(f"{reason}. What it printed is in {session / 'logs'}.")
-    tables.write(document(evidence), out)
+        raise Failure(f"{reason}. What it printed is in {paths[0] / 'logs'}.")
+    return document(evidence), 0
+
+
+OWN_PROGRAM = Group("compare-program", _tell, report=False)

@@ -7,9 +7,8 @@ the same session.
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -20,12 +19,11 @@ from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 from harness.base.steps import say
 from harness.commands import options, tables
-from harness.commands.run import describe, execute, usable
+from harness.commands.measured import Group
 from harness.job.benchmarks import CountedPart, Part
-from harness.sessions import run as runs
 from harness.sessions import session as sessions
 from harness.sessions.facts import Costs
-from harness.sessions.request import Request, choose_mpis, from_facts, parse_list
+from harness.sessions.request import Request, choose_mpis, parse_list
 from harness.setup import build, packages
 from harness.sites import systems
 from reframe_checks import catalogue
@@ -58,15 +56,11 @@ def engine_costs(
     Example: ./bench engine-costs --part calls,ping-pong --mpi mpich --out costs.md
     """
     tables.check_call(context, table, resume, out)
-    if table:
-        return _tell(tables.named(table), out)
-    if resume:
-        session = sessions.load(resume)
-        request, costs = from_facts(session.facts), _costs(session)
-    else:
+    costs = Costs([] if table or resume else _parts(part), launches or LAUNCHES)
+
+    def asked() -> Request:
         chosen = _system(system)
-        costs = Costs(_parts(part), launches or LAUNCHES)
-        request = Request(
+        return Request(
             studies=catalogue.by_names([GROUP]) if "ping-pong" in costs.parts else [],
             system=chosen,
             mpis=choose_mpis(mpi, chosen),
@@ -76,20 +70,8 @@ def engine_costs(
             seed=seed,
             all_mpis=bool(mpi),
         )
-    usable(request.system)
-    _set_up(request, costs.parts)
-    with runs.measuring(request.system, "engine-costs"):
-        if resume:
-            session = runs.resumed_session(request, session, force)
-        else:
-            session = runs.new_session(request, "engine-costs", sys.argv[1:])
-            session.facts.costs = costs
-            session.save()
-        with _interrupted(session):
-            _run_benchmarks(request, costs, session)
-        status = _run_study(request, session)
-    _tell([session.path], out)
-    return status
+
+    return replace(COSTS, first=partial(_run_benchmarks, costs)).run(asked, table, resume, force, out)
 
 
 def _system(name: str) -> systems.System:
@@ -115,32 +97,13 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
-def _costs(session: sessions.Session) -> Costs:
-    if session.facts.costs is None:
-        raise UsageError(f"Session {session.name} is none of ./bench engine-costs.")
-    return session.facts.costs
-
-
-def _set_up(request: Request, parts: list[str]) -> None:
-    runs.set_up(request)
-    for name in request.mpis if set(parts) & set(BENCHMARKS) else []:
-        build.ensure(MPIS[name], "progress_engine/all", "engine_benchmarks")
-
-
-@contextlib.contextmanager
-def _interrupted(session: sessions.Session) -> Iterator[None]:
-    """Nobody else runs the session meanwhile, and whatever ends it early is written down."""
-    with session.alone():
-        try:
-            yield
-        except BaseException:
-            session.finish("interrupted")
-            raise
-
-
-def _run_benchmarks(request: Request, costs: Costs, session: sessions.Session) -> None:
+def _run_benchmarks(asked: Costs, request: Request, session: sessions.Session) -> None:
     from analysis.documents.costs import FOLDER  # noqa: PLC0415 - a second of imports
 
+    session.facts.costs = costs = session.facts.costs or asked
+    session.save()
+    for mpi in request.mpis if set(costs.parts) & set(BENCHMARKS) else []:
+        build.ensure(MPIS[mpi], "progress_engine/all", "engine_benchmarks")
     for name, part in BENCHMARKS.items():
         if name not in costs.parts:
             continue
@@ -149,20 +112,13 @@ def _run_benchmarks(request: Request, costs: Costs, session: sessions.Session) -
             part.keep(MPIS[mpi], costs.launches, request.seed, session.path / FOLDER)
 
 
-def _run_study(request: Request, session: sessions.Session) -> int:
-    if not request.studies:
-        session.finish("complete")
-        say(f"session: {session.path}")
-        return 0
-    say(describe(request))
-    return execute(request, session)
-
-
-def _tell(paths: list[Path], out: Path | None) -> int:
+def _tell(paths: list[Path]) -> tuple[str, int]:
     from analysis.documents.costs import document, pieces  # noqa: PLC0415 - a second of imports
 
     evidence = tables.evidence_of(paths)
     if not pieces(evidence):
         raise UsageError(f"{', '.join(path.name for path in paths)}: no part of ./bench engine-costs was run there.")
-    tables.write(document(evidence), out)
-    return 0
+    return document(evidence), 0
+
+
+COSTS = Group("engine-costs", _tell, lambda facts: facts.costs is not None)

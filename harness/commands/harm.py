@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +11,9 @@ import typer
 from harness.base.errors import UsageError
 from harness.base.steps import say
 from harness.commands import options, tables
-from harness.commands.run import describe, execute, usable
-from harness.sessions import run as runs
-from harness.sessions import session as sessions
+from harness.commands.measured import Group
+from harness.commands.run import describe
+from harness.sessions.facts import Facts
 from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts
 from harness.sites import systems
 from reframe_checks import catalogue
@@ -53,17 +52,10 @@ def harm(
     Example: ./bench harm --mpi mpich --variant adaptive --only overlap
     """
     tables.check_call(context, table, resume, out)
-    if table:
-        return _tell(tables.named(table), out)
-    if resume:
-        session = sessions.load(resume)
-        request = from_facts(session.facts)
-        if any(study.group != GROUP for study in request.studies):
-            raise UsageError(f"Session {session.name} is none of ./bench harm: ./bench run --resume goes on with it.")
-    else:
-        chosen = systems.by_name(system)
-        names = choose_variants(variant)
-        request = Request(
+
+    def asked() -> Request:
+        chosen, names = systems.by_name(system), choose_variants(variant)
+        return Request(
             studies=_chosen(only),
             system=chosen,
             mpis=choose_mpis(mpi, chosen),
@@ -73,19 +65,8 @@ def harm(
             seed=seed,
             all_mpis=bool(mpi),
         )
-    if list_only:
-        print(_plan(request))
-        return 0
-    usable(request.system)
-    runs.set_up(request)
-    with runs.measuring(request.system, GROUP):
-        if resume:
-            session = runs.resumed_session(request, session, force)
-        else:
-            session = runs.new_session(request, GROUP, sys.argv[1:])
-        say(describe(request))
-        status = execute(request, session)
-    return max(status, _tell([session.path], out))
+
+    return HARM.run(asked, table, resume, force, out, _plan if list_only else None)
 
 
 def _chosen(only: str) -> list[Study]:
@@ -106,16 +87,22 @@ def _plan(request: Request) -> str:
     return "\n".join([*(f"{name}: {', '.join(map(str, found))}" for name, found in points.items()), describe(request)])
 
 
-def _tell(paths: list[Path], out: Path | None) -> int:
-    """Write the table; status 1 if adaptive harms a workload."""
+def _tell(paths: list[Path]) -> tuple[str, int]:
+    """The table; status 1 if adaptive harms a workload."""
     from analysis.documents.harm import document, harmed, rows  # noqa: PLC0415 - a second of imports
 
     evidence = tables.evidence_of(paths)
     measured = rows(evidence)
     if not measured:
         raise UsageError(f"{', '.join(path.name for path in paths)}: no workload of ./bench harm was run there.")
-    tables.write(document(evidence), out)
     found = harmed(measured, "adaptive")
     for name in found:
         say(f"adaptive harms {name}")
-    return 1 if found else 0
+    return document(evidence), 1 if found else 0
+
+
+def _has(facts: Facts) -> bool:
+    return all(study.group == GROUP for study in from_facts(facts).studies)
+
+
+HARM = Group("harm", _tell, _has)

@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from harness.base.errors import NOT_TOLD, UsageError
-from harness.base.steps import say
 from harness.commands import options, tables
-from harness.commands.run import describe, usable
-from harness.sessions import run as runs
-from harness.sessions import session as sessions
+from harness.commands.measured import Group
+from harness.sessions.facts import Facts
 from harness.sessions.request import Request, choose_mpis, from_facts
 from harness.sites import systems
 from reframe_checks import catalogue
@@ -60,28 +58,8 @@ def nodes(
     Example: ./bench nodes --system site.py --nodes 16
     """
     tables.check_call(context, table, resume, out, beside=["json"])
-    if table:
-        return _tell(tables.named(table), json, out)
-    if resume:
-        session = sessions.load(resume)
-        request = from_facts(session.facts)
-        if [study.name for study in request.studies] != [STUDY]:
-            raise UsageError(f"Session {session.name} is none of ./bench nodes: ./bench run --resume goes on with it.")
-    else:
-        request = _request(system, number, mpi, launches, seed)
-    usable(request.system)
-    runs.set_up(request)
-    with runs.measuring(request.system, "nodes"):
-        if resume:
-            session = runs.resumed_session(request, session, force)
-        else:
-            session = runs.new_session(request, "nodes", sys.argv[1:])
-        say(describe(request))
-        try:
-            good = runs.run(request, session)
-        finally:
-            say(f"session: {session.path}")
-    return max(0 if good else 1, _tell([session.path], json, out))
+    group = Group("nodes", partial(_tell, json=json), _has, report=False)
+    return group.run(lambda: _request(system, number, mpi, launches, seed), table, resume, force, out)
 
 
 def _request(system: str, number: int, mpi: str, launches: int | None, seed: int) -> Request:
@@ -102,13 +80,15 @@ def _tests(points: Sequence[Mapping[str, Any]], number: int) -> int:
     return number * len({one["work"] for one in points}) + links * len({one["size_bytes"] for one in points})
 
 
-def _tell(paths: list[Path], json: bool, out: Path | None) -> int:
+def _tell(paths: list[Path], json: bool) -> tuple[str, int]:
     from analysis.gate import node_pairs  # noqa: PLC0415 - a second of imports
 
     if len(paths) != 1:
         raise UsageError("One session is told of at a time: --table SESSION.")
     found = node_pairs.read(paths[0])
-    tables.write(node_pairs.as_json(found) if json else node_pairs.as_markdown(found), out)
-    if not found.measured:
-        return 1
-    return NOT_TOLD if found.odd or found.too_few else 0
+    status = 1 if not found.measured else NOT_TOLD if found.odd or found.too_few else 0
+    return node_pairs.as_json(found) if json else node_pairs.as_markdown(found), status
+
+
+def _has(facts: Facts) -> bool:
+    return [study.name for study in from_facts(facts).studies] == [STUDY]

@@ -154,12 +154,14 @@ def describe(request: Request) -> str:
     return "\n".join([*lines, f"in all about {total / 60:.1f} min, beside the set-up"])
 
 
-def execute(request: Request, session: sessions.Session) -> int:
+def execute(request: Request, session: sessions.Session, with_report: bool = True) -> int:
     """Run what `session` lacks of `request` and write the report; the exit status."""
     try:
         good = runs.run(request, session)
     finally:
         say(f"session: {session.path}")
+    if not with_report:
+        return 0 if good else 1
     report = write([session.path], None)
     if outside := overhead.sentence(session.folders.records):
         say(outside)

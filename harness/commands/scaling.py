@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +12,8 @@ import typer
 from harness.base.errors import UsageError
 from harness.base.steps import say
 from harness.commands import options, tables, values
-from harness.commands.run import describe, usable
-from harness.sessions import run as runs
+from harness.commands.measured import Group
+from harness.commands.run import describe
 from harness.sessions.request import Request, choose_mpis, choose_variants, parse_list, parse_settings
 from harness.sites import systems
 from reframe_checks import catalogue
@@ -55,7 +54,7 @@ def scaling(
     """
     tables.check_call(context, table, "", out)
     if table:
-        return _tell(tables.named(table), out)
+        return SCALING.told(tables.named(table), out)
     names = studies or [GROUP]
     more = {"launches": str(launches)} | parse_settings(settings)
     requests = [
@@ -66,16 +65,10 @@ def scaling(
     if list_only:
         print("\n".join(f"{request.nodes} ranks:\n{describe(request)}" for request in requests))
         return 0
-    usable(requests[0].system)
-    good, paths = True, []
-    for request in requests:
-        runs.set_up(request)
-        session = runs.new_session(request, f"{GROUP}-{request.nodes}", sys.argv[1:])
-        say(f"{request.nodes} ranks: {session.path}")
-        paths.append(session.path)
-        good &= runs.run(request, session)
+    measured = [SCALING.measure(request, hint=f"{GROUP}-{request.nodes}") for request in requests]
+    paths = [path for path, _ in measured]
     say(f"the figures: ./bench report {' '.join(path.name for path in paths)}")
-    return max(0 if good else 1, _tell(paths, out))
+    return max(SCALING.told(paths, out), *(status for _, status in measured))
 
 
 def _names(names: list[str]) -> list[str]:
@@ -119,8 +112,10 @@ def _request(
     return request
 
 
-def _tell(paths: list[Path], out: Path | None) -> int:
+def _tell(paths: list[Path]) -> tuple[str, int]:
     from analysis.scaling import document  # noqa: PLC0415 - a second of imports
 
-    tables.write(document(tables.evidence_of(paths)), out)
-    return 0
+    return document(tables.evidence_of(paths)), 0
+
+
+SCALING = Group("scaling", _tell, report=False)

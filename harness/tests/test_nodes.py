@@ -67,13 +67,13 @@ def test_the_help_says_what_the_default_of_the_launches_is(capsys: pytest.Captur
 
 @pytest.mark.parametrize(("launches", "status"), [(2, NOT_TOLD), (16, 0)])
 def test_too_few_launches_to_name_anybody_are_no_success(
-    launches: int, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    launches: int, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = dict.fromkeys(range(launches), 0.01)
     found = node_pairs.Nodes(["a", "b"], {"computation": {"a": turns, "b": turns}}, [], [])
     monkeypatch.setattr(node_pairs, "read", lambda _: found)
-    assert _tell([Path("session")], json=False, out=None) == status
-    assert ("too few launches, 2 of 11 wanted" in capsys.readouterr().out) == (launches == 2)
+    text, told = _tell([Path("session")], json=False)
+    assert (told, "too few launches, 2 of 11 wanted" in text) == (status, launches == 2)
 
 
 def odd(folder: Path, number: int) -> tuple[int, list[dict[str, Any]]]:
