@@ -7,6 +7,7 @@ assumed silently. docs/explanation/simulation.md explains them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -32,15 +33,15 @@ class Fit:
 
     bandwidth: Number
     latency: Number
-    burst: Number
     mpis: dict[str, dict[str, Any]]
 
 
 def fit(records: Records) -> Fit:
     """Of sessions with `overlap-ratio` and `collective-overlap` of two ranks. UsageError where they lack something.
 
-    Sessions of `fft` and `minife-packets` give the rates of these applications' computation, too.
+    Sessions of `fft` and `minife-packets` give the rates of these applications' computation, too, on whatever network.
     """
+    _one_network(records.launches)
     table = launch_medians(records, MEASURED)
     of_applications = {name: number.entry() for name, number in rates(records).items()}
     table = table[table["total_s"].notna()] if "total_s" in table else table.iloc[:0]
@@ -49,34 +50,47 @@ def fit(records: Records) -> Fit:
     bare = overlap[overlap["variant"] == "bare"]
     large = _need(bare[bare["size_bytes"] >= LARGE], "a bare message of 1 MiB or more (study overlap-ratio)")
     buffers = _buffers(large)
-    bandwidth, burst = _network(large)
-    shaper = {"burst_bytes": burst.entry(), "bytes_per_s": bandwidth.value}
+    latency = of_launches(bare["ack_s"].to_numpy(float), "half of a round trip, bare")
     mpis = {}
     threads = busy_threads(overlap, peers)
     for mpi in sorted(map(str, large["mpi"].unique())):
         pair = (overlap[overlap["mpi"] == mpi], peers[peers["mpi"] == mpi])
         one = _mpi(mpi, records, table, pair, buffers)
         one["computation"] |= of_applications
-        mpis[mpi] = one | {"async": threads[mpi], "shaper": shaper}
-    return Fit(bandwidth, of_launches(bare["ack_s"].to_numpy(float), "half of a round trip, bare"), burst, mpis)
+        mpis[mpi] = one | {"async": threads[mpi]}
+    return Fit(bandwidth(bare), latency, mpis)
+
+
+def _one_network(launches: pd.DataFrame) -> None:
+    """UsageError where the messages and collectives are not of one line, or of one that the model does not have."""
+    moved = launches[launches["study"].isin(STUDIES)]
+    networks = moved[moved["network"].notna()].groupby("network", observed=True)["session"].first()
+    for network, session in networks.items():
+        if re.search(r"\btbf\b", str(network)):
+            raise UsageError(
+                f"Session {session} is of a line limited by tbf, which lets short messages pass too fast after a "
+                "pause: no model of it is fitted. Measure again on today's line: ./bench calibrate-model --measure."
+            )
+    if len(networks) > 1:
+        told = "; ".join(f"{network} in session {session}" for network, session in networks.items())
+        raise UsageError(f"A model is of one network, and the sessions are of {len(networks)}: {told}.")
 
 
 def _messages(table: pd.DataFrame) -> pd.DataFrame:
     return table[(table["study"] == "overlap-ratio") & (table["pattern"] == "both")]
 
 
-def _network(large: pd.DataFrame) -> tuple[Number, Number]:
-    """Bytes a second, and how many pass at once before: the line through the times of the longest and the shortest."""
-    moving = large["comm_s"] - large["ack_s"]
-    sizes = large["size_bytes"].astype(float)
+def bandwidth(bare: pd.DataFrame) -> Number:
+    """Bytes a second, from how much longer the longest message takes than the shortest: what every message takes,
+    whatever its size, is not the line's."""
+    sizes = bare["size_bytes"].astype(float)
     longest, shortest = sizes.max(), sizes.min()
     if longest == shortest:
-        return of_launches((sizes / moving).to_numpy(float), "size / comm_s, bare"), Number(0, 0, 0, "one size only")
-    above = moving[sizes == longest].to_numpy(float)
-    below = moving[sizes == shortest].median()
-    rates = (longest - shortest) / (above - below)
+        return of_launches((sizes / (bare["comm_s"] - bare["ack_s"])).to_numpy(float), "size / comm_s, bare")
+    above = bare["comm_s"][sizes == longest].to_numpy(float)
+    below = bare["comm_s"][sizes == shortest].median()
     words = f"comm_s of {longest:.0f} and {shortest:.0f} bytes, bare"
-    return of_launches(rates, words), of_launches(np.maximum(0, shortest - rates * below), words)
+    return of_launches((longest - shortest) / (above - below), words)
 
 
 def _need(rows: pd.DataFrame, what: str) -> pd.DataFrame:

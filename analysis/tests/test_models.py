@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -10,29 +11,68 @@ import pandas as pd
 import pytest
 
 from analysis.errors import UsageError
-from analysis.models.fit import asks_nobody, eager_limit, fit
+from analysis.models.fit import asks_nobody, bandwidth, eager_limit, fit
 from analysis.models.medians import Number
 from analysis.models.validate import Key, from_json, judge, pair, to_json
-from analysis.records.load import load
+from analysis.records.load import Records, load
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 
 
-def test_the_fit_finds_the_network_that_was_set() -> None:
-    """1 Gb/s with a burst of 131,000 bytes, as the sessions' records say of their virtual cluster."""
-    fitted = fit(load([REFERENCE / "model" / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
+KEPT = (REFERENCE / "model" / "model-fit", REFERENCE / "collectives" / "two-nodes")
+LINE = "made up: 1 Gb/s"
+
+
+@pytest.fixture(scope="module")
+def kept() -> Records:
+    """Of 1 Gb/s, behind a bucket of 131,000 bytes: of messages of 1 MiB and more little depends on that."""
+    return _on(LINE, load(list(KEPT)))
+
+
+def _on(network: str, records: Records) -> Records:
+    return dataclasses.replace(records, launches=records.launches.assign(network=network))
+
+
+def test_the_fit_finds_the_network_that_was_set(kept: Records) -> None:
+    fitted = fit(kept)
     assert fitted.bandwidth.value == pytest.approx(125e6, rel=0.02)
-    assert fitted.burst.value == pytest.approx(131_000, rel=0.1)
     assert fitted.bandwidth.low <= fitted.bandwidth.value <= fitted.bandwidth.high
     handshakes = {mpi: model["protocol"]["handshake"] for mpi, model in fitted.mpis.items()}
     assert handshakes == {"intel-mpi": False, "mpich": True, "openmpi": True}
     assert fitted.mpis["openmpi"]["async"]["exists"] is False
 
 
-def test_the_fit_finds_whose_core_an_own_thread_takes() -> None:
+def test_what_every_message_takes_is_not_the_lines() -> None:
+    sizes = [4096.0, 65536.0, 1e6, 16e6]
+    bare = pd.DataFrame({"size_bytes": sizes, "comm_s": [200e-6 + size / 125e6 for size in sizes], "ack_s": 20e-6})
+    assert bandwidth(bare).value == pytest.approx(125e6)
+    assert bandwidth(bare[bare["size_bytes"] == 16e6]).value == pytest.approx(125e6, rel=0.01)
+
+
+def test_a_line_limited_by_tbf_is_not_fitted() -> None:
+    with pytest.raises(UsageError, match=r"Session \S+-demo is of a line limited by tbf, .*calibrate-model --measure"):
+        fit(load(list(KEPT)))
+
+
+def test_two_networks_are_not_fitted_together(kept: Records) -> None:
+    launches = kept.launches.assign(network=LINE)
+    launches.loc[launches["study"] == "collective-overlap", "network"] = "made up: 2 Gb/s"
+    said = r"the sessions are of 2: made up: 1 Gb/s in session \S+; made up: 2 Gb/s in session \S+\.$"
+    with pytest.raises(UsageError, match=said):
+        fit(dataclasses.replace(kept, launches=launches))
+
+
+def test_of_applications_alone_the_network_does_not_matter(kept: Records) -> None:
+    applications = load([REFERENCE / "applications" / "fft-one-node"]).launches
+    assert applications["network"].str.contains("tbf").all()
+    both = pd.concat([kept.launches, applications], ignore_index=True)
+    assert fit(dataclasses.replace(kept, launches=both)).bandwidth.value == fit(kept).bandwidth.value
+
+
+def test_the_fit_finds_whose_core_an_own_thread_takes(kept: Records) -> None:
     """Linux's tick there is 4 ms. MPICH's threads are on the cores of their ranks. Intel MPI's are both on the second
     rank's: the first process had 1.3 CPUs in these records, and its one core is CPU 0."""
-    fitted = fit(load([REFERENCE / "model" / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
+    fitted = fit(kept)
     threads = {mpi: model["async"] for mpi, model in fitted.mpis.items()}
     assert {mpi: [one["value"] for one in own["beside"]] for mpi, own in threads.items()} == {
         "intel-mpi": [0, 2],
@@ -47,8 +87,8 @@ def test_the_fit_finds_whose_core_an_own_thread_takes() -> None:
     assert [own["slice_s"]["value"] for own in threads.values()] == [pytest.approx(0.004, rel=0.02)] * 3
 
 
-def test_the_fit_tells_who_is_asked_before_a_message_travels() -> None:
-    fitted = fit(load([REFERENCE / "model" / "model-fit", REFERENCE / "collectives" / "two-nodes"]))
+def test_the_fit_tells_who_is_asked_before_a_message_travels(kept: Records) -> None:
+    fitted = fit(kept)
     assert fitted.mpis["mpich"]["protocol"]["eager_bytes"]["value"] == 65536  # its call copies it, and nothing is left
     assert fitted.mpis["openmpi"]["protocol"]["eager_bytes"]["high"] < 65536
 
@@ -95,7 +135,7 @@ def test_one_disturbed_size_moves_no_limit(hidden: dict[int, float], limit: int)
 
 def test_what_no_record_says_is_an_error() -> None:
     with pytest.raises(UsageError, match="bare message of 1 MiB or more"):
-        fit(load([REFERENCE / "collectives" / "two-nodes"]))
+        fit(_on(LINE, load([REFERENCE / "collectives" / "two-nodes"])))
 
 
 def _key(variant: str, size: int = 1) -> Key:

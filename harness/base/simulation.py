@@ -59,15 +59,6 @@ def unit_s(model: Path, mpi: str) -> float:
     return float(_read(model, mpi, "computation", "unit_s"))
 
 
-def settle_s(model: Path) -> float:
-    """After which pause the network's rate limiters let a burst pass again; 0 where there are none."""
-    pauses = [0.0]
-    for mpi in mpis(model):
-        burst, rate = (float(_read(model, mpi, "shaper", name)) for name in ("burst_bytes", "bytes_per_s"))
-        pauses.append(burst / rate if rate else 0.0)
-    return max(pauses)
-
-
 def host_names(model: Path) -> list[str]:
     """The hosts of the platform in the order of their ranks: each takes one."""
     try:

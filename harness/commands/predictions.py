@@ -48,7 +48,6 @@ def simulate_part(part: Part, folder: Path, launches: int) -> None:
     """Write a session of what `part` will measure into `folder`: the computations as long as they are meant to be."""
     (folder / "records").mkdir(parents=True)
     model = simulation.folder()
-    settle = [f"--settle-s={simulation.settle_s(model):g}"]
     for study in by_names(list(part.studies)):
         scale = study.scale(SCALE, part.settings)
         for mpi in simulation.mpis(model):
@@ -57,7 +56,7 @@ def simulate_part(part: Part, folder: Path, launches: int) -> None:
             for variant in part.variants or scale.variants:
                 for draw in range(launches):
                     options = [f"--ranks={study.tasks(part.nodes)}"]
-                    _simulate(folder, model, (study.name, mpi, variant), (options, settle), points, draw)
+                    _simulate(folder, model, (study.name, mpi, variant), (options, []), points, draw)
 
 
 def units_of(records: Records) -> dict[tuple[str, str], list[str]]:

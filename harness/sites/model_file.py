@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.base import validate
+from harness.base.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,6 @@ class Protocol:
     zero_copy: bool
     send_buffer_bytes: float | Number
     receive_buffer_bytes: float | Number
-
-
-@dataclass(frozen=True)
-class Shaper:
-    __pydantic_config__ = validate.MODEL
-
-    burst_bytes: float | Number
-    bytes_per_s: float | Number
 
 
 @dataclass(frozen=True)
@@ -83,7 +76,6 @@ class ModelFile:
     mpi: str
     schedules: Literal["mpich", "openmpi"]
     protocol: Protocol
-    shaper: Shaper
     costs: Costs
     computation: Computation
     schema: Literal[1] = 1
@@ -92,4 +84,10 @@ class ModelFile:
 
 def read(path: Path) -> ModelFile:
     """The file at `path`; UsageError with what is wrong in it."""
-    return validate.read(ModelFile, path)
+    found = validate.read(ModelFile, path)
+    if hasattr(found, "shaper"):
+        raise UsageError(
+            f"{path}: shaper: no line here has a token bucket. Fit the model again (./bench calibrate-model); where its "
+            "burst_bytes is 0, take the group out."
+        )
+    return found

@@ -16,7 +16,7 @@ from analysis.models.medians import Number
 from analysis.models.validate import judge, pair, totals
 from analysis.records.load import load
 from analysis.tests.synthetic import USUAL, Synthetic
-from harness.base import simulation
+from harness.base import archive, simulation
 from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
@@ -24,8 +24,9 @@ from harness.cli import main
 from harness.commands import prediction_file
 from harness.job.calibrate import Calibration
 from harness.sessions.model_points import FIT, VALIDATION, without_computation
-from harness.sites import systems
+from harness.sites import model_file, systems
 
+KEPT = ROOT / "results" / "reference"
 MODEL = simulation.SHIPPED / simulation.DEFAULT
 MEASURED = datetime.datetime(2026, 11, 21, 9, tzinfo=datetime.timezone.utc)  # as analysis.tests.synthetic says
 BEFORE, AFTER = (MEASURED + datetime.timedelta(hours=hours) for hours in (-1, 1))
@@ -94,7 +95,7 @@ def test_the_document_has_every_point(measured: Path) -> None:
 
 
 def test_a_document_that_cannot_be_written_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    kept = ROOT / "results" / "reference" / "model" / "validation-8"
+    kept = KEPT / "model" / "validation-8"
     file = ROOT / "results" / "predictions" / "vcluster-2.json"
     place = tmp_path / "none" / "page.md"
     assert main(["validate-model", str(kept), "--against", str(file), "--out", str(place)]) == 2
@@ -143,12 +144,24 @@ def test_a_prediction_committed_later_is_refused(
 
 
 def test_a_fit_says_who_asks_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    kept = ROOT / "results" / "reference"
-    sessions = [str(kept / "model" / "model-fit"), str(kept / "collectives" / "two-nodes")]
+    sessions = []
+    for kept in (KEPT / "model" / "model-fit", KEPT / "collectives" / "two-nodes"):
+        copy = shutil.copytree(archive.folder_of(kept), tmp_path / kept.name)
+        for file in (copy / "records").iterdir():  # as if of the line that a model has
+            file.write_text(file.read_text().replace("shaped by tbf to", "limited by htb to"))
+        sessions.append(str(copy))
     assert main(["calibrate-model", *sessions, "--out", str(tmp_path / "model")]) == 0
+    model_file.read(tmp_path / "model" / "mpich.json")
     said = capsys.readouterr().out
     assert "  mpich asks first, above 65536 bytes\n" in said
     assert "  intel-mpi asks nobody before it sends\n" in said
+
+
+def test_a_line_that_no_model_has_is_not_fitted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "model"
+    assert main(["calibrate-model", str(KEPT / "model" / "model-fit"), "--out", str(out)]) == 2
+    assert "is of a line limited by tbf" in " ".join(capsys.readouterr().err.split())
+    assert not out.exists()
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no clone: nothing can be committed")

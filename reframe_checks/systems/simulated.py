@@ -46,7 +46,6 @@ def configuration() -> common.Config:
             "cores": 1,
             "network": f"simulated: the model {model.name}, bandwidth shared by SimGrid",
             "simulated": simulation.files(model),
-            "settle_s": simulation.settle_s(model),
             "check_interfaces": False,
         },
     )

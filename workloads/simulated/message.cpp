@@ -82,7 +82,7 @@ void Message::pump() {
     return;
   }
   moving_ = piece;
-  auto left = [self = shared_from_this()] {
+  world_.move(sender_.host(), receiver_.host(), piece, [self = shared_from_this()] {
     const Bytes here = std::exchange(self->moving_, 0);
     self->left_ += here;
     self->world_.at(self->world_.now() + self->latency_, [self, here] {
@@ -98,12 +98,7 @@ void Message::pump() {
       self->tell(self->sender_, Notice::Kind::room, self->world_.now());
     }
     self->pump();
-  };
-  if (const Bytes slow = piece - sender_.burst(piece); slow > 0) {
-    world_.move(sender_.host(), receiver_.host(), slow, std::move(left));
-  } else {
-    world_.at(world_.now(), std::move(left));
-  }
+  });
 }
 
 void Message::tell(Endpoint& whom, Notice::Kind kind, Seconds time) {

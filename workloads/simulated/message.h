@@ -30,8 +30,6 @@ class Endpoint {
   Endpoint& operator=(Endpoint&&) = delete;
   virtual ~Endpoint() = default;
   virtual void happened(Notice notice) = 0;
-  /// Of `bytes` that leave this host now, how many pass its rate limiter at once.
-  virtual Bytes burst(Bytes bytes) = 0;
   [[nodiscard]] virtual int host() const = 0;
 };
 

@@ -123,6 +123,12 @@ Seconds rate_of(const std::optional<Seconds>& rate, const char* name, const char
 
 Model model_from_json(const std::string& text, const std::string& place, std::uint64_t draw) {
   const Json file = workloads::object_from_json(text, place);
+  if (file.contains("shaper")) {
+    throw UsageError(
+        fmt::format("{}: shaper: no line here has a token bucket. Fit the model again (./bench calibrate-model); where "
+                    "its burst_bytes is 0, take the group out",
+                    place));
+  }
   Reader read(file, place, draw);
   Model model;
   model.mpi = read.word("mpi");
@@ -139,8 +145,6 @@ Model model_from_json(const std::string& text, const std::string& place, std::ui
       (model.protocol.send_buffer_bytes == 0 || model.protocol.receive_buffer_bytes == 0)) {
     throw UsageError(fmt::format("{}: protocol: a socket has buffers of more than 0 bytes", place));
   }
-  model.shaper.burst_bytes = bytes(read.number("shaper", "burst_bytes"));
-  model.shaper.bytes_per_s = read.number("shaper", "bytes_per_s");
   model.costs.call = read.number("costs", "call_s");
   model.costs.wake = read.number("costs", "wake_s");
   model.costs.copy_per_byte = read.number("costs", "copy_s_per_byte");

@@ -25,12 +25,6 @@ struct Protocol {
   Bytes receive_buffer_bytes = 0;  ///< what the receiver's kernel holds until a visit
 };
 
-/// A rate limiter at each host, as the virtual cluster has: after a pause so many bytes pass at once.
-struct Shaper {
-  Bytes burst_bytes = 0;
-  double bytes_per_s = 0;  ///< at which it may be used again
-};
-
 /// CPU time, seconds.
 struct Costs {
   Seconds call = 0;           ///< an MPI call, or a step of a collective
@@ -69,7 +63,6 @@ struct Model {
   std::string mpi;
   std::string schedules;  ///< whose collectives: mpich or openmpi
   Protocol protocol;
-  Shaper shaper;
   Costs costs;
   AsyncThread async;
   Computation computation;

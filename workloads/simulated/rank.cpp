@@ -336,20 +336,6 @@ RequestPtr Rank::post_receive(int peer, int tag, Bytes bytes, RequestPtr request
   return request;
 }
 
-Bytes Rank::burst(Bytes bytes) {
-  const auto& shaper = model_.shaper;
-  const auto whole = static_cast<double>(shaper.burst_bytes);
-  const double filled = std::max(Seconds{0}, now() - burst_at_) * shaper.bytes_per_s;
-  const double there = burst_at_ < 0 ? whole : std::min(whole, burst_left_ + filled);
-  const Bytes passed = std::min(bytes, static_cast<Bytes>(there));
-  burst_left_ = there - static_cast<double>(passed);
-  burst_at_ = now();
-  if (passed < bytes && shaper.bytes_per_s > 0) {  // what is not passed at once leaves nothing to gather meanwhile
-    burst_at_ += static_cast<double>(bytes - passed) / shaper.bytes_per_s;
-  }
-  return passed;
-}
-
 void Rank::moved(Bytes bytes) {
   if (!model_.protocol.zero_copy) {
     const Seconds copying = static_cast<double>(bytes) * model_.costs.copy_per_byte;

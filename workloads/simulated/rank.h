@@ -85,7 +85,6 @@ class Rank final : public Endpoint {
   }
 
   void happened(Notice notice) override;
-  Bytes burst(Bytes bytes) override;
   [[nodiscard]] int host() const override { return number_; }
 
  private:
@@ -156,8 +155,6 @@ class Rank final : public Endpoint {
   Seconds entered_ = 0;              // when it began to wait
   std::vector<Action> handed_over_;  // calls that the MPI's own thread has not made yet
   Seconds moving_until_ = 0;         // that thread
-  double burst_left_ = 0;            // at the time of the last transfer
-  Seconds burst_at_ = -1;            // never yet
 };
 
 /// All ranks at one place in their programs, at no cost: what begins together is measured from together.

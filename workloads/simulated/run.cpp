@@ -43,7 +43,7 @@ const Pattern* pattern_of(const std::string& program, const std::string& benchma
 }
 
 Run::Run(Network& network, const Model& model, const Variant& variant, int ranks)
-    : network_(network), warmup_(polls(variant) || (model.shaper.burst_bytes > 0 && model.settle <= 0) ? 1 : 0) {
+    : network_(network), warmup_(polls(variant) ? 1 : 0) {
   if (ranks > network.hosts()) {
     throw workloads::UsageError(
         fmt::format("--ranks {}: the platform has {} hosts, and a rank takes one", ranks, network.hosts()));

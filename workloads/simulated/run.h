@@ -54,8 +54,7 @@ class Run {
   /// What every rank measured at each point, in the order of the ranks.
   std::vector<std::vector<Measured>> points(const std::vector<std::pair<const Pattern*, Json>>& points);
   [[nodiscard]] const std::vector<std::unique_ptr<Rank>>& ranks() const { return ranks_; }
-  /// Repetitions of each point that are not kept: one where something is not the same again, because an engine has
-  /// learnt in it, or a rate limiter has not gathered what it let pass.
+  /// Repetitions of each point that are not kept: one where an engine polls, which learns in it.
   [[nodiscard]] int warmup() const { return warmup_; }
 
  private:

@@ -105,6 +105,23 @@ def test_the_engine_overlaps_what_the_mpi_alone_does_not(simulator: Path) -> Non
 
 
 @pytest.mark.full
+def test_a_short_message_takes_what_the_rate_allows(simulator: Path, tmp_path: Path) -> None:
+    """After a pause, too: a latency and its bytes by the bandwidth, and a latency for the acknowledgement."""
+    content = json.loads((MODEL / "mpich.json").read_text())
+    content["protocol"] |= {"handshake": False, "zero_copy": True}
+    content["costs"] = dict.fromkeys(content["costs"], 0)
+    (tmp_path / "mpich.json").write_text(json.dumps(content))
+    (tmp_path / simulation.PLATFORM).write_text(PLATFORM)
+    rate, half = (float(re.findall(f'{name}="([0-9.e-]+)', PLATFORM)[0]) for name in ("bw", "lat"))
+    sizes = (4096, 65536, 1 << 20)
+    points = [f"--point=size_bytes={size}" for size in sizes]
+    for pause in ("0", "0.005"):
+        lines = _lines(_run(simulator, 2, "microbench", "overlap", *points, f"--settle-s={pause}", folder=tmp_path))
+        found = [line["samples"]["comm_s"][0] for line in lines[1:-1:2]]
+        assert found == [pytest.approx(size / rate + 2 * 2 * half, rel=1e-6) for size in sizes]
+
+
+@pytest.mark.full
 def test_hundreds_of_ranks_share_the_root(simulator: Path) -> None:
     few, many = (
         _total(
@@ -309,6 +326,9 @@ def test_a_model_that_comes_with_it_is_what_its_schema_says(path: Path, tmp_path
     content = json.loads(path.read_text())
     jsonschema.validate(content, json.loads((SCHEMA.parent / "model.schema.json").read_text()))
     assert model_file.read(path).mpi == path.stem
+    (tmp_path / "before.json").write_text(json.dumps(content | {"shaper": {"burst_bytes": 0, "bytes_per_s": 0}}))
+    with pytest.raises(UsageError, match=r"before\.json: shaper: no line here has a token bucket"):
+        model_file.read(tmp_path / "before.json")
     del content["costs"]["wake_s"]
     (tmp_path / "wrong.json").write_text(json.dumps(content))
     with pytest.raises(UsageError, match=r"wrong\.json: costs\.wake_s is missing"):

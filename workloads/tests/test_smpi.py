@@ -64,7 +64,6 @@ def ideal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     content = json.loads((VCLUSTER / "mpich.json").read_text())
     content["protocol"] |= {"handshake": False, "zero_copy": True}
     content["costs"] = dict.fromkeys(content["costs"], 0)
-    content["shaper"]["burst_bytes"] = 0
     path = tmp_path_factory.mktemp("ideal") / "mpich.json"
     path.write_text(json.dumps(content))
     return path

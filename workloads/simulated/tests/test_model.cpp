@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The model against times worked out by hand: 1 MB/s, 1 ms latency, one wire a message.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -39,6 +40,28 @@ TEST(Message, AnEagerOneTravelsWithItsEnvelope) {
   EXPECT_NEAR(exchange.receiver_end, 0.0005 + wire_latency, tolerance);
 }
 
+TEST(Message, EachShortOneTakesItsTimeOnTheWire) {
+  for (const Seconds pause : {0.0, 0.001, 1.0}) {
+    Job job(free_model(), "bare", 2);
+    std::vector<Seconds> took;
+    ASSERT_TRUE(job.run([&](Rank& rank) -> Task {
+      for (int message = 0; message < 3; ++message) {
+        co_await rank.compute(pause);
+        co_await job.fence.arrive();
+        const Seconds begin = rank.now();
+        if (rank.number() == 0) {
+          co_await rank.wait(rank.send(1, 0, 1000));
+        } else {
+          co_await rank.wait(rank.receive(0, 0, 1000));
+          took.push_back(rank.now() - begin);
+        }
+        co_await job.fence.arrive();
+      }
+    }));
+    EXPECT_THAT(took, ::testing::Each(::testing::DoubleNear(0.001 + wire_latency, tolerance))) << pause;
+  }
+}
+
 TEST(Message, ALargeOneAsksFirst) {
   Job job(free_model(), "bare", 2);
   Exchange exchange;
@@ -68,15 +91,6 @@ TEST(Message, WithoutAHandshakeTheCardMovesIt) {
   Exchange exchange{.sender_work = 0.5, .receiver_work = 0.5};
   ASSERT_TRUE(job.run(std::ref(exchange)));
   EXPECT_NEAR(exchange.receiver_end, 0.5, tolerance);
-}
-
-TEST(Shaper, LetsABurstPassAfterAPause) {
-  Model model = free_model();
-  model.shaper = {.burst_bytes = 40'000, .bytes_per_s = bytes_per_second};
-  Job job(model, "bare", 2);
-  Exchange exchange;
-  ASSERT_TRUE(job.run(std::ref(exchange)));
-  EXPECT_NEAR(exchange.sender_end, (2 * wire_latency) + 0.06, tolerance);
 }
 
 Model with_buffers(Bytes each) {
@@ -294,7 +308,6 @@ constexpr const char* file = R"({
   "schema": 1, "mpi": "mpich", "schedules": "mpich",
   "protocol": {"eager_bytes": 65536, "handshake": true, "zero_copy": false,
                "send_buffer_bytes": 1000000, "receive_buffer_bytes": {"value": 2e6, "low": 1e6, "high": 3e6}},
-  "shaper": {"burst_bytes": 0, "bytes_per_s": 0},
   "costs": {"call_s": 1e-7, "wake_s": 1e-5, "managed_s": 2e-5, "copy_s_per_byte": 1e-10, "reduce_s_per_byte": 1e-10},
   "async": {"exists": true, "slice_s": 0.004, "hands_over": false, "beside": [0, {"value": 2, "low": 2, "high": 2}]},
   "computation": {"unit_s": 1e-6}})";
@@ -315,15 +328,27 @@ TEST(ModelFile, SaysWhereTheBusyThreadsAre) {
   EXPECT_EQ(threads_beside(model.async, 1, 8), 1);  // of another number of ranks nothing is known
 }
 
+std::string refusal(const std::string& text) {
+  try {
+    model_from_json(text, "here", 0);
+  } catch (const workloads::UsageError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
 TEST(ModelFile, WhatIsMissingIsNamed) {
   std::string text = file;
   text.replace(text.find("wake_s"), 6, "wakes_");
-  try {
-    model_from_json(text, "here", 0);
-    FAIL() << "no error";
-  } catch (const workloads::UsageError& error) {
-    EXPECT_STREQ(error.what(), "here: costs.wake_s is missing");
-  }
+  EXPECT_EQ(refusal(text), "here: costs.wake_s is missing");
+}
+
+TEST(ModelFile, ALineWithATokenBucketIsRefused) {
+  std::string text = file;
+  text.insert(1, R"("shaper": {"burst_bytes": 131000, "bytes_per_s": 125e6},)");
+  EXPECT_EQ(refusal(text), "here: shaper: no line here has a token bucket. Fit the model again (./bench "
+                           "calibrate-model); where its burst_bytes is 0, take the group out");
+  EXPECT_EQ(refusal(file), "none");
 }
 
 }  // namespace
