@@ -87,7 +87,7 @@ def read(path: Path) -> ModelFile:
     found = validate.read(ModelFile, path)
     if hasattr(found, "shaper"):
         raise UsageError(
-            f"{path}: shaper: no line here has a token bucket. Fit the model again (./bench calibrate-model); where its "
-            "burst_bytes is 0, take the group out."
+            f"{path}: shaper: no line here has a token bucket. Fit the model again (./bench calibrate-model); where "
+            "its burst_bytes is 0, take the group out."
         )
     return found

@@ -112,7 +112,7 @@ def test_a_short_message_takes_what_the_rate_allows(simulator: Path, tmp_path: P
     content["costs"] = dict.fromkeys(content["costs"], 0)
     (tmp_path / "mpich.json").write_text(json.dumps(content))
     (tmp_path / simulation.PLATFORM).write_text(PLATFORM)
-    rate, half = (float(re.findall(f'{name}="([0-9.e-]+)', PLATFORM)[0]) for name in ("bw", "lat"))
+    rate, half = (float(re.findall(f'{name}="([0-9.e+-]+)', PLATFORM)[0]) for name in ("bw", "lat"))
     sizes = (4096, 65536, 1 << 20)
     points = [f"--point=size_bytes={size}" for size in sizes]
     for pause in ("0", "0.005"):

@@ -346,8 +346,9 @@ TEST(ModelFile, WhatIsMissingIsNamed) {
 TEST(ModelFile, ALineWithATokenBucketIsRefused) {
   std::string text = file;
   text.insert(1, R"("shaper": {"burst_bytes": 131000, "bytes_per_s": 125e6},)");
-  EXPECT_EQ(refusal(text), "here: shaper: no line here has a token bucket. Fit the model again (./bench "
-                           "calibrate-model); where its burst_bytes is 0, take the group out");
+  EXPECT_EQ(refusal(text),
+            "here: shaper: no line here has a token bucket. Fit the model again (./bench "
+            "calibrate-model); where its burst_bytes is 0, take the group out");
   EXPECT_EQ(refusal(file), "none");
 }
 
