@@ -91,7 +91,7 @@ book.states("A program that moves the same bytes without MPI reaches [0.87 (0.81
 # %%
 paid = efficiency("adaptive", "mpich", metric="compute_inflation")
 book.states(
-    "On MPICH the computation takes [1.05] times as long with the engine, since one core does both.",
+    "On MPICH the computation takes [1.12] times as long with the engine, since one core does both.",
     paid,
     holds=paid and paid.low > 1,
 )
@@ -99,7 +99,7 @@ book.states(
 # %%
 own = efficiency("mpi-async", "mpich")
 book.states(
-    "MPICH's own progress thread does not help on one core: it hides [−0.08 (−0.10 to −0.00)].",
+    "MPICH's own progress thread does not help on one core: it hides [−0.08 (−0.10 to 0.00)].",
     own,
     holds=own and own.high < 0.5,
 )
