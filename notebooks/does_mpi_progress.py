@@ -65,8 +65,9 @@ table
 # %% [markdown]
 # ## What it says
 #
-# A short message is often gone before the program computes. A long one is not: the MPI hands the kernel what fits the
-# sockets' buffers, and the rest waits until the program calls MPI again.
+# An MPI that sends a message at once hands the kernel what fits the sockets' buffers, and the rest waits until the
+# program calls MPI again. One that asks the receiver first sends nothing before the answer, for which the program must
+# call MPI, too.
 
 # %%
 mpich, openmpi, intel = (efficiency("bare", mpi) for mpi in ("mpich", "openmpi", "intel-mpi"))
