@@ -48,9 +48,9 @@ book.states(
 # %% [markdown]
 # ## Overlap by user-level threads, and two ways to wait (studies F2 and F3)
 #
-# Each thread exchanges a message, computes, and exchanges again, with blocking calls. A waiting thread is taken from the
-# queue of ready threads, or put back into it. What either gives is not known here: no session that is kept has it on a
-# line that limits messages of such sizes. Where a session has these studies, claims and figures below show them.
+# Each thread exchanges a message, computes, and exchanges again, with blocking calls. A waiting thread is taken from
+# the queue of ready threads, or put back into it. What either gives is not known here: no session that is kept has it
+# on a line that limits messages of such sizes. Where a session has these studies, claims and figures below show them.
 
 # %% [markdown]
 # ## Claim by claim

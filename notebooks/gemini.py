@@ -61,9 +61,9 @@ book.states(
 # %% [markdown]
 # ## Whole programs, and what the computation pays (studies G1, G3 and G5)
 #
-# Nothing is known of miniFE, of a nonblocking miniGhost, nor of how much longer a computation takes beside a message: no
-# session that is kept has them on a line that limits messages of such sizes. Where a session has these studies, claims
-# and figures below show them.
+# Nothing is known of miniFE, of a nonblocking miniGhost, nor of how much longer a computation takes beside a message:
+# no session that is kept has them on a line that limits messages of such sizes. Where a session has these studies,
+# claims and figures below show them.
 
 # %% [markdown]
 # ## Claim by claim
