@@ -138,12 +138,9 @@ def read(path: Path) -> Measurement:
     plan = Plan(asked["rounds"], asked["looks"], asked["margin"], asked["base"], asked["new"])
     hosts = sorted({host for hosts in records.launches["hosts"] for host in hosts}) if len(records.launches) else []
     where = f"{facts['system']} ({', '.join(hosts)}), {', '.join(facts['mpi_names'])}"
+    if conflict := records.network_conflict(facts["session"]):
+        raise UsageError(conflict)
     networks = records.networks(facts["session"])
-    if len(networks) > 1:
-        raise UsageError(
-            f"{path} was measured on {len(networks)} networks, whose times cannot be held against each other: "
-            f"{'; '.join(networks)}."
-        )
     measuring = len(records.points) > 0
     trouble = _trouble(records) if measuring else {}
     series = _series(records, {arm: why for arm, why in trouble.items() if arm != CANARY}) if measuring else []

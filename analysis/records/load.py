@@ -95,6 +95,16 @@ class Records:
         named = self.launches.loc[self.launches["session"] == session, "network"].dropna()
         return sorted(set(named) - {""})
 
+    def network_conflict(self, session: str) -> str:
+        """A sentence where its launches were on several networks; empty of one."""
+        networks = self.networks(session)
+        if len(networks) < 2:
+            return ""
+        return (
+            f"Session {session} was measured on {len(networks)} networks, whose times cannot be held against each "
+            f"other: {'; '.join(networks)}."
+        )
+
     def cautions(self) -> list[str]:
         """What a reader must know before believing: sessions cut short, bad files, whose machine it was."""
         said = []
@@ -109,11 +119,8 @@ class Records:
                     f"Session {session['session']} is simulated: a model predicted all of its numbers, nothing was "
                     f"measured."
                 )
-            if len(networks := self.networks(session["session"])) > 1:
-                said.append(
-                    f"Session {session['session']} was measured on {len(networks)} networks, whose times cannot be "
-                    f"held against each other: {'; '.join(networks)}."
-                )
+            if conflict := self.network_conflict(session["session"]):
+                said.append(conflict)
             if session.get("state", "complete") != "complete":
                 said.append(f"Session {session['session']} is {session['state']}: what it had measured by then counts.")
         if self.problems:

@@ -13,7 +13,7 @@ from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
 from harness.commands import options, own_program, tables
-from harness.commands.measured import Group
+from harness.commands.measure_group import Group
 from harness.commands.report import write
 from harness.sessions.request import Request, choose_mpis, choose_variants
 from harness.sites import systems

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.base import machine, process
+from harness.base.errors import Failure
 from harness.base.mpis import MPIS
 from harness.commands import options
 from harness.setup import packages
@@ -46,6 +47,14 @@ def _slurm() -> str:
     return f"not installed here ({' '.join(lacking)})" if lacking else "installed"
 
 
+def _line() -> dict[str, float] | str:
+    """What two virtual nodes measure at 1 Gb/s, or why they do not."""
+    try:
+        return virtual.measured_here()
+    except Failure as error:
+        return str(error)
+
+
 def findings() -> dict[str, Any]:
     """Everything that decides what can be measured here."""
     facts = machine.facts()
@@ -55,7 +64,7 @@ def findings() -> dict[str, Any]:
         "smt": (facts["threads_per_core"] or 1) > 1,
         "wait_instructions": _wait_instructions(),
         "virtual_nodes": namespaces or "yes",
-        "virtual_line": None if namespaces else virtual.measured_here(),
+        "virtual_line": None if namespaces else _line(),
         "clock_resolution_s": time.get_clock_info("perf_counter").resolution,
         "mpis": {mpi.name: mpi.installed() for mpi in MPIS.values()},
         "slurm": _slurm(),
@@ -84,7 +93,8 @@ def _sentences(found: dict[str, Any]) -> list[str]:
     asked = "./bench exec --mpi mpich -- progress-info"
     built = "built" if found["engine"] else f"its progress-info is not built yet ({asked} builds it)"
     measured = found["virtual_line"]
-    line = f"; a line of 1 Gb/s, measured: {network.measured_words(measured)}" if measured else ""
+    told = network.measured_words(measured) if isinstance(measured, dict) else measured
+    line = f"; a line of 1 Gb/s, measured: {told}" if told else ""
     slices = (found["engine"] or {}).get("machine", {}).get("slice_ns")
     return [
         f"CPU: {facts['cpu_model']}, {facts['sockets']} sockets, {facts['cores']} cores, {facts['cpus']} CPUs"

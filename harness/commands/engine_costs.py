@@ -19,7 +19,7 @@ from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 from harness.base.steps import say
 from harness.commands import options, tables
-from harness.commands.measured import Group
+from harness.commands.measure_group import Group
 from harness.job.benchmarks import CountedPart, Part
 from harness.sessions import session as sessions
 from harness.sessions.facts import Costs

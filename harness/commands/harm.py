@@ -11,7 +11,7 @@ import typer
 from harness.base.errors import UsageError
 from harness.base.steps import say
 from harness.commands import options, tables
-from harness.commands.measured import Group
+from harness.commands.measure_group import Group
 from harness.commands.run import describe
 from harness.sessions.facts import Facts
 from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts

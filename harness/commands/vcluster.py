@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Annotated
 
 import typer
 
 from harness.base import turns
-from harness.base.errors import UsageError
+from harness.base.errors import Failure, UsageError
 from harness.commands import by_hand, options
 from harness.sites.systems import virtual_slurm_supported, virtual_supported
 from harness.vcluster import cluster as virtual
@@ -26,7 +27,11 @@ def _running() -> virtual.Cluster:
 
 
 def _network(cluster: virtual.Cluster) -> str:
-    return f"{cluster.network_description}; measured: {network.measured_words(cluster.measured())}"
+    try:
+        measured = network.measured_words(cluster.measured())
+    except Failure as error:
+        measured = f"nothing, {error}"
+    return f"{cluster.network_description}; measured: {measured}"
 
 
 def up(
@@ -55,8 +60,10 @@ def down(force: by_hand.Force = False) -> int:
 def status(as_json: options.Json = False) -> int:
     """What is up, where, with which addresses, CPUs and traffic. Example: ./bench vcluster status"""
     cluster = _running()
-    facts = cluster.status() | {"measured": cluster.measured()}
+    facts = cluster.status()
     if as_json:
+        with contextlib.suppress(Failure):
+            facts["measured"] = cluster.measured()
         print(json.dumps(facts, indent=1))
         return 0
     print(_network(cluster))

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import socket
 import subprocess
 import tempfile
@@ -107,8 +108,9 @@ class Cluster:
         self.settings = self.settings.changed(rate=rate)
         limit = self.settings.line
         for index, node in enumerate(self.settings.names):
-            self._batch("ip", [line.offload_line(network.INTERFACE, limit)], node)
-            self._batch("ip", [line.offload_line(network.port(index), limit)])
+            with contextlib.suppress(Failure):  # an older kernel's packets are longer: the status says how long
+                self._batch("ip", [line.offload_line(network.INTERFACE, limit)], node)
+                self._batch("ip", [line.offload_line(network.port(index), limit)])
             if node != self.login:
                 self._batch("tc", line.limiter_lines(network.INTERFACE, limit), node)
                 self._batch("tc", line.limiter_lines(network.port(index), limit))
@@ -119,7 +121,7 @@ class Cluster:
         """What the line really lets pass, bits/s: one message of 32 KB and of 64 KB after a pause, and a stream.
 
         Measured at the first call after a change of the rate, in less than a second, between the first node and the
-        last (of one node, between the login node and it); kept beside cluster.json.
+        last (of one node, between the login node and it); kept beside cluster.json. Raises Failure.
         """
         with contextlib.suppress(OSError, ValueError):
             return dict(json.loads(self._measured_file.read_text()))
@@ -140,7 +142,9 @@ class Cluster:
         rate = self.settings.line.bits_per_s if self.settings.line else 1e12
         with subprocess.Popen(serve, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
             try:
-                port = server.stdout.readline().decode().strip() if server.stdout else ""
+                answers = server.stdout
+                ready = answers and select.select([answers], [], [], _LIMIT_S)[0]
+                port = answers.readline().decode().strip() if answers and ready else ""
                 to = [network.address(self.settings.names.index(receiver)), port or "0", f"{rate:g}"]
                 asked = self.command(sender, [*support.python("line_meter", "measure"), *to])
                 done = process.answer(asked, _LIMIT_S, environment)
@@ -149,9 +153,8 @@ class Cluster:
         try:
             return dict(json.loads(done.out))
         except ValueError:
-            raise Failure(
-                f"the line from {sender} to {receiver} cannot be measured: {done.err.strip()[-200:]}"
-            ) from None
+            why = done.err.strip().splitlines()[-1:] or ["it does not answer"]
+            raise Failure(f"the line from {sender} to {receiver} cannot be measured: {why[0]}") from None
 
     def reap(self, node: str) -> int:
         """Kill every process of the node but its init, its services, and, called from within the node, the caller

@@ -22,9 +22,7 @@ _RATE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)bit")
 _BITS_PER_S = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _LATE_S = 105e-6
 _SHORTEST_BUCKET = 16384
-_LONGEST_OFFLOAD = 65536  # of segmentation offload over IPv4
-_HEADERS = 52  # IPv4 (RFC 791), TCP with timestamps (RFC 9293, 7323)
-_ETHERNET_HEADER = 14
+LONGEST_OFFLOAD = 65536  # of segmentation offload over IPv4
 QUEUE_PACKETS = 10000  # more than the windows of all connections hold: nothing is dropped
 
 
@@ -46,12 +44,6 @@ class Line:
         return float(match[1]) * _BITS_PER_S[match[2]] if match else 0.0
 
     @property
-    def payload_share(self) -> float:
-        """The part of the rate that is a stream's own bytes; the rest are headers."""
-        segment = self.mtu - _HEADERS
-        return segment / (segment + _HEADERS + _ETHERNET_HEADER)
-
-    @property
     def bucket_bytes(self) -> int:
         """What passes at once after a pause."""
         return max(_SHORTEST_BUCKET, round(self.bits_per_s / 8 * _LATE_S))
@@ -59,7 +51,7 @@ class Line:
     @property
     def offload_bytes(self) -> int:
         """Up to which length several frames go as one packet."""
-        return min(_LONGEST_OFFLOAD, self.bucket_bytes)
+        return min(LONGEST_OFFLOAD, self.bucket_bytes)
 
     @property
     def packet_bytes(self) -> int:
@@ -88,7 +80,7 @@ def limiter_lines(interface: str, line: Line | None) -> list[str]:
 
 def offload_line(interface: str, line: Line | None) -> str:
     """For `ip -batch`: up to which length frames go as one packet."""
-    return f"link set dev {interface} gso_max_size {line.offload_bytes if line else _LONGEST_OFFLOAD}"
+    return f"link set dev {interface} gso_max_size {line.offload_bytes if line else LONGEST_OFFLOAD}"
 
 
 def words(limiter: str, packet: int) -> str:

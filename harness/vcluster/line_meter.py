@@ -32,7 +32,7 @@ def serve() -> None:
         print(listener.getsockname()[1], flush=True)
         connection, _ = listener.accept()
     with connection:
-        _set_up(connection)
+        set_up(connection)
         while True:
             size, sent = _HEADER.unpack(_received(connection, _HEADER.size))
             if size == 0:
@@ -42,15 +42,15 @@ def serve() -> None:
 
 
 def measure() -> None:
-    """argv: host, port, the line's bits/s. What messages() and stream() find, as JSON on stdout."""
+    """argv: host, port, the line's bits/s. What single messages and a stream reach, as JSON on stdout."""
     host, port, rate = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     with socket.create_connection((host, port), timeout=PATIENCE_S) as connection:
-        _set_up(connection)
+        set_up(connection)
         stream = transfer(connection, int(min(max(rate / 8 * STREAM_S, SHORTEST_STREAM), LONGEST_STREAM)))
         found = {
             name: statistics.median(messages(connection, size, PAUSE_S, REPETITIONS)) for name, size in MESSAGES.items()
         }
-        connection.sendall(_HEADER.pack(0, 0.0))
+        end(connection)
     print(json.dumps(found | {"stream_bits_per_s": stream}))
 
 
@@ -72,9 +72,14 @@ def transfer(connection: socket.socket, size: int) -> float:
     return 8 * len(data) / float(elapsed_s)
 
 
-def _set_up(connection: socket.socket) -> None:
+def end(connection: socket.socket) -> None:
+    """Tell the other side that no message follows."""
+    connection.sendall(_HEADER.pack(0, 0.0))
+
+
+def set_up(connection: socket.socket) -> None:
+    """Of either side, before the first message."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.setblocking(False)
     connection.settimeout(PATIENCE_S)
 
 

@@ -126,7 +126,7 @@ def parse_probe(output: str) -> dict[str, Any]:
         key, _, value = said.partition(" ")
         found[key] = int(value or 0) if key in _NUMBERS else value
     found["link"] = "up" if found.pop("carrier", "0") == "1" else "down"
-    found["packet"] = max(found.get("mtu", 0), found.pop("offload", 0))
+    found["packet"] = max(found.get("mtu", 0), found.pop("offload", 0) or line.LONGEST_OFFLOAD)
     return found
 
 
