@@ -15,7 +15,7 @@ import pytest
 
 from harness import __version__
 from harness.base.mpis import MPIS
-from harness.base.paths import BUILD_DIR, MPI_DIR, ROOT, VENV
+from harness.base.paths import BUILD_DIR, HOME, MPI_DIR, ROOT, VENV
 from harness.setup import build
 from harness.setup.environment import install
 
@@ -77,10 +77,25 @@ def test_it_lists_what_the_clone_lists(installed: Installed) -> None:
     assert done.returncode == 0, done.stderr
     here = subprocess.run([sys.executable, "-m", "harness", "list", "--json"], cwd=ROOT, capture_output=True, text=True)  # noqa: PLW1510
     assert json.loads(done.stdout)["studies"] == json.loads(here.stdout)["studies"]
+
+
+@full
+def test_reframe_lists_the_checks_there(installed: Installed) -> None:
+    """Those of the MPIs that are there; where none is, it says how to get one."""
+    mpi = MPIS["mpich"]
+    for tool in (mpi.mpicc, mpi.bin / mpi.launcher):
+        made = installed.made / tool.relative_to(HOME)
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.touch()
     listed = installed.reframe("-l")
     assert listed.returncode == 0
     assert "- OverlapRatio %scale=quick" in listed.stdout
-    assert "WARNING" not in listed.stdout
+    assert "WARNING" not in listed.stdout and "No MPI" not in listed.stderr
+    shutil.rmtree(installed.made / MPI_DIR.name)
+    if not any(mpi.installed() for mpi in MPIS.values() if mpi.packages):
+        nothing = installed.reframe("-l")
+        assert "Found 0 check(s)" in nothing.stdout
+        assert nothing.stderr.count("`bench exec --mpi mpich -- true` installs one") == 1
 
 
 @full

@@ -15,11 +15,14 @@ The extras of partitions and environments are in reframe_checks.systems.extras.
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from harness.base import machine
 from harness.base.mpis import MPIS, Mpi, installed
+from harness.base.paths import IN_CLONE, MPI_DIR
 from spack_env.site_environment import SiteEnvironment
 from spack_env.table import ENVIRONMENTS
 
@@ -114,6 +117,8 @@ def site(
     system = {"name": name, "hostnames": hostnames, "modules_system": "nomod", "partitions": partitions}
     if environments is None:
         environments = [environment(MPIS[mpi.name], network, [name]) for mpi in installed()]
+        if not environments:
+            _say_no_mpi()
     if spack is not None:
         environments = [known for known in environments if known["name"] in spack]
         for known in environments:
@@ -125,6 +130,16 @@ def site(
         "environments": environments,
         "logging": [{"handlers": [_screen()], "handlers_perflog": [_perflog()]}],
     }
+
+
+@functools.cache
+def _say_no_mpi() -> None:
+    """Once, though ReFrame reads several of these files; itself it says no more than that it found no checks."""
+    print(
+        f"No MPI is installed in {MPI_DIR}, nor any of Debian's, so no check can run on this system: "
+        f"`{'./' if IN_CLONE else ''}bench exec --mpi mpich -- true` installs one, with the engine.",
+        file=sys.stderr,
+    )
 
 
 def _screen() -> Config:
