@@ -35,8 +35,9 @@ class UnitTests:
     label: str = "unit"
 
 
-# Each test once, by default where it finds most: threads and memory that changes hands are the engine's. The libraries
-# that programs of MPI would load take long to build with a sanitizer.
+# Each test once, where it finds most: threads and memory that changes hands are the engine's. A build with a sanitizer
+# takes a minute, and shows mistakes of those who change the engine: it waits for --sanitizers (CI). The libraries
+# that programs of MPI would load take even longer.
 WORKLOADS = UnitTests("mpich", ("workloads_unit_tests",))
 ASAN = UnitTests("asan", ("engine_tests",))
 TSAN = UnitTests("tsan", ("engine_core_tests",), "unit-core")
@@ -76,26 +77,31 @@ def _cpu_s() -> float:
 def test(
     fast: Annotated[bool, typer.Option("--fast", help="Only what takes seconds: no MPI, no virtual nodes.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Also what takes long.")] = False,
-    races: Annotated[
-        bool, typer.Option("--races", help="Also the engine's unit tests under ThreadSanitizer, as --full does.")
+    sanitizers: Annotated[
+        bool,
+        typer.Option(
+            "--sanitizers",
+            "--races",
+            help="Also the engine's unit tests under sanitizers (memory, threads), as --full.",
+        ),
     ] = False,
     select: Annotated[
         str, typer.Option("-k", metavar="WORDS", help="Only tests whose names match (pytest's -k).")
     ] = "",
 ) -> int:
-    """Set up what the tests need and run them: C++ unit tests (the engine under sanitizers), Python, MPIs, nodes.
+    """Set up what the tests need and run them: C++ unit tests, Python, MPIs, nodes.
 
     Example: ./bench test --fast
     """
     require_clone("./bench test")
     if fast and full:
         raise UsageError("--fast and --full exclude each other.")
-    if fast and races:
-        raise UsageError("--fast and --races exclude each other.")
+    if fast and sanitizers:
+        raise UsageError("--fast and --sanitizers exclude each other.")
     times = Times()
     with times.of("set-up"):
         _set_up(full)
-    unit = () if select else unit_tests(full, races)
+    unit = () if select else unit_tests(full, sanitizers)
     wanted = builds(fast, full, unit)
     with times.of("build"):
         mpi_setup.ensure(*(one.mpi for one in wanted))
@@ -109,7 +115,7 @@ def test(
             ends.append(process.attended(pytest([*group, *chosen], report), environment_of_tests(), ROOT))
         statuses += of_unit_tests
     statuses.append(verdict(ends))
-    print(skipped(reports, fast, full, races))
+    print(skipped(reports, fast, full, sanitizers))
     print(times)
     return 1 if any(statuses) else 0
 
@@ -146,9 +152,9 @@ def builds(fast: bool, full: bool, unit: Iterable[UnitTests]) -> list[build.Buil
     return [build.Build(preset, MPIS.get(preset, mpich), some) for preset, some in targets.items()]
 
 
-def unit_tests(full: bool, races: bool = False) -> tuple[UnitTests, ...]:
-    """Those in C++: the engine's with sanitizers, the workloads' too with --full."""
-    return FULL if full else (WORKLOADS, ASAN, TSAN) if races else (WORKLOADS, ASAN)
+def unit_tests(full: bool, sanitizers: bool = False) -> tuple[UnitTests, ...]:
+    """Those in C++: the workloads', the engine's with sanitizers; with --full the workloads' with them, too."""
+    return FULL if full else (WORKLOADS, ASAN, TSAN) if sanitizers else (WORKLOADS,)
 
 
 def _workers() -> int:
@@ -214,7 +220,7 @@ def ctest(tests: UnitTests) -> list[str]:
     return [*command, "--output-on-failure", "--timeout", "300", "--no-tests=error"]
 
 
-def skipped(reports: Iterable[Path], fast: bool, full: bool, races: bool = False) -> str:
+def skipped(reports: Iterable[Path], fast: bool, full: bool, sanitizers: bool = False) -> str:
     """The last line: what was left out, and why."""
     cases = (case for report in reports for case in ET.parse(report).iter("skipped"))
     reasons = Counter(case.get("message") or "no reason given" for case in cases)
@@ -223,5 +229,5 @@ def skipped(reports: Iterable[Path], fast: bool, full: bool, races: bool = False
         words.append("all tests with MPIs, virtual nodes and ThreadSanitizer (--fast)")
     elif not full:
         words.append("the long ones (they run with --full)")
-        words += [] if races else ["the engine's unit tests under ThreadSanitizer (--races, --full)"]
+        words += [] if sanitizers else ["the engine's unit tests under sanitizers (--sanitizers, --full)"]
     return "skipped: " + ("; ".join(words) or "nothing")

@@ -56,7 +56,7 @@ def test_applications_are_built_for_each_mpi_with_full_alone() -> None:
 
 
 def test_unit_tests_are_built_with_all_else() -> None:
-    first, *others = builds(fast=False, full=False, unit=unit_tests(full=False))
+    first, *others = builds(fast=False, full=False, unit=unit_tests(full=False, sanitizers=True))
     assert (first.preset, first.targets) == ("mpich", ["all", "workloads_unit_tests"])
     assert {one.preset: one.mpi.name for one in others}["asan"] == "mpich"
 
@@ -79,13 +79,13 @@ def test_full_brings_what_its_tests_would_be_skipped_without(monkeypatch: pytest
 
 
 def test_all_unit_tests_run_and_the_engines_under_sanitizers() -> None:
-    some, races, all_ = (
-        {tests.preset: tests.targets for tests in unit_tests(full, races)}
-        for full, races in ((False, False), (False, True), (True, False))
+    some, sanitized, all_ = (
+        {tests.preset: tests.targets for tests in unit_tests(full, sanitizers)}
+        for full, sanitizers in ((False, False), (False, True), (True, False))
     )
-    assert {"workloads_unit_tests"} == set(some["mpich"]) == set(races["mpich"]) == set(all_["mpich"])
-    assert races["asan"] == some["asan"] == ("engine_tests",)
-    assert set(races) - set(some) == {"tsan"}
+    assert {"workloads_unit_tests"} == set(some["mpich"]) == set(sanitized["mpich"]) == set(all_["mpich"])
+    assert sanitized["asan"] == ("engine_tests",)
+    assert set(sanitized) - set(some) == {"asan", "tsan"}
     assert all_["asan"] == all_["tsan"] == ("all",)
 
 
@@ -96,11 +96,11 @@ def test_unit_tests_run_beside_the_others_and_are_told_after_them(
     command = sys.modules["harness.commands.test"]
     words = ["sh", "-c", f"echo told; exit {status}"]
     monkeypatch.setattr(command, "ctest", lambda tests: [*words, tests.preset])
-    with command._beside(unit_tests(full=False)) as statuses:
+    with command._beside(unit_tests(full=False, sanitizers=True)) as statuses:
         print("the others")
-    assert statuses == [status, status]
+    assert statuses == [status] * 3
     said = capfd.readouterr().out.split()
-    assert said[:2] == ["the", "others"] and said.count("told") == 2
+    assert said[:2] == ["the", "others"] and said.count("told") == 3
 
 
 def test_what_takes_the_machines_turn_runs_one_after_the_other() -> None:
@@ -149,7 +149,7 @@ def test_what_was_skipped_in_any_group_is_counted_by_its_reason(tmp_path: Path) 
     reports[0].write_text(f"<testsuites>{case.format('no Spack')}{case.format('no root')}</testsuites>")
     reports[1].write_text(f"<testsuites>{case.format('no Spack')}</testsuites>")
     assert skipped(reports, fast=False, full=True) == "skipped: 2 x no Spack; 1 x no root"
-    some = skipped(reports[1:], fast=False, full=False, races=True)
+    some = skipped(reports[1:], fast=False, full=False, sanitizers=True)
     assert some.endswith("; the long ones (they run with --full)")
-    assert "ThreadSanitizer (--races, --full)" in skipped(reports[1:], fast=False, full=False)
+    assert "under sanitizers (--sanitizers, --full)" in skipped(reports[1:], fast=False, full=False)
     assert "virtual nodes" in skipped(reports[1:], fast=True, full=False)

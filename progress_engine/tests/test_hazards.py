@@ -316,7 +316,7 @@ def test_a_verdict_is_measured(bench: Bench, level: str, monkeypatch: pytest.Mon
 )
 def test_a_unit_test_fails_when_the_handling_is_left_out(breaks: str) -> None:
     if not (ASAN / "bin" / "engine_unit_tests").exists():
-        pytest.skip("build/asan is not built (./bench test builds it)")
+        pytest.skip("build/asan is not built (./bench test --sanitizers builds it)")
     command = [str(ASAN / "bin" / "engine_unit_tests"), f"--gtest_filter={UNIT_TESTS[breaks]}"]
     ended = subprocess.run(
         command, env=os.environ | {"PROGRESS_ENGINE_BREAK": breaks}, capture_output=True, text=True, check=False,
