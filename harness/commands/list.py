@@ -30,11 +30,8 @@ def catalogue() -> dict[str, Any]:
         },
         "groups": groups(),
         "systems": {
-            system.name: {
-                "summary": system.summary,
-                "mpis": [m.name for m in MPIS.values() if m.wheels or m.installed()],
-            }
-            for system in systems.BUILTIN.values()
+            name: {"summary": summary, "mpis": [m.name for m in MPIS.values() if m.wheels or m.installed()]}
+            for name, (summary, _) in systems.SUMMARIES.items()
         },
         "mpis": {m.name: {"title": m.title, "installed": m.installed()} for m in MPIS.values()},
         "variants": variants.known(),

@@ -12,7 +12,7 @@ import typer
 from harness.base import turns
 from harness.base.errors import Failure, UsageError
 from harness.commands import by_hand, options
-from harness.sites.systems import virtual_slurm_supported, virtual_supported
+from harness.sites.virtual import virtual_slurm_supported, virtual_supported
 from harness.vcluster import cluster as virtual
 from harness.vcluster import network
 

@@ -29,7 +29,6 @@ from harness.sessions.facts import Resumed, State
 from harness.sessions.progress import Progress, watch
 from harness.sessions.request import Request
 from harness.sessions.session import Session
-from harness.setup import build
 from harness.setup import mpi as mpi_setup
 from harness.sites.systems import Opened, System
 from reframe_checks import catalogue
@@ -50,7 +49,7 @@ def set_up(request: Request) -> None:
     if request.system.own_mpis:
         mpi_setup.ensure(*map(mpi_setup.by_name, request.programs()))
     programs = request.programs()
-    request.system.set_up(programs, build.ENGINE if request.may_offload() else build.WITHOUT_OFFLOAD)
+    request.system.set_up(programs, request.may_offload())
     for mpi in programs:
         check_settings(request.variants, request.system.programs_of(mpi))
 

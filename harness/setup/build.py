@@ -18,7 +18,12 @@ from harness.setup import packages
 CMAKE = str(VENV / "bin" / "cmake")
 AT_ONCE = 3  # a compiler takes half a gigabyte, and each build has two at least
 ENGINE = ("progress_engine/all",)
-WITHOUT_OFFLOAD = ("engine_to_preload",)  # for launches of which none asks for safety=offload
+WITHOUT_OFFLOAD = ("engine_to_preload",)
+
+
+def engine(offload: bool) -> tuple[str, ...]:
+    """The targets of the engine; without `offload` for launches of which none asks for safety=offload."""
+    return ENGINE if offload else WITHOUT_OFFLOAD
 
 
 def environment(mpi: Mpi | None, root: Path = ROOT) -> dict[str, str]:

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness.base import simulation
-from harness.base.errors import Failure
+from harness.base.errors import Failure, UsageError
 from harness.setup import build, packages
+from harness.sites import model_file
+from harness.sites.systems import SYSTEMS_DIR, Opened, System
 
 
 def supported() -> str | None:
@@ -31,3 +34,39 @@ def set_up(programs: list[str]) -> None:
 def network(model: Path) -> str:
     """What the records say of the network."""
     return f"simulated: the model {model.name}, {simulation.hosts(model)} hosts, bandwidth shared by SimGrid"
+
+
+class _Simulated(System):
+    """No MPI, and no engine: the simulator, by the names of what it stands for."""
+
+    def set_up(self, programs: Mapping[str, Sequence[str]], offload: bool = True) -> None:  # noqa: ARG002
+        set_up(sorted({program for some in programs.values() for program in some}))
+
+
+@contextlib.contextmanager
+def _open_simulated(_nodes: int) -> Iterator[Opened]:
+    model = simulation.folder()
+    for mpi in simulation.mpis(model):
+        model_file.read(model / f"{mpi}.json")
+    yield Opened(login=list, network=network(model), note=f"predicted by the model in {model}")
+
+
+def _simulated_programs() -> dict[str, Path]:
+    """The MPIs of the model that is asked for. A wrong name is told when the system is used, not before."""
+    with contextlib.suppress(UsageError):
+        return {name: simulation.BIN for name in simulation.mpis(simulation.folder())}
+    return {}
+
+
+SYSTEMS = {
+    "simulated": _Simulated(
+        name="simulated",
+        config=SYSTEMS_DIR / "simulated.py",
+        open=_open_simulated,
+        why_not=supported,
+        exclusive=False,
+        stays=lambda: True,
+        programs=_simulated_programs(),
+        model=lambda: simulation.files(simulation.folder()),
+    )
+}

@@ -20,7 +20,7 @@ import pytest
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.job import records
-from harness.sites.systems import virtual_supported
+from harness.sites.virtual import virtual_supported
 from harness.tests.waiting import PATIENCE_S, eventually
 from harness.vcluster import cluster as virtual
 from harness.vcluster.tests.vcluster_fixtures import leftovers, namespaces_of

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.sites.systems import virtual_slurm_supported
+from harness.sites.virtual import virtual_slurm_supported
 from harness.tests.sessions import Running, completes, could_be_completed, facts, latest, reasons, results, state
 from harness.tests.waiting import eventually
 from harness.vcluster.cluster import Cluster

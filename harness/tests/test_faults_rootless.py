@@ -15,7 +15,7 @@ import pytest
 from harness.base.mpis import MPIS
 from harness.base.paths import BUILD_DIR, MPI_DIR, ROOT, VENV
 from harness.setup import build
-from harness.sites.systems import virtual_slurm_supported, virtual_supported
+from harness.sites.virtual import virtual_slurm_supported, virtual_supported
 from harness.tests.sessions import as_user
 from harness.vcluster.tests.vcluster_fixtures import UNPRIVILEGED
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from harness.job import records
-from harness.sites.systems import virtual_slurm_supported
+from harness.sites.virtual import virtual_slurm_supported
 from harness.tests.sessions import Running, bench, latest, reasons, results, state
 from harness.tests.waiting import eventually
 from harness.vcluster.cluster import Cluster

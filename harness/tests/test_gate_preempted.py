@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sites.systems import virtual_slurm_supported
+from harness.sites.virtual import virtual_slurm_supported
 from harness.tests.sessions import Running, latest, reasons, results, state
 from harness.tests.test_gate_on_slurm import GATE, NOT_TOLD, STATUSES, finished, goes_on, twice, verdict
 from harness.tests.waiting import eventually

@@ -17,7 +17,7 @@ from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 from harness.job import records
 from harness.setup import packages
-from harness.sites.systems import virtual_slurm_supported
+from harness.sites.virtual import virtual_slurm_supported
 from harness.tests.pages import blocks
 from harness.tests.sessions import BENCH, bench, results, state
 from harness.tests.test_guide import GUIDE

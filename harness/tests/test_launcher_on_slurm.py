@@ -11,7 +11,7 @@ import pytest
 from harness.base.mpis import MPIS
 from harness.job import records
 from harness.setup import build
-from harness.sites.systems import virtual_slurm_supported
+from harness.sites.virtual import virtual_slurm_supported
 from harness.tests.own_app import READ, program
 from harness.tests.sessions import BENCH, bench, facts, latest, results, state
 

@@ -16,7 +16,7 @@ import pytest
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import SCHEMA
 from harness.job import records
-from harness.sites.systems import virtual_slurm_supported
+from harness.sites.virtual import virtual_slurm_supported
 from harness.tests.sessions import Running, bench, results, state
 from harness.tests.waiting import eventually
 
