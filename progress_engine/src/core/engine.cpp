@@ -94,6 +94,7 @@ void Engine::launch(Worker& worker) {
   // The floating-point mode is inherited as well: pthread_create copies the creator's.
   const ProgramSignalsBlocked blocked;
   worker.tid = -1;  // the thread itself knows the number, and may be faster than whoever makes it
+  worker.waits_for_loader = true;
   const int error = pthread_create(&worker.thread, nullptr, enter, &worker);
   if (error == 0) return;
   worker.tid = 0;
@@ -119,6 +120,9 @@ void* Engine::enter(void* argument) {
     place(policy, worker.cpus, worker.engine->computing_threads_);
     if (policy.placement == Placement::list) worker.cpus = allowed_cpus(0);
     worker.tid = gettid();
+    // Inside the MPI it may need the loader, and the program would wait for the MPI while the loader waits for it.
+    wait_for_loader();
+    worker.waits_for_loader = false;
     worker.loop(*worker.engine, worker);
   });
   guarded([&] { worker.final_usage = usage_of_thread(gettid()); });
@@ -147,9 +151,12 @@ bool Engine::stop(Nanoseconds limit) {
   const Nanoseconds end = seconds(deadline.tv_sec) + deadline.tv_nsec + limit;
   deadline = to_timespec(end);
   bool all = true;
+  const bool loading = is_inside_loader();
   for (auto& worker : workers_) {
     if (worker->tid == 0) continue;  // never started
-    if (pthread_timedjoin_np(worker->thread, nullptr, &deadline) == 0)
+    if (loading && worker->waits_for_loader)
+      all = false;  // it can end only when this thread has left the loader
+    else if (pthread_timedjoin_np(worker->thread, nullptr, &deadline) == 0)
       worker->tid.store(0);
     else
       all = false;

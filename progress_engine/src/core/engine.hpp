@@ -42,7 +42,8 @@ struct Worker {
   bool nicest = false;  // in place of the idle class
   pthread_t thread{};
   std::atomic<int> tid{0};
-  std::atomic<Nanoseconds> slice{0};  // 0: the kernel does not say
+  std::atomic<bool> waits_for_loader{false};  // it has not begun: who made it may be inside dlopen
+  std::atomic<Nanoseconds> slice{0};          // 0: the kernel does not say
   std::atomic<std::uint64_t> polls{0};
   std::atomic<std::uint64_t> productive_polls{0};
   std::atomic<std::uint64_t> wakes{0};

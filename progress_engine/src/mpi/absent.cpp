@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -158,7 +159,8 @@ int hide_in(dl_phdr_info* object, std::size_t /*size*/, void* absent) {
   return 0;
 }
 
-// Of a program that is linked with its MPI, everything is there by now, and nothing of the program has run.
+// Of a program that is linked with its MPI, everything is there by now. Its libraries' constructors have run before,
+// and may have begun MPI: so nothing in the engine waits for this, or for another constructor.
 [[gnu::constructor]] void look_at_the_start() {
   answer_for_missing(stand_in_for_absent);
   hide_absent_functions();
@@ -187,14 +189,14 @@ bool is_said_first(const char* name) {
 
 }  // namespace
 
+// No lock is held meanwhile: the loader may run constructors in here, the engine's own among them, and may wait for a
+// thread that comes here, too. Who comes second goes on.
 void hide_absent_functions() {
-  static std::mutex mutex;
-  static bool done = false;
-  const std::scoped_lock lock(mutex);
-  if (done) return;
+  static constinit std::atomic<bool> begun{false};
+  if (begun.exchange(true)) return;
   AbsentFunctions absent;
-  done = absent.found_mpi();
   if (!absent.empty()) dl_iterate_phdr(hide_in, &absent);
+  if (!absent.found_mpi()) begun = false;
 }
 
 void* stand_in_for_absent(const char* name) {

@@ -55,6 +55,12 @@ std::optional<Policy> policy_for(const std::string& foreign, Begins begins) {
     status().quiet = true;
     policy.reset();
   }
+  if (policy && policy->offload && is_inside_loader()) {
+    status().reason =
+        "MPI begins in the constructor of a library that dlopen has not opened yet, and safety=offload would wait for "
+        "it: the communication thread loads libraries, too";
+    policy.reset();
+  }
   if (policy && policy->offload && !load_offload(status().reason)) policy.reset();
   if (policy || !status().wanted || !status().strict) return policy;
   say_why_inactive("the program is not run without it (strict=1)");

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
 #include <string>
 
 #include "mpi/absent.hpp"
@@ -32,9 +31,9 @@ std::filesystem::path folder_of_this_library() {
 
 }  // namespace
 
+// Without a lock, which must not be held while the loader works: opened twice it is the same library, and told the
+// same.
 const OffloadLibrary* load_offload(std::string& problem) {
-  static std::mutex once;
-  const std::scoped_lock lock(once);
   if (const OffloadLibrary* library = loaded_library.load()) return library;
   void* handle = dlopen((folder_of_this_library() / offload_file).c_str(), RTLD_NOW | RTLD_LOCAL);
   const auto get = handle ? reinterpret_cast<GetOffloadLibrary>(dlsym(handle, "pe_offload_library")) : nullptr;

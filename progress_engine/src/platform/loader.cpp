@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <dlfcn.h>
 #include <link.h>
+#include <unwind.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -67,6 +68,35 @@ void* find_object(const char* name) {
   if (void* object = dlsym(RTLD_DEFAULT, name)) return object;
   return find_in_loaded_libraries(name);
 }
+
+namespace {
+
+struct LoaderSearch {
+  bool in_loader = false;  // the last frame
+  bool found = false;
+};
+
+// What the kernel starts has no caller; dlopen and dlclose have.
+_Unwind_Reason_Code look_for_loader(_Unwind_Context* frame, void* argument) {
+  auto& search = *static_cast<LoaderSearch*>(argument);
+  Dl_info info{};
+  const auto* code = reinterpret_cast<const void*>(_Unwind_GetIP(frame));
+  const bool known = code && dladdr(code, &info) != 0;
+  const bool here = known && reinterpret_cast<ElfW(Addr)>(info.dli_fbase) == _r_debug.r_ldbase;
+  search.found = search.found || (search.in_loader && known && !here);
+  search.in_loader = here;
+  return search.found ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+}  // namespace
+
+bool is_inside_loader() {
+  LoaderSearch search;
+  _Unwind_Backtrace(look_for_loader, &search);
+  return search.found;
+}
+
+void wait_for_loader() { dlsym(RTLD_DEFAULT, "dlsym"); }
 
 std::string file_of(const void* address) {
   Dl_info info{};

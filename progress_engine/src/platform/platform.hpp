@@ -199,6 +199,13 @@ std::string file_of(const void* address);
 // the MPI's own. Null if there is none.
 void* find_object(const char* name);
 
+// Whether dlopen or dlclose waits for this function to return: it was called by a constructor or destructor of a
+// library. Until they return, other threads' calls of the loader wait. (The program's start and exit keep nobody
+// waiting.)
+bool is_inside_loader();
+// Returns when no thread is inside dlopen or dlclose.
+void wait_for_loader();
+
 // From now on these two ask others: what comes after a library that was loaded later is not what comes after the one
 // that was preloaded.
 using SymbolLookup = void* (*)(const char* name);

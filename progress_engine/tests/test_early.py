@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI may begin before main does: in a library's constructors, before the engine's own constructors have run, or while
+the loader has not yet returned from opening a plug-in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.base.mpis import Mpi
+
+from .conftest import Launcher, compiled, lines, reports
+
+pytestmark = pytest.mark.mpi
+
+HOW = {"object": 1, "constructor": 2, "session": 3, "tools": 4, "within": 5}
+# One of each kind: nothing at all, in the program's calls, a thread that waits for events, several threads, the
+# thread that makes all calls.
+PRESETS = ("off", "explicit", "adaptive", "idle", "offload")
+
+
+@pytest.fixture(scope="module", params=HOW)
+def library(request: pytest.FixtureRequest, mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if request.param == "session" and mpi.name == "debian-openmpi":
+        pytest.skip(f"{mpi.title} 4 has no sessions")
+    made = tmp_path_factory.mktemp("early") / f"lib{request.param}-{mpi.name}.so"
+    return compiled(mpi, "early.cpp", made.parent, f"-DHOW={HOW[request.param]}", "-shared", "-fPIC", "-o", str(made))
+
+
+@pytest.fixture(scope="module", params=["linked", "plug-in"])
+def early(request: pytest.FixtureRequest, library: Path, mpi: Mpi) -> tuple[Launcher, tuple[str, ...]]:
+    """A program that begins MPI early, and its arguments."""
+    (file,) = library.parent.glob("lib*.so")
+    if request.param == "plug-in":
+        return Launcher(mpi, compiled(mpi, "host.c", library.parent, "-ldl")), (str(file),)
+    linked = ("-DPROGRAM", str(file), f"-Wl,-rpath,{library.parent}")
+    return Launcher(mpi, compiled(mpi, "early.cpp", library.parent, *linked)), ()
+
+
+@pytest.mark.elsewhere(preset="adaptive")
+@pytest.mark.parametrize("preset", PRESETS)
+def test_mpi_may_begin_before_main(early: tuple[Launcher, tuple[str, ...]], preset: str, tmp_path: Path) -> None:
+    program, words = early
+    bare = program.run(*words, limit=60)
+    if bare.returncode:
+        pytest.skip(f"{program.mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
+    result = program.run(*words, variant=preset, settings=(f"report_file={tmp_path}/report.%r",), limit=60)
+    assert result.returncode == 0, result.stderr
+    assert lines(result.stdout) == lines(bare.stdout) != []
+    for report in reports(tmp_path):
+        assert report["preset"] == preset
+        assert report["pending"] == 0
+        if words and "within" in words[0] and preset != "explicit":
+            assert report["polls"] == 0, "a thread inside MPI may wait for the loader, which waits for the program"
