@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <system_error>
 #include <utility>
 
 #include "core/loops.hpp"
 #include "platform/breakable.hpp"
-#include "platform/placement.hpp"
+#include "platform/engine_thread.hpp"
 #include "platform/scheduling.hpp"
 
 namespace progress_engine {
@@ -19,14 +17,6 @@ namespace progress_engine {
 namespace {
 
 constexpr int nicest = 19;
-
-// What the kernel refuses is left as it was: the report tells where each thread may run.
-void place(const Policy& policy, const Cpus& own, std::size_t computing_threads) {
-  Cpus cpus;
-  if (policy.placement == Placement::list) cpus = parse_cpu_list(policy.cpus);
-  if (policy.placement == Placement::spare) cpus = SpareCpus(own, computing_threads).look(now());
-  if (!cpus.empty()) bind_this_thread_to(cpus);
-}
 
 }  // namespace
 
@@ -36,7 +26,7 @@ Engine::Engine(Policy policy, std::unique_ptr<ProgressFunction> progress, std::u
       progress_function_(std::move(progress)),
       events_(std::move(events)),
       doorbell_(std::move(doorbell)),
-      computing_threads_(openmp_threads(std::getenv("OMP_NUM_THREADS"), std::getenv("OMP_PLACES"))) {
+      placement_(policy_) {
   const auto& points = policy_.points;
   if (points.dedicated) add_worker("progress", run_dedicated);
   if (points.events) add_worker("progress", run_events);
@@ -91,20 +81,18 @@ void Engine::avoid_priority_inversion() {
 }
 
 void Engine::launch(Worker& worker) {
-  // The floating-point mode is inherited as well: pthread_create copies the creator's.
-  const ProgramSignalsBlocked blocked;
   worker.tid = -1;  // the thread itself knows the number, and may be faster than whoever makes it
   worker.waits_for_loader = true;
-  const int error = pthread_create(&worker.thread, nullptr, enter, &worker);
-  if (error == 0) return;
-  worker.tid = 0;
-  throw std::system_error(error, std::generic_category(), "an engine thread could not be started");
+  try {
+    worker.thread = start_engine_thread("pe-progress", [&worker] { enter(worker); });
+  } catch (...) {
+    worker.tid = 0;
+    throw;
+  }
 }
 
-void* Engine::enter(void* argument) {
-  auto& worker = *static_cast<Worker*>(argument);
+void Engine::enter(Worker& worker) {
   const auto& policy = worker.engine->policy_;
-  pthread_setname_np(pthread_self(), "pe-progress");
   worker.slice = schedule_this_thread(
                      {worker.idle_class, worker.idle_class ? 0 : policy.slice_us, worker.nicest ? nicest : policy.nice})
                      .value_or(0);
@@ -116,9 +104,7 @@ void* Engine::enter(void* argument) {
     }
   };
   guarded([&] {
-    worker.cpus = allowed_cpus(0);
-    place(policy, worker.cpus, worker.engine->computing_threads_);
-    if (policy.placement == Placement::list) worker.cpus = allowed_cpus(0);
+    worker.cpus = place_this_thread(worker.engine->placement_);
     worker.tid = gettid();
     // Inside the MPI it may need the loader, and the program would wait for the MPI while the loader waits for it.
     wait_for_loader();
@@ -127,7 +113,6 @@ void* Engine::enter(void* argument) {
   });
   guarded([&] { worker.final_usage = usage_of_thread(gettid()); });
   worker.ended.store(true, std::memory_order_release);
-  return nullptr;
 }
 
 // Out of a thread nothing may be thrown: it would end the program. Calls that must run beside no poll wait for nobody.

@@ -14,6 +14,7 @@
 
 #include "core/activity.hpp"
 #include "core/progress.hpp"
+#include "core/thread_placement.hpp"
 #include "platform/platform.hpp"
 #include "policy/settings.hpp"
 #include "telemetry/phases.hpp"
@@ -121,7 +122,7 @@ class Engine {
   EventSource* events() { return events_.get(); }
   Doorbell* doorbell() { return doorbell_.get(); }
   // That the program's environment announced when the engine was made.
-  std::size_t computing_threads() const { return computing_threads_; }
+  std::size_t computing_threads() const { return placement_.computing_threads; }
   bool stopping() const { return stopping_.load(std::memory_order_relaxed) != 0; }
   bool may_poll() const;
   // One burst; nothing if another thread is in one. What it moved may concern neighbours: it rings them. `events` are
@@ -154,7 +155,7 @@ class Engine {
   bool polls_without_pause() const;
   void avoid_priority_inversion();
   static void launch(Worker& worker);
-  static void* enter(void* argument);
+  static void enter(Worker& worker);
   void give_up(Worker& worker, const char* why);
   void wake_for_work();
   void do_more_after_call();
@@ -173,7 +174,7 @@ class Engine {
   std::unique_ptr<ProgressFunction> progress_function_;
   std::unique_ptr<EventSource> events_;
   std::unique_ptr<Doorbell> doorbell_;
-  const std::size_t computing_threads_;
+  const ThreadPlacement placement_;
   Activity activity_;
   Parking parking_;
   alignas(128) std::atomic<Worker*> poller_{nullptr};  // who uses the progress function

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "mpi/abi.hpp"
 #include "mpi/absent.hpp"
 #include "mpi/call.hpp"
 #include "mpi/finalize_barrier.hpp"
 #include "mpi/report.hpp"
+#include "platform/placement.hpp"
 
 namespace progress_engine {
 
@@ -109,15 +111,33 @@ void end_user(bool world) {
 
 namespace {
 
+// The MPI's own.
 struct InitFunctions {
   Next<decltype(&MPI_Init)> init;
   Next<decltype(&MPI_Init_thread)> init_thread;
+
+  int at_level(int* argc, char*** argv, int level, int* provided) {
+    return noting_cpus([&] { return init_thread.get()(argc, argv, level, provided); });
+  }
+  int without_level(int* argc, char*** argv) {
+    return noting_cpus([&] { return init.get()(argc, argv); });
+  }
+
+ private:
+  // Some MPIs bind their processes only now: MVAPICH2, and Intel MPI under launchers other than its own.
+  template <typename Begin>
+  static int noting_cpus(Begin begin) {
+    const auto before = allowed_cpus(0);
+    const int code = begin();
+    if (auto after = allowed_cpus(0); after != before) set_cpus_of_process(std::move(after));
+    return code;
+  }
 };
 
 int init_as_asked(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain) {
-  if (!plain) return below.init_thread.get()(argc, argv, asked, provided);
+  if (!plain) return below.at_level(argc, argv, asked, provided);
   *provided = MPI_THREAD_SINGLE;
-  return below.init.get()(argc, argv);
+  return below.without_level(argc, argv);
 }
 
 // Begins at the level that threads of the engine's need. An MPI that fails at that may still begin at the program's. If
@@ -125,7 +145,7 @@ int init_as_asked(InitFunctions& below, int* argc, char*** argv, int asked, int*
 int init_for_threads(InitFunctions& below, int* argc, char*** argv, int asked, int* provided, bool plain,
                      bool& enough) {
   enough = false;
-  if (below.init_thread.get()(argc, argv, MPI_THREAD_MULTIPLE, provided) != MPI_SUCCESS) {
+  if (below.at_level(argc, argv, MPI_THREAD_MULTIPLE, provided) != MPI_SUCCESS) {
     status().reason = "the MPI does not begin at thread level multiple, which the engine needs";
     return init_as_asked(below, argc, argv, asked, provided, plain);
   }
@@ -168,7 +188,7 @@ int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* 
   std::string& problem = status().reason;
   problem.clear();
   int code = loaded_offload()->initialise(
-      policy, [&](int* level) { return below.init_thread.get()(argc, argv, *level, level); }, problem);
+      policy, [&](int* level) { return below.at_level(argc, argv, *level, level); }, problem);
   if (!problem.empty()) {
     code = init_as_asked(below, argc, argv, asked, provided, plain);
     if (code == MPI_SUCCESS) account_for(policy);

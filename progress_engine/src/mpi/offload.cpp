@@ -43,7 +43,8 @@ const OffloadLibrary* load_offload(std::string& problem) {
         std::string("safety=offload needs ") + offload_file + ", which cannot be loaded: " + (reason ? reason : "");
     return nullptr;
   }
-  static const OffloadHost host{status(), write_report, find_symbol, find_object, stand_in_for_absent, offload_in_use};
+  static const OffloadHost host{status(),        write_report,  find_symbol, find_object, stand_in_for_absent,
+                                cpus_of_process, offload_in_use};
   loaded_library = get(host);
   return loaded_library;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "mpi/mpi_header.hpp"
+#include "platform/placement.hpp"
 #include "policy/settings.hpp"
 #include "progress_engine/progress_engine.h"
 
@@ -79,6 +80,7 @@ struct OffloadHost {
   void* (*find_symbol)(const char* name);
   void* (*find_object)(const char* name);
   void* (*stand_in_for_absent)(const char* name);  // mpi/absent.hpp
+  const Cpus& (*cpus_of_process)();                // seen when the process began
   // The library, while calls go to the communication thread; else null.
   std::atomic<const OffloadLibrary*>& in_use;
 };

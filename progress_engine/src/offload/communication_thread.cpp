@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <system_error>
 
 #include "core/activity.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
+#include "platform/engine_thread.hpp"
 #include "platform/platform.hpp"
 #include "platform/scheduling.hpp"
 
@@ -42,22 +42,17 @@ CommunicationThread::~CommunicationThread() = default;
 
 void CommunicationThread::start() {
   prepare_fences();
-  const ProgramSignalsBlocked blocked;  // the floating-point mode is inherited as well
-  const int error = pthread_create(&thread_, nullptr, enter, this);
-  if (error != 0)
-    throw std::system_error(error, std::generic_category(), "the communication thread could not be started");
+  thread_ = start_engine_thread("pe-offload", [this] { enter(); });
 }
 
-void* CommunicationThread::enter(void* self) {
-  auto& thread = *static_cast<CommunicationThread*>(self);
-  pthread_setname_np(pthread_self(), "pe-offload");
+void CommunicationThread::enter() {
   is_communication_thread = true;
-  thread.tid_ = gettid();
-  thread.slice_ = schedule_this_thread(thread.policy_.scheduling).value_or(0);
-  thread.run();
-  thread.final_usage_ = usage_of_thread(gettid());
-  thread.ended_.store(true, std::memory_order_release);
-  return nullptr;
+  tid_ = gettid();
+  place_this_thread(policy_.placement);
+  slice_ = schedule_this_thread(policy_.scheduling).value_or(0);
+  run();
+  final_usage_ = usage_of_thread(gettid());
+  ended_.store(true, std::memory_order_release);
 }
 
 bool CommunicationThread::stop(Nanoseconds limit) {

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "core/progress.hpp"
+#include "core/thread_placement.hpp"
 #include "offload/adaptive_spin.hpp"
 #include "offload/command_queue.hpp"
 #include "platform/platform.hpp"
@@ -55,6 +56,7 @@ struct CommunicationThreadPolicy {
   Nanoseconds longest_nap = microseconds(1000);
   int burst = 3;  // fruitless passes in a row before it sleeps, at least
   Scheduling scheduling{};
+  ThreadPlacement placement{};
 };
 
 struct CommunicationThreadCounters {
@@ -175,7 +177,7 @@ class CommunicationThread {
   Nanoseconds slice() const { return slice_.load(std::memory_order_relaxed); }
 
  private:
-  static void* enter(void* self);
+  void enter();
   void run();
   template <typename Work>
   auto exclusively(Work work);

@@ -100,5 +100,6 @@ extern "C" __attribute__((visibility("default"))) const progress_engine::Offload
   offload::the_host = &host;
   look_up_through(host.find_symbol, host.find_object);
   answer_for_missing(host.stand_in_for_absent);
+  set_cpus_of_process(host.cpus_of_process());
   return &offload::library();
 }

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "core/engine.hpp"
@@ -33,6 +32,7 @@ CommunicationThreadPolicy thread_policy(const Policy& policy) {
   found.longest_nap = microseconds(policy.nap_us);
   found.burst = policy.burst;
   found.scheduling = {.slice_us = policy.slice_us, .nice = policy.nice};
+  found.placement = ThreadPlacement(policy);
   return found;
 }
 

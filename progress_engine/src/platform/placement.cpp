@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -181,8 +184,69 @@ Cpus allowed_cpus(int tid) {
   return cpus;
 }
 
+namespace {
+
+// More than Linux is built for anywhere (8192): where it is not enough, the mask is asked for later.
+constexpr std::size_t words_at_start = 512;
+constinit std::array<unsigned long, words_at_start> mask_at_start{};
+constinit long bytes_at_start = 0;
+constinit std::atomic<const Cpus*> known_cpus{nullptr};
+
+Cpus cpus_at_start() {
+  Cpus cpus;
+  constexpr std::size_t bits = 8 * sizeof(unsigned long);
+  for (std::size_t cpu = 0; static_cast<long>(cpu / 8) < bytes_at_start; ++cpu)
+    if ((mask_at_start[cpu / bits] >> cpu % bits & 1U) != 0) cpus.push_back(static_cast<int>(cpu));
+  return cpus.empty() ? allowed_cpus(getpid()) : cpus;
+}
+
+}  // namespace
+
+// The loader calls the resolver of an indirect function (IFUNC) when it relocates the library that has it, which is
+// before any constructor of any library that comes with the program, whatever their order: libgomp's binds the thread.
+// Nothing of another library may be called here, nor of a sanitizer.
+#if defined(__x86_64__) || defined(__aarch64__)
+extern "C" {
+[[gnu::used, gnu::no_sanitize("address", "thread", "undefined")]] static void (*pe_resolve_at_start())() {
+  long result = 0;
+  // NOLINTBEGIN(hicpp-no-assembler): syscall(2) is a function of the C library
+#ifdef __x86_64__
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(SYS_sched_getaffinity), "D"(0), "S"(sizeof mask_at_start), "d"(mask_at_start.data())
+                   : "rcx", "r11", "memory");
+#else
+  register long number __asm__("x8") = SYS_sched_getaffinity;
+  register long first __asm__("x0") = 0;
+  register long second __asm__("x1") = sizeof mask_at_start;
+  register long third __asm__("x2") = reinterpret_cast<long>(mask_at_start.data());
+  __asm__ volatile("svc 0" : "+r"(first) : "r"(number), "r"(second), "r"(third) : "memory");
+  result = first;
+#endif
+  // NOLINTEND(hicpp-no-assembler)
+  bytes_at_start = result > 0 ? result : 0;
+  return +[] {};
+}
+static void pe_at_start() __attribute__((ifunc("pe_resolve_at_start")));
+[[gnu::used]] static void (*const pe_relocated)() = pe_at_start;
+}
+#endif
+
+const Cpus& cpus_of_process() {
+  if (const Cpus* known = known_cpus.load(std::memory_order_acquire)) return *known;
+  const Cpus* none = nullptr;
+  auto found = std::make_unique<const Cpus>(cpus_at_start());
+  if (known_cpus.compare_exchange_strong(none, found.get())) return *found.release();
+  return *none;
+}
+
+// What was known is never freed: a thread may be reading it.
+void set_cpus_of_process(Cpus cpus) {
+  if (!cpus.empty() && cpus != cpus_of_process()) known_cpus = new Cpus(std::move(cpus));
+}
+
 int number_of_cpus() {
-  const auto allowed = allowed_cpus(0).size();
+  const auto allowed = cpus_of_process().size();
   return static_cast<int>(allowed > 0 ? static_cast<long>(allowed) : std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 

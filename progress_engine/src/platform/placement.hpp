@@ -28,7 +28,14 @@ Cpus spare_cpus(const Cpus& own, const std::vector<Cpus>& neighbours, const std:
 
 // The CPUs that a thread (0: the calling one) may use, however many the machine has; none if the kernel does not say.
 Cpus allowed_cpus(int tid);
-// How many of them the calling thread may use; the machine's where the kernel does not say.
+// The CPUs that this process may use: those with which it was started, or to which its MPI has bound it since. The mask
+// of a thread says less: OpenMP's library binds the program's first thread before main where OMP_PROC_BIND or
+// OMP_PLACES are set. Of a program that loads the engine as a plug-in, or binds itself before that, only what is left
+// is known.
+const Cpus& cpus_of_process();
+// By who knows it better: after MPI_Init, and in a library that was loaded later.
+void set_cpus_of_process(Cpus cpus);
+// How many they are; the machine's where the kernel does not say.
 int number_of_cpus();
 // The CPUs of the other processes on this node that run the same program, as far as /proc shows them.
 std::vector<Cpus> cpus_of_neighbours();

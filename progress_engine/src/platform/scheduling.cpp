@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
-#include <thread>
+
+#include "platform/engine_thread.hpp"
 
 namespace progress_engine {
 namespace {
@@ -35,6 +37,10 @@ std::optional<Nanoseconds> read_slice() {
 }
 
 bool is_real_time(std::uint32_t policy) { return policy == SCHED_FIFO || policy == SCHED_RR; }
+
+void on_another_thread(const std::function<void()>& try_it) {
+  pthread_join(start_engine_thread("pe-trial", try_it), nullptr);
+}
 
 }  // namespace
 
@@ -66,13 +72,12 @@ std::optional<Nanoseconds> schedule_this_thread(const Scheduling& wanted) {
 
 bool can_lift_from_idle_class() {
   bool can = false;
-  const ProgramSignalsBlocked blocked;
-  std::thread([&] {
+  on_another_thread([&] {
     schedule_this_thread({.idle_class = true});
     const bool was_idle = sched_getscheduler(0) == SCHED_IDLE;
     lift_from_idle_class(0, 0);
     can = was_idle && sched_getscheduler(0) == SCHED_OTHER;
-  }).join();
+  });
   return can;
 }
 
@@ -90,8 +95,7 @@ void return_to_idle_class() {
 
 std::optional<Nanoseconds> probe_slice(Nanoseconds wanted) {
   std::optional<Nanoseconds> slice;
-  const ProgramSignalsBlocked blocked;
-  std::thread([&] { slice = schedule_this_thread({.slice_us = static_cast<int>(wanted / 1000)}); }).join();
+  on_another_thread([&] { slice = schedule_this_thread({.slice_us = static_cast<int>(wanted / 1000)}); });
   return slice;
 }
 

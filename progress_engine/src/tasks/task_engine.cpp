@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/engine_thread.hpp"
 #include "platform/placement.hpp"
 #include "platform/scheduling.hpp"
 
@@ -44,12 +45,11 @@ TaskEngine::~TaskEngine() { stop(); }
 
 template <typename Loop>
 void TaskEngine::start(const std::vector<int>& cpus, bool idle_class, const Loop& loop) {
-  const ProgramSignalsBlocked blocked;
-  threads_.emplace_back([cpus, idle_class, loop] {
+  threads_.push_back(start_engine_thread("pe-tasks", [cpus, idle_class, loop] {
     if (!cpus.empty()) bind_this_thread(cpus);
     schedule_this_thread({.idle_class = idle_class});
     loop();
-  });
+  }));
 }
 
 void TaskEngine::start_idle_threads() {
@@ -70,7 +70,7 @@ void TaskEngine::stop() {
   futex_wake(stopping_);
   light_fence();
   parking_.ring();
-  for (auto& thread : threads_) thread.join();
+  for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
   threads_.clear();
 }
 

@@ -3,11 +3,12 @@
 // sections III and IV). It knows nothing of what the ltasks do. The C API of core.h is a thin layer over it.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 #include <deque>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/activity.hpp"
@@ -72,7 +73,7 @@ class TaskEngine {
   Parking parking_;
   RealAtomics::Word stopping_{0};
   std::deque<IdleThread> idle_threads_;
-  std::vector<std::thread> threads_;
+  std::vector<pthread_t> threads_;
 };
 
 }  // namespace progress_engine

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <netinet/in.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <cstdint>
@@ -17,7 +18,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -72,7 +72,7 @@ class BellKeeper {
   std::atomic<std::uint64_t> taken_{0};
   std::atomic<std::uint64_t> refused_{0};
   std::atomic<std::uint64_t> wakes_{0};
-  std::jthread thread_;
+  pthread_t thread_{};
 };
 
 // ---- the bell

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "platform/engine_thread.hpp"
 #include "platform/scheduling.hpp"
 #include "wakeup/bell.hpp"
 
@@ -50,8 +51,7 @@ BellKeeper::BellKeeper(OwnDescriptor socket, const SipKey& key, int ranks, RingH
       ranks_(ranks),
       ring_here_(std::move(ring_here)),
       window_(static_cast<std::size_t>(ranks)) {
-  const ProgramSignalsBlocked blocked;
-  thread_ = std::jthread([this] { run(); });
+  thread_ = start_engine_thread("pe-bell", [this] { run(); });
 }
 
 BellKeeper::~BellKeeper() {
@@ -59,11 +59,10 @@ BellKeeper::~BellKeeper() {
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written = write(end_.number(), &one, sizeof one);
   }
-  thread_.join();  // before its descriptors go
+  pthread_join(thread_, nullptr);  // before its descriptors go
 }
 
 void BellKeeper::run() {
-  pthread_setname_np(pthread_self(), "pe-bell");
   schedule_this_thread({.slice_us = slice_us});
   WakeBudget budget(burst, period);
   while (await(budget.take(now()))) {
