@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import sys
 from dataclasses import asdict, dataclass, replace
@@ -30,6 +31,9 @@ from harness.job.verify import engine_of
 
 BASE = "bare"
 REPORT_FILE = "PROGRESS_ENGINE_REPORT_FILE"
+SAID = ("progress-run:", "progress engine:")
+# What glibc's loader says then.
+DROPPED = re.compile(r"object '(.*libprogress_engine\.so)' from LD_PRELOAD cannot be preloaded \(([^)]*)\)")
 DIFFERS = "its results differ between launches of bare by itself"
 
 
@@ -273,9 +277,11 @@ def _wrong_engine(launch: Launch, reports: list[dict[str, Any]], ranks: int, out
     without = launch.variant.partition(":")[0] in WITHOUT_ENGINE
     ranks = ranks or max((report.get("world_size") or 0 for report in reports), default=0)
     if not without and (not reports or (ranks and len(reports) < ranks)):
-        said = [line for line in output.splitlines() if line.startswith(("progress-run:", "progress engine:"))]
+        said = [line for line in output.splitlines() if line.startswith(SAID)]
         of = f" of {ranks}" if ranks else ""
         why = f": {foreign.short(said[0])}" if said else " (did its launcher put progress-run on each rank?)"
+        if dropped := DROPPED.search(output):
+            why = f": the loader dropped {dropped[1]} ({dropped[2]}), as in a sandbox that does not show its folder"
         return f"the engine reported on {len(reports)}{of} ranks{why}"
     wrong = (engine_of(rank, launch.variant, report) for rank, report in enumerate(reports))
     return next(filter(None, wrong), "")

@@ -184,6 +184,20 @@ def test_an_engine_that_is_not_on_every_rank_is_a_failure(
     assert points(plan, session)["adaptive"] == [("failed", said, [])] * 2
 
 
+def test_what_the_loader_says_of_the_engine_is_the_reason_why_it_is_not_there(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a sandbox that does not show its folder: not its launcher is at fault."""
+    monkeypatch.setenv("RANKS", "0")
+    lib = "/opt/engine/lib/libprogress_engine.so"
+    said = (
+        f"ERROR: ld.so: object '{lib}' from LD_PRELOAD cannot be preloaded (cannot open shared object file): ignored."
+    )
+    plan, session, _ = run(f'{GOOD}; echo "{said}"', ranks=2)
+    why = f"the loader dropped {lib} (cannot open shared object file), as in a sandbox that does not show its folder"
+    assert points(plan, session)["adaptive"] == [("failed", f"the engine reported on 1 of 2 ranks: {why}", [])] * 2
+
+
 def test_a_program_that_brings_the_engine_itself_is_not_bare(run: Run) -> None:
     """As one that is started through progress-run: compared with itself it would make no difference."""
     own = 'echo "{\\"preset\\": \\"adaptive\\"}" > "$(echo "$PROGRESS_ENGINE_REPORT_FILE" | sed s/%r/0/)"'

@@ -178,7 +178,7 @@ def test_threads_that_all_communicate_lose_nothing_when_offload_stands_down(gpu:
     result = storm.run("16", "300", prefix=("env", *settings, f"GPU_COMES={gpu.library}", preload))
     assert result.returncode == 0, result.stderr
     assert lines(result.stdout) == [f"rank {rank}: 16 threads, 300 operations each, 0 errors" for rank in (0, 1)]
-    assert result.stderr.count(STANDS_DOWN) == 2
+    assert result.stderr.count(STANDS_DOWN) == 1, "what holds for all one rank says"
     for report in reports(tmp_path):
         assert report["offload"]["passes"] > 0, "nothing was handed over before"
         assert report["offload"]["stand_ins"] > 0, "nobody worked for itself afterwards"

@@ -141,7 +141,8 @@ def test_a_program_without_mpi_is_told_so(how: str, tmp_path: Path, monkeypatch:
     if told:
         assert "has no MPI" in json.loads((tmp_path / "report").read_text())["reason"]
     strict = run("progress-run", "--strict", "--", *command)
-    assert (strict.returncode, strict.stderr.count("the program has no MPI")) == ((2, 1) if told else (0, 0))
+    assert (strict.returncode, strict.stderr.count("the program has no MPI")) == (2, int(told))
+    assert strict.stderr.count("\n") == 1
     assert run("progress-run", "--strict", "--variant", "off", "--", *command).returncode == 0
     if told:  # its own failure is worth more
         assert run("progress-run", "--strict", "--", *command, "4", "5", "6").returncode == 3

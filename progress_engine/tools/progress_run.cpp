@@ -13,7 +13,10 @@
 #include <string_view>
 
 #include "built_for.hpp"
+#include "mpi/launcher.hpp"
 #include "policy/sources.hpp"
+#include "preload_list.hpp"
+#include "supervise.hpp"
 #include "target_program.hpp"
 
 using namespace progress_engine;
@@ -56,7 +59,10 @@ Source command_line(const Options& options) {
 
 // Beside the tool: ../lib in a build tree and where it is installed.
 std::string engine_library() {
-  if (const char* given = std::getenv("PROGRESS_ENGINE_LIBRARY")) return given;
+  if (const char* given = std::getenv("PROGRESS_ENGINE_LIBRARY"); given && *given) {
+    if (!std::filesystem::exists(given)) throw Refusal(fmt::format("PROGRESS_ENGINE_LIBRARY={}: no such file.", given));
+    return std::filesystem::absolute(given);  // the program may go to another folder before it starts others
+  }
   const auto tool = std::filesystem::read_symlink("/proc/self/exe");
   const auto prefix = tool.parent_path().parent_path();
   for (const char* folder : {"lib", PE_INSTALL_LIBDIR}) {
@@ -116,15 +122,18 @@ void prepare(const Options& options) {
   const auto preloading = how_to_preload(program, built_for());
   if (!preloading.refusal.empty()) {
     if (options.strict) throw Refusal(fmt::format("{} {}.", program, preloading.refusal));
-    std::fprintf(stderr, "progress-run: %s %s; it runs without the engine.\n", program.c_str(),
-                 preloading.refusal.c_str());
+    if (speaks_for_all())
+      std::fprintf(stderr, "progress-run: %s %s; it runs without the engine.\n", program.c_str(),
+                   preloading.refusal.c_str());
     return;
   }
-  const auto library = engine_library();
+  const auto library = name_for_preload(engine_library());
+  const auto before = preloading.before.empty() ? "" : name_for_preload(preloading.before);
   export_settings(settings.variant, last.values);
   allow_threads(policy);
   if (preloading.before.empty()) let_sanitizer_come_second();
-  preload(preloading.before, library);
+  preload(before, library);
+  if (options.strict && (policy.points.any() || policy.offload)) supervise(program);
 }
 
 [[noreturn]] void execute(const std::vector<std::string>& command) {

@@ -3,6 +3,10 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -70,6 +74,21 @@ std::vector<Library> libraries_of(const std::string& path, const std::string& in
   return libraries;
 }
 
+// The kernel starts such a program in secure execution (AT_SECURE).
+std::string privileges_of(const std::string& path) {
+  if (getuid() != geteuid() || getgid() != getegid())
+    return "is started by a process whose effective user or group is not its real one";
+  struct stat file{};
+  struct statvfs mount{};
+  const bool known = stat(path.c_str(), &file) == 0 && statvfs(path.c_str(), &mount) == 0;
+  if (!known || (mount.f_flag & ST_NOSUID) != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) return "";
+  if ((file.st_mode & S_ISUID) != 0 && file.st_uid != geteuid()) return "is set-user-ID";
+  if ((file.st_mode & S_ISGID) != 0 && (file.st_mode & S_IXGRP) != 0 && file.st_gid != getegid())
+    return "is set-group-ID";
+  const bool has_capabilities = getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+  return has_capabilities && getuid() != 0 ? "has file capabilities" : "";
+}
+
 }  // namespace
 
 std::string find_program(const std::string& command) {
@@ -88,6 +107,8 @@ Preloading how_to_preload(const std::string& path, const std::string& mpi_librar
   Elf64_Ehdr header{};
   file.read(reinterpret_cast<char*>(&header), sizeof header);
   if (!file || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};  // a script: what it starts decides
+  if (auto privileged = privileges_of(path); !privileged.empty())
+    return {privileged + ", and the loader takes nothing from LD_PRELOAD for such a program", ""};
   if (header.e_ident[EI_CLASS] != ELFCLASS64) return {"is a 32-bit program, the engine has 64 bits", ""};
   const auto interpreter = interpreter_of(file, header);
   if (interpreter.empty()) return {"is statically linked, so that nothing can be preloaded into it", ""};

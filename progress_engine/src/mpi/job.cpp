@@ -12,6 +12,7 @@
 #include <iterator>
 #include <utility>
 
+#include "mpi/launcher.hpp"
 #include "wakeup/host_list.hpp"
 
 namespace progress_engine {
@@ -63,7 +64,7 @@ std::string option_in(const std::string& command_line, const std::string& name) 
   return command_line.substr(begin, command_line.find('\0', begin) - begin);
 }
 
-std::string job_name() { return job_name(command_line_of(getppid())); }
+std::string job_name() { return job_name(command_line_of(launcher_process())); }
 
 std::string job_name(const std::string& launcher) {
   const auto spawned = in_environment("PMI_SPAWNED");

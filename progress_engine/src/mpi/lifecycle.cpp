@@ -12,6 +12,8 @@
 #include "mpi/absent.hpp"
 #include "mpi/call.hpp"
 #include "mpi/finalize_barrier.hpp"
+#include "mpi/launcher.hpp"
+#include "mpi/mark.hpp"
 #include "mpi/report.hpp"
 #include "platform/placement.hpp"
 
@@ -38,6 +40,7 @@ std::string foreign_library() {
 namespace {
 
 void say_why_inactive(const char* consequence) {
+  if (!speaks_for_all() && !status().only_here) return;
   std::fprintf(stderr, "progress engine: %s; %s.\n", status().reason.c_str(), consequence);
 }
 
@@ -45,7 +48,7 @@ void say_why_inactive(const char* consequence) {
 
 std::optional<Policy> policy_for(const std::string& foreign, Begins begins) {
   auto policy = read_policy();
-  status().quiet = false;
+  status().quiet = status().only_here = false;
   if (policy && !foreign.empty()) {
     status().reason = "the program uses " + foreign + ", and this engine was built for " PE_BUILT_FOR;
     policy.reset();
@@ -190,6 +193,7 @@ int init_offload(InitFunctions& below, int* argc, char*** argv, int asked, int* 
   int code = loaded_offload()->initialise(
       policy, [&](int* level) { return below.at_level(argc, argv, *level, level); }, problem);
   if (!problem.empty()) {
+    status().only_here = true;
     code = init_as_asked(below, argc, argv, asked, provided, plain);
     if (code == MPI_SUCCESS) account_for(policy);
     return code;
@@ -222,6 +226,7 @@ int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* pr
   const std::scoped_lock lock(lifecycle_mutex());
   hide_absent_functions();
   status().began = true;
+  leave_mark();
   status().level_asked = asked;
   const int code = initialise_world(below, argc, argv, asked, provided, plain);
   if (code != MPI_SUCCESS) return code;
@@ -238,10 +243,12 @@ int initialise(InitFunctions& below, int* argc, char*** argv, int asked, int* pr
   return code;
 }
 
+// The mutex is not held while the MPI ends, for which it may wait for other processes, and they for another thread here
+// that begins or ends a session.
 int finalize(Next<decltype(&MPI_Finalize)>& next) {
   const Outermost outermost;
   if (!outermost) return next.get()();
-  const std::scoped_lock lock(lifecycle_mutex());
+  std::unique_lock lock(lifecycle_mutex());
   if (const OffloadLibrary* offload = offload_in_use.load()) {
     const int code = offload->finalise([&] { return end_together(true, next.get()); });
     if (--users() > 0) engine_went_with_the_world();
@@ -249,6 +256,7 @@ int finalize(Next<decltype(&MPI_Finalize)>& next) {
   }
   const bool was_there = status().runtime != nullptr && foreign_library().empty();
   end_user(true);
+  lock.unlock();
   return was_there ? end_together(true, next.get()) : next.get()();
 }
 

@@ -2,10 +2,11 @@
 #include "mpi/program_key.hpp"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
+
+#include "mpi/launcher.hpp"
 
 namespace progress_engine {
 namespace {
@@ -35,7 +36,7 @@ std::string program_key() {
     return "slurm " + variable("SLURM_JOB_ID") + " " + step + " " + spawned;
   if (const int launcher = launcher_of(variable("PMI_FD")); launcher > 0)
     return "launcher " + std::to_string(launcher) + " " + spawned;
-  return "parent " + std::to_string(getppid()) + " " + spawned;
+  return "parent " + std::to_string(launcher_process()) + " " + spawned;
 }
 
 }  // namespace progress_engine

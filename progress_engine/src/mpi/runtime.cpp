@@ -213,6 +213,12 @@ void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin ori
   status().runtime = runtime.release();
 }
 
+// What the system refuses it may refuse to this process alone.
+void note_reason(const std::exception& error) {
+  status().reason = error.what();
+  status().only_here = dynamic_cast<const std::system_error*>(&error) != nullptr;
+}
+
 }  // namespace
 
 std::optional<Policy> read_policy() {
@@ -240,7 +246,7 @@ bool prepare_event_source(const Policy& policy, std::unique_ptr<EventSource>& ev
   try {
     if (waits) events = std::make_unique<EpollEvents>(watched.sockets ? Sockets::new_tcp : Sockets::none, &fabrics);
   } catch (const std::exception& error) {
-    status().reason = error.what();
+    note_reason(error);
     watched = {};  // what would be announced nobody waits for
   }
   for (const Fabric fabric : all_fabrics) fabrics.want(fabric, watched.fabrics[index(fabric)]);
@@ -257,7 +263,7 @@ void activate(const Policy& policy, std::unique_ptr<EventSource> events, Origin 
     register_ends();
     active_runtime.store(status().runtime, std::memory_order_release);
   } catch (const std::exception& error) {
-    status().reason = error.what();
+    note_reason(error);
   }
 }
 

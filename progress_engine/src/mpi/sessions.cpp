@@ -5,6 +5,7 @@
 // `offload` it brings none, and one that is opened beside the world is opened and closed by the communication thread.
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "mpi/call.hpp"
 #include "mpi/finalize_barrier.hpp"
 #include "mpi/lifecycle.hpp"
+#include "mpi/mark.hpp"
 
 #ifdef PE_HAS_MPI_SESSIONS
 
@@ -52,6 +54,7 @@ int open_session(InitFunction& next, Word info, Word errhandler, Word session) {
   const std::scoped_lock lock(lifecycle_mutex());
   hide_absent_functions();
   status().began = true;
+  leave_mark();
   const auto foreign = foreign_library();
   const bool first = users() == 0;
   const auto policy = first ? policy_for(foreign, Begins::session) : std::nullopt;
@@ -67,13 +70,15 @@ int open_session(InitFunction& next, Word info, Word errhandler, Word session) {
 int close_session(FinalizeFunction& next, Word session) {
   const Outermost outermost;
   if (!outermost) return next.get()(session);
-  const std::scoped_lock lock(lifecycle_mutex());
+  std::unique_lock lock(lifecycle_mutex());  // as in finalize()
   if (offload_in_use.load()) {
     --users();
+    lock.unlock();
     return in_turn([&] { return next.get()(session); });
   }
   const bool was_there = status().runtime != nullptr && foreign_library().empty();
   end_user(false);
+  lock.unlock();
   return was_there ? end_together(false, [&] { return next.get()(session); }) : next.get()(session);
 }
 

@@ -18,6 +18,7 @@ struct Status {
   bool began = false;                             // the program has called MPI_Init or opened a session
   bool strict = false;                            // nothing may run without the engine that was wanted
   bool quiet = false;                             // why inactive says the report alone
+  bool only_here = false;                         // the reason is this process's own: others may be active
   Values settings;
   std::string driver;  // the last one's name
   std::size_t driver_switches = 0;

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view prefix = "PROGRESS_ENGINE_";
 
 // Variables with our prefix that are not settings.
-constexpr std::array<std::string_view, 3> reserved = {"CONFIG", "LIBRARY", "TARGET"};
+constexpr std::array<std::string_view, 5> reserved = {"CONFIG", "LAUNCHER", "LIBRARY", "MARK", "TARGET"};
 
 // What settings were called before.
 struct Renamed {

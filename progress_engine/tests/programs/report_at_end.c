@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Asks for the engine's report while MPI ends: in a callback of MPI_Finalize, by its thread and by another one. One
- * rank. */
+ * rank. With -DSTAND_IN a library to preload below the engine, which asks while MPI begins. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -13,15 +13,27 @@ static void* ask(void* who) {
   *(void**)&json = dlsym(RTLD_DEFAULT, "pe_report_json");
   const char* report = json ? json() : "";
   printf("rank 0: %s: %s\n", (const char*)who, strstr(report, "MPI begins or ends") ? "no report now" : "a report");
+  fflush(stdout);
   return NULL;
 }
 
+static void ask_by_another(const char* who) {
+  pthread_t other;
+  pthread_create(&other, NULL, ask, (void*)who);
+  pthread_join(other, NULL);
+}
+
+#ifdef STAND_IN
+int MPI_Init_thread(int* argc, char*** argv, int asked, int* provided) {
+  ask_by_another("another thread, at the beginning");
+  return PMPI_Init_thread(argc, argv, asked, provided);
+}
+#else
 static int ask_by_two(MPI_Comm comm, int key, void* attribute, void* extra) {
   (void)comm, (void)key, (void)attribute, (void)extra;
-  pthread_t other;
   ask("the thread that ends MPI");
-  pthread_create(&other, NULL, ask, "another thread");
-  return pthread_join(other, NULL);
+  ask_by_another("another thread, at the end");
+  return MPI_SUCCESS;
 }
 
 int main(int argc, char** argv) {
@@ -33,3 +45,4 @@ int main(int argc, char** argv) {
   ask("afterwards");
   return 0;
 }
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/quirks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "mpi/mpi_header.hpp"
+
+namespace progress_engine {
+namespace {
+
+// "4.1.2" -> 4, 1; zeros where there is no number.
+std::pair<int, int> release_in(std::string_view text) {
+  std::pair<int, int> release{};
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  const char* end = text.data() + text.size();
+  const auto major = std::from_chars(text.data(), end, release.first);
+  if (major.ptr != end && *major.ptr == '.') std::from_chars(major.ptr + 1, end, release.second);
+  return release;
+}
+
+}  // namespace
+
+Quirks quirks_of(std::string_view description) {
+  constexpr std::string_view mpich = "MPICH Version:";
+  Quirks quirks;
+  if (description.starts_with("Open MPI")) quirks.files_alone = quirks.partitioned_alone = true;
+  if (const auto at = description.find(mpich); at != std::string_view::npos)
+    quirks.ends_together = description.find("ch4:ucx") != std::string_view::npos &&
+                           release_in(description.substr(at + mpich.size())) < std::pair{4, 2};
+  return quirks;
+}
+
+Quirks quirks_of_this_mpi() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> description{};
+  int length = 0;
+  PE_PMPI(MPI_Get_library_version)(description.data(), &length);
+  return quirks_of(description.data());
+}
+
+}  // namespace progress_engine

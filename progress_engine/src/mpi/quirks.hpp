@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one MPI does otherwise than the others, and which releases of it: asked of the library that runs, not of the
+// mpi.h with which the engine was compiled, since an ABI is that of many releases and vendors.
+#pragma once
+
+#include <string_view>
+
+namespace progress_engine {
+
+struct Quirks {
+  // Open MPI, seen in 5.0.11, not known to be mended in any release: its progress walks the list of pending file
+  // operations without a lock, so that a poll beside a call that changes or walks the list crashes
+  // (mca_common_ompio_progress).
+  bool files_alone = false;
+  // The same of starts and ends of partitioned operations, where a poll hangs; and a poll takes a send for sent before
+  // all its partitions are ready, and posts a receive before it was started.
+  bool partitioned_alone = false;
+  // MPICH before 4.2 over UCX, see mpi/finalize_barrier.hpp.
+  bool ends_together = false;
+};
+
+// Of an MPI whose MPI_Get_library_version says so.
+Quirks quirks_of(std::string_view description);
+// Of this process's.
+Quirks quirks_of_this_mpi();
+
+}  // namespace progress_engine
