@@ -50,6 +50,7 @@ class Hazard:
     tool: str = ""  # there is one "below" or "above" the engine
     host: bool = False  # the MPI comes with a plug-in, out of the global scope
     one_rank: bool = False  # the engine is on rank 1 only
+    description: str = ""  # what the MPI calls itself: the handling is that of another one's quirk
     limit: int = LIMIT
     tasks: int = 2
     program: str = "hazards"
@@ -71,7 +72,7 @@ HAZARDS = (
     Hazard("freeing", "freed", lambda rank: 1 - rank, tracked=10),
     Hazard("windows", "window", lambda _: 1, tracked=0),
     replace(MESSAGES, breaks="longjmp", scenario="jumped", preset="explicit"),
-    Hazard("file-freed", "file-freed", lambda _: 1, tracked=1),
+    Hazard("file-freed", "file-freed", lambda _: 1, tracked=1, description="Open MPI v5.0.11"),
 )
 # Without a switch that fails for certain: races, and what only another MPI gets wrong. Of the tool above: it fails with
 # CALLERS of "" alone in src/mpi/generate_interposer.py. Of `partitioned`: Open MPI hangs in it without the
@@ -115,6 +116,7 @@ class Bench:
     def build(self) -> Bench:
         compiled(self.mpi, "hazards.c", self.folder, "-ldl")
         compiled(self.mpi, "tool.c", self.folder, "-shared", "-fPIC")
+        compiled(self.mpi, "description.c", self.folder, "-shared", "-fPIC")
         subprocess.run(["gcc", "-o", self.folder / "host", PROGRAMS / "host.c", "-ldl"], check=True)
         plugin = ["-DPLUGIN", "-shared", "-fPIC", "-o", str(self.folder / "plugin.so")]
         compiled(self.mpi, "hazards.c", self.folder, *plugin, "-ldl")
@@ -134,12 +136,14 @@ class Bench:
         for old in self.folder.glob("report.*"):
             old.unlink()
         tool = str(self.folder / f"tool-{self.mpi.name}")
+        described = str(self.folder / f"description-{self.mpi.name}") if hazard.description else ""
         layers = [tool if hazard.tool == "above" else "", str(self.library) if engine else ""]
-        preload = ":".join(filter(None, [self.sanitizer, *layers, tool if hazard.tool == "below" else ""]))
+        preload = ":".join(filter(None, [self.sanitizer, *layers, tool if hazard.tool == "below" else "", described]))
         settings = {
             "PROGRESS_ENGINE": hazard.preset,
             "PROGRESS_ENGINE_REPORT_FILE": f"{self.folder}/report.%r",
             "HAZARD_FOLDER": str(self.folder),
+            "DESCRIPTION": hazard.description,
             "ASAN_OPTIONS": sanitizer,
             **({"PROGRESS_ENGINE_BREAK": broken} if broken else {}),
         }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "mpi/launcher.hpp"
 #include "mpi/runtime.hpp"
 #include "mpi/type_size.hpp"
 
@@ -167,7 +168,8 @@ void Call::ring_again(int partner) {
 
 void Call::prepared_partitioned(int code, const MPI_Request* request, int partitions) {
   prepared(code, request);
-  if (counts() && code == MPI_SUCCESS && runtime_->partitioned.add(*request, partitions))
+  if (counts() && code == MPI_SUCCESS && runtime_->quirks.partitioned_alone &&
+      runtime_->partitioned.add(*request, partitions))
     runtime_->engine->begin_exclusive();
 }
 
@@ -202,6 +204,7 @@ void Call::restarted(int code, int count, const MPI_Request* requests) {
 void Call::started_exclusive(int code, const MPI_Request* request) {
   started(code, request);
   if (!counts() || code != MPI_SUCCESS || *request == runtime_->handles.request_null) return;
+  if (!runtime_->quirks.files_alone) return;
   runtime_->engine->begin_exclusive();
   runtime_->file_requests.add(*request);
 }
@@ -213,8 +216,9 @@ bool ProgramProgressFunction::refuse_gpu() {
   if (runtime_.gpu.exchange(kind)) return true;
   runtime_.engine->forbid();
   const auto reason = why_no_polling(*kind);
-  std::fprintf(stderr, "progress engine: %s; %s.\n", reason.c_str(),
-               status().strict ? "the program is not run without it (strict=1)" : "the program goes on without it");
+  if (speaks_for_all())
+    std::fprintf(stderr, "progress engine: %s; %s.\n", reason.c_str(),
+                 status().strict ? "the program is not run without it (strict=1)" : "the program goes on without it");
   if (status().strict) PE_PMPI(MPI_Abort)(runtime_.handles.comm_world, refused);
   return true;
 }

@@ -17,6 +17,7 @@
 #include "mpi/mpi_header.hpp"
 #include "mpi/offload.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/quirks.hpp"
 #include "mpi/requests.hpp"
 #include "platform/breakable.hpp"
 
@@ -30,6 +31,7 @@ struct Runtime {
   ExclusiveRequests<MPI_Request> file_requests;
   PartitionedRequests<MPI_Request> partitioned;
   Origin origin = Origin::world;
+  const Quirks quirks = quirks_of_this_mpi();
   std::atomic<bool> had_windows{false};
   std::atomic<int> windows{0};                    // made less freed, as far as seen
   std::unique_ptr<ManagedWaits> waits;            // null: the program waits as its MPI does
@@ -128,7 +130,7 @@ class Call {
     if (counts() && code == MPI_SUCCESS && *request != runtime_->handles.request_null)
       Activity::note_start(slot(), 1, weight_of(count, type));
   }
-  // The same of a file operation, beside which nobody may poll until it has completed.
+  // The same of a file operation: some MPIs may not be polled until it has completed.
   void started_exclusive(int code, const MPI_Request* request);
   // Others may reach into a window at any time, and only progress here answers them.
   void window_made(int code) {

@@ -9,13 +9,11 @@
 
 namespace progress_engine {
 
-// Around a call that must not run beside a poll. File operations of Open MPI: its progress walks the list of pending
-// ones without a lock, so that a poll beside a call that changes or walks the list crashes (seen in 5.0.11, in
-// mca_common_ompio_progress). That loses little anywhere: files progress by the kernel or inside the completing call.
-// And starts of partitioned operations, see mpi/requests.hpp.
+// Around a call that must not run beside a poll of this MPI, by one of its quirks: that loses what the poll would move.
 class ExclusiveSection {
  public:
-  explicit ExclusiveSection(Call& call) : ExclusiveSection(call, call.counts()) {}
+  ExclusiveSection(Call& call, bool Quirks::* quirk)
+      : ExclusiveSection(call, call.counts() && call.runtime().quirks.*quirk) {}
   // Only if one of the requests is partitioned.
   ExclusiveSection(Call& call, int count, const MPI_Request* requests)
       : ExclusiveSection(call, call.counts() && !call.runtime().partitioned.empty() &&

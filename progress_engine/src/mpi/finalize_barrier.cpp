@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/finalize_barrier.hpp"
 
-#include <array>
 #include <atomic>
-#include <cstdlib>
-#include <string_view>
 
 #include "mpi/call.hpp"
 #include "mpi/mpi_handles.hpp"
@@ -12,24 +9,6 @@
 #include "platform/breakable.hpp"
 
 namespace progress_engine {
-
-bool needs_finalize_barrier(const char* description) {
-  const std::string_view text(description);
-  constexpr std::string_view version = "MPICH Version:";
-  const auto begin = text.find(version);
-  if (begin == std::string_view::npos || text.find("ch4:ucx") == std::string_view::npos) return false;
-  char* rest = nullptr;
-  const long major = std::strtol(description + begin + version.size(), &rest, 10);
-  const long minor = *rest == '.' ? std::strtol(rest + 1, nullptr, 10) : 0;
-  return major < 4 || (major == 4 && minor < 2);
-}
-
-bool needs_finalize_barrier() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> description{};
-  int length = 0;
-  PE_PMPI(MPI_Get_library_version)(description.data(), &length);
-  return needs_finalize_barrier(description.data());
-}
 
 // The only collective call that the engine ever makes in all ranks: the others of the MPI are under way to
 // MPI_Finalize, which is collective as well.

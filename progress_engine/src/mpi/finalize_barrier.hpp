@@ -9,14 +9,10 @@
 // endpoint needs its peer: they are left open, and go with UCX's worker after the launcher's barrier.
 #pragma once
 
+#include "mpi/quirks.hpp"
 #include "platform/platform.hpp"
 
 namespace progress_engine {
-
-// Whether an MPI that calls itself so ends its ranks only together. (`description`: of MPI_Get_library_version.)
-bool needs_finalize_barrier(const char* description);
-// The same of this process' MPI.
-bool needs_finalize_barrier();
 
 // Returns when all ranks of MPI_COMM_WORLD are here, or after `limit`, since ranks without the engine do not come.
 // Those that come to MPI_Finalize meanwhile get their answers.
@@ -34,7 +30,7 @@ class EndpointsStayOpen {
 // The MPI's own end, `end`; `world`: of MPI_COMM_WORLD, to which all ranks come.
 template <typename End>
 int end_together(bool world, End end) {
-  if (!needs_finalize_barrier()) return end();
+  if (!quirks_of_this_mpi().ends_together) return end();
   if (world) pass_finalize_barrier();
   const EndpointsStayOpen open;
   return end();

@@ -174,7 +174,7 @@ def counting_hooks_of(function: Function, table: Table) -> tuple[list[str], list
         hooks = [], [f"call.readied(code, {fill(spec['request'])}, {fill(spec['count'])});"]
     elif partitions := table["partitioned"].get(function.name):
         after = f"call.prepared_partitioned(code, {request_argument(function)}, {fill(partitions)});"
-        hooks = ["const ExclusiveSection section(call);"], [after]
+        hooks = ["const ExclusiveSection section(call, &Quirks::partitioned_alone);"], [after]
     elif function.name in table["frees"]:
         request = function.typed_arguments[0]
         before = [f"const ExclusiveSection section(call, 1, {request});", f"Freeing freeing(call, {request});"]
@@ -184,7 +184,7 @@ def counting_hooks_of(function: Function, table: Table) -> tuple[list[str], list
     elif matches(table["windows_freed"], function.base):
         hooks = [], ["call.window_freed(code);"]
     elif matches(table["exclusive"], function.base):
-        hooks = ["ExclusiveSection section(call);"], exclusive_after(function)
+        hooks = ["ExclusiveSection section(call, &Quirks::files_alone);"], exclusive_after(function)
     elif matches(table["entered"], function.base):
         hooks = [], []
     elif started := request_argument(function):

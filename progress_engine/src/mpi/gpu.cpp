@@ -13,6 +13,7 @@
 #include "mpi/mpi_header.hpp"
 #include "mpi/status.hpp"
 #include "platform/breakable.hpp"
+#include "platform/fork_mutex.hpp"
 
 namespace progress_engine {
 
@@ -74,7 +75,14 @@ GpuSupport::GpuSupport() {
 }
 
 const GpuKind* GpuSupport::in_use() {
+  constexpr Nanoseconds between_looks = microseconds(10000);
   if (kinds_.empty() || broken("gpu")) return nullptr;
+  const Nanoseconds time = now();
+  if (time < next_look_) return found_;
+  next_look_ = time + between_looks;
+  // A child of fork() would find the loader's lock held for ever.
+  static auto* during_a_look = new ForkMutex;
+  const std::scoped_lock lock(*during_a_look);
   Search look{kinds_, loads_, found_};
   dl_iterate_phdr(look_at, &look);
   return found_;

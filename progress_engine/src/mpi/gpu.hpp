@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/platform.hpp"
 #include "policy/settings.hpp"
 
 namespace progress_engine {
@@ -28,14 +29,15 @@ class GpuSupport {
   // Whether the MPI takes the memory of any: else no library matters.
   bool any() const { return !kinds_.empty(); }
 
-  // The kind whose library is in the process, of those that the MPI knows; null if there is none. Costs a look at a
-  // counter of the loader's while nothing was loaded since the last call. One thread at a time.
+  // The kind whose library is in the process, of those that the MPI knows; null if there is none. Looks every 10 ms,
+  // for which it takes a lock of the loader's; else as it was. One thread at a time.
   const GpuKind* in_use();
 
  private:
   std::vector<const GpuKind*> kinds_;
   unsigned long long loads_ = 0;  // libraries that this process has loaded, when it was last looked at
   const GpuKind* found_ = nullptr;
+  Nanoseconds next_look_ = 0;
 };
 
 }  // namespace progress_engine
