@@ -146,6 +146,19 @@ def test_a_thread_that_has_forked_ends_in_the_child(mpi: Mpi, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_child_may_load_libraries_while_the_engine_looks_for_a_gpus(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look takes a lock of the loader's: a race, for which many children are made."""
+    program = Launcher(mpi, compiled(mpi, "forks.c", tmp_path, "-lpthread", "-ldl"))
+    library = tmp_path / "any.so"
+    subprocess.run(["gcc", "-shared", "-o", library, "-xc", "/dev/null"], check=True)
+    monkeypatch.setenv("MV2_USE_CUDA", "1")  # no MPI here minds it
+    result = program.run(str(FORKS), str(library), tasks=1, variant="thread")
+    assert (result.returncode, lines(result.stdout)) == (0, [f"rank 0: {FORKS} children ended"]), result.stderr
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_sessions_may_be_refused_under_offload(sessions: Launcher) -> None:
     result = sessions.run("alone", variant="offload", settings=("strict=1",))
     assert result.returncode != 0

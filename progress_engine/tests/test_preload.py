@@ -141,13 +141,26 @@ def strict(mpi: Mpi, tmp_path: Path) -> Launcher:
 
 def ran_strictly(strict: Launcher, *wrapper: str) -> subprocess.CompletedProcess[str]:
     """The program, which `wrapper` starts, by itself: MPICH's launcher would need what some close."""
-    words = (strict.progress_run, "--variant", "adaptive", "--strict", "--", *wrapper, strict.program, "none")
+    words: tuple[str | Path, ...] = (
+        strict.progress_run,
+        "--variant",
+        "adaptive",
+        "--strict",
+        "--",
+        *wrapper,
+        strict.program,
+        "none",
+    )
     return run(*words, environment=strict.mpi.environment("tcp"))
 
 
 # Of which some close what progress-run has opened for the engine, and one starts it in a process of its own.
 CLOSES = f"{sys.executable} -c 'import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)' \"$@\""
-KEEPS = {"itself": (), "a shell": ("sh", "-c", '"$@"; exit $?', "-"), "Python": ("sh", "-c", CLOSES, "-")}
+KEEPS: dict[str, tuple[str, ...]] = {
+    "itself": (),
+    "a shell": ("sh", "-c", '"$@"; exit $?', "-"),
+    "Python": ("sh", "-c", CLOSES, "-"),
+}
 
 
 @pytest.mark.mpi

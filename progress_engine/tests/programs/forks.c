@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forks while other threads begin and end, each with a call of MPI: `forks NUMBER`, one rank. In each child the thread
- * that has forked ends as a thread does. Prints in how many children it came to its end. */
+ * that has forked ends as a thread does, after it has loaded a library: `forks NUMBER LIBRARY`. Prints in how many
+ * children it came to its end. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,11 +35,12 @@ static void end_child(void* parent) {
   if (*(pid_t*)parent != getpid()) _exit(0);
 }
 
-static int ends_in_a_child(void) {
+static int ends_in_a_child(const char* library) {
   int status = 0;
   const pid_t child = fork();
   if (child == 0) {
     alarm(SECONDS_FOR_A_CHILD);
+    if (library && !dlopen(library, RTLD_NOW)) _exit(1);
     pthread_exit(NULL);
   }
   return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -55,7 +59,7 @@ int main(int argc, char** argv) {
   pthread_key_create(&key, end_child);
   pthread_setspecific(key, &parent);
   for (int i = 0; i < STARTERS; ++i) pthread_create(&starters[i], NULL, start_threads, NULL);
-  for (int i = 0; i < number && ended == i; ++i) ended += ends_in_a_child();
+  for (int i = 0; i < number && ended == i; ++i) ended += ends_in_a_child(argc > 2 ? argv[2] : NULL);
   over = 1;
   for (int i = 0; i < STARTERS; ++i) pthread_join(starters[i], NULL);
   printf("rank 0: %d children ended\n", ended);
