@@ -183,9 +183,25 @@ def test_strictly_a_program_ends_as_it_ends() -> None:
     tool = BUILT[0].build_dir / "bin" / "progress-run"
     assert run(tool, "--strict", "--", "sh", "-c", "exit 7").returncode == 7
     assert run(tool, "--strict", "--", "sh", "-c", "kill -USR1 $$").returncode == -signal.SIGUSR1
+    ignores = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    command = (tool, "--strict", "--", "sh", "-c", "exit 7")
+    assert run(sys.executable, "-c", ignores, *command).returncode == 7, "a launcher may ignore the ends of its own"
     sleeper = 'trap "exit 9" TERM; echo here; while :; do sleep 0.01; done'
     with subprocess.Popen([tool, "--strict", "--", "sh", "-c", sleeper], stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout
         assert running.stdout.readline() == "here\n"
         running.terminate()
         assert running.wait(timeout=60) == 9
+
+
+def test_strictly_nothing_stays_behind_when_a_launcher_kills(tmp_path: Path) -> None:
+    tool = BUILT[0].build_dir / "bin" / "progress-run"
+    own = os.environ | {"TMPDIR": str(tmp_path)}
+    sleeper = "echo $$; while :; do sleep 0.01; done"
+    command = (tool, "--strict", "--", "sh", "-c", sleeper)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=own) as running:
+        assert running.stdout
+        assert running.stdout.readline().strip().isdigit()
+        running.kill()
+        assert running.stdout.read() == "", "its end closes the pipe: the program has ended, too"
+    assert [*tmp_path.iterdir()] == []

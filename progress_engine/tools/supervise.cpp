@@ -2,6 +2,7 @@
 #include "supervise.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,8 +16,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <stdexcept>
 #include <system_error>
 
 #include "mpi/mark.hpp"
@@ -27,23 +26,22 @@ namespace {
 constexpr int usage_error = 2;
 constexpr std::array passed_on = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT};
 
+// In memory: a launcher may kill this process, and nothing must stay behind.
 class MarkFile {
  public:
-  MarkFile() : path_(std::filesystem::temp_directory_path() / "progress-run-XXXXXX") {
-    descriptor_ = mkstemp(path_.data());
-    if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), path_ + ", for --strict");
-    setenv(mark_variable, describe_mark(descriptor_, path_).c_str(), 1);
+  MarkFile() : descriptor_(memfd_create("progress-run", 0)) {
+    if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "memfd_create, for --strict");
+    const auto path = fmt::format("/proc/{}/fd/{}", getpid(), descriptor_);
+    setenv(mark_variable, describe_mark(descriptor_, path).c_str(), 1);
   }
   int descriptor() const { return descriptor_; }
   bool left() const {
     struct stat found{};
     return fstat(descriptor_, &found) == 0 && found.st_size > 0;
   }
-  void remove() const { unlink(path_.c_str()); }
 
  private:
-  std::string path_;
-  int descriptor_ = -1;
+  int descriptor_;
 };
 
 sigset_t signals() {
@@ -88,11 +86,14 @@ void supervise(const std::string& program) {
   const auto set = signals();
   sigset_t before{};
   sigprocmask(SIG_BLOCK, &set, &before);
+  // Where whoever has started this process ignores it, the kernel would forget how the program has ended.
+  const auto at_child = std::signal(SIGCHLD, SIG_DFL);
   setenv("PROGRESS_ENGINE_LAUNCHER", std::to_string(getppid()).c_str(), 1);
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork, for --strict");
   if (child == 0) {
+    std::signal(SIGCHLD, at_child);
     sigprocmask(SIG_SETMASK, &before, nullptr);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) std::_Exit(usage_error);
@@ -101,7 +102,6 @@ void supervise(const std::string& program) {
   }
   close_all_but(mark.descriptor());
   const int status = wait_for(child, set);
-  mark.remove();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !mark.left()) {
     std::fprintf(
         stderr,

@@ -37,7 +37,7 @@ void leave_mark() {
   std::string path;
   std::getline(words >> inherited >> wanted >> std::ws, path);
   if (write_to(inherited, wanted)) return;
-  const int opened = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  const int opened = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (opened < 0) return;
   write_to(opened, wanted);
   close(opened);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What `progress-run --strict` looks for when the program has ended: a file in which the engine leaves a mark when MPI
-// begins. It is inherited as an open descriptor, which goes into sandboxes that do not show its folder, and named,
-// since some programs close descriptors before they start others.
+// begins. It is inherited as an open descriptor, which goes into sandboxes that do not show progress-run's process, and
+// named as that process's, since some programs close descriptors before they start others.
 #pragma once
 
 #include <string>
