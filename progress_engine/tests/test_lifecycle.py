@@ -314,6 +314,16 @@ def test_without_what_it_needs_the_program_runs_without_it_and_says_why(
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_rank_that_ends_the_program_says_why_also_if_it_is_not_the_first(launcher: Launcher) -> None:
+    wrong = 'test "${PMI_RANK-$OMPI_COMM_WORLD_RANK}" = 0 || export PROGRESS_ENGINE_WAIT=wrong; exec "$@"'
+    settings = ("PROGRESS_ENGINE=adaptive", "PROGRESS_ENGINE_STRICT=1", f"LD_PRELOAD={launcher.engine}")
+    result = launcher.run("none", prefix=("env", *settings, "sh", "-c", wrong, "-"))
+    assert result.returncode != 0
+    (said,) = said_by_engine(result.stderr)
+    assert "wrong" in said
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_an_mpi_program_that_never_begins_is_told_so(mpi: Mpi, tmp_path: Path) -> None:
     source = tmp_path / "never.c"
     source.write_text("#include <mpi.h>\nint main(void) { int begun; return MPI_Initialized(&begun) || begun; }\n")

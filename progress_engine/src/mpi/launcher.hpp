@@ -12,7 +12,8 @@ pid_t launcher_process();
 // Its rank among those that were started with it; -1 where no launcher says one.
 int rank_by_launcher();
 
-// Whether this process says what holds for all ranks, which is one line of a job and not 100,000.
+// Whether this process says what holds for all ranks, which is one line of a job and not 100,000. (Who ends the program
+// says why, whichever rank it is: it may be the only one.)
 inline bool speaks_for_all() { return rank_by_launcher() <= 0; }
 
 }  // namespace progress_engine

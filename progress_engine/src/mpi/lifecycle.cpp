@@ -40,7 +40,7 @@ std::string foreign_library() {
 namespace {
 
 void say_why_inactive(const char* consequence) {
-  if (!speaks_for_all() && !status().only_here) return;
+  if (!status().strict && !status().only_here && !speaks_for_all()) return;
   std::fprintf(stderr, "progress engine: %s; %s.\n", status().reason.c_str(), consequence);
 }
 

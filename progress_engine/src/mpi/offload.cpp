@@ -67,7 +67,7 @@ GpuInUse gpu_in_use(bool stands_down) {
   if (!kind) return GpuInUse::none;
   if (may_poll_beside(*kind, beside_gpus)) return GpuInUse::usable;
   if (stands_down) gpu_found = kind;
-  if (speaks_for_all())
+  if (status().strict || speaks_for_all())
     std::fprintf(stderr, "progress engine: %s; %s.\n", why_no_polling(*kind).c_str(), consequence(stands_down));
   if (!status().strict) return GpuInUse::unusable;
   PE_PMPI(MPI_Abort)(MpiHandles{}.comm_world, refused);
