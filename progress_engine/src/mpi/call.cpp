@@ -211,12 +211,12 @@ void Call::started_exclusive(int code, const MPI_Request* request) {
 
 // Libraries are loaded at any time.
 bool ProgramProgressFunction::refuse_gpu() {
-  const GpuKind* kind = gpus ? gpus->in_use() : nullptr;
+  const GpuKind* kind = gpus ? gpus->in_use(microseconds(10000)) : nullptr;
   if (!kind || may_poll_beside(*kind, beside_gpus)) return false;
   if (runtime_.gpu.exchange(kind)) return true;
   runtime_.engine->forbid();
   const auto reason = why_no_polling(*kind);
-  if (speaks_for_all())
+  if (status().strict || speaks_for_all())
     std::fprintf(stderr, "progress engine: %s; %s.\n", reason.c_str(),
                  status().strict ? "the program is not run without it (strict=1)" : "the program goes on without it");
   if (status().strict) PE_PMPI(MPI_Abort)(runtime_.handles.comm_world, refused);

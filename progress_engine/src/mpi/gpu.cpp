@@ -74,12 +74,11 @@ GpuSupport::GpuSupport() {
     if (all || is_known(kind)) kinds_.push_back(&kind);
 }
 
-const GpuKind* GpuSupport::in_use() {
-  constexpr Nanoseconds between_looks = microseconds(10000);
+const GpuKind* GpuSupport::in_use(Nanoseconds longest_ago) {
   if (kinds_.empty() || broken("gpu")) return nullptr;
   const Nanoseconds time = now();
-  if (time < next_look_) return found_;
-  next_look_ = time + between_looks;
+  if (time - looked_ < longest_ago) return found_;
+  looked_ = time;
   // A child of fork() would find the loader's lock held for ever.
   static auto* during_a_look = new ForkMutex;
   const std::scoped_lock lock(*during_a_look);

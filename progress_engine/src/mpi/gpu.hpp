@@ -29,15 +29,15 @@ class GpuSupport {
   // Whether the MPI takes the memory of any: else no library matters.
   bool any() const { return !kinds_.empty(); }
 
-  // The kind whose library is in the process, of those that the MPI knows; null if there is none. Looks every 10 ms,
-  // for which it takes a lock of the loader's; else as it was. One thread at a time.
-  const GpuKind* in_use();
+  // The kind whose library is in the process, of those that the MPI knows; null if there is none. As it was when it was
+  // last looked at, if that is not `longest_ago`: the look takes a lock of the loader's. One thread at a time.
+  const GpuKind* in_use(Nanoseconds longest_ago = 0);
 
  private:
   std::vector<const GpuKind*> kinds_;
   unsigned long long loads_ = 0;  // libraries that this process has loaded, when it was last looked at
   const GpuKind* found_ = nullptr;
-  Nanoseconds next_look_ = 0;
+  Nanoseconds looked_ = 0;
 };
 
 }  // namespace progress_engine

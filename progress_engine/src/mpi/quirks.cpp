@@ -11,6 +11,12 @@
 namespace progress_engine {
 namespace {
 
+// Also as a vendor's, which has the same code below a name of its own.
+bool is_open_mpi(std::string_view description) {
+  constexpr std::array<std::string_view, 3> names = {"Open MPI", "Spectrum MPI", "FUJITSU MPI"};
+  return std::ranges::any_of(names, [&](auto name) { return description.find(name) != std::string_view::npos; });
+}
+
 // "4.1.2" -> 4, 1; zeros where there is no number.
 std::pair<int, int> release_in(std::string_view text) {
   std::pair<int, int> release{};
@@ -26,7 +32,7 @@ std::pair<int, int> release_in(std::string_view text) {
 Quirks quirks_of(std::string_view description) {
   constexpr std::string_view mpich = "MPICH Version:";
   Quirks quirks;
-  if (description.starts_with("Open MPI")) quirks.files_alone = quirks.partitioned_alone = true;
+  if (is_open_mpi(description)) quirks.files_alone = quirks.partitioned_alone = true;
   if (const auto at = description.find(mpich); at != std::string_view::npos)
     quirks.ends_together = description.find("ch4:ucx") != std::string_view::npos &&
                            release_in(description.substr(at + mpich.size())) < std::pair{4, 2};

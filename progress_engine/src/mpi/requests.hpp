@@ -87,8 +87,9 @@ class PersistentRequests {
   std::atomic<std::size_t> size_{0};
 };
 
-// Requests while whose operations are pending nobody may poll.
-// Few at a time. Any thread. A handle can be in it twice: MPI may give it out again before its first owner was told.
+// Requests while whose operations are pending nobody may poll, on an MPI that cannot bear it (Quirks::files_alone): on
+// others none is put here. Few at a time. Any thread. A handle can be in it twice: MPI may give it out again before its
+// first owner was told.
 template <typename Handle>
 class ExclusiveRequests {
  public:
@@ -116,7 +117,7 @@ class ExclusiveRequests {
 };
 
 // Partitioned requests, and which of them wait: sends for partitions, new receives for their first start. While one
-// waits nobody may poll.
+// waits nobody may poll, on an MPI that cannot bear it (Quirks::partitioned_alone): on others none is put here.
 //
 // Open MPI 5.0.11 takes a partition of a send that was started again for sent at the first poll, whoever polls, until
 // MPI_Pready starts it (mca_part_persist_progress): the send completes before its data has gone, and what comes then

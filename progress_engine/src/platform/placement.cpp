@@ -242,7 +242,8 @@ const Cpus& cpus_of_process() {
 
 // What was known is never freed: a thread may be reading it.
 void set_cpus_of_process(Cpus cpus) {
-  if (!cpus.empty() && cpus != cpus_of_process()) known_cpus = new Cpus(std::move(cpus));
+  const Cpus* known = known_cpus.load(std::memory_order_acquire);
+  if (!cpus.empty() && (!known || cpus != *known)) known_cpus = new Cpus(std::move(cpus));
 }
 
 int number_of_cpus() {
