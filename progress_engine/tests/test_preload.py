@@ -183,7 +183,8 @@ def test_strictly_a_program_ends_as_it_ends() -> None:
     tool = BUILT[0].build_dir / "bin" / "progress-run"
     assert run(tool, "--strict", "--", "sh", "-c", "exit 7").returncode == 7
     assert run(tool, "--strict", "--", "sh", "-c", "kill -USR1 $$").returncode == -signal.SIGUSR1
-    ignores = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    ignores = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
+    ignores += "os.execv(sys.argv[1], sys.argv[1:])"
     command = (tool, "--strict", "--", "sh", "-c", "exit 7")
     assert run(sys.executable, "-c", ignores, *command).returncode == 7, "a launcher may ignore the ends of its own"
     sleeper = 'trap "exit 9" TERM; echo here; while :; do sleep 0.01; done'
