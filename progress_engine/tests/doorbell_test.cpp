@@ -73,6 +73,16 @@ TEST(Doorbell, ARingIsAnsweredOnce) {
   EXPECT_TRUE(sender.all_are_near());
 }
 
+TEST(Doorbell, TellsThatTheMessageIsStillToCome) {
+  const Doorbell owner(program("coming"), 0, 2);
+  Doorbell sender(program("coming"), 1, 2);
+  EXPECT_TRUE(sender.ring(0, WakeupLine::Ring::coming));
+  EXPECT_EQ(owner.own().take(), WakeupLine::Ring::coming);
+  sender.ring(0);
+  EXPECT_EQ(owner.own().take(), WakeupLine::Ring::sent);
+  EXPECT_EQ(owner.own().take(), WakeupLine::Ring::none);
+}
+
 TEST(Doorbell, FindsThoseWhoCameLater) {
   Doorbell early(program("later"), 0, 3);
   EXPECT_FALSE(early.ring(2));

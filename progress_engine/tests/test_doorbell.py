@@ -26,13 +26,13 @@ def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(mpi, "doorbell.c", tmp_path_factory.mktemp("doorbell"))
 
 
-def run(mpi: Mpi, program: Path, folder: Path, *settings: str) -> str:
+def run(mpi: Mpi, program: Path, folder: Path, *settings: str, arguments: tuple[str, ...] = ()) -> str:
     """Two ranks under adaptive; what they printed."""
     given = (*SETTINGS, f"report_file={folder}/report.%r", *settings)
     engine = [str(mpi.build_dir / "bin" / "progress-run"), "--variant", "adaptive"]
     engine += [word for setting in given for word in ("--set", setting)]
     done = subprocess.run(
-        ["timeout", "-k", "2", str(TIME_LIMIT), *mpi.launch_command(2, 2), *engine, "--", str(program)],
+        ["timeout", "-k", "2", str(TIME_LIMIT), *mpi.launch_command(2, 2), *engine, "--", str(program), *arguments],
         env=os.environ | mpi.environment(), capture_output=True, text=True, check=False,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
@@ -66,3 +66,21 @@ def test_without_it_no_neighbour_wakes_the_engine(mpi: Mpi, program: Path, tmp_p
     for report in reports(tmp_path):
         assert report["wake_sources"]["neighbours"] == 0
         assert report["doorbell"] is None
+
+
+# How often rank 1 rings in each of ten rounds: before it waits, and after what it sent. The first knows nothing yet.
+BLOCKING = {"send": 2, "ssend": 2, "rsend": 2, "recv": 1, "sendrecv": 3, "replace": 3, "put": 3, "get": 3, "lock": 3}
+
+
+@pytest.fixture(scope="module")
+def blocking(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(mpi, "blocking.c", tmp_path_factory.mktemp("blocking"))
+
+
+# A second between two looks of the timer's: who finds what blocks the neighbour was rung.
+@pytest.mark.parametrize("call", BLOCKING)
+def test_who_waits_for_a_neighbour_rings_it_first(call: str, mpi: Mpi, blocking: Path, tmp_path: Path) -> None:
+    run(mpi, blocking, tmp_path, "timer_us=1000000", arguments=(call,))
+    computes, waits = reports(tmp_path)
+    assert waits["doorbell"]["rings"] >= 8 * BLOCKING[call]
+    assert computes["wake_sources"]["neighbours"] >= 5

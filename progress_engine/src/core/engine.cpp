@@ -234,9 +234,11 @@ void Engine::arm(EventSource& events, BurstResult& result) {
 
 BurstResult Engine::poll(Worker& worker, EventSource* events) {
   if (!take_progress_function(worker)) return {};
-  if (doorbell_ && doorbell_->own().answer()) add(worker.answers, 1);
+  const auto rung = doorbell_ ? doorbell_->own().take() : WakeupLine::Ring::none;
+  if (rung != WakeupLine::Ring::none) add(worker.answers, 1);
   auto result = run_burst(*progress_function_, judge_, policy_.burst, [this] { return !stopping() && may_poll(); });
   if (events) arm(*events, result);
+  result.awaited = rung == WakeupLine::Ring::coming;
   account(worker, result);
   return_progress_function(worker);
   if (doorbell_ && result.productive > 0) doorbell_->ring_partners();

@@ -120,7 +120,7 @@ class EventLoop {
 
   // No source has shown that it announces the MPI's traffic: a ring ends the wait, else the timer does.
   void await_anything(const BurstResult& burst) {
-    if (burst.productive > 0) unannounced_.event(polled_);
+    if (burst.productive > 0 || burst.awaited) unannounced_.event(polled_);
     in_bulk_ = in_bulk_ || interval_.is_bulk(burst.productive_time);
     const Nanoseconds rest = in_bulk_ ? gathering() : interval_.minimum();
     if (in_bulk_ && burst.productive > 0) {
@@ -132,10 +132,20 @@ class EventLoop {
     traffic_ = engine_.may_poll() && await_traffic(std::max(rest, unannounced_.next(polled_)));
   }
 
-  // The rest in which more of a message gathers.
+  // The rest in which more of a message gathers. Who sleeps until it has come, or sits in a blocking call on this node,
+  // waits longer for whatever is found late.
   Nanoseconds gathering() {
-    const bool somebody_sleeps = engine_.activity().progress_users() > 0;
-    return somebody_sleeps ? interval_.shortened_for_a_sleeper(polled_ - noted_) : interval_.current();
+    if (engine_.activity().progress_users() > 0) return interval_.shortened_for_a_sleeper(polled_ - noted_);
+    return awaited_since_ > 0 ? interval_.shortened_for_a_sleeper(polled_ - awaited_since_) : interval_.current();
+  }
+
+  // A neighbour that rang before it sent something may not have sent it yet: then the next look is soon.
+  void note_who_waits(const BurstResult& burst) {
+    if (burst.awaited)
+      awaited_since_ = polled_;
+    else if (burst.productive == 0)
+      awaited_since_ = 0;
+    if (burst.awaited && burst.productive == 0) timeout_ = std::min(interval_.minimum(), first_timeout());
   }
 
   // What the program started and completed since the last poll, and who began to sleep until the engine has moved a
@@ -194,7 +204,10 @@ class EventLoop {
       rounds_.after_wake({burst.steps, polled_ - last, awaited_});
     interval_.after_wake({burst.productive_time, burst.idle_time, late});
     if (burst.productive > 0 && !traffic_) suspect_a_source();
-    timeout_ = burst.productive > 0 || traffic_ ? first_timeout() : std::min(2 * timeout_, 8 * first_timeout());
+    timeout_ = burst.productive > 0 || traffic_ || timeout_ < first_timeout()
+                   ? first_timeout()
+                   : std::min(2 * timeout_, 8 * first_timeout());
+    note_who_waits(burst);
     return burst;
   }
 
@@ -338,9 +351,10 @@ class EventLoop {
   Nanoseconds moving_ = 0;
   Nanoseconds cpu_ = 0;
   std::uint64_t wakes_ = 0;
-  std::uint64_t operations_ = 0;  // at the last poll, see note_operations()
-  Nanoseconds noted_ = 0;         // when their number was another one
-  int answered_rings_ = 0;        // by ring_back(), since they changed
+  std::uint64_t operations_ = 0;   // at the last poll, see note_operations()
+  Nanoseconds noted_ = 0;          // when their number was another one
+  Nanoseconds awaited_since_ = 0;  // by a neighbour in a blocking call; 0: nobody, as far as is known
+  int answered_rings_ = 0;         // by ring_back(), since they changed
   static constexpr int most_answers = 4;
   static constexpr Nanoseconds long_period = microseconds(1000);
   UnannouncedMessages unannounced_messages_;

@@ -50,6 +50,7 @@ struct BurstResult {
   Nanoseconds productive_time = 0;
   Nanoseconds idle_time = 0;
   std::uint64_t steps = 0;  // that a fabric's library says they took, where one does
+  bool awaited = false;     // by a neighbour, which rang before it sent what it waits for
   bool armed = true;        // what comes after it is announced, as far as anything is
 };
 

@@ -93,15 +93,20 @@ static int group_of(MPI_Comm communicator, MPI_Group* group) {
 
 int Call::ask_world_rank(MPI_Comm communicator, int rank, std::uint64_t key) const {
   MPI_Group group{};
-  MPI_Group world{};
   if (communicator == runtime_->handles.comm_null || group_of(communicator, &group) != MPI_SUCCESS) return -1;
+  const int found = world_rank_in(group, rank, key);
+  PE_PMPI(MPI_Group_free)(&group);
+  return found;
+}
+
+int Call::world_rank_in(MPI_Group group, int rank, std::uint64_t key) const {
+  MPI_Group world{};
   PE_PMPI(MPI_Comm_group)(runtime_->handles.comm_world, &world);
   // A wrong rank got here if the program's error handler makes a success of the failed call: it is no error of ours.
   int size = 0;
   int found = MPI_UNDEFINED;
   PE_PMPI(MPI_Group_size)(group, &size);
   if (rank < size) PE_PMPI(MPI_Group_translate_ranks)(group, 1, &rank, world, &found);
-  PE_PMPI(MPI_Group_free)(&group);
   PE_PMPI(MPI_Group_free)(&world);
   if (found < 0) found = -1;  // MPI_UNDEFINED
   runtime_->ranks.remember(key, found);
@@ -113,7 +118,7 @@ void Call::expects(int code, MPI_Comm communicator, int rank, long count, MPI_Da
   if (rank == MPI_ANY_SOURCE) expect_anyone(count, type);
   const int world = world_rank(communicator, rank);
   if (world < 0 || runtime_->doorbell->expect(world)) return;
-  runtime_->doorbell->missed(++slot().misses);
+  missed();
   ring_afar(world, count, type);  // the sender may have asked before, and waits for the answer that left in this call
 }
 
@@ -134,7 +139,7 @@ void Call::ring_afar(int world, long count, MPI_Datatype type) {
 }
 
 void Call::sent_to_no_neighbour(int world, long count, MPI_Datatype type) {
-  runtime_->doorbell->missed(++slot().misses);
+  missed();
   ring_afar(world, count, type);
 }
 
@@ -150,7 +155,7 @@ void Call::prepared_with(int code, const MPI_Request* request, MPI_Comm communic
   if (rank == MPI_ANY_SOURCE && large) runtime_->persistent.concerns(*request, PersistentRequests::anyone);
   const int world = world_rank(communicator, rank);
   if (world < 0 || runtime_->doorbell->expect(world)) return;
-  runtime_->doorbell->missed(++slot().misses);
+  missed();
   if (large) runtime_->persistent.concerns(*request, world);
 }
 

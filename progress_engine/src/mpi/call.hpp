@@ -38,6 +38,7 @@ struct Runtime {
   SwitchingProgressFunction* progress = nullptr;  // the engine's
   std::atomic<const GpuKind*> gpu{nullptr};       // for whose sake polling ended, see mpi/gpu.hpp
   RankCache ranks;
+  RankCache sizes;               // of datatypes, see mpi/partner.hpp
   long eager_bytes = 0;          // the policy's, at hand: read in each start of a message
   Doorbell* doorbell = nullptr;  // the engine's; null: nobody is rung
   std::unique_ptr<Engine> engine;
@@ -165,14 +166,19 @@ class Call {
     runtime_->engine->activity().remove_progress_user();
   }
   // ---- the doorbell
+  // Null: nobody is rung in this call.
+  PE_ALWAYS_INLINE Doorbell* doorbell() const { return counts() ? runtime_->doorbell : nullptr; }
+  // Whoever this is will be sent something: its engine may sleep.
+  PE_ALWAYS_INLINE bool ring(int world, WakeupLine::Ring why) const {
+    const bool near = runtime_->doorbell->ring(world, why);
+    if (near) add(slot().rings, 1);
+    return near;
+  }
   // The call sent `count` elements of `type` to a rank: its engine may sleep.
   PE_ALWAYS_INLINE void sent(int code, MPI_Comm communicator, int rank, long count = 0, MPI_Datatype type = {}) {
     if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
     const int world = world_rank(communicator, rank);
-    if (world < 0) return;
-    if (runtime_->doorbell->ring(world)) [[likely]]
-      add(slot().rings, 1);
-    else
+    if (world >= 0 && !ring(world, WakeupLine::Ring::sent)) [[unlikely]]
       sent_to_no_neighbour(world, count, type);
   }
   // The call made a request for messages from a rank, or to it later: `count` elements of `type` at most.
@@ -184,6 +190,24 @@ class Call {
   void sent_to_partners(int code) {
     if (counts() && runtime_->doorbell && code == MPI_SUCCESS) runtime_->doorbell->ring_partners();
   }
+  // Negative if it is none: MPI_PROC_NULL, or a process of another world.
+  PE_ALWAYS_INLINE int world_rank(MPI_Comm communicator, int rank) const {
+    if (rank < 0 || communicator == runtime_->handles.comm_world) return rank;
+    const auto key = runtime_->ranks.key_of((std::uint64_t)communicator, rank);  // a pointer or an integer
+    const int known = runtime_->ranks.find(key);
+    return known != RankCache::unknown ? known : ask_world_rank(communicator, rank, key);
+  }
+  int ask_world_rank(MPI_Comm communicator, int rank, std::uint64_t key) const;
+  // Negative if it is none, or if the MPI would have to be asked.
+  PE_ALWAYS_INLINE int known_world_rank(MPI_Comm communicator, int rank) const {
+    if (rank < 0 || communicator == runtime_->handles.comm_world) return rank;
+    return runtime_->ranks.find(runtime_->ranks.key_of((std::uint64_t)communicator, rank));
+  }
+  // A rank of `group` in the world, remembered under the key.
+  int world_rank_in(MPI_Group group, int rank, std::uint64_t key) const;
+  void sent_to_no_neighbour(int world, long count, MPI_Datatype type);
+  // A partner was not known as a neighbour: it may be one.
+  void missed() const { runtime_->doorbell->missed(++slot().misses); }
   void communicator_gone() {
     if (runtime_) runtime_->ranks.forget();
   }
@@ -202,14 +226,6 @@ class Call {
   void restarted(int code, int count, const MPI_Request* requests);
 
  private:
-  // Negative if it is none: MPI_PROC_NULL, or a process of another world.
-  PE_ALWAYS_INLINE int world_rank(MPI_Comm communicator, int rank) const {
-    if (rank < 0 || communicator == runtime_->handles.comm_world) return rank;
-    const auto key = runtime_->ranks.key_of((std::uint64_t)communicator, rank);  // a pointer or an integer
-    const int known = runtime_->ranks.find(key);
-    return known != RankCache::unknown ? known : ask_world_rank(communicator, rank, key);
-  }
-  int ask_world_rank(MPI_Comm communicator, int rank, std::uint64_t key) const;
   // Of a message, see Activity::needs_progress().
   PE_ALWAYS_INLINE std::uint64_t weight_of(long count, MPI_Datatype type) const {
     const long limit = runtime_->eager_bytes;
@@ -244,7 +260,6 @@ class Call {
   }
   void enter_again();
   void leave_among_others();
-  void sent_to_no_neighbour(int world, long count, MPI_Datatype type);
   // Whether a message of this size rings on other nodes.
   bool is_large(long count, MPI_Datatype type) const;
   // A large message is on its way to or from a rank that is not known to be on this node.

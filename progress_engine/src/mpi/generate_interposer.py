@@ -152,7 +152,11 @@ def request_argument(function: Function) -> str | None:
 def hooks_of(function: Function, table: Table) -> tuple[list[str], list[str]] | None:
     """What stands before and after the MPI's own function; None for a function that is left alone."""
     counting = counting_hooks_of(function, table)
-    return counting and (counting[0], counting[1] + doorbell_after(function, table))
+    if counting is None:
+        return None
+    before, after = counting
+    ringing = partner_hooks(function, table) or ([], doorbell_after(function, table))
+    return before + ringing[0], after + ringing[1]
 
 
 def counting_hooks_of(function: Function, table: Table) -> tuple[list[str], list[str]] | None:
@@ -182,7 +186,7 @@ def counting_hooks_of(function: Function, table: Table) -> tuple[list[str], list
     elif matches(table["windows_made"], function.base):
         hooks = [], ["call.window_made(code);"]
     elif matches(table["windows_freed"], function.base):
-        hooks = [], ["call.window_freed(code);"]
+        hooks = [], ["call.window_freed(code);", "call.communicator_gone();"]
     elif matches(table["exclusive"], function.base):
         hooks = ["ExclusiveSection section(call, &Quirks::files_alone);"], exclusive_after(function)
     elif matches(table["entered"], function.base):
@@ -199,6 +203,30 @@ def start_of(function: Function, request: str, table: Table) -> str:
         return f"call.started(code, {request});"
     _buffer, count, datatype, *_rest = function.typed_arguments
     return f"call.started_message(code, {request}, {count}, {datatype});"
+
+
+def partner_hooks(function: Function, table: Table) -> tuple[list[str], list[str]] | None:
+    """What stands around a call that returns only when another process has answered: see mpi/partner.hpp."""
+    typed = dict(zip(function.arguments, function.typed_arguments, strict=True))
+    if matches(table["reaches_window"], function.base):
+        return [], [f"Target(call, {typed['win']}, {typed['target_rank']}).reached(code);"]
+    if matches(table["asks_window"], function.base):
+        target = f"const Target target(call, {typed['win']}, {typed.get('rank', 'Target::all')});"
+        return [target, "target.ring();"], ["target.learn(code);"] if "rank" in typed else []
+    if not matches(table["asks_partner"], function.base):
+        return None
+    before, after = [], []
+    for name, rank, which, done in (("sender", "source", "recv", "received"), ("receiver", "dest", "send", "sent")):
+        if rank in typed:
+            before.append(f"Partner {name}(call, {typed['comm']}, {typed[rank]}, {count_and_type(typed, which)});")
+            after.insert(0, f"{name}.{done}(code);")
+    return before, after
+
+
+def count_and_type(typed: dict[str, str], which: str) -> str:
+    """What is exchanged with a partner: of a call that sends and receives, `which`."""
+    count, datatype = typed.get(f"{which}count", typed.get("count")), typed.get(f"{which}type", typed.get("datatype"))
+    return f"{count}, {datatype}"
 
 
 def doorbell_after(function: Function, table: Table) -> list[str]:
@@ -293,7 +321,7 @@ def wrappers_of(function: Function, table: Table, route: str, body: str) -> str:
 
 
 def write_wrappers(functions: list[Function], table: Table, routes: Routes) -> str:
-    text = HEADER + '#include "mpi/absent.hpp"\n#include "mpi/completion.hpp"\n#include "mpi/waiting.hpp"\n'
+    text = HEADER + "".join(f'#include "mpi/{name}.hpp"\n' for name in ("absent", "completion", "partner", "waiting"))
     text += '#include "mpi/routes.hpp"\n\n'
     text += "using namespace progress_engine;\n"
     names = []

@@ -32,11 +32,14 @@ namespace progress_engine {
 template <typename Atomics>
 class alignas(128) BasicWakeupLine {
  public:
-  // ---- by those who have published something for the owner. True if it slept and had to be woken; `wake_elsewhere`
-  // ends its sleep on something else than this line.
+  // Why the owner is rung: something was published for it, or will be in a moment, by a call that then waits.
+  enum class Ring : std::uint32_t { none, sent, coming };
+
+  // ---- by others. True if the owner slept and had to be woken; `wake_elsewhere` ends its sleep on something else than
+  // this line.
   template <typename Wake>
-  bool ring(Wake&& wake_elsewhere) {
-    rung_.store(1, std::memory_order_release);
+  bool ring(Wake&& wake_elsewhere, Ring why = Ring::sent) {
+    rung_.store(static_cast<std::uint32_t>(why), std::memory_order_release);
     Atomics::light_fence();
     if (asleep_.load(std::memory_order_relaxed) == awake) [[likely]]
       return false;
@@ -48,8 +51,9 @@ class alignas(128) BasicWakeupLine {
 
   // ---- by the owner, one thread at a time
   bool rung() const { return rung_.load(std::memory_order_acquire) != 0; }
-  // Before it looks for what was sent: true if it was rung since the last answer.
-  bool answer() { return rung() && rung_.exchange(0, std::memory_order_seq_cst) != 0; }
+  // Before it looks for what was sent: whether it was rung since the last answer, and why the last time.
+  Ring take() { return rung() ? static_cast<Ring>(rung_.exchange(0, std::memory_order_seq_cst)) : Ring::none; }
+  bool answer() { return take() != Ring::none; }
 
   // Sleeps on the line until rung, at most for `bound`.
   void sleep(Nanoseconds bound) {
@@ -145,6 +149,7 @@ MappedLine map_line(const std::string& name);
 // ---- the doorbell
 
 // Which rank of MPI_COMM_WORLD a rank of a communicator is, remembered: asking the MPI costs some hundred nanoseconds.
+// (Or another small number that goes with a handle.)
 // Any thread, without locks. An answer may be out of date for a communicator that has just been freed and made again:
 // good for hints, not for more.
 class RankCache {
@@ -196,13 +201,14 @@ class Doorbell {
 
   // ---- any thread
   // After something was sent to `rank`. False if it is not known as a neighbour: it may become one, see missed().
-  bool ring(int rank) {
+  bool ring(int rank, WakeupLine::Ring why = WakeupLine::Ring::sent) {
     Peer* peer = peer_of(rank);
     if (!peer) return false;
     make_partner(*peer);
-    ring(*peer);
+    ring(*peer, why);
     return true;
   }
+  bool has_neighbours() const { return neighbours_.first.load(std::memory_order_relaxed) != nullptr; }
   // Something will be received from `rank`: what it waits for may leave from inside progress. False as above.
   bool expect(int rank) {
     Peer* peer = peer_of(rank);
@@ -285,8 +291,8 @@ class Doorbell {
   void add_partner(Peer& peer);
   int ring_first_partners(int most);
   int ring_some(Turns& turns, Peer* Peer::* next, int most);
-  void ring(Peer& peer) {
-    if (peer.mapped.line().ring([&] { published_.wake(peer.neighbour.name); })) [[unlikely]]
+  void ring(Peer& peer, WakeupLine::Ring why = WakeupLine::Ring::sent) {
+    if (peer.mapped.line().ring([&] { published_.wake(peer.neighbour.name); }, why)) [[unlikely]]
       wakes_.fetch_add(1, std::memory_order_relaxed);
   }
   bool all_were_found() const {

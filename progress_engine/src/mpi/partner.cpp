@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/partner.hpp"
+
+namespace progress_engine {
+
+void Partner::learn_size() {
+  RankCache& sizes = call_.runtime().sizes;
+  PE_PMPI(MPI_Type_size)(type_, &size_);
+  sizes.remember(sizes.key_of((std::uint64_t)type_, 0), std::max(size_, 0));
+}
+
+// Memory that the MPI itself allocated it shares between the processes of a node: operations need nobody there, and
+// locks alone are asked for by messages. So it is in MPICH, Intel MPI and Open MPI.
+bool Target::needs_answers() const {
+  RankCache& ranks = call_.runtime().ranks;
+  if (const int known = ranks.find(key(all)); known != RankCache::unknown) return known != 0;
+  int* flavour = nullptr;
+  int found = 0;
+  PE_PMPI(MPI_Win_get_attr)(window_, MPI_WIN_CREATE_FLAVOR, static_cast<void*>(&flavour), &found);
+  const bool shared = found && (*flavour == MPI_WIN_FLAVOR_ALLOCATE || *flavour == MPI_WIN_FLAVOR_SHARED);
+  ranks.remember(key(all), shared ? 0 : 1);
+  return !shared;
+}
+
+int Target::learn_world_rank() const {
+  if (rank_ < 0) return -1;
+  const auto place = key(rank_);
+  if (const int known = call_.runtime().ranks.find(place); known != RankCache::unknown) return known;
+  MPI_Group group{};
+  if (PE_PMPI(MPI_Win_get_group)(window_, &group) != MPI_SUCCESS) return -1;
+  const int world = call_.world_rank_in(group, rank_, place);
+  PE_PMPI(MPI_Group_free)(&group);
+  return world;
+}
+
+void Target::ring_known() const {
+  const RankCache& ranks = call_.runtime().ranks;
+  if (rank_ == all && ranks.find(key(all)) > 0)
+    call_.doorbell()->ring_partners();
+  else if (const int world = rank_ < 0 ? -1 : ranks.find(key(rank_)); world >= 0)
+    call_.ring(world, WakeupLine::Ring::coming);
+}
+
+void Target::ring_if_asked() const {
+  if (!needs_answers()) return;
+  if (const int world = learn_world_rank(); world >= 0) call_.ring(world, WakeupLine::Ring::sent);
+}
+
+}  // namespace progress_engine
