@@ -113,6 +113,8 @@ int Call::world_rank_in(MPI_Group group, int rank, std::uint64_t key) const {
   return found;
 }
 
+void Call::missed() const { runtime_->doorbell->missed(++slot().misses); }
+
 void Call::expects(int code, MPI_Comm communicator, int rank, long count, MPI_Datatype type) {
   if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
   if (rank == MPI_ANY_SOURCE) expect_anyone(count, type);

@@ -207,7 +207,7 @@ class Call {
   int world_rank_in(MPI_Group group, int rank, std::uint64_t key) const;
   void sent_to_no_neighbour(int world, long count, MPI_Datatype type);
   // A partner was not known as a neighbour: it may be one.
-  void missed() const { runtime_->doorbell->missed(++slot().misses); }
+  void missed() const;
   void communicator_gone() {
     if (runtime_) runtime_->ranks.forget();
   }

@@ -3,10 +3,35 @@
 
 namespace progress_engine {
 
-void Partner::learn_size() {
-  RankCache& sizes = call_.runtime().sizes;
-  PE_PMPI(MPI_Type_size)(type_, &size_);
-  sizes.remember(sizes.key_of((std::uint64_t)type_, 0), std::max(size_, 0));
+namespace {
+
+// From this length on MPIs ask the receiver on their node before they send (docs/explanation/engine.md).
+constexpr long asks_from_bytes = 4096;
+
+std::uint64_t key_of(const Runtime& runtime, MPI_Datatype type) {
+  return runtime.sizes.key_of((std::uint64_t)type, 0);  // a pointer or an integer
+}
+
+}  // namespace
+
+Partner::Does Partner::ring_before(Call& call, MPI_Comm communicator, int rank, long count, MPI_Datatype type) {
+  const Runtime& runtime = call.runtime();
+  if (!runtime.doorbell->has_neighbours()) return Does::look;
+  const int size = runtime.sizes.find(key_of(runtime, type));
+  if (size == RankCache::unknown) return Does::learn;
+  if (count * size < asks_from_bytes) return Does::ring;
+  const int world = call.known_world_rank(communicator, rank);
+  if (world >= 0) call.ring(world, WakeupLine::Ring::coming);
+  return world == RankCache::unknown ? Does::learn : Does::ring;
+}
+
+void Partner::learn(Call& call, int code, MPI_Comm communicator, int rank, MPI_Datatype type) {
+  Runtime& runtime = call.runtime();
+  if (code != MPI_SUCCESS) return;
+  call.world_rank(communicator, rank);
+  int size = 0;
+  PE_PMPI(MPI_Type_size)(type, &size);
+  runtime.sizes.remember(key_of(runtime, type), size < 0 ? 0 : size);
 }
 
 // Memory that the MPI itself allocated it shares between the processes of a node: operations need nobody there, and

@@ -4,55 +4,42 @@
 // call with a communicator, window or type rings nobody.
 #pragma once
 
-#include <algorithm>
-#include <limits>
-
 #include "mpi/call.hpp"
 
 namespace progress_engine {
-
-// From this length on MPIs ask the receiver on their node before they send (docs/explanation/engine.md).
-constexpr long asks_from_bytes = 4096;
 
 // Whom a blocking call sends a message to or receives one from: `count` elements of `type`, at most.
 class Partner {
  public:
   PE_ALWAYS_INLINE Partner(Call& call, MPI_Comm communicator, int rank, long count, MPI_Datatype type)
       : call_(call), communicator_(communicator), rank_(rank), count_(count), type_(type) {
-    if (rank < 0 || count <= 0 || !call.doorbell()) return;
-    rings_ = true;
-    alone_ = !call.doorbell()->has_neighbours();
-    if (alone_) return;
-    const RankCache& sizes = call.runtime().sizes;
-    size_ = sizes.find(sizes.key_of((std::uint64_t)type, 0));  // a pointer or an integer
-    if (count * std::max(size_, 0) < asks_from_bytes) return;
-    if (const int world = call.known_world_rank(communicator, rank); world >= 0)
-      call.ring(world, WakeupLine::Ring::coming);
+    if (rank >= 0 && call.doorbell()) [[unlikely]]
+      does_ = ring_before(call, communicator, rank, count, type);
   }
   PE_ALWAYS_INLINE void sent(int code) {
-    call_.sent(code, communicator_, rank_, count_, type_);
-    learn(code);
+    if (does_ == Does::nothing) return;
+    call_.sent(code, communicator_, rank_, count_, type_);  // looks around by itself
+    if (does_ == Does::learn) [[unlikely]]
+      learn(call_, code, communicator_, rank_, type_);
   }
   PE_ALWAYS_INLINE void received(int code) {
-    if (alone_) call_.missed();
-    learn(code);
+    if (does_ > Does::ring) [[unlikely]]
+      does_ == Does::learn ? learn(call_, code, communicator_, rank_, type_) : call_.missed();
   }
 
  private:
-  PE_ALWAYS_INLINE void learn(int code) {
-    if (rings_ && code == MPI_SUCCESS && size_ == RankCache::unknown) [[unlikely]]
-      learn_size();
-  }
-  void learn_size();
+  // What is left for after the call.
+  enum class Does { nothing, ring, look, learn };
+  // Not of this object: it lives in registers.
+  static Does ring_before(Call& call, MPI_Comm communicator, int rank, long count, MPI_Datatype type);
+  static void learn(Call& call, int code, MPI_Comm communicator, int rank, MPI_Datatype type);
 
   Call& call_;
   MPI_Comm communicator_;
   int rank_;
   long count_;
   MPI_Datatype type_;
-  bool rings_ = false;
-  bool alone_ = false;
-  int size_ = 0;  // of an element
+  Does does_ = Does::nothing;
 };
 
 // Whose memory one-sided operations reach: of a rank in the window's group, or of all that were reached.
