@@ -153,3 +153,33 @@ def test_who_sleeps_in_a_wait_does_not_compute(mpi: Mpi, tmp_path: Path) -> None
     assert report["world_size"] == 2
     assert report["armed_s"] > COMPUTING  # type: ignore[operator]
     assert report["pending_while_computing_s"] < report["armed_s"] / 4  # type: ignore[operator]
+
+
+# As languages do that load a library by its name: what the library calls is found in its own libraries first.
+DEEP = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+int main(int argc, char** argv) {
+  void* library = dlopen(argv[1], RTLD_NOW | RTLD_DEEPBIND);
+  int (*run)(void) = library ? (int (*)(void))dlsym(library, "run") : 0;
+  return run ? run() : 3;
+}
+"""
+DEEP_LIBRARY = r"""
+#include <mpi.h>
+int run(void) {
+  MPI_Init(0, 0);
+  return MPI_Finalize();
+}
+"""
+
+
+def test_an_mpi_that_began_unseen_is_not_called_one_that_never_began(mpi: Mpi, tmp_path: Path) -> None:
+    for name, text in (("deep.c", DEEP), ("deep_library.c", DEEP_LIBRARY)):
+        (tmp_path / name).write_text(text)
+    library = compiled(mpi, str(tmp_path / "deep_library.c"), tmp_path, "-shared", "-fPIC")
+    program = Launcher(mpi, compiled(mpi, str(tmp_path / "deep.c"), tmp_path, "-ldl"))
+    result = program.run(str(library), variant="adaptive", settings=("report=1",), tasks=1)
+    assert result.returncode == 0
+    assert "MPI began unseen by the engine" in result.stderr
+    assert "nothing to help" not in result.stderr

@@ -31,15 +31,24 @@ long page_faults_at_first = 0;  // progress-run has had children in this very pr
 // As a shell, an interpreter or a debugger does: what they start is what was meant.
 bool has_started_others() { return page_faults_of_children() != page_faults_at_first; }
 
+// The MPI itself may be asked at any time (MPI 4.1, section 11.4).
+const char* why_it_never_began() {
+  if (!find_symbol("PMPI_Init")) return "the program has no MPI: there was nothing to help";
+  const auto initialized = reinterpret_cast<int (*)(int*)>(find_symbol("PMPI_Initialized"));
+  int began = 0;
+  if (initialized) initialized(&began);
+  return began ? "MPI began unseen by the engine, which saw no call: a library that calls MPI was loaded with "
+                 "RTLD_DEEPBIND, or takes MPI's functions from the MPI's own file"
+               : "the program never called MPI_Init: there was nothing to help";
+}
+
 // glibc calls it twice if what it calls registers a function for the end.
 void at_end(int code, void* /*unused*/) {
   static bool done = false;
   if (std::exchange(done, true) || status().began || !is_target() || has_started_others()) return;
   const bool refused_settings = !read_policy() && status().wanted;
   if (!status().wanted && !status().report && status().report_file.empty()) return;
-  if (status().wanted && !refused_settings)
-    status().reason = find_symbol("PMPI_Init") ? "the program never called MPI_Init: there was nothing to help"
-                                               : "the program has no MPI: there was nothing to help";
+  if (status().wanted && !refused_settings) status().reason = why_it_never_began();
   write_report();
   if (!status().strict || !status().wanted) return;
   std::fprintf(stderr, "progress engine: %s (strict=1).\n", status().reason.c_str());
