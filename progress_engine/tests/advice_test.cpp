@@ -12,7 +12,6 @@ Facts good_run() {
           .lifetime_s = 10,
           .pending_while_computing_s = 5,
           .tracked = 100,
-          .polls = 1000,
           .productive_polls = 400,
           .wakes = 300,
           .announced = 200,
@@ -39,9 +38,9 @@ TEST(Advice, LeavesItOffWhereNothingCanBeWon) {
 
 TEST(Advice, SeesAnMpiThatProgressesByItself) {
   auto facts = good_run();
-  facts.productive_polls = 10;
+  facts.productive_polls = 1;
   EXPECT_TRUE(says(facts, "progresses by itself"));
-  facts.polls = 10;
+  facts.tracked = 10;
   EXPECT_FALSE(says(facts, "progresses by itself"));
   facts.productive_polls = 0;
   EXPECT_TRUE(says(facts, "progresses by itself"));
@@ -50,6 +49,8 @@ TEST(Advice, SeesAnMpiThatProgressesByItself) {
 TEST(Advice, NamesTheSetting) {
   auto facts = good_run();
   facts.announced = 0;
+  EXPECT_FALSE(says(facts, "timer_us=500")) << "a timer waits for nothing else";
+  facts.waits_for_announcements = true;
   EXPECT_TRUE(says(facts, "timer_us=500"));
   facts.disarmed_s = 6;
   EXPECT_TRUE(says(facts, "rest_us=0"));
@@ -60,7 +61,18 @@ TEST(Advice, CannotSayOfWindows) {
   facts.pending_while_computing_s = 0;
   facts.tracked = 0;
   facts.windows = true;
-  EXPECT_TRUE(says(facts, "windows"));
+  for (const bool offload : {false, true}) {
+    facts.offload = offload;
+    EXPECT_TRUE(says(facts, "windows"));
+    EXPECT_FALSE(says(facts, "leave it off"));
+  }
+}
+
+TEST(Advice, CannotSayWhereItsThreadsDidNotRun) {
+  auto facts = good_run();
+  facts.pending_while_computing_s = 0;
+  facts.samples_rarely = true;
+  EXPECT_TRUE(says(facts, "compare with the variant adaptive"));
   EXPECT_FALSE(says(facts, "leave it off"));
 }
 

@@ -384,3 +384,59 @@ def test_sixty_four_threads_at_once(storm: Launcher, collectives: str, tmp_path:
 @pytest.mark.timeout(1000)
 def test_sixty_four_threads_and_100000_operations_each(storm: Launcher, tmp_path: Path) -> None:
     in_a_storm(storm, 100_000, tmp_path, 900, "nonblocking")
+
+
+@pytest.mark.parametrize("what", ["communicators", "windows"])
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_threads_that_wait_for_other_processes_at_once(mpi: Mpi, what: str, tmp_path: Path) -> None:
+    """In opposite orders on two ranks: where one thread made all these calls, each process would wait for the other."""
+    program = Launcher(mpi, compiled(mpi, "wait_for_others.c", tmp_path, "-lpthread"))
+    result = program.run(what, variant="offload", limit=60)
+    assert lines(result.stdout) == [f"rank {rank}: {what} done" for rank in range(2)], result.stderr
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_several_collective_operations_of_a_file_at_once(mpi: Mpi, tmp_path: Path) -> None:
+    """ROMIO bears no more than one moving: even MPI_Testsome of several, bare, asserts or waits for ever."""
+    program = Launcher(mpi, compiled(mpi, "file_order.c", tmp_path))
+    result = program.run(str(tmp_path / "file"), variant="offload", tasks=4, limit=60)
+    assert lines(result.stdout) == [f"rank {rank}: 0 wrong" for rank in range(4)], result.stderr
+
+
+@pytest.mark.parametrize("mpi", ["mpich", pytest.param("intel-mpi", marks=pytest.mark.full)], indirect=True)
+def test_generalised_requests_of_fortran(mpi: Mpi, tmp_path: Path) -> None:
+    program = Launcher(mpi, compiled(mpi, "fortran_grequest.c", tmp_path))
+    result = program.run(variant="offload")
+    assert lines(result.stdout) == [f"rank {rank}: 7 bytes" for rank in range(2)], result.stderr
+
+
+# Of these MPII_Grequest_set_lang_f77 takes a request, which under offload is ours: mpi/fortran.cpp. Other handles are the
+# MPI's own.
+ASKED_BY_FORTRAN = {
+    *(
+        "MPII_Comm_get_attr",
+        "MPII_Comm_get_attr_fort",
+        "MPII_Comm_set_attr",
+        "MPII_Keyval_set_proxy",
+        "MPII_Op_set_f08",
+    ),
+    *("MPII_Type_get_attr", "MPII_Type_set_attr", "MPII_Win_get_attr", "MPII_Win_set_attr"),
+    *("MPIR_Err_create_code", "MPIR_Err_return_comm", "MPII_Grequest_set_lang_f77"),
+}
+
+
+def symbols(library: Path, *options: str) -> set[str]:
+    said = subprocess.run(["nm", "-D", *options, library], capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1].partition("@")[0] for line in said.splitlines()}
+
+
+@pytest.mark.parametrize("mpi", ["mpich", pytest.param("intel-mpi", marks=pytest.mark.full)], indirect=True)
+def test_what_the_library_of_fortran_asks_of_the_library_of_c(mpi: Mpi) -> None:
+    """Functions of no header, which the interposer is not generated for: none beyond those that were looked at."""
+    folder = mpi.prefix / "lib"
+    if not (folder / "libmpifort.so.12").exists():
+        pytest.skip(f"{mpi.title} comes without Fortran")
+    functions = symbols(folder / "libmpi.so.12", "--defined-only")
+    asked = symbols(folder / "libmpifort.so.12", "--undefined-only") & functions
+    internal = {name for name in asked if re.match("MPI[IRD]", name) and not name.startswith("MPIR_F_")}
+    assert internal <= ASKED_BY_FORTRAN

@@ -81,4 +81,4 @@ def test_the_exceptions_are_executed_as_they_are(routes: dict[str, str]) -> None
     here = EXCEPTIONS & set(routes)
     assert len(here) > len(EXCEPTIONS) * 0.9
     for name in here:
-        assert re.search(rf"\b(execute|borrow)\(.*next_{name}\.get\(\)", routes[name], re.DOTALL), name
+        assert re.search(rf"\b(execute|borrow)_waiting\(.*next_{name}\.get\(\)", routes[name], re.DOTALL), name

@@ -45,3 +45,16 @@ PE_CONVERSION(request_c2f, "MPI_Request_c2f", to_fortran)
 PE_CONVERSION(request_f2c, "MPI_Request_f2c", to_c)
 PE_CONVERSION(profiled_request_c2f, "PMPI_Request_c2f", to_fortran)
 PE_CONVERSION(profiled_request_f2c, "PMPI_Request_f2c", to_c)
+
+// MPICH's and Intel MPI's library of Fortran tells the C library so, by a function of no header, that a generalised
+// request's callbacks are Fortran's. Of all such functions it alone takes a request.
+#define PE_LANGUAGE_OF_REQUEST(function, name)                                    \
+  PE_INTERPOSED void function(Word request) __asm__(name);                        \
+  void function(Word request) {                                                   \
+    static const auto next = reinterpret_cast<void (*)(Word)>(find_symbol(name)); \
+    const OffloadLibrary* offload = offload_in_use.load();                        \
+    if (next) next(offload ? offload->real_request(request) : request);           \
+  }
+
+PE_LANGUAGE_OF_REQUEST(request_of_fortran, "MPII_Grequest_set_lang_f77")
+PE_LANGUAGE_OF_REQUEST(request_of_wide_fortran, "MPII_Grequest_set_lang_f77_ilp64")

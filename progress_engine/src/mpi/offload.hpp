@@ -43,6 +43,8 @@ struct OffloadLibrary {
   // Requests in Fortran, see mpi/fortran.cpp; `own`: the MPI's own conversion, or null.
   Word (*request_to_fortran)(Word (*own)(Word), Word request);
   Word (*request_to_c)(Word (*own)(Word), Word request);
+  // The MPI's own behind one of the program's in C.
+  Word (*real_request)(Word request);
 
   // ---- from MPI_Init to MPI_Finalize, exit or fork
   // Starts the communication thread, which begins the MPI, whatever the program asked for: it may then call from all

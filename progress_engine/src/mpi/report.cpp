@@ -99,6 +99,7 @@ void add_engine(const Engine& engine, Report& report) {
   }
   report.armed_s = to_seconds(engine.time_on() - totals.disarmed);
   report.disarmed_s = to_seconds(engine.time_off() + totals.disarmed);
+  report.samples_rarely = std::ranges::any_of(engine.workers(), [](const auto& worker) { return worker->idle_class; });
   if (!engine.workers().empty()) report.pending_while_computing_s = to_seconds(totals.beside);
   report.verdict = engine.verdict();
   report.tracked = engine.activity().started();
@@ -161,7 +162,8 @@ Report make_report() {
   report.doorbell = describe_doorbell(engine);
   report.transport = look_at_transport();
   if (now.runtime && now.runtime->waits) report.managed_sleeps = now.runtime->waits->sleeps();
-  report.windows = now.runtime && now.runtime->had_windows.load(std::memory_order_relaxed);
+  report.windows = report.offload ? report.offload->windows
+                                  : now.runtime && now.runtime->had_windows.load(std::memory_order_relaxed);
   return report;
 }
 

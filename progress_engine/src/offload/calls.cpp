@@ -176,6 +176,7 @@ Proxy& take_proxy() {
   proxy->completion.reset();
   proxy->persistent = false;
   proxy->general = false;
+  proxy->order = 0;
   proxy->partitions = 0;
   proxy->lacking = 0;
   proxy->detached = false;
@@ -192,10 +193,11 @@ void launch(Proxy& proxy, MPI_Request* request) {
   process().communication_thread.submit(proxy);
 }
 
-int start_now(Start start, void* closure, MPI_Request* request, bool persistent, int partitions) {
+int start_now(Start start, void* closure, MPI_Request* request, bool persistent, int partitions, std::uint64_t order) {
   Proxy& proxy = take_proxy();
   proxy.partitions = partitions;
   proxy.persistent = persistent;
+  proxy.order = order;
   proxy.active = !persistent;
   Process& here = process();
   const int code = execute([&] {

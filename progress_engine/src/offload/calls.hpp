@@ -94,6 +94,17 @@ template <typename Call>
 int collective(Call call) {
   return collective([](void* closure) { return (*static_cast<Call*>(closure))(); }, static_cast<void*>(&call));
 }
+// A call that waits for other processes and has no nonblocking form. Where threads of the program may call at once its
+// caller makes it, as a collective one: the other processes may first need what another thread does. Elsewhere as
+// execute() or borrow().
+template <typename Call>
+int execute_waiting(Call call) {
+  return process().collectives == CollectiveCalls::by_caller ? collective(call) : execute(call);
+}
+template <typename Call>
+int borrow_waiting(Call call) {
+  return process().collectives == CollectiveCalls::by_caller ? collective(call) : borrow(call);
+}
 // Two at once, the first of which gives the status.
 int complete_both(Start first, void* first_closure, Start second, void* second_closure, MPI_Status* status,
                   bool with_error);
@@ -118,11 +129,18 @@ int start_later(MPI_Request* request, Call call) {
   return start_in(take_proxy(), request, call);
 }
 // Returns when it is started, with the MPI's own result.
-int start_now(Start start, void* closure, MPI_Request* request, bool persistent, int partitions = 0);
+int start_now(Start start, void* closure, MPI_Request* request, bool persistent, int partitions = 0,
+              std::uint64_t order = 0);
 template <typename Call>
 int start_now(MPI_Request* request, Call call) {
   return start_now([](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call,
                    request, false);
+}
+// The same of a collective operation of `file`, see Table::test_in_order().
+template <typename File, typename Call>
+int start_in_order(File file, MPI_Request* request, Call call) {
+  return start_now([](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call,
+                   request, false, 0, (std::uint64_t)file);  // a pointer or an integer
 }
 // A generalised request: its callbacks are called by the thread that completes, cancels or waits, as without the
 // engine.

@@ -119,6 +119,7 @@ class Routes:
     def _executed(self, function: Function, call: str) -> str:
         ways = {"local": self.rules["local"], "borrow": self.rules["borrowed"]}
         how = next((way for way, patterns in ways.items() if _matches(patterns, function.base)), "execute")
+        how += "_waiting" if any(function.base in names for names in self.rules["waits_for_others"].values()) else ""
         for pattern, consequence in self.rules["consequences"].items():
             if re.fullmatch(pattern, function.base):
                 noted = f"if (code == MPI_SUCCESS) active_process.load()->table.{consequence};"
@@ -130,6 +131,8 @@ class Routes:
         call = f"{{ return @{function.name}({arguments}); }}"
         if function.base.endswith("_init"):
             return f"{refusal}return prepare({request}, [&](MPI_Request* real) {call});"
+        if _matches(self.rules["in_order"], function.base):
+            return f"{refusal}return start_in_order({function.arguments[0]}, {request}, [&](MPI_Request* real) {call});"
         now = f"return start_now({request}, [&](MPI_Request* real) {call});"
         if not _matches(self.rules["later"], function.base):
             return refusal + now

@@ -57,6 +57,15 @@ Word to_fortran(Word (*own)(Word), Word request) {
 }
 
 template <typename Handle = MPI_Request>
+Word real_request(Word request) {
+  const Handle real = real_of(as<Handle>(request));
+  if constexpr (std::is_pointer_v<Handle>)
+    return reinterpret_cast<Word>(real);
+  else
+    return static_cast<Word>(real);
+}
+
+template <typename Handle = MPI_Request>
 Word to_c(Word (*own)(Word), Word request) {
   if constexpr (std::is_pointer_v<Handle>) {
     if (const int number = as<int>(request); !on_communication_thread() && number >= first_number) {
@@ -74,6 +83,7 @@ constexpr OffloadLibrary the_library{
     .on_communication_thread = on_communication_thread,
     .request_to_fortran = to_fortran<>,
     .request_to_c = to_c<>,
+    .real_request = real_request<>,
     .initialise = initialise,
     .finalise = finalise,
     .execute = execute_for_interposer,

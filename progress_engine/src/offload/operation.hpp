@@ -28,6 +28,7 @@ struct Operation : Command {
   MPI_Request real{};                 // the MPI's own
   std::uint32_t listed = not_listed;  // where in the table of pending ones; the communication thread's
   int code = MPI_SUCCESS;             // what the MPI said when it started or completed
+  std::uint64_t order = 0;            // those with the same one move in their order; 0: none
   bool persistent = false;            // made once (MPI_Send_init), never changes
   bool general = false;               // a generalised request: never pending in the table
   bool active = false;                // the program's: not yet waited for

@@ -215,6 +215,7 @@ std::optional<OffloadReport> describe() {
                        .traffic = counters.traffic,
                        .pending_while_computing_s = 1e-9 * static_cast<double>(counters.beside.load()),
                        .lifetime_s = 1e-9 * static_cast<double>(now() - began),
+                       .windows = the_process->table.had_windows(),
                        .requests_at_once = the_process->proxies.made(),
                        .suspensions = suspensions(),
                        .ult_adapter = adapter ? std::make_optional<std::string>(adapter->name) : std::nullopt,

@@ -39,6 +39,10 @@ void Table::adopt(Operation& operation, int code) {
     complete(operation);
     return;
   }
+  if (operation.order != 0) {
+    in_order_.push_back(&operation);
+    return;
+  }
   operation.listed = static_cast<std::uint32_t>(requests_.size());
   requests_.push_back(operation.real);
   operations_.push_back(&operation);
@@ -52,7 +56,10 @@ void Table::adopt(Attempt& attempt) { attempts_.push_back(&attempt); }
 
 void Table::remove(Operation& operation) {
   const std::size_t place = operation.listed;
-  if (place == Operation::not_listed) return;
+  if (place == Operation::not_listed) {
+    std::erase(in_order_, &operation);
+    return;
+  }
   operation.listed = Operation::not_listed;
   operation.real = requests_[place];  // none, if the MPI has freed it
   requests_[place] = requests_.back();
@@ -82,7 +89,27 @@ bool Table::advance() {
   if (waiting_for_the_program_ > 0 && awaited() == 0 && !take_test_in_vain()) return false;
   const bool one_by_one = requests_.size() == 1 || (error_handler_set_ && !testsome_is_as_good);
   const bool moved = one_by_one ? test_each() : !requests_.empty() && test_some();
-  return try_attempts() || moved;
+  const bool moved_files = !in_order_.empty() && test_in_order();
+  return try_attempts() || moved || moved_files;
+}
+
+// Collective operations of a file move in their order, and only while the program waits for one of them or tests.
+// ROMIO, the MPICH family's I/O, does not bear more: their inner collective operations would come in another order on
+// another rank, also where one starts while an older one has moved.
+bool Table::test_in_order() {
+  const bool tests = take_test_in_vain();
+  completed_.clear();
+  std::vector<std::uint64_t> seen;
+  for (Operation* oldest : in_order_) {
+    if (std::ranges::find(seen, oldest->order) != seen.end()) continue;
+    seen.push_back(oldest->order);
+    const auto is_awaited = [&](const Operation* operation) {
+      return operation->order == oldest->order && operation->completion.awaited();
+    };
+    if (tests || std::ranges::any_of(in_order_, is_awaited)) test(*oldest, oldest->real);
+  }
+  for (Operation* operation : completed_) std::erase(in_order_, operation);
+  return tell();
 }
 
 // Nobody is told before all were tested, as by MPI_Testsome: who sends to itself finds both ends complete.
@@ -93,13 +120,14 @@ bool Table::test_each() {
   return tell();
 }
 
-void Table::test(std::size_t place) {
-  Operation& operation = *operations_[place];
+void Table::test(std::size_t place) { test(*operations_[place], requests_[place]); }
+
+void Table::test(Operation& operation, MPI_Request& request) {
   operation.status = empty_;
   int flag = 0;
-  operation.code = PE_PMPI(MPI_Test)(&requests_[place], &flag, &operation.status);
+  operation.code = PE_PMPI(MPI_Test)(&request, &flag, &operation.status);
   if (flag == 0 && operation.code == MPI_SUCCESS) return;
-  remove(operation);
+  if (operation.listed != Operation::not_listed) remove(operation);
   completed_.push_back(&operation);
 }
 
@@ -152,13 +180,15 @@ void Table::nudge() {
 }
 
 void Table::rouse_waiters() {
-  for (Operation* operation : operations_) operation->completion.rouse_waiter();
+  for (const auto* pending : {&operations_, &in_order_})
+    for (Operation* operation : *pending) operation->completion.rouse_waiter();
   for (Attempt* attempt : attempts_) attempt->completion.rouse_waiter();
 }
 
 std::size_t Table::awaited() const {
   const auto waits = [](const Operation* operation) { return operation->completion.awaited(); };
-  return attempts_.size() + static_cast<std::size_t>(std::ranges::count_if(operations_, waits));
+  return attempts_.size() +
+         static_cast<std::size_t>(std::ranges::count_if(operations_, waits) + std::ranges::count_if(in_order_, waits));
 }
 
 }  // namespace progress_engine::offload

@@ -2,6 +2,8 @@
 // What is pending in the MPI, and how it completes. The communication thread's alone.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -32,7 +34,7 @@ class Table : public Progress {
   void adopt(Attempt& attempt);
 
   bool advance() override;
-  bool pending() const override { return !requests_.empty() || !attempts_.empty(); }
+  bool pending() const override { return !requests_.empty() || !in_order_.empty() || !attempts_.empty(); }
   void nudge() override;
   bool exposed() const override { return windows_ > 0; }
   void rouse_waiters() override;
@@ -43,7 +45,11 @@ class Table : public Progress {
 
   // Some communicator has another than the one that ends the program.
   void error_handler_set() { error_handler_set_ = true; }
-  void window_made() { ++windows_; }
+  void window_made() {
+    ++windows_;
+    had_windows_.store(true, std::memory_order_relaxed);
+  }
+  bool had_windows() const { return had_windows_.load(std::memory_order_relaxed); }  // any thread
   void window_freed() { --windows_; }
   void use_progress_function(std::unique_ptr<NamedProgressFunction> function) {
     progress_function_ = std::move(function);
@@ -60,6 +66,8 @@ class Table : public Progress {
 
  private:
   void test(std::size_t place);
+  void test(Operation& operation, MPI_Request& request);
+  bool test_in_order();
   bool test_each();
   bool test_some();
   bool tell();
@@ -71,14 +79,16 @@ class Table : public Progress {
   std::unique_ptr<NamedProgressFunction> progress_function_;
   std::vector<MPI_Request> requests_;   // the MPI's, dense, as MPI_Testsome wants them
   std::vector<Operation*> operations_;  // whose they are
+  std::vector<Operation*> in_order_;    // not among these
   std::vector<Attempt*> attempts_;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
   std::vector<Operation*> completed_;
   MPI_Status empty_{};
-  std::atomic<std::size_t> detached_{0};  // written by the communication thread alone
-  bool error_handler_set_ = false;
-  int windows_ = 0;
+  std::atomic<std::size_t> detached_{0};        // written by the communication thread alone
+  std::atomic<bool> error_handler_set_{false};  // these two by any thread
+  std::atomic<int> windows_{0};
+  std::atomic<bool> had_windows_{false};
   int waiting_for_the_program_ = 0;
 };
 

@@ -8,8 +8,9 @@ namespace {
 
 // Of the run's time: what can be won is less.
 constexpr double negligible_share = 0.01;
-// Of so many polls one must have moved something, else the MPI does without.
-constexpr std::uint64_t polls_a_move = 50;
+// Of so many operations one must have been moved by a poll, else the MPI does without. (Of polls it would be no
+// measure: how many there are the preset chooses.)
+constexpr std::uint64_t operations_a_move = 50;
 // Wakes that only the timer brought.
 constexpr std::uint64_t enough_wakes = 20;
 
@@ -24,19 +25,21 @@ std::string_view after_a_trial(std::string_view verdict) {
 std::string advice(const Facts& facts) {
   const bool computes_beside = facts.pending_while_computing_s > negligible_share * facts.lifetime_s;
   const bool measured = !facts.verdict.empty() && facts.verdict != "not measured";
-  const bool moved_nothing = facts.productive_polls == 0 || facts.productive_polls * polls_a_move < facts.polls;
+  const bool moved_nothing = facts.productive_polls == 0 || facts.productive_polls * operations_a_move < facts.tracked;
   if (!facts.active) return "";
   if (measured) return std::string(after_a_trial(facts.verdict));
   if (facts.polls_in_calls_alone)
     return "it polls inside the program's calls alone: only a program that calls MPI while it computes gains by that";
+  if (!computes_beside && facts.windows)
+    return "others may have reached into its windows while it computed, which nobody counts: compare with the variant "
+           "off";
   if (facts.offload && !computes_beside)
     return "nothing was pending while the program computed: offload is worth its price only if threads communicate at "
            "once";
   if (facts.offload) return "operations went on while the program computed: compare with the variant adaptive";
-  if (!computes_beside && facts.windows)
-    return "others may have reached into its windows while it computed, which nobody counts: compare with the variant "
-           "off";
   if (facts.tracked == 0) return "the program started no nonblocking operation: leave it off";
+  if (!computes_beside && facts.samples_rarely)
+    return "its threads found no idle CPU to see what was pending: compare with the variant adaptive";
   if (!computes_beside) return "nothing that needs progress was pending while the program computed: leave it off";
   if (moved_nothing && facts.moves_unseen)
     return "whether its polls moved something cannot be seen where an adapter moves the data: trial_ms=100 measures "
@@ -45,7 +48,7 @@ std::string advice(const Facts& facts) {
     return "its polls moved nothing, so that this MPI progresses by itself or nothing arrived: leave it off";
   if (facts.disarmed_s > facts.lifetime_s / 2)
     return "polling did not pay and was off for most of the time: leave it off, or compare with rest_us=0";
-  if (facts.wakes >= enough_wakes && facts.announced == 0)
+  if (facts.waits_for_announcements && facts.wakes >= enough_wakes && facts.announced == 0)
     return "no socket and no neighbour announced a message, the timer alone woke: compare with timer_us=500";
   return "it moved messages while the program computed: keep it; trial_ms=100 measures what that brings";
 }

@@ -10,14 +10,15 @@ namespace progress_engine {
 struct Facts {
   bool active = false;
   bool offload = false;
-  bool polls_in_calls_alone = false;  // nobody looks while the program computes
-  bool windows = false;               // others may have reached into its memory, which nobody counts
-  bool moves_unseen = false;          // a poll that starts an adapter takes no longer than one in vain
+  bool polls_in_calls_alone = false;     // nobody looks while the program computes
+  bool windows = false;                  // others may have reached into its memory, which nobody counts
+  bool samples_rarely = false;           // its threads run only where a CPU is idle
+  bool waits_for_announcements = false;  // of traffic, by sockets, fabrics or neighbours
+  bool moves_unseen = false;             // a poll that starts an adapter takes no longer than one in vain
   double lifetime_s = 0;
   double pending_while_computing_s = 0;
   double disarmed_s = 0;
   std::uint64_t tracked = 0;
-  std::uint64_t polls = 0;
   std::uint64_t productive_polls = 0;
   std::uint64_t wakes = 0;
   std::uint64_t announced = 0;  // of these, by traffic or a neighbour

@@ -72,6 +72,7 @@ struct OffloadReport {
   std::uint64_t traffic = 0;
   double pending_while_computing_s = 0;
   double lifetime_s = 0;
+  bool windows = false;  // there were some
   std::uint64_t requests_at_once = 0;
   std::uint64_t suspensions = 0;
   std::optional<std::string> ult_adapter;
@@ -111,7 +112,9 @@ struct Report {
   std::uint64_t tracked = 0;
   std::int64_t pending = 0;
   std::int64_t progress_users = 0;
-  bool windows = false;  // there were some: for the advice
+  // ---- for the advice
+  bool windows = false;         // there were some
+  bool samples_rarely = false;  // all its threads are of the idle class
   Transport transport;
   std::uint64_t managed_sleeps = 0;
   std::optional<int> world_size;
