@@ -410,8 +410,8 @@ def test_generalised_requests_of_fortran(mpi: Mpi, tmp_path: Path) -> None:
     assert lines(result.stdout) == [f"rank {rank}: 7 bytes" for rank in range(2)], result.stderr
 
 
-# Of these MPII_Grequest_set_lang_f77 takes a request, which under offload is ours: mpi/fortran.cpp. Other handles are the
-# MPI's own.
+# Of these MPII_Grequest_set_lang_f77 takes a request, which under offload is ours: mpi/fortran.cpp. Other handles are
+# the MPI's own.
 ASKED_BY_FORTRAN = {
     *(
         "MPII_Comm_get_attr",
