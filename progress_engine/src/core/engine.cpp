@@ -139,9 +139,8 @@ bool Engine::stop(Nanoseconds limit) {
   const bool loading = is_inside_loader();
   for (auto& worker : workers_) {
     if (worker->tid == 0) continue;  // never started
-    if (loading && worker->waits_for_loader)
-      all = false;  // it can end only when this thread has left the loader
-    else if (pthread_timedjoin_np(worker->thread, nullptr, &deadline) == 0)
+    const bool may_end = !loading || !worker->waits_for_loader;  // else only when this thread has left the loader
+    if (may_end && pthread_timedjoin_np(worker->thread, nullptr, &deadline) == 0)
       worker->tid.store(0);
     else
       all = false;

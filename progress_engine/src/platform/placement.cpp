@@ -204,7 +204,8 @@ Cpus cpus_at_start() {
 
 // The loader calls the resolver of an indirect function (IFUNC) when it relocates the library that has it, which is
 // before any constructor of any library that comes with the program, whatever their order: libgomp's binds the thread.
-// Nothing of another library may be called here, nor of a sanitizer.
+// Nothing may be called here, not even an inline function: without optimisation that is a call by a table that may not
+// be relocated yet.
 #if defined(__x86_64__) || defined(__aarch64__)
 extern "C" {
 [[gnu::used, gnu::no_sanitize("address", "thread", "undefined")]] static void (*pe_resolve_at_start())() {
@@ -213,13 +214,13 @@ extern "C" {
 #ifdef __x86_64__
   __asm__ volatile("syscall"
                    : "=a"(result)
-                   : "a"(SYS_sched_getaffinity), "D"(0), "S"(sizeof mask_at_start), "d"(mask_at_start.data())
+                   : "a"(SYS_sched_getaffinity), "D"(0), "S"(sizeof mask_at_start), "d"(&mask_at_start)
                    : "rcx", "r11", "memory");
 #else
   register long number __asm__("x8") = SYS_sched_getaffinity;
   register long first __asm__("x0") = 0;
   register long second __asm__("x1") = sizeof mask_at_start;
-  register long third __asm__("x2") = reinterpret_cast<long>(mask_at_start.data());
+  register long third __asm__("x2") = reinterpret_cast<long>(&mask_at_start);
   __asm__ volatile("svc 0" : "+r"(first) : "r"(number), "r"(second), "r"(third) : "memory");
   result = first;
 #endif
