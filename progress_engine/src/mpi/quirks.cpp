@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
 #include <utility>
 
 #include "mpi/mpi_header.hpp"
@@ -18,11 +19,11 @@ bool is_open_mpi(std::string_view description) {
 }
 
 // "4.1.2" -> 4, 1; zeros where there is no number.
-std::pair<int, int> release_in(std::string_view text) {
+std::pair<int, int> release_in(const std::string& text) {
   std::pair<int, int> release{};
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   const char* end = text.data() + text.size();
-  const auto major = std::from_chars(text.data(), end, release.first);
+  const char* begin = text.data() + std::min(text.find_first_not_of(" \t"), text.size());
+  const auto major = std::from_chars(begin, end, release.first);
   if (major.ptr != end && *major.ptr == '.') std::from_chars(major.ptr + 1, end, release.second);
   return release;
 }
@@ -35,7 +36,7 @@ Quirks quirks_of(std::string_view description) {
   if (is_open_mpi(description)) quirks.files_alone = quirks.partitioned_alone = true;
   if (const auto at = description.find(mpich); at != std::string_view::npos)
     quirks.ends_together = description.find("ch4:ucx") != std::string_view::npos &&
-                           release_in(description.substr(at + mpich.size())) < std::pair{4, 2};
+                           release_in(std::string(description.substr(at + mpich.size()))) < std::pair{4, 2};
   return quirks;
 }
 
