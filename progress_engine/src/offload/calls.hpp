@@ -21,7 +21,7 @@ enum class CollectiveCalls { nonblocking, blocking, by_caller };
 
 // Exists from MPI_Init to MPI_Finalize; all members may be used by any thread unless they say otherwise.
 struct Process {
-  Process(CommunicationThreadPolicy policy, std::unique_ptr<EventSource> events)
+  Process(const CommunicationThreadPolicy& policy, std::unique_ptr<EventSource> events)
       : communication_thread(policy, std::move(events)), table(handles, proxies) {}
 
   MpiHandles handles;

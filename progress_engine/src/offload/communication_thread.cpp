@@ -35,7 +35,7 @@ bool on_communication_thread() { return is_communication_thread; }
 StandIn::StandIn() { is_communication_thread = true; }
 StandIn::~StandIn() { is_communication_thread = false; }
 
-CommunicationThread::CommunicationThread(CommunicationThreadPolicy policy, std::unique_ptr<EventSource> events)
+CommunicationThread::CommunicationThread(const CommunicationThreadPolicy& policy, std::unique_ptr<EventSource> events)
     : policy_(policy), events_(std::move(events)), queue_(policy.queue) {}
 
 CommunicationThread::~CommunicationThread() = default;

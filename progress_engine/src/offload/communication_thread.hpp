@@ -56,7 +56,7 @@ struct CommunicationThreadPolicy {
   Nanoseconds longest_nap = microseconds(1000);
   int burst = 3;  // fruitless passes in a row before it sleeps, at least
   Scheduling scheduling{};
-  ThreadPlacement placement{};
+  ThreadPlacement placement{};  // NOLINT(readability-redundant-member-init): else GCC warns where others are named
 };
 
 struct CommunicationThreadCounters {
@@ -97,7 +97,7 @@ class CallBeside {
 
 class CommunicationThread {
  public:
-  CommunicationThread(CommunicationThreadPolicy policy, std::unique_ptr<EventSource> events);
+  CommunicationThread(const CommunicationThreadPolicy& policy, std::unique_ptr<EventSource> events);
   ~CommunicationThread();
   CommunicationThread(const CommunicationThread&) = delete;
   CommunicationThread& operator=(const CommunicationThread&) = delete;
