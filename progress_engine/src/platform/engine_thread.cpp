@@ -32,7 +32,7 @@ pthread_t start_engine_thread(const char* name, std::function<void()> body) {
   pthread_t thread{};
   const int error = pthread_create(&thread, nullptr, enter, start.get());
   if (error != 0) throw std::system_error(error, std::generic_category(), "a thread could not be started");
-  static_cast<void>(start.release());
+  [[maybe_unused]] const Start* const its_own = start.release();
   return thread;
 }
 

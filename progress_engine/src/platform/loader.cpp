@@ -96,7 +96,7 @@ bool is_inside_loader() {
   return search.found;
 }
 
-void wait_for_loader() { dlsym(RTLD_DEFAULT, "dlsym"); }
+void wait_for_loader() { [[maybe_unused]] const void* const found = dlsym(RTLD_DEFAULT, "dlsym"); }
 
 std::string file_of(const void* address) {
   Dl_info info{};

@@ -195,7 +195,7 @@ constinit std::atomic<const Cpus*> known_cpus{nullptr};
 Cpus cpus_at_start() {
   Cpus cpus;
   constexpr std::size_t bits = 8 * sizeof(unsigned long);
-  for (std::size_t cpu = 0; static_cast<long>(cpu / 8) < bytes_at_start; ++cpu)
+  for (std::size_t cpu = 0; std::cmp_less(cpu / 8, bytes_at_start); ++cpu)
     if ((mask_at_start[cpu / bits] >> cpu % bits & 1U) != 0) cpus.push_back(static_cast<int>(cpu));
   return cpus.empty() ? allowed_cpus(getpid()) : cpus;
 }
