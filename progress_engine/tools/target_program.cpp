@@ -17,6 +17,7 @@
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <string_view>
 
 #include "mpi/abi.hpp"
 
@@ -75,7 +76,7 @@ std::vector<Library> libraries_of(const std::string& path, const std::string& in
 }
 
 // The kernel starts such a program in secure execution (AT_SECURE).
-std::string privileges_of(const std::string& path) {
+std::string_view privileges_of(const std::string& path) {
   if (getuid() != geteuid() || getgid() != getegid())
     return "is started by a process whose effective user or group is not its real one";
   struct stat file{};
@@ -107,8 +108,8 @@ Preloading how_to_preload(const std::string& path, const std::string& mpi_librar
   Elf64_Ehdr header{};
   file.read(reinterpret_cast<char*>(&header), sizeof header);
   if (!file || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};  // a script: what it starts decides
-  if (auto privileged = privileges_of(path); !privileged.empty())
-    return {privileged + ", and the loader takes nothing from LD_PRELOAD for such a program", ""};
+  if (const auto privileged = privileges_of(path); !privileged.empty())
+    return {fmt::format("{}, and the loader takes nothing from LD_PRELOAD for such a program", privileged), ""};
   if (header.e_ident[EI_CLASS] != ELFCLASS64) return {"is a 32-bit program, the engine has 64 bits", ""};
   const auto interpreter = interpreter_of(file, header);
   if (interpreter.empty()) return {"is statically linked, so that nothing can be preloaded into it", ""};
