@@ -138,7 +138,7 @@ bool Engine::stop(Nanoseconds limit) {
   bool all = true;
   const bool loading = is_inside_loader();
   for (auto& worker : workers_) {
-    if (worker->tid == 0) continue;  // never started
+    if (worker->tid == 0) continue;                              // never started
     const bool may_end = !loading || !worker->waits_for_loader;  // else only when this thread has left the loader
     if (may_end && pthread_timedjoin_np(worker->thread, nullptr, &deadline) == 0)
       worker->tid.store(0);
