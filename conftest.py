@@ -20,7 +20,6 @@ TURN = [
     "engine_costs",
     "every_mpi",
     "faults",
-    "faults_rootless",
     "faults_sessions",
     "gate_on_slurm",
     "gate_preempted",

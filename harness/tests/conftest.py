@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the harness's tests share: plans, and records such as a good launch leaves."""
+"""What the harness's tests share: plans, records such as a good launch leaves, results and nodes of their own."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ import pytest
 
 from harness.job.plan import Launch, Plan, Platform, Sampler, interleave
 from harness.job.records import RecordFile
+from harness.tests.login_node import host
+from harness.tests.own_app import program
+from harness.tests.sessions import mpich, results, state
+
+__all__ = ["host", "mpich", "program", "results", "state"]  # fixtures
 
 POINTS = [{"pattern": "both", "size_bytes": 1024, "comp_over_comm": ratio} for ratio in (0.5, 1.0)]
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 import functools
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import typer.main
 from typer.core import TyperGroup
@@ -94,13 +93,3 @@ def take(arguments: list[str]) -> None:
         rest = [*getattr(context, "_protected_args", []), *context.args]
         name, command, rest = context.command.resolve_command(context, rest)
         context = command.make_context(name, rest, parent=context)
-
-
-def every_option() -> Iterator[str]:
-    """All options of all commands."""
-    groups: list[Any] = [bench()]
-    while groups:
-        for command in getattr(groups.pop(), "commands", {}).values():
-            groups.append(command)
-            for parameter in command.params:
-                yield from parameter.opts

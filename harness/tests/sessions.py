@@ -10,13 +10,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.base.mpis import MPIS, Mpi
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.job import records
@@ -46,6 +46,14 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         virtual.down()
 
 
+@pytest.fixture(scope="session")
+def mpich() -> Mpi:
+    """The MPI of PyPI on which most is tried."""
+    if not MPIS["mpich"].installed():
+        pytest.skip("MPICH (PyPI) is not installed")
+    return MPIS["mpich"]
+
+
 # What these start writes past sys.stdout, or takes the place of this process.
 PASSING_ON = ("exec", "mpirun", "vcluster")
 
@@ -64,6 +72,14 @@ def bench(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[
         patch.setattr(sys, "stderr", complained)
         status = main(list(arguments))
     return subprocess.CompletedProcess(sys.argv, status, said.getvalue(), complained.getvalue())
+
+
+def refused(*arguments: str, status: int = 2) -> str:
+    """The one sentence with which ./bench refuses a call, its lines joined."""
+    done = bench(*arguments)
+    assert done.returncode == status and "Traceback" not in done.stderr, done.stderr
+    assert not done.stderr.startswith("bench: ") or done.stderr.count("\n") == 1, done.stderr
+    return " ".join(done.stderr.split())
 
 
 class Running:
@@ -180,10 +196,6 @@ def could_be_completed(session: Path, ranks: int = 2) -> None:
     plan = bench("run", "--resume", session.name, "--dry-run")
     assert plan.returncode == 0, plan.stderr
     assert set(plan.stdout.split()) == missing != set()
-
-
-def sleep_until(moment: float) -> None:
-    time.sleep(max(0.0, moment - time.monotonic()))
 
 
 def as_user(uid: int) -> list[str]:

@@ -59,8 +59,24 @@ def nothing_left(repository: Path) -> bool:
     return one and not git(repository, "for-each-ref", "refs/bisect/") and not (repository / ".git/BISECT_LOG").exists()
 
 
-def test_the_first_slower_commit_is_found_in_few_gates(history: tuple[Path, list[str]]) -> None:
+def saying(instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """git says this in place of the words with which it ends a search."""
+    real = base_git.ask
+
+    def ask(where: Path, *words: str) -> process.Answer:
+        said = real(where, *words)
+        return replace(said, out=re.sub("is the first '?bad'? commit", instead, said.out))
+
+    monkeypatch.setattr(base_git, "ask", ask)
+
+
+@pytest.mark.parametrize("words", ["is the first bad commit", "is the first 'bad' commit"], ids=["2.39", "2.55"])
+def test_the_first_slower_commit_is_found_in_few_gates(
+    words: str, history: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As either git says it."""
     repository, commits = history
+    saying(words, monkeypatch)
     gate = Recorded(commits)
     found = bisect.run(repository, commits[0], commits[-1], gate)
     assert found.first == commits[FIRST_BAD] and gate.asked[0] == COMMITS - 1
@@ -81,27 +97,6 @@ def test_skipped_commits_beside_the_first_bad_one_leave_several(history: tuple[P
     found = bisect.run(repository, commits[0], commits[-1], Recorded(commits, {6: 3, 7: 2}))
     assert not found.first and set(found.candidates) == set(commits[6:9])
     assert nothing_left(repository)
-
-
-def saying(instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """git says this in place of the words with which git 2.39 ends a search."""
-    real = base_git.ask
-
-    def ask(where: Path, *words: str) -> process.Answer:
-        said = real(where, *words)
-        return replace(said, out=re.sub("is the first '?bad'? commit", instead, said.out))
-
-    monkeypatch.setattr(base_git, "ask", ask)
-
-
-def test_the_first_slower_commit_is_understood_as_git_2_55_says_it(
-    history: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repository, commits = history
-    saying("is the first 'bad' commit", monkeypatch)
-    gate = Recorded(commits)
-    assert bisect.run(repository, commits[0], commits[-1], gate).first == commits[FIRST_BAD]
-    assert len(set(gate.asked)) == len(gate.asked)
 
 
 def test_a_git_that_is_not_understood_measures_no_commit_again(

@@ -1,24 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line as a whole: how it starts, how it is ended, what it lists. Wrong calls: test_wrong_calls.py."""
+"""The command line as a whole: how it starts, what a call imports, what stands on the screen, what a shell completes.
+
+Wrong calls: test_wrong_calls.py.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
+import pty
+import re
+import shutil
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, TextIO
 
 import pytest
 
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
-from harness.cli import main
+from harness.cli import LONGEST_HELP, main, sentence
+from harness.commands import COMMANDS, HEADINGS, VARIABLE
 from harness.sessions import run as runs
-from harness.tests.sessions import results
-from reframe_checks.catalogue import studies
-
-__all__ = ["results"]
+from harness.sessions.progress import Progress
+from harness.setup import bootstrap, environment
+from harness.tests import pages
 
 
 def test_a_debian_mpi_that_is_not_installed_is_named_with_its_packages(
@@ -40,22 +51,6 @@ def test_a_results_folder_that_cannot_be_written(
     assert main(["run", "overlap-ratio", "--system", "local", "--scale", "test"]) == 2
     assert "cannot be written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
-
-
-@pytest.mark.parametrize(
-    "command",
-    [[], ["demo"], ["test"], ["claims"], ["compare"], ["run"], ["report"], ["mpirun"], ["exec"], ["list"], ["doctor"]],
-)
-def test_every_command_has_help_with_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*command, "--help"]) == 0
-    assert "xample: ./bench" in capsys.readouterr().out or not command
-
-
-@pytest.mark.parametrize("command", ["run", "scaling", "mpirun", "compare-program", "harm", "tune"])
-def test_the_help_says_what_stands_between_several_settings(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, "--help"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "several settings with ':' between" in told or "V:key=value:key=value" in told
 
 
 def test_an_old_python_is_told_in_a_sentence(tmp_path: Path) -> None:
@@ -130,18 +125,6 @@ def test_a_second_start_sets_nothing_up_again() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_listed_study_has_its_title_and_its_source_as_sentences(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "1000")
-    assert main(["list"]) == 0
-    told = capsys.readouterr().out
-    for study in studies().values():
-        title = study.title if study.title.endswith("?") else f"{study.title}."
-        assert f"{title} {study.source}." in told
-    assert ".." not in told and "?." not in told
-
-
 def test_the_quick_table_says_what_a_run_would_be(capsys: pytest.CaptureFixture[str], results: Path) -> None:
     assert main(["list", "--quick-table", "--json"]) == 0
     rows = {row["study"]: row for row in json.loads(capsys.readouterr().out)}
@@ -168,3 +151,206 @@ def test_a_setting_that_the_engine_does_not_know_stops_a_run_before_it_begins(tm
         runs.check_settings(["bare", "adaptive", "adaptive:brust=5"], tmp_path)
     program.write_text("#!/bin/sh\nexit 1\n")
     runs.check_settings(["adaptive:brust=5"], tmp_path)
+
+
+SLOW = {"jinja2", "jsonschema", "matplotlib", "numpy", "pandas", "reframe", "ruptures", "scipy"}
+STUDIES = "reframe_checks.studies."
+
+
+def imported(code: str) -> set[str]:
+    """The modules that are there once a fresh Python has run this."""
+    code += "\nimport sys; print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.splitlines()[-1].split())
+
+
+def test_the_help_of_all_imports_no_command() -> None:
+    found = imported("from harness.cli import main; assert main(['--help']) == 0")
+    assert not found & (SLOW | {"pydantic", "rich"})
+    assert not {name for name in found if name.startswith("harness.commands.")}
+
+
+def test_the_help_of_a_command_and_a_list_of_the_studies_import_nothing_slow() -> None:
+    """In one process: what one of them imports would be there after it."""
+    code = f"from harness.cli import main; import sys; slow = {SLOW}\n"
+    code += f"for words in {[*([name, '--help'] for name in sorted(COMMANDS)), ['list']]}:\n"
+    code += "    assert main(words) == 0 and not slow & set(sys.modules), (words, slow & set(sys.modules))"
+    imported(code)
+
+
+@pytest.mark.parametrize("name", ["overlap-ratio", "pioman"])
+def test_a_study_or_a_group_takes_the_file_of_its_paper(name: str) -> None:
+    found = imported(f"from reframe_checks.catalogue import by_names; by_names(['{name}'])")
+    assert {module.removeprefix(STUDIES) for module in found if module.startswith(STUDIES)} == {"common", "pioman"}
+
+
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-7]|38;[\d;]+|9[0-7])m")
+JOB = {"study": "overlap-ratio", "mpi": "mpich"}
+EVENTS: list[dict[str, Any]] = [
+    {"event": "job", **JOB, "launches": 4},
+    {"event": "tried", **JOB, "seconds": 10.0},
+    {"event": "launch", **JOB, "variant": "bare", "status": "ok", "seconds": 10.0},
+    {"event": "launch", **JOB, "variant": "adaptive", "status": "failed", "reason": "it broke", "seconds": 10.0},
+]
+
+
+def test_every_command_stands_under_a_heading(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = re.split(r"^([A-Z].*):$", capsys.readouterr().out, flags=re.MULTILINE)
+    sections = {
+        heading: re.findall(r"^  ([a-z][\w-]*) ", text, re.MULTILINE)
+        for heading, text in zip(shown[1::2], shown[2::2], strict=True)
+    }
+    assert [heading for heading in sections if heading in HEADINGS] == list(HEADINGS)
+    listed = [name for heading in HEADINGS for name in sections[heading]]
+    assert sorted(listed) == sorted(COMMANDS)
+    assert all(name in sections[command.heading] for name, command in COMMANDS.items())
+    told = {name: command.get_short_help_str(LONGEST_HELP) for name, command in pages.bench().commands.items()}
+    assert {name: sentence(name) for name in COMMANDS} == told
+
+
+class Terminal:
+    """A terminal to write to; what it has shown is read all the time, so that nobody waits."""
+
+    def __init__(self) -> None:
+        self._ours, its = pty.openpty()
+        self.screen: TextIO = os.fdopen(its, "w")
+        self._parts: list[bytes] = []
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(self._ours, 1 << 16):
+                self._parts.append(part)
+
+    def shown(self) -> str:
+        """All that it has shown. Nothing can be written any more."""
+        self.screen.close()
+        self._reader.join()
+        return b"".join(self._parts).decode()
+
+    def close(self) -> None:
+        self.shown()
+        os.close(self._ours)
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    found = Terminal()
+    yield found
+    found.close()
+
+
+def played(out: TextIO) -> None:
+    progress = Progress({("overlap-ratio", "mpich"): 60.0}, out)
+    with progress.shown():
+        for event in EVENTS:
+            progress.handle(event)
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_a_terminal_has_a_bar_with_an_estimate_and_a_line_of_what_failed(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, colour: bool
+) -> None:
+    if not colour:
+        monkeypatch.setenv("NO_COLOR", "1")
+    played(terminal.screen)
+    text = terminal.shown()
+    assert "overlap-ratio mpich 1/4 bare" in text
+    assert "about 20 s left" in text and "━" in text
+    lines = re.findall(r"\d\d:\d\d:\d\d (.*?)\r", text)
+    assert [line.split(" (")[0].strip() for line in lines] == [
+        "overlap-ratio on mpich: 4 launches, about 60 s",
+        "mpich 2/4 adaptive: failed: it broke",
+    ]
+    assert bool(COLOUR.search(text)) is colour
+    assert text.endswith("\x1b[2K"), "the bar is taken away at the end"
+
+
+@pytest.mark.parametrize("where", ["a file", "a dumb terminal"])
+def test_elsewhere_each_launch_is_a_plain_line(where: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    if where == "a file":
+        out = io.StringIO()
+        played(out)
+        text = out.getvalue()
+    else:
+        monkeypatch.setenv("TERM", "dumb")
+        played(terminal.screen)
+        text = terminal.shown()
+    assert "\x1b" not in text
+    words = [line[9:].strip() for line in text.splitlines()]
+    assert words == [
+        "overlap-ratio on mpich: 4 launches, about 60 s",
+        "mpich once to try it: ok (10.0 s, about 40 s left)",
+        "mpich 1/4 bare: ok (10.0 s, about 30 s left)",
+        "mpich 2/4 adaptive: failed: it broke (10.0 s, about 20 s left)",
+    ]
+
+
+# What each shell does when a word is to be completed, by hand: there is no terminal here.
+ASKED = {
+    "bash": "{script}\nCOMP_WORDS=({words})\nCOMP_CWORD=2\n_bench_completion {bench}\necho ${{COMPREPLY[@]}}",
+    "zsh": (
+        "compdef() {{ : }}\n_arguments() {{ print -r -- $@ }}\n{script}\n"
+        "words=({words})\nCURRENT=3\n_bench_completion | grep -oE -- '--json'"
+    ),
+    "fish": "{script}\ncomplete --do-complete '{words}'",
+}
+
+
+def completed(words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What comes for the last of these words."""
+    monkeypatch.setenv(VARIABLE, "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words.replace(" ", "\n"))
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    assert main([]) == 0
+    return capsys.readouterr().out.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    {
+        "bench comp": {"compare", "compare-program", "completion"},
+        "bench vcluster s": {"status"},
+        "bench run overlap-r": {"overlap-ratio"},
+        "bench run pio": {"pioman"},
+        "bench run --dry": {"--dry-run"},
+        "bench run x --mpi mpich,open": {"mpich,openmpi"},
+        "bench run x --variant bare,adap": {"bare,adaptive"},
+        "bench run x --system vcluster-": {"vcluster-slurm", "vcluster-spack"},
+        "bench run x --scale q": {"quick"},
+        "bench run x --scale t": {"test"},
+        "bench run --resume 2026": {"20260102-030405-some"},
+        "bench completion ": {"bash", "fish", "zsh"},
+    }.items(),
+)
+def test_what_comes_next(
+    words: str, wanted: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = tmp_path / "20260102-030405-some"
+    session.mkdir()
+    (session / "session.json").write_text("{}")
+    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
+    assert set(completed(words, monkeypatch, capsys)) == wanted
+
+
+@pytest.mark.parametrize("shell", ASKED)
+def test_the_shell_completes_by_the_printed_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    assert main(["completion", shell]) == 0
+    text = ASKED[shell].format(script=capsys.readouterr().out, bench=ROOT / "bench", words=f"{ROOT}/bench doctor --js")
+    done = subprocess.run([shell, "-c", text], capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout.split()[:1] == ["--json"], done.stderr
+
+
+def test_a_clone_that_is_not_set_up_completes_nothing_and_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "complete_bash")
+    monkeypatch.setattr(environment, "is_there", lambda: False)
+    monkeypatch.setattr(environment, "ensure", lambda: pytest.fail("a Tab must not install anything"))
+    assert bootstrap.main([]) == 0

@@ -3,15 +3,27 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
 
+from harness.base.mpis import MPIS
 from harness.job import records
-from harness.tests.own_app import READ, program
-from harness.tests.sessions import bench, facts, latest, reasons, results, state
+from harness.job.records import RecordFile
+from harness.setup import build
+from harness.sites.virtual import virtual_slurm_supported
+from harness.tests.own_app import READ
+from harness.tests.sessions import BENCH, bench, facts, latest, reasons
 
-__all__ = ["program", "results", "state"]  # fixtures
+
+def ran_under_the_engine_on_both_nodes(session: Path) -> RecordFile:
+    assert facts(session)["state"] == "complete"
+    assert {path.name.partition(".")[0] for path in (session / "nodes").iterdir()} == {"vc1", "vc2"}
+    (adaptive,) = [records.read(path) for path in (session / "records").glob("*.adaptive.jsonl")]
+    assert adaptive.end is not None and adaptive.end["result"] == "energy: -4.6 of 2 ranks"
+    assert [rank["engine"]["preset"] for rank in adaptive.end["ranks"]] == ["adaptive"] * 2
+    return adaptive
 
 
 @pytest.mark.mpi
@@ -24,13 +36,8 @@ def test_a_program_is_compared_on_two_nodes(program: str, results: Path) -> None
     assert "adaptive cannot be judged (spread within one launch" in done.stdout
     assert "pending while it computed" in done.stdout
     session = latest(results)
-    assert facts(session)["state"] == "complete"
     assert facts(session)["request"]["program"]["command"] == [program]
-    assert {path.name.partition(".")[0] for path in (session / "nodes").iterdir()} == {"vc1", "vc2"}
-    (adaptive,) = [records.read(path) for path in (session / "records").glob("*.adaptive.jsonl")]
-    assert adaptive.end is not None
-    assert adaptive.end["result"] == "energy: -4.6 of 2 ranks"
-    assert [rank["engine"]["preset"] for rank in adaptive.end["ranks"]] == ["adaptive"] * 2
+    adaptive = ran_under_the_engine_on_both_nodes(session)
     assert 0.05 <= adaptive.points[0]["samples"]["printed_time"][0] < adaptive.points[0]["samples"]["whole_s"][0]
     assert (session / "figures" / "own_program.png").exists()
     again = bench("run", "--resume", session.name, "--dry-run")
@@ -56,3 +63,22 @@ def test_a_program_that_fails_is_said_once(program: str, results: Path) -> None:
     wrong = "app: it printed nothing that --time-from 'cost (.*)' finds"
     assert said == f"bench: {wrong}. What it printed is in {latest(results) / 'logs'}."
     assert set(reasons(latest(results)).values()) == {wrong}
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.vcluster
+@pytest.mark.slurm
+@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("state")
+def test_srun_starts_the_program_on_both_nodes(program: str, results: Path) -> None:
+    """--launcher 'srun ...' under a real Slurm: it starts progress-run on each node, and says how many ranks."""
+    if reason := virtual_slurm_supported():
+        pytest.skip(reason)
+    build.ensure(MPIS["mpich"], "progress_engine/all", "mpi_variables")
+    assert bench("vcluster", "up", "--nodes", "2", "--slurm").returncode == 0
+    words = ("compare-program", "--mpi", "mpich", "--launcher", "srun --mpi=pmi2 -N 2 -n 2", "--launches", "1", *READ)
+    line = shlex.join([BENCH, *words, "--", program])
+    done = bench("vcluster", "exec", "vc0", "--", "bash", "-lc", line)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ran_under_the_engine_on_both_nodes(latest(results))

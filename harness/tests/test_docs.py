@@ -1,94 +1,99 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pages in docs/: all in the index, their links and commands lead to something."""
+"""The pages in docs/, the README and the notebooks: their links and commands lead to something, and can be followed."""
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 import typer
 
-import docs.generate
-from docs.generate import differing, everything
-from harness.base import engine_settings, process
+from analysis.records.load import load
+from docs.generate import differing
+from harness.base import archive, engine_settings, process
+from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 from harness.cli import main
-from harness.setup import build
-from harness.tests.pages import DOCS, README, anchors, blocks, commands, links, pages, spoken_of, take
+from harness.setup import build, environment
+from harness.tests.pages import DOCS, FENCED, README, anchors, blocks, commands, indented, links, pages, spoken_of, take
 
 INDEX = DOCS / "index.md"
-KINDS = {"tutorial", "how-to", "reference", "explanation", "measured"}
-FOLDERS = (
-    ".ci", "analysis", "cmake", "docs", "harness", "progress_engine", "reframe_checks", "results/papers",
-    "results/reference", "spack_env", "workloads",
-)  # fmt: skip
-TEXTS = {".cpp", ".h", ".hpp", ".json", ".md", ".py", ".toml", ".txt", ".yaml"}
+FOLLOWED = (  # in the order in which a reader comes to them: a later one may use what an earlier one has made
+    "tutorial/first-ten-minutes.md",
+    "tutorial/own-program.md",
+    "how-to/compare-program.md",
+    "how-to/read-a-report.md",
+    "how-to/reproduce-a-paper.md",
+    "how-to/notebooks.md",
+    "how-to/tuning.md",
+    "how-to/gate.md",
+    "how-to/add-an-mpi.md",
+    "how-to/add-a-wait-strategy.md",
+    "how-to/validating-a-model.md",
+    "how-to/rdma-lab.md",
+)
+ANSWERS = {"./bench compare ": {0, 1}, "./bench gate ": {0, 1, 3}}  # what a measurement may say
+LIMIT_S = 1500.0
 
 
 def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-each_page = pytest.mark.parametrize("page", [README, *pages()], ids=name)
-
-
-def test_every_page_is_of_a_kind_and_in_the_index() -> None:
+def test_every_page_is_in_the_index() -> None:
     listed = {(DOCS / link).resolve() for link in links(INDEX)}
     toctree = INDEX.read_text().partition("```{toctree}")[2].partition("```")[0].split()
     for page in set(pages()) - {INDEX}:
-        kind = page.relative_to(DOCS).parts[0]
-        assert kind in KINDS, f"{name(page)}: its folder is none of {sorted(KINDS)}"
-        assert f"{kind}/*" in toctree, f"docs/index.md's toctree has no {kind}/*"
-        assert page in listed, f"docs/index.md has no link to {name(page)}"
+        assert f"{page.relative_to(DOCS).parts[0]}/*" in toctree and page in listed, name(page)
 
 
-@each_page
-def test_every_link_leads_to_something(page: Path) -> None:
+@pytest.mark.parametrize("page", [README, *pages()], ids=name)
+def test_links_and_commands_of_a_page_lead_to_something(page: Path) -> None:
     for link in links(page):
-        if re.match(r"https?://", link):
-            continue
-        target, _, anchor = link.partition("#")
-        file = (page.parent / target).resolve() if target else page
-        assert file.exists(), f"{name(page)}: {link}: no such file"
-        assert not anchor or anchor in anchors(file), f"{name(page)}: {link}: no such heading"
-
-
-@each_page
-def test_every_command_is_one_and_has_these_options(page: Path) -> None:
+        if not re.match(r"https?://", link):
+            target, _, anchor = link.partition("#")
+            file = (page.parent / target).resolve() if target else page
+            assert file.exists() and (not anchor or anchor in anchors(file)), link
     # arguments may be left out of one that is spoken of: --help asks for none
-    given = commands(blocks(page))
-    given += [[*arguments, "--help"] for arguments in commands(spoken_of(page)) if "--" not in arguments]
-    for arguments in given:
-        try:
-            take(arguments)
-        except typer.Exit as end:
-            assert end.exit_code == 0, f"{name(page)}: {arguments}"
-        except Exception as error:
-            raise AssertionError(f"{name(page)}: ./bench {' '.join(arguments)}: {error}") from error
+    spoken = [[*arguments, "--help"] for arguments in commands(spoken_of(page)) if "--" not in arguments]
+    for arguments in commands(blocks(page)) + spoken:
+        taken(arguments)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.py")), ids=lambda path: path.stem)
+def test_commands_of_a_notebooks_prose_are_commands(path: Path) -> None:
+    text = path.read_text().replace("\\\n#      ", "")
+    named = re.findall(r"^#     (\./bench .*)$", text, re.MULTILINE) + re.findall(r"`(\./bench [^`]+)`", text)
+    assert named
+    for arguments in commands(named):
+        taken([*arguments, "--help"])
+
+
+def taken(arguments: list[str]) -> None:
+    try:
+        take(arguments)
+    except typer.Exit as end:
+        assert end.exit_code == 0, arguments
+    except Exception as error:
+        raise AssertionError(f"./bench {' '.join(arguments)}: {error}") from error
+
+
+def test_the_readmes_figure_is_of_the_commit_that_it_names() -> None:
+    (session,) = load([ROOT / "results/reference/demo"]).sessions
+    text = " ".join(README.read_text().split())
+    named = re.search(r"Made by `\./bench demo` at commit ([0-9a-f]{7,}) on ([\d-]+), with", text)
+    assert named and session["git"]["commit"].startswith(named[1]) and not session["git"]["dirty"]
+    assert session["created"].startswith(named[2])
 
 
 def test_the_generated_pages_are_up_to_date() -> None:
     assert differing() == [], "python -m docs.generate writes them"
-
-
-@pytest.mark.parametrize("page", ["settings.md", "claims.md"])
-def test_an_old_generated_page_would_be_found(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docs.generate, "FOLDER", tmp_path)
-    for name, text in everything().items():
-        (tmp_path / name).write_text(text)
-    assert differing() == []
-    (tmp_path / page).write_text("another text")
-    assert differing() == [page]
-
-
-def test_a_settings_value_is_written_as_it_is_set() -> None:
-    rows = [line.split(" | ") for line in everything()["settings.md"].splitlines() if line.startswith("| `")]
-    values = re.compile(r"^(\w+)=")
-    named = [found[1] for row in rows if (found := values.match(row[-1]))]
-    assert named and set(named) <= {one.key for one in engine_settings.settings()}
 
 
 @pytest.mark.mpi
@@ -107,12 +112,10 @@ def test_the_site_is_built_without_a_warning_and_needs_no_network(
 ) -> None:
     assert main(["docs", "--out", str(tmp_path / "site")]) == 0
     index = Path(capsys.readouterr().out.strip())
-    assert index == tmp_path / "site" / "index.html"
     assert "--dry-run" in (index.parent / "reference" / "cli-measure.html").read_text()
     for page in pages():
         html = (index.parent / page.relative_to(DOCS)).with_suffix(".html").read_text()
-        foreign = re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="https?:', html)
-        assert not foreign, f"{name(page)} asks another host: {foreign}"
+        assert not re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="https?:', html), name(page)
 
 
 def test_a_folder_of_somebody_elses_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,11 +125,88 @@ def test_a_folder_of_somebody_elses_is_not_replaced(tmp_path: Path, capsys: pyte
     assert (tmp_path / "mine").exists()
 
 
-def test_every_page_named_in_the_sources_is_there() -> None:
-    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in TEXTS]
-    assert len(files) > 500
-    for path in [*files, README, ROOT / "pyproject.toml"]:
-        if "__pycache__" in path.parts or not path.is_file():
-            continue
-        for page in re.findall(r"\bdocs/[\w/-]+\.(?:md|svg|png)\b", path.read_text(errors="replace")):
-            assert (ROOT / page).exists(), f"{name(path)} names {page}"
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh clone of what is committed here: it makes its own environment, MPIs and builds."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("no git history here to clone")
+    folder = tmp_path_factory.mktemp("fresh") / "clone"
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
+    return folder
+
+
+@pytest.mark.full
+@pytest.mark.alone
+@pytest.mark.mpi
+@pytest.mark.vcluster
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("page", FOLLOWED)
+def test_a_page_is_followed_on_a_fresh_clone(page: str, clone: Path) -> None:
+    """Its indented blocks; in fenced ones is what takes a cluster, hours or something of the reader's."""
+    text = (clone / "docs" / page).read_text()
+    programs = [body for _, _, body in FENCED.findall(text) if "#include" in body]
+    for file, content in zip(re.findall(r"Save it as `([^`]+)`", text), programs, strict=True):
+        (clone / file).parent.mkdir(parents=True, exist_ok=True)
+        (clone / file).write_text(content)
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("OVERLAP_BENCH_", "PYTHONPA"))
+    }
+    for line in indented(clone / "docs" / page):
+        done = process.answer(["bash", "-c", line], LIMIT_S, environment, clone)
+        good = next((statuses for start, statuses in ANSWERS.items() if line.startswith(start)), {0})
+        assert done.status in good, f"{line}\n{done.out[-2000:]}\n{done.err[-3000:]}"
+        assert "Traceback" not in done.out + done.err, line
+
+
+command = importlib.import_module("harness.commands.notebook")  # the package has the function by this name
+DEMO = archive.folder_of(ROOT / "results" / "reference" / "demo")
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict[str, str]]]:
+    """What would be run, where nothing is installed or opened."""
+    calls: list[tuple[list[str], dict[str, str]]] = []
+    monkeypatch.setattr(command, "COPIES", tmp_path / "copies")
+    monkeypatch.setattr(environment, "ensure_group", lambda _name: None)
+    monkeypatch.setattr(os, "execve", lambda _path, words, variables: calls.append((words, variables)))
+
+    def convert(_title: str, words: list[str]) -> None:
+        Path(words[words.index("--output") + 1]).write_text(Path(words[-1]).read_text())
+
+    monkeypatch.setattr(command, "run_step", convert)
+    return calls
+
+
+def test_jupyterlab_opens_a_copy_on_the_session(
+    started: list[tuple[list[str], dict[str, str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OVERLAP_BENCH_SESSION", raising=False)
+    command.notebook("does-mpi-progress", session=str(DEMO), browser=False)
+    ((words, variables),) = started
+    assert words[0].endswith("bin/jupyter-lab")
+    assert words[-1] == str(tmp_path / "copies" / "does_mpi_progress.ipynb")
+    assert "--no-browser" in words
+    assert variables["OVERLAP_BENCH_SESSION"] == f"'{DEMO}'"
+    command.notebook("tuning")
+    assert "OVERLAP_BENCH_SESSION" not in started[1][1]
+
+
+def test_ones_own_copy_is_kept_unless_another_is_asked_for(
+    started: list[tuple[list[str], dict[str, str]]], tmp_path: Path
+) -> None:
+    copy = tmp_path / "copies" / "pioman.ipynb"
+    command.notebook("pioman")
+    copy.write_text("mine")
+    command.notebook("pioman")
+    assert copy.read_text() == "mine"
+    command.notebook("pioman", anew=True)
+    assert "Denis" in copy.read_text()
+    assert len(started) == 3
+
+
+def test_a_name_or_session_that_is_not_there(started: list[tuple[list[str], dict[str, str]]]) -> None:
+    with pytest.raises(UsageError, match="no notebook 'piomann': choose one of does-mpi-progress, fukuoka"):
+        command.notebook("piomann")
+    with pytest.raises(UsageError, match="no session 'nowhere'"):
+        command.notebook("pioman", session="nowhere")
+    assert not started

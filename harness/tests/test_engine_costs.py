@@ -17,10 +17,7 @@ from harness.base.mpis import MPIS
 from harness.job import benchmarks
 from harness.job.benchmarks import Part, instructions
 from harness.setup import packages
-from harness.tests.sessions import bench, facts, latest, results
-from reframe_checks.catalogue import studies
-
-__all__ = ["results"]
+from harness.tests.sessions import bench, facts, latest
 
 SAID = json.dumps(
     {
@@ -30,10 +27,6 @@ SAID = json.dumps(
         ]
     }
 )
-
-
-def test_the_study_runs_what_the_budgets_speak_of() -> None:
-    assert set(studies()["one-byte-ping-pong"].scales["quick"].variants) == {BASE, *PING_PONG_VARIANTS}
 
 
 def test_launches_alternate_and_what_is_kept_is_not_measured_again(
@@ -106,9 +99,8 @@ def test_a_benchmark_that_fails_says_so(monkeypatch: pytest.MonkeyPatch, tmp_pat
 @pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.slow
+@pytest.mark.usefixtures("mpich")
 def test_the_parts_measure_every_row(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not MPIS["mpich"].installed():
-        pytest.skip("MPICH (PyPI) is not installed")
     few = ("--benchmark_format=json", "--benchmark_repetitions=2", "--benchmark_min_time=0.001")
     monkeypatch.setattr(benchmarks, "OPTIONS", few)
     out = tmp_path / "costs.md"

@@ -7,31 +7,17 @@ wakes bad. They are made beside the repository: its objects, branches and files 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from harness.base import git as base_git
 from harness.base.paths import ROOT, STATE_DIR
-from harness.sessions import bisect
-from harness.tests.sessions import BENCH, results, state
-
-__all__ = ["results", "state"]  # fixtures
-measuring = [
-    pytest.mark.full,
-    pytest.mark.mpi,
-    pytest.mark.vcluster,
-    pytest.mark.slow,
-    pytest.mark.alone,
-    pytest.mark.timeout(3600),
-]
+from harness.tests.sessions import BENCH
 
 SETTINGS = "progress_engine/src/policy/settings.cpp"
 PRESETS = "progress_engine/presets.json"
@@ -97,32 +83,14 @@ def _commit(parent: str, subject: str, change: Change, index: Path) -> str:
     return git("commit-tree", tree, "-p", parent, "-m", subject).strip()
 
 
-def marked(test: Any) -> Any:
-    for mark in measuring:
-        test = mark(test)
-    return test
-
-
-def test_the_history_has_one_guilty_commit_and_leaves_the_repository_alone(history: list[str]) -> None:
-    """What a gate that is always right leads git bisect to; the engine's sources are looked at in its place."""
-
-    def gate(_base: str, new: str, files: Path) -> int:
-        bad = BAD in git("show", f"{new}:{PRESETS}")
-        (files / "gate.json").write_text(json.dumps({"verdict": "commit" if bad else "same"}))
-        return int(bad)
-
+@pytest.mark.full
+@pytest.mark.alone
+@pytest.mark.mpi
+@pytest.mark.vcluster
+@pytest.mark.timeout(3600)
+@pytest.mark.usefixtures("results", "state")
+def test_the_commit_that_made_wakes_bad_is_named(history: list[str], tmp_path: Path) -> None:
     before = git("for-each-ref") + git("worktree", "list")
-    found = bisect.run(ROOT, history[0], history[-1], gate)
-    assert found.first == history[1 + list(CHANGES).index(GUILTY)]
-    assert git("for-each-ref") + git("worktree", "list") == before
-    assert base_git.subject(ROOT, found.first).endswith(GUILTY)
-
-
-@marked
-def test_the_commit_that_made_wakes_bad_is_named(
-    history: list[str], results: Path, state: Path, tmp_path: Path
-) -> None:
-    del results, state
     command = [BENCH, "bisect", f"--good={history[0]}", f"--bad={history[-1]}", *HOW, f"--store={tmp_path / 'store'}"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=3400)
     print(done.stdout)  # shown by pytest -rP
@@ -133,3 +101,4 @@ def test_the_commit_that_made_wakes_bad_is_named(
     assert len(named) == 1 and named[0].endswith(GUILTY), done.stdout
     assert steps[list(CHANGES)[-1]] == "1", "the gate of the last commit against the first"
     assert steps[GUILTY] == "1"
+    assert git("for-each-ref") + git("worktree", "list") == before

@@ -2,30 +2,31 @@
 """What breaks under a run: ranks, nodes, cables, batch jobs. Each ends in time as failed points that say why.
 
 Every fault is done to a real run from outside, nothing in the product plays a part. Afterwards nothing is left of the
-nodes, and --resume completes the session.
+nodes, and --resume completes the session. And whole runs by somebody without rights, from a checkout of their own.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from harness.base.mpis import MPIS
+from harness.base.paths import BUILD_DIR, MPI_DIR, ROOT, VENV
 from harness.cli import main
-from harness.sites.virtual import virtual_slurm_supported
-from harness.tests.sessions import Running, completes, could_be_completed, facts, latest, reasons, results, state
+from harness.setup import build
+from harness.sites.virtual import virtual_slurm_supported, virtual_supported
+from harness.tests.sessions import Running, as_user, completes, could_be_completed, facts, latest, reasons
 from harness.tests.waiting import eventually
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.tests.vcluster_fixtures import processes, run
+from harness.vcluster.tests.vcluster_fixtures import UNPRIVILEGED, processes, run
 
-__all__ = ["results", "state"]  # fixtures
-pytestmark = [
-    pytest.mark.mpi,
-    pytest.mark.vcluster,
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
-]
+pytestmark = [pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.timeout(300)]
 
 LIMIT_S = 20  # a launch takes two or three
 RUN = [
@@ -48,7 +49,6 @@ def to_rank(nodes: Cluster, signal: str) -> None:
     assert run(nodes, "vc2", "pkill", signal, "-x", "microbench").returncode == 0
 
 
-@pytest.mark.full
 def test_a_killed_rank_and_a_pulled_cable(results: Path, state: Path) -> None:
     running = Running(*RUN)
     running.wait_for("1/4")
@@ -70,7 +70,6 @@ def test_a_killed_rank_and_a_pulled_cable(results: Path, state: Path) -> None:
     could_be_completed(session)
 
 
-@pytest.mark.full
 def test_a_rank_that_never_ends(results: Path, state: Path) -> None:
     running = Running(*RUN)
     running.wait_for("1/4")
@@ -84,7 +83,6 @@ def test_a_rank_that_never_ends(results: Path, state: Path) -> None:
     completes(session)
 
 
-@pytest.mark.full
 def test_a_killed_node(results: Path, state: Path) -> None:
     running = Running(*RUN)
     running.wait_for("1/4")
@@ -98,14 +96,8 @@ def test_a_killed_node(results: Path, state: Path) -> None:
     completes(session)
 
 
-@pytest.mark.full
 def test_nodes_that_are_taken_away_are_made_anew_for_the_next_study(results: Path, state: Path) -> None:
-    long = [
-        *("--variant", "bare"),
-        *("--set", "launches=2"),
-        *("--set", "min_samples=20"),
-        *("--set", "max_samples=20"),
-    ]
+    long = ["--variant=bare", *(f"--set={one}" for one in ("launches=2", "min_samples=20", "max_samples=20"))]
     running = Running("run", "overlap-ratio", "send-time", "--mpi", "mpich", "--scale", "test", *long)
     running.wait_for("1/2")
     in_mid_message(running.nodes())
@@ -135,35 +127,33 @@ def second_launch_under_slurm(*more: str) -> tuple[Running, Cluster]:
     return running, nodes
 
 
-def ends_as(running: Running, results: Path, state: Path, words: str) -> None:
+@pytest.mark.slurm
+@pytest.mark.usefixtures("_slurm")
+def test_a_cancelled_job(results: Path, state: Path) -> None:
     """Each launch but the first has a record; those that the job never came to say how it ended."""
+    running, nodes = second_launch_under_slurm()
+    assert run(nodes, "vc0", "sh", "-c", "scancel $(squeue --noheader --format=%A)").returncode == 0
     assert running.ended() == 1, running.said
     assert running.nothing_left(state)
     session = latest(results)
-    why = reasons(session)
-    launches = len(facts(session)["expected"])
+    why, launches = reasons(session), len(facts(session)["expected"])
     assert sorted(why) in ([*range(1, launches)], [*range(2, launches)]), running.said
-    assert all(why[order] == f"not run: {words}" for order in range(2, launches)), why
+    words = "not run: the batch job was cancelled (CANCELLED)"
+    assert all(why[order] == words for order in range(2, launches)), why
     assert facts(session)["state"] == "incomplete"
     could_be_completed(session)
 
 
-@pytest.mark.full
 @pytest.mark.slurm
 @pytest.mark.usefixtures("_slurm")
-def test_a_cancelled_job(results: Path, state: Path) -> None:
-    running, nodes = second_launch_under_slurm()
-    assert run(nodes, "vc0", "sh", "-c", "scancel $(squeue --noheader --format=%A)").returncode == 0
-    ends_as(running, results, state, "the batch job was cancelled (CANCELLED)")
-
-
-@pytest.mark.slurm
-@pytest.mark.full
-@pytest.mark.usefixtures("_slurm")
-@pytest.mark.parametrize("node", ["vc1", "vc2"])
-def test_a_node_of_the_batch_job_dies(results: Path, state: Path, node: str) -> None:
-    running, nodes = second_launch_under_slurm("--set", "launches=12")
-    nodes.kill_node(node)
+@pytest.mark.parametrize("what", ["vc1", "vc2", "slurmd"])
+def test_a_node_of_the_batch_job_or_its_daemon_dies(results: Path, state: Path, what: str) -> None:
+    """Without slurmd the processes go on until the controller gives the node up, which ends the job as NODE_FAIL."""
+    running, nodes = second_launch_under_slurm("--set", "launches=20" if what == "slurmd" else "launches=12")
+    if what == "slurmd":
+        assert run(nodes, "vc1", "kill", "-KILL", str(nodes.services("vc1")["slurmd"])).returncode == 0
+    else:
+        nodes.kill_node(what)
     assert running.ended() == 1, running.said
     why = reasons(latest(results))
     assert "not run: a node of the batch job died (NODE_FAIL)" in why.values(), why
@@ -172,21 +162,6 @@ def test_a_node_of_the_batch_job_dies(results: Path, state: Path, node: str) -> 
 
 
 @pytest.mark.slurm
-@pytest.mark.full
-@pytest.mark.usefixtures("_slurm")
-def test_slurmd_dies_during_a_job(results: Path, state: Path) -> None:
-    """The processes go on until the controller gives the node up, which ends the job as NODE_FAIL."""
-    running, nodes = second_launch_under_slurm("--set", "launches=20")
-    pid = nodes.services("vc1")["slurmd"]
-    assert run(nodes, "vc1", "kill", "-KILL", str(pid)).returncode == 0
-    assert running.ended() == 1, running.said
-    assert "not run: a node of the batch job died (NODE_FAIL)" in reasons(latest(results)).values()
-    assert running.nothing_left(state)
-    completes(latest(results))
-
-
-@pytest.mark.slurm
-@pytest.mark.full
 @pytest.mark.usefixtures("_slurm")
 def test_a_job_reaches_its_time_limit(results: Path, state: Path) -> None:
     """None of its launches ends by itself, however fast the machine. Those of --resume must all end within a minute."""
@@ -200,3 +175,59 @@ def test_a_job_reaches_its_time_limit(results: Path, state: Path) -> None:
     assert "not run: the batch job reached its time limit (TIMEOUT)" in why.values(), why
     assert running.nothing_left(state)
     completes(session)
+
+
+OF_SESSIONS = ROOT / "results"
+RUN_ON = ("mpich", "openmpi")
+USER = UNPRIVILEGED if os.geteuid() == 0 else os.geteuid()
+PYTHON = VENV.joinpath("bin", "python").resolve()
+
+
+def what_is_made(folder: str, names: list[str]) -> list[str]:
+    """What a checkout has beside its sources; as .gitignore says, but there may be no repository."""
+    if Path(folder) == OF_SESSIONS:
+        return [name for name in names if name not in ("papers", "reference", "schema")]
+    here = (".git", ".venv", ".mpi", ".bench", "build")
+    return [name for name in names if name in here or name.endswith("_cache") or name.startswith("build-linux-")]
+
+
+def may_run(program: Path) -> bool:
+    """Asked of a shell: setpriv itself still may what its user may not."""
+    shell = ["/bin/sh", "-c", f"{program} -c ''"]
+    return subprocess.run([*as_user(USER), *shell], capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def checkout() -> Iterator[Path]:
+    """This checkout's files, owned by the user, with what is set up here."""
+    if reason := virtual_supported():
+        pytest.skip(reason)
+    for mpi in RUN_ON:
+        build.ensure(MPIS[mpi])
+    with tempfile.TemporaryDirectory(prefix="obu-", dir="/tmp") as name:
+        copy = Path(name) / "checkout"
+        shutil.copytree(ROOT, copy, ignore=what_is_made)
+        # What is large is shared, nothing in it is written; the environment only where its Python may be run.
+        for folder in (MPI_DIR, BUILD_DIR, *([VENV] if may_run(PYTHON) else [])):
+            (copy / folder.relative_to(ROOT)).symlink_to(folder)
+        if os.geteuid() == 0:
+            subprocess.run(["chown", "-R", "--no-dereference", f"{USER}:{USER}", name], check=True)
+        yield copy
+
+
+@pytest.mark.timeout(700)
+@pytest.mark.slurm
+@pytest.mark.parametrize("system", ["vcluster", "vcluster-slurm"])
+def test_a_whole_run_without_rights(checkout: Path, system: str) -> None:
+    if system == "vcluster-slurm" and (reason := virtual_slurm_supported()):
+        pytest.skip(reason)
+    command = [*as_user(USER), *([str(PYTHON)] if may_run(PYTHON) else []), str(checkout / "bench")]
+    command += ["run", "overlap-ratio", "--scale", "test", "--mpi", ",".join(RUN_ON), "--system", system]
+    environment = {"HOME": str(checkout.parent), "PATH": os.environ["PATH"], "OVERLAP_BENCH_STATE": f"{checkout}.s/v"}
+    done = subprocess.run(
+        command, env=environment, cwd=checkout, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.splitlines()[-1]).is_file()
+    assert (checkout / "results" / "latest").resolve().stat().st_uid == USER
+    assert list(Path(f"{checkout}.s").iterdir()) == [], "no socket, mount or file of the nodes"

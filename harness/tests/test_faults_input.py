@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from analysis.records import read as analysis_read
 from analysis.records.schema import Shapes
-from harness.base.errors import UsageError
 from harness.cli import main
 from harness.job import records
 from harness.sites import systems
 from harness.tests.conftest import good_record
+from harness.tests.sessions import refused
 from harness.tests.test_records import LAUNCH
 
 Tree = dict[str, Any]
@@ -125,42 +125,22 @@ TEXTS = {
 }
 
 
-def refused(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    assert main(["run", "overlap-ratio", "--scale", "test", "--dry-run", "--system", str(path)]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith(f"bench: {path}: ")
-    assert "Traceback" not in captured.err
-    assert len(captured.err.splitlines()) == 1
-    return captured.err
-
-
 def test_a_site_in_order(good: Tree, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path, as_file(good))
     site = systems.by_name(str(path))
     assert (site.name, list(site.programs or {}), site.exclusive) == ("summit", ["cray"], False)
     assert main(["run", "overlap-ratio", "--scale", "test", "--dry-run", "--system", str(path)]) == 0
     assert "overlap-ratio on summit, cray: 4 launches" in capsys.readouterr().out
-    assert main(["run", "overlap-ratio", "--mpi", "mpich", "--dry-run", "--system", str(path)]) == 2
-    assert "has no MPI 'mpich'. It has: cray." in capsys.readouterr().err
+    said = refused("run", "overlap-ratio", "--mpi", "mpich", "--dry-run", "--system", str(path))
+    assert "has no MPI 'mpich'. It has: cray." in said
 
 
-@pytest.mark.parametrize(("place", "value", "words"), WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_place_in_a_site_file(
-    good: Tree, place: Path_, value: object, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert words in refused(written(tmp_path, as_file(changed(good, place, value))), capsys)
-
-
-@pytest.mark.parametrize(("text", "words"), TEXTS.values(), ids=TEXTS.keys())
-def test_a_site_file_that_is_none(text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert words in refused(written(tmp_path, text), capsys)
-
-
-def test_two_partitions_with_mpis(good: Tree, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    second = {**good["systems"][0]["partitions"][0], "name": "gpu"}
-    tree = changed(good, ("systems", 0, "partitions"), [good["systems"][0]["partitions"][0], second])
-    assert "There are: batch, gpu" in refused(written(tmp_path, as_file(tree)), capsys)
+@pytest.mark.parametrize("case", [*WRONG, *TEXTS])
+def test_a_site_file_with_a_wrong_place_or_none_at_all_is_refused(case: str, good: Tree, tmp_path: Path) -> None:
+    text, words = TEXTS.get(case) or (as_file(changed(good, *WRONG[case][:2])), WRONG[case][2])
+    path = written(tmp_path, text)
+    said = refused("run", "overlap-ratio", "--scale", "test", "--dry-run", "--system", str(path))
+    assert said.startswith(f"bench: {path}: ") and words in said
 
 
 JUNK = st.one_of(
@@ -249,10 +229,8 @@ def test_malformed_record_lines(data: st.DataObject, tmp_path: Path) -> None:
     assert all(problem.file == str(path) for problem in launch.problems)
 
 
-def test_the_session_file_of_a_session_that_cannot_be_resumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
+def test_the_session_file_of_a_session_that_cannot_be_resumed(results: Path) -> None:
+    (results / "s").mkdir(parents=True)
     whole = {"session": "s", "created": "now", "state": "complete"}
     for text, words in {
         "{": "s/session.json: no JSON: EOF while parsing",
@@ -265,14 +243,5 @@ def test_the_session_file_of_a_session_that_cannot_be_resumed(
         json.dumps(whole | {"colour": 7}): "there is no field colour.",
         json.dumps(whole | {"request": {"seed": "1"}}): "request.variants is missing.",
     }.items():
-        (tmp_path / "s").mkdir(exist_ok=True)
-        (tmp_path / "s" / "session.json").write_text(text)
-        assert main(["run", "--resume", "s"]) == 2
-        said = capsys.readouterr().err
-        assert words in said
-        assert len(said.splitlines()) == 1
-
-
-def test_a_site_file_is_checked_before_anything_else(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no dictionary site_configuration"):
-        systems.by_name(str(written(tmp_path, "x = 2")))
+        (results / "s" / "session.json").write_text(text)
+        assert words in refused("run", "--resume", "s")

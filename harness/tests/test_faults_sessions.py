@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,20 +23,9 @@ from harness.job import records
 from harness.job.folders import trouble
 from harness.sessions import session as sessions
 from harness.sessions.facts import Facts
-from harness.tests.sessions import (
-    Running,
-    bench,
-    completes,
-    could_be_completed,
-    facts,
-    latest,
-    measured_once,
-    results,
-    state,
-)
+from harness.tests.sessions import Running, bench, completes, could_be_completed, facts, latest, measured_once
 from harness.tests.waiting import eventually
 
-__all__ = ["results", "state"]  # fixtures
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(300)]
 
 RUN = ("run", "overlap-ratio", "--mpi", "mpich", "--scale", "test")
@@ -234,49 +223,26 @@ def test_a_folder_in_order_has_no_trouble(tmp_path: Path) -> None:
     assert list((tmp_path / "records").iterdir()) == []
 
 
-MOMENTS = 20
-
-
-def _at_random_moments(seed: int, count: int, results: Path, state: Path, stop: Callable[[Running], None]) -> None:
-    """Stop `count` runs, each at a moment of its own between the first second and the last; then complete one."""
+@pytest.mark.vcluster
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["SIGKILL", "Ctrl-C"])
+def test_stopped_at_random_moments(results: Path, state: Path, number: signal.Signals) -> None:
+    """Between the first second and the last; others each day: a failure names its seed. What is left is completed."""
+    seed = int(time.time()) // 86400
     moments = random.Random(seed)
-    for number in range(count):
+    for _ in range(8):
         shutil.rmtree(results, ignore_errors=True)
         running = Running(*RUN, "--set", "launches=3")
         moment = moments.uniform(0.1, 9.0)
         time.sleep(moment)
         running.look()
-        stop(running)
+        running.process.send_signal(number)
         running.ended()
-        where = f"number {number} of seed {seed}, after {moment:.2f} s:\n{running.said}"
+        where = f"seed {seed}, after {moment:.2f} s:\n{running.said}"
         # before the first line of our own, Python itself says "Fatal Python error: init_import_site" and its stack
         assert "Traceback" not in running.said or running.said.startswith("Fatal Python error: init_"), where
-        assert running.nothing_left(state, but_files=stop is _kill), where
-        assert not (results / "latest").exists() or not list(latest(results).glob("records/*.part")), where
+        assert running.nothing_left(state, but_files=number == signal.SIGKILL), where
         if (results / "latest").exists():
+            assert not list(latest(results).glob("records/*.part")), where
             completes(latest(results))
-
-
-def _kill(running: Running) -> None:
-    running.process.kill()
-
-
-def _interrupt(running: Running) -> None:
-    running.process.send_signal(signal.SIGINT)
-
-
-@pytest.mark.vcluster
-@pytest.mark.full
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize("stop", [_kill, _interrupt], ids=["SIGKILL", "Ctrl-C"])
-def test_stopped_at_20_random_moments(results: Path, state: Path, stop: Callable[[Running], None]) -> None:
-    _at_random_moments(20261121, MOMENTS, results, state, stop)
-
-
-@pytest.mark.vcluster
-@pytest.mark.full
-def test_stopped_at_a_random_moment(results: Path, state: Path) -> None:
-    """One of each, at another moment each day: a failure names its seed."""
-    seed = int(time.time()) // 86400
-    _at_random_moments(seed, 1, results, state, _kill)
-    _at_random_moments(seed + 1, 1, results, state, _interrupt)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Somebody else's program in a job: tried, timed, its result compared; what goes wrong with it is a sentence.
 
-No MPI is in it: the programs are of a shell, and so is what stands in for progress-run.
+The programs are of a shell, and so is what stands in for progress-run; but for which MPI a program is linked to.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,13 +19,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.base.mpis import MPIS
+from harness.base.mpis import Mpi
 from harness.base.paths import ROOT, SCHEMA
 from harness.job import records
 from harness.job.folders import Folders
 from harness.job.foreign import Trial, trial, trial_of
 from harness.job.plan import Plan, Point, interleave
-from harness.job.program import CALLERS_PYTHONPATH, Program, Unusable, read
+from harness.job.program import CALLERS_PYTHONPATH, Program, Unusable, another_mpi, read
 from harness.job.reap import marked, name_of
 from harness.job.runner import Runner
 from harness.tests.waiting import eventually
@@ -119,12 +121,19 @@ def test_a_good_program_is_tried_once_and_timed(run: Run, tmp_path: Path, monkey
     assert len(points(plan, session)["bare"]) == 2 == len(list((session / "records").glob("*.bare*.jsonl")))
 
 
-def test_another_result_than_bares_is_rejected_and_not_timed(run: Run) -> None:
-    plan, session, status = run("echo time 1.5; echo energy ${ENGINE:--4.6}")
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo time 1.5; echo energy ${ENGINE:--4.6}", "its result is not that of bare: 'adaptive' instead of '-4.6'"),
+        (f"{GOOD}; [ -z $ENGINE ] || exit 7", "exit status 7; last words: energy -4.6"),
+    ],
+)
+def test_a_variant_that_fails_or_has_another_result_is_not_timed_and_leaves_bare_its_times(
+    run: Run, script: str, reason: str
+) -> None:
+    plan, session, status = run(script)
     assert status == 1
-    found = points(plan, session)
-    assert found["bare"] == [("ok", "", [1.5])] * 2
-    assert found["adaptive"] == [("failed", "its result is not that of bare: 'adaptive' instead of '-4.6'", [])] * 2
+    assert points(plan, session) == {"bare": [("ok", "", [1.5])] * 2, "adaptive": [("failed", reason, [])] * 2}
 
 
 def test_results_that_differ_by_themselves_end_it(run: Run, tmp_path: Path) -> None:
@@ -165,13 +174,6 @@ def test_what_a_program_leaves_behind_is_not_left_running(run: Run) -> None:
     launches = [trial_of(plan), *(launch.identity for launch in plan.launches)]
     names = [name_of(session / "logs" / f"{name}.log") for name in launches]
     assert eventually(lambda: not any(list(marked(name)) for name in names))
-
-
-def test_a_variant_that_fails_leaves_bare_its_times(run: Run) -> None:
-    plan, session, _ = run(f"{GOOD}; [ -z $ENGINE ] || exit 7")
-    found = points(plan, session)
-    assert found["bare"] == [("ok", "", [1.5])] * 2
-    assert found["adaptive"] == [("failed", "exit status 7; last words: energy -4.6", [])] * 2
 
 
 @pytest.mark.parametrize("ranks", [2, 0], ids=["its own number", "a launcher's"])
@@ -224,15 +226,11 @@ def test_a_damaged_trial_is_a_sentence(run: Run) -> None:
 
 
 @pytest.mark.mpi
-def test_a_program_of_another_mpi_is_not_even_tried(run: Run) -> None:
-    mpi = MPIS["mpich"]
-    if not mpi.installed():
-        pytest.skip("MPICH (PyPI) is not installed")
-    own, session, status = run([str(mpi.bin / "mpivars")], library="Open MPI")
+def test_a_program_of_another_mpi_is_not_even_tried(run: Run, mpich: Mpi) -> None:
+    own, session, status = run([str(mpich.bin / "mpivars")], library="Open MPI")
     assert status == 1
     (reason,) = {reason for launches in points(own, session).values() for _, reason, _ in launches}
-    assert reason.startswith("mpivars: it links another MPI: ")
-    assert reason.endswith("and not Open MPI")
+    assert reason.startswith("mpivars: it links another MPI: ") and reason.endswith("and not Open MPI")
     assert not (session / "logs" / "own-program.vcluster.mpich.trial.log").exists()
 
 
@@ -253,84 +251,56 @@ def of_program(plan: Plan, session: Path, program: Program, wanted: list[Point])
     return status, records.read(session / "records" / f"{launches[0].identity}.jsonl").points
 
 
+IMB, MELT = "imb-nonblocking-collectives", "lammps-melt"
+SAMPLES = {IMB: "imb-2021-nbc.txt", MELT: "lammps-20210929-melt.txt"}
+POINTS: dict[str, Point] = {IMB: {"benchmark": "Ibcast", "size_bytes": 1024}, MELT: {"atoms": 32000, "steps": 100}}
+CHANGED = {
+    ("-4.6223613", "-4.7223613"): (MELT, "lammps: its result is wrong: '0: -4.6134356, 100: -4.7223613'"),
+    ("on 2 procs", "on 1 procs"): (MELT, "lammps: it says that it ran on 1 of 2 processes: each by itself, so its MPI"),
+    ("on 2 procs", "on 4 procs"): (MELT, "lammps: it says that it ran on 4 of 2 processes"),
+    ("Loop time of 7.38794", "Loop time of 0"): (MELT, "time_s of this point was not measured: its output says 0"),
+    ("Loop time of 7.38794", "Loop time of -1"): (MELT, "time_s of this point was not measured: its output says -1"),
+    ("t_ovrl[usec]", "t_both[usec]"): (IMB, "its output has no overall_s of this point"),  # another version's words
+    ("# Benchmarking Iallreduce", "# Benchmarking Ibcast"): (IMB, "its output has 2 lines of this point"),
+}
+
+
 def test_lines_of_an_output_are_points_and_what_it_lacks_has_failed(plan: Plan, tmp_path: Path) -> None:
     wanted: list[Point] = [{"benchmark": "Ibcast", "size_bytes": size} for size in (1024, 1048576, 3)]
-    case = "imb-nonblocking-collectives"
-    _, lines = of_case(plan, tmp_path / "s", case, OUTPUTS / "imb-2021-nbc.txt", wanted)
+    _, lines = of_case(plan, tmp_path / "s", IMB, OUTPUTS / SAMPLES[IMB], wanted)
     assert [line["status"] for line in lines] == ["ok", "ok", "failed"]
     assert lines[1]["samples"]["overlap"] == [pytest.approx(0.8064)]
     assert set(lines[0]["samples"]) == {"overall_s", "pure_s", "compute_s", "overlap"}
     assert lines[2]["reason"] == "its output has no line of this point"
-
-
-def test_a_wrong_energy_is_rejected_though_bare_prints_it_every_time(plan: Plan, tmp_path: Path) -> None:
-    good = OUTPUTS / "lammps-20210929-melt.txt"
-    wanted: list[Point] = [{"atoms": 32000, "steps": 100}]
-    status, (line,) = of_case(plan, tmp_path / "good", "lammps-melt", good, wanted)
+    status, (line,) = of_case(plan, tmp_path / "good", MELT, OUTPUTS / SAMPLES[MELT], [POINTS[MELT]])
     assert (status, line["status"], line["samples"]["time_s"]) == (0, "ok", [7.38794])
-    bad = tmp_path / "bad.txt"
-    bad.write_text(good.read_text().replace("-4.6223613", "-4.7223613"))
-    status, (line,) = of_case(plan, tmp_path / "bad", "lammps-melt", bad, wanted)
-    assert (status, line["status"], line["samples"]) == (1, "failed", {})
-    assert line["reason"] == "lammps: its result is wrong: '0: -4.6134356, 100: -4.7223613'"
 
 
-def changed(folder: Path, output: str, old: str, new: str) -> Path:
+def changed(folder: Path, case: str, old: str, new: str) -> Path:
     """A kept output with one text in place of another."""
-    text = (OUTPUTS / output).read_text()
+    text = (OUTPUTS / SAMPLES[case]).read_text()
     assert old in text
-    path = folder / "other.txt"
-    path.write_text(text.replace(old, new))
-    return path
+    (folder / "other.txt").write_text(text.replace(old, new))
+    return folder / "other.txt"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "reason"),
-    [
-        (
-            "on 2 procs",
-            "on 1 procs",
-            "lammps: it says that it ran on 1 of 2 processes: each by itself, so its MPI and the launcher do not know "
-            "each other",
-        ),
-        ("on 2 procs", "on 4 procs", "lammps: it says that it ran on 4 of 2 processes"),
-        ("Loop time of 7.38794", "Loop time of 0", "time_s of this point was not measured: its output says 0"),
-        ("Loop time of 7.38794", "Loop time of -1", "time_s of this point was not measured: its output says -1"),
-    ],
-)
-def test_an_output_that_is_whole_and_means_something_else_has_no_time(
-    plan: Plan, tmp_path: Path, old: str, new: str, reason: str
+@pytest.mark.parametrize("change", CHANGED)
+def test_an_output_that_is_wrong_or_means_something_else_has_no_time(
+    plan: Plan, tmp_path: Path, change: tuple[str, str]
 ) -> None:
-    output = changed(tmp_path, "lammps-20210929-melt.txt", old, new)
-    wanted: list[Point] = [{"atoms": 32000, "steps": 100}]
-    status, (line,) = of_case(plan, tmp_path / "s", "lammps-melt", output, wanted)
-    assert (status, line["status"], line["samples"], line["reason"]) == (1, "failed", {}, reason)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("t_ovrl[usec]", "t_both[usec]", "its output has no overall_s of this point"),  # another version's words
-        ("# Benchmarking Iallreduce", "# Benchmarking Ibcast", "its output has 2 lines of this point"),
-    ],
-)
-def test_a_line_without_what_counts_or_twice_has_failed(
-    plan: Plan, tmp_path: Path, old: str, new: str, said: str
-) -> None:
-    output = changed(tmp_path, "imb-2021-nbc.txt", old, new)
-    wanted: list[Point] = [{"benchmark": "Ibcast", "size_bytes": 1024}]
-    case = "imb-nonblocking-collectives"
-    _, (line,) = of_case(plan, tmp_path / "s", case, output, wanted)
-    assert (line["status"], line["reason"]) == ("failed", said)
+    """Though bare prints it every time."""
+    case, reason = CHANGED[change]
+    status, (line,) = of_case(plan, tmp_path / "s", case, changed(tmp_path, case, *change), [POINTS[case]])
+    assert (status, line["status"]) == (1, "failed") and line["reason"].startswith(reason)
+    assert "time_s" not in line["samples"]
 
 
 def test_a_time_of_nothing_is_left_out_and_a_share_of_nothing_is_none(plan: Plan, tmp_path: Path) -> None:
     old = "270.29        12.74         5.87         0.00"
-    output = changed(tmp_path, "imb-2021-nbc.txt", old, old.replace("12.74", " 0.00"))
+    output = changed(tmp_path, IMB, old, old.replace("12.74", " 0.00"))
     row = next(row for row in tables.imb(output.read_text()).rows if row.samples.get("pure_s") == 0)
-    _, (line,) = of_case(plan, tmp_path / "s", "imb-nonblocking-collectives", output, [dict(row.point)])
-    assert line["status"] == "ok"
-    assert set(line["samples"]) == {"overall_s", "compute_s", "overlap"}
+    _, (line,) = of_case(plan, tmp_path / "s", IMB, output, [dict(row.point)])
+    assert (line["status"], set(line["samples"])) == ("ok", {"overall_s", "compute_s", "overlap"})
     assert line["samples"]["overlap"] == [0]
 
 
@@ -395,17 +365,13 @@ def test_the_last_time_counts_as_fortran_writes_it_too(printed: str, seconds: fl
     assert found.result == "energy 1\nenergy 2"
 
 
-def test_a_check_of_alternatives_says_what_it_finds() -> None:
-    """A group of the alternative that was not taken is empty."""
+def test_a_check_says_what_it_finds() -> None:
+    """A group of the alternative that was not taken is empty; what finds nothing but that finds nothing."""
     program = replace(PROGRAM, time_from="", check="energy (.*)|stopped")
     assert read(program, "stopped\nenergy 1", 9.0).result == "\n1"
-    with pytest.raises(Unusable, match="it printed nothing that --check"):
-        read(program, "stopped", 9.0)
-
-
-def test_a_check_that_finds_only_nothing_finds_nothing() -> None:
-    with pytest.raises(Unusable, match=r"it printed nothing that --check 'e\*' finds"):
-        read(replace(PROGRAM, time_from="", check="e*"), "no nrgy\n" * 3, 9.0)
+    for check, printed in (("energy (.*)|stopped", "stopped"), ("e*", "no nrgy\n" * 3)):
+        with pytest.raises(Unusable, match="it printed nothing that --check"):
+            read(replace(program, check=check), printed, 9.0)
 
 
 @given(st.text())
@@ -416,3 +382,51 @@ def test_any_output_is_read_or_a_sentence(text: str) -> None:
         assert "\n" not in str(error)
     else:
         assert found.samples["printed_time"] > 0
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(("library", "said"), [("MPICH Version", ""), ("Open MPI", "it links another MPI: ")])
+def test_the_loader_says_which_mpi_a_program_has(library: str, said: str, mpich: Mpi) -> None:
+    found = another_mpi(str(mpich.bin / "mpivars"), library, mpich.shell_environment())
+    assert found.startswith(said) and bool(found) == bool(said)
+    assert another_mpi("/bin/sh", library, mpich.shell_environment()) == ""
+
+
+def test_a_library_that_is_found_in_another_version_is_named(tmp_path: Path) -> None:
+    """So it is for a program that has the path of its own MPI built in, where another MPI brings its libfabric."""
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    (tmp_path / "part.c").write_text("int part(void) { return 0; }\n")
+    (tmp_path / "program.c").write_text("int part(void);\nint main(void) { return part(); }\n")
+    for folder, version in ((mine, "PART_1.9"), (theirs, "PART_1.8")):
+        folder.mkdir()
+        (folder / "version").write_text(f"{version} {{ global: part; }};\n")
+        library = ["-shared", f"-Wl,--version-script={folder / 'version'}", "-Wl,-soname,libpart.so"]
+        compiled(tmp_path / "part.c", *library, "-o", folder / "libpart.so")
+    program = compiled(tmp_path / "program.c", mine / "libpart.so", "-o", tmp_path / "program")
+    found = [
+        another_mpi(program, "MPICH", {"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": str(folder)})
+        for folder in (mine, theirs)
+    ]
+    other = theirs / "libpart.so"
+    assert found == ["", f"{program} needs version PART_1.9 of libpart.so, which {other} does not have"]
+
+
+def compiled(*arguments: str | Path) -> str:
+    """By the C compiler; the file that it made."""
+    subprocess.run(["cc", *arguments], check=True, timeout=120)
+    return str(arguments[-1])
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("which", ["TRUE", "FALSE"])
+def test_libraries_are_known_by_the_names_that_the_engine_knows(tmp_path: Path, which: str, mpich: Mpi) -> None:
+    """Those of the engine's own test. What a program of cray-mpich's links, say, is asked for its version."""
+    text = (ROOT / "progress_engine" / "tests" / "abi_test.cpp").read_text()
+    (found,) = re.findall(rf"for \(const char\* name : \{{([^}}]*)\}}\)\s*EXPECT_{which}\(is_mpi_library", text)
+    ldd = tmp_path / "ldd"
+    for name in re.findall(r'"([^"]+)"', found):
+        library = f"{mpich.prefix}/lib/libmpi.so.12 (0x00007f0000000000)"
+        ldd.write_text(f"#!/bin/sh\necho '\t{Path(name).name} => {library}'\n")
+        ldd.chmod(0o755)
+        said = another_mpi("/bin/sh", "CRAY MPICH", {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+        assert said.startswith("it links another MPI: ") == (which == "TRUE"), name

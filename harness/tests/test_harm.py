@@ -4,30 +4,19 @@
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from analysis.tests.synthetic import Synthetic
-from harness.base.mpis import MPIS
 from harness.base.paths import SCHEMA
 from harness.cli import main
 from harness.job import records
-from harness.tests.sessions import Running, bench, completes, facts, latest, reasons, results
-from reframe_checks import catalogue
-
-__all__ = ["results"]
+from harness.tests.sessions import bench, facts, latest, reasons
 
 HERE = ("--mpi", "mpich", "--system", "local", "--scale", "test")
 LATENCY = ("--only", "microbench latency")
-
-
-@pytest.fixture
-def _mpich() -> None:
-    if not MPIS["mpich"].installed():
-        pytest.skip("MPICH (PyPI) is not installed")
 
 
 @pytest.mark.parametrize("command", ["harm", "engine-costs"])
@@ -49,18 +38,10 @@ def test_the_plan_names_every_workload_with_its_point(capsys: pytest.CaptureFixt
     assert "npb" not in said and not results.exists()
 
 
-def test_everything_that_is_run_by_all_is_of_a_paper() -> None:
-    groups = catalogue.groups()
-    others = {"harm", "costs", "roofline", "program", "third-party", "cross-check", "nodes", "serial", "validation"}
-    others |= {"scaling", "wakes"}
-    assert set(groups) - others == {"all", "pioman", "miwa", "ruhela", "fukuoka", "gemini"}
-    assert not set(groups["all"]) & {name for group in others for name in groups[group]}
-
-
 @pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.slow
-@pytest.mark.usefixtures("_mpich")
+@pytest.mark.usefixtures("mpich")
 def test_it_leaves_a_normal_session_whose_records_verify_the_engine(results: Path) -> None:
     done = bench("harm", *HERE, *LATENCY, "--variant", "adaptive", "--launches", "1")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -82,6 +63,8 @@ def test_it_leaves_a_normal_session_whose_records_verify_the_engine(results: Pat
     again = bench("harm", "--table", session.name, "--out", str(session / "harm.md"))
     assert again.returncode == 0 and (session / "harm.md").read_text() in done.stdout
     next((session / "records").glob("*.adaptive.jsonl")).unlink()
+    refused = bench("engine-costs", "--resume", session.name)
+    assert refused.returncode == 2 and "is none of ./bench engine-costs" in refused.stderr
     resumed = bench("harm", "--resume", session.name)
     assert resumed.returncode == 0 and "1 launches" in resumed.stderr, resumed.stderr
     assert len(list((session / "records").glob("*.jsonl"))) == 2
@@ -90,7 +73,7 @@ def test_it_leaves_a_normal_session_whose_records_verify_the_engine(results: Pat
 @pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.slow
-@pytest.mark.usefixtures("_mpich")
+@pytest.mark.usefixtures("mpich")
 def test_an_engine_that_stood_down_is_reported_as_failed(results: Path) -> None:
     """Its settings switch it off: the workload runs and ends well, as fast as bare."""
     done = bench("harm", *HERE, *LATENCY, "--variant", "adaptive:points=none", "--launches", "1")
@@ -101,24 +84,3 @@ def test_an_engine_that_stood_down_is_reported_as_failed(results: Path) -> None:
     row = next(line for line in done.stdout.splitlines() if line.startswith("| microbench latency |"))
     assert row.endswith("| failed |")
     assert "- microbench latency on mpich, adaptive:points=none: failed: the engine did not run" in done.stdout
-
-
-@pytest.mark.mpi
-@pytest.mark.slow
-@pytest.mark.full
-@pytest.mark.usefixtures("_mpich")
-def test_an_interrupted_session_is_gone_on_with(results: Path) -> None:
-    running = Running("harm", *HERE, "--only", "roofline", "--variant", "off", "--launches", "3")
-    running.wait_for("2/6", 200)
-    running.process.send_signal(signal.SIGINT)
-    assert running.ended() == 1
-    session = latest(results)
-    assert facts(session)["state"] == "interrupted"
-    finished = len(list((session / "records").glob("*.jsonl")))
-    assert 2 <= finished < 12
-    refused = bench("engine-costs", "--resume", session.name)
-    assert refused.returncode == 2 and "is none of ./bench engine-costs" in refused.stderr
-    again = bench("harm", "--resume", session.name)
-    assert again.returncode == 0, again.stdout + again.stderr
-    assert "| roofline triad | mpich | bytes_per_s |" in again.stdout
-    completes(session)

@@ -8,6 +8,7 @@ import lzma
 import os
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.sessions import session as sessions
+from harness.tests.sessions import refused
 
 DEMO = ROOT / "results" / "reference" / "demo"
 LAUNCHES = ["fft.vcluster.mpich.000.bare", "nas.vcluster.mpich.000.bare"]
@@ -24,9 +26,8 @@ RECORDS = [f"records/{name}.jsonl" for name in LAUNCHES]
 
 
 @pytest.fixture(autouse=True)
-def _unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "UNPACKED", tmp_path / "unpacked")
-    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path / "results"))
+def _unpacked(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "UNPACKED", results.with_name("unpacked"))
 
 
 @pytest.fixture
@@ -74,14 +75,9 @@ def test_the_same_session_makes_the_same_file(session: Path, tmp_path: Path) -> 
     assert (tmp_path / "a/s.tar.xz").read_bytes() == (tmp_path / "b/s.tar.xz").read_bytes()
 
 
-def test_points_that_failed_are_kept_only_where_that_is_asked_for(
-    session: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_points_that_failed_are_kept_only_where_that_is_asked_for(session: Path) -> None:
     change(session, state="incomplete")
-    assert main(["keep", "s"]) == 2
-    assert "is incomplete: only a complete session is kept; with points that failed, --failed keeps it" in (
-        capsys.readouterr().err
-    )
+    assert "is incomplete: only a complete session is kept; with points that failed, --failed" in refused("keep", "s")
     assert main(["keep", "s", "--failed"]) == 0
     assert sessions.load(str(session.with_name("s.tar.xz"))).facts.state == "incomplete"
 
@@ -105,15 +101,13 @@ def test_some_studies_alone(session: Path) -> None:
     ],
 )
 def test_mistakes_are_a_sentence_and_leave_nothing(
-    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    facts: dict[str, str], arguments: tuple[str, ...], sentence: str,
-) -> None:  # fmt: skip
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts: Any, arguments: Any, sentence: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     change(session, **facts)
     session.with_name("there.tar.xz").write_text("")
     before = kept(tmp_path)
-    assert main(["keep", "s", *arguments]) == 2
-    assert sentence in " ".join(capsys.readouterr().err.split())
+    assert sentence in refused("keep", "s", *arguments)
     assert kept(tmp_path) == before
 
 
@@ -125,9 +119,7 @@ def test_a_kept_session_is_read_by_file_folder_and_name(session: Path, tmp_path:
     assert len(list((tmp_path / "unpacked").iterdir())) == 1, "unpacked once"
 
 
-def test_several_in_one_file_are_all_read_or_one_by_its_name(
-    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_in_one_file_are_all_read_or_one_by_its_name(session: Path, tmp_path: Path) -> None:
     other = session.with_name("t")
     session.with_name("t").mkdir()
     (other / "session.json").write_text((session / "session.json").read_text().replace('"s"', '"t"'))
@@ -135,10 +127,8 @@ def test_several_in_one_file_are_all_read_or_one_by_its_name(
     assert [one.name for one in sessions.load_all([str(tmp_path / "both")])] == ["s", "t"]
     assert [facts["session"] for facts in load([tmp_path / "both"]).sessions] == ["s", "t"]
     assert sessions.load(str(tmp_path / "both" / "t")).name == "t"
-    assert main(["compare", str(tmp_path / "both"), "s"]) == 2
-    assert f"both holds 2 sessions: name one of them, such as {tmp_path}/both/s." in (
-        " ".join(capsys.readouterr().err.split())
-    )
+    said = refused("compare", str(tmp_path / "both"), "s")
+    assert f"both holds 2 sessions: name one of them, such as {tmp_path}/both/s." in said
 
 
 def test_a_file_that_is_none_is_a_sentence(tmp_path: Path) -> None:

@@ -46,6 +46,8 @@ def test_it_is_in_step_with_pyproject() -> None:
     """Else: .venv/bin/uv lock"""
     checked = uv("lock", "--check")
     assert checked.status == 0, checked.err
+    (project,) = (package for package in load(LOCK_FILE)["package"] if package["name"] == "overlap-bench")
+    assert sorted(project["dev-dependencies"]) == sorted(GROUPS)
 
 
 def exported(group: str, machine: dict[str, str]) -> list[str]:
@@ -63,7 +65,7 @@ def exported(group: str, machine: dict[str, str]) -> list[str]:
 
 
 @needs_uv
-@pytest.mark.parametrize("python", ["3.10.4", "3.11.2", "3.12.3", "3.13.5"])
+@pytest.mark.parametrize("python", ["3.10.4", "3.13.5"])
 def test_it_is_read_as_uv_reads_it(python: str, lock: dict[str, Any]) -> None:
     for group in ("", *GROUPS):
         for platform in ("x86_64", "aarch64", "ppc64le"):
@@ -72,15 +74,6 @@ def test_it_is_read_as_uv_reads_it(python: str, lock: dict[str, Any]) -> None:
             read = pins(requirements(lock, group, machine))
             assert read == pins(exported(group, machine)), (group, platform)
             assert all(hashes for _, hashes in read.values())
-
-
-def test_the_harness_is_spared_what_tests_need_and_what_pyproject_overrides(lock: dict[str, Any]) -> None:
-    (project,) = (package for package in lock["package"] if package["name"] == "overlap-bench")
-    assert sorted(project["dev-dependencies"]) == sorted(GROUPS)
-    harness, tests = (set(pins(requirements(lock, group))) for group in ("", "dev"))
-    assert harness >= {"cmake", "reframe-hpc", "typer"}
-    assert tests - harness >= {"clang-tidy", "hypothesis", "mypy", "optuna", "pytest", "ruff"}
-    assert "rfc3987-syntax" not in {package["name"] for package in lock["package"]}
 
 
 PACKAGE = {"version": "1", "source": {}, "sdist": {"hash": "sha256:a"}}

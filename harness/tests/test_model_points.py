@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from analysis.models.document import page
-from analysis.models.medians import Number
 from analysis.models.validate import judge, pair, totals
 from analysis.records.load import load
 from analysis.tests.synthetic import USUAL, Synthetic
@@ -22,9 +21,9 @@ from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.commands import prediction_file
-from harness.job.calibrate import Calibration
 from harness.sessions.model_points import FIT, VALIDATION, without_computation
 from harness.sites import model_file, systems
+from harness.tests.sessions import refused
 
 KEPT = ROOT / "results" / "reference"
 MODEL = simulation.SHIPPED / simulation.DEFAULT
@@ -49,12 +48,6 @@ def test_every_part_is_a_run_of_all_three_mpis_and_more_ranks_than_cores_sleep()
     assert {part.nodes for part in VALIDATION} == {2, 4, 8}
 
 
-def test_what_is_slept_needs_no_calibration() -> None:
-    found = Calibration(unit_s=3e-6, comm_s={})
-    assert found.with_work({"comp_s": 0.03})["work_units"] == 10_000
-    assert found.with_work({"comp_s": 0.03, "compute": "sleep"})["work_units"] == 30_000
-
-
 @pytest.fixture
 def measured(tmp_path: Path) -> Path:
     variants = {name: USUAL[name] for name in ("bare", "adaptive")}
@@ -69,7 +62,7 @@ def _written(path: Path, when: datetime.datetime, monkeypatch: pytest.MonkeyPatc
     return path
 
 
-def test_the_errors_are_those_of_the_file(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_and_page_are_those_of_the_file(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = _written(tmp_path / "predicted.json", BEFORE, monkeypatch, 1.1)
     content = json.loads(file.read_text())
     assert content["files"] == simulation.files(MODEL)
@@ -82,32 +75,11 @@ def test_the_errors_are_those_of_the_file(measured: Path, tmp_path: Path, monkey
     assert verdict.error == pytest.approx(0.1)
     assert (verdict.pairs, verdict.in_order) == (1, 1)
     assert set(verdict.errors) == {"mpich", "overlap-ratio", "2 ranks"}
-
-
-def test_the_document_has_every_point(measured: Path) -> None:
-    times = totals(load([measured]))
-    verdict = judge(pair({key: number.scaled(1.1) for key, number in times.items()}, times))
-    text = page(verdict, ["made up"], load([measured]).sessions)
+    text = page(verdict, ["made up"], records.sessions)
     rows = [line for line in text.splitlines() if line.startswith("| overlap-ratio | mpich | 2 |")]
     assert len(rows) == 1 and rows[0].count("+10 %") == 2, "a row a point, a cell a variant"
     assert "| all 2 points | 10.0 % |" in text and "right in 1 of 1 (100 %)." in text
     assert "- session measured: " in text
-
-
-def test_a_document_that_cannot_be_written_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    kept = KEPT / "model" / "validation-8"
-    file = ROOT / "results" / "predictions" / "vcluster-2.json"
-    place = tmp_path / "none" / "page.md"
-    assert main(["validate-model", str(kept), "--against", str(file), "--out", str(place)]) == 2
-    assert "page.md cannot be written" in " ".join(capsys.readouterr().err.split())
-
-
-def test_a_wrong_order_is_named(measured: Path) -> None:
-    times = totals(load([measured]))
-    turned = {key: Number(1 / number.value, 0, 0, "") for key, number in times.items()}
-    verdict = judge(pair(turned, times))
-    assert (verdict.pairs, verdict.in_order) == (1, 0)
-    assert "2 ranks" in verdict.wrong[0] and "adaptive and bare" in verdict.wrong[0]
 
 
 def test_a_younger_prediction_is_refused(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,19 +129,12 @@ def test_a_fit_says_who_asks_first(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "  intel-mpi asks nobody before it sends\n" in said
 
 
-def test_a_line_that_no_model_has_is_not_fitted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "model"
-    assert main(["calibrate-model", str(KEPT / "model" / "model-fit"), "--out", str(out)]) == 2
-    assert "is of a line limited by tbf" in " ".join(capsys.readouterr().err.split())
-    assert not out.exists()
-
-
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no clone: nothing can be committed")
-def test_predictions_can_be_committed_where_the_page_says() -> None:
-    page = (ROOT / "docs" / "how-to" / "validating-a-model.md").read_text()
-    file = next(word for word in page.split() if word.startswith("results/predictions/"))
-    command = ["git", "-C", str(ROOT), "check-ignore", "--no-index", "--quiet", file]
-    assert subprocess.run(command, check=False, timeout=120).returncode == 1, f"git ignores {file}"
+def test_a_line_that_no_model_has_is_not_fitted_and_a_page_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    out, against = tmp_path / "model", str(ROOT / "results" / "predictions" / "vcluster-2.json")
+    said = refused("calibrate-model", str(KEPT / "model" / "model-fit"), "--out", str(out))
+    assert "is of a line limited by tbf" in said and not out.exists()
+    call = ("validate-model", str(KEPT / "model" / "validation-8"), "--against", against)
+    assert "page.md cannot be written" in refused(*call, "--out", str(tmp_path / "none" / "page.md"))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}', '{"schema": 2, "model": "m", "written": "soon"}'])

@@ -14,26 +14,13 @@ import pytest
 from analysis.gate import node_pairs
 from analysis.gate import odd as odd_places
 from harness.base.errors import NOT_TOLD
-from harness.cli import main
 from harness.commands import tables
 from harness.commands.nodes import SPARE, _request, _tell
-from harness.tests.sessions import bench, results, state
+from harness.tests.sessions import bench
 from harness.vcluster import cluster as virtual
 from harness.vcluster.tests.vcluster_fixtures import run
 
-__all__ = ["results", "state"]  # fixtures
-
-measuring = [pytest.mark.full, pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.timeout(600)]
-measuring.append(pytest.mark.alone)  # what else runs slows nodes down, too
-
-
 SLOW = ("tbf", "rate", "100mbit", "burst", "128kb", "latency", "400ms")
-
-
-def marked(test: Any) -> Any:
-    for mark in measuring:
-        test = mark(test)
-    return test
 
 
 @pytest.mark.parametrize(("number", "rounds"), [(2, 1), (3, 3), (4, 3), (5, 5)])
@@ -58,13 +45,6 @@ def test_a_table_may_go_to_a_pipe(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
-def test_the_help_says_what_the_default_of_the_launches_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """Which no scale of the study has, see above."""
-    assert main(["nodes", "--help"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert f"default: {SPARE} more than the fewest that can name a place" in said and "by scale" not in said
-
-
 @pytest.mark.parametrize(("launches", "status"), [(2, NOT_TOLD), (16, 0)])
 def test_too_few_launches_to_name_anybody_are_no_success(
     launches: int, status: int, monkeypatch: pytest.MonkeyPatch
@@ -85,7 +65,11 @@ def odd(folder: Path, number: int) -> tuple[int, list[dict[str, Any]]]:
     return done.returncode, found["odd"]
 
 
-@marked
+@pytest.mark.full
+@pytest.mark.alone  # what else runs slows nodes down, too
+@pytest.mark.mpi
+@pytest.mark.vcluster
+@pytest.mark.timeout(600)
 @pytest.mark.usefixtures("results", "state")
 def test_a_node_with_a_slow_link_is_named(tmp_path: Path) -> None:
     """What it sends passes a tenth of the others' rate. Nodes that share a CPU may be named for that, but by less."""
@@ -100,7 +84,11 @@ def test_a_node_with_a_slow_link_is_named(tmp_path: Path) -> None:
     assert max(slow, key=lambda one: float(one["ratio"]))["where"] == "vc3", found
 
 
-@marked
+@pytest.mark.full
+@pytest.mark.alone  # what else runs slows nodes down, too
+@pytest.mark.mpi
+@pytest.mark.vcluster
+@pytest.mark.timeout(600)
 @pytest.mark.usefixtures("results", "state")
 def test_a_node_whose_cpu_is_shared_is_named(tmp_path: Path) -> None:
     assert bench("vcluster", "up", "--nodes", "2").returncode == 0

@@ -78,9 +78,14 @@ def limit_from_when_both_are_there(family: Family, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.usefixtures("limit_from_when_both_are_there")
-def test_a_timeout_ends_a_grandchild_that_ignores_sigterm(family: Family, tmp_path: Path) -> None:
-    ended = process.run(family.command("stays"), {}, tmp_path / "log", 0.1)
-    assert ended.status is None and ended.last_line == "here"
+@pytest.mark.parametrize("answer", [False, True])
+def test_a_timeout_ends_a_grandchild_that_ignores_sigterm(family: Family, tmp_path: Path, answer: bool) -> None:
+    if answer:
+        said = process.answer(family.command("stays"), 0.1)
+        assert said.status is None and said.out == "here\nhere\n" and "did not end within 0.1 s" in said.err
+    else:
+        ended = process.run(family.command("stays"), {}, tmp_path / "log", 0.1)
+        assert ended.status is None and ended.last_line == "here"
     assert gone(family), family.alive()
 
 
@@ -88,13 +93,6 @@ def test_what_a_program_leaves_behind_ends_with_it_and_keeps_nobody_waiting(fami
     said = process.answer([*family.command("ends")], 300)
     assert said.status == 5
     assert eventually(lambda: not family.alive()), family.alive()
-
-
-@pytest.mark.usefixtures("limit_from_when_both_are_there")
-def test_an_answer_that_takes_too_long_says_so(family: Family) -> None:
-    said = process.answer(family.command("stays"), 0.1)
-    assert said.status is None and said.out == "here\nhere\n" and "did not end within 0.1 s" in said.err
-    assert gone(family), family.alive()
 
 
 def test_the_end_is_told_and_not_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -119,12 +117,9 @@ def test_an_exception_ends_it_too(family: Family) -> None:
     assert gone(family), family.alive()
 
 
-def test_a_program_reads_what_it_is_told_and_else_nothing() -> None:
+def test_a_program_reads_what_it_is_told_and_one_that_is_not_there_is_said_to_be(tmp_path: Path) -> None:
     assert process.answer(["cat"], 120, told="words\n").out == "words\n"
     assert process.answer(["cat"], 120) == process.Answer(0, "", "")
-
-
-def test_a_program_that_is_not_there_is_said_to_be(tmp_path: Path) -> None:
     said = process.answer(["no-such-program"], 5, {"PATH": str(tmp_path)})
     assert said.status is None and said.last_line == "there is no program no-such-program"
 

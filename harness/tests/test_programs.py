@@ -16,9 +16,8 @@ import pytest
 from harness.base.mpis import MPIS
 from harness.cli import main
 from harness.setup import mpi as mpi_setup
-from harness.tests.sessions import Running, bench, state
+from harness.tests.sessions import Running, bench
 
-__all__ = ["state"]  # a fixture
 pytestmark = [pytest.mark.mpi, pytest.mark.timeout(300)]
 
 VERSION = """

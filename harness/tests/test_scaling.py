@@ -12,11 +12,9 @@ import pytest
 from harness.cli import main
 from harness.commands.scaling import FEWER, MOST, RANKS
 from harness.setup import packages
-from harness.tests.sessions import bench, facts, results
+from harness.tests.sessions import bench, facts
 from reframe_checks.catalogue import by_names
 from reframe_checks.studies.scaling import part_of_grid
-
-__all__ = ["results"]
 
 
 def test_the_plan_doubles_the_ranks_and_leaves_out_what_takes_too_long(

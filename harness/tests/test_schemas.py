@@ -100,6 +100,8 @@ def test_the_runner_refuses_a_damaged_plan(tmp_path: Path, text: str | None) -> 
 
 
 def test_our_own_systems_have_no_other_extras() -> None:
+    """A site's own are left alone: other tests of that site may need them."""
+    assert validate.check(PartitionExtras, {"gpu_memory": 40}, "site").model_extra == {"gpu_memory": 40}
     ours = local.site_configuration
     for partition in ours["systems"][0]["partitions"]:
         assert not validate.check(PartitionExtras, partition["extras"], "local").model_extra
@@ -116,8 +118,3 @@ def test_what_reframe_adds_is_no_slip() -> None:
     partition.extras["bind"] = "yes"
     with pytest.raises(ReframeError, match="extras of loopback: bind: a valid boolean is wanted, not 'yes'"):
         extras_of_partition(partition)
-
-
-def test_a_sites_own_extras_are_left_alone() -> None:
-    """Other tests of that site may need them."""
-    assert validate.check(PartitionExtras, {"gpu_memory": 40}, "site").model_extra == {"gpu_memory": 40}

@@ -7,9 +7,9 @@ import os
 import pty
 import re
 import runpy
-import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,13 +18,17 @@ import pytest
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.cli import main
-from harness.sites import site_file, site_probe
+from harness.sessions import identity
+from harness.sessions.facts import Facts
+from harness.sessions.request import Request, from_facts
+from harness.sessions.run import reframe_command
+from harness.sites import site_file, site_probe, systems
 from harness.sites.site_writer import FABRICS, Answers, SiteMpi
-from harness.tests.login_node import MODULES, NUMBER, host, new, program
+from harness.tests.login_node import MODULES, NUMBER, new, program
+from harness.tests.sessions import refused
+from reframe_checks.catalogue import by_names
 from spack_env import make_site
 from spack_env import site_environment as spack
-
-__all__ = ["host"]  # a fixture
 
 SPACK = ("--mpi", "openmpi", "--mpi", "mvapich2", "--spack-site", "cluster")
 
@@ -51,17 +55,8 @@ def test_a_site_whose_mpis_come_from_spack(host: Path, capsys: pytest.CaptureFix
 
 
 def test_a_site_whose_mpi_is_a_module(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = (
-        "--bin-dir",
-        str(host / "programs"),
-        "--launcher",
-        "mpirun",
-        "--fabric",
-        "ethernet",
-        "--scheduler",
-        "pbs",
-    )
-    status, file = new(host, *MODULES, *options, "--partition", "workq")
+    options = f"--bin-dir {host}/programs --launcher mpirun --fabric ethernet --scheduler pbs --partition workq"
+    status, file = new(host, *MODULES, *options.split())
     assert status == 0, capsys.readouterr().err
     config = site_file._load(file)
     assert config["systems"][0]["partitions"][0]["access"] == ["-q workq"]
@@ -85,10 +80,7 @@ MISTAKES = {
     "scheduler": ((*SPACK, "--scheduler", "cron"), "--scheduler is one of slurm, squeue, pbs"),
     "fabric": ((*SPACK, "--fabric", "carrier pigeon"), "--fabric is one of infiniband"),
     "partition": ((*SPACK, "--partition", "gpu"), "no partition or queue 'gpu' here. There are: batch, debug."),
-    "queue": (
-        (*SPACK, "--scheduler", "pbs", "--launcher", "mpirun", "--partition", "batch"),
-        "There are: workq.",
-    ),
+    "queue": ((*SPACK, "--scheduler", "pbs", "--launcher", "mpirun", "--partition", "batch"), "There are: workq."),
     "module": (("--mpi", "mpich=mpich/9", "--modules-system", "lmod"), "the module mpich/9 cannot be loaded here"),
     "modules system": (("--mpi", "mpich=mpich/4.2"), "'modules_system' is 'nomod': say lmod or envmod"),
     "no modules system": ((*MODULES, "--modules-system", "softenv"), "--modules-system is one of"),
@@ -117,50 +109,28 @@ def test_a_mistake_is_a_sentence(
     host: Path, options: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, file = new(host, *options)
-    assert status == 2
     error = capsys.readouterr().err
-    assert words in error
-    assert "Traceback" not in error
+    assert status == 2 and words in error and "Traceback" not in error
     assert not file.exists(), "no file that does not fit"
 
 
-def changed(host: Path, file: Path, old: str, new: str) -> Path:
-    """The file with a mistake edited into it, under another name."""
-    text = file.read_text()
-    assert old in text
-    edited = host / f"site_{next(NUMBER)}.py"
-    edited.write_text(text.replace(old, new))
-    return edited
-
-
 EDITED = {
-    "scheduler": ('"scheduler": "slurm"', '"scheduler": "cron"', "no such scheduler: 'cron'"),
-    "launcher": ('"launcher": "srun"', '"launcher": "catapult"', "catapult"),
     "partition": ('"--partition=batch"', '"--partition=gpu"', "no partition or queue 'gpu' here."),
     "module": ('["mpich/4.2"]', '["mpich/9"]', "the module mpich/9 cannot be loaded here"),
     "no compiler": ('"cc": "mpicc",', "", "it has no 'cc': name the MPI's C compiler"),
-    "no library": ('"library": "MPICH Version",', "", "library is missing."),
-    "type of extras": (
-        '"cores": 32',
-        '"cores": "32"',
-        "partition compute: cores: a valid integer is wanted",
-    ),
     "unknown key": ('"max_jobs"', '"max_job"', "max_job"),
 }
 
 
 @pytest.mark.parametrize(("old", "new_text", "words"), EDITED.values(), ids=EDITED.keys())
-def test_an_edited_mistake_is_refused_before_a_run(
-    host: Path, old: str, new_text: str, words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_edited_mistake_is_refused_before_a_run(host: Path, old: str, new_text: str, words: str) -> None:
     status, file = new(host, *MODULES, "--partition", "batch", "--bin-dir", str(host / "programs"))
-    assert status == 0, capsys.readouterr().err
-    edited = changed(host, file, old, new_text)
+    text = file.read_text()
+    assert status == 0 and old in text
+    edited = host / f"site_{next(NUMBER)}.py"
+    edited.write_text(text.replace(old, new_text))
     for command in (["site", "check", str(edited)], ["run", "overlap-ratio", "--system", str(edited)]):
-        assert main(command) == 2
-        error = capsys.readouterr().err
-        assert words in error
-        assert "Traceback" not in error
+        assert words in refused(*command)
 
 
 def asked(host: Path, answers: str, *options: str) -> Path:
@@ -188,45 +158,32 @@ def test_what_is_not_given_is_asked(host: Path) -> None:
     assert partition["features"] == ["remote", "smt", "two-sockets"]
 
 
-def test_without_a_terminal_nothing_is_guessed(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["site", "new", str(host / "s.py"), "--scheduler", "slurm", "--fabric", "ethernet", *SPACK]) == 2
-    assert "--cores is missing: How many cores has a node?" in capsys.readouterr().err
+def test_without_a_terminal_nothing_is_guessed(host: Path) -> None:
+    said = refused("site", "new", str(host / "s.py"), "--scheduler", "slurm", "--fabric", "ethernet", *SPACK)
+    assert "--cores is missing" in said
 
 
-def test_a_scheduler_that_is_not_here(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scheduler_that_is_not_here_or_does_not_answer(
+    host: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (host / "bin" / "qsub").unlink()
-    status, _ = new(host, *SPACK, "--scheduler", "pbs", "--launcher", "mpirun")
-    assert status == 2
+    assert new(host, *SPACK, "--scheduler", "pbs", "--launcher", "mpirun")[0] == 2
     assert "its scheduler is 'pbs', and there is no qsub on PATH here." in capsys.readouterr().err
-
-
-def test_a_scheduler_that_does_not_answer(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program(host / "bin", "sinfo", "echo 'Unable to contact slurm controller' >&2; exit 1")
-    status, _ = new(host, *SPACK, "--partition", "batch")
-    assert status == 2
+    assert new(host, *SPACK, "--partition", "batch")[0] == 2
     assert "Unable to contact slurm controller" in capsys.readouterr().err
+    program(host / "bin", "sinfo", "sleep 60")
+    monkeypatch.setattr("harness.sites.site_probe.TIMEOUT_S", 0.2)
+    assert new(host, *SPACK, "--partition", "batch")[0] == 2
 
 
-def test_a_file_without_a_partition_is_refused_before_a_run(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, file = new(host, *SPACK)
-    assert status == 0
-    text = file.read_text()
-    broken = host / f"site_{next(NUMBER)}.py"
-    start, end = text.index('            "partitions": ['), text.index('        }\n    ],\n    "environments"')
-    broken.write_text(text[:start] + '            "partitions": [],\n' + text[end:])
-    capsys.readouterr()
-    assert main(["run", "overlap-ratio", "--scale", "test", "--system", str(broken)]) == 2
-    assert "partitions" in capsys.readouterr().err
-
-
-def test_a_file_is_not_replaced_unasked(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_not_replaced_unasked(host: Path) -> None:
     _, file = new(host, *SPACK)
     before = file.read_text()
-    assert main(["site", "new", str(file), "--scheduler", "slurm"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "is there already" in refused("site", "new", str(file), "--scheduler", "slurm")
     assert file.read_text() == before
-    assert main(["site", "new", str(host / "site.yaml")]) == 2
-    assert main(["site", "check", str(host / "absent.py")]) == 2
+    refused("site", "new", str(host / "site.yaml"))
+    refused("site", "check", str(host / "absent.py"))
 
 
 @pytest.mark.parametrize("fabric", FABRICS)
@@ -240,39 +197,27 @@ def test_what_is_written_is_as_the_formatter_has_it(fabric: str, launcher: str) 
         assert max(map(len, text.splitlines())) < 160
 
 
-def spack_of(host: Path, script: str) -> None:
-    program(host / "bin", "spack", script)
+SPACKS = {
+    "": "Spack is not on PATH",
+    "echo '0.23.1 (abc)'": "is Spack 0.23.1, and 1.0 or newer is needed",
+    "echo 'no python' >&2; exit 1": "ends with status 1 and says: no python",
+    "echo hello": "ends with status 0 and says: nothing",
+}
 
 
-def test_without_spack_nothing_is_submitted(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("script", SPACKS)
+def test_without_a_spack_that_will_do_nothing_is_submitted(host: Path, script: str) -> None:
+    if script:
+        program(host / "bin", "spack", script)
     _, file = new(host, *SPACK)
-    capsys.readouterr()
-    assert main(["run", "overlap-ratio", "--scale", "test", "--system", str(file)]) == 2
-    assert "Spack is not on PATH" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("script", "words"),
-    [
-        ("echo '0.23.1 (abc)'", "is Spack 0.23.1, and 1.0 or newer is needed"),
-        ("echo 'no python' >&2; exit 1", "ends with status 1 and says: no python"),
-        ("echo hello", "ends with status 0 and says: nothing"),
-    ],
-)
-def test_a_spack_that_will_not_do(host: Path, script: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    spack_of(host, script)
-    _, file = new(host, *SPACK)
-    capsys.readouterr()
-    assert main(["run", "overlap-ratio", "--scale", "test", "--system", str(file)]) == 2
-    assert words in capsys.readouterr().err
-    for command in ("concretize", "install", "smoke"):
-        assert main(["spack", command, "mpich", "--site", "cluster"]) == 2
-        assert words in capsys.readouterr().err
+    calls = [["spack", command, "mpich", "--site", "cluster"] for command in ("concretize", "install", "smoke")]
+    for call in (["run", "overlap-ratio", "--scale", "test", "--system", str(file)], *calls):
+        assert SPACKS[script] in refused(*call)
 
 
 @pytest.mark.parametrize("answer", ["1.0.0", "1.1.0 (2e907202bcc8209a6a62243aab50c179b524cc3b)", "1.3.0.dev0", "2.0.1"])
 def test_a_spack_that_will_do(host: Path, answer: str) -> None:
-    spack_of(host, f"echo '{answer}'")
+    program(host / "bin", "spack", f"echo '{answer}'")
     assert spack.supported() is None
     assert spack.version() == answer
 
@@ -301,19 +246,11 @@ def test_what_a_rebuild_installs_anew_is_linked(host: Path) -> None:
     (view / "microbench").symlink_to(prefix / "microbench")
     chosen.bin.parent.symlink_to(view.parent)
     again = f"mkdir -p {view}; ln -s {prefix}/* {view}; ln -s {view.parent} {chosen.bin.parent}; echo x >> {host}/made"
-    spack_of(host, f"case $3 in find) echo {prefix.parent};; env) [ ! -e {view} ] && {again};; esac")
+    program(host / "bin", "spack", f"case $3 in find) echo {prefix.parent};; env) [ ! -e {view} ] && {again};; esac")
     for _ in range(2):
         chosen._renew_view()
         assert {link.name for link in chosen.bin.iterdir()} == {"microbench", "himeno"}
     assert (host / "made").read_text() == "x\n", "what is in order is left alone"
-
-
-def test_a_host_command_that_hangs_is_no_end(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program(host / "bin", "sinfo", "sleep 60")
-    monkeypatch.setattr("harness.sites.site_probe.TIMEOUT_S", 0.2)
-    status, _ = new(host, *SPACK, "--partition", "batch")
-    assert status == 2
-    assert os.access(host / "bin" / "sinfo", os.X_OK)
 
 
 def test_flux_is_told_ranks_nodes_and_cores() -> None:
@@ -369,20 +306,39 @@ def test_files_and_templates_say_how_a_network_moves_messages_itself(tmp_path: P
             assert f"#   export {variable}={value}\n" in (make_site.TEMPLATES / f"{name}.yaml").read_text()
 
 
-def test_the_examples_are_what_their_commands_write() -> None:
-    """The options of the command in each example's own words lead to its configuration."""
-    for path in EXAMPLES.glob("[a-z]*.py"):
-        words = re.search(r"\./bench site new \S+ (.*?)\n\n", path.read_text(), re.DOTALL)
-        assert words, path
-        options = shlex.split(words[1].replace("\\\\\n", " "))
-        given: dict[str, list[str]] = {}
-        for option, value in zip(options[::2], options[1::2], strict=True):
-            given.setdefault(option, []).append(value)
-        example = runpy.run_path(str(path))["site_configuration"]["systems"][0]
-        partition = example["partitions"][0]
-        assert partition["scheduler"] == given["--scheduler"][0]
-        assert partition["extras"]["cores"] == int(given["--cores"][0])
-        assert partition["extras"]["progress_cores"] == int(given.get("--reserve", ["0"])[0])
-        assert partition["environs"] == [mpi.partition("=")[0] for mpi in given["--mpi"]]
-        assert example["hostnames"] == given["--hostname"]
-        assert any(given["--partition"][0] in option for option in partition["access"])
+def with_two_partitions(host: Path) -> Path:
+    """A site whose nodes are of two kinds, and whose login nodes are a partition without MPI."""
+    _, file = new(host, *MODULES, "--partition", "batch", "--bin-dir", str(host / "programs"))
+    text = file.read_text()
+    start = text.index('                {\n                    "name": "compute"')
+    end = text.index('            ],\n        }\n    ],\n    "environments"')
+    one = text[start:end]
+    other = one.replace('"name": "compute"', '"name": "debug"').replace("--partition=batch", "--partition=debug")
+    login = (
+        """                {"name": "login", "scheduler": "local", "launcher": "local", "environs": ["builtin"]},\n"""
+    )
+    file.write_text(text[:start] + login + one.rstrip() + ",\n" + other + text[end:])
+    return file
+
+
+def test_of_several_partitions_one_is_named(host: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = with_two_partitions(host)
+    assert main(["site", "check", str(file)]) == 0
+    assert "cluster:compute, mpich: programs in" in (shown := capsys.readouterr().out)
+    assert "cluster:debug, mpich: programs in" in shown
+    run = ["run", "overlap-ratio", "--dry-run", "--scale", "test", "--system"]
+    assert f"name one, as in --system {file.name}:compute. There are: compute, debug." in refused(*run, str(file))
+    assert "no partition 'login' has MPI environments. There are: compute, debug." in refused(*run, f"{file}:login")
+    assert main([*run, f"{file}:debug"]) == 0
+
+
+def test_a_session_is_of_the_partition_that_was_named(host: Path) -> None:
+    system = systems.by_name(f"{with_two_partitions(host)}:debug")
+    request = Request(by_names(["overlap-ratio"]), system, ["mpich"], [], scale="test")
+    command = reframe_command(request, request.studies[0], ["mpich"], host)
+    assert command[command.index("--system") + 1] == "cluster:debug"
+    assert from_facts(Facts("s", "2026-01-01", "running", **request.facts())).system.partition == "debug", (
+        "and --resume goes on there"
+    )
+    there = replace(request, system=systems.by_name(f"{system.config}:compute"))
+    assert identity.differences(identity.of(request), identity.of(there)), "its samples are not another partition's"

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.tests.sessions import bench, latest, results, state
+from harness.tests.sessions import bench, latest
 
-__all__ = ["results", "state"]  # fixtures
 pytestmark = [
     pytest.mark.full,
     pytest.mark.mpi,

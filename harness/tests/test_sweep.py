@@ -15,8 +15,7 @@ from harness.base.errors import UsageError
 from harness.job import records
 from harness.job.plan import Launch, Plan
 from harness.job.runner import Runner
-from harness.sessions.facts import Facts
-from harness.sessions.request import Request, from_facts
+from harness.sessions.request import Request
 from harness.sites.systems import BUILTIN
 from reframe_checks.catalogue import studies
 from reframe_checks.features import Need, why_not
@@ -66,40 +65,15 @@ def test_any_engine_setting_can_be_swept_from_the_command_line() -> None:
         request(settings={"colour": "7"}).jobs()
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"timer_us": "70,7"}, "--set timer_us=70,7: the engine's timer_us is 10 to 1000000, not 7."),
-        ({"period_ms": "2000"}, "--set period_ms=2000: the engine's idle_us is 0 to 1000000, not 2000000."),
-    ],
-)
-def test_what_the_engine_does_not_take_is_refused_before_anything_is_launched(
-    settings: dict[str, str], said: str
-) -> None:
-    with pytest.raises(UsageError, match=re.escape(said)):
-        request(settings=settings).jobs()
-
-
-def test_an_axis_of_a_study_is_its_own_though_a_setting_of_the_engine_has_its_name() -> None:
+def test_what_the_engine_does_not_take_is_refused_before_anything_is_launched() -> None:
+    for name, values, said in (
+        ("timer_us", "70,7", "--set timer_us=70,7: the engine's timer_us is 10 to 1000000, not 7."),
+        ("period_ms", "2000", "--set period_ms=2000: the engine's idle_us is 0 to 1000000, not 2000000."),
+    ):
+        with pytest.raises(UsageError, match=re.escape(said)):
+            request(settings={name: values}).jobs()
     (job, _) = Request([studies()["harm-tasks-contention"]], BUILTIN["local"], ["mpich", "openmpi"], []).jobs()
-    assert all(not launch.engine for launch in job.launches)
-
-
-def test_which_mpis_a_session_had_survives_its_facts() -> None:
-    facts = Facts("s", "now", "complete", **request(studies=[], all_mpis=False).facts())
-    assert from_facts(facts).all_mpis is False
-
-
-def test_needs_are_held_against_what_the_system_has() -> None:
-    needs = (Need("remote"), Need("smt", {"placement": ("smt-sibling",)}), Need("cores>=4", {"threads": (4, 8)}))
-    assert why_not(needs, {"threads": 1}, ["remote"], 1) == ""
-    assert "second hardware thread" in why_not(needs, {"placement": "smt-sibling"}, ["remote"], 1)
-    assert why_not(needs, {"threads": 4}, [], 2) == (
-        "all ranks run on one node here; 4 cores a node are needed and there are 2"
-    )
-    assert why_not(needs, {"threads": 4}, ["remote"], None) == "", "a system that does not say has enough"
-    with pytest.raises(ValueError, match="no such feature"):
-        Need("gpu")
+    assert not any(launch.engine for launch in job.launches), "an axis of its own has the name of a setting"
 
 
 def test_what_cannot_be_measured_here_is_a_record_that_says_why(plan: Plan, tmp_path: Path) -> None:
@@ -122,6 +96,10 @@ def test_interference_runs_what_the_machine_offers_and_says_what_it_lacks() -> N
     offered = {"detection": "futex", "placement": "same-core"}
     assert why_not(needs, offered, ["remote"], 2) == ""
     assert why_not(needs, offered, ["remote"], 1) == "2 cores a node are needed and there are 1"
+    assert why_not(needs, offered, ["remote"], None) == "", "a system that does not say has enough"
+    assert why_not((Need("remote"),), {}, [], 2) == "all ranks run on one node here"
+    with pytest.raises(ValueError, match="no such feature"):
+        Need("gpu")
     assert why_not(needs, {"detection": "mwait-c1", "placement": "smt-sibling"}, ["remote"], 2) == (
         "no core here has a second hardware thread; the CPU shows neither UMWAIT nor MWAITX here"
     )
@@ -130,16 +108,10 @@ def test_interference_runs_what_the_machine_offers_and_says_what_it_lacks() -> N
 
 
 def test_variants_on_which_claims_are_decided_have_more_launches_unless_launches_are_set() -> None:
-    scale = studies()["overlap-ratio"].scale("quick", {})
-    counts = Counter(
-        launch.variant for launch in studies()["overlap-ratio"].launches("s", scale, ["bare", "thread"], 1)
-    )
-    assert counts == {"bare": 6, "thread": 1}
-    scale = studies()["overlap-ratio"].scale("quick", {"launches": "2"})
-    counts = Counter(
-        launch.variant for launch in studies()["overlap-ratio"].launches("s", scale, ["bare", "thread"], 1)
-    )
-    assert counts == {"bare": 2, "thread": 2}
+    study = studies()["overlap-ratio"]
+    for settings, wanted in (({}, {"bare": 6, "thread": 1}), ({"launches": "2"}, {"bare": 2, "thread": 2})):
+        scale = study.scale("quick", settings)
+        assert Counter(launch.variant for launch in study.launches("s", scale, ["bare", "thread"], 1)) == wanted
 
 
 def test_the_points_of_the_limit_have_axes_of_their_own() -> None:

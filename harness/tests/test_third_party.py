@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other people's codes: found or skipped with a sentence, run under the engine, read, written down as records."""
+"""Other people's codes: found or what they lack, run under the engine, read, written down as records."""
 
 from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,15 +18,18 @@ from harness.base import archive
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 from harness.cli import main
+from harness.commands.apps import _line
 from harness.job import records
-from harness.tests.sessions import bench, latest, reasons, results, state
+from harness.setup import packages
+from harness.tests.sessions import bench, latest, reasons
+from harness.tests.test_faults_input import as_file, changed, good, written
 from workloads.apps import find, table
+from workloads.apps.applications import QUANTUM_ESPRESSO, TACHYON
 
-__all__ = ["results", "state"]  # fixtures
-
+__all__ = ["good"]  # a fixture
 
 # Case -> a part of its right result, and a wrong one. Others say themselves whether they are right: NPB, HPCG, P3DFFT.
-RESULTS = {
+RIGHT = {
     "dolfinx-poisson-pipecg": ("52.18", "52.28"),
     "lammps-melt": ("-4.6134", "-4.6135"),
     "meep-waveguide": ("2.170", "2.171"),
@@ -33,7 +38,7 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("case", RESULTS)
+@pytest.mark.parametrize("case", RIGHT)
 def test_the_right_result_is_known_and_not_only_that_of_bare(case: str) -> None:
     """Of applications that do not verify themselves: else one that is wrong each time would pass."""
     session = archive.folder_of(ROOT / "results/reference/codes-debian-openmpi")
@@ -42,42 +47,16 @@ def test_the_right_result_is_known_and_not_only_that_of_bare(case: str) -> None:
     assert len(ends) >= 24
     for result in {end["result"] for end in ends}:
         assert re.fullmatch(table.CASES[case][1].result, result)
-        assert not re.fullmatch(table.CASES[case][1].result, result.replace(*RESULTS[case]))
-
-
-def test_every_code_is_listed_with_how_to_get_it(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = tmp_path / "xhpcg"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert main(["apps"]) == 0
-    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
-    assert set(lines) >= {code.name for code in table.CODES}
-    assert f"{program}, PATH; run as hpcg-small" in lines["hpcg"]
-    assert "no study runs it" in lines["examl"]
-    assert "./bench apps install lammps" in lines["lammps"]
-    assert "licensed: SPEC_MPI2007, or apps in" in lines["spec-mpi2007"]
-
-
-def test_a_folder_that_a_site_names_comes_first(tmp_path: Path) -> None:
-    (code,) = [code for code in table.CODES if code.name == "lammps"]
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "lmp"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    found = find.find(code, ["lmp"], {"lammps": str(tmp_path)})
-    assert found == find.Found(program, "the site's file")
+        assert not re.fullmatch(table.CASES[case][1].result, result.replace(*RIGHT[case]))
 
 
 @pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.vcluster
-@pytest.mark.usefixtures("state")
+@pytest.mark.usefixtures("mpich", "state")
 def test_imb_runs_on_mpich_under_the_engine(results: Path) -> None:
-    if not (MPIS["mpich"].installed() and MPIS["intel-mpi"].installed()):
-        pytest.skip("the wheels of MPICH and Intel MPI are not both installed")
+    if not MPIS["intel-mpi"].installed():
+        pytest.skip("Intel MPI, which brings IMB, is not installed")
     done = bench("run", "imb-nonblocking-collectives", "--mpi", "mpich", "--scale", "test")
     assert done.returncode == 0, done.stderr
     session = latest(results)
@@ -125,8 +104,8 @@ def test_a_program_of_the_distribution_has_the_same_results_under_the_engine(res
 @pytest.mark.vcluster
 @pytest.mark.usefixtures("state")
 def test_imb_stands_beside_our_numbers_of_the_same_session(results: Path) -> None:
-    if not (MPIS["mpich"].installed() and MPIS["intel-mpi"].installed()):
-        pytest.skip("the wheels of MPICH and Intel MPI are not both installed")
+    if not MPIS["intel-mpi"].installed():
+        pytest.skip("Intel MPI, which brings IMB, is not installed")
     studies = [f"cross-check-{name}" for name in ("latency", "collectives", "imb-point-to-point", "osu-latency")]
     theirs = "cross-check-imb-nonblocking-collectives"
     done = bench("run", *studies, theirs, "--mpi", "mpich", "--scale", "test", "--variant", "bare")
@@ -139,9 +118,8 @@ def test_imb_stands_beside_our_numbers_of_the_same_session(results: Path) -> Non
 
 
 @pytest.mark.mpi
+@pytest.mark.usefixtures("mpich")
 def test_a_code_that_is_not_there_for_this_mpi_is_skipped_with_the_reason(results: Path) -> None:
-    if not MPIS["mpich"].installed():
-        pytest.skip("MPICH (PyPI) is not installed")
     here = find.find(table.CASES["lammps-melt"][0], ["lmp"])
     done = bench("run", "lammps-melt", "--mpi", "mpich", "--scale", "test", "--system", "local")
     assert done.returncode == 0, done.stderr
@@ -150,3 +128,83 @@ def test_a_code_that_is_not_there_for_this_mpi_is_skipped_with_the_reason(result
         assert why.startswith("not found, install it with: ./bench apps install lammps")
     else:  # Debian's
         assert why.startswith(f"{here.path} (PATH): it links another MPI: ")
+
+
+def program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    return {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
+
+
+def test_codes_are_looked_for_in_the_folders_of_the_sites_file(
+    good: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lmp = program(tmp_path / "lammps" / "bin" / "lmp")
+    where = ("environments", 0, "extras", "apps")
+    site = written(tmp_path, as_file(changed(good, where, {"lammps": str(tmp_path / "lammps")})))
+    assert main(["apps", "--system", str(site)]) == 0
+    assert f"{lmp}, the site's file; run as lammps-melt" in lines(capsys)["lammps"]
+
+
+def test_what_is_elsewhere_for_another_mpi_is_said_of_each(tmp_path: Path) -> None:
+    (code,) = [code for code in table.CODES if code.name == "minife"]
+    folders = {}
+    for mpi in ("cray", "mpich"):
+        program(tmp_path / mpi / code.names[0])
+        folders[mpi] = {"minife": str(tmp_path / mpi)}
+    said = _line(code, folders)
+    assert f"cray: {tmp_path}/cray/{code.names[0]}, the site's file; mpich: {tmp_path}/mpich/" in said
+
+
+def test_a_code_without_a_file_that_its_case_reads_is_not_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Quantum ESPRESSO without the package of its pseudopotentials: it is installed, though pw.x is there."""
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    program(tmp_path / "bin" / "pw.x")
+    asked: list[list[str]] = []
+    monkeypatch.setattr(packages, "install", asked.append)
+    assert find.lacks(QUANTUM_ESPRESSO) == ["Si.pz-vbc.UPF"]
+    assert main(["apps", "install", "quantum-espresso"]) == 0
+    assert asked == [["quantum-espresso", "quantum-espresso-data"]]
+    assert "pw.x, PATH, lacks Si.pz-vbc.UPF: ./bench apps install" in lines(capsys)["quantum-espresso"]
+    (tmp_path / "share" / "espresso" / "pseudo").mkdir(parents=True)
+    (tmp_path / "share" / "espresso" / "pseudo" / "Si.pz-vbc.UPF").write_text("")
+    assert find.lacks(QUANTUM_ESPRESSO) == []
+    assert main(["apps", "install", "quantum-espresso"]) == 0
+    assert asked[1:] == [[]]
+
+
+def test_a_helper_and_a_library_are_needed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (openfoam,) = [code for code in table.CODES if code.name == "openfoam"]
+    program(tmp_path / "icoFoam")
+    program(tmp_path / "blockMesh")
+    assert find.lacks(replace(openfoam, places=())) == ["decomposePar"]
+    program(tmp_path / "tachyon")
+    absent = replace(TACHYON, files=("nowhere/libtachyon-openmpi.so.0",))
+    assert find.lacks(absent) == ["libtachyon-openmpi.so.0"]
+    assert find.lacks(replace(TACHYON, files=())) == []
+
+
+def test_every_code_is_listed_with_how_to_get_or_run_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = program(tmp_path / "xhpcg")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["apps"]) == 0
+    said = lines(capsys)
+    assert set(said) >= {code.name for code in table.CODES}
+    for name, words in {
+        "hpcg": f"{found}, PATH; run as hpcg-small",
+        "lammps": "./bench apps install lammps",
+        "spec-mpi2007": "licensed: SPEC_MPI2007, or apps in",
+        "tachyon": "no study runs it",
+        "examl": "./bench mpirun --mpi debian-openmpi --variant adaptive -n 2 -- ",
+    }.items():
+        assert words in said[name]

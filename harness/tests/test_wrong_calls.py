@@ -15,9 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.tests.sessions import results
-
-__all__ = ["results"]
+from harness.sessions import run as runs
 
 RUN = "run overlap-ratio"
 PROGRAM = "compare-program --mpi mpich"
@@ -183,6 +181,30 @@ def test_a_wrong_call_gets_a_sentence_and_status_2(
     assert not captured.err.startswith("bench: ") or captured.err.count("\n") == 1
     assert captured.out == ""
     assert not results.exists(), "nothing may be left behind"
+
+
+CALLS = [
+    *(
+        [command, *more]
+        for command in ("nodes", "harm", "engine-costs")
+        for more in (["--system=local"], ["--resume", "nothing"])
+    ),
+    ["scaling"],
+    ["compare-program", "--mpi=mpich", "--system=local", "--", "true"],
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_a_table_that_cannot_be_written_is_known_before_anything_is_measured(
+    call: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runs, "set_up", lambda _: pytest.fail("it goes on"))
+    (tmp_path / "file").write_text("")
+    for out, why in {"file/table": "Not a directory", "none/table": "No such file", "": "Is a directory"}.items():
+        given = f"--out={tmp_path / out}"
+        assert main([call[0], given, *call[1:]]) == 2
+        assert f"cannot be written ({why}" in " ".join(capsys.readouterr().err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["file"], "and nothing is made"
 
 
 WORDS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies are found by their files; there is no list of them."""
+"""Studies are found by their files; what the analysis and other people's codes know of them is the same."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 
 from analysis.catalogue import CHAPTERS
+from analysis.claims import requirements
+from analysis.metrics import limit
+from analysis.studies.ruhela.spec import COUNTERPARTS
+from analysis.tests import synthetic
+from harness.base import machine, variants
 from harness.base.errors import UsageError
 from reframe_checks import catalogue
-from reframe_checks.features import valid_systems
 from reframe_checks.studies import harm
+from reframe_checks.studies.ruhela import OPEN
 from reframe_checks.tests.trees import copy_to, studies
+from workloads.apps.spec import LARGE, MEDIUM
+from workloads.apps.table import CODES
 
 NODES, PIOMAN = (catalogue.FOLDER / f"{name}.py" for name in ("nodes", "pioman"))
 
@@ -73,13 +80,23 @@ def test_harm_has_what_other_studies_run_without_a_row_of_its_own(monkeypatch: p
     assert found["tasks contention"][0].own_threads and found["tasks contention"][0].nodes == 1
 
 
-def test_reframe_chooses_systems_by_what_all_points_need() -> None:
-    known = catalogue.studies()
-    assert valid_systems(known["interference-network"].needs) == ["+remote"]
-    assert valid_systems(known["interference"].needs) == ["*"], "some of its points need something, and cores"
-
-
 def test_every_study_is_of_one_chapter_of_the_report() -> None:
-    """Those of other people's codes are named there by hand."""
+    """Else its records would be decided by nobody; those of other people's codes are named there by hand."""
     of = {name: [chapter.id for chapter in CHAPTERS if chapter.covers(name)] for name in catalogue.studies()}
     assert {name: chapters for name, chapters in of.items() if len(chapters) != 1} == {}
+
+
+def test_what_harness_and_analysis_each_know_by_themselves_is_the_same() -> None:
+    assert limit.LIMIT == variants.LIMIT and set(synthetic.WITHOUT_ENGINE) == set(variants.WITHOUT_ENGINE)
+    assert requirements.RDMA_DRIVERS == machine.RDMA_DRIVERS
+    of_papers = [study for study in catalogue.studies().values() if study.of_a_paper]
+    assert all({"test", "quick", "paper"} <= set(study.scales) for study in of_papers)
+
+
+def test_the_report_maps_every_code_of_spec_to_what_is_run_in_its_place() -> None:
+    assert {f"spec-{case}" for case in OPEN} == {part.study for part in COUNTERPARTS if part.study}
+    assert {name for part in COUNTERPARTS for name in part.theirs} == {*MEDIUM, *LARGE}
+    by_hand = {part.by_hand for part in COUNTERPARTS if part.by_hand}
+    assert by_hand == {code.name for code in CODES if not code.cases and code.debian}
+    scales = [scale for name in OPEN for scale in catalogue.studies()[f"spec-{name}"].scales.values()]
+    assert {scale.mpis for scale in scales} == {("debian-openmpi",)}, "the distribution's, where none is named"

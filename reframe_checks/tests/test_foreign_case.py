@@ -119,38 +119,24 @@ def test_of_several_installations_in_spack_the_one_for_the_mpi_is_taken(
     assert foreign_case.of_mpi([], "mpich", {}) == ""
 
 
-def test_of_several_folders_of_path_the_one_for_the_mpi_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A session of several MPIs has one PATH, with a benchmark built once for each of them."""
-    code, case = CASES["osu-latency"]
-    folders = [tmp_path / name for name in ("for-openmpi", "for-mpich")]
-    for folder in folders:
-        executable(folder / "osu_latency", "#!/bin/sh\n")
-    monkeypatch.setenv("PATH", os.pathsep.join(map(str, [*folders, folders[0]])))
-    places = list(every(code, case.programs()))
-    assert [place.path.parent for place in places] == folders, "each once, in the order of PATH"
-    monkeypatch.setattr(
-        foreign_case, "another_mpi", lambda program, library, _: "" if library in program else "another"
-    )
-    found = foreign_case.of_mpi(places, "mpich", {})
-    assert isinstance(found, Found)
-    assert found.path.parent == folders[1]
-
-
 def test_a_program_of_another_mpi_hides_none_in_a_later_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As Intel MPI's wheels hide the benchmarks on PATH, and the distribution's on PATH those of Spack."""
     code, case = CASES["openfoam-cavity"]
-    executable(tmp_path / "icoFoam", "#!/bin/sh\n")
-    executable(tmp_path / "of-mpich" / "bin" / "icoFoam", "#!/bin/sh\n")
-    executable(tmp_path / "spack", SPACK.format(root=tmp_path))
-    monkeypatch.setenv("PATH", str(tmp_path))
+    folders = [tmp_path / name for name in ("for-openmpi", "for-mpich")]
+    for folder in (*folders, tmp_path / "of-cray" / "bin", tmp_path / "named"):
+        executable(folder / "icoFoam", "#!/bin/sh\n")
+    executable(folders[0] / "spack", SPACK.format(root=tmp_path))
+    monkeypatch.setenv("PATH", os.pathsep.join(map(str, [*folders, folders[0]])))
     monkeypatch.setattr(
         foreign_case, "another_mpi", lambda program, library, _: "" if library in program else "another"
     )
-    found = foreign_case.of_mpi(every(code, case.programs()), "of-mpich", {})
-    assert found == Found(tmp_path / "of-mpich" / "bin" / "icoFoam", "Spack")
-    executable(tmp_path / "named" / "icoFoam", "#!/bin/sh\n")
+    places = list(every(code, case.programs()))
+    assert [place.path.parent for place in places][:2] == folders, "each once, in the order of PATH"
+    for mpi, found in {
+        "for-mpich": Found(folders[1] / "icoFoam", "PATH"),
+        "of-cray": Found(tmp_path / "of-cray" / "bin" / "icoFoam", "Spack"),
+    }.items():
+        assert foreign_case.of_mpi(places, mpi, {}) == found
     named = every(code, case.programs(), {"openfoam": str(tmp_path / "named")})
     assert [place.where for place in named] == ["the site's file"], "who names a folder means that one"
 

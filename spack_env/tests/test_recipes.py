@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can be said of a recipe without Spack; not that Spack can build anything.
+"""What can be said of recipes, environments and templates without Spack; not that Spack can build anything.
 
-The recipe is executed with stand-ins that record its directives; these are held against each other and against the
-CMake project that the recipe builds.
+A recipe is executed with stand-ins that record its directives; these are held against each other and against the CMake
+project that the recipe builds.
 """
 
 from __future__ import annotations
@@ -16,22 +16,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from harness.base.paths import ROOT
+from spack_env.make_site import MPI_PACKAGES, TEMPLATES, merge, templates
+from spack_env.table import ENVIRONMENTS
+from workloads.apps.kernels import NPB
+from workloads.apps.table import CODES
 
-PACKAGES = ROOT / "spack_env" / "repo" / "spack_repo" / "overlap_bench" / "packages"
+RECIPES = ROOT / "spack_env" / "repo" / "spack_repo" / "overlap_bench" / "packages"
 PROJECTS = {"progress_engine": ROOT / "progress_engine", "overlap_bench_workloads": ROOT / "workloads"}
-DIRECTIVES = (
-    "conflicts",
-    "depends_on",
-    "license",
-    "maintainers",
-    "patch",
-    "provides",
-    "requires",
-    "variant",
-    "version",
-)
+DIRECTIVES = ["conflicts", "depends_on", "license", "maintainers", "patch", "provides", "requires"]
+DIRECTIVES += ["variant", "version"]
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 # find_package's name -> Spack's package, for all that the projects look for
@@ -62,7 +58,7 @@ class Recipe:
 
 
 def recipe_file(name: str) -> Path:
-    return PACKAGES / name / "package.py"
+    return RECIPES / name / "package.py"
 
 
 def load(name: str) -> Recipe:
@@ -114,41 +110,25 @@ def cmake(project: Path) -> str:
 
 
 def test_every_folder_is_a_recipe_of_a_project() -> None:
-    assert {path.name for path in PACKAGES.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(PROJECTS)
+    assert {path.name for path in RECIPES.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(PROJECTS)
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_a_recipe_is_one_class_with_what_spack_wants(name: str) -> None:
-    recipe = load(name)
+def test_a_recipe_is_one_class_of_its_project(name: str) -> None:
+    """Its variants are its own, what it defines the project knows, and what the project looks for it depends on."""
+    recipe, text = load(name), cmake(PROJECTS[name])
     assert [one.__name__ for one in recipe.classes] == ["".join(part.capitalize() for part in name.split("_"))]
-    assert recipe.classes[0].__doc__
-    assert all(recipe.calls[directive] for directive in ("license", "version", "depends_on"))
-
-
-@pytest.mark.parametrize("name", PROJECTS)
-def test_every_variant_that_is_named_is_the_recipes_own(name: str) -> None:
-    recipe = load(name)
+    assert recipe.classes[0].__doc__ and all(recipe.calls[one] for one in ("license", "version", "depends_on"))
     named = set(re.findall(r'define_from_variant\(\s*"\w+",\s*"([\w-]+)"', recipe.text))
     for calls in recipe.calls.values():
         named |= {word for _, options in calls for word in words(str(options.get("when", "")))}
     assert named <= recipe.variants | {"platform", "target", "os"}
-
-
-@pytest.mark.parametrize("name", PROJECTS)
-def test_what_a_recipe_defines_is_what_its_project_knows(name: str) -> None:
-    text = cmake(PROJECTS[name])
-    for option in re.findall(r'self\.define(?:_from_variant)?\(\s*"(\w+)"', load(name).text):
+    for option in re.findall(r'self\.define(?:_from_variant)?\(\s*"(\w+)"', recipe.text):
         assert option.startswith(("CMAKE_", "MPI_")) or re.search(rf"\b{option}\b", text), option
-
-
-@pytest.mark.parametrize("name", PROJECTS)
-def test_what_a_project_looks_for_is_what_its_recipe_depends_on(name: str) -> None:
-    recipe, text = load(name), cmake(PROJECTS[name])
     switched = set(re.findall(r"CMAKE_DISABLE_FIND_PACKAGE_(\w+)", recipe.text))  # what a recipe decides by itself
-    for library in set(re.findall(r"find_library\(\s*(?:PE_)?(\w+)_LIBRARY", text)):
-        assert LIBRARIES[library] in recipe.dependencies
-    for found in set(re.findall(r"find_package\(\s*(\w+)", text)) - WITHOUT_PACKAGE - switched:
-        assert FOUND[found] in recipe.dependencies
+    wanted = {LIBRARIES[library] for library in re.findall(r"find_library\(\s*(?:PE_)?(\w+)_LIBRARY", text)}
+    wanted |= {FOUND[one] for one in set(re.findall(r"find_package\(\s*(\w+)", text)) - WITHOUT_PACKAGE - switched}
+    assert wanted <= recipe.dependencies
 
 
 def test_the_recipe_builds_every_workload_unless_told_otherwise() -> None:
@@ -162,3 +142,71 @@ def test_the_recipe_builds_every_workload_unless_told_otherwise() -> None:
     }
     assert passed_over == {"tasks", "ult"}
     assert defaults == {"core": True, "ult": True, "tests": False}
+
+
+ENVIRONMENTS_DIR = ROOT / "spack_env" / "environments"
+
+
+def environment(name: str) -> dict[str, Any]:
+    tree: dict[str, dict[str, Any]] = yaml.safe_load((ENVIRONMENTS_DIR / name / "spack.yaml").read_text())
+    return tree["spack"]
+
+
+def test_the_table_names_every_environment() -> None:
+    assert {path.parent.name for path in ENVIRONMENTS_DIR.glob("*/spack.yaml")} == set(ENVIRONMENTS)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_an_environment(name: str) -> None:
+    """It asks for its own MPI, for our packages by names that there are recipes for, and includes what it says."""
+    tree = environment(name)
+    assert tree["packages"]["mpi"]["require"] == [ENVIRONMENTS[name].package]
+    names = {re.split(r"[@+~ ]", spec)[0] for spec in tree["specs"]}
+    ours = {"progress-engine", "overlap-bench-workloads"}
+    assert (ours <= names) == bool(ENVIRONMENTS[name].library)
+    for included in tree["include"]:
+        assert (ENVIRONMENTS_DIR / name / included["path"]).is_file()
+
+
+BY_THEMSELVES = {"fenics-dolfinx", "openfoam", "quantum-espresso", "meep", "nwchem"}  # why: its spack.yaml says it
+
+
+def test_the_environment_of_other_peoples_codes_has_all_that_are_run() -> None:
+    """As workloads/apps says that each is installed; of NPB every program and class, since each is built for one."""
+    specs: list[str] = environment("third-party")["specs"]
+    assert set(specs) >= {code.spack for code in CODES if code.spack and code is not NPB} - BY_THEMSELVES
+    assert {spec.split()[0] for spec in specs} == {
+        code.spack.split()[0] for code in CODES if code.spack
+    } - BY_THEMSELVES
+    (npb,) = [spec.split() for spec in specs if spec.startswith("npb ")]
+    assert set(NPB.spack.split()) <= set(npb)
+    built = {name: set(values.split(",")) for name, _, values in (word.partition("=") for word in npb)}
+    programs = [case.program.split(".") for case in NPB.cases]
+    assert {name for name, _, _ in programs} <= built["names"]
+    assert {size for _, size, _ in programs} <= built["classes"]
+
+
+def test_what_the_environments_share() -> None:
+    common = yaml.safe_load((ENVIRONMENTS_DIR / "common.yaml").read_text())
+    assert (ENVIRONMENTS_DIR / common["repos"]["overlap_bench"] / "repo.yaml").is_file()
+    for name, developed in common["develop"].items():
+        assert (ENVIRONMENTS_DIR / developed["path"]).resolve() == PROJECTS[name.replace("-", "_")]
+        assert recipe_file(name.replace("-", "_")).is_file()
+
+
+def test_mvapich2_is_allowed_explicitly() -> None:
+    assert environment("mvapich2")["config"]["deprecated"] is True
+    assert "2.3.7" in environment("mvapich2")["packages"]["mvapich2"]["require"][0]
+
+
+@pytest.mark.parametrize("name", templates())
+def test_a_template(name: str) -> None:
+    """A template says how an MPI would be built and never which MPI: that is what the environments are for."""
+    packages = yaml.safe_load((TEMPLATES / f"{name}.yaml").read_text())["packages"]
+    assert "mpi" not in packages
+    for package, entry in merge(packages, []).items():
+        # `require` would keep out a system's own library that does not say how it was built
+        assert set(entry) <= {"buildable", "externals", "prefer", "variants"}, package
+        for external in entry.get("externals", []):
+            assert external["spec"].startswith(f"{package}@")
+            assert external["prefix"] not in ("/usr", "/") or package not in MPI_PACKAGES

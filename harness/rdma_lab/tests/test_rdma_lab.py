@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The emulated machines without booting any: command lines, what a guest reads, bad input, who ends what."""
+"""The emulated machines without booting any: what QEMU, a guest, ReFrame and a session are told, who ends what."""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,17 +14,22 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness.base import debian
+from harness.base import debian, validate
 from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT
-from harness.cli import main
 from harness.rdma_lab import attend, build, fetch, image, keeper, lab, qemu, settings, shell
 from harness.rdma_lab.settings import Settings
 from harness.rdma_lab.state import State
+from harness.sessions.request import Request
+from harness.sites.systems import BUILTIN
+from harness.tests.sessions import refused
 from harness.tests.waiting import eventually
+from reframe_checks.systems import rdma_lab
+from reframe_checks.systems.extras import EnvironmentExtras, PartitionExtras
 
 FAKE_QEMU = """#!/bin/sh
 for last; do :; done
@@ -49,72 +55,38 @@ def _settings(rate: str | None = None, **shares: bool) -> Settings:
     return Settings.make(rate, 1536, shares)
 
 
-@pytest.mark.parametrize("rate", ["fast", "20", "20mbit; reboot", "-1mbit", "20 mbit", "0mbit", "0.0gbit"])
-def test_a_rate_that_is_none_is_refused(rate: str) -> None:
-    with pytest.raises(UsageError, match="a rate is like 20mbit"):
-        Settings.make(rate, 1536, {})
+RATES = ["fast", "20", "20mbit; reboot", "-1mbit", "20 mbit", "0mbit", "0.0gbit"]
 
 
-def test_too_little_memory_and_paths_with_spaces_are_refused() -> None:
-    with pytest.raises(UsageError, match="768 MB"):
-        Settings.make(None, 100, {})
+def test_bad_input_is_a_sentence_before_anything_is_built(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab, "state", lambda: state)
+    monkeypatch.setattr(build, "ensure", lambda _: pytest.fail("it goes on"))
+    up = ("up", "--build", "debian-mpich")
+    for words, sentence in {
+        **{(*up, f"--rate={rate}"): "a rate is like 20mbit" for rate in RATES},
+        (*up, "--memory", "100"): "768 MB",
+        (*up, "--memory", "100000000"): "needs 200000512 MB of memory",
+        ("up", "--build", "mpich"): "have no MPI 'mpich'. They have: debian-mpich, debian-openmpi.",
+        ("exec", "lab1", "--", "true"): "No emulated machines are up",
+        ("status",): "No emulated machines are up",
+    }.items():
+        assert sentence in refused("rdma-lab", *words)
     with pytest.raises(UsageError, match="there is a space in it"):
         Settings.make(None, 1536, {"/a b": False})
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["up", "--rate", "fast"], "a rate is like 20mbit"),
-        (["up", "--build", "mpich"], "have no MPI 'mpich'. They have: debian-mpich, debian-openmpi."),
-        (["exec", "lab1", "--", "true"], "No emulated machines are up"),
-        (["status"], "No emulated machines are up"),
-    ],
-)
-def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str], state: State,
-                                   monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    monkeypatch.setattr(lab, "state", lambda: state)
-    assert main(["rdma-lab", *words]) == 2
-    said = capsys.readouterr().err
-    assert sentence in said
-    assert said.count("\n") == 1
-
-
-def test_what_cannot_be_had_is_refused_before_anything_is_built(state: State, monkeypatch: pytest.MonkeyPatch,
-                                                               capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
-    built: list[str] = []
-    monkeypatch.setattr(lab, "state", lambda: state)
-    monkeypatch.setattr(build, "ensure", built.append)
-    for words in (["--rate", "fast"], ["--memory", "100000000"]):
-        assert main(["rdma-lab", "up", "--build", "debian-mpich", *words]) == 2
-    said = capsys.readouterr().err
-    assert "a rate is like 20mbit" in said
-    assert "The RDMA laboratory needs 200000512 MB of memory" in said
-    assert not built
-
-
-def test_three_nodes_are_one_too_many() -> None:
-    from harness.sites.systems import BUILTIN  # noqa: PLC0415
-
     with pytest.raises(UsageError, match="has 2 machines, not 3"), BUILTIN["rdma-lab"].open(3):
         pass
 
 
-def test_qemu_is_told_everything_and_each_machine_its_own(state: State, tmp_path: Path) -> None:
-    shares = {"/project/results": True, "/project": False, "/x,y": False}
-    wanted = Settings.make("20mbit", 1536, shares)
+def test_qemu_is_told_of_shares_sockets_and_nothing_outside(state: State, tmp_path: Path) -> None:
+    wanted = Settings.make("20mbit", 1536, {"/project/results": True, "/x,y": False})
     commands = [qemu.command(state, wanted, qemu.Machine(index, 4000 + index, tmp_path)) for index in (0, 1)]
     first, second = (" ".join(command) for command in commands)
-    assert "lab.node=1 lab.rate=20mbit" in first
-    assert "hostfwd=tcp:127.0.0.1:4000-10.0.2.15:22" in first
-    assert "restrict=on" in first  # the guests reach nothing outside
-    assert f"local.path={tmp_path}/data1,remote.type=unix,remote.path={tmp_path}/data2" in first
-    assert f"local.path={tmp_path}/data2,remote.type=unix,remote.path={tmp_path}/data1" in second
-    assert "mac=52:54:00:00:02:01" in first and "mac=52:54:00:00:02:02" in second
-    assert "path=/x,,y,mount_tag=share2,security_model=none,multidevs=remap,readonly=on" in first
-    assert "path=/project/results,mount_tag=share1,security_model=none,multidevs=remap " in first
-    assert "snapshot=on" in first and "-accel tcg" in first
-    assert "lab.rate" not in " ".join(qemu.command(state, _settings(), qemu.Machine(0, 1, tmp_path)))
+    assert {"lab.node=1", "lab.rate=20mbit"} <= set(first.split()) and "lab.node=2" in second
+    assert "hostfwd=tcp:127.0.0.1:4000-10.0.2.15:22" in first and "restrict=on" in first and "snapshot=on" in first
+    for told, (own, other) in ((first, (1, 2)), (second, (2, 1))):
+        assert f"local.path={tmp_path}/data{own},remote.type=unix,remote.path={tmp_path}/data{other}" in told
+    assert re.search(r"path=/x,,y,mount_tag=share1,\S*readonly=on", first)
+    assert re.search(r"path=/project/results,mount_tag=share0,\S*remap ", first)
 
 
 def test_what_a_guest_reads_when_it_boots(state: State) -> None:
@@ -125,15 +97,6 @@ def test_what_a_guest_reads_when_it_boots(state: State) -> None:
     assert (state.shown / "shares").read_text() == "share0 ro /p\nshare1 rw /p/results\n"
     assert {"init", "attended", "sshd_config", "known_hosts"} <= {path.name for path in state.shown.iterdir()}
     assert os.access(state.shown / "attended", os.X_OK)
-
-
-def test_the_guests_first_programs_are_shell_and_name_what_the_rest_relies_on() -> None:
-    texts = {name: (image.GUEST_FILES / name).read_text() for name in ("init", "initrd-init", "attended")}
-    for name in texts:
-        subprocess.run(["bash", "-n", str(image.GUEST_FILES / name)], check=True)
-    assert keeper.LAST_WORDS in texts["init"]
-    for word in (settings.DEVICE, settings.DATA_INTERFACE, settings.CONTROL_INTERFACE, *settings.NODES):
-        assert word in texts["init"]
 
 
 def test_modules_are_loaded_after_what_they_need() -> None:
@@ -197,58 +160,32 @@ def test_the_job_passes_on_what_concerns_the_ranks_and_the_guests_own_python() -
     ]
 
 
-def test_programs_are_built_in_the_guests_root(state: State) -> None:
-    words = build.within(state, "/build/debian-mpich", ["ninja"])
-    assert words[words.index("sh", words.index("-ec")) + 1 :][:3] == [
-        str(state.guest),
-        str(ROOT),
-        "/build/debian-mpich",
-    ]
-    presets = json.loads((ROOT / "CMakePresets.json").read_text())
-    assert set(settings.MPIS) <= {preset["name"] for preset in presets["configurePresets"]}
-
-
-def test_another_list_of_packages_is_fetched_anew() -> None:
-    before = fetch.stamp_text(settings.GUEST_RELEASE, ("bash",))
-    assert before != fetch.stamp_text(settings.GUEST_RELEASE, ("bash", "mpich"))
-    assert before != fetch.stamp_text(settings.HOST_RELEASE, ("bash",))
-
-
 def _fetched(state: State, version: str = "1") -> None:
     for job in fetch.jobs(state):
         fetch.stamp(job.root).write_text(fetch.stamp_text(job.release, job.packages))
         fetch.files_of(job.root).write_text(f"libucx0_{version}_amd64.deb\n")
 
 
-def _made_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Image and initrd are files without anything in them."""
-    monkeypatch.setattr(image, "_make_keys", lambda state: state.keys.mkdir(exist_ok=True))
-    monkeypatch.setattr(image, "_make_initrd", lambda state: state.initrd.write_text(""))
-    monkeypatch.setattr(image, "_make_image", lambda state: state.image.write_text(""))
-
-
-def test_an_image_that_was_interrupted_is_made_anew(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    _fetched(state)
-    _made_by_nobody(monkeypatch)
-    image.ensure(state)
-    assert image.done(state)
-    state.image.unlink()  # for its room
-
+def test_an_image_that_was_interrupted_or_is_of_other_packages_is_made_anew(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(state: State) -> None:
         state.image.write_text("half of it")
         raise KeyboardInterrupt
 
+    _fetched(state)
+    monkeypatch.setattr(image, "_make_keys", lambda state: state.keys.mkdir(exist_ok=True))
+    monkeypatch.setattr(image, "_make_initrd", lambda state: state.initrd.write_text(""))
+    monkeypatch.setattr(image, "_make_image", lambda state: state.image.write_text(""))
+    image.ensure(state)
+    assert image.done(state)
+    _fetched(state, "2")
+    assert not image.done(state)
+    _fetched(state)
+    state.image.unlink()  # for its room
     monkeypatch.setattr(image, "_make_image", interrupted)
     with pytest.raises(KeyboardInterrupt):
         image.ensure(state)
-    assert not image.done(state)
-
-
-def test_other_versions_of_the_same_packages_make_another_image(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    _fetched(state)
-    _made_by_nobody(monkeypatch)
-    image.ensure(state)
-    _fetched(state, "2")
     assert not image.done(state)
 
 
@@ -346,19 +283,68 @@ def test_a_second_keeper_says_that_there_is_one(state: State) -> None:
     assert (done.returncode, done.stdout) == (1, "others of this checkout run already\n")
 
 
-def test_who_only_asks_is_taken_for_no_keeper(state: State) -> None:
+def test_who_only_asks_is_taken_for_no_keeper_and_waited_for(state: State) -> None:
     """What stands in the file is of a keeper that was killed, whose number another program may have by now."""
     state.folder.mkdir(exist_ok=True)
     (state.folder / "running").write_text(str(os.getpid()))
-    with (state.folder / "running").open() as asking:
-        fcntl.flock(asking, fcntl.LOCK_SH)
-        assert state.keeper() is None
-
-
-def test_a_keeper_waits_for_who_only_asks(state: State) -> None:
     asking = (state.folder / "running").open("a")
     fcntl.flock(asking, fcntl.LOCK_SH)
+    assert state.keeper() is None
     threading.Timer(0.1, asking.close).start()
     lock = state.lock()
     assert lock is not None
     lock.close()
+
+
+QEMU, UCX = "1%3a10.0.2_amd64", "1.13.1-1_amd64"
+
+
+@pytest.fixture
+def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> lab.Lab:
+    state = State(tmp_path)
+    (state.host / "usr/lib/modules/6.12-test").mkdir(parents=True)
+    (tmp_path / "host.packages").write_text(f"qemu-system-x86_{QEMU}.deb\n")
+    (tmp_path / "guest.packages").write_text(f"libucx0_{UCX}.deb\nbash_5_amd64.deb\n")
+    made = lab.Lab(state, Settings.make("20mbit", 1536, {}), {"lab1": 1, "lab2": 2}, 12.0)
+    monkeypatch.setattr(lab, "load", lambda: made)
+    return made
+
+
+def _partition() -> dict[str, Any]:
+    found: dict[str, Any] = rdma_lab.configuration()["systems"][0]["partitions"][0]
+    return found
+
+
+def test_a_launch_goes_to_a_guest_and_the_record_will_say_emulated(
+    running: lab.Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UCX_RNDV_SCHEME", "put_zcopy")
+    extras = validate.check(PartitionExtras, _partition()["extras"], "extras")
+    assert extras.emulated
+    assert extras.via[1:] == ["-m", "harness.rdma_lab.attend"]
+    assert "UCX_RNDV_SCHEME" in extras.exports, "Open MPI passes on what it is told to"
+    assert extras.hosts == ["lab1", "lab2"]
+    assert extras.network == running.network_description
+    assert "QEMU 1:10.0.2, TCG" in extras.network
+    assert "limited to 20mbit" in extras.network
+    assert "UCX 1.13.1-1 rc" in extras.network
+
+
+def test_open_mpi_takes_verbs_or_nothing() -> None:
+    environments = {found["name"]: found for found in rdma_lab.configuration()["environments"]}
+    assert set(environments) == set(settings.MPIS)
+    for environment in environments.values():
+        validate.check(EnvironmentExtras, environment["extras"], "extras")
+    told = dict(environments["debian-openmpi"]["env_vars"])
+    assert (told["OMPI_MCA_pml"], told["OMPI_MCA_osc"]) == ("ucx", "ucx")
+    assert settings.UCX["UCX_TLS"] == "rc,self"
+
+
+def test_without_machines_reframe_can_still_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab, "load", lambda: None)
+    assert _partition()["extras"] == {}
+
+
+def test_a_session_says_that_its_system_is_emulated() -> None:
+    asked = {name: Request([], BUILTIN[name], [], []).facts()["emulated"] for name in ("rdma-lab", "local")}
+    assert asked == {"rdma-lab": True, "local": False}

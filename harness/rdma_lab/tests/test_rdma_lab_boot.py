@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from harness.base import process
-from harness.base.paths import ROOT, STATE_DIR, results_dir
+from harness.base.paths import ROOT, results_dir
 from harness.cli import main
 from harness.job import records
 from harness.rdma_lab import build, lab
@@ -133,7 +133,3 @@ def test_what_a_launch_leaves_is_killed(running: lab.Lab) -> None:
     running.answer("lab2", ["sh", "-c", "TEST_MARK=1 setsid sleep 1000 > /dev/null 2>&1 &"])
     assert running.reap("lab2", "TEST_MARK") == 1
     assert running.reap("lab2", "TEST_MARK") == 0
-
-
-def test_its_state_is_below_the_state_folder(running: lab.Lab) -> None:
-    assert running.state.folder == STATE_DIR / "rdma-lab"

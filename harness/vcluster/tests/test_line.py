@@ -19,6 +19,7 @@ from harness.tests.waiting import eventually
 from harness.vcluster import cluster, line_meter, network, support
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.line import Line
+from harness.vcluster.tests.vcluster_fixtures import brought_up
 
 pytestmark = pytest.mark.vcluster
 
@@ -44,14 +45,9 @@ Send = tuple[int, float | None]  # bytes, and seconds of pause before each of so
 
 
 @pytest.fixture(scope="module")
-def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    if reason := cluster.supported():
-        pytest.skip(reason)
-    place = Path("/tmp") / f"obl-{tmp_path_factory.getbasetemp().name[-8:]}" / "vc"
-    virtual = cluster.up(nodes=3, tied=True, directory=place)
-    yield virtual
-    virtual.down()
-    place.parent.rmdir()
+def nodes() -> Iterator[Cluster]:
+    with brought_up(nodes=3) as made:
+        yield made
 
 
 def flows(virtual: Cluster, wanted: list[Flow], sends: list[Send]) -> list[tuple[list[float], float, float]]:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A virtual cluster of which somebody removed something: the next `up` makes another, and nothing of it stays."""
+"""A virtual cluster of which somebody removed or killed something, or who brought it up: nothing of it stays."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from harness.tests.waiting import eventually
 from harness.vcluster import cluster, launch
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.settings import Settings
-from harness.vcluster.tests.vcluster_fixtures import namespaces, namespaces_of, owned, run
+from harness.vcluster.tests.vcluster_fixtures import leftovers, namespaces, namespaces_of, owned, owner, run
 
 pytestmark = pytest.mark.vcluster
 
@@ -65,16 +68,6 @@ def test_down_ends_a_cluster_whose_directory_is_gone(virtual: Cluster, place: Pa
     assert not cluster.down()
 
 
-def test_a_tied_cluster_goes_with_its_owner_though_its_place_is_gone(virtual: Cluster, place: Path) -> None:
-    virtual.down()
-    with owned() as (process, running):
-        before = processes_of(running)
-        shutil.rmtree(place.parent)
-        process.kill()
-    assert gone(before)
-    place.parent.mkdir(mode=0o700)
-
-
 def test_a_node_that_goes_while_it_is_asked_is_not_healthy(virtual: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Cluster, "node_pid", lambda *_: 1)  # it answered a moment ago
     virtual.down()
@@ -88,3 +81,48 @@ def test_a_command_by_hand_on_a_damaged_cluster_says_what_heals_it(tmp_path: Pat
         damaged.execute("vc1", ["true"])
     with pytest.raises(Failure, match=r"vc1 .* does not answer \(No such file or directory\): \./bench vcluster up"):
         damaged.services("vc1")
+
+
+@pytest.mark.parametrize("gone_too", [False, True], ids=["its place is there", "its place is gone"])
+def test_a_tied_cluster_goes_with_its_killed_owner(virtual: Cluster, place: Path, gone_too: bool) -> None:
+    virtual.down()
+    with owned() as (process, running):
+        before, spaces = processes_of(running), namespaces_of(running)
+        if gone_too:
+            shutil.rmtree(place.parent)
+        process.kill()
+    assert gone(before)
+    place.parent.mkdir(mode=0o700, exist_ok=True)
+    assert eventually(lambda: leftovers(place, spaces) == [])
+
+
+def test_an_untied_cluster_outlives_its_killed_owner(virtual: Cluster) -> None:
+    virtual.down()
+    with owner(tied=False) as process:
+        assert process.stdout
+        pid = int(process.stdout.readline())
+        process.kill()
+    running = Cluster.load()
+    assert running
+    assert running.node_pid("vc1") == pid
+
+
+@pytest.mark.parametrize("delay_s", [0.06, 0.12, 0.18, 0.25])
+def test_up_killed_at_any_moment_leaves_nothing_or_a_cluster(virtual: Cluster, place: Path, delay_s: float) -> None:
+    virtual.down()
+    with owner(tied=True) as process:
+        time.sleep(delay_s)
+        process.kill()
+    assert cluster.up(nodes=1, tied=True).healthy()
+    cluster.down()
+    assert eventually(lambda: leftovers(place, set()) == []), "who is killed dies a moment later"
+
+
+def test_killing_every_process_of_it_leaves_only_files_which_up_replaces(virtual: Cluster, place: Path) -> None:
+    spaces = namespaces_of(virtual)
+    for process in Path("/proc").glob("[0-9]*"):
+        if namespaces(process.name) & spaces:
+            os.kill(int(process.name), signal.SIGKILL)
+    launch.kill_and_wait(launch.listener_pid(place / "switch.sock") or 2**30)
+    assert Cluster.load() is None
+    assert cluster.up(tied=True).healthy()

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,14 +18,7 @@ from harness.base.mpis import Environment, Mpi, Where
 from harness.tests.waiting import PATIENCE_S, eventually
 from harness.vcluster import cluster, sacct, slurm, state
 from harness.vcluster.cluster import Cluster
-from harness.vcluster.tests.vcluster_fixtures import (
-    as_unprivileged,
-    build_exchange,
-    leftovers,
-    namespaces_of,
-    processes,
-    run,
-)
+from harness.vcluster.tests.vcluster_fixtures import as_unprivileged, brought_up, build_exchange, processes, run
 
 HERE = Path(__file__).resolve().parent
 
@@ -36,33 +27,18 @@ pytestmark = [pytest.mark.vcluster, pytest.mark.slurm]
 WHEELS = [pytest.param(mpi, id=name) for name, mpi in mpis.MPIS.items() if mpi.wheels]
 
 
-@contextlib.contextmanager
-def two_nodes() -> Iterator[Cluster]:
-    """Two nodes with Slurm, of which nothing is left afterwards."""
-    if reason := cluster.supported() or slurm.missing():
-        pytest.skip(reason)
-    with tempfile.TemporaryDirectory(prefix="obt-", dir="/tmp") as parent, pytest.MonkeyPatch.context() as patch:
-        patch.setenv(state.VARIABLE, f"{parent}/vc")
-        brought_up = cluster.up(nodes=2, slurm=True, tied=True)
-        spaces = namespaces_of(brought_up)
-        yield brought_up
-        cluster.down()
-        # what a repaired cluster was before: the kernel ends a PID namespace with its init, but not in an instant
-        assert eventually(lambda: not leftovers(Path(parent, "vc"), spaces)), leftovers(Path(parent, "vc"), spaces)
-
-
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Cluster]:
     """For tests that leave it as it was."""
-    with two_nodes() as brought_up:
-        yield brought_up
+    with brought_up(nodes=2, slurm=True) as nodes:
+        yield nodes
 
 
 @pytest.fixture
 def virtual() -> Iterator[Cluster]:
     """For a test that damages it."""
-    with two_nodes() as brought_up:
-        yield brought_up
+    with brought_up(nodes=2, slurm=True) as nodes:
+        yield nodes
 
 
 def submit(virtual: Cluster, folder: Path, script: str, *options: str) -> str:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import Failure
-from harness.vcluster import cluster, state, support
+from harness.vcluster import cluster, support
+from harness.vcluster.cluster import Cluster
 from harness.vcluster.tests.vcluster_fixtures import as_unprivileged
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -70,46 +71,23 @@ def test_forbidden_namespaces_are_explained() -> None:
     assert done.stdout.count("\n") == 1
 
 
-def test_up_says_why_not_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    place = Path("/tmp") / f"obt-{os.getpid()}" / "vc"
-    monkeypatch.setenv(state.VARIABLE, str(place))
-    fake_tool(tmp_path, "ip", "no")
+def test_up_says_why_not_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: Path) -> None:
+    """Also of a network that fails halfway: the third call of ip does."""
+    lacking = cluster.supported()
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    fake_tool(tmp_path, "ip", "no")
     with pytest.raises(Failure, match="not possible here"):
         cluster.up()
+    count, real = tmp_path / "count", shutil.which("ip", path=support.search_path())
+    third = f'echo >> {count}\n[ $(wc -l < {count}) -lt 3 ] && exec {real} "$@"\necho boom >&2; exit 1\n'
+    (tmp_path / "ip").write_text(f"#!/bin/sh\n{third}")
+    if not lacking:
+        with pytest.raises(Failure, match="ip failed: boom"):
+            cluster.up()
     assert not place.exists()
-    place.parent.rmdir()
 
 
-def test_a_network_that_fails_halfway_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Supported, yet the third call of ip fails: everything made until then must go."""
-    if cluster.supported():
-        pytest.skip("no virtual cluster here anyway")
-    place = Path("/tmp") / f"obt-{os.getpid()}" / "vc"
-    monkeypatch.setenv(state.VARIABLE, str(place))
-    tool, count = tmp_path / "ip", tmp_path / "count"
-    real = shutil.which("ip", path=support.search_path())
-    tool.write_text(
-        f'#!/bin/sh\necho >> {count}\n[ $(wc -l < {count}) -lt 3 ] && exec {real} "$@"\necho boom >&2; exit 1\n'
-    )
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(Failure, match="ip failed: boom"):
-        cluster.up()
-    assert not place.exists()
-    place.parent.rmdir()
-
-
-def test_a_client_without_streams_still_runs(tmp_path: Path) -> None:
-    if reason := cluster.supported():
-        pytest.skip(reason)
-    place = Path("/tmp") / f"obt-{os.getpid()}" / "vc"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(state.VARIABLE, str(place))
-        virtual = cluster.up(nodes=1, tied=True)
-        line = [*virtual.command("vc1", ["sh", "-c", f"cat; echo $? > {tmp_path}/out; exit 4"])]
-        done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *line], check=False, timeout=120)
-        virtual.down()
-    assert done.returncode == 4
-    assert (tmp_path / "out").read_text() == "0\n"
-    place.parent.rmdir()
+def test_a_client_without_streams_still_runs(virtual: Cluster, tmp_path: Path) -> None:
+    line = virtual.command("vc1", ["sh", "-c", f"cat; echo $? > {tmp_path}/out; exit 4"])
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *line], check=False, timeout=120)
+    assert (done.returncode, (tmp_path / "out").read_text()) == (4, "0\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of the virtual cluster share: waiting, looking for leftovers, running as somebody without rights."""
+"""What the tests of the virtual cluster share: nodes, looking for leftovers, running as somebody without rights."""
 
 from __future__ import annotations
 
@@ -9,28 +9,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.base.mpis import Mpi
+from harness.tests.waiting import eventually
+from harness.vcluster import cluster, slurm, state
 from harness.vcluster.cluster import Cluster
 
 HERE = Path(__file__).resolve().parent
 UNPRIVILEGED = 54321  # no account has to exist for it
-
-
-def eventually(condition: Callable[[], bool], limit_s: float = 5.0) -> bool:
-    """Does it come true in time?"""
-    deadline = time.monotonic() + limit_s
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return condition()
 
 
 def run(virtual: Cluster, node: str, *argv: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -72,6 +63,21 @@ def leftovers(place: Path, spaces: set[str]) -> list[str]:
         if namespaces(process.name) & spaces:
             found.append(f"process {process.name}")
     return found
+
+
+@contextlib.contextmanager
+def brought_up(**settings: Any) -> Iterator[Cluster]:
+    """Nodes of a test's own, of which nothing is left afterwards. Where there can be none the test is left out."""
+    if reason := cluster.supported() or (slurm.missing() if settings.get("slurm") else None):
+        pytest.skip(reason)
+    with tempfile.TemporaryDirectory(prefix="obt-", dir="/tmp") as parent, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(state.VARIABLE, f"{parent}/vc")
+        nodes = cluster.up(tied=True, **settings)
+        spaces = namespaces_of(nodes)
+        yield nodes
+        cluster.down()
+        # what a repaired cluster was before: the kernel ends a PID namespace with its init, but not in an instant
+        assert eventually(lambda: not leftovers(Path(parent, "vc"), spaces)), leftovers(Path(parent, "vc"), spaces)
 
 
 def build_exchange(mpi: Mpi, folder: Path) -> Path:
