@@ -86,17 +86,17 @@ def test_the_first_slower_commit_is_found_in_few_gates(
     assert base_git.subject(repository, found.first).endswith(f"change {FIRST_BAD}")
 
 
-def test_what_does_not_build_or_cannot_be_told_is_skipped(history: tuple[Path, list[str]]) -> None:
+@pytest.mark.parametrize(
+    ("others", "candidates"), [({5: 2, 9: 3}, range(FIRST_BAD, FIRST_BAD + 1)), ({6: 3, 7: 2}, range(6, 9))]
+)
+def test_what_does_not_build_or_cannot_be_told_is_skipped(
+    history: tuple[Path, list[str]], others: dict[int, int], candidates: range
+) -> None:
+    """Beside the first bad one several are left."""
     repository, commits = history
-    found = bisect.run(repository, commits[0], commits[-1], Recorded(commits, {5: 2, 9: 3}))
-    assert found.first == commits[FIRST_BAD]
-
-
-def test_skipped_commits_beside_the_first_bad_one_leave_several(history: tuple[Path, list[str]]) -> None:
-    repository, commits = history
-    found = bisect.run(repository, commits[0], commits[-1], Recorded(commits, {6: 3, 7: 2}))
-    assert not found.first and set(found.candidates) == set(commits[6:9])
-    assert nothing_left(repository)
+    found = bisect.run(repository, commits[0], commits[-1], Recorded(commits, others))
+    assert set(found.candidates or [found.first]) == {commits[number] for number in candidates}
+    assert bool(found.first) == (len(candidates) == 1) and nothing_left(repository)
 
 
 def test_a_git_that_is_not_understood_measures_no_commit_again(

@@ -26,7 +26,7 @@ from harness.tests.waiting import eventually
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.tests.vcluster_fixtures import UNPRIVILEGED, processes, run
 
-pytestmark = [pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.mpi, pytest.mark.vcluster, pytest.mark.slow, pytest.mark.full, pytest.mark.timeout(300)]
 
 LIMIT_S = 20  # a launch takes two or three
 RUN = [

@@ -15,7 +15,7 @@ from harness.base import machine
 from harness.base.variants import Recipe
 from harness.job import records
 from harness.job.folders import Folders
-from harness.job.launch import Attempt
+from harness.job.launch import Attempt, context
 from harness.job.plan import Plan
 from harness.job.reap import kill, marked, name_of
 from harness.job.runner import Runner
@@ -78,6 +78,11 @@ def test_a_launch_of_the_same_name_in_another_session_is_not_reaped(plan: Plan, 
         assert eventually(lambda: not _left(there))
     finally:
         kill(_name(here))
+
+
+def test_a_record_says_that_its_processors_are_emulated_and_only_then(plan: Plan) -> None:
+    emulated = replace(plan, platform=replace(plan.platform, emulated=True))
+    assert context(emulated, plan.launches[0])["emulated"] is True and "emulated" not in context(plan, plan.launches[0])
 
 
 # A launcher that runs the program on "the nodes", which have other names, without this process's environment.

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import pytest
 
@@ -50,38 +49,6 @@ def test_what_is_tried_lies_inside_the_documented_range(name: str) -> None:
     assert not outside, f"{name}: {outside} are not of '{line.range}'"
     if NUMBER.fullmatch(line.default):
         assert inside(line.default, line, table), f"{name}: its default {line.default} is not of '{line.range}'"
-
-
-RNDV, EAGER = "OMPI_MCA_btl_tcp_rndv_eager_limit", "OMPI_MCA_btl_tcp_eager_limit"
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "may"),
-    [
-        (RNDV, "65536", True),
-        (RNDV, "65537", False),
-        (EAGER, "0", False),
-        ("UCX_RNDV_THRESH", "inf", True),
-        ("UCX_RNDV_THRESH", "never", False),
-        ("UCX_TCP_MAX_POLL", "-1", True),
-        ("UCX_TCP_MAX_POLL", "-2", False),
-        ("MPIR_CVAR_CH4_NUM_VCIS", "64", True),
-        ("MPIR_CVAR_CH4_NUM_VCIS", "0", False),
-        ("MV2_RNDV_PROTOCOL", "R2", False),
-        ("PSM2_RCVTHREAD", "2", False),
-        ("OMPI_MCA_btl_tcp_progress_thread", "7", True),
-    ],
-)
-def test_a_range_says_what_may_be(name: str, value: str, may: bool) -> None:
-    table, line = LINES[name]
-    assert inside(value, line, table) is may
-
-
-def test_a_limit_that_another_variable_sets_holds_for_all_that_is_tried_of_that_one() -> None:
-    table, line = LINES[RNDV]
-    below = replace(table, variables=[replace(LINES[EAGER][1], values=["8192"]), line])
-    assert not inside(line.default, line, below)
-    assert inside("8192", line, below)
 
 
 def test_tables_have_sources_defaults_values_and_a_way_to_read_each_back() -> None:

@@ -1,19 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans survive their file, alternate their variants, and turn intentions into work."""
+"""Plans survive their file and alternate their variants; one calibration a session turns intentions into work."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harness.job import calibrate
+import pytest
+
+from harness.base.paths import ROOT
+from harness.job import calibrate, records
 from harness.job.calibrate import Calibration
 from harness.job.plan import Plan, Sampler, interleave, point_estimate_s
 from harness.job.records import RecordFile
+from harness.job.runner import Runner
+from harness.sessions.facts import Facts
 from harness.sessions.request import Request
+from harness.sessions.run import take_work
+from harness.sessions.session import Session
 from harness.sites import systems
+from harness.tests.conftest import good_record, on_another_platform
 from reframe_checks.catalogue import by_names
 
 
@@ -51,6 +62,8 @@ def test_work_follows_the_intention() -> None:
     assert calibration.with_work({"size_bytes": 1024, "comp_over_comm": 0.5})["work_units"] == 100
     assert calibration.with_work({"size_bytes": 7, "comp_s": 0.001})["work_units"] == 100
     assert "work_units" not in calibration.with_work({"size_bytes": 1024})
+    asleep = Calibration(unit_s=3e-6, comm_s={}).with_work({"comp_s": 0.03, "compute": "sleep"})
+    assert asleep["work_units"] == 30_000, "microseconds"
 
 
 def test_calibration_takes_the_slowest_rank_and_comm_without_its_acknowledgement() -> None:
@@ -113,3 +126,140 @@ def test_of_a_simulation_the_ranks_are_what_takes_time() -> None:
 
     assert estimate(1024) > 100 * estimate(2) / 2
     assert estimate(1024) > 7 * 60, "an Ialltoall or Iallgather takes a minute or two, and it is no hang"
+
+
+# A workload of the given speed: leaves the given record with the points that it was asked for. With a folder to meet
+# in it ends a calibration only when a second job calibrates there.
+PROGRAM = """
+import json, os, pathlib, sys, time
+given, meet, slow = pathlib.Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+options = dict(a.partition("=")[::2] for a in sys.argv[4:])
+header, *_, end = map(json.loads, given.read_text().splitlines())
+header["header"]["context"] = json.loads(pathlib.Path(options["--context"]).read_text())
+header["header"]["asked"] = sys.argv[4:]
+if "--calibrate" in options:
+    parts = {"unit_s": {"calibration": "unit"}, "comm_s": {"calibration": "comm", "size_bytes": 1024}}
+    points = [(point, {name: [slow * (1e-6 if name == "unit_s" else 1e-3 * slow)]}) for name, point in parts.items()]
+    if meet:
+        pathlib.Path(meet, str(os.getpid())).touch()
+        while len(os.listdir(meet)) < 2:
+            time.sleep(0.01)
+else:
+    points = [(point, {"total_s": [slow]}) for point in json.loads(pathlib.Path(options["--points"]).read_text())]
+lines = [{"point": p, "rank": rank, "status": "ok", "samples": s} for p, s in points for rank in (0, 1)]
+pathlib.Path(options["--output"]).write_text("".join(json.dumps(line) + "\\n" for line in [header, *lines, end]))
+"""
+
+
+def job(plan: Plan, tmp_path: Path, mpi: str, slow: float, meet: str = "") -> Plan:
+    """A job of `mpi` whose times are `slow` times, and comm alone `slow` squared times, those of the others."""
+    launches = interleave(f"overlap-ratio.vcluster.{mpi}", {"bare": 2}, 1)
+    given = tmp_path / "given.jsonl"
+    records.write(given, good_record(launches[0]))
+    workload = [sys.executable, "-c", PROGRAM, str(given), meet, str(slow)]
+    here = on_another_platform(plan, mpi=mpi, launch_command=[], reap=[sys.executable, "-c", ""])
+    return replace(here, workload=workload, launches=launches)
+
+
+def headers_and_work(session: Path, mpi: str) -> tuple[list[dict[str, Any]], dict[float, set[int]]]:
+    """The contexts of this MPI's launches, and the work that they did by its intention."""
+    contexts: list[dict[str, Any]] = []
+    work: dict[float, set[int]] = {}
+    for path in sorted((session / "records").glob(f"*.{mpi}.*.jsonl")):
+        record = records.read(path)
+        contexts.append((record.header or {})["context"])
+        for line in record.points:
+            work.setdefault(line["point"]["comp_over_comm"], set()).add(line["point"]["work_units"])
+    return contexts, work
+
+
+@pytest.mark.parametrize("slow", ["mpich", "openmpi"])
+def test_a_calibration_that_was_slow_changes_the_work_of_no_mpi_against_another(
+    plan: Plan, tmp_path: Path, slow: str
+) -> None:
+    session = tmp_path / "session"
+    for mpi in ("mpich", "openmpi"):
+        assert Runner(job(plan, tmp_path, mpi, 3.0 if mpi == slow else 1.0), session).run() == 0
+    (_, first), (_, second) = (headers_and_work(session, mpi) for mpi in ("mpich", "openmpi"))
+    assert first == second == ({0.5: {1500}, 1.0: {3000}} if slow == "mpich" else {0.5: {500}, 1.0: {1000}})
+    contexts, _ = headers_and_work(session, "openmpi")
+    assert {(context["mpi"], context["calibrated_on"]) for context in contexts} == {("openmpi", "mpich")}
+
+
+@pytest.mark.parametrize(("scale", "short"), [("test", True), ("quick", False)])
+def test_where_nothing_is_claimed_a_calibration_is_as_short_as_a_point(
+    plan: Plan, tmp_path: Path, scale: str, short: bool
+) -> None:
+    assert Runner(replace(job(plan, tmp_path, "mpich", 1.0), scale=scale), tmp_path / "session").run() == 0
+    record = records.read(tmp_path / "session" / "calibration" / "overlap-ratio.vcluster.mpich.calibration.jsonl")
+    assert record.header
+    assert (f"--max-samples={plan.sampler.max_samples}" in record.header["asked"]) is short
+
+
+def test_two_jobs_that_calibrate_at_the_same_time_take_the_first_ones(plan: Plan, tmp_path: Path) -> None:
+    session, meet = tmp_path / "session", tmp_path / "meet"
+    meet.mkdir()
+    running = []
+    for mpi, slow in (("mpich", 1.0), ("openmpi", 3.0)):
+        job(plan, tmp_path, mpi, slow, str(meet)).save(tmp_path / f"{mpi}.json")
+        command = [sys.executable, "-m", "harness.job.runner", str(tmp_path / f"{mpi}.json"), str(session)]
+        running.append(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL))
+    try:
+        assert [process.wait(120) for process in running] == [0, 0]
+    finally:
+        for process in running:
+            process.terminate()
+    (contexts, first), (others, second) = (headers_and_work(session, mpi) for mpi in ("mpich", "openmpi"))
+    assert first == second
+    (on,) = {context["calibrated_on"] for context in contexts + others}
+    assert first[1.0] == {1000 if on == "mpich" else 3000}
+    assert sorted(path.name for path in (session / "calibration").iterdir()) == [
+        "overlap-ratio.vcluster.json",
+        "overlap-ratio.vcluster.mpich.calibration.jsonl",
+        "overlap-ratio.vcluster.openmpi.calibration.jsonl",
+    ]
+
+
+def test_the_first_calibration_stays_and_a_damaged_one_does_not(tmp_path: Path) -> None:
+    kept, first, second = tmp_path / "c.json", Calibration(1e-5, {"64": 0.1}, "a"), Calibration(2e-5, {"64": 0.2}, "b")
+    assert Calibration.load(kept) is None
+    assert first.publish(kept) == Calibration.load(kept) == first
+    assert second.publish(kept) == Calibration.load(kept) == first
+    for damaged in ('{"unit_s": 1', "[]", '{"unit_s": 1, "comm_s": 2}'):
+        kept.write_text(damaged)
+        assert Calibration.load(kept) is None
+    assert second.publish(kept) == Calibration.load(kept) == second
+    assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
+    found = [Calibration(unit, {"1024": comm}, "mpich") for unit, comm in ((1e-6, 3e-3), (3e-6, 1e-3), (2e-6, 2e-3))]
+    assert Calibration.middle(found) == Calibration(2e-6, {"1024": 2e-3}, "mpich")
+
+
+def test_a_session_like_another_does_its_work(plan: Plan, tmp_path: Path) -> None:
+    base, again = (Session(tmp_path / name, Facts(name, "now", "running")) for name in ("base", "again"))
+    assert Runner(job(plan, tmp_path, "mpich", 1.0), base.path).run() == 0
+    again.folders.make()
+    take_work(again, base)
+    assert Runner(job(plan, tmp_path, "openmpi", 3.0), again.path).run() == 0
+    contexts, work = headers_and_work(again.path, "openmpi")
+    assert work == headers_and_work(base.path, "mpich")[1]
+    assert contexts[0]["calibrated_on"] == "mpich"
+
+
+def test_work_taken_from_a_session_that_calibrated_each_mpi_is_done_again(plan: Plan, tmp_path: Path) -> None:
+    session = tmp_path / "session"
+    kept = session / "calibration" / "overlap-ratio.vcluster.mpich.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text('{"unit_s": 1e-6, "comm_s": {"1024": 0.007}}')
+    assert Runner(job(plan, tmp_path, "mpich", 1.0), session).run() == 0
+    contexts, work = headers_and_work(session, "mpich")
+    assert work[1.0] == {7000}
+    assert "calibrated_on" not in contexts[0]
+
+
+def test_a_calibration_of_other_points_is_named(plan: Plan, tmp_path: Path) -> None:
+    session = tmp_path / "session"
+    (session / "calibration").mkdir(parents=True)
+    Calibration(1e-6, {"64": 0.1}, "mpich").publish(session / "calibration" / "overlap-ratio.vcluster.json")
+    assert Runner(job(plan, tmp_path, "mpich", 1.0), session).run() == 1
+    reasons = {line["reason"] for path in (session / "records").iterdir() for line in records.read(path).points}
+    assert reasons == {"overlap-ratio.vcluster.json is of other points, it lacks '1024': take a new session"}

@@ -15,7 +15,7 @@ import pytest
 
 from harness.base import process
 from harness.base.paths import ROOT
-from harness.tests.waiting import eventually
+from harness.tests.waiting import eventually, lives
 
 # A child and a grandchild that both ignore SIGTERM, say "here", tell their PIDs and stay; the parent stays or ends.
 STUBBORN = """
@@ -46,14 +46,7 @@ class Family:
         return len(self.pids()) == 2
 
     def alive(self) -> list[int]:
-        return [pid for pid in self.pids() if Path(f"/proc/{pid}").exists() and not _zombie(pid)]
-
-
-def _zombie(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
+        return [pid for pid in self.pids() if lives(pid)]
 
 
 @pytest.fixture
@@ -138,4 +131,4 @@ def test_a_signal_to_whoever_waits_ends_it(number: signal.Signals, tmp_path: Pat
         sleeper = int(told.read_text())
         os.kill(waiting.pid, number)
         waiting.wait(120)
-    assert eventually(lambda: _zombie(sleeper))
+    assert eventually(lambda: not lives(sleeper))

@@ -164,20 +164,6 @@ def test_every_control_is_reached_with_tab(browser: Any) -> None:
     assert {"theme", "mpi", "variant", "size", "everything", "copy", "a", "summary"} <= reached
 
 
-def test_light_and_dark(browser: Any, page: Path) -> None:
-    colour = "return getComputedStyle(document.body).backgroundColor"
-    light = browser.execute_script(colour)
-    button = one(browser, "#theme")
-    assert button.text == "Dark page"
-    button.send_keys(ENTER)
-    dark = browser.execute_script(colour)
-    assert (light, button.text) == ("rgb(255, 255, 255)", "Light page")
-    with chromium(dark=True) as driver:
-        driver.get(page.as_uri())
-        assert driver.execute_script(colour) == dark != light
-        assert one(driver, "#theme").text == "Light page"
-
-
 def test_without_javascript_and_on_a_narrow_page_everything_is_there(page: Path) -> None:
     with chromium(script=False) as driver:
         driver.get(page.as_uri())

@@ -17,7 +17,7 @@ from harness.base import mpis, process, steps
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS, Where
 from harness.base.paths import BUILD_DIR
-from harness.setup import bootstrap, environment, mpi, packages
+from harness.setup import bootstrap, build, environment, mpi, packages
 from harness.sites import systems
 
 
@@ -189,6 +189,22 @@ def commands_without_mpi(name: str) -> set[str]:
 @pytest.mark.parametrize("name", ["openmpi", "intel-mpi"])
 def test_what_needs_no_mpi_is_compiled_once_for_all(name: str) -> None:
     assert commands_without_mpi(name) == commands_without_mpi("mpich")
+
+
+def test_what_the_compilers_cache_has_for_the_others_is_built_first_and_the_others_share_the_cpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[list[str]] = []
+    monkeypatch.setattr(build, "BUILD_DIR", tmp_path)
+    monkeypatch.setattr(packages, "ensure", lambda *_: None)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
+    monkeypatch.setattr(build, "_up_to_date", lambda *_: False)
+    monkeypatch.setattr(build, "run_steps", lambda some: ran.append([f"{one.title} {one.command[-1]}" for one in some]))
+    build.build_presets([build.Build(name, MPIS[name]) for name in ("mpich", "openmpi", "intel-mpi")])
+    _, first, others = ran
+    assert [one.split()[1] for one in first] == ["build/mpich"] and not first[0].endswith(" 9")
+    assert [one.split()[1] for one in others] == ["build/openmpi", "build/intel-mpi"]
+    assert all("--parallel" in build.Build("x", MPIS["mpich"]).compilation(beside).command for beside in (2, 3))
 
 
 def test_only_mpis_that_are_not_there_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

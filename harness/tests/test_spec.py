@@ -276,6 +276,12 @@ def test_a_wrong_call_of_the_driver_is_one_sentence(
     assert said in capsys.readouterr().err
 
 
+def test_the_driver_needs_the_standard_library_alone() -> None:
+    script = ROOT / "workloads" / "apps" / "runspec.py"
+    imported = [line for line in script.read_text().splitlines() if line.startswith(("import ", "from "))]
+    assert {line.split()[1].partition(".")[0] for line in imported} - {"__future__"} <= sys.stdlib_module_names
+
+
 def test_the_environment_names_an_installation(installation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, _ = table.CASES[NAME]
     monkeypatch.setenv("SPEC_MPI2007", str(installation))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 PATIENCE_S = 120.0
 
@@ -17,3 +18,11 @@ def eventually(condition: Callable[[], bool], within_s: float = PATIENCE_S) -> b
             return True
         time.sleep(0.01)
     return condition()
+
+
+def lives(pid: int | str) -> bool:
+    """Where no init collects orphans, as in many a container, a dead one stays in /proc as a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

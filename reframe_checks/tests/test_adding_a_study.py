@@ -55,26 +55,15 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     return tree, apply(tree)
 
 
-def test_it_takes_five_files_and_a_line_of_one_that_was_there(followed: tuple[Path, dict[str, int]]) -> None:
-    _, touched = followed
-    assert len(touched) <= MOST_FILES
-    assert sum(touched.values()) == 1
-    assert all(f"`{name}`" in PAGE for name in touched)
-    assert {Path(name).parts[0] for name in touched} == {"workloads", "reframe_checks", "analysis"}
-
-
-def test_the_study_is_there(followed: tuple[Path, dict[str, int]]) -> None:
-    before, now = list(catalogue.studies()), trees.studies(followed[0])
+def test_a_study_takes_five_files_and_a_line_of_one_that_was_there(followed: tuple[Path, dict[str, int]]) -> None:
+    tree, touched = followed
+    assert len(touched) <= MOST_FILES and sum(touched.values()) == 1 and all(f"`{name}`" in PAGE for name in touched)
+    before, now = list(catalogue.studies()), trees.studies(tree)
     added = {"message-rate", "harm-message_rate-window"}  # harm covers every workload
-    assert [name for name in now if name not in added] == before
+    assert [name for name in now if name not in added] == before and added <= set(now)
     assert now[now.index("message-rate") - 1] == "tasks", "the last of its paper"
-    assert added <= set(now)
-
-
-def test_what_is_said_of_it_is_there(followed: tuple[Path, dict[str, int]]) -> None:
-    pytest.importorskip("analysis.chapter")
     code = "from analysis.catalogue import CHAPTERS; print([len(c.claims) for c in CHAPTERS if c.id == 'message-rate'])"
-    assert trees.python(followed[0], code).strip() == "[1]"
+    assert trees.python(tree, code).strip() == "[1]", "and what is said of it"
 
 
 def test_the_example_is_as_the_linters_want_it(followed: tuple[Path, dict[str, int]]) -> None:

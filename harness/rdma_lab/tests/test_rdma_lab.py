@@ -27,15 +27,9 @@ from harness.rdma_lab.state import State
 from harness.sessions.request import Request
 from harness.sites.systems import BUILTIN
 from harness.tests.sessions import refused
-from harness.tests.waiting import eventually
+from harness.tests.waiting import eventually, lives
 from reframe_checks.systems import rdma_lab
 from reframe_checks.systems.extras import EnvironmentExtras, PartitionExtras
-
-FAKE_QEMU = """#!/bin/sh
-for last; do :; done
-echo "$$" > "$1"
-exec sleep 1000
-"""
 
 
 @pytest.fixture
@@ -51,10 +45,6 @@ def state(tmp_path: Path) -> State:
     return made
 
 
-def _settings(rate: str | None = None, **shares: bool) -> Settings:
-    return Settings.make(rate, 1536, shares)
-
-
 RATES = ["fast", "20", "20mbit; reboot", "-1mbit", "20 mbit", "0mbit", "0.0gbit"]
 
 
@@ -62,14 +52,15 @@ def test_bad_input_is_a_sentence_before_anything_is_built(state: State, monkeypa
     monkeypatch.setattr(lab, "state", lambda: state)
     monkeypatch.setattr(build, "ensure", lambda _: pytest.fail("it goes on"))
     up = ("up", "--build", "debian-mpich")
-    for words, sentence in {
+    calls: dict[tuple[str, ...], str] = {
         **{(*up, f"--rate={rate}"): "a rate is like 20mbit" for rate in RATES},
         (*up, "--memory", "100"): "768 MB",
         (*up, "--memory", "100000000"): "needs 200000512 MB of memory",
         ("up", "--build", "mpich"): "have no MPI 'mpich'. They have: debian-mpich, debian-openmpi.",
         ("exec", "lab1", "--", "true"): "No emulated machines are up",
         ("status",): "No emulated machines are up",
-    }.items():
+    }
+    for words, sentence in calls.items():
         assert sentence in refused("rdma-lab", *words)
     with pytest.raises(UsageError, match="there is a space in it"):
         Settings.make(None, 1536, {"/a b": False})
@@ -116,7 +107,7 @@ def test_a_command_on_a_guest_keeps_its_words(state: State, tmp_path: Path) -> N
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert done.stdout.splitlines() == ["ud", "sh", "-c", "echo $1 'a b'", "x;y"]
     with pytest.raises(UsageError, match="no emulated machine 'lab3'"):
-        lab.Lab(state, _settings(), {}, 1.0).command("lab3", ["true"])
+        lab.Lab(state, Settings.make(None, 1536, {}), {}, 1.0).command("lab3", ["true"])
 
 
 def test_what_is_attended_ends_with_who_asked_for_it() -> None:
@@ -220,12 +211,11 @@ def test_a_program_of_an_unpacked_folder_runs_by_its_own_loader(tmp_path: Path) 
 
 
 PLAIN = json.dumps({"rate": None, "memory_mb": 1536, "shares": {}})
-OWNER = """
+KEEPER = """
 import sys
 from harness.rdma_lab import keeper, qemu
-if sys.argv[1] == "keeper":
-    qemu.command = lambda state, settings, machine: ["sleep", "1000"]
-    sys.exit(keeper.main(sys.argv[2:]))
+qemu.command = lambda state, settings, machine: ["sleep", "1000"]
+sys.exit(keeper.main(sys.argv[1:]))
 """
 
 
@@ -235,17 +225,10 @@ def _sleepers(keeper_pid: int) -> list[int]:
     return [int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text().strip() == "sleep"]
 
 
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.mark.parametrize("how", ["owner gone", "keeper killed", "told to end"])
 def test_no_machine_outlives_who_wanted_it(how: str, state: State) -> None:
     """Programs that sleep stand for QEMU: what ends them is the same."""
-    words = [sys.executable, "-c", OWNER, "keeper", str(state.folder), PLAIN]
+    words = [sys.executable, "-c", KEEPER, str(state.folder), PLAIN]
     with subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT, start_new_session=True
     ) as kept:
@@ -264,13 +247,13 @@ def test_no_machine_outlives_who_wanted_it(how: str, state: State) -> None:
             assert kept.poll() is None, "who was told KEEP stays"
             kept.send_signal(signal.SIGTERM)
         kept.wait(120)
-        assert eventually(lambda: not any(map(_alive, machines)))
+        assert eventually(lambda: not any(map(lives, machines)))
     assert state.keeper() is None
     if how != "keeper killed":
         assert (state.folder / "running").read_text() == "", "its number may be another program's"
     left = state.sockets.resolve()
     assert left.exists() is (how == "keeper killed"), "only who is killed leaves the folder of its sockets"
-    keeper.prepare(state, _settings())
+    keeper.prepare(state, Settings.make(None, 1536, {}))
     assert not left.exists(), "and the next one removes it"
 
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -136,18 +135,12 @@ def test_remote_shell_is_like_ssh(shared: Cluster) -> None:
                env={"SECRET": "1", "HOME": "/"})  # fmt: skip
     assert done.stdout == "vc2\n*none*\n"
     assert run(shared, "vc0", shared.remote_shell, "vc9", "true").returncode == 255
-
-
-@pytest.mark.parametrize(
-    ("arguments", "host", "command"),
-    [
-        (["vc1", "a", "-b"], "vc1", ["a", "-b"]),
-        (["-x", "-oFoo=1", "-p", "22", "me@vc1.cluster", "a"], "vc1", ["a"]),
-        (["-n", "-o", "Foo=1", "vc2"], "vc2", []),
-    ],
-)
-def test_ssh_options_are_skipped(arguments: list[str], host: str, command: list[str]) -> None:
-    assert split_ssh_arguments(arguments) == (host, command)
+    for words, host, command in (
+        ("vc1 a -b", "vc1", ["a", "-b"]),
+        ("-x -oFoo=1 -p 22 me@vc1.cluster a", "vc1", ["a"]),
+        ("-n -o Foo=1 vc2", "vc2", []),
+    ):
+        assert split_ssh_arguments(words.split()) == (host, command)
 
 
 def test_signals_reach_the_command_and_its_group(shared: Cluster) -> None:
@@ -169,17 +162,24 @@ def test_hang_up_kills_the_command_with_its_descendants(shared: Cluster) -> None
     assert eventually(lambda: processes(shared, "vc1", "sleep") + processes(shared, "vc2", "sleep") == 0)
 
 
-def test_clients_killed_about_when_their_commands_end_leave_the_node_alive(virtual: Cluster) -> None:
-    for round_ in range(20):
-        clients = [subprocess.Popen(virtual.command("vc1", ["sleep", "0.01"])) for _ in range(3)]
-        time.sleep(0.03 + 0.001 * round_)
-        for client in clients:
-            client.kill()
-            client.wait()
-    assert virtual.healthy()
-    assert run(virtual, "vc1", "echo", "alive").stdout == "alive\n"
-    log = (virtual.directory / "log" / "vc1.log").read_text()
-    assert log == ""
+COMMAND_AND_CLIENT_END_AT_ONCE = """
+import os, pathlib, socket, subprocess, sys
+from harness.vcluster.init import Init
+init = Init("node", pathlib.Path(sys.argv[1], "s"), {})
+ours, theirs = socket.socketpair()
+child = subprocess.Popen(["true"])
+init._jobs[child.pid] = ours
+os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+theirs.close()
+init._collect()
+init._from_client(ours, child.pid)  # select() reported both
+"""
+
+
+def test_a_command_and_its_client_may_end_at_once(place: Path) -> None:
+    command = [sys.executable, "-c", COMMAND_AND_CLIENT_END_AT_ONCE, str(place.parent)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
 
 
 def test_reaping_spares_services_and_the_caller(virtual: Cluster) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import Failure
-from harness.tests.waiting import eventually
+from harness.tests.waiting import eventually, lives
 from harness.vcluster import cluster, launch
 from harness.vcluster.cluster import Cluster
 from harness.vcluster.settings import Settings
@@ -28,15 +28,7 @@ def processes_of(virtual: Cluster) -> list[Path]:
 
 
 def gone(processes: list[Path]) -> bool:
-    return eventually(lambda: not any(map(lives, processes)))
-
-
-def lives(process: Path) -> bool:
-    """Where no init collects orphans, as in many a container, a dead one stays in /proc."""
-    try:
-        return "\nState:\tZ" not in (process / "status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    return eventually(lambda: not any(lives(process.name) for process in processes))
 
 
 SOME_LOST = ("exec", "cluster.json")  # the others with --full
