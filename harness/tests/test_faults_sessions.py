@@ -142,6 +142,7 @@ def test_a_second_session_waits_for_the_first(results: Path) -> None:
     assert latest(results) != first
 
 
+@pytest.mark.full  # by default test_faults_input reads such lines, and analysis/tests/test_report shows them
 def test_a_damaged_line_is_named_and_the_rest_is_read(results: Path) -> None:
     assert bench(*CHEAP, "--set", "launches=2").returncode == 0
     victim = sorted((latest(results) / "records").iterdir())[1]

@@ -20,7 +20,7 @@ from analysis.gate import store
 from analysis.tests.test_gate_store import ENTRY
 from harness.base.paths import ROOT
 
-WRITERS, EACH = 4, 15
+WRITERS, EACH = 4, 7
 FORK: ForkContext = multiprocessing.get_context("fork")
 
 

@@ -13,10 +13,8 @@ from analysis.gate import store
 from harness.base.mpis import MPIS
 from harness.job import records
 from harness.setup import build
-from harness.tests.own_app import READ, program
-from harness.tests.sessions import bench, facts, latest, results, state
-
-__all__ = ["program", "results", "state"]  # fixtures
+from harness.tests.own_app import READ
+from harness.tests.sessions import bench, facts, latest
 
 ARMS = ("--base", "bare", "--new", "adaptive")
 

@@ -21,9 +21,8 @@ from harness.base.paths import VENV
 from harness.job import records
 from harness.sessions import loaded_modules
 from harness.setup import build, packages
-from harness.tests.sessions import Running, bench, facts, results, state
+from harness.tests.sessions import Running, bench, facts
 
-__all__ = ["results", "state"]  # fixtures
 pytestmark = [pytest.mark.full, pytest.mark.alone, pytest.mark.mpi, pytest.mark.timeout(900)]
 
 MPICH = MPIS["mpich"]
@@ -141,18 +140,16 @@ def ran_from(prefix: Path, session: Path, *its: str) -> None:
 
 
 @pytest.mark.vcluster
-def test_an_arm_that_is_a_prefix(results: Path, state: Path, prefix: Path) -> None:
-    del results, state
+@pytest.mark.usefixtures("results", "state")
+def test_an_arm_that_is_a_prefix(prefix: Path) -> None:
     session = gated("adaptive", f"prefix:{prefix},timer:slice_us=50")
     ran_from(prefix, session, "new")
 
 
 @pytest.mark.vcluster
-def test_an_arm_that_is_modules_of_lmod(
-    results: Path, state: Path, prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("results", "state")
+def test_an_arm_that_is_modules_of_lmod(prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One brings the engine, the other a variable of the MPI, which every rank has under that arm alone."""
-    del results, state
     packages.ensure("modules")
     modules = tmp_path / "modulefiles"
     (modules / "engine").mkdir(parents=True)
@@ -173,25 +170,8 @@ def test_an_arm_that_is_modules_of_lmod(
 
 
 @pytest.mark.vcluster
-def test_an_arm_that_is_a_spack_environment(
-    results: Path, state: Path, prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Spack is a stand-in that knows one environment, by its folder; what it has installed is real. It is the baseline,
-    and so the control's, too."""
-    del results, state
-    spack = tmp_path / "bin" / "spack"
-    spack.parent.mkdir()
-    asked = f"-e {tmp_path}/environment location -i progress-engine"
-    spack.write_text(f'#!/bin/sh\n[ "$*" = "{asked}" ] || exit 1\necho {prefix}\n')
-    spack.chmod(0o755)
-    monkeypatch.setenv("PATH", str(spack.parent), prepend=":")
-    session = gated(f"spack:{tmp_path}/environment", "adaptive")
-    ran_from(prefix, session, "base", "control")
-
-
-@pytest.mark.vcluster
-def test_an_arm_that_is_another_mpi(results: Path, state: Path) -> None:
-    del results, state
+@pytest.mark.usefixtures("results", "state")
+def test_an_arm_that_is_another_mpi() -> None:
     build.ensure(MPIS["openmpi"], "progress_engine/all", "microbench", "mpi_variables")
     session = gated("adaptive", "mpi:openmpi", statuses=ANY)
     libraries = {

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import scope_of
 from harness.base import process
 from harness.base.paths import ROOT
 from harness.commands.test import ASAN, NO_TESTS, Times, builds, ctest, groups, skipped, unit_tests, verdict
@@ -36,8 +35,9 @@ def test_each_test_runs_once() -> None:
     assert ["-m" in group and "--dist=loadscope" in group for group in groups(False, True).values()] == [True, False]
 
 
-def test_what_takes_the_machines_turn_runs_one_after_the_other() -> None:
+def test_what_takes_the_machines_turn_runs_one_after_the_other(pytestconfig: pytest.Config) -> None:
     """Whole runs wait for each other: two at once would only make each other late."""
+    (scope_of,) = {one.scope_of for one in pytestconfig.pluginmanager.get_plugins() if hasattr(one, "scope_of")}
     files = {path: path.read_text() for path in (ROOT / "harness" / "tests").glob("test_*.py")}
     launching = [path for path, text in files.items() if re.search(r"[ (]Running\(|bench\(\*?RUN", text)]
     assert {scope_of(f"harness/tests/{path.name}::test_it") for path in launching} == {"turn"}

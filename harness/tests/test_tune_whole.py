@@ -18,10 +18,9 @@ from harness.base import settings_file
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 from harness.setup import mpi
-from harness.tests.sessions import Running, bench, facts, latest, results
+from harness.tests.sessions import Running, bench, facts, latest
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full, pytest.mark.alone]
-__all__ = ["results"]
 FAST, WRONG = "MPIR_CVAR_ASYNC_PROGRESS", "MPIR_CVAR_BCAST_INTRA_ALGORITHM"
 PROGRAM = f"""
 import os, time

@@ -73,12 +73,12 @@ def test_forbidden_namespaces_are_explained() -> None:
 
 def test_up_says_why_not_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: Path) -> None:
     """Also of a network that fails halfway: the third call of ip does."""
-    lacking = cluster.supported()
+    lacking, real = cluster.supported(), shutil.which("ip", path=support.search_path())
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     fake_tool(tmp_path, "ip", "no")
     with pytest.raises(Failure, match="not possible here"):
         cluster.up()
-    count, real = tmp_path / "count", shutil.which("ip", path=support.search_path())
+    count = tmp_path / "count"
     third = f'echo >> {count}\n[ $(wc -l < {count}) -lt 3 ] && exec {real} "$@"\necho boom >&2; exit 1\n'
     (tmp_path / "ip").write_text(f"#!/bin/sh\n{third}")
     if not lacking:
