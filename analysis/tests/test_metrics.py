@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from analysis.metrics.formulas import METRICS, Times, suspicious, undefined
 from workloads.apps.tables import imb
+from workloads.apps.tests.outputs import SAMPLES
 
 
 def times(**changed: float) -> Times:
@@ -87,12 +87,9 @@ def test_imb_takes_the_computation_measured_during_the_communication() -> None:
     assert METRICS["imb_overlap"].value(times(total=0.018, own_comp=0.001)) == pytest.approx(100 * 3 / 12)
 
 
-PRINTED = Path(__file__).parents[2] / "workloads" / "apps" / "tests" / "outputs" / "imb-2021-nbc.txt"
-
-
 def test_imbs_formula_gives_what_imb_printed() -> None:
     """Of every row of a real output of IMB-NBC; it prints times and percentages with two decimals."""
-    rows = [row.samples for row in imb(PRINTED.read_text()).rows if "overlap" in row.samples]
+    rows = [row.samples for row in imb(SAMPLES["imb-2021-nbc"]).rows if "overlap" in row.samples]
     assert len(rows) == 25
     assert sum(row["overlap"] > 0 for row in rows) == 11
     for row in rows:

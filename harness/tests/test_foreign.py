@@ -30,6 +30,7 @@ from harness.job.reap import marked, name_of
 from harness.job.runner import Runner
 from harness.tests.waiting import eventually
 from workloads.apps import tables
+from workloads.apps.tests.outputs import OUTPUTS
 
 # Leaves a rank's report for each of RANKS and becomes the program; ENGINE tells that what it runs under.
 PROGRESS_RUN = """#!/bin/sh
@@ -234,9 +235,6 @@ def test_a_program_of_another_mpi_is_not_even_tried(run: Run, mpich: Mpi) -> Non
     assert not (session / "logs" / "own-program.vcluster.mpich.trial.log").exists()
 
 
-OUTPUTS = ROOT / "workloads" / "apps" / "tests" / "outputs"
-
-
 def of_case(plan: Plan, session: Path, case: str, output: Path, wanted: list[Point]) -> tuple[int, list[Any]]:
     """Runs what prints `output` as a case of workloads.apps, bare; the status, and the lines of its record."""
     return of_program(plan, session, Program(["/bin/cat", str(output)], "/", 2, case=case), wanted)
@@ -252,7 +250,7 @@ def of_program(plan: Plan, session: Path, program: Program, wanted: list[Point])
 
 
 IMB, MELT = "imb-nonblocking-collectives", "lammps-melt"
-SAMPLES = {IMB: "imb-2021-nbc.txt", MELT: "lammps-20210929-melt.txt"}
+SAMPLES = {IMB: "imb-2021-nbc", MELT: "lammps-20210929-melt"}
 POINTS: dict[str, Point] = {IMB: {"benchmark": "Ibcast", "size_bytes": 1024}, MELT: {"atoms": 32000, "steps": 100}}
 CHANGED = {
     ("-4.6223613", "-4.7223613"): (MELT, "lammps: its result is wrong: '0: -4.6134356, 100: -4.7223613'"),
@@ -267,18 +265,18 @@ CHANGED = {
 
 def test_lines_of_an_output_are_points_and_what_it_lacks_has_failed(plan: Plan, tmp_path: Path) -> None:
     wanted: list[Point] = [{"benchmark": "Ibcast", "size_bytes": size} for size in (1024, 1048576, 3)]
-    _, lines = of_case(plan, tmp_path / "s", IMB, OUTPUTS / SAMPLES[IMB], wanted)
+    _, lines = of_case(plan, tmp_path / "s", IMB, changed(tmp_path, IMB), wanted)
     assert [line["status"] for line in lines] == ["ok", "ok", "failed"]
     assert lines[1]["samples"]["overlap"] == [pytest.approx(0.8064)]
     assert set(lines[0]["samples"]) == {"overall_s", "pure_s", "compute_s", "overlap"}
     assert lines[2]["reason"] == "its output has no line of this point"
-    status, (line,) = of_case(plan, tmp_path / "good", MELT, OUTPUTS / SAMPLES[MELT], [POINTS[MELT]])
+    status, (line,) = of_case(plan, tmp_path / "good", MELT, changed(tmp_path, MELT), [POINTS[MELT]])
     assert (status, line["status"], line["samples"]["time_s"]) == (0, "ok", [7.38794])
 
 
-def changed(folder: Path, case: str, old: str, new: str) -> Path:
-    """A kept output with one text in place of another."""
-    text = (OUTPUTS / SAMPLES[case]).read_text()
+def changed(folder: Path, case: str, old: str = "", new: str = "") -> Path:
+    """A kept output as a file, with one text in place of another."""
+    text = OUTPUTS[SAMPLES[case]]
     assert old in text
     (folder / "other.txt").write_text(text.replace(old, new))
     return folder / "other.txt"

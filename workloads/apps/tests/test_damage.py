@@ -12,7 +12,8 @@ import re
 import pytest
 
 from workloads.apps.reading import Damaged, Output, count, number
-from workloads.apps.tests.test_parsers import SAMPLES, WITHOUT_END, parser_of, text_of
+from workloads.apps.tests.outputs import SAMPLES
+from workloads.apps.tests.test_parsers import WITHOUT_END, parser_of
 
 TABLES = ("imb-", "osu-")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.]*(?:[eEdD][-+]?\d+)?(?![\w.])")
@@ -28,7 +29,7 @@ def read(name: str, text: str) -> Output | None:
 
 @pytest.mark.parametrize("name", sorted({*SAMPLES} - WITHOUT_END))
 def test_a_line_that_is_cut_is_no_other_number(name: str) -> None:
-    text = text_of(name)
+    text = SAMPLES[name]
     whole = parser_of(name)(text)
     place = 0
     for line in text.splitlines(keepends=True):
@@ -40,7 +41,7 @@ def test_a_line_that_is_cut_is_no_other_number(name: str) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_number_that_is_none_is_damage_or_is_not_read(name: str) -> None:
-    text = text_of(name)
+    text = SAMPLES[name]
     whole = parser_of(name)(text)
     for place in _NUMBER.finditer(text):
         found = read(name, text[: place.start()] + "nan" + text[place.end() :])
@@ -53,7 +54,7 @@ def test_a_number_that_is_none_is_damage_or_is_not_read(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in SAMPLES if not name.startswith(TABLES)])
 def test_a_time_that_is_lost_is_not_another_one(name: str) -> None:
     """Programs print several: of a rehearsal, of each step, of each part."""
-    lines = text_of(name).splitlines(keepends=True)
+    lines = SAMPLES[name].splitlines(keepends=True)
     samples = [row.samples for row in parser_of(name)("".join(lines)).rows]
     for index in range(len(lines)):
         found = read(name, "".join(lines[:index] + lines[index + 1 :]))
@@ -61,13 +62,13 @@ def test_a_time_that_is_lost_is_not_another_one(name: str) -> None:
 
 
 def test_a_word_of_the_next_line_is_no_value() -> None:
-    text = text_of("minife-2.0").replace("Iterations: 134", "Iterations:")
+    text = SAMPLES["minife-2.0"].replace("Iterations: 134", "Iterations:")
     with pytest.raises(Damaged, match="it lacks 'Iterations'"):
         parser_of("minife-2.0")(text.replace("  Iterations: \n", "  Iterations:\n"))
 
 
 def test_an_energy_that_is_no_number_is_said() -> None:
-    text = text_of("lammps-20210929-melt").replace("-4.6223613", "nan")
+    text = SAMPLES["lammps-20210929-melt"].replace("-4.6223613", "nan")
     with pytest.raises(Damaged, match="TotEng of step 100: 'nan' is no number"):
         parser_of("lammps")(text)
 
@@ -93,7 +94,7 @@ def test_how_many_is_digits(text: str) -> None:
 @pytest.mark.parametrize("digit", ["²", "9" * 5000])
 def test_a_size_that_is_none_is_damage(digit: str) -> None:
     with pytest.raises(Damaged):
-        parser_of("osu")(text_of("osu-7.4-latency").replace("\n1  ", f"\n{digit}  ", 1))
+        parser_of("osu")(SAMPLES["osu-7.4-latency"].replace("\n1  ", f"\n{digit}  ", 1))
 
 
 # Those that say it; OSU's programs refuse to run on any other number than two.
@@ -102,12 +103,12 @@ SAY_PROCESSES = {name for name in SAMPLES if not name.startswith(("osu-", "himen
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_an_output_says_on_how_many_processes_it_ran(name: str) -> None:
-    assert parser_of(name)(text_of(name)).processes == (2 if name in SAY_PROCESSES else 0)
+    assert parser_of(name)(SAMPLES[name]).processes == (2 if name in SAY_PROCESSES else 0)
 
 
 def test_processes_that_imb_lets_wait_are_processes() -> None:
     waiting = "# #processes = 2 \n# ( 2 additional processes waiting in MPI_Barrier)"
-    assert parser_of("imb")(text_of("imb-2021-mpi1").replace("# #processes = 2 ", waiting, 1)).processes == 4
+    assert parser_of("imb")(SAMPLES["imb-2021-mpi1"].replace("# #processes = 2 ", waiting, 1)).processes == 4
 
 
 @pytest.mark.parametrize(
@@ -119,12 +120,12 @@ def test_processes_that_imb_lets_wait_are_processes() -> None:
     ],
 )
 def test_quantum_espresso_says_it_in_other_words_with_threads(line: str, processes: int) -> None:
-    text = text_of("espresso-6.7-silicon")
+    text = SAMPLES["espresso-6.7-silicon"]
     said = "Parallel version (MPI), running on     2 processors"
     assert said in text
     assert parser_of("espresso")(text.replace(said, line)).processes == processes
 
 
 def test_a_meep_without_mpi_is_one_process() -> None:
-    text = text_of("meep-1.25-bend").replace("Using MPI version 3.1, 2 processes\n", "")
+    text = SAMPLES["meep-1.25-bend"].replace("Using MPI version 3.1, 2 processes\n", "")
     assert parser_of("meep")(text).processes == 1

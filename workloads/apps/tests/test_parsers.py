@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Outputs of other people's codes: what they hold is read, and what is damaged or wrong is a sentence, never a number.
-
-The outputs came from OSU Micro-Benchmarks 7.4, Intel MPI Benchmarks 2021.11, NPB 3.4 and Debian 12's LAMMPS on a busy
-machine: their formats are right and their figures mean nothing.
-"""
+"""Outputs of other people's codes: what they hold is read, what is damaged or wrong is a sentence, never a number."""
 
 from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,8 +15,8 @@ from workloads.apps.programs import lammps
 from workloads.apps.reading import Damaged, Parser
 from workloads.apps.table import CASES
 from workloads.apps.tables import imb, osu
+from workloads.apps.tests.outputs import SAMPLES
 
-OUTPUTS = Path(__file__).parent / "outputs"
 PARSERS: dict[str, Parser] = {
     "imb": imb,
     "osu": osu,
@@ -42,15 +37,10 @@ PARSERS: dict[str, Parser] = {
     "scalapack": programs.scalapack,
 }
 WITHOUT_TIME = {"minighost-1.0", "scalapack-2.2-lu", "scalapack-2.2-qr"}
-SAMPLES = {path.stem: path for path in sorted(OUTPUTS.glob("*.txt"))}
 
 
 def parser_of(name: str) -> Parser:
     return PARSERS[name.partition("-")[0]]
-
-
-def text_of(name: str) -> str:
-    return SAMPLES[name].read_text()
 
 
 # output -> rows, a row by its place, one of its quantities, and the value
@@ -96,7 +86,7 @@ def test_every_output_is_expected_to_hold_something() -> None:
 
 
 def test_minighost_says_that_it_is_right_and_prints_no_time() -> None:
-    text = text_of("minighost-1.0")
+    text = SAMPLES["minighost-1.0"]
     assert programs.minighost(text).rows == []
     with pytest.raises(Damaged, match="it does not say that its computation is within its tolerance"):
         programs.minighost(text.replace("within error", "outside of error"))
@@ -105,7 +95,7 @@ def test_minighost_says_that_it_is_right_and_prints_no_time() -> None:
 @pytest.mark.parametrize("name", EXPECTED)
 def test_an_output_as_it_came(name: str) -> None:
     count, place, point, quantity, value = EXPECTED[name]
-    rows = parser_of(name)(text_of(name)).rows
+    rows = parser_of(name)(SAMPLES[name]).rows
     assert len(rows) == count
     assert rows[place].point == point
     assert not any(row.wrong for row in rows)
@@ -177,7 +167,7 @@ def test_an_output_as_it_came(name: str) -> None:
     ],
 )
 def test_what_is_damaged_or_wrong_is_a_sentence(name: str, old: str, new: str, said: str) -> None:
-    text = text_of(name)
+    text = SAMPLES[name]
     assert old in text
     with pytest.raises(Damaged) as error:
         parser_of(name)(text.replace(old, new, 1))
@@ -186,31 +176,31 @@ def test_what_is_damaged_or_wrong_is_a_sentence(name: str, old: str, new: str, s
 
 def test_an_osu_that_was_told_to_validate_and_did_not_has_no_numbers() -> None:
     parser = CASES["osu-ibcast"][1].parser
-    text = text_of("osu-7.4-ibcast-validate")
+    text = SAMPLES["osu-7.4-ibcast-validate"]
     assert parser(text) == osu(text)
-    for without in (text_of("osu-7.4-iallreduce"), text + text_of("osu-7.4-iallreduce")):
+    for without in (SAMPLES["osu-7.4-iallreduce"], text + SAMPLES["osu-7.4-iallreduce"]):
         with pytest.raises(Damaged, match="it has not validated its data"):
             parser(without)
 
 
 def test_the_energies_of_lammps_are_its_result() -> None:
-    found = lammps(text_of("lammps-20210929-melt"))
+    found = lammps(SAMPLES["lammps-20210929-melt"])
     assert found.result == "0: -4.6134356, 100: -4.6223613"
     assert re.fullmatch(CASES["lammps-melt"][1].result, found.result)
 
 
 def test_what_scalapack_and_nwchem_are_compared_by() -> None:
-    assert programs.scalapack(text_of("scalapack-2.2-lu")).result == "8 tests passed"
-    found = programs.scalapack(text_of("scalapack-2.2-qr")).result
+    assert programs.scalapack(SAMPLES["scalapack-2.2-lu"]).result == "8 tests passed"
+    found = programs.scalapack(SAMPLES["scalapack-2.2-qr"]).result
     assert found.startswith("12 tests passed, residuals 0.2 0.")
     assert len(found.split()) == 4 + 12
-    energy = solvers.nwchem(text_of("nwchem-7.0-water")).result
+    energy = solvers.nwchem(SAMPLES["nwchem-7.0-water"]).result
     assert energy == "-76.02710701 hartree"
     assert re.fullmatch(CASES["nwchem-water"][1].result, energy)
 
 
 def test_himenos_loops_are_as_many_as_a_minute_takes_so_its_rehearsal_is_the_result() -> None:
-    text = text_of("himeno-3.0")
+    text = SAMPLES["himeno-3.0"]
     found = programs.himeno(text)
     assert found.result == "Gosa 1.667103e-03"
     last = text.index("cpu :")
@@ -231,13 +221,13 @@ def test_himenos_loops_are_as_many_as_a_minute_takes_so_its_rehearsal_is_the_res
     ],
 )
 def test_rows_that_imb_gave_up_say_so(words: str, said: str) -> None:
-    text = text_of("imb-2021-nbc").replace("20       270.29        12.74         5.87         0.00", words)
+    text = SAMPLES["imb-2021-nbc"].replace("20       270.29        12.74         5.87         0.00", words)
     (row,) = [row for row in imb(text).rows if row.wrong]
     assert (row.point["benchmark"], row.samples, row.wrong) == ("Iallreduce", {}, said)
 
 
 def test_imb_finds_defects_itself() -> None:
-    text = text_of("imb-2021-p2p").replace("Msg/sec", "Msg/sec defects").replace("108125\n", "108125 1.00\n")
+    text = SAMPLES["imb-2021-p2p"].replace("Msg/sec", "Msg/sec defects").replace("108125\n", "108125 1.00\n")
     with pytest.raises(Damaged, match=r"its own check found 1.00 defects in PingPong"):
         imb(text)
 
@@ -250,7 +240,7 @@ WITHOUT_END = {"imb-2021-mt", *(name for name in SAMPLES if name.startswith("osu
 @pytest.mark.parametrize("name", SAMPLES)
 def test_an_output_that_is_cut_off_is_damaged_or_lacks_nothing(name: str) -> None:
     """Cut anywhere, and at every character of its end."""
-    text = text_of(name)
+    text = SAMPLES[name]
     whole = parser_of(name)(text)
     places = {share * len(text) // 40 for share in range(1, 40)} | set(range(max(0, len(text) - 400), len(text)))
     damaged = 0
@@ -276,7 +266,7 @@ def test_any_text_is_read_or_damaged(parser: Parser, text: str) -> None:
 
 @given(name=st.sampled_from(list(EXPECTED)), start=st.floats(0, 1), length=st.integers(0, 60), text=st.text(max_size=9))
 def test_outputs_with_anything_in_them_are_read_or_damaged(name: str, start: float, length: int, text: str) -> None:
-    whole = text_of(name)
+    whole = SAMPLES[name]
     place = int(start * len(whole))
     try:
         found = parser_of(name)(whole[:place] + text + whole[place + length :])

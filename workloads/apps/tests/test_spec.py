@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from workloads.apps import spec
 from workloads.apps.reading import Damaged
-
-FILES = Path(__file__).parent / "outputs" / "synthetic"
+from workloads.apps.tests.outputs import SYNTHETIC
 
 
 def printed(name: str, size: str = "mtest") -> str:
     """As the driver prints a result file, after runspec's own words."""
-    return f"runspec v1234\n\noverlap-bench: SPEC MPI2007 {size}, an estimate: {name}\n{(FILES / name).read_text()}"
+    return f"runspec v1234\n\noverlap-bench: SPEC MPI2007 {size}, an estimate: {name}\n{SYNTHETIC[name]}"
 
 
 @pytest.mark.parametrize("name", ["mpi2007.rsf", "mpi2007.csv"])
