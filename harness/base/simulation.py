@@ -18,7 +18,7 @@ from harness.base.errors import UsageError
 from harness.base.paths import BUILD_DIR, ROOT
 
 VARIABLE = "OVERLAP_BENCH_MODEL"
-SHIPPED = ROOT / "workloads" / "simulated" / "models"
+SHIPPED = ROOT / "simulator" / "models"
 DEFAULT = "vcluster"
 PLATFORM = "platform.xml"
 BIN = BUILD_DIR / "simulated" / "bin"

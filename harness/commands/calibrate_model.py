@@ -17,7 +17,7 @@ from harness.sessions import session as sessions
 from harness.sessions.model_points import FIT
 
 if TYPE_CHECKING:
-    from analysis.models.fit import Fit
+    from simulator.fit import Fit
 
 HOSTS = 4096
 CLUSTER = """<?xml version='1.0'?>
@@ -48,8 +48,8 @@ def calibrate_model(
     Each number stands in the files with its interval and where it comes from. What no record says is an error.
     Example: ./bench calibrate-model SESSION OTHER --out my-model; OVERLAP_BENCH_MODEL=my-model ./bench run ...
     """
-    from analysis.models.fit import fit  # noqa: PLC0415 - a second of imports
     from analysis.records.load import load  # noqa: PLC0415
+    from simulator.fit import fit  # noqa: PLC0415 - a second of imports
 
     if out.exists() and not force:
         raise UsageError(f"--out {out}: there is something already; name another folder, or add --force.")

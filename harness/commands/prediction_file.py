@@ -17,9 +17,9 @@ from harness.commands import tables
 from harness.sessions.session import utc_now
 
 if TYPE_CHECKING:
-    from analysis.models.medians import Number
-    from analysis.models.validate import Key
     from analysis.records.load import Records
+    from simulator.check import Key
+    from simulator.medians import Number
 
 SCHEMA = 2
 
@@ -58,7 +58,7 @@ class Predictions:
 
 def write(path: Path, model: Path, predicted: Mapping[Key, Number], left_out: list[str]) -> None:
     """Whole or not at all. UsageError where it cannot be written."""
-    from analysis.models.validate import to_json  # noqa: PLC0415 - a second of imports
+    from simulator.check import to_json  # noqa: PLC0415 - a second of imports
 
     files = simulation.files(model)
     content = {
@@ -79,7 +79,7 @@ def write(path: Path, model: Path, predicted: Mapping[Key, Number], left_out: li
 
 def read(path: Path) -> Predictions:
     """The file at `path`; UsageError where it is none."""
-    from analysis.models.validate import from_json  # noqa: PLC0415
+    from simulator.check import from_json  # noqa: PLC0415
 
     try:
         content = json.loads(path.read_text())

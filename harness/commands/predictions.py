@@ -61,7 +61,7 @@ def simulate_part(part: Part, folder: Path, launches: int) -> None:
 
 def units_of(records: Records) -> dict[tuple[str, str], list[str]]:
     """What a unit of work took in this session: an input, since machines differ, and no result."""
-    from analysis.models.medians import launch_medians  # noqa: PLC0415 - a second of imports
+    from simulator.medians import launch_medians  # noqa: PLC0415 - a second of imports
 
     table = launch_medians(records)
     if "work_units" not in table or "comp_s" not in table:

@@ -27,7 +27,7 @@ from harness.sites.launching import launch_line
 def _ready(name: str, command: Sequence[str]) -> Mpi:
     """The MPI with the engine's tools, and those of the workloads that the command names."""
     mpi = mpi_setup.by_name(name)
-    workloads = {folder.parent.name for folder in (ROOT / "workloads").glob("*/main.cpp")}
+    workloads = {file.stem for file in (ROOT / "workloads").glob("*/*.cpp") if file.stem == file.parent.name}
     named = workloads.intersection(re.findall(r"[\w-]+", " ".join(command)))
     build.ensure(mpi, "progress_engine/all", *sorted(named))
     return mpi

@@ -18,9 +18,9 @@ from harness.sessions.model_points import VALIDATION
 from harness.sites import simulated
 
 if TYPE_CHECKING:
-    from analysis.models.medians import Number
-    from analysis.models.validate import Compared, Key, Verdict
     from analysis.records.load import Records
+    from simulator.check import Compared, Key, Verdict
+    from simulator.medians import Number
 
 LAUNCHES = 6
 
@@ -60,9 +60,13 @@ def validate_model(
 
 
 def _compare(found: list[sessions.Session], earlier: prediction_file.Predictions | None, out: Path | None) -> int:
-    from analysis.models.document import page  # noqa: PLC0415 - a second of imports
-    from analysis.models.validate import judge, pair, totals  # noqa: PLC0415
     from analysis.records.load import load  # noqa: PLC0415
+    from simulator.check import (  # noqa: PLC0415
+        judge,
+        page,
+        pair,
+        totals,
+    )
 
     points: list[Compared] = []
     sources = []
@@ -93,9 +97,9 @@ def _ready() -> None:
 
 
 def _simulated(measured: Records) -> dict[Key, Number]:
-    from analysis.models.validate import totals  # noqa: PLC0415
     from analysis.records.load import load  # noqa: PLC0415
     from harness.commands.predictions import simulate_like  # noqa: PLC0415
+    from simulator.check import totals  # noqa: PLC0415
 
     _ready()
     with tempfile.TemporaryDirectory(prefix="overlap-bench-") as temporary:
@@ -105,9 +109,9 @@ def _simulated(measured: Records) -> dict[Key, Number]:
 
 
 def _predict(path: Path) -> int:
-    from analysis.models.validate import totals  # noqa: PLC0415
     from analysis.records.load import load  # noqa: PLC0415
     from harness.commands.predictions import simulate_part  # noqa: PLC0415
+    from simulator.check import totals  # noqa: PLC0415
 
     _ready()
     predicted: dict[Key, Number] = {}
@@ -127,8 +131,8 @@ def _predict(path: Path) -> int:
 
 
 def _print(verdict: Verdict) -> None:
-    from analysis.models.document import order_words  # noqa: PLC0415
     from analysis.text_table import plain  # noqa: PLC0415
+    from simulator.check import order_words  # noqa: PLC0415
 
     columns = ["study", "MPI", "ranks", "point", "variant", "predicted ms", "measured ms", "95 % of launches", "error"]
     print(plain(columns, [_row(point) for point in verdict.points]))

@@ -93,7 +93,7 @@ def build_presets(builds: Sequence[Build]) -> None:
 
 def build_simulator(targets: Sequence[str] = ("simulate",)) -> None:
     """Configure (the first time) and build the simulator: a project of its own, which needs SimGrid and no MPI."""
-    _build_with_simgrid("simulated", ROOT / "workloads" / "simulated", [], targets)
+    _build_with_simgrid("simulated", ROOT / "simulator", [], targets)
 
 
 def build_smpi(targets: Sequence[str]) -> None:

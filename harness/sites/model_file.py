@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file of an MPI in a model: what ./bench calibrate-model writes and the simulator reads (workloads/simulated)."""
+"""The file of an MPI in a model: what ./bench calibrate-model writes and the simulator reads (simulator)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Computation:
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What each number means stands in workloads/simulated/model.h. `async` is a word of Python, and allowed here as
+    """What each number means stands in simulator/src/model.h. `async` is a word of Python, and allowed here as
     every other field beside these."""
 
     __pydantic_config__ = validate.MODEL | {"extra": "allow"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The system `simulated`: no node, no MPI. A launch is predicted by a model (workloads/simulated) and says so."""
+"""The system `simulated`: no node, no MPI. A launch is predicted by a model (simulator) and says so."""
 
 from __future__ import annotations
 

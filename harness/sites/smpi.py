@@ -19,7 +19,7 @@ from harness.base.paths import BUILD_DIR
 PROGRAMS = ("microbench", "minighost")  # the others compute, and cannot sleep in its place
 BIN = BUILD_DIR / "smpi" / "bin"
 
-# The network is that of workloads/simulated/network.cpp. A message takes no time of the program and neither does what
+# The network is that of simulator/src/network.cpp. A message takes no time of the program and neither does what
 # the program computes; a barrier has the rounds of MPICH's, as the simulator's has.
 OPTIONS = (
     "--cfg=network/model:CM02",

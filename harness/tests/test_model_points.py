@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from analysis.models.document import page
-from analysis.models.validate import judge, pair, totals
 from analysis.records.load import load
 from analysis.tests.synthetic import USUAL, Synthetic
 from harness.base import archive, simulation
@@ -24,6 +22,7 @@ from harness.commands import prediction_file
 from harness.sessions.model_points import FIT, VALIDATION, without_computation
 from harness.sites import model_file, systems
 from harness.tests.sessions import refused
+from simulator.check import judge, page, pair, totals
 
 KEPT = ROOT / "results" / "reference"
 MODEL = simulation.SHIPPED / simulation.DEFAULT

@@ -61,7 +61,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 @pytest.mark.mpi
 def test_its_programs_need_nothing_that_it_lacks(tmp_path: Path) -> None:
     """The package has no folder `tests`."""
-    for name in ("cmake", "progress_engine", "workloads"):
+    for name in ("cmake", "progress_engine", "simulator", "workloads"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("tests", "build-linux-*"))
     for name in ("CMakeLists.txt", "CMakePresets.json"):
         shutil.copy(ROOT / name, tmp_path)

@@ -99,7 +99,6 @@ SENSITIVE = [
     "progress_engine/tests",
     "workloads/tests/test_benchmarks.py",
     "workloads/tests/test_microbench.py",
-    "workloads/tests/test_roofline.py",
 ]
 
 

@@ -3,7 +3,7 @@
 launches, records and verification are every study's.
 
 The table says at which point a benchmark is compared. One that is not in it and that another study runs is compared at
-the first point of that one's test scale, so that a new study needs no row. `workloads/tests/test_harm_covers.py` asks
+the first point of that one's test scale, so that a new study needs no row. `workloads/tests/test_tables.py` asks
 the built programs for their benchmarks: none is left out.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ReFrame's view of the simulated system: jobs run here, and their launches nowhere (workloads/simulated).
+"""ReFrame's view of the simulated system: jobs run here, and their launches nowhere (simulator).
 
 One rank a host of the platform. Which model predicts says harness.base.simulation.
 """

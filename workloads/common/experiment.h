@@ -10,6 +10,7 @@
 
 #include "common/json.h"
 #include "common/mpi_process.h"
+#include "common/noncopyable.h"
 #include "common/parameters.h"
 #include "common/quantities.h"
 
@@ -23,13 +24,8 @@ struct Distribution {
 };
 
 /// One point on one rank, ready to be repeated. Made, repeated and destroyed by all ranks together.
-class Experiment {
+class Experiment : NonCopyable {
  public:
-  Experiment() = default;
-  Experiment(const Experiment&) = delete;
-  Experiment& operator=(const Experiment&) = delete;
-  Experiment(Experiment&&) = delete;
-  Experiment& operator=(Experiment&&) = delete;
   virtual ~Experiment() = default;
 
   /// What this rank does: sender, receiver, ...
@@ -37,7 +33,7 @@ class Experiment {
 
   /// Names of what a repetition measures, of the benchmark's table. The first one decides: repetition ends when rank
   /// 0's median of it is known.
-  [[nodiscard]] virtual std::span<const std::string_view> quantities() const = 0;
+  [[nodiscard]] virtual Names quantities() const = 0;
 
   /// One repetition: fills `values`, one a quantity. Returns what was wrong with the result (a payload that differs),
   /// which may be seen by some ranks only; empty if nothing.
@@ -54,13 +50,19 @@ struct Preparation {
   double settle_s = 0;    ///< pause before each timed transfer, see LaunchOptions
 };
 
+/// A benchmark's `prepare`.
+template <class Made>
+std::unique_ptr<Experiment> make_experiment(const Preparation& preparation) {
+  return std::make_unique<Made>(preparation);
+}
+
 struct Benchmark {
   std::string name;
   std::string question;  ///< what it answers, a sentence
   Parameters parameters;
   Quantities quantities;  ///< one of them leads
   /// Throws UsageError where this number of ranks cannot run this point (which obeys the parameters).
-  void (*check)(const Json& point, int ranks);
+  void (*check)(const Json& point, int ranks) = [](const Json& /*point*/, int /*ranks*/) {};
   std::unique_ptr<Experiment> (*prepare)(const Preparation& preparation);
   /// The least that MPI_Init_thread must be asked for; --thread-level can only raise it.
   std::string thread_level = "single";

@@ -6,18 +6,15 @@
 #include <cstdint>
 #include <memory>
 
+#include "common/noncopyable.h"
+
 namespace workloads {
 
 enum class WorkKind : std::uint8_t { register_bound, memory_bound };
 
 /// One kernel with its state. A unit takes about 1 us on a core of the 2020s. Not for several threads at once.
-class FixedWork {
+class FixedWork : NonCopyable {
  public:
-  FixedWork() = default;
-  FixedWork(const FixedWork&) = delete;
-  FixedWork& operator=(const FixedWork&) = delete;
-  FixedWork(FixedWork&&) = delete;
-  FixedWork& operator=(FixedWork&&) = delete;
   virtual ~FixedWork() = default;
 
   /// Does exactly `units` units. No system call, no clock, no MPI.

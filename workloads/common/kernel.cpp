@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "common/thread_usage.h"
+#include "common/machine.h"
 
 namespace workloads {
 namespace {
@@ -15,10 +15,7 @@ class Repetition final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return "rank"; }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static const auto names = names_of(kernel_quantities());
-    return names;
-  }
+  [[nodiscard]] Names quantities() const override { return names_of(kernel_quantities()); }
 
   std::string repeat(std::span<double> values) override {
     kernel_->restart();

@@ -1,23 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is run as a whole, counts its operations and verifies its result: the kernels of the applications.
+// The seconds of a run, split into computation and communication.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "common/clock.h"
 #include "common/experiment.h"
-#include "common/phases.h"
+#include "common/noncopyable.h"
 
 namespace workloads {
 
-/// A kernel on this rank, run again and again. All functions that are not const are collective.
-class Kernel {
+/// What is not communicated is computed. Used from one thread.
+class Phases {
  public:
-  Kernel() = default;
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
-  Kernel(Kernel&&) = delete;
-  Kernel& operator=(Kernel&&) = delete;
+  /// `slowdown`: factor on all computation.
+  explicit Phases(double slowdown) : slowdown_(slowdown) {}
+
+  template <class Call>
+  void communicate(Call call) {
+    end_of_computation();
+    const auto begin = Clock::now();
+    call();
+    computing_since_ = Clock::now();
+    comm_s_ += seconds_between(begin, computing_since_);
+  }
+
+  void end_of_computation() const {
+    if (slowdown_ > 1) {
+      spin_for(seconds_since(computing_since_) * (slowdown_ - 1));
+    }
+  }
+
+  /// In communicate(), since this was made.
+  [[nodiscard]] double comm_s() const noexcept { return comm_s_; }
+
+ private:
+  double slowdown_;
+  Clock::time_point computing_since_ = Clock::now();
+  double comm_s_ = 0;
+};
+
+// What is run as a whole, counts its operations and verifies its result: the kernels of the applications.
+
+/// A kernel on this rank, run again and again. All functions that are not const are collective.
+class Kernel : NonCopyable {
+ public:
   virtual ~Kernel() = default;
 
   /// Everything as it is before the benchmark's clock starts.
@@ -35,5 +63,11 @@ const Quantities& kernel_quantities();
 
 /// Each repetition runs `kernel` once from its start and verifies it.
 std::unique_ptr<Experiment> experiment_of(const Preparation& preparation, std::unique_ptr<Kernel> kernel);
+
+/// A benchmark's `prepare`.
+template <class Made>
+std::unique_ptr<Experiment> make_kernel(const Preparation& preparation) {
+  return experiment_of(preparation, std::make_unique<Made>(preparation));
+}
 
 }  // namespace workloads

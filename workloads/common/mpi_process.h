@@ -2,10 +2,13 @@
 // This process as a rank of MPI_COMM_WORLD.
 #pragma once
 
+#include <source_location>
 #include <string>
 #include <vector>
 
+#include "common/clock.h"
 #include "common/json.h"
+#include "common/noncopyable.h"
 
 namespace workloads {
 
@@ -17,15 +20,11 @@ std::string higher_thread_level(const std::string& a, const std::string& b);
 
 /// Initialises MPI and finalises it. One a process, used from the thread that made it. All functions but those that
 /// only read are collective.
-class MpiProcess {
+class MpiProcess : NonCopyable {
  public:
   /// `asked` is one of thread_level_names().
   explicit MpiProcess(const std::string& asked);
   ~MpiProcess();
-  MpiProcess(const MpiProcess&) = delete;
-  MpiProcess& operator=(const MpiProcess&) = delete;
-  MpiProcess(MpiProcess&&) = delete;
-  MpiProcess& operator=(MpiProcess&&) = delete;
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
@@ -65,13 +64,40 @@ class MpiProcess {
   int size_ = 1;
 };
 
-/// Every MPI call's result goes through here: an error ends the whole job with a sentence that names `call`.
-void require(int result, const char* call);
+/// Every MPI call's result goes through here: an error ends the whole job with a sentence that says where it was made.
+void require(int result, std::source_location where = std::source_location::current());
 
 /// A barrier of all ranks; the seconds that it took.
 double timed_barrier();
 
+/// This rank's place among those of its node, and how many they are. Collective.
+struct NodePlace {
+  int rank = 0;
+  int ranks = 1;
+};
+NodePlace place_on_node();
+
 /// Prints the sentence and ends all ranks with status 1, whatever they are doing.
 [[noreturn]] void abort_all(const std::string& sentence);
+
+// Whether there is memory for what is asked, before any of it is touched: Linux grants more than it has.
+
+/// UsageError, which begins with `what` ("class D"), unless every rank can have `bytes_a_rank`: of its node's memory,
+/// shared with the other ranks there, and within its limit of address space. Collective.
+void require_memory(const std::string& what, double bytes_a_rank);
+
+// How long one unit of a fixed amount of work takes: what amounts of work are chosen from.
+
+/// Seconds of this thread's CPU that one unit of `work` takes while all ranks compute, as they do in what is
+/// calibrated. CPU time: who shares the core for the moment of the calibration would otherwise halve all the work of a
+/// session. Collective.
+template <typename Work>
+double unit_of(Work& work) {
+  constexpr int units = 10'000;  // some ten milliseconds, as long as the computations that are made of it
+  timed_barrier();
+  const double begin = thread_cpu_s();
+  work.run(units);
+  return (thread_cpu_s() - begin) / units;
+}
 
 }  // namespace workloads

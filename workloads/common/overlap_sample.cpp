@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/kernel.h"
+
 namespace workloads {
 
 const Quantities& overlap_quantities() {
@@ -54,6 +56,21 @@ std::string write_overlap(const OverlapRun& alone, double comp_s, const OverlapR
   };
   std::ranges::copy(measured, values.begin());
   return alone.problem.empty() ? beside.problem : alone.problem;
+}
+
+// Apart from the kernels' repetition, which calls MPI: who only describes a record needs no more than this.
+
+const Quantities& kernel_quantities() {
+  static const Quantities table{
+      leading(seconds("elapsed_s")),
+      seconds("comp_s"),
+      seconds("comm_s"),
+      {.name = "mops", .unit = "Mop/s", .better = Better::higher},
+      seconds("cpu_s"),
+      count("application_involuntary_switches"),
+      count("other_voluntary_switches"),
+  };
+  return table;
 }
 
 }  // namespace workloads

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
+#include "common/machine.h"
 #include "common/quantities.h"
-#include "common/thread_usage.h"
 
 namespace workloads {
 

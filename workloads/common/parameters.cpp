@@ -118,6 +118,19 @@ Json parse(const std::string& text, const std::string& place) {
 
 }  // namespace
 
+Parameter integer_parameter(std::string name, IntegerRange range, std::string unit, std::string meaning,
+                            Json default_value) {
+  return {std::move(name), range, std::move(unit), std::move(meaning), std::move(default_value)};
+}
+
+Parameter choice_parameter(std::string name, Choices choices, std::string meaning, Json default_value) {
+  return {std::move(name), std::move(choices), "", std::move(meaning), std::move(default_value)};
+}
+
+Parameter flag_parameter(std::string name, std::string meaning, Json default_value) {
+  return {std::move(name), Flag{}, "", std::move(meaning), std::move(default_value)};
+}
+
 void check_point(const Json& point, const Parameters& parameters, const std::string& place) {
   if (!point.is_object()) {
     throw UsageError(fmt::format("{}: an object of parameters is needed", place));

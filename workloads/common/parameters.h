@@ -32,6 +32,12 @@ struct Parameter {
   Json default_value;  ///< null: the point must give it
 };
 
+/// Without a default the point must give it.
+Parameter integer_parameter(std::string name, IntegerRange range, std::string unit, std::string meaning,
+                            Json default_value = nullptr);
+Parameter choice_parameter(std::string name, Choices choices, std::string meaning, Json default_value = nullptr);
+Parameter flag_parameter(std::string name, std::string meaning, Json default_value = nullptr);
+
 using Parameters = std::vector<Parameter>;
 
 /// UsageError, with `place` ("point 3") in its sentence, unless `point` is an object of scalars that obeys

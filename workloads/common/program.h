@@ -10,6 +10,9 @@
 
 namespace workloads {
 
+inline constexpr double largest_slowdown = 1000;
+inline constexpr double longest_pause = 10;  // seconds
+
 struct Program {
   std::string name;     ///< of the executable, as its messages begin
   std::string purpose;  ///< a sentence for --help

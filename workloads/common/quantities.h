@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ struct Quantity {
 
 /// What a repetition gives one value of, in the order of those values; then the distributions.
 using Quantities = std::vector<Quantity>;
+using Names = std::vector<std::string_view>;
 
 /// A time, of which less is better.
 Quantity seconds(std::string name);
@@ -31,8 +33,8 @@ Quantity count(std::string name);
 Quantity leading(Quantity quantity);
 
 /// Names of the first `length`, or of all. Views into `quantities`.
-std::vector<std::string_view> names_of(const Quantities& quantities);
-std::vector<std::string_view> names_of(const Quantities& quantities, std::size_t length);
+Names names_of(const Quantities& quantities);
+Names names_of(const Quantities& quantities, std::size_t length);
 
 /// `first`, and what of `second` it does not have: that leads nothing.
 Quantities joined(Quantities first, const Quantities& second);
@@ -45,5 +47,10 @@ Json describe_by_name(const Quantities& quantities);
 /// Puts the values of a quantity into a point's line: as "samples", or where they are too many to keep as a histogram.
 /// std::logic_error if it is not `declared`: what nobody can know the meaning of is not recorded.
 void add_values(Json& line, const Quantities& declared, std::string_view name, std::vector<double> values);
+
+/// A distribution too long to keep, as `histogram` of the record schema: 20 bins a decade; count, mean, extremes and
+/// quantiles are those of the samples themselves. `samples` must not be empty and not be negative; it is reordered.
+/// Values of zero are counted in a first bin [0, smallest positive value).
+Json log_histogram(std::span<double> samples);
 
 }  // namespace workloads

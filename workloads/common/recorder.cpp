@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/recorder.h"
 
+#include <dlfcn.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,12 +10,22 @@
 #include <cstdlib>
 #include <utility>
 
-#include "common/engine_report.h"
 #include "common/errors.h"
-#include "common/placement.h"
+#include "common/machine.h"
 
 namespace workloads {
 namespace {
+
+Json engine_report() {
+  using Report = const char* (*)();
+  const auto report = reinterpret_cast<Report>(dlsym(RTLD_DEFAULT, "pe_report_json"));
+  if (report == nullptr) {
+    return nullptr;
+  }
+  const char* text = report();
+  Json parsed = Json::parse(text == nullptr ? "" : text, nullptr, false);
+  return parsed.is_object() ? parsed : Json{{"malformed_report", text == nullptr ? "" : text}};
+}
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now())); }
 
@@ -31,8 +42,9 @@ Json environment_of_process(const Json& context) {
 
 void add_samples(Json& line, const Quantities& declared, Experiment& experiment, const Samples& samples) {
   line["samples"] = Json::object();
-  for (std::size_t i = 0; i < samples.values.size(); ++i) {
-    add_values(line, declared, experiment.quantities()[i], samples.values[i]);
+  const auto names = experiment.quantities();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    add_values(line, declared, names[i], samples.values[i]);
   }
   for (auto& distribution : experiment.distributions()) {
     add_values(line, declared, distribution.name, std::move(distribution.values));

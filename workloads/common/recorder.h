@@ -9,11 +9,10 @@
 
 #include "common/clock.h"
 #include "common/experiment.h"
+#include "common/json.h"
+#include "common/machine.h"
 #include "common/mpi_process.h"
-#include "common/network_counters.h"
-#include "common/noise.h"
 #include "common/quantities.h"
-#include "common/record_file.h"
 #include "common/sampler.h"
 
 namespace workloads {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/clock.h"
-#include "common/interruption.h"
+#include "common/stop_rule.h"
 
 namespace workloads {
 namespace {

@@ -2,7 +2,6 @@
 #include "common/separation.h"
 
 #include <fmt/format.h>
-#include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +12,8 @@
 #include <fstream>
 #include <vector>
 
+#include "common/machine.h"
 #include "common/mpi_process.h"
-#include "common/placement.h"
 
 namespace workloads {
 namespace {
@@ -48,13 +47,7 @@ bool among(const std::vector<int>& cpus, int cpu) { return std::ranges::find(cpu
 
 /// This rank's CPU: ranks of a node that may run on the same CPUs take different ones.
 int own_cpu(const std::vector<int>& allowed) {
-  MPI_Comm node = MPI_COMM_NULL;
-  require(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  int rank = 0;
-  int ranks = 1;
-  require(MPI_Comm_rank(node, &rank), "MPI_Comm_rank");
-  require(MPI_Comm_size(node, &ranks), "MPI_Comm_size");
-  require(MPI_Comm_free(&node), "MPI_Comm_free");
+  const auto [rank, ranks] = place_on_node();
   return allowed[static_cast<std::size_t>(rank) * allowed.size() / static_cast<std::size_t>(ranks)];
 }
 
@@ -83,15 +76,11 @@ std::vector<int> cpus_beside(int own, const std::vector<int>& allowed, const std
 }  // namespace
 
 Parameter separation_parameter() {
-  return {
-      .name = "placement",
-      .domain = Choices{"free", "shared", "smt-sibling", "dedicated"},
-      .unit = "",
-      .meaning =
-          "where threads that progress communication run: as found, on the rank's own CPU, on a hardware thread "
-          "of the same core, on other cores",
-      .default_value = "free",
-  };
+  return choice_parameter(
+      "placement", {"free", "shared", "smt-sibling", "dedicated"},
+      "where threads that progress communication run: as found, on the rank's own CPU, on a hardware thread "
+      "of the same core, on other cores",
+      "free");
 }
 
 Separation::Separation(const std::string& placement) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "common/noncopyable.h"
 #include "common/parameters.h"
 
 namespace workloads {
@@ -18,15 +19,11 @@ Parameter separation_parameter();
 
 /// Binds the threads of this process as long as it lives, then lets them run where they ran before. Threads that start
 /// meanwhile inherit their maker's CPUs. Used from the application's thread.
-class Separation {
+class Separation : NonCopyable {
  public:
   /// `placement`: a value of separation_parameter(). Collective over all ranks: those of one node share its CPUs.
   explicit Separation(const std::string& placement);
   ~Separation();
-  Separation(const Separation&) = delete;
-  Separation& operator=(const Separation&) = delete;
-  Separation(Separation&&) = delete;
-  Separation& operator=(Separation&&) = delete;
 
   /// Why this rank's CPUs do not allow it, a sentence; empty if they do.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }

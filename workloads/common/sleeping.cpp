@@ -13,13 +13,8 @@ constexpr const char* parameter_name = "compute";
 }  // namespace
 
 Parameter compute_parameter() {
-  Parameter parameter{
-      .name = parameter_name,
-      .domain = Choices{"real", "sleep"},
-      .unit = "",
-      .meaning = "the computation, or a sleep of 1 us a unit in its place",
-      .default_value = "real",
-  };
+  auto parameter = choice_parameter(parameter_name, {"real", "sleep"},
+                                    "the computation, or a sleep of 1 us a unit in its place", "real");
   if (time_is_simulated) {  // a real one would take none of it, and each record is to say so
     parameter.domain = Choices{"sleep"};
     parameter.default_value = nullptr;

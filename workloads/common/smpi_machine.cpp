@@ -7,10 +7,7 @@
 #include <ctime>
 
 #include "common/clock.h"
-#include "common/network_counters.h"
-#include "common/noise.h"
-#include "common/placement.h"
-#include "common/thread_usage.h"
+#include "common/machine.h"
 
 namespace workloads {
 

@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace workloads {
+
+/// Order statistics that bound the median. Same unit as the samples.
+struct MedianInterval {
+  double median;
+  double low;
+  double high;
+
+  /// Width over median. Infinite where the median is zero and the width is not.
+  [[nodiscard]] double relative_width() const noexcept;
+};
+
+/// How many samples lie below the 95 % nonparametric interval of the median (and as many above): the interval goes from
+/// the (n+1)-th smallest to the (n+1)-th largest. Empty below 6 samples, where no such interval exists. Le Boudec,
+/// Performance Evaluation of Computer and Communication Systems, theorem 2.1: B(count, 1/2).
+std::optional<std::size_t> samples_beyond_interval(std::size_t count);
+
+/// The interval itself. Empty below 6 samples.
+std::optional<MedianInterval> median_interval(std::span<const double> samples);
 
 /// When a point has been repeated enough.
 struct SamplerOptions {
@@ -26,5 +46,14 @@ Decision decide(const SamplerOptions& options, std::span<const double> samples, 
 
 /// The 95 % interval of the median exists and is within the asked width.
 bool is_converged(const SamplerOptions& options, std::span<const double> samples);
+
+// SIGTERM and SIGINT ask for a clean end: the sampler looks between repetitions, all ranks agree, the end line says so.
+
+/// From now on the first SIGTERM or SIGINT only sets a flag; a second one kills as usual, because a rank that hangs in
+/// MPI never looks at the flag.
+void watch_for_interruption();
+
+/// Whether this process has been asked to end.
+bool is_interrupted() noexcept;
 
 }  // namespace workloads

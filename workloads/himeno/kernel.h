@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "grid/box.h"
+#include "common/grid.h"
 
 namespace workloads::himeno {
 

@@ -1,21 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "interference/detection.h"
 
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <new>
 #include <system_error>
 #include <thread>
 
+#include "common/mpi_process.h"
 #include "interference/mwait.h"
 
 namespace workloads {
+namespace {
+
+std::uint32_t* address(std::atomic<std::uint32_t>& word) { return reinterpret_cast<std::uint32_t*>(&word); }
+
+}  // namespace
+
+Doorbell::Doorbell() {
+  require(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node_));
+  int size = 0;
+  int rank = 0;
+  MPI_Comm_size(node_, &size);
+  MPI_Comm_rank(node_, &rank);
+  if (size != 2) {
+    return;
+  }
+  void* memory = nullptr;
+  const auto bytes = static_cast<MPI_Aint>(rank == 0 ? 2 * sizeof(Line) : 0);
+  require(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, node_, static_cast<void*>(&memory), &window_));
+  MPI_Aint there = 0;
+  int unit = 0;
+  require(MPI_Win_shared_query(window_, 0, &there, &unit, static_cast<void*>(&memory)));
+  // Each rank has the memory at another address, but on pages of the same: both skip as many bytes.
+  const auto skip = -reinterpret_cast<std::uintptr_t>(memory) % alignof(Line);
+  auto* place = static_cast<std::byte*>(memory) + skip;
+  line_ = rank == 0 ? new (place) Line{} : reinterpret_cast<Line*>(place);
+  require(MPI_Barrier(node_));
+}
+
+Doorbell::~Doorbell() {
+  if (window_ != MPI_WIN_NULL) {
+    MPI_Win_free(&window_);
+  }
+  MPI_Comm_free(&node_);
+}
+
+void Doorbell::ring() noexcept {
+  line_->rings.fetch_add(1);  // sequentially consistent, like the sleeper's: one of the two sees the other
+  if (line_->asleep.load() != 0) {
+    syscall(SYS_futex, address(line_->rings), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  }
+}
+
+void Doorbell::sleep(std::uint32_t seen, std::chrono::nanoseconds bound) noexcept {
+  const timespec limit{.tv_sec = 0, .tv_nsec = bound.count()};
+  line_->asleep.store(1);
+  syscall(SYS_futex, address(line_->rings), FUTEX_WAIT, seen, &limit, nullptr, 0);
+  line_->asleep.store(0);
+}
+
 namespace {
 
 using std::chrono_literals::operator""ms;
@@ -55,10 +108,6 @@ class Sleep final : public Detection {
  public:
   Sleep() { prctl(PR_SET_TIMERSLACK, 1UL); }  // of this thread; the usual 50 us would double the period
   ~Sleep() override { prctl(PR_SET_TIMERSLACK, 0UL); }
-  Sleep(const Sleep&) = delete;
-  Sleep& operator=(const Sleep&) = delete;
-  Sleep(Sleep&&) = delete;
-  Sleep& operator=(Sleep&&) = delete;
   void wait() override { std::this_thread::sleep_for(50us); }
 };
 
@@ -67,10 +116,6 @@ class Epoll final : public Detection {
  public:
   Epoll() : epoll_(epoll_create1(EPOLL_CLOEXEC)) { watch_sockets(); }
   ~Epoll() override { close(epoll_); }
-  Epoll(const Epoll&) = delete;
-  Epoll& operator=(const Epoll&) = delete;
-  Epoll(Epoll&&) = delete;
-  Epoll& operator=(Epoll&&) = delete;
 
   [[nodiscard]] bool watches() const noexcept { return watched_ > 0; }
 

@@ -1,4 +1,128 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The thread whose computation is disturbed: the sequential Himeno benchmark on a CPU of its own choice.
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "common/clock.h"
+#include "common/errors.h"
+#include "common/machine.h"
+#include "common/noncopyable.h"
+#include "common/program.h"
+#include "himeno/kernel.h"
+#include "interference/detection.h"
+#include "interference/seats.h"
+
+namespace workloads {
+
+/// Sleeps until started. Used from one thread.
+class Victim : NonCopyable {
+ public:
+  /// `grid`: a published size of Himeno. std::bad_alloc, std::system_error.
+  Victim(const std::string& grid, int cpu);
+  ~Victim();
+
+  /// Returns at once; the victim begins with the published start.
+  void start();
+  /// Returns when its iteration is complete. MFLOPS since it began, as the benchmark counts them.
+  double stop();
+  /// What is wrong with its results so far, a sentence; empty if nothing.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+ private:
+  void wake();
+  void live(int cpu);
+  double compute();
+  void verify(double first, double last);
+
+  Triple grid_;
+  himeno::Kernel kernel_;
+  double exact_gosa_;
+  double mflops_ = 0;
+  std::string problem_;
+  // Counted, and not a state: the victim may sleep through a whole start and stop, and must compute for it
+  // nevertheless.
+  std::atomic<unsigned> started_ = 0;
+  std::atomic<unsigned> ended_ = 0;
+  std::atomic<bool> computing_ = false;
+  std::atomic<bool> leaving_ = false;
+  std::thread thread_;
+};
+
+Victim::Victim(const std::string& grid, int cpu)
+    : grid_(himeno::grid_of(grid)),
+      kernel_(grid_),
+      exact_gosa_(himeno::exact_gosa(grid_, 1)),
+      thread_([this, cpu] { live(cpu); }) {}
+
+Victim::~Victim() {
+  leaving_ = true;
+  wake();
+  thread_.join();
+}
+
+void Victim::start() {
+  computing_ = true;
+  wake();
+}
+
+double Victim::stop() {
+  computing_ = false;
+  for (unsigned ended = ended_; ended != started_; ended = ended_) ended_.wait(ended);
+  return mflops_;
+}
+
+void Victim::wake() {
+  ++started_;
+  started_.notify_all();
+}
+
+void Victim::live(int cpu) {
+  bind_this_thread({cpu});
+  for (unsigned ended = 0;;) {
+    started_.wait(ended);
+    if (leaving_) return;
+    mflops_ = compute();
+    ended_ = ++ended;
+    ended_.notify_all();
+  }
+}
+
+/// Until stopped; at least one iteration.
+double Victim::compute() {
+  kernel_.initialise();
+  double first = 0;
+  double last = 0;
+  double iterations = 0;
+  const auto begin = Clock::now();
+  do {
+    last = kernel_.iterate();
+    first = iterations == 0 ? last : first;
+    ++iterations;
+  } while (computing_.load(std::memory_order_relaxed));
+  const double seconds = seconds_since(begin);
+  verify(first, last);
+  return himeno::flops_a_point * kernel_.points() * iterations / seconds / 1e6;
+}
+
+void Victim::verify(double first, double last) {
+  constexpr double rounding = 2e-7;  // single precision, against a residual of 1 / (3 imax^2): see himeno/solve.cpp
+  const double tolerance = 1e-4 + (rounding * 3 * grid_[0] * grid_[0]);
+  if (std::abs(first - exact_gosa_) > tolerance * exact_gosa_ || !(last <= first)) {
+    problem_ = fmt::format("Himeno's gosa was {:.6e} and {:.6e} in the end; it begins with {:.6e} and falls", first,
+                           last, exact_gosa_);
+  }
+}
+
 // A thread computes; next to it another one ping-pongs and waits for its messages in one of several ways (Miwa et al.:
 // results a and b; studies interference, interference-network, detection-latency). Rank 0 has both threads; rank 1
 // answers at once, on a CPU that none of them uses.
@@ -7,25 +131,7 @@
 // 200). Samples of rank 0: the distribution latency_s (half a round trip of 8 bytes); one a repetition: batch_median_s,
 // mflops (the victim's, meanwhile), alone_mflops (just before, nobody communicates), cpu_share (of a CPU, taken by the
 // thread that waits). Of rank 1: elapsed_s.
-#include "interference/interference.h"
 
-#include <fmt/format.h>
-#include <mpi.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <ctime>
-#include <optional>
-#include <thread>
-
-#include "common/clock.h"
-#include "common/errors.h"
-#include "common/placement.h"
-#include "interference/detection.h"
-#include "interference/seats.h"
-#include "interference/victim.h"
-
-namespace workloads {
 namespace {
 
 constexpr int partner_rank = 1;
@@ -35,39 +141,19 @@ constexpr int end_tag = 3;
 
 const Parameters& parameters() {
   static const Parameters table{
-      {
-          .name = "detection",
-          .domain = detection_names(),
-          .unit = "",
-          .meaning = "what the waiting thread does between two looks for its message",
-          .default_value = nullptr,
-      },
-      {
-          .name = "placement",
-          .domain = Choices(placement_names().begin(), placement_names().end()),
-          .unit = "",
-          .meaning = "where the waiting thread sits, seen from the victim",
-          .default_value = "same-core",
-      },
-      {
-          .name = "grid",
-          .domain =
-              [] {
-                Choices names{"none"};
-                names.insert(names.end(), himeno::size_names().begin(), himeno::size_names().end());
-                return names;
-              }(),
-          .unit = "",
-          .meaning = "the victim's problem, one of Himeno's published sizes; none: there is no victim",
-          .default_value = "XS",
-      },
-      {
-          .name = "window_ms",
-          .domain = IntegerRange{.minimum = 1, .maximum = 60'000},
-          .unit = "ms",
-          .meaning = "how long a repetition ping-pongs",
-          .default_value = 200,
-      },
+      choice_parameter("detection", detection_names(),
+                       "what the waiting thread does between two looks for its message"),
+      choice_parameter("placement", Choices(placement_names().begin(), placement_names().end()),
+                       "where the waiting thread sits, seen from the victim", "same-core"),
+      choice_parameter(
+          "grid",
+          [] {
+            Choices names{"none"};
+            names.insert(names.end(), himeno::size_names().begin(), himeno::size_names().end());
+            return names;
+          }(),
+          "the victim's problem, one of Himeno's published sizes; none: there is no victim", "XS"),
+      integer_parameter("window_ms", {1, 60'000}, "ms", "how long a repetition ping-pongs", 200),
   };
   return table;
 }
@@ -82,12 +168,6 @@ const Quantities& quantity_table() {
       seconds("elapsed_s"),
   };
   return table;
-}
-
-double thread_cpu_s() noexcept {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + (static_cast<double>(time.tv_nsec) * 1e-9);
 }
 
 bool on_one_node(const MpiProcess& mpi) { return mpi.maximum(mpi.broadcast(host_name()) == host_name() ? 0 : 1) == 0; }
@@ -115,17 +195,11 @@ class Interference final : public Experiment {
   }
 
   ~Interference() override { bind_this_thread(allowed_); }
-  Interference(const Interference&) = delete;
-  Interference& operator=(const Interference&) = delete;
-  Interference(Interference&&) = delete;
-  Interference& operator=(Interference&&) = delete;
 
   [[nodiscard]] std::string role() const override { return waits_ ? "waiting" : "partner"; }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static const auto measured = names_of(quantity_table(), 4);
-    static constexpr std::array<std::string_view, 1> answering{"elapsed_s"};
-    return waits_ ? std::span<const std::string_view>(measured) : answering;
+  [[nodiscard]] Names quantities() const override {
+    return waits_ ? names_of(quantity_table(), 4) : Names{"elapsed_s"};
   }
 
   std::string repeat(std::span<double> values) override {
@@ -196,11 +270,11 @@ class Interference final : public Experiment {
     ++trip_;
     std::uint64_t answer = 0;
     MPI_Request request = MPI_REQUEST_NULL;
-    require(MPI_Irecv(&answer, 1, MPI_UINT64_T, partner_rank, pong_tag, MPI_COMM_WORLD, &request), "MPI_Irecv");
-    require(MPI_Send(&trip_, 1, MPI_UINT64_T, partner_rank, ping_tag, MPI_COMM_WORLD), "MPI_Send");
+    require(MPI_Irecv(&answer, 1, MPI_UINT64_T, partner_rank, pong_tag, MPI_COMM_WORLD, &request));
+    require(MPI_Send(&trip_, 1, MPI_UINT64_T, partner_rank, ping_tag, MPI_COMM_WORLD));
     for (int there = 0;;) {
       detection_->arm();
-      require(MPI_Test(&request, &there, MPI_STATUS_IGNORE), "MPI_Test");
+      require(MPI_Test(&request, &there, MPI_STATUS_IGNORE));
       if (there != 0) {
         break;
       }
@@ -212,7 +286,7 @@ class Interference final : public Experiment {
     }
   }
 
-  static void end() { require(MPI_Send(nullptr, 0, MPI_UINT64_T, partner_rank, end_tag, MPI_COMM_WORLD), "MPI_Send"); }
+  static void end() { require(MPI_Send(nullptr, 0, MPI_UINT64_T, partner_rank, end_tag, MPI_COMM_WORLD)); }
 
   /// The partner: answers until told to end. Rank 0: tells it.
   void answer() {
@@ -223,12 +297,12 @@ class Interference final : public Experiment {
     for (;;) {
       std::uint64_t trip = 0;
       MPI_Status status;
-      require(MPI_Recv(&trip, 1, MPI_UINT64_T, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status), "MPI_Recv");
+      require(MPI_Recv(&trip, 1, MPI_UINT64_T, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
       if (status.MPI_TAG == end_tag) {
         return;
       }
       trip = ~trip;
-      require(MPI_Send(&trip, 1, MPI_UINT64_T, 0, pong_tag, MPI_COMM_WORLD), "MPI_Send");
+      require(MPI_Send(&trip, 1, MPI_UINT64_T, 0, pong_tag, MPI_COMM_WORLD));
       if (doorbell_ && doorbell_->usable()) {
         doorbell_->ring();
       }
@@ -252,12 +326,6 @@ void check(const Json& /*point*/, int ranks) {
   }
 }
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
-  return std::make_unique<Interference>(preparation);
-}
-
-}  // namespace
-
 const Benchmark& ping_pong_benchmark() {
   static const Benchmark benchmark{
       .name = "ping-pong",
@@ -265,10 +333,22 @@ const Benchmark& ping_pong_benchmark() {
       .parameters = parameters(),
       .quantities = quantity_table(),
       .check = check,
-      .prepare = prepare,
+      .prepare = make_experiment<Interference>,
       .thread_level = "funneled",
   };
   return benchmark;
 }
 
+}  // namespace
 }  // namespace workloads
+
+int main(int argc, char** argv) {
+  return workloads::run_program(
+      {
+          .name = "interference",
+          .purpose = "What a thread that waits for messages costs a thread that computes next to it.",
+          .example = "Example: mpiexec -n 2 interference ping-pong --point detection=sleep,placement=same-core,grid=XS",
+          .benchmarks = {&workloads::ping_pong_benchmark()},
+      },
+      argc, argv);
+}

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of benchmarks, and what several of them share.
 #pragma once
 
 #include <array>
@@ -9,9 +8,14 @@
 #include "common/experiment.h"
 #include "common/fixed_work.h"
 #include "common/program.h"
-#include "microbench/receive_posting.h"
 
 namespace workloads {
+
+/// When the receive is posted: before the send can start, or by the receiver's first step after the start, when the
+/// message may be there already.
+enum class ReceivePosting : std::uint8_t { preposted, late };
+
+// The table of benchmarks, and what several of them share.
 
 const Benchmark& overlap_benchmark();
 const Benchmark& collective_overlap_benchmark();

@@ -15,7 +15,7 @@
 
 #include "common/clock.h"
 #include "common/fixed_work.h"
-#include "common/thread_usage.h"
+#include "common/machine.h"
 #include "microbench/benchmarks.h"
 #include "microbench/pair.h"
 #include "microbench/payload.h"
@@ -28,13 +28,8 @@ constexpr int message_tag = 100;
 const Parameters& parameters() {
   constexpr std::int64_t four_mebibytes = std::int64_t{4} * 1024 * 1024;
   static const Parameters table{
-      {
-          .name = "pending",
-          .domain = Flag{},
-          .unit = "",
-          .meaning = "the exchange is started before the computation and completed behind it; false: both behind it",
-          .default_value = nullptr,
-      },
+      flag_parameter("pending",
+                     "the exchange is started before the computation and completed behind it; false: both behind it"),
       size_parameter(four_mebibytes),
       work_units_parameter(nullptr),
       work_parameter(),
@@ -63,15 +58,13 @@ class Exchange {
   void start() {
     out_.fill(seed_of(pair_.is_sender()));
     const auto count = static_cast<int>(out_.size());
-    require(MPI_Irecv(in_.data(), count, MPI_BYTE, pair_.partner(), message_tag, MPI_COMM_WORLD, requests_.data()),
-            "MPI_Irecv");
-    require(MPI_Isend(out_.data(), count, MPI_BYTE, pair_.partner(), message_tag, MPI_COMM_WORLD, &requests_[1]),
-            "MPI_Isend");
+    require(MPI_Irecv(in_.data(), count, MPI_BYTE, pair_.partner(), message_tag, MPI_COMM_WORLD, requests_.data()));
+    require(MPI_Isend(out_.data(), count, MPI_BYTE, pair_.partner(), message_tag, MPI_COMM_WORLD, &requests_[1]));
   }
 
   /// What is wrong with the message received; empty if nothing.
   std::string complete() {
-    require(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    require(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
     auto problem = in_.check(seed_of(!pair_.is_sender()));
     ++number_;
     return problem;
@@ -99,10 +92,7 @@ class ContextSwitches final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return std::string(exchange_.pair().role()); }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static const auto names = names_of(quantity_table());
-    return names;
-  }
+  [[nodiscard]] Names quantities() const override { return names_of(quantity_table()); }
 
   std::string repeat(std::span<double> values) override {
     exchange_.pair().synchronise();
@@ -137,26 +127,18 @@ class ContextSwitches final : public Experiment {
   bool pending_;
 };
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
-  return std::make_unique<ContextSwitches>(preparation);
-}
-
 }  // namespace
 }  // namespace workloads::context_switches
 
-namespace workloads {
-
-const Benchmark& context_switches_benchmark() {
+const workloads::Benchmark& workloads::context_switches_benchmark() {
   static const Benchmark benchmark{
       .name = "context-switches",
       .question = "How often are threads switched while the program computes, with and without messages pending?",
       .parameters = context_switches::parameters(),
       .quantities = context_switches::quantity_table(),
       .check = check_pairs,
-      .prepare = context_switches::prepare,
+      .prepare = make_experiment<context_switches::ContextSwitches>,
       .calibration = &calibration_benchmark(),
   };
   return benchmark;
 }
-
-}  // namespace workloads

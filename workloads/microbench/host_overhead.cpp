@@ -24,22 +24,12 @@ namespace {
 
 const Parameters& parameters() {
   static const Parameters table{
-      {
-          .name = "pattern",
-          .domain = Choices{"sender", "receiver"},
-          .unit = "",
-          .meaning = "whose overhead: who computes; the other side waits at once",
-          .default_value = "sender",
-      },
+      choice_parameter("pattern", {"sender", "receiver"}, "whose overhead: who computes; the other side waits at once",
+                       "sender"),
       size_parameter(nullptr),
       work_parameter(),
-      {
-          .name = "step_units",
-          .domain = IntegerRange{.minimum = 1, .maximum = largest_work},
-          .unit = "units",
-          .meaning = "the first amount of work tried; it doubles until it hides the message",
-          .default_value = 10,
-      },
+      integer_parameter("step_units", {1, largest_work}, "units",
+                        "the first amount of work tried; it doubles until it hides the message", 10),
       receive_parameter(),
   };
   return table;
@@ -71,9 +61,8 @@ class HostOverhead final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return std::string(transfer_.pair().role()); }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static const auto names = names_of(quantity_table());
-    return std::span(names).first(computes_ ? names.size() : names.size() - 1);
+  [[nodiscard]] Names quantities() const override {
+    return names_of(quantity_table(), quantity_table().size() - (computes_ ? 0 : 1));
   }
 
   std::string repeat(std::span<double> values) override {
@@ -137,25 +126,17 @@ class HostOverhead final : public Experiment {
   std::uint64_t units_ = 0;
 };
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
-  return std::make_unique<HostOverhead>(preparation);
-}
-
 }  // namespace
 }  // namespace workloads::host_overhead
 
-namespace workloads {
-
-const Benchmark& host_overhead_benchmark() {
+const workloads::Benchmark& workloads::host_overhead_benchmark() {
   static const Benchmark benchmark{
       .name = "host-overhead",
       .question = "How much of the host's time does a message cost, however much computation hides it?",
       .parameters = host_overhead::parameters(),
       .quantities = host_overhead::quantity_table(),
       .check = check_pairs,
-      .prepare = host_overhead::prepare,
+      .prepare = make_experiment<host_overhead::HostOverhead>,
   };
   return benchmark;
 }
-
-}  // namespace workloads

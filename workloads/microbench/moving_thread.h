@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+#include "common/noncopyable.h"
+
 namespace workloads {
 
 enum class Direction : std::uint8_t { sending, receiving };
@@ -19,16 +21,12 @@ enum class Direction : std::uint8_t { sending, receiving };
 /// Moves one message after the other, always in the same direction. The thread may run where its maker may, asks the
 /// scheduler for short slices, sleeps for at least the wake interval after each move, and then until the socket takes
 /// or has bytes. start() and finish() are called by one thread, in turns.
-class MovingThread {
+class MovingThread : NonCopyable {
  public:
   /// `socket` stays the caller's, is connected, and outlives this. std::system_error if no thread can be made.
   MovingThread(int socket, Direction direction, std::chrono::microseconds wake_interval);
   /// Ends the connection: the thread may wait for it.
   ~MovingThread();
-  MovingThread(const MovingThread&) = delete;
-  MovingThread& operator=(const MovingThread&) = delete;
-  MovingThread(MovingThread&&) = delete;
-  MovingThread& operator=(MovingThread&&) = delete;
 
   /// Moves what the socket takes or has at once and leaves the rest to the thread. `message` stays until finish().
   void start(std::span<std::byte> message);

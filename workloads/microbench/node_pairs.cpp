@@ -26,13 +26,8 @@ constexpr std::size_t resting = 1;  // quantities of a rank without a partner
 const Parameters& parameters() {
   constexpr int most_rounds = 100'000;
   static const Parameters table{
-      {
-          .name = "round",
-          .domain = IntegerRange{.minimum = 0, .maximum = most_rounds},
-          .unit = "",
-          .meaning = "of the tournament, which has a round less than ranks, or as many where that number is odd",
-          .default_value = nullptr,
-      },
+      integer_parameter("round", {0, most_rounds}, "",
+                        "of the tournament, which has a round less than ranks, or as many where that number is odd"),
       size_parameter(nullptr),
       work_units_parameter(nullptr),
       work_parameter(),
@@ -101,10 +96,8 @@ class NodePairs final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return partner_ ? "one of a pair" : "resting"; }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static const auto all = names_of(quantity_table());
-    static const auto alone = names_of(quantity_table(), resting);
-    return partner_ ? all : alone;
+  [[nodiscard]] Names quantities() const override {
+    return names_of(quantity_table(), partner_ ? quantity_table().size() : resting);
   }
 
   std::string repeat(std::span<double> values) override {
@@ -132,23 +125,17 @@ class NodePairs final : public Experiment {
   std::vector<double> trip_s_;
 };
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<NodePairs>(preparation); }
-
 }  // namespace
 }  // namespace workloads::node_pairs
 
-namespace workloads {
-
-const Benchmark& node_pairs_benchmark() {
+const workloads::Benchmark& workloads::node_pairs_benchmark() {
   static const Benchmark benchmark{
       .name = "node-pairs",
       .question = "How fast does each node compute, and each pair of nodes exchange messages?",
       .parameters = node_pairs::parameters(),
       .quantities = node_pairs::quantity_table(),
       .check = node_pairs::check,
-      .prepare = node_pairs::prepare,
+      .prepare = make_experiment<node_pairs::NodePairs>,
   };
   return benchmark;
 }
-
-}  // namespace workloads

@@ -7,10 +7,13 @@
 // test_s, ack_s, cpu_s and the context switches of the application's and of other threads.
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
 #include "common/errors.h"
+#include "common/fixed_work.h"
+#include "common/mpi_process.h"
 #include "common/sleeping.h"
 #include "microbench/benchmarks.h"
 #include "microbench/computation.h"
@@ -23,27 +26,16 @@ constexpr std::int64_t longest_wake_us = 1'000'000;
 
 const Parameters& parameters() {
   static const Parameters table{
-      {
-          .name = "pattern",
-          .domain = Choices{"both", "sender", "receiver"},
-          .unit = "",
-          .meaning = "who computes; the other side waits at once",
-          .default_value = "both",
-      },
+      choice_parameter("pattern", {"both", "sender", "receiver"}, "who computes; the other side waits at once", "both"),
       size_parameter(nullptr),
       work_units_parameter(nullptr),
       work_parameter(),
       compute_parameter(),
       test_every_parameter(),
       receive_parameter(),
-      {
-          .name = "wake_us",
-          .domain = IntegerRange{.minimum = 0, .maximum = longest_wake_us},
-          .unit = "us",
-          .meaning =
-              "a thread moves the message over TCP, without MPI, and sleeps so long after each move; 0: MPI does",
-          .default_value = 0,
-      },
+      integer_parameter(
+          "wake_us", {0, longest_wake_us}, "us",
+          "a thread moves the message over TCP, without MPI, and sleeps so long after each move; 0: MPI does", 0),
   };
   return table;
 }
@@ -83,10 +75,7 @@ class Overlap final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return std::string(transfer_.pair().role()); }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static const auto names = names_of(overlap_quantities());
-    return names;
-  }
+  [[nodiscard]] Names quantities() const override { return names_of(overlap_quantities()); }
 
   std::string repeat(std::span<double> values) override {
     const TransferTimes alone = transfer_.run([](MPI_Request&) {});
@@ -111,9 +100,7 @@ std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
 }  // namespace
 }  // namespace workloads::overlap
 
-namespace workloads {
-
-const Benchmark& overlap_benchmark() {
+const workloads::Benchmark& workloads::overlap_benchmark() {
   static const Benchmark benchmark{
       .name = "overlap",
       .question = "Does a message progress while its sides compute? Communication alone, computation alone, and both.",
@@ -126,4 +113,91 @@ const Benchmark& overlap_benchmark() {
   return benchmark;
 }
 
-}  // namespace workloads
+// What the amounts of work are chosen from: the duration of one unit of work, and of a message alone.
+
+namespace workloads::calibration {
+namespace {
+
+const Parameters& parameters() {
+  static const Parameters table{
+      choice_parameter("calibration", {"unit", "comm"}, "one unit of the fixed work, or one message alone"),
+      size_parameter(0),
+      work_parameter(),
+      receive_parameter(),
+  };
+  return table;
+}
+
+const Quantities& quantity_table() {
+  static const Quantities table{leading(seconds("unit_s")), seconds("comm_s"), seconds("ack_s")};
+  return table;
+}
+
+/// All ranks compute at the same time, as they do in what is calibrated.
+class UnitCalibration final : public Experiment {
+ public:
+  explicit UnitCalibration(const Preparation& preparation)
+      : work_(make_fixed_work(work_of(preparation.point, parameters()))) {}
+
+  [[nodiscard]] std::string role() const override { return "computing"; }
+
+  [[nodiscard]] Names quantities() const override { return {"unit_s"}; }
+
+  std::string repeat(std::span<double> values) override {
+    values.front() = unit_of(*work_);
+    return {};
+  }
+
+ private:
+  std::unique_ptr<FixedWork> work_;
+};
+
+class CommunicationCalibration final : public Experiment {
+ public:
+  explicit CommunicationCalibration(const Preparation& preparation)
+      : transfer_(preparation.mpi, size_of(preparation.point, parameters()),
+                  posting_of(preparation.point, parameters()), preparation.settle_s) {}
+
+  [[nodiscard]] std::string role() const override { return std::string(transfer_.pair().role()); }
+
+  [[nodiscard]] Names quantities() const override { return {"comm_s", "ack_s"}; }
+
+  std::string repeat(std::span<double> values) override {
+    const TransferTimes alone = transfer_.run([](MPI_Request&) {});
+    transfer_.pair().synchronise();
+    values[0] = alone.total_s;
+    values[1] = transfer_.pair().measure_latency();
+    return alone.problem;
+  }
+
+ private:
+  Transfer transfer_;
+};
+
+void check(const Json& point, int ranks) {
+  if (choice_of(point, parameters(), "calibration") == "comm") {
+    check_pairs(point, ranks);
+  }
+}
+
+std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
+  if (choice_of(preparation.point, parameters(), "calibration") == "unit") {
+    return std::make_unique<UnitCalibration>(preparation);
+  }
+  return std::make_unique<CommunicationCalibration>(preparation);
+}
+
+}  // namespace
+}  // namespace workloads::calibration
+
+const workloads::Benchmark& workloads::calibration_benchmark() {
+  static const Benchmark benchmark{
+      .name = "calibration",
+      .question = "How long are a unit of work and a message alone?",
+      .parameters = calibration::parameters(),
+      .quantities = calibration::quantity_table(),
+      .check = calibration::check,
+      .prepare = calibration::prepare,
+  };
+  return benchmark;
+}

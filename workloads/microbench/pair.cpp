@@ -38,7 +38,7 @@ Pair::Pair(const MpiProcess& mpi)
 
 void Pair::synchronise() const {
   if (ranks_ > 2) {
-    require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+    require(MPI_Barrier(MPI_COMM_WORLD));
   }
   if (sender_) {
     receive_empty(ready);
@@ -79,12 +79,10 @@ void Pair::answer_round_trip() const {
   send_empty(pong);
 }
 
-void Pair::send_empty(int tag) const {
-  require(MPI_Send(nullptr, 0, MPI_BYTE, partner_, tag, MPI_COMM_WORLD), "MPI_Send");
-}
+void Pair::send_empty(int tag) const { require(MPI_Send(nullptr, 0, MPI_BYTE, partner_, tag, MPI_COMM_WORLD)); }
 
 void Pair::receive_empty(int tag) const {
-  require(MPI_Recv(nullptr, 0, MPI_BYTE, partner_, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
+  require(MPI_Recv(nullptr, 0, MPI_BYTE, partner_, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
 }  // namespace workloads

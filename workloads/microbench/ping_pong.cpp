@@ -71,25 +71,22 @@ void PingPong::send() {
     out_.bytes().front() = static_cast<std::byte>(pattern_word(seed_of(seed_, settings_.first), 0) + trip_);
   }
   if (!settings_.nonblocking) {
-    require(MPI_Send(out_.data(), count, MPI_BYTE, settings_.partner, settings_.tag, MPI_COMM_WORLD), "MPI_Send");
+    require(MPI_Send(out_.data(), count, MPI_BYTE, settings_.partner, settings_.tag, MPI_COMM_WORLD));
     return;
   }
   MPI_Request request = MPI_REQUEST_NULL;
-  require(MPI_Isend(out_.data(), count, MPI_BYTE, settings_.partner, settings_.tag, MPI_COMM_WORLD, &request),
-          "MPI_Isend");
-  require(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  require(MPI_Isend(out_.data(), count, MPI_BYTE, settings_.partner, settings_.tag, MPI_COMM_WORLD, &request));
+  require(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
 void PingPong::receive() {
   const auto count = static_cast<int>(in_.size());
   if (settings_.nonblocking) {
     MPI_Request request = MPI_REQUEST_NULL;
-    require(MPI_Irecv(in_.data(), count, MPI_BYTE, settings_.partner, settings_.tag, MPI_COMM_WORLD, &request),
-            "MPI_Irecv");
-    require(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    require(MPI_Irecv(in_.data(), count, MPI_BYTE, settings_.partner, settings_.tag, MPI_COMM_WORLD, &request));
+    require(MPI_Wait(&request, MPI_STATUS_IGNORE));
   } else {
-    require(MPI_Recv(in_.data(), count, MPI_BYTE, settings_.partner, settings_.tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
-            "MPI_Recv");
+    require(MPI_Recv(in_.data(), count, MPI_BYTE, settings_.partner, settings_.tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
   }
   if (count > 0) {
     const auto expected = static_cast<std::byte>(pattern_word(seed_of(seed_, !settings_.first), 0) + trip_);
@@ -99,13 +96,8 @@ void PingPong::receive() {
 
 Parameter round_trips_parameter(std::int64_t default_value) {
   constexpr std::int64_t most = 10'000'000;
-  return {
-      .name = "round_trips",
-      .domain = IntegerRange{.minimum = 1, .maximum = most},
-      .unit = "round trips",
-      .meaning = "round trips a repetition, behind 1 % and one more that are not counted",
-      .default_value = default_value,
-  };
+  return integer_parameter("round_trips", {1, most}, "round trips",
+                           "round trips a repetition, behind 1 % and one more that are not counted", default_value);
 }
 
 double median_of_last(const std::vector<double>& values, std::size_t count) {

@@ -5,10 +5,11 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string_view>
 
-#include "common/phases.h"
-#include "common/socket_counters.h"
+#include "common/kernel.h"
+#include "common/kernel_counters.h"
 
 namespace workloads::minife {
 
@@ -39,11 +40,14 @@ class Calls {
   }
 
   /// After the last call.
-  void end();
+  void end() {
+    phases_.end_of_computation();
+    outside_ += since_last();
+  }
 
   [[nodiscard]] double seconds(Call call) const noexcept { return seconds_[index(call)]; }
   /// Of all calls together.
-  [[nodiscard]] double seconds() const noexcept;
+  [[nodiscard]] double seconds() const noexcept { return std::accumulate(seconds_.begin(), seconds_.end(), 0.0); }
   [[nodiscard]] const Traffic& traffic(Call call) const noexcept { return traffic_[index(call)]; }
   /// What moved while the program computed.
   [[nodiscard]] const Traffic& outside() const noexcept { return outside_; }
@@ -51,7 +55,12 @@ class Calls {
  private:
   static std::size_t index(Call call) noexcept { return static_cast<std::size_t>(call); }
   [[nodiscard]] Traffic read() const noexcept { return connections_ == nullptr ? Traffic{} : connections_->read(); }
-  Traffic since_last() noexcept;
+  Traffic since_last() noexcept {
+    const Traffic now = read();
+    const Traffic difference = now - last_;
+    last_ = now;
+    return difference;
+  }
 
   const TcpConnections* connections_;
   Phases phases_;

@@ -9,9 +9,68 @@
 #include <cmath>
 
 #include "common/mpi_process.h"
-#include "minife/spectrum.h"
+#include "minife/method.h"
 
 namespace workloads::minife {
+namespace {
+
+class HaloProduct final : public Product, private ProductSteps {
+ public:
+  HaloProduct(const Block& block, bool overlapped)
+      : matrix_(block.matrix),
+        halo_(block.rank, block.neighbours, block.matrix.layout(), 1),
+        overlapped_(overlapped),
+        inner_(block.without_neighbours),
+        outer_(shell(block.matrix.layout().inside(0), inner_)) {}
+
+  void multiply(Vector& in, Vector& out, Calls& calls) override {
+    in_ = in.data();
+    out_ = out.data();
+    calls_ = &calls;
+    multiply_by(*this, overlapped_);
+  }
+
+ private:
+  void post_receives() override {
+    calls_->make(Call::irecv, [&] { halo_.post_receives(); });
+  }
+  void pack() override { halo_.pack(std::array{in_}); }
+  void send() override {
+    calls_->make(Call::send, [&] { halo_.send(); });
+  }
+  void start_sends() override {
+    calls_->make(Call::send, [&] { halo_.start_sends(); });
+  }
+  void wait() override {
+    calls_->make(Call::wait, [&] { halo_.wait(); });
+  }
+  void unpack() override { halo_.unpack(std::array{in_}); }
+  void multiply_rows(Rows rows) override {
+    if (rows == Rows::outer) {
+      for (const Box& box : outer_) {
+        matrix_.multiply(box, in_, out_);
+      }
+    } else {
+      matrix_.multiply(rows == Rows::all ? matrix_.layout().inside(0) : inner_, in_, out_);
+    }
+  }
+
+  const Matrix& matrix_;
+  HaloExchange<double> halo_;
+  bool overlapped_;
+  Box inner_;
+  std::vector<Box> outer_;
+  double* in_ = nullptr;
+  double* out_ = nullptr;
+  Calls* calls_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Product> blocking_product(const Block& block) { return std::make_unique<HaloProduct>(block, false); }
+
+std::unique_ptr<Product> overlapped_product(const Block& block) { return std::make_unique<HaloProduct>(block, true); }
+
 namespace {
 
 constexpr double relative_gap = 1e-9;  // rounding leaves some 1e-13
@@ -100,12 +159,11 @@ void ConjugateGradient::multiply_all(std::span<const Names> pairs) {
 void ConjugateGradient::sum(std::span<const Names> pairs) {
   multiply_all(pairs);
   if (reductions_.barrier_first) {
-    calls_->make(Call::barrier, [] { require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); });
+    calls_->make(Call::barrier, [] { require(MPI_Barrier(MPI_COMM_WORLD)); });
   }
   calls_->make(Call::allreduce, [&] {
     require(
-        MPI_Allreduce(mine_.data(), sums_.data(), static_cast<int>(pairs.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD),
-        "MPI_Allreduce");
+        MPI_Allreduce(mine_.data(), sums_.data(), static_cast<int>(pairs.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   });
 }
 
@@ -113,14 +171,13 @@ void ConjugateGradient::start_sums(std::span<const Names> pairs) {
   multiply_all(pairs);
   calls_->make(Call::allreduce, [&] {
     require(MPI_Iallreduce(mine_.data(), sums_.data(), static_cast<int>(pairs.size()), MPI_DOUBLE, MPI_SUM,
-                           MPI_COMM_WORLD, &sums_request_),
-            "MPI_Iallreduce");
+                           MPI_COMM_WORLD, &sums_request_));
   });
 }
 
 void ConjugateGradient::finish_sums() {
   // NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): start_sums() has begun it
-  calls_->make(Call::allreduce_wait, [&] { require(MPI_Wait(&sums_request_, MPI_STATUS_IGNORE), "MPI_Wait"); });
+  calls_->make(Call::allreduce_wait, [&] { require(MPI_Wait(&sums_request_, MPI_STATUS_IGNORE)); });
 }
 
 void ConjugateGradient::update(Update what) {
@@ -191,7 +248,7 @@ std::string ConjugateGradient::verify(const Triple& nodes, const Exact& exact) {
   for_each_place(matrix_.layout(), [&](std::size_t i) { gap += std::pow(q_[i] - r_[i], 2); });
   const auto error = exact.compare(x_);
   std::array<double, 4> sums{gap, dot(q_, q_), error.squares, error.nodes};
-  require(MPI_Allreduce(MPI_IN_PLACE, sums.data(), sums.size(), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
+  require(MPI_Allreduce(MPI_IN_PLACE, sums.data(), sums.size(), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   const double first = std::sqrt(first_square_);
   true_residual_ = std::sqrt(sums[1]) / first;
   if (const double difference = std::sqrt(sums[0]) / first; !(difference <= relative_gap)) {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "grid/box.h"
+#include "common/grid.h"
 
 namespace workloads::minife {
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of one rank: 27 elements a row, as ELLPACK has them, with the places of their columns.
 #pragma once
 
 #include <array>
@@ -7,9 +6,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "grid/box.h"
+#include "common/grid.h"
 
 namespace workloads::minife {
+
+inline constexpr int corners = 8;  // of an element; corner c is at (c / 4, c / 2 % 2, c % 2) of z, y, x
+
+using ElementMatrix = std::array<std::array<double, corners>, corners>;
+
+/// What a hexahedron with trilinear shape functions adds to the matrix of Laplace's operator: the integrals of the
+/// products of their gradients, by two Gauss points an axis. `edges`: its lengths along z, y, x.
+ElementMatrix diffusion_matrix(const std::array<double, 3>& edges);
+
+// The rows of one rank: 27 elements a row, as ELLPACK has them, with the places of their columns.
 
 /// Laplace's equation in the unit cube: trilinear hexahedra, nothing but 0 on its surface except 1 where x = 1. Vectors
 /// lie in a Layout of the rank's box, with its neighbours' nodes in the ghosts.

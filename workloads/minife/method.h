@@ -7,6 +7,9 @@
 #include <span>
 #include <utility>
 
+#include "common/grid.h"
+#include "common/noncopyable.h"
+
 namespace workloads::minife {
 
 /// How sums over all ranks are formed.
@@ -22,13 +25,8 @@ inline constexpr double relative_residual = 1e-10;
 enum class Rows : std::uint8_t { all, inner, outer };
 
 /// Carries out what a product of the matrix and a vector consists of.
-class ProductSteps {
+class ProductSteps : NonCopyable {
  public:
-  ProductSteps() = default;
-  ProductSteps(const ProductSteps&) = delete;
-  ProductSteps& operator=(const ProductSteps&) = delete;
-  ProductSteps(ProductSteps&&) = delete;
-  ProductSteps& operator=(ProductSteps&&) = delete;
   virtual ~ProductSteps() = default;
 
   virtual void post_receives() = 0;
@@ -56,13 +54,8 @@ enum class Update : std::uint8_t {
 };
 
 /// Carries out what the method of conjugate gradients consists of.
-class SolveSteps {
+class SolveSteps : NonCopyable {
  public:
-  SolveSteps() = default;
-  SolveSteps(const SolveSteps&) = delete;
-  SolveSteps& operator=(const SolveSteps&) = delete;
-  SolveSteps(SolveSteps&&) = delete;
-  SolveSteps& operator=(SolveSteps&&) = delete;
   virtual ~SolveSteps() = default;
 
   /// out = A in, with the halo of `in`.
@@ -91,5 +84,15 @@ class Method {
  private:
   bool pipelined_;
 };
+
+// What is known of the matrix without assembling it: on a grid of equal elements it is a sum of products of matrices of
+// the three axes, all of which have sines as their eigenvectors. No MPI here.
+
+/// Of the rows inside, the eigenvalue whose eigenvector has so many half waves along each axis (1 to nodes - 2).
+double eigenvalue(const Triple& nodes, const Triple& half_waves);
+
+/// After how many iterations, `most` at most, a solve of the whole grid ends, whatever the ranks: the method carried
+/// out for the sines' own parts of the residual, which takes a time like all ranks' vectors, without the matrix.
+int iterations_needed(const Triple& nodes, int most);
 
 }  // namespace workloads::minife

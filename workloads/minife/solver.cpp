@@ -10,9 +10,8 @@
 #include <utility>
 
 #include "common/errors.h"
-#include "common/memory.h"
-#include "common/thread_usage.h"
-#include "minife/partition.h"
+#include "common/machine.h"
+#include "common/mpi_process.h"
 #include "minife/problem.h"
 
 namespace workloads::minife {
@@ -50,7 +49,7 @@ class Solver final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return way_.role; }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override { return names_; }
+  [[nodiscard]] std::vector<std::string_view> quantities() const override { return names_; }
 
   std::string repeat(std::span<double> values) override {
     if (way_.packets && std::exchange(connections_unknown_, false)) {

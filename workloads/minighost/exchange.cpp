@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// miniGhost stripped to send - inflated computation - receive (Strohbeen, Sandia 2011; studies early-arrival,
-// computation-inflation, large-messages). A rank has up to 6 neighbours in the process grid and sends each of them one
-// halo. As `overlap`, with a fixed amount of work; a barrier closes the total.
-//
-// Point: size_bytes (of a halo), work_units, edge (64, of the block that the computation sweeps over), posting,
-// test_every (0; manual progression), compute (real). Samples, one a repetition, on every rank: those of every
-// benchmark of overlap; and unless the receives come last, both of the rank where they are least: arrived_early, the
-// share of a rank's halos that were there completely when the wait began, and changed_early, the share of their places
-// looked at that had changed.
+// The duration of a unit of the inflated computation, which amounts of work are made of.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -18,14 +10,69 @@
 
 #include "common/clock.h"
 #include "common/errors.h"
-#include "common/memory.h"
+#include "common/grid.h"
+#include "common/mpi_process.h"
 #include "common/overlap_sample.h"
 #include "common/program.h"
 #include "common/sleeping.h"
-#include "grid/decomposition.h"
-#include "minighost/benchmarks.h"
-#include "minighost/halo_probe.h"
 #include "minighost/inflation.h"
+#include "minighost/solve.h"
+
+namespace workloads::minighost::calibration {
+namespace {
+
+const Parameters& parameters() {
+  static const Parameters table{
+      choice_parameter("calibration", {"unit"}, "one unit of the inflated computation"),
+  };
+  return table;
+}
+
+const Quantities& quantity_table() {
+  static const Quantities table{leading(seconds("unit_s"))};
+  return table;
+}
+
+class UnitOfInflation final : public Experiment {
+ public:
+  explicit UnitOfInflation(const Preparation& /*preparation*/) {}
+
+  [[nodiscard]] std::string role() const override { return "computing"; }
+
+  [[nodiscard]] Names quantities() const override { return names_of(quantity_table()); }
+
+  std::string repeat(std::span<double> values) override {
+    values.front() = unit_of(work_);
+    return {};
+  }
+
+ private:
+  Inflation work_{default_edge};
+};
+
+const Benchmark& benchmark() {
+  static const Benchmark table{
+      .name = "calibration",
+      .question = "How long is a unit of the inflated computation?",
+      .parameters = minighost::calibration::parameters(),
+      .quantities = minighost::calibration::quantity_table(),
+      .prepare = make_experiment<minighost::calibration::UnitOfInflation>,
+  };
+  return table;
+}
+
+}  // namespace
+}  // namespace workloads::minighost::calibration
+
+// miniGhost stripped to send - inflated computation - receive (Strohbeen, Sandia 2011; studies early-arrival,
+// computation-inflation, large-messages). A rank has up to 6 neighbours in the process grid and sends each of them one
+// halo. As `overlap`, with a fixed amount of work; a barrier closes the total.
+//
+// Point: size_bytes (of a halo), work_units, edge (64, of the block that the computation sweeps over), posting,
+// test_every (0; manual progression), compute (real). Samples, one a repetition, on every rank: those of every
+// benchmark of overlap; and unless the receives come last, both of the rank where they are least: arrived_early, the
+// share of a rank's halos that were there completely when the wait began, and changed_early, the share of their places
+// looked at that had changed.
 
 namespace workloads::minighost::exchange {
 namespace {
@@ -37,41 +84,16 @@ constexpr int directions = 6;
 
 const Parameters& parameters() {
   static const Parameters table{
-      {
-          .name = "size_bytes",
-          .domain = IntegerRange{.minimum = 0, .maximum = largest_message},
-          .unit = "bytes",
-          .meaning = "the halo that each neighbour is sent",
-          .default_value = nullptr,
-      },
-      {
-          .name = "work_units",
-          .domain = IntegerRange{.minimum = 0, .maximum = largest_work},
-          .unit = "units",
-          .meaning = "the inflated computation, in units of about 1000 points of the 7-point stencil",
-          .default_value = nullptr,
-      },
-      {
-          .name = "edge",
-          .domain = IntegerRange{.minimum = smallest_edge, .maximum = largest_edge},
-          .unit = "points",
-          .meaning = "edge of the block that the computation sweeps over",
-          .default_value = default_edge,
-      },
-      {
-          .name = "posting",
-          .domain = Choices{"receives-first", "sends-first", "receives-last"},
-          .unit = "",
-          .meaning = "the receives are posted before the sends, right after them, or after the computation",
-          .default_value = "receives-first",
-      },
-      {
-          .name = "test_every",
-          .domain = IntegerRange{.minimum = 0, .maximum = largest_work},
-          .unit = "units",
-          .meaning = "manual progression: MPI_Testall after every so many units of the computation; 0: never",
-          .default_value = 0,
-      },
+      integer_parameter("size_bytes", {0, largest_message}, "bytes", "the halo that each neighbour is sent"),
+      integer_parameter("work_units", {0, largest_work}, "units",
+                        "the inflated computation, in units of about 1000 points of the 7-point stencil"),
+      integer_parameter("edge", {smallest_edge, largest_edge}, "points",
+                        "edge of the block that the computation sweeps over", default_edge),
+      choice_parameter("posting", {"receives-first", "sends-first", "receives-last"},
+                       "the receives are posted before the sends, right after them, or after the computation",
+                       "receives-first"),
+      integer_parameter("test_every", {0, largest_work}, "units",
+                        "manual progression: MPI_Testall after every so many units of the computation; 0: never", 0),
       compute_parameter(),
   };
   return table;
@@ -121,9 +143,9 @@ class Exchange final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return "rank"; }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static const auto names = names_of(halo_quantities());
-    return std::span(names).first(names.size() - (looks() ? 0 : 2));
+  [[nodiscard]] Names quantities() const override {
+    const auto& table = halo_quantities();
+    return names_of(table, table.size() - (looks() ? 0 : 2));
   }
 
   std::string repeat(std::span<double> values) override {
@@ -165,21 +187,19 @@ class Exchange final : public Experiment {
   void post_receives() {
     for (auto& halo : halos_) {
       require(MPI_Irecv(halo.in.data(), static_cast<int>(halo.in.size()), MPI_BYTE, halo.neighbour, halo.arriving(),
-                        MPI_COMM_WORLD, &requests_.emplace_back()),
-              "MPI_Irecv");
+                        MPI_COMM_WORLD, &requests_.emplace_back()));
     }
   }
 
   void post_sends() {
     for (auto& halo : halos_) {
       require(MPI_Isend(halo.out.data(), static_cast<int>(halo.out.size()), MPI_BYTE, halo.neighbour, halo.direction,
-                        MPI_COMM_WORLD, &requests_.emplace_back()),
-              "MPI_Isend");
+                        MPI_COMM_WORLD, &requests_.emplace_back()));
     }
   }
 
   void wait() {
-    require(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    require(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE));
     requests_.clear();
   }
 
@@ -187,8 +207,7 @@ class Exchange final : public Experiment {
   double test() {
     const auto begin = Clock::now();
     int complete = 0;
-    require(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &complete, MPI_STATUSES_IGNORE),
-            "MPI_Testall");
+    require(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &complete, MPI_STATUSES_IGNORE));
     return seconds_since(begin);
   }
 
@@ -212,8 +231,7 @@ class Exchange final : public Experiment {
   /// A halo is asynchronous if it is so everywhere.
   static std::array<double, 2> fewest_of_all(std::array<double, 2> shares) {
     require(MPI_Allreduce(MPI_IN_PLACE, shares.data(), static_cast<int>(shares.size()), MPI_DOUBLE, MPI_MIN,
-                          MPI_COMM_WORLD),
-            "MPI_Allreduce");
+                          MPI_COMM_WORLD));
     return shares;
   }
 
@@ -286,24 +304,18 @@ class Exchange final : public Experiment {
   std::uint64_t round_ = 0;
 };
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<Exchange>(preparation); }
-
 }  // namespace
 }  // namespace workloads::minighost::exchange
 
-namespace workloads {
-
-const Benchmark& minighost_exchange_benchmark() {
+const workloads::Benchmark& workloads::minighost_exchange_benchmark() {
   static const Benchmark benchmark{
       .name = "exchange",
       .question = "Do halos move while an inflated computation runs, and are they there before the wait?",
       .parameters = minighost::exchange::parameters(),
       .quantities = halo_quantities(),
       .check = minighost::exchange::check,
-      .prepare = minighost::exchange::prepare,
-      .calibration = &minighost_calibration_benchmark(),
+      .prepare = make_experiment<minighost::exchange::Exchange>,
+      .calibration = &minighost::calibration::benchmark(),
   };
   return benchmark;
 }
-
-}  // namespace workloads

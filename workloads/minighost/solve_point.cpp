@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "minighost/solve_point.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string_view>
+#include <utility>
 
+#include "common/clock.h"
 #include "common/errors.h"
-#include "common/memory.h"
+#include "common/mpi_process.h"
 #include "common/separation.h"
-#include "minighost/global_sum.h"
+#include "minighost/solve.h"
 
 namespace workloads::minighost {
 namespace {
@@ -22,13 +23,7 @@ constexpr int face_neighbours = 6;
 constexpr int all_neighbours = 26;
 
 Parameter integer(const char* name, int maximum, const char* meaning, int default_value) {
-  return {
-      .name = name,
-      .domain = IntegerRange{.minimum = 1, .maximum = maximum},
-      .unit = "",
-      .meaning = meaning,
-      .default_value = default_value,
-  };
+  return integer_parameter(name, {1, maximum}, "", meaning, default_value);
 }
 
 int number(const Json& point, std::string_view name) {
@@ -85,32 +80,18 @@ const Parameters& solve_parameters() {
       integer("ny", most_points, "points along the second axis", edge),
       integer("nz", most_points, "points along the third axis, which is contiguous in memory", edge),
       integer("variables", most_variables, "variables, all sent to a neighbour in one message", 5),
-      {
-          .name = "stencil",
-          .domain = IntegerRange{.minimum = 7, .maximum = 27},
-          .unit = "points",
-          .meaning = "7 or 27",
-          .default_value = 7,
-      },
-      {
-          .name = "neighbours",
-          .domain = IntegerRange{.minimum = 0, .maximum = all_neighbours},
-          .unit = "",
-          .meaning =
-              "whose points a block gets: 6 across faces, or 26 across edges and corners, too; 0: as many as the "
-              "stencil reads",
-          .default_value = 0,
-      },
+      integer_parameter("stencil", {7, 27}, "points", "7 or 27", 7),
+      integer_parameter(
+          "neighbours", {0, all_neighbours}, "",
+          "whose points a block gets: 6 across faces, or 26 across edges and corners, too; 0: as many as the "
+          "stencil reads",
+          0),
       integer("steps", most_steps, "time steps of a repetition", 10),
-      {
-          .name = "mode",
-          .domain = Choices{"blocking", "nonblocking", "direct", "overlapped"},
-          .unit = "",
-          .meaning = "axis after axis by MPI_Sendrecv, or by MPI_Isend and MPI_Irecv; all neighbours directly and at "
-                     "once, and then the computation; or that with the interior computed before the wait and the "
-                     "boundary after it",
-          .default_value = "direct",
-      },
+      choice_parameter("mode", {"blocking", "nonblocking", "direct", "overlapped"},
+                       "axis after axis by MPI_Sendrecv, or by MPI_Isend and MPI_Irecv; all neighbours directly and at "
+                       "once, and then the computation; or that with the interior computed before the wait and the "
+                       "boundary after it",
+                       "direct"),
       reduction_parameter(),
       separation_parameter(),
   };
@@ -160,6 +141,64 @@ void check_solve(const Json& point, int ranks) {
   const double halos = bytes_of_halos(asked, parts, block);
   require_memory(fmt::format("a grid of {} x {} x {} points", asked.grid[0], asked.grid[1], asked.grid[2]),
                  (points * 2 * asked.variables * sizeof(double)) + halos);
+}
+
+Parameter reduction_parameter() {
+  return choice_parameter(
+      "reduction", {"none", "blocking", "late"},
+      "the sums over the grid after each step: none; MPI_Allreduce; MPI_Iallreduce that completes one step "
+      "later",
+      "none");
+}
+
+GlobalSum::GlobalSum(std::string reduction, std::vector<double> expected)
+    : reduction_(std::move(reduction)),
+      expected_(std::move(expected)),
+      mine_(expected_.size()),
+      sums_(expected_.size()) {}
+
+void GlobalSum::restart() {
+  elapsed_s_ = 0;
+  steps_ = 0;
+  problem_.clear();
+}
+
+void GlobalSum::add(std::span<const double> mine) {
+  finish();
+  std::ranges::copy(mine, mine_.begin());
+  const auto count = static_cast<int>(mine_.size());
+  const auto begin = Clock::now();
+  if (reduction_ == "late") {
+    require(MPI_Iallreduce(mine_.data(), sums_.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request_));
+    elapsed_s_ += seconds_since(begin);
+    return;
+  }
+  require(MPI_Allreduce(mine_.data(), sums_.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+  elapsed_s_ += seconds_since(begin);
+  check();
+}
+
+void GlobalSum::finish() {
+  if (request_ == MPI_REQUEST_NULL) {
+    return;
+  }
+  const auto begin = Clock::now();
+  // NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): add() has started it
+  require(MPI_Wait(&request_, MPI_STATUS_IGNORE));
+  elapsed_s_ += seconds_since(begin);
+  check();
+}
+
+void GlobalSum::check() {
+  constexpr double rounding = 1e-11;
+  ++steps_;
+  for (std::size_t variable = 0; variable < sums_.size() && problem_.empty(); ++variable) {
+    const double right = expected_[variable];
+    if (!(std::abs(sums_[variable] - right) <= rounding * right)) {
+      problem_ = fmt::format("variable {}: the sum over the grid was {:.15g} after step {}, and {:.15g} is conserved",
+                             variable, sums_[variable], steps_, right);
+    }
+  }
 }
 
 }  // namespace workloads::minighost

@@ -8,9 +8,8 @@
 #include <cstdint>
 
 #include "common/errors.h"
-#include "npb/benchmarks.h"
 #include "npb/ep_kernel.h"
-#include "npb/kernel.h"
+#include "npb/npb.h"
 
 namespace workloads::npb::ep {
 namespace {
@@ -25,13 +24,8 @@ Choices class_names() {
 
 const Parameters& parameters() {
   static const Parameters table{
-      {
-          .name = "class",
-          .domain = class_names(),
-          .unit = "",
-          .meaning = "the problem's size: 2^24 (S), 2^25 (W), 2^28 (A), 2^30 (B) or 2^32 (C) pairs",
-          .default_value = "S",
-      },
+      choice_parameter("class", class_names(),
+                       "the problem's size: 2^24 (S), 2^25 (W), 2^28 (A), 2^30 (B) or 2^32 (C) pairs", "S"),
   };
   return table;
 }
@@ -82,8 +76,7 @@ class Ep final : public Kernel {
     std::array<double, 2 + annuli> values{mine.x, mine.y};
     std::ranges::copy(mine.counts, values.begin() + 2);
     require(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM,
-                          MPI_COMM_WORLD),
-            "MPI_Allreduce");
+                          MPI_COMM_WORLD));
     EpSums sums{.x = values[0], .y = values[1]};
     std::copy(values.begin() + 2, values.end(), sums.counts.begin());
     return sums;
@@ -96,25 +89,17 @@ class Ep final : public Kernel {
   EpSums sums_;  ///< of all ranks
 };
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
-  return experiment_of(preparation, std::make_unique<Ep>(preparation));
-}
-
 }  // namespace
 }  // namespace workloads::npb::ep
 
-namespace workloads {
-
-const Benchmark& ep_benchmark() {
+const workloads::Benchmark& workloads::ep_benchmark() {
   static const Benchmark benchmark{
       .name = "ep",
       .question = "NPB EP: how long does a computation take that communicates only at its end?",
       .parameters = npb::ep::parameters(),
       .quantities = kernel_quantities(),
       .check = npb::ep::check,
-      .prepare = npb::ep::prepare,
+      .prepare = make_kernel<npb::ep::Ep>,
   };
   return benchmark;
 }
-
-}  // namespace workloads

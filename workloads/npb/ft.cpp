@@ -8,10 +8,9 @@
 #include <cmath>
 #include <vector>
 
-#include "common/memory.h"
-#include "npb/benchmarks.h"
+#include "common/mpi_process.h"
 #include "npb/ft_kernel.h"
-#include "npb/kernel.h"
+#include "npb/npb.h"
 
 namespace workloads::npb::ft {
 namespace {
@@ -64,7 +63,7 @@ class Ft final : public Kernel {
       transform_back(phases);
       const Complex mine = ft_sum(share_, planes_);
       phases.communicate(
-          [&] { require(MPI_Reduce(&mine, &sum, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, 0, MPI_COMM_WORLD), "MPI_Reduce"); });
+          [&] { require(MPI_Reduce(&mine, &sum, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, 0, MPI_COMM_WORLD)); });
     }
   }
 
@@ -130,20 +129,17 @@ class Ft final : public Kernel {
     phases.communicate([&] {
       if (overlapped_) {
         require(MPI_Ialltoall(out.data(), count, MPI_C_DOUBLE_COMPLEX, in.data(), count, MPI_C_DOUBLE_COMPLEX,
-                              MPI_COMM_WORLD, &requests_[static_cast<std::size_t>(chunk)]),
-                "MPI_Ialltoall");
+                              MPI_COMM_WORLD, &requests_[static_cast<std::size_t>(chunk)]));
       } else {
         require(MPI_Alltoall(out.data(), count, MPI_C_DOUBLE_COMPLEX, in.data(), count, MPI_C_DOUBLE_COMPLEX,
-                             MPI_COMM_WORLD),
-                "MPI_Alltoall");
+                             MPI_COMM_WORLD));
       }
     });
   }
 
   void finish(int chunk, Phases& phases) {
     if (overlapped_) {
-      phases.communicate(
-          [&] { require(MPI_Wait(&requests_[static_cast<std::size_t>(chunk)], MPI_STATUS_IGNORE), "MPI_Wait"); });
+      phases.communicate([&] { require(MPI_Wait(&requests_[static_cast<std::size_t>(chunk)], MPI_STATUS_IGNORE)); });
     }
   }
 
@@ -161,25 +157,17 @@ class Ft final : public Kernel {
   std::vector<Complex> sums_;  ///< of all ranks, on rank 0
 };
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
-  return experiment_of(preparation, std::make_unique<Ft>(preparation));
-}
-
 }  // namespace
 }  // namespace workloads::npb::ft
 
-namespace workloads {
-
-const Benchmark& ft_benchmark() {
+const workloads::Benchmark& workloads::ft_benchmark() {
   static const Benchmark benchmark{
       .name = "ft",
       .question = "NPB FT: how long does a three-dimensional Fourier transform take whose transposes are messages?",
       .parameters = npb::ft::parameters(),
       .quantities = kernel_quantities(),
       .check = npb::ft::check,
-      .prepare = npb::ft::prepare,
+      .prepare = make_kernel<npb::ft::Ft>,
   };
   return benchmark;
 }
-
-}  // namespace workloads

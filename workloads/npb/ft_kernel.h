@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "fft/plan.h"
+#include "common/fft_plan.h"
 
 namespace workloads::npb {
 

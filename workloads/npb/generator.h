@@ -11,7 +11,14 @@ inline constexpr std::uint64_t multiplier = 1220703125;
 inline constexpr std::uint64_t modulus_mask = (std::uint64_t{1} << 46U) - 1;
 
 /// base^exponent modulo 2^46.
-std::uint64_t power(std::uint64_t base, std::uint64_t exponent) noexcept;
+constexpr std::uint64_t power(std::uint64_t base, std::uint64_t exponent) noexcept {
+  std::uint64_t result = 1;
+  for (; exponent > 0; exponent >>= 1U) {
+    result = (exponent & 1U) != 0 ? (result * base) & modulus_mask : result;
+    base = (base * base) & modulus_mask;
+  }
+  return result;
+}
 
 /// The sequence from x_0 = 314159265 that all kernels but EP take their numbers from.
 class Generator {

@@ -8,10 +8,9 @@
 #include <cstdint>
 #include <numeric>
 
-#include "common/memory.h"
-#include "npb/benchmarks.h"
+#include "common/mpi_process.h"
 #include "npb/is_kernel.h"
-#include "npb/kernel.h"
+#include "npb/npb.h"
 
 namespace workloads::npb::is {
 namespace {
@@ -92,8 +91,7 @@ class Is final : public Kernel {
     std::vector<std::int64_t> sums(missing_.begin(), missing_.end());
     sums.insert(sums.end(), {strays_, passed_});
     require(
-        MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD),
-        "MPI_Allreduce");
+        MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD));
     const bool sorted = is_sorted();
     if (!problem_seen_.empty()) {
       return problem_seen_;
@@ -123,8 +121,7 @@ class Is final : public Kernel {
     }
     phases.communicate([&] {
       require(MPI_Allreduce(MPI_IN_PLACE, totals_.data(), static_cast<int>(totals_.size()), MPI_INT64_T, MPI_SUM,
-                            MPI_COMM_WORLD),
-              "MPI_Allreduce");
+                            MPI_COMM_WORLD));
     });
     limits_ = share_buckets(std::span(totals_).first(sizes.size()), ranks_);
     for (std::size_t r = 0; r < outgoing_.counts.size(); ++r) {
@@ -136,8 +133,7 @@ class Is final : public Kernel {
 
   void exchange(Phases& phases) {
     phases.communicate([&] {
-      require(MPI_Alltoall(outgoing_.counts.data(), 1, MPI_INT, incoming_.counts.data(), 1, MPI_INT, MPI_COMM_WORLD),
-              "MPI_Alltoall");
+      require(MPI_Alltoall(outgoing_.counts.data(), 1, MPI_INT, incoming_.counts.data(), 1, MPI_INT, MPI_COMM_WORLD));
     });
     const auto me = static_cast<std::size_t>(rank_);
     own_ = {};
@@ -155,8 +151,7 @@ class Is final : public Kernel {
       phases.communicate([&] {
         require(MPI_Alltoallv(by_bucket_.data(), outgoing_.counts.data(), outgoing_.begins.data(), MPI_INT32_T,
                               received_.data(), incoming_.counts.data(), incoming_.begins.data(), MPI_INT32_T,
-                              MPI_COMM_WORLD),
-                "MPI_Alltoallv");
+                              MPI_COMM_WORLD));
       });
       start_ranking();
     }
@@ -168,12 +163,11 @@ class Is final : public Kernel {
     phases.communicate([&] {
       require(MPI_Ialltoallv(by_bucket_.data(), outgoing_.counts.data(), outgoing_.begins.data(), MPI_INT32_T,
                              received_.data(), incoming_.counts.data(), incoming_.begins.data(), MPI_INT32_T,
-                             MPI_COMM_WORLD, &request),
-              "MPI_Ialltoallv");
+                             MPI_COMM_WORLD, &request));
     });
     start_ranking();
     // NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker): it does not know MPI_Ialltoallv
-    phases.communicate([&] { require(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait"); });
+    phases.communicate([&] { require(MPI_Wait(&request, MPI_STATUS_IGNORE)); });
   }
 
   /// With the keys that are here already.
@@ -216,7 +210,7 @@ class Is final : public Kernel {
     all = ranking_.sort(all);
     const Key last = all.empty() ? 0 : all.back();
     Key before = 0;  // MPI_Exscan leaves rank 0's as it is
-    require(MPI_Exscan(&last, &before, 1, MPI_INT32_T, MPI_MAX, MPI_COMM_WORLD), "MPI_Exscan");
+    require(MPI_Exscan(&last, &before, 1, MPI_INT32_T, MPI_MAX, MPI_COMM_WORLD));
     return std::ranges::is_sorted(all) && (all.empty() || all.front() >= before);
   }
 
@@ -243,25 +237,17 @@ class Is final : public Kernel {
   std::string problem_seen_;
 };
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
-  return experiment_of(preparation, std::make_unique<Is>(preparation));
-}
-
 }  // namespace
 }  // namespace workloads::npb::is
 
-namespace workloads {
-
-const Benchmark& is_benchmark() {
+const workloads::Benchmark& workloads::is_benchmark() {
   static const Benchmark benchmark{
       .name = "is",
       .question = "NPB IS: how long does it take to rank integers that must travel to be ranked?",
       .parameters = npb::is::parameters(),
       .quantities = kernel_quantities(),
       .check = npb::is::check,
-      .prepare = npb::is::prepare,
+      .prepare = make_kernel<npb::is::Is>,
   };
   return benchmark;
 }
-
-}  // namespace workloads

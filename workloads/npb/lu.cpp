@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "common/errors.h"
-#include "common/memory.h"
-#include "grid/halo.h"
-#include "npb/benchmarks.h"
-#include "npb/kernel.h"
+#include "common/halo.h"
+#include "common/mpi_process.h"
 #include "npb/lu_kernel.h"
+#include "npb/npb.h"
 
 namespace workloads::npb::lu {
 namespace {
@@ -74,8 +73,7 @@ class Line {
     }
     phases.communicate([&] {
       require(MPI_Recv(values_.data(), static_cast<int>(values_.size()), MPI_DOUBLE, neighbour_, tag, MPI_COMM_WORLD,
-                       MPI_STATUS_IGNORE),
-              "MPI_Recv");
+                       MPI_STATUS_IGNORE));
       copy(v, plane, [](double& message, double& point) { point = message; });
     });
   }
@@ -86,8 +84,7 @@ class Line {
     }
     phases.communicate([&] {
       copy(v, plane, [](double& message, double& point) { message = point; });
-      require(MPI_Send(values_.data(), static_cast<int>(values_.size()), MPI_DOUBLE, neighbour_, tag, MPI_COMM_WORLD),
-              "MPI_Send");
+      require(MPI_Send(values_.data(), static_cast<int>(values_.size()), MPI_DOUBLE, neighbour_, tag, MPI_COMM_WORLD));
     });
   }
 
@@ -245,8 +242,7 @@ class Lu final : public Kernel {
 
   static void add_up(std::span<double> sums) {
     require(
-        MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD),
-        "MPI_Allreduce");
+        MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   }
 
   [[nodiscard]] Five means(const Five& squares) const {
@@ -270,25 +266,17 @@ class Lu final : public Kernel {
   LuResult result_;
 };
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
-  return experiment_of(preparation, std::make_unique<Lu>(preparation));
-}
-
 }  // namespace
 }  // namespace workloads::npb::lu
 
-namespace workloads {
-
-const Benchmark& lu_benchmark() {
+const workloads::Benchmark& workloads::lu_benchmark() {
   static const Benchmark benchmark{
       .name = "lu",
       .question = "NPB LU: how long do sweeps take that go from rank to rank with short messages?",
       .parameters = npb::lu::parameters(),
       .quantities = kernel_quantities(),
       .check = npb::lu::check,
-      .prepare = npb::lu::prepare,
+      .prepare = make_kernel<npb::lu::Lu>,
   };
   return benchmark;
 }
-
-}  // namespace workloads

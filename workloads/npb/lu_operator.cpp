@@ -4,7 +4,6 @@
 
 #include "common/vectorised.h"
 #include "npb/lu_kernel.h"
-#include "npb/lu_physics.h"
 
 namespace workloads::npb {
 namespace {

@@ -3,7 +3,6 @@
 // point takes from the one before it.
 #include "common/vectorised.h"
 #include "npb/lu_kernel.h"
-#include "npb/lu_physics.h"
 
 // Within the loops that are vectorised, whatever the instruction set.
 #if defined(__GNUC__)

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NPB MG: V-cycles of a multigrid method on a periodic cube. Overlapped, an operator computes the points that need no
-// ghost while the ghosts of what the last one computed travel.
-//
-// A level whose grid has too few points for all ranks is computed by each rank as a whole, with the finer level's
-// residual gathered from all: the arithmetic of the published code, which leaves such levels to fewer ranks.
+// One grid of MG's V-cycle on a rank, and the exchange of its ghosts.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -12,11 +8,52 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
-#include "common/memory.h"
-#include "npb/benchmarks.h"
-#include "npb/kernel.h"
-#include "npb/mg_level.h"
+#include "common/halo.h"
+#include "common/mpi_process.h"
+#include "npb/mg_kernel.h"
+#include "npb/npb.h"
+
+namespace workloads::npb {
+
+struct MgLevel {
+  /// `edge` points an axis, cut for the ranks as `ranks` says. Ghosts come axis after axis as the benchmark is
+  /// published, or from all 26 neighbours at once.
+  MgLevel(int rank, const Decomposition& ranks, int edge, bool at_once);
+
+  Triple margin;  ///< next to other ranks' points, see Decomposition::margin
+  MgField u;
+  MgField r;
+  std::vector<HaloExchange<double>> halos;  ///< one after the other
+};
+
+namespace {
+
+Layout layout_of(const Decomposition& ranks, int edge) {
+  return {.interior = {ranks.block(0, edge).size(), ranks.block(1, edge).size(), ranks.block(2, edge).size()}};
+}
+
+}  // namespace
+
+MgLevel::MgLevel(int rank, const Decomposition& ranks, int edge, bool at_once)
+    : margin(ranks.margin()), u(layout_of(ranks, edge)), r(u.layout) {
+  if (at_once) {
+    halos.emplace_back(rank, all_parts(ranks, u.layout.interior, true), u.layout, 1);
+    return;
+  }
+  for (int axis = 0; axis < 3; ++axis) {
+    halos.emplace_back(rank, axis_parts(ranks, u.layout.interior, axis), u.layout, 1);
+  }
+}
+
+}  // namespace workloads::npb
+
+// NPB MG: V-cycles of a multigrid method on a periodic cube. Overlapped, an operator computes the points that need no
+// ghost while the ghosts of what the last one computed travel.
+//
+// A level whose grid has too few points for all ranks is computed by each rank as a whole, with the finer level's
+// residual gathered from all: the arithmetic of the published code, which leaves such levels to fewer ranks.
 
 namespace workloads::npb::mg {
 namespace {
@@ -226,8 +263,7 @@ class Mg final : public Kernel {
     std::vector<double> all(count * static_cast<std::size_t>(ranks_));
     phases.communicate([&] {
       require(MPI_Allgather(out.data(), static_cast<int>(count), MPI_DOUBLE, all.data(), static_cast<int>(count),
-                            MPI_DOUBLE, MPI_COMM_WORLD),
-              "MPI_Allgather");
+                            MPI_DOUBLE, MPI_COMM_WORLD));
     });
     auto from = all.cbegin();
     auto& whole = gathered_->r;
@@ -268,8 +304,7 @@ class Mg final : public Kernel {
   /// Of the finest level's residual.
   double norm(Phases& phases) {
     double sum = sum_of_squares(finest().r);
-    phases.communicate(
-        [&] { require(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce"); });
+    phases.communicate([&] { require(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD)); });
     return std::sqrt(sum / std::pow(problem_.edge(), 3));
   }
 
@@ -297,7 +332,7 @@ class Mg final : public Kernel {
     mine.resize(charges_of_a_sign, {.value = largest ? -1.0 : 2.0, .point = 0});  // a small block has fewer points
     std::vector<Charge> all(mine.size() * static_cast<std::size_t>(ranks_));
     const auto bytes = static_cast<int>(mine.size() * sizeof(Charge));
-    require(MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD), "MPI_Allgather");
+    require(MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD));
     keep_extreme(all, largest);
     return all;
   }
@@ -316,25 +351,17 @@ class Mg final : public Kernel {
   double norm_ = 0;
 };
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
-  return experiment_of(preparation, std::make_unique<Mg>(preparation));
-}
-
 }  // namespace
 }  // namespace workloads::npb::mg
 
-namespace workloads {
-
-const Benchmark& mg_benchmark() {
+const workloads::Benchmark& workloads::mg_benchmark() {
   static const Benchmark benchmark{
       .name = "mg",
       .question = "NPB MG: how long do a multigrid method's stencils take, with messages of all sizes between them?",
       .parameters = npb::mg::parameters(),
       .quantities = kernel_quantities(),
       .check = npb::mg::check,
-      .prepare = npb::mg::prepare,
+      .prepare = make_kernel<npb::mg::Mg>,
   };
   return benchmark;
 }
-
-}  // namespace workloads

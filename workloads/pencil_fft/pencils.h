@@ -15,8 +15,8 @@
 #include <optional>
 #include <vector>
 
-#include "fft/plan.h"
-#include "grid/decomposition.h"
+#include "common/fft_plan.h"
+#include "common/grid.h"
 
 namespace workloads::pencil_fft {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "pencil_fft/stages.h"
+#include "pencil_fft/problem.h"
 
 namespace workloads::pencil_fft {
 

@@ -21,6 +21,11 @@ TIMEOUT_S = 120
 
 # A repetition, whatever it takes: for what verifies itself.
 ONCE = ("--min-samples=1", "--max-samples=1", "--warmup=0", "--time-box-s=60")
+OVERLAP = {
+    *("comm_s", "comp_s", "total_s", "comp_in_s", "post_s", "wait_s", "test_s", "ack_s", "cpu_s"),
+    *("application_voluntary_switches", "application_involuntary_switches"),
+    *("other_voluntary_switches", "other_involuntary_switches"),
+}
 VALIDATOR = Draft202012Validator(json.loads(SCHEMA.read_text()))
 
 # A build tree other than build/<mpi>, for whoever works on this folder alone: <this folder>/<mpi>.
@@ -66,6 +71,8 @@ class Launcher:
 
     def of(self, program: str, variant: str = "bare") -> Launcher:
         """The same for another workload, or under the engine."""
+        if not (self.build / "bin" / program).exists():
+            pytest.skip(f"the workload {program} is not built: what it needs is missing")
         return replace(self, program=program, variant=variant)
 
     def within(self, timeout_s: float) -> Launcher:
@@ -84,8 +91,8 @@ class Launcher:
 
     def _compiled(self, preload: str) -> Path:
         library = self.folder / f"{preload}.so"
-        source = Path(__file__).parent / "preload" / f"{preload}.c"
-        compiler = [str(self.mpi.mpicc), "-shared", "-fPIC", "-O1"]
+        source = Path(__file__).parent / "faults.c"
+        compiler = [str(self.mpi.mpicc), "-shared", "-fPIC", "-O1", f"-D{preload}"]
         subprocess.run(
             [*compiler, str(source), "-o", str(library)], env=self.environment(), check=True, timeout=TIMEOUT_S
         )
@@ -110,9 +117,9 @@ def full(*values: object) -> object:
     return pytest.param(*values, marks=pytest.mark.full)
 
 
-def measure(launcher: Launcher, ranks: int, benchmark: str, *points: str) -> Result:
+def measure(launcher: Launcher, ranks: int, benchmark: str, *points: str, options: tuple[str, ...] = ONCE) -> Result:
     """A launch that must succeed; each workload verifies its own result."""
-    result = launcher.run(ranks, benchmark, *(f"--point={point}" for point in points), *ONCE)
+    result = launcher.run(ranks, benchmark, *(f"--point={point}" for point in points), *options)
     assert (result.status, result.errors) == (0, "")
     assert_valid(result)
     assert {line["status"] for line in result.points} == {"ok"}
@@ -120,10 +127,20 @@ def measure(launcher: Launcher, ranks: int, benchmark: str, *points: str) -> Res
     return result
 
 
-def assert_refused(result: Result, program: str, sentence: str) -> None:
-    """One sentence, of rank 0 alone; launchers may add words of their own."""
+def assert_failed(result: Result, *words: str) -> None:
+    """No point was right, and each says why."""
+    assert result.status == 1
+    assert_valid(result)
+    for line in result.points:
+        assert (line["status"], line["samples"]) == ("failed", {})
+        assert all(word in line["reason"] for word in words), line["reason"]
+        assert line["reason"] in result.errors
+
+
+def assert_refused(result: Result, program: str, *parts: str) -> None:
+    """One sentence with these parts, of rank 0 alone; launchers may add words of their own."""
     assert result.status == 2
-    assert sentence in result.errors
+    assert all(part in result.errors for part in parts), result.errors
     assert result.errors.count(f"{program}: ") == 1, result.errors
     assert result.lines == []
 

@@ -1,29 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each benchmark of microbench at a tiny scale: what it records, what it verifies, what it refuses."""
+"""Each benchmark of microbench, of tasks and of roofline at a tiny scale: what it records, what it verifies."""
 
 from __future__ import annotations
 
 import statistics
+from functools import partial
 from typing import Any
 
 import pytest
 
 from harness.tests.waiting import eventually
 
-from .conftest import ONCE, Launcher, Result, assert_valid
+from . import conftest
+from .conftest import ONCE, OVERLAP, Launcher
 
 pytestmark = pytest.mark.mpi
 
 QUICK = ("--time-box-s=0.3", "--min-samples=2", "--max-samples=6", "--warmup=1")
 
 
-def measure(launcher: Launcher, ranks: int, benchmark: str, *points: str, options: tuple[str, ...] = QUICK) -> Result:
-    """A launch that must succeed."""
-    result = launcher.run(ranks, benchmark, *(f"--point={point}" for point in points), *options)
-    assert (result.status, result.errors) == (0, "")
-    assert_valid(result)
-    assert {line["status"] for line in result.points} == {"ok"}
-    return result
+measure = partial(conftest.measure, options=QUICK)
 
 
 def median(line: dict[str, Any], quantity: str) -> float:
@@ -63,11 +59,6 @@ def test_manual_progression_tests_the_request(mpich: Launcher) -> None:
 
 
 COLLECTIVES = ("ireduce", "igather", "ibcast", "iscatter", "iallreduce", "ialltoall", "iallgather")
-OVERLAP = {
-    *("comm_s", "comp_s", "total_s", "comp_in_s", "post_s", "wait_s", "test_s", "ack_s", "cpu_s"),
-    *("application_voluntary_switches", "application_involuntary_switches"),
-    *("other_voluntary_switches", "other_involuntary_switches"),
-}
 
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.full)])
@@ -180,31 +171,43 @@ def test_every_pair_meets_once(mpich: Launcher, ranks: int) -> None:
     assert sorted(met) == [(a, b) for a in range(ranks) for b in range(ranks) if a != b]
 
 
-REFUSED = {
-    "no such round": (
-        2,
-        "node-pairs",
-        "round=1,size_bytes=8,work_units=1",
-        "round = 1: 2 ranks have the rounds 0 to 0",
-    ),
-    "one rank": (1, "collective-overlap", "collective=ibcast,size_bytes=8,work_units=1", "needs 2 ranks at least"),
-    "no multiple": (2, "collective-overlap", "collective=ireduce,size_bytes=9,work_units=1", "not a multiple of 8"),
-    "collective": (2, "collective-overlap", "collective=iscan,size_bytes=8,work_units=1", "one of ireduce, igather"),
-    "threads": (2, "many-to-many", "pairs=0", "pairs = 0: an integer from 1"),
-    "negative": (2, "n-load", "computing_threads=-1", "computing_threads = -1: an integer from 0"),
-    "no flag": (2, "context-switches", "pending=1,work_units=5", "pending = 1: true or false"),
-    "odd": (3, "latency", "size_bytes=1", "pairs of ranks are needed"),
-    "no trips": (2, "latency", "round_trips=0", "round_trips = 0: an integer from 1"),
-    "no size": (2, "host-overhead", "pattern=sender", "size_bytes is missing"),
-    "no receivers": (2, "one-to-many", "size_bytes=1", "receivers is missing"),
-}
+def test_every_queue_does_every_ltask(mpich: Launcher) -> None:
+    """The workload counts the polls of each ltask; more threads than cores, so that holders of a lock lose theirs."""
+    points = [
+        f"queue={queue},submitters={submitters},locality={locality}"
+        for queue in ("submission", "lock", "lock-free")
+        for submitters, locality in ((1, "true"), (4, "false"))
+    ]
+    for line in measure(mpich.of("tasks"), 1, "contention", *points).points:
+        assert 0 < median(line, "submit_s") < median(line, "task_s")
 
 
-@pytest.mark.parametrize("mistake", REFUSED)
-def test_mistakes_are_one_sentence(mpich: Launcher, mistake: str) -> None:
-    ranks, benchmark, point, sentence = REFUSED[mistake]
-    result = mpich.run(ranks, benchmark, f"--point={point}")
-    assert result.status == 2
-    assert sentence in result.errors
-    assert len(result.errors.splitlines()) == 1, result.errors
-    assert result.lines == []
+OPERATIONS = ("fma-single", "fma-double", "divide", "sqrt", "multiply-integer")
+
+
+def rates(mpich: Launcher, quantity: str, benchmark: str, *points: str) -> list[float]:
+    few = ("--min-samples=3", "--max-samples=3", "--warmup=1", "--time-box-s=20")
+    result = measure(mpich.of("roofline"), 1, benchmark, *points, options=few)
+    return [max(line["samples"][quantity]) for line in result.points]
+
+
+def test_peak_rates_are_in_the_order_that_they_must_have(mpich: Launcher) -> None:
+    """What else the machine does may slow down one of them alone, but not each time."""
+    points = [f"operation={operation}" for operation in OPERATIONS]
+
+    def in_order() -> bool:
+        found = dict(zip(OPERATIONS, rates(mpich, "operations_per_s", "peak", *points), strict=True))
+        assert 0 < max(found.values()) < 1e13, "optimised away"
+        divisions = max(found["divide"], found["sqrt"])
+        return divisions < found["fma-double"] and found["multiply-integer"] < found["fma-single"]
+
+    assert eventually(in_order), "divisions are slower than multiplications"
+
+
+def test_the_triad_is_faster_in_the_cache(mpich: Launcher) -> None:
+    def in_order() -> bool:
+        cached, memory = rates(mpich, "bytes_per_s", "triad", "megabytes=1", "megabytes=240")
+        assert 0 < memory < 1e13, "optimised away"
+        return cached > memory / 3
+
+    assert eventually(in_order)

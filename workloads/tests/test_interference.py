@@ -62,19 +62,3 @@ def test_what_the_machine_does_not_offer_fails_its_point_with_a_sentence(mpich: 
     result = measure(mpich, "detection=spin,placement=other-socket", "detection=spin,grid=none")
     assert result.status == 1
     assert "offer no place 'other-socket'" in result.points[0]["reason"]
-
-
-REFUSED = {
-    "one rank": (1, "detection=spin", "a ping-pong has 2 ranks, and there is 1"),
-    "no method": (2, "grid=XS", "detection is missing"),
-    "no such place": (2, "detection=spin,placement=moon", "one of same-core, smt-sibling, same-l3, other-socket"),
-}
-
-
-@pytest.mark.parametrize("mistake", REFUSED)
-def test_mistakes_are_one_sentence(mpich: Launcher, mistake: str) -> None:
-    ranks, point, sentence = REFUSED[mistake]
-    result = mpich.of("interference").run(ranks, "ping-pong", f"--point={point}")
-    assert result.status == 2
-    assert sentence in result.errors
-    assert len(result.errors.splitlines()) == 1, result.errors

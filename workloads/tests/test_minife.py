@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """miniFE: each solve holds its residual against b - A x and its solution against the exact one, for all modes and cuts;
-what the calls and the packets of each add up to; a wrong value of a halo is seen; what it refuses."""
+what the calls and the packets of each add up to; a wrong value of a halo is seen; the same of minife_threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from .conftest import ONCE, Launcher, Result, assert_refused, assert_valid, full, measure
+from .conftest import ONCE, Launcher, Result, assert_failed, full, measure
 
 pytestmark = pytest.mark.mpi
 
@@ -132,30 +132,43 @@ def test_one_wrong_value_of_a_halo_fails_the_point(mpich: Launcher, mode: str, r
     on the way, which must not hide it."""
     point = f"--point=nx={edge},ny={edge},nz={edge},mode={mode}"
     result = mpich.of("minife").run(ranks, "solve", point, *ONCE, preload="wrong_kernel")
-    assert result.status == 1
-    assert_valid(result)
-    assert [line["status"] for line in result.points] == ["failed"]
-    assert "b - A x and the residual that they followed differ by" in result.points[0]["reason"]
+    assert_failed(result, "b - A x and the residual that they followed differ by")
 
 
-REFUSED = {
-    "no such mode": (2, "mode=fast", 'mode = "fast": one of blocking, overlapped, pipelined'),
-    "no node inside": (2, "nx=1", "nx = 1: an integer from 2 to 4096"),
-    "no iterations": (2, "iterations=0", "iterations = 0: an integer from 1"),
-    "nothing to stand before": (2, "mode=pipelined,barrier=true", "mode pipelined has no blocking reduction"),
-    "ranks that do not fit": (10, "nx=2,ny=2,nz=2", "10 ranks cannot share 3 x 3 x 3 nodes cut in halves: start 9 or"),
-}
+# A thread for each neighbour: the same solutions as one thread's, by threads of both kinds.
+THREADS_SIZE = "nx=10,ny=10,nz=10,cores=2"
+WAITS = {"bare": "test-and-yield", "offload": "suspending"}
+THREADING = ("kernel", "ult")
 
 
-@pytest.mark.parametrize("mistake", REFUSED)
-def test_mistakes_are_one_sentence_and_status_2(mpich: Launcher, mistake: str) -> None:
-    ranks, point, sentence = REFUSED[mistake]
-    assert_refused(mpich.of("minife").run(ranks, "solve", f"--point={point}"), "minife", sentence)
+@pytest.mark.parametrize("variant", WAITS)
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_threads_of_both_kinds_solve_as_one_does(mpich: Launcher, ranks: int, variant: str) -> None:
+    points = [f"{THREADS_SIZE},threading={threading}" for threading in THREADING]
+    result = measure(mpich.of("minife_threads", variant), ranks, "solve", *points)
+    alone = measure(mpich.of("minife"), 1, "solve", "nx=10,ny=10,nz=10")
+    (iterations,) = alone.points[0]["samples"]["iterations"]
+    for line in result.points:
+        assert line["role"] == (WAITS[variant] if line["point"]["threading"] == "ult" else "blocking")
+        samples = {name: values[0] for name, values in line["samples"].items()}
+        assert abs(samples["iterations"] - iterations) <= 1
+        assert samples["exchange_s"] + samples["allreduce_s"] == pytest.approx(samples["comm_s"])
+    assert result.header["thread_level"]["provided"] == "multiple"
 
 
-def test_what_memory_does_not_hold_is_refused_before_it_is_touched(mpich: Launcher) -> None:
-    """Also where it is the second point: nothing is measured before all is known to fit."""
-    arguments = ("--point=nx=12,ny=12,nz=12", "--point=nx=400,ny=400,nz=400")
-    result = mpich.of("minife").run(2, "solve", *arguments, preload="little_memory")
-    assert_refused(result, "minife", "400 x 400 x 400 elements takes ")
-    assert "GB of memory a rank, and 4.0 GB are there for each" in result.errors
+@pytest.mark.full
+@pytest.mark.parametrize("variant", WAITS)
+def test_threads_on_each_mpi(launcher: Launcher, variant: str) -> None:
+    measure(
+        launcher.of("minife_threads", variant),
+        4,
+        "solve",
+        *(f"{THREADS_SIZE},threading={threading}" for threading in THREADING),
+    )
+
+
+@pytest.mark.parametrize("threading", THREADING)
+def test_one_wrong_value_of_a_halo_of_threads_fails_the_point(mpich: Launcher, threading: str) -> None:
+    point = f"--point=nx=12,ny=12,nz=12,threading={threading}"
+    result = mpich.of("minife_threads").run(2, "solve", point, *ONCE, preload="wrong_kernel")
+    assert_failed(result, "b - A x and the residual that they followed differ by")

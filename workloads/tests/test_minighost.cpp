@@ -4,9 +4,7 @@
 
 #include <vector>
 
-#include "minighost/halo_probe.h"
 #include "minighost/inflation.h"
-#include "minighost/plane_wave.h"
 #include "minighost/stencil.h"
 
 namespace workloads::minighost {

@@ -12,18 +12,12 @@ import pytest
 
 from harness.tests.waiting import eventually
 
-from .conftest import Launcher, Result, assert_refused, assert_valid, full
+from .conftest import ONCE, OVERLAP, Launcher, Result, assert_failed, full, measure
 
 pytestmark = pytest.mark.mpi
 
-ONCE = ("--min-samples=1", "--max-samples=1", "--warmup=0", "--time-box-s=60")
 MODES = ("blocking", "nonblocking", "direct", "overlapped")
 VARIANTS = ("bare", "adaptive", "idle")
-OVERLAP = {
-    *("comm_s", "comp_s", "total_s", "comp_in_s", "post_s", "wait_s", "test_s", "ack_s", "cpu_s"),
-    *("application_voluntary_switches", "application_involuntary_switches"),
-    *("other_voluntary_switches", "other_involuntary_switches"),
-}
 EARLY = {"arrived_early", "changed_early"}
 
 
@@ -32,15 +26,6 @@ SETTINGS = [
     (2, "bare"),
     *(full(ranks, variant) for ranks in (1, 2, 4) for variant in VARIANTS if (ranks, variant) != (2, "bare")),
 ]
-
-
-def measure(launcher: Launcher, ranks: int, benchmark: str, *points: str) -> Result:
-    """A launch that must succeed; the workload verifies its own result."""
-    result = launcher.run(ranks, benchmark, *(f"--point={point}" for point in points), *ONCE)
-    assert (result.status, result.errors) == (0, "")
-    assert_valid(result)
-    assert {line["status"] for line in result.points} == {"ok"}
-    return result
 
 
 def values(result: Result, quantity: str) -> list[float]:
@@ -101,10 +86,7 @@ def test_messages_are_counted(mpich: Launcher, ranks: int, to_26: int, to_6: int
 def test_one_wrong_value_of_a_halo_fails_the_point(mpich: Launcher, stencil: int, mode: str) -> None:
     point = f"--point=nx=9,ny=9,nz=9,variables=1,neighbours=26,stencil={stencil},mode={mode}"
     result = mpich.of("minighost").run(2, "solve", point, *ONCE, preload="wrong_kernel")
-    assert result.status == 1
-    assert_valid(result)
-    assert [line["status"] for line in result.points] == ["failed"]
-    assert "after 10 steps the field is" in result.points[0]["reason"]
+    assert_failed(result, "after 10 steps the field is")
 
 
 @pytest.mark.parametrize("reduction", ["blocking", "late"])
@@ -160,11 +142,7 @@ def test_a_lost_halo_fails_the_point(mpich: Launcher) -> None:
     words = "the message of 5000 bytes is wrong at byte"
     arguments = ("exchange", "--point=size_bytes=5000,work_units=1")
     result = mpich.of("minighost").run(2, *arguments, *ONCE, preload="wrong_application")
-    assert result.status == 1
-    assert_valid(result)
-    assert [line["status"] for line in result.points] == ["failed"]
-    assert words in result.points[0]["reason"]
-    assert words in result.errors
+    assert_failed(result, words)
 
 
 def test_placement_binds_and_lets_go(mpich: Launcher) -> None:
@@ -178,74 +156,3 @@ def test_placement_binds_and_lets_go(mpich: Launcher) -> None:
         assert dedicated["status"] == "failed"
         assert "placement dedicated is not possible" in dedicated["reason"]
     assert all(len(rank["cpus_observed"]) >= 1 for rank in result.end["ranks"])
-
-
-REFUSED = {
-    "no such stencil": (2, ("solve", "--point=stencil=9"), "stencil = 9: 7 or 27 is needed"),
-    "negative variables": (2, ("solve", "--point=variables=-2"), "variables = -2: an integer from 1 to 40"),
-    "no points": (2, ("solve", "--point=nx=0"), "nx = 0: an integer from 1"),
-    "no such mode": (2, ("solve", "--point=mode=magic"), "one of blocking, nonblocking, direct, overlapped"),
-    "no such reduction": (2, ("solve", "--point=reduction=later"), "one of none, blocking, late"),
-    "too few neighbours": (
-        2,
-        ("solve", "--point=stencil=27,neighbours=6"),
-        "neighbours = 6: a stencil of 27 points needs 26",
-    ),
-    "no such neighbours": (2, ("solve", "--point=neighbours=7"), "neighbours = 7: a stencil of 7 points needs 6 or 26"),
-    "no interior": (
-        2,
-        ("solve", "--point=nx=9,ny=9,nz=5,mode=direct", "--point=nx=9,ny=2,nz=9,mode=overlapped"),
-        "mode overlapped needs blocks of 3 points or more along each axis, and a rank has 4 x 2 x 9: take",
-    ),
-    "longer than a message": (
-        2,
-        ("solve", "--point=nx=16384,ny=16384,nz=16384,variables=40"),
-        "have halos of 10737418240 values, more than MPI counts in a message: start more ranks or take fewer variables",
-    ),
-    "more ranks than planes": (
-        3,
-        ("solve", "--point=nx=2,ny=2,nz=2"),
-        "3 ranks cannot share 2 x 2 x 2 points in 3 dimensions, each with a plane of its own: start 2 ranks",
-    ),
-    "alone": (
-        1,
-        ("exchange", "--point=size_bytes=8,work_units=1"),
-        "an exchange needs 2 ranks at least, and there is 1",
-    ),
-    "negative size": (2, ("exchange", "--point=size_bytes=-8,work_units=1"), "size_bytes = -8: an integer from 0"),
-    "negative work": (2, ("exchange", "--point=size_bytes=8,work_units=-1"), "work_units = -1: an integer from 0"),
-    "no such posting": (2, ("exchange", "--point=size_bytes=8,work_units=1,posting=never"), "one of receives-first"),
-    "absent file": (2, ("exchange", "--points=/absent.json"), "/absent.json: cannot be read: No such file"),
-}
-
-
-# What fits, what does not, and how that is said. Of the second, fields of 3.5 GB would fit alone, without the halos.
-TOO_LARGE = {
-    "a grid": ("solve", "nx=9,ny=9,nz=9", "nx=1000,ny=1000,nz=1000,variables=40",
-               "a grid of 1000 x 1000 x 1000 points takes "),
-    "its halos": ("solve", "nx=9,ny=9,nz=9", "nx=2,ny=10400,nz=10400,variables=1",
-                  "a grid of 2 x 10400 x 10400 points takes 4.3 GB of memory a rank, and 4.0 GB are there for each"),
-    "a block": ("exchange", "size_bytes=8,work_units=1", "size_bytes=8,work_units=1,edge=1024",
-                "a block of 1024 x 1024 x 1024 points with halos of 8 bytes takes 17.3 GB of memory a rank"),
-    "two halos": ("exchange", "size_bytes=8,work_units=1", "size_bytes=2147483647,work_units=1",
-                  "a block of 64 x 64 x 64 points with halos of 2147483647 bytes takes 4.3 GB of memory a rank"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", TOO_LARGE)
-def test_what_memory_does_not_hold_is_refused_before_it_is_touched(mpich: Launcher, what: str) -> None:
-    """Also where it is the second point: nothing is measured before all is known to fit."""
-    benchmark, fits, does_not, sentence = TOO_LARGE[what]
-    arguments = (f"--point={fits}", f"--point={does_not}")
-    result = mpich.of("minighost").run(2, benchmark, *arguments, preload="little_memory")
-    assert_refused(result, "minighost", sentence)
-
-
-@pytest.mark.parametrize("mistake", REFUSED)
-def test_mistakes_are_one_sentence_and_status_2(mpich: Launcher, mistake: str) -> None:
-    ranks, arguments, sentence = REFUSED[mistake]
-    result = mpich.of("minighost").run(ranks, *arguments)
-    assert result.status == 2
-    assert sentence in result.errors
-    assert len(result.errors.splitlines()) == 1, result.errors
-    assert result.lines == []

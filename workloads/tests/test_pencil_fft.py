@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import ONCE, Launcher, assert_refused, assert_valid, full, measure
+from .conftest import ONCE, Launcher, assert_failed, full, measure
 
 pytestmark = pytest.mark.mpi
 
@@ -52,9 +52,7 @@ def test_fftws_own_plan_of_whole_fields_is_the_serial_transform(mpich: Launcher)
 
 def test_further_repetitions_are_verified_like_the_first(mpich: Launcher) -> None:
     thrice = ("--min-samples=3", "--max-samples=3", "--warmup=0", "--time-box-s=60")
-    result = mpich.of("pencil_fft").run(2, "transform", *(f"--point={mode}" for mode in MODES), *thrice)
-    assert (result.status, result.errors) == (0, "")
-    assert_valid(result)
+    result = measure(mpich.of("pencil_fft"), 2, "transform", *MODES, options=thrice)
     assert {len(line["samples"]["mops"]) for line in result.points} == {3}
 
 
@@ -66,10 +64,7 @@ def test_one_wrong_value_in_a_chunk_fails_the_point(
 ) -> None:
     point = f"--point=nx=16,ny=15,nz=14,field={field},row_ranks={rows},{mode}"
     result = mpich.of("pencil_fft").run(ranks, "transform", point, *ONCE, preload="wrong_kernel")
-    assert result.status == 1
-    assert_valid(result)
-    assert [line["status"] for line in result.points] == ["failed"]
-    assert "forward and backward made" in result.points[0]["reason"]
+    assert_failed(result, "forward and backward made")
 
 
 def test_a_spectrum_that_the_way_back_undoes_is_seen(mpich: Launcher) -> None:
@@ -79,40 +74,3 @@ def test_a_spectrum_that_the_way_back_undoes_is_seen(mpich: Launcher) -> None:
     assert result.status == 1
     assert [line["status"] for line in result.points] == ["failed", "failed"]
     assert all("by a serial transform" in line["reason"] for line in result.points)
-
-
-REFUSED = {
-    "no such mode": (2, "mode=fast", 'mode = "fast": one of blocking, pipelined, chunked, fftw'),
-    "no such field": (2, "field=quaternion", "one of complex, real"),
-    "no points": (2, "nx=0", "nx = 0: an integer from 1 to 32768"),
-    "no chunks": (2, "chunks=0", "chunks = 0: an integer from 1"),
-    "whole fields in parts": (2, "mode=fftw", "mode fftw transforms whole fields: start 1 rank instead of 2"),
-    "rows of three": (4, "row_ranks=3", "row_ranks = 3: 4 ranks are no rows of 3: take a divisor"),
-    "more in a row than ranks": (2, "row_ranks=4", "row_ranks = 4: 2 ranks are no rows of 4"),
-    "too small": (
-        4,
-        "nx=2,ny=3,nz=1",
-        "4 ranks cannot share 2 x 3 x 1 complex points, each with a pencil along every axis: start fewer",
-    ),
-    "too small for its grid": (
-        3,
-        "nx=2,ny=64,nz=64,row_ranks=3",
-        "3 ranks in rows of 3 cannot share 2 x 64 x 64 complex points",
-    ),
-    "few waves of many reals": (3, "nx=3,ny=64,nz=64,field=real,row_ranks=3", "cannot share 3 x 64 x 64 real points"),
-    "more than MPI counts": (1, "nx=2048,ny=2048,nz=1024", "more than MPI counts in a message: start more ranks"),
-}
-
-
-@pytest.mark.parametrize("mistake", REFUSED)
-def test_mistakes_are_one_sentence_and_status_2(mpich: Launcher, mistake: str) -> None:
-    ranks, point, sentence = REFUSED[mistake]
-    assert_refused(mpich.of("pencil_fft").run(ranks, "transform", f"--point={point}"), "pencil_fft", sentence)
-
-
-def test_what_memory_does_not_hold_is_refused_before_it_is_touched(mpich: Launcher) -> None:
-    """Also where it is the second point: nothing is measured before all is known to fit."""
-    arguments = ("--point=nx=16,ny=16,nz=16", "--point=nx=512,ny=512,nz=512")
-    result = mpich.of("pencil_fft").run(2, "transform", *arguments, preload="little_memory")
-    assert_refused(result, "pencil_fft", "3 fields of 512 x 512 x 512 points takes ")
-    assert "GB of memory a rank, and 4.0 GB are there for each" in result.errors

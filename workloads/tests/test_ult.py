@@ -28,21 +28,10 @@ def arguments(points: list[dict[str, Any]]) -> list[str]:
     return [word for text in texts for word in ("--point", text)]
 
 
-def of_ult(launcher: Launcher) -> Launcher:
-    if not (launcher.build / "bin" / "ult").exists():
-        pytest.skip("the workload ult is not built: Boost.Fiber is missing")
-    return launcher.of("ult")
-
-
-@pytest.fixture
-def ult(mpich: Launcher) -> Launcher:
-    return of_ult(mpich)
-
-
 @pytest.mark.parametrize("variant", WAITS)
 @pytest.mark.parametrize("benchmark", ["concurrent-latency", "overlap"])
-def test_record_obeys_the_schema_and_says_how_the_threads_waited(ult: Launcher, benchmark: str, variant: str) -> None:
-    result = ult.of("ult", variant).run(2, benchmark, *arguments(POINTS[benchmark]), *SHORT)
+def test_record_obeys_the_schema_and_says_how_the_threads_waited(mpich: Launcher, benchmark: str, variant: str) -> None:
+    result = mpich.of("ult", variant).run(2, benchmark, *arguments(POINTS[benchmark]), *SHORT)
     assert (result.status, result.errors) == (0, "")
     assert_valid(result)
     assert [(line["point"], line["rank"]) for line in result.points] == [
@@ -54,7 +43,7 @@ def test_record_obeys_the_schema_and_says_how_the_threads_waited(ult: Launcher, 
 
 
 def test_waiting_sets_the_engines_method(mpich_first: Launcher) -> None:
-    result = of_ult(mpich_first).of("ult", "offload").run(2, "waiting", *arguments(POINTS["waiting"]), *SHORT)
+    result = mpich_first.of("ult", "offload").run(2, "waiting", *arguments(POINTS["waiting"]), *SHORT)
     assert (result.status, result.errors) == (0, "")
     assert_valid(result)
     for line in result.points:
@@ -63,25 +52,19 @@ def test_waiting_sets_the_engines_method(mpich_first: Launcher) -> None:
         assert rank["engine"]["offload"]["suspensions"] > 0
 
 
-def test_waiting_without_an_engine_that_suspends_is_refused(ult: Launcher) -> None:
-    result = ult.run(2, "waiting", *arguments(POINTS["waiting"]), *SHORT)
-    assert result.status == 2
-    assert "none is loaded: run it under progress-run --variant offload" in result.errors
-
-
-def suspensions(ult: Launcher, round_trips: int) -> None:
+def suspensions(launcher: Launcher, round_trips: int) -> None:
     point = {"threads": 100, "threading": "ult", "round_trips": round_trips, "cores": 2}
     limits = ("--warmup=0", "--min-samples=1", "--max-samples=1")
-    result = ult.of("ult", "offload").run(2, "concurrent-latency", *arguments([point]), *limits)
+    result = launcher.of("ult", "offload").run(2, "concurrent-latency", *arguments([point]), *limits)
     assert (result.status, result.errors) == (0, "")
     for rank in result.end["ranks"]:
         assert rank["engine"]["offload"]["suspensions"] >= 100 * round_trips // 2
 
 
-def test_no_suspended_thread_is_lost(ult: Launcher) -> None:
-    suspensions(ult, 500)
+def test_no_suspended_thread_is_lost(mpich: Launcher) -> None:
+    suspensions(mpich, 500)
 
 
 @pytest.mark.full
 def test_no_suspended_thread_is_lost_in_a_million_suspensions(launcher: Launcher) -> None:
-    suspensions(of_ult(launcher), 20_000)
+    suspensions(launcher, 20_000)

@@ -9,9 +9,8 @@
 #include <cstdint>
 
 #include "common/clock.h"
-#include "common/thread_usage.h"
-#include "ult/benchmarks.h"
-#include "ult/exchanges.h"
+#include "common/machine.h"
+#include "ult/tasks.h"
 
 namespace workloads::ult_overlap {
 namespace {
@@ -51,10 +50,7 @@ class UltOverlap final : public Experiment {
     return std::string(pair_.role()).append(", ").append(tasks_.waits());
   }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static const auto names = names_of(quantity_table());
-    return names;
-  }
+  [[nodiscard]] Names quantities() const override { return names_of(quantity_table()); }
 
   std::string repeat(std::span<double> values) override {
     values[2] = tasks_.run_on_workers([this](std::size_t i) { exchanges_.compute(i, units_); });
@@ -106,26 +102,18 @@ class UltOverlap final : public Experiment {
   std::uint64_t batch_ = 0;
 };
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) {
-  return std::make_unique<UltOverlap>(preparation);
-}
-
 }  // namespace
 }  // namespace workloads::ult_overlap
 
-namespace workloads {
-
-const Benchmark& ult_overlap_benchmark() {
+const workloads::Benchmark& workloads::ult_overlap_benchmark() {
   static const Benchmark benchmark{
       .name = "overlap",
       .question = "What does communication add to the computation of many threads that make blocking calls?",
       .parameters = ult_overlap::parameters(),
       .quantities = ult_overlap::quantity_table(),
       .check = check_pairs,
-      .prepare = ult_overlap::prepare,
+      .prepare = make_experiment<ult_overlap::UltOverlap>,
       .thread_level = "multiple",
   };
   return benchmark;
 }
-
-}  // namespace workloads

@@ -1,15 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A number of tasks as a point asks for them: which kind of thread, and how a task's communication waits.
+// Communication as a task does it: plain blocking calls, or test-and-yield where nobody suspends a user-level thread.
 #pragma once
 
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "ult/messenger.h"
-#include "ult/parameters.h"
-#include "ult/team.h"
+#include "common/experiment.h"
+#include "common/fixed_work.h"
+#include "microbench/pair.h"
+#include "microbench/payload.h"
+#include "ult/threading.h"
 
 namespace workloads {
+
+/// Used by any number of threads, each with tags of its own.
+class Messenger {
+ public:
+  /// `yield` is called between two tests; null: the calls block (MPI_Send, MPI_Recv, MPI_Sendrecv).
+  Messenger(int partner, std::function<void()> yield) : partner_(partner), yield_(std::move(yield)) {}
+
+  void send(Payload& payload, int tag) const;
+  void receive(Payload& payload, int tag) const;
+  /// One message each way.
+  void exchange(Payload& out, Payload& in, int tag) const;
+
+ private:
+  template <std::size_t count>
+  void finish(std::array<MPI_Request, count> requests) const;
+
+  int partner_;
+  std::function<void()> yield_;
+};
+
+// A number of tasks as a point asks for them: which kind of thread, and how a task's communication waits.
 
 class Tasks {
  public:
@@ -37,5 +67,37 @@ class Tasks {
 };
 
 inline constexpr int first_task_tag = 300;  // and the numbers behind it, one a task
+
+// What the tasks of overlap and waiting do: exchange, compute, exchange, compute, ... exchange, all of it checked.
+
+class Exchanges {
+ public:
+  /// `count` tasks whose messages have `bytes`. std::bad_alloc if there is not enough memory.
+  Exchanges(std::size_t count, std::size_t bytes);
+
+  /// Of task `i`, once the messages of `batch` are wanted: different for every task, batch and direction.
+  void fill(std::size_t i, std::uint64_t batch, bool from_sender);
+  void exchange(std::size_t i, const Messenger& messenger);
+  void compute(std::size_t i, std::uint64_t units);
+  void check(std::size_t i, std::uint64_t batch, bool from_sender);
+
+  /// The first thing that was wrong since the last call; empty if nothing.
+  std::string problem();
+
+ private:
+  struct Task {
+    Payload out;
+    Payload in;
+    std::unique_ptr<FixedWork> work;
+    std::string problem;
+  };
+  [[nodiscard]] std::uint64_t seed_of(std::size_t i, std::uint64_t batch, bool from_sender) const;
+
+  std::vector<Task> tasks_;
+};
+
+const Benchmark& concurrent_latency_benchmark();
+const Benchmark& ult_overlap_benchmark();
+const Benchmark& waiting_benchmark();
 
 }  // namespace workloads

@@ -5,7 +5,8 @@
 #include <stdexcept>
 
 #include "common/clock.h"
-#include "ult/team.h"
+#include "common/noncopyable.h"
+#include "ult/threading.h"
 
 namespace workloads {
 namespace {
@@ -17,7 +18,7 @@ void must(int code, const char* function) {
 }
 
 /// Argobots from here on, with this kernel thread and `workers` - 1 others over one pool.
-class Streams {
+class Streams : NonCopyable {
  public:
   explicit Streams(std::size_t workers) : others_(workers - 1) {
     must(ABT_init(0, nullptr), "ABT_init");
@@ -36,8 +37,6 @@ class Streams {
     }
     ABT_finalize();
   }
-  Streams(const Streams&) = delete;
-  Streams& operator=(const Streams&) = delete;
 
   [[nodiscard]] ABT_pool pool() const { return pool_; }
 

@@ -12,10 +12,9 @@
 #include <numeric>
 
 #include "common/errors.h"
-#include "common/thread_usage.h"
-#include "ult/benchmarks.h"
-#include "ult/engine.h"
-#include "ult/exchanges.h"
+#include "common/machine.h"
+#include "ult/tasks.h"
+#include "ult/threading.h"
 
 namespace workloads::waiting {
 namespace {
@@ -25,22 +24,12 @@ const Parameters& parameters() {
   constexpr int papers_threads = 500;
   constexpr int most_parts = 1000;
   static const Parameters table{
-      {
-          .name = "waiting",
-          .domain = Choices{"remove", "reinsert"},
-          .unit = "",
-          .meaning = "a waiting thread leaves the ready queue until it can go on, or is put back into it to test",
-          .default_value = "remove",
-      },
+      choice_parameter("waiting", {"remove", "reinsert"},
+                       "a waiting thread leaves the ready queue until it can go on, or is put back into it to test",
+                       "remove"),
       mat_size_parameter(),
       count_parameter("ults", papers_threads),
-      {
-          .name = "parts",
-          .domain = IntegerRange{.minimum = 1, .maximum = most_parts},
-          .unit = "computations",
-          .meaning = "computations of a task, each behind an exchange",
-          .default_value = 4,
-      },
+      integer_parameter("parts", {1, most_parts}, "computations", "computations of a task, each behind an exchange", 4),
       bytes_parameter(mebibyte),
       threading_parameter({"ult"}),
       cores_parameter(),
@@ -72,10 +61,7 @@ class Waiting final : public Experiment {
 
   [[nodiscard]] std::string role() const override { return std::string(pair_.role()) + ", " + method_; }
 
-  [[nodiscard]] std::span<const std::string_view> quantities() const override {
-    static const auto names = names_of(quantity_table());
-    return names;
-  }
+  [[nodiscard]] Names quantities() const override { return names_of(quantity_table()); }
 
   std::string repeat(std::span<double> values) override {
     for (auto& done : parts_done_) {
@@ -129,24 +115,18 @@ void check(const Json& point, int ranks) {
   }
 }
 
-std::unique_ptr<Experiment> prepare(const Preparation& preparation) { return std::make_unique<Waiting>(preparation); }
-
 }  // namespace
 }  // namespace workloads::waiting
 
-namespace workloads {
-
-const Benchmark& waiting_benchmark() {
+const workloads::Benchmark& workloads::waiting_benchmark() {
   static const Benchmark benchmark{
       .name = "waiting",
       .question = "Is a waiting user-level thread better out of the ready queue than in it?",
       .parameters = waiting::parameters(),
       .quantities = waiting::quantity_table(),
       .check = waiting::check,
-      .prepare = waiting::prepare,
+      .prepare = make_experiment<waiting::Waiting>,
       .thread_level = "multiple",
   };
   return benchmark;
 }
-
-}  // namespace workloads

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "common/clock.h"
+#include "common/fixed_work.h"
+#include "common/kernel_counters.h"
+#include "common/machine.h"
+#include "common/noncopyable.h"
+#include "common/sleeping.h"
+#include "common/stop_rule.h"
+#include "minife/calls.h"
+
+namespace workloads {
+namespace {
+
+/// The generator's state after `steps` steps, by squaring: what the kernel must reach by doing them one by one.
+std::uint64_t jump(std::uint64_t state, std::uint64_t steps) {
+  std::uint64_t multiplier = generator_multiplier;
+  std::uint64_t increment = generator_increment;
+  for (; steps > 0; steps /= 2) {
+    if (steps % 2 == 1) {
+      state = (multiplier * state) + increment;
+    }
+    increment *= multiplier + 1;
+    multiplier *= multiplier;
+  }
+  return state;
+}
+
+double seconds_of(FixedWork& work, std::uint64_t units) {
+  const auto begin = Clock::now();
+  work.run(units);
+  return seconds_since(begin);
+}
+
+// How many times as long `more` units take as `fewer`, by the shortest of each, since a disturbed run only takes
+// longer. Both are run by turns, until what others do on the machine has spared one of each.
+double ratio_of_times(FixedWork& work, std::uint64_t more, std::uint64_t fewer, double meant, double tolerance) {
+  constexpr int least = 15;
+  constexpr int most = 1000;
+  double of_more = std::numeric_limits<double>::max();
+  double of_fewer = of_more;
+  for (int turn = 0; turn < most; ++turn) {
+    of_more = std::min(of_more, seconds_of(work, more));
+    of_fewer = std::min(of_fewer, seconds_of(work, fewer));
+    if (turn >= least && std::abs(of_more / of_fewer - meant) <= tolerance) break;
+  }
+  return of_more / of_fewer;
+}
+
+TEST(RegisterWork, DoesEveryStep) {
+  for (const std::uint64_t units : {0U, 1U, 7U, 1000U}) {
+    const auto work = make_fixed_work(WorkKind::register_bound);
+    work->run(units);
+    EXPECT_EQ(work->checksum(), jump(1, units * register_steps_per_unit)) << units;
+  }
+}
+
+TEST(MemoryWork, AdvancesEveryWordOfTheRingInTurn) {
+  constexpr std::uint64_t largest_ring_words = (256U << 20U) / sizeof(std::uint64_t);
+  constexpr std::uint64_t once_around = largest_ring_words / memory_words_per_unit;
+  const auto work = make_fixed_work(WorkKind::memory_bound);
+  work->run(once_around);  // at least one whole round, so that the place it stands on has been advanced
+  const std::uint64_t advanced = work->checksum() - once_around;
+  bool known = false;
+  for (std::uint64_t rounds = 1; rounds <= 4; ++rounds) {  // the ring has 64 MiB at least
+    known = known || advanced == jump(1, rounds);
+  }
+  EXPECT_TRUE(known) << advanced;
+}
+
+TEST(Sleeping, LastsAsLongAsItsUnitsAndTakesNoCore) {
+  constexpr std::uint64_t units = 200'000;
+  const auto begin = Clock::now();
+  const double cpu_s = thread_cpu_s();
+  sleep_units(units);
+  EXPECT_GE(seconds_since(begin), units * slept_unit_s);
+  EXPECT_LT(thread_cpu_s() - cpu_s, units * slept_unit_s / 10);
+}
+
+TEST(FixedWork, SplitWorkIsTheSameWork) {
+  for (const auto kind : {WorkKind::register_bound, WorkKind::memory_bound}) {
+    const auto whole = make_fixed_work(kind);
+    const auto parts = make_fixed_work(kind);
+    whole->run(10);
+    parts->run(3);
+    parts->run(0);
+    parts->run(7);
+    EXPECT_EQ(whole->checksum(), parts->checksum());
+  }
+}
+
+TEST(FixedWork, TimeIsLinearInUnits) {
+  constexpr double tolerance = 0.6;  // generous, because other tests share the machine
+  const auto work = make_fixed_work(WorkKind::register_bound);
+  EXPECT_NEAR(ratio_of_times(*work, 200, 50, 4.0, tolerance), 4.0, tolerance);
+}
+
+TEST(Clock, ResolutionIsMeasured) {
+  const double resolution = measured_clock_resolution_s();
+  EXPECT_GT(resolution, 0);
+  EXPECT_LT(resolution, 1e-3);
+}
+
+TEST(Clock, SpinningTakesAtLeastItsTimeAndCpu) {
+  const auto begin = Clock::now();
+  const double cpu = process_cpu_s();
+  spin_for(2e-3);
+  EXPECT_GE(seconds_since(begin), 2e-3);
+  EXPECT_GT(process_cpu_s(), cpu);
+  spin_for(-1);  // the time is over already
+}
+
+double relative_width(const std::vector<double>& samples) {
+  return median_interval(samples).value_or(MedianInterval{}).relative_width();
+}
+
+TEST(MedianInterval, RanksAreThoseOfTheTables) {
+  // Le Boudec, Performance Evaluation, appendix A: the interval's lower rank j (here j - 1 samples lie below).
+  EXPECT_EQ(samples_beyond_interval(0), std::nullopt);
+  EXPECT_EQ(samples_beyond_interval(5), std::nullopt);
+  EXPECT_EQ(samples_beyond_interval(6), 0U);
+  EXPECT_EQ(samples_beyond_interval(8), 0U);
+  EXPECT_EQ(samples_beyond_interval(9), 1U);
+  EXPECT_EQ(samples_beyond_interval(10), 1U);
+  EXPECT_EQ(samples_beyond_interval(20), 5U);
+  EXPECT_EQ(samples_beyond_interval(70), 26U);
+  EXPECT_EQ(samples_beyond_interval(100), 39U);
+}
+
+TEST(MedianInterval, LargeCountsContinueTheExactOnes) {
+  const auto exact = samples_beyond_interval(1000).value_or(0);
+  const auto normal = samples_beyond_interval(1001).value_or(0);
+  EXPECT_EQ(exact, 468U);
+  EXPECT_NEAR(static_cast<double>(exact), static_cast<double>(normal), 1.0);
+}
+
+TEST(MedianInterval, OfKnownData) {
+  std::vector<double> samples(20);
+  std::iota(samples.rbegin(), samples.rend(), 1.0);
+  const auto interval = median_interval(samples).value_or(MedianInterval{});
+  EXPECT_EQ(interval.median, 10.5);
+  EXPECT_EQ(interval.low, 6.0);
+  EXPECT_EQ(interval.high, 15.0);
+  EXPECT_NEAR(interval.relative_width(), 9 / 10.5, 1e-12);
+}
+
+TEST(MedianInterval, ZeroMedianIsNotNarrow) {
+  const std::vector<double> equal(6, 0.0);
+  EXPECT_EQ(relative_width(equal), 0.0);
+  const std::vector<double> around{-1, -1, 0, 0, 1, 1};
+  EXPECT_TRUE(std::isinf(relative_width(around)));
+}
+
+TEST(StopRule, ConvergesWhenTheIntervalIsNarrow) {
+  const SamplerOptions options{.min_samples = 10};
+  std::vector<double> samples(9, 1.0);
+  EXPECT_EQ(decide(options, samples, 0), Decision::go_on);
+  samples.push_back(1.0);
+  EXPECT_EQ(decide(options, samples, 0), Decision::converged);
+}
+
+TEST(StopRule, WideSamplesGoOnUntilTheirMostOrTheTimeBox) {
+  const SamplerOptions options{.min_samples = 6, .max_samples = 12, .time_box_s = 2};
+  std::vector<double> samples;
+  for (int i = 0; i < 11; ++i) {
+    samples.push_back(i % 2 == 0 ? 1.0 : 2.0);
+    EXPECT_EQ(decide(options, samples, 1), Decision::go_on) << i;
+  }
+  EXPECT_EQ(decide(options, samples, 2), Decision::time_up);
+  samples.push_back(2.0);
+  EXPECT_EQ(decide(options, samples, 1), Decision::max_samples);
+}
+
+TEST(StopRule, OneSampleIsAlwaysTaken) {
+  const SamplerOptions options{.time_box_s = 0};
+  EXPECT_EQ(decide(options, {}, 10), Decision::go_on);
+  const std::vector<double> one{1.0};
+  EXPECT_EQ(decide(options, one, 10), Decision::time_up);
+}
+
+TEST(StopRule, FewSamplesNeverConverge) {
+  const SamplerOptions options{.min_samples = 1};
+  const std::vector<double> samples(5, 1.0);
+  EXPECT_FALSE(is_converged(options, samples));
+}
+
+TEST(StopRule, WarmupTakesAtMostAQuarterOfTheTimeBoxAndAtLeastOne) {
+  const SamplerOptions options{.warmup = 3, .time_box_s = 4};
+  EXPECT_TRUE(still_warming_up(options, 0, 100));
+  EXPECT_TRUE(still_warming_up(options, 2, 0.9));
+  EXPECT_FALSE(still_warming_up(options, 1, 1.1));
+  EXPECT_FALSE(still_warming_up(options, 3, 0));
+  EXPECT_FALSE(still_warming_up({.warmup = 0}, 0, 0));
+}
+
+}  // namespace
+
+// What a rank observes of its node and of itself.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* net_dev =
+    "Inter-|   Receive                                                |  Transmit\n"
+    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier\n"
+    "    lo: 1000       10    0    0    0     0          0         0     2000      10    0    0    0     0       0\n"
+    "  eth0:5000000000  20    1    0    0     0          0         0 18446744073709551615 9 0 0 0 0 0\n";
+
+TEST(NetworkCounters, ReadsTheKernelsTable) {
+  std::istringstream text(net_dev);
+  const auto counters = parse_proc_net_dev(text);
+  ASSERT_EQ(counters.size(), 2U);
+  EXPECT_EQ(counters.at("lo").received, 1000U);
+  EXPECT_EQ(counters.at("lo").sent, 2000U);
+  EXPECT_EQ(counters.at("eth0").received, 5'000'000'000U);
+  EXPECT_EQ(counters.at("eth0").sent, 18446744073709551615U);
+}
+
+TEST(NetworkCounters, ThisNodeHasALoopback) { EXPECT_TRUE(read_network_counters().contains("lo")); }
+
+TEST(NetworkCounters, InfinibandCountsFourBytes) {
+  const auto root = fs::temp_directory_path() / ("infiniband-" + std::to_string(getpid()));
+  const auto folder = root / "mlx5_0" / "ports" / "1" / "counters";
+  fs::create_directories(folder);
+  std::ofstream(folder / "port_rcv_data") << "10\n";
+  std::ofstream(folder / "port_xmit_data") << "20\n";
+  const auto counters = read_infiniband(root);
+  fs::remove_all(root);
+  ASSERT_TRUE(counters.contains("mlx5_0/1"));
+  EXPECT_EQ(counters.at("mlx5_0/1").received, 40U);
+  EXPECT_EQ(counters.at("mlx5_0/1").sent, 80U);
+  EXPECT_TRUE(read_infiniband(root).empty());
+}
+
+TEST(NetworkCounters, DifferencesKnowNewAndResetInterfaces) {
+  const NetworkCounters begin{{"eth0", {.received = 100, .sent = 100}}};
+  const NetworkCounters end{{"eth0", {.received = 150, .sent = 50}}, {"eth1", {.received = 7, .sent = 8}}};
+  const Json expected{{"eth0", {{"received", 50}, {"sent", 0}}}, {"eth1", {{"received", 7}, {"sent", 8}}}};
+  EXPECT_EQ(interface_bytes_between(begin, end), expected);
+}
+
+TEST(Noise, CountsTheRanksCpusOnly) {
+  std::istringstream text(
+      "cpu  1 2 3 4 5 6 700 800 0 0\n"
+      "cpu0 1 2 3 4 5 6 100 200 0 0\n"
+      "cpu1 1 2 3 4 5 6 300 400 0 0\n"
+      "cpu10 1 2 3 4 5 6 1000 2000 0 0\n"
+      "intr 12345\n");
+  const auto noise = parse_proc_stat(text, {1, 10}, 100);
+  EXPECT_DOUBLE_EQ(noise.softirq_s, 13);
+  EXPECT_DOUBLE_EQ(noise.steal_s, 24);
+}
+
+TEST(Noise, NeverNegative) {
+  const Json difference = noise_between({.steal_s = 2, .softirq_s = 1, .involuntary_switches = 5}, {.steal_s = 1});
+  EXPECT_EQ(difference, (Json{{"steal_s", 0.0}, {"softirq_s", 0.0}, {"involuntary_switches", 0}}));
+}
+
+TEST(Placement, TheCurrentCpuIsAllowed) {
+  const auto cpus = allowed_cpus();
+  EXPECT_NE(std::ranges::find(cpus, current_cpu()), cpus.end());
+  EXPECT_FALSE(host_name().empty());
+}
+
+TEST(Usage, TellsTheOtherThreadsFromThisOne) {
+  const Usage begin = read_usage();
+  std::thread sleeper([] {
+    for (int i = 0; i < 20; ++i) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  });
+  sleeper.join();
+  const Usage used = read_usage() - begin;
+  EXPECT_GE(used.other.voluntary, 20);
+  EXPECT_LT(used.application.voluntary, 20);
+  EXPECT_GT(used.cpu_s, 0);
+}
+
+/// Two ends of a TCP connection over the loopback interface.
+class Connection : NonCopyable {
+ public:
+  Connection() {
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof(address);
+    auto* name = reinterpret_cast<sockaddr*>(&address);
+    bind(listener, name, length);
+    listen(listener, 1);
+    getsockname(listener, name, &length);
+    ends_[0] = socket(AF_INET, SOCK_STREAM, 0);
+    connect(ends_[0], name, length);
+    ends_[1] = accept(listener, nullptr, nullptr);
+    close(listener);
+  }
+  ~Connection() {
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+
+  void carry(std::size_t bytes) {
+    std::vector<char> data(bytes, 'x');
+    ASSERT_EQ(send(ends_[0], data.data(), bytes, 0), static_cast<ssize_t>(bytes));
+    ASSERT_EQ(recv(ends_[1], data.data(), bytes, MSG_WAITALL), static_cast<ssize_t>(bytes));
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+TEST(TcpConnections, AreFoundAndCounted) {
+  TcpConnections before;
+  before.find();
+  Connection connection;
+  TcpConnections connections;
+  connections.find();
+  EXPECT_EQ(connections.count(), before.count() + 2) << "both ends are this process's, the listener is no connection";
+  const Traffic start = connections.read();
+  EXPECT_EQ(connections.read() - start, Traffic{});
+  connection.carry(10'000);
+  const Traffic moved = connections.read() - start;
+  EXPECT_EQ(moved.bytes_out, 10'000U);
+  EXPECT_EQ(moved.bytes_in, 10'000U);
+  EXPECT_GE(moved.packets_out, 1U);
+  EXPECT_GE(moved.packets_in, 1U);
+}
+
+TEST(TcpConnections, ThatAreClosedBecomeNoHugeNumber) {
+  TcpConnections connections;
+  Traffic start;
+  {
+    Connection connection;
+    connection.carry(100);
+    connections.find();
+    start = connections.read();
+  }
+  EXPECT_EQ((connections.read() - start).bytes_out, 0U);
+}
+
+TEST(Calls, WhatMovesBelongsToTheCallOrToNone) {
+  using minife::Call;
+  Connection connection;
+  TcpConnections connections;
+  connections.find();
+  minife::Calls calls(&connections, 1);
+  connection.carry(10);
+  calls.make(Call::send, [&] { connection.carry(1'000); });
+  connection.carry(100);
+  calls.make(Call::wait, [] {});
+  connection.carry(1);
+  calls.end();
+  EXPECT_EQ(calls.traffic(Call::send).bytes_out, 1'000U);
+  EXPECT_EQ(calls.traffic(Call::wait).bytes_out, 0U);
+  EXPECT_EQ(calls.outside().bytes_out, 111U);
+  EXPECT_GT(calls.seconds(Call::send), 0);
+  EXPECT_DOUBLE_EQ(calls.seconds(), calls.seconds(Call::send) + calls.seconds(Call::wait));
+}
+
+}  // namespace
+}  // namespace workloads
