@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The seconds that a simulated program is in its MPI calls, as common/kernel.h measures those of a real one.
+// What the benchmarks share: the time in MPI calls; a communication alone, a computation alone, and both at once.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,8 @@
 #include "run.h"
 
 namespace simulated {
+
+// The seconds that a simulated program is in its MPI calls, as common/kernel.h measures those of a real one.
 
 /// What `call` returns; what it took is added to `spent`.
 template <class Call>

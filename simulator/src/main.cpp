@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A launch's record, in the form of every workload's, but that each line of it comes from a simulation and says so.
+// A launcher that starts nothing: it reads which workload it should start on how many ranks, and writes the record that
+// a model of the MPI and the network predicts.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -22,6 +23,8 @@
 #include "run.h"
 
 namespace simulated {
+
+// A launch's record, in the form of every workload's, but that each line of it comes from a simulation and says so.
 
 /// What was simulated with: for the header.
 struct Source {
@@ -138,12 +141,6 @@ void write_record(const Launched& launched, const Source& source, const Model& m
       {{"end", {{"status", "ok"}, {"elapsed_s", source.elapsed()}, {"simulated_s", simulated}, {"ranks", ends}}}});
 }
 
-}  // namespace simulated
-
-// A launcher that starts nothing: it reads which workload it should start on how many ranks, and writes the record that
-// a model of the MPI and the network predicts.
-
-namespace simulated {
 namespace {
 
 constexpr int usage_status = 2;

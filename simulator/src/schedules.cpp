@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums of vectors by powers of two (Rabenseifner): halve the vector among all, then bring the parts together. MPICH and
-// Open MPI do it alike. Parts are even here, where theirs may differ by a number.
+// Schedules that both MPIs have: sums by powers of two, everybody with everybody, barriers; and whose is taken.
 #include "schedules.h"
 
 #include <algorithm>
@@ -8,6 +7,9 @@
 #include <utility>
 
 namespace simulated {
+
+// Sums of vectors by powers of two (Rabenseifner): halve the vector among all, then bring the parts together. MPICH and
+// Open MPI do it alike. Parts are even here, where theirs may differ by a number.
 
 namespace {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs and busy threads by turns on their cores: who has a core when.
+// When somebody progresses a rank's messages while its program computes: who has a core when, and the rule of each
+// variant.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,8 @@
 #include "network.h"
 
 namespace simulated {
+
+// Programs and busy threads by turns on their cores: who has a core when.
 
 /// Of a rank whose MPI hands every message over to a thread of its own. Each on a core has it for a slice, one behind
 /// the other: first the program, then the threads.

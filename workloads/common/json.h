@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// JSON with its keys in the order written, so that a record reads as it was meant.
+// JSON with its keys in the order written, so that a record reads as it was meant; and files of its lines.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The seconds of a run, split into computation and communication.
+// What is run as a whole, counts its operations and verifies its result: the kernels of the applications.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,8 @@
 #include "common/noncopyable.h"
 
 namespace workloads {
+
+// The seconds of a run, split into computation and communication.
 
 /// What is not communicated is computed. Used from one thread.
 class Phases {

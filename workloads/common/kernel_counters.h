@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this process's own TCP connections have carried, as the kernel counts it (TCP_INFO): the packets of an MPI on
-// TCP, whoever moves them, and without a function of MPI that is wrapped.
+// What Linux counts for a process: the traffic of its TCP connections, and the memory that is available.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +7,9 @@
 #include <vector>
 
 namespace workloads {
+
+// What this process's own TCP connections have carried, as the kernel counts it (TCP_INFO): the packets of an MPI on
+// TCP, whoever moves them, and without a function of MPI that is wrapped.
 
 /// Packets are TCP's segments, acknowledgements included; bytes are the program's, out with what was sent again.
 struct Traffic {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes over the node's network interfaces: proof of where the messages went. A fall-back to loopback shows under `lo`.
+// What the machine that a rank runs on tells: its interfaces' bytes, what disturbs the rank, its CPUs, the use of
+// threads. Built for SMPI, MPI is asked instead (smpi_machine.cpp).
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,8 @@
 #include "common/json.h"
 
 namespace workloads {
+
+// Bytes over the node's network interfaces: proof of where the messages went. A fall-back to loopback shows under `lo`.
 
 struct InterfaceBytes {
   std::uint64_t received = 0;

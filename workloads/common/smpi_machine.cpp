@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The machine that SMPI simulates: a host for each rank, where nothing else runs, and calls and computation take no
-// time. In place of clock.cpp, network_counters.cpp, noise.cpp, placement.cpp and thread_usage.cpp.
+// time. In place of machine.cpp.
 #include <mpi.h>
 
 #include <array>

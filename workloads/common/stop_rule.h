@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// When a point has been repeated enough: the interval of its median, the rule, and the signals that ask to stop.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A line of memory that the partner stores into after each message, where both ranks are on one node.
+// How a thread waits for its message, and the memory by which a partner on the same node can wake it.
 #pragma once
 
 #include <mpi.h>
@@ -14,6 +14,8 @@
 #include "common/noncopyable.h"
 
 namespace workloads {
+
+// A line of memory that the partner stores into after each message, where both ranks are on one node.
 
 /// Rank 0's line, which rank 1 rings. Made and destroyed by both together.
 class Doorbell : NonCopyable {

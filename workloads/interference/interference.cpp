@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread whose computation is disturbed: the sequential Himeno benchmark on a CPU of its own choice.
+// What a thread that waits for messages takes from one that computes beside it (Miwa et al.; studies interference,
+// interference-network, detection-latency).
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -23,6 +24,8 @@
 #include "interference/seats.h"
 
 namespace workloads {
+
+// The thread whose computation is disturbed: the sequential Himeno benchmark on a CPU of its own choice.
 
 /// Sleeps until started. Used from one thread.
 class Victim : NonCopyable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The nonblocking collectives, each with contents that show who sent what to whom.
+// Does a nonblocking collective progress while the ranks compute (study collective-overlap)?
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -22,6 +22,8 @@
 #include "microbench/payload.h"
 
 namespace workloads {
+
+// The nonblocking collectives, each with contents that show who sent what to whom.
 
 struct CollectiveKind;
 

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The latency of a message: half a round trip, its whole distribution (Denis, PDP 2015: figures 2, 3 and 5; studies
-// latency-idle-period, timer-period, latency-flavours).
-//
-// Point: size_bytes (1), round_trips (a repetition, 1000), calls (blocking). Samples, on both sides: the distribution
-// latency_s (one value a round trip; beyond 20,000 of them a histogram with exact extremes and quantiles);
-// batch_median_s, cpu_s, other_voluntary_switches, other_involuntary_switches (one value a repetition).
-// 10 million round trips: round_trips=1000 with --min-samples=10000 --max-samples=10000.
+// The latency of a message between two ranks: with nothing beside it, and beside threads that compute.
 #include <algorithm>
 #include <cstdint>
 
@@ -18,6 +12,14 @@
 
 namespace workloads::latency {
 namespace {
+
+// The latency of a message: half a round trip, its whole distribution (Denis, PDP 2015: figures 2, 3 and 5; studies
+// latency-idle-period, timer-period, latency-flavours).
+//
+// Point: size_bytes (1), round_trips (a repetition, 1000), calls (blocking). Samples, on both sides: the distribution
+// latency_s (one value a round trip; beyond 20,000 of them a histogram with exact extremes and quantiles);
+// batch_median_s, cpu_s, other_voluntary_switches, other_involuntary_switches (one value a repetition).
+// 10 million round trips: round_trips=1000 with --min-samples=10000 --max-samples=10000.
 
 const Parameters& parameters() {
   static const Parameters table{

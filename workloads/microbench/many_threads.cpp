@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One thread that ping-pongs in turn with each of N threads of the other process, all of which wait (Denis, PDP 2015:
-// figure 10; osu_latency_mt; study one-to-many). Needs MPI_THREAD_MULTIPLE and asks for it.
-//
-// Point: receivers (N), size_bytes (1), round_trips (a repetition, with all receivers together; 100). Samples: on the
-// sending side the distribution latency_s (half a round trip with one of them); one a repetition on both sides:
-// elapsed_s, cpu_s.
+// Latencies of messages between the threads of two ranks: one with many, and many with many.
 #include "common/clock.h"
 #include "common/machine.h"
 #include "microbench/benchmarks.h"
@@ -14,6 +9,13 @@
 
 namespace workloads::one_to_many {
 namespace {
+
+// One thread that ping-pongs in turn with each of N threads of the other process, all of which wait (Denis, PDP 2015:
+// figure 10; osu_latency_mt; study one-to-many). Needs MPI_THREAD_MULTIPLE and asks for it.
+//
+// Point: receivers (N), size_bytes (1), round_trips (a repetition, with all receivers together; 100). Samples: on the
+// sending side the distribution latency_s (half a round trip with one of them); one a repetition on both sides:
+// elapsed_s, cpu_s.
 
 const Parameters& parameters() {
   static const Parameters table{

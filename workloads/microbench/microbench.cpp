@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "microbench/benchmarks.h"
-
 #include <cmath>
 
 #include "common/program.h"
+#include "microbench/benchmarks.h"
 
 namespace workloads {
 

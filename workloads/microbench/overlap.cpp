@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does a message progress while both sides, or one of them, compute? (Denis, PDP 2015: figures 7, 8 and 9;
-// studies overlap-ratio and send-time.)
-//
-// Point: pattern (both), size_bytes, work_units, work (register), compute (real), test_every (0; manual progression),
-// receive (preposted). Samples, one a repetition: total_s, comm_s, comp_s, comp_in_s (tests included), post_s, wait_s,
-// test_s, ack_s, cpu_s and the context switches of the application's and of other threads.
+// A message beside a computation, and what the amounts of work of such points are chosen from.
 #include <mpi.h>
 
 #include <algorithm>
@@ -21,6 +16,13 @@
 
 namespace workloads::overlap {
 namespace {
+
+// Does a message progress while both sides, or one of them, compute? (Denis, PDP 2015: figures 7, 8 and 9;
+// studies overlap-ratio and send-time.)
+//
+// Point: pattern (both), size_bytes, work_units, work (register), compute (real), test_every (0; manual progression),
+// receive (preposted). Samples, one a repetition: total_s, comm_s, comp_s, comp_in_s (tests included), post_s, wait_s,
+// test_s, ack_s, cpu_s and the context switches of the application's and of other threads.
 
 constexpr std::int64_t longest_wake_us = 1'000'000;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that do nothing but compute: what a communication has to compete with.
+// Threads beside a rank's own: those that do nothing but compute, and those that communicate at the same time.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,8 @@
 #include "microbench/ping_pong.h"
 
 namespace workloads {
+
+// Threads that do nothing but compute: what a communication has to compete with.
 
 /// They run where the process may run, and sleep until started. Used from one thread.
 class ComputingThreads : NonCopyable {

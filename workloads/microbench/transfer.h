@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the bytes of a message get from the sender of a pair to its receiver: by MPI, or without it.
+// One message from the sender of a pair to its receiver, and how its bytes get there.
 #pragma once
 
 #include <mpi.h>
@@ -18,6 +18,8 @@
 #include "microbench/payload.h"
 
 namespace workloads {
+
+// How the bytes of a message get from the sender of a pair to its receiver: by MPI, or without it.
 
 /// This rank's end. Made and destroyed by both ranks of the pair together.
 class DataPath : NonCopyable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The product of the matrix and a vector of all ranks, by the ways in which the halo can travel.
+// The method of conjugate gradients on all ranks, and the product of the matrix and a vector that it needs.
 #pragma once
 
 #include <mpi.h>
@@ -18,6 +18,8 @@
 #include "minife/method.h"
 
 namespace workloads::minife {
+
+// The product of the matrix and a vector of all ranks, by the ways in which the halo can travel.
 
 using Vector = std::vector<double>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The duration of a unit of the inflated computation, which amounts of work are made of.
+// miniGhost stripped to its messages: an exchange of halos beside an inflated computation, and the unit of that.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -20,6 +20,8 @@
 
 namespace workloads::minighost::calibration {
 namespace {
+
+// The duration of a unit of the inflated computation, which amounts of work are made of.
 
 const Parameters& parameters() {
   static const Parameters table{

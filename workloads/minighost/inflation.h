@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inflated computation: sweeps of the 7-point stencil over a block of this rank's own, as many points as asked.
+// What an exchange of halos has beside its messages: a computation, and the probe of what has arrived.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 #include "microbench/payload.h"
 
 namespace workloads::minighost {
+
+// The inflated computation: sweeps of the 7-point stencil over a block of this rank's own, as many points as asked.
 
 inline constexpr int default_edge = 64;
 

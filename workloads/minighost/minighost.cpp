@@ -9,8 +9,6 @@
 // (of it, in the calls that complete messages), reduction_s (of it, in those of reductions), cpu_s, messages (that this
 // rank sent to others), sum and norm (over all variables and points at the end). Every rank checks every point of its
 // block against the exact solution, and every sum over the grid.
-#include "minighost/solve.h"
-
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -26,6 +24,7 @@
 #include "common/machine.h"
 #include "common/program.h"
 #include "common/separation.h"
+#include "minighost/solve.h"
 #include "minighost/stencil.h"
 
 namespace workloads::minighost::solve {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What libfabric, where the MPI has loaded it, says of the environment variables that its providers read.
+// The variables of the MPI and of libfabric as a process has them.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
@@ -16,6 +16,8 @@
 #include "common/mpi_process.h"
 
 namespace workloads {
+
+// What libfabric, where the MPI has loaded it, says of the environment variables that its providers read.
 
 // "NAME = VALUE" of a variable that is set and that a provider has, else "NAME: " and why not.
 std::string libfabric_line(const std::string& name);

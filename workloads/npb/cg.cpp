@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CG's matrix times a vector on all ranks, and the sums over a row of blocks: where CG communicates.
+// NPB CG: the inverse power method on a matrix that is cut into blocks. Overlapped, pieces of the row sums travel
+// beside the computation of the next ones.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -17,6 +18,8 @@
 #include "npb/npb.h"
 
 namespace workloads::npb {
+
+// CG's matrix times a vector on all ranks, and the sums over a row of blocks: where CG communicates.
 
 /// Collective. Used from one thread.
 class CgProduct {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CG's matrix cut into blocks, a power of two in either direction: as many columns of blocks as rows, or twice as many.
-// A vector is cut like the columns; each rank of a column of blocks has the same part.
+// NPB CG without its messages: the matrix, how it is cut, and what is done with it.
 #pragma once
 
 #include <array>
@@ -12,6 +11,9 @@
 #include "common/grid.h"
 
 namespace workloads::npb {
+
+// CG's matrix cut into blocks, a power of two in either direction: as many columns of blocks as rows, or twice as many.
+// A vector is cut like the columns; each rank of a column of blocks has the same part.
 
 class CgGrid {
  public:

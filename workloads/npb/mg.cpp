@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One grid of MG's V-cycle on a rank, and the exchange of its ghosts.
+// NPB MG: V-cycles on a periodic grid. Overlapped, the points that need no ghosts are computed while those travel.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -16,6 +16,8 @@
 #include "npb/npb.h"
 
 namespace workloads::npb {
+
+// One grid of MG's V-cycle on a rank, and the exchange of its ghosts.
 
 struct MgLevel {
   /// `edge` points an axis, cut for the ranks as `ranks` says. Ghosts come axis after axis as the benchmark is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What NPB's kernels have in common: their parameters and what they refuse.
+// What NPB's kernels have in common, and each of them as a benchmark.
 #pragma once
 
 #include <string>
@@ -8,6 +8,8 @@
 #include "common/kernel.h"
 
 namespace workloads::npb {
+
+// What NPB's kernels have in common: their parameters and what they refuse.
 
 /// "class", S to D, whose sizes `meaning` tells.
 Parameter class_parameter(const std::string& meaning);

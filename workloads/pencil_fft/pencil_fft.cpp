@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A field on its way from pencils along x to pencils along z and back: the steps of its stages (stages.h), carried out.
+// Transforms of fields that are cut into pencils, forward and backward (study fft).
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -19,6 +19,8 @@
 #include "pencil_fft/transforms.h"
 
 namespace workloads::pencil_fft {
+
+// A field on its way from pencils along x to pencils along z and back: the steps of its stages, carried out.
 
 /// The ranks of this rank's row and of its column.
 class Groups : NonCopyable {

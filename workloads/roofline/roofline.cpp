@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many operations of a kind a core does at most, on every rank at the same time.
+// What bounds all computation of a machine: its operations, and the bandwidth of its memory.
 #include <mpi.h>
 
 #include <algorithm>
@@ -13,6 +13,8 @@
 
 namespace workloads::peak {
 namespace {
+
+// How many operations of a kind a core does at most, on every rank at the same time.
 
 Choices names_of_operations() {
   Choices names;

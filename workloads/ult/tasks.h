@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communication as a task does it: plain blocking calls, or test-and-yield where nobody suspends a user-level thread.
+// Tasks of the studies with user-level threads: how they communicate, in which threads they run, what some of them do.
 #pragma once
 
 #include <mpi.h>
@@ -19,6 +19,8 @@
 #include "ult/threading.h"
 
 namespace workloads {
+
+// Communication as a task does it: plain blocking calls, or test-and-yield where nobody suspends a user-level thread.
 
 /// Used by any number of threads, each with tags of its own.
 class Messenger {

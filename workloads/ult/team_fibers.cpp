@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A scheduler for Boost.Fiber as MassiveThreads has it (Fukuoka et al., 2019): a ready queue a kernel thread, and who
-// finds his own empty takes from the others'. Boost's own work_stealing either spins when there is nothing to do, or
-// sleeps and then steals nothing.
+// User-level threads of Boost.Fiber, on kernel threads that steal from each other.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,6 +22,10 @@
 #include "ult/threading.h"
 
 namespace workloads {
+
+// A scheduler for Boost.Fiber as MassiveThreads has it (Fukuoka et al., 2019): a ready queue a kernel thread, and who
+// finds his own empty takes from the others'. Boost's own work_stealing either spins when there is nothing to do, or
+// sleeps and then steals nothing.
 
 class Stealing;
 

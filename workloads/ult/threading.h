@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine that is loaded into this process does for user-level threads; found by its symbols.
+// User-level threads and kernel threads: what an engine does for them, the parameters of those who have them, and many
+// of them at once.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include "common/experiment.h"
 
 namespace workloads {
+
+// What an engine that is loaded into this process does for user-level threads; found by its symbols.
 
 /// Whether a blocking MPI call of a user-level thread suspends that thread alone.
 bool engine_suspends_user_level_threads();
