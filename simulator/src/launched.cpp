@@ -18,16 +18,6 @@ namespace {
 using workloads::UsageError;
 using Words = std::vector<std::string>;
 
-std::string text_of(const std::string& option, const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) {
-    throw UsageError(fmt::format("{} {}: cannot be read", option, path));
-  }
-  return text.str();
-}
-
 void parse(CLI::App& parser, Words words) {
   std::ranges::reverse(words);  // it wants the last first
   try {
@@ -62,6 +52,16 @@ Variant read_engine(Words& words) {
 }
 
 }  // namespace
+
+std::string text_of(const std::string& option, const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) {
+    throw UsageError(fmt::format("{} {}: cannot be read", option, path));
+  }
+  return text.str();
+}
 
 Launched read_command(const Words& all, bool own_thread) {
   Words words = all;

@@ -26,6 +26,9 @@ struct Launched {
   double settle = 0;  ///< seconds of pause before each timed transfer
 };
 
+/// The file that an option names. UsageError if it cannot be read.
+std::string text_of(const std::string& option, const std::string& path);
+
 /// Reads `[progress-run --variant V [--set K=V]... --] WORKLOAD BENCHMARK [options]`. `own_thread`: the MPI's
 /// own progress thread is on. UsageError where it is no workload's command.
 Launched read_command(const std::vector<std::string>& all, bool own_thread);

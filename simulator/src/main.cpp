@@ -11,8 +11,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -153,16 +151,6 @@ struct Options {
   double unit = 0;
 };
 
-std::string read(const std::string& option, const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) {
-    throw workloads::UsageError(fmt::format("{} {}: cannot be read", option, path));
-  }
-  return text.str();
-}
-
 std::string name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 /// `left_out`: those that have no model, and why.
@@ -188,7 +176,7 @@ std::vector<std::pair<const Pattern*, Json>> plan(const Launched& launched, cons
 int simulate(const Options& options, const Launched& launched) {
   // Launches of the same repetition have the same draw, whatever their variant: what is compared has one model.
   const auto draw = launched.context.value("repetition", std::uint64_t{0});
-  const auto model_text = read("--model", options.model);
+  const auto model_text = text_of("--model", options.model);
   Model model = model_from_json(model_text, "--model " + options.model, draw);
   model.computation.unit = options.unit > 0 ? options.unit : model.computation.unit;
   model.computation.slow_down(launched.slowdown);
@@ -206,7 +194,7 @@ int simulate(const Options& options, const Launched& launched) {
   }
   const Source source{.platform = options.platform,
                       .model_file = options.model,
-                      .files = {{name_of(options.platform), sha256(read("--platform", options.platform))},
+                      .files = {{name_of(options.platform), sha256(text_of("--platform", options.platform))},
                                 {name_of(options.model), sha256(model_text)}},
                       .draw = draw};
   std::vector<std::pair<Json, std::string>> left_out;

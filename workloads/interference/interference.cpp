@@ -118,7 +118,7 @@ double Victim::compute() {
 }
 
 void Victim::verify(double first, double last) {
-  constexpr double rounding = 2e-7;  // single precision, against a residual of 1 / (3 imax^2): see himeno/solve.cpp
+  constexpr double rounding = 2e-7;  // single precision, against a residual of 1 / (3 imax^2): see himeno/himeno.cpp
   const double tolerance = 1e-4 + (rounding * 3 * grid_[0] * grid_[0]);
   if (std::abs(first - exact_gosa_) > tolerance * exact_gosa_ || !(last <= first)) {
     problem_ = fmt::format("Himeno's gosa was {:.6e} and {:.6e} in the end; it begins with {:.6e} and falls", first,

@@ -28,7 +28,7 @@ const Benchmark& context_switches_benchmark();
 const Benchmark& node_pairs_benchmark();
 const Benchmark& calibration_benchmark();
 
-/// All that `microbench --list` shows. A new benchmark is a file and a line in benchmarks.cpp.
+/// All that `microbench --list` shows. A new benchmark is a file and a line in microbench.cpp.
 const std::vector<const Benchmark*>& benchmarks();
 
 inline constexpr std::int64_t largest_work = 1'000'000'000'000;  // months
