@@ -10,7 +10,16 @@ from pathlib import Path
 
 from harness.base.paths import ROOT
 
-FOLDERS = ("analysis", "harness", "progress_engine", "reframe_checks", "spack_env", "workloads", "results/schema")
+FOLDERS = (
+    "analysis",
+    "harness",
+    "progress_engine",
+    "reframe_checks",
+    "simulator",
+    "spack_env",
+    "workloads",
+    "results/schema",
+)
 FILES = ("uv.lock", "pyproject.toml", "CMakeLists.txt", "CMakePresets.json", "cmake/mpi_without_cxx.cmake")
 
 
