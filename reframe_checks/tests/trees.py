@@ -11,15 +11,8 @@ from pathlib import Path
 from harness.base.paths import ROOT
 
 FOLDERS = (
-    "analysis",
-    "harness",
-    "progress_engine",
-    "reframe_checks",
-    "simulator",
-    "spack_env",
-    "workloads",
-    "results/schema",
-)
+    "analysis", "harness", "progress_engine", "reframe_checks", "results/schema", "simulator", "spack_env", "workloads",
+)  # fmt: skip
 FILES = ("uv.lock", "pyproject.toml", "CMakeLists.txt", "CMakePresets.json", "cmake/mpi_without_cxx.cmake")
 
 
