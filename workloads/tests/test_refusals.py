@@ -11,7 +11,7 @@ pytestmark = pytest.mark.mpi
 
 NPB = ("is", "cg", "mg", "ft")  # all whose messages can overlap
 
-# ranks, program and benchmark, point (or an option), what the sentence says
+# ranks, program and benchmark, a point and options, what the sentence says
 REFUSED = [
     (2, "microbench node-pairs", "round=1,size_bytes=8,work_units=1", "round = 1: 2 ranks have the rounds 0 to 0"),
     (1, "microbench collective-overlap", "collective=ibcast,size_bytes=8,work_units=1", "needs 2 ranks at least"),
@@ -28,7 +28,7 @@ REFUSED = [
     (2, "himeno solve", "iterations=-3", "iterations = -3: an integer from 1"),
     (2, "himeno solve", "dimensions=4", "dimensions = 4: an integer from 1 to 3"),
     (2, "himeno solve", "iterations=1.5", "iterations = 1.5: an integer"),
-    (2, "himeno solve", "--context=/absent", "--context /absent: cannot be"),
+    (2, "himeno solve", "grid=XS --context=/absent", "--context /absent: cannot be"),
     (2, "npb ep", "class=D", "one of S, W, A, B, C"),
     (2, "npb ep", "clas=S", "did you mean class?"),
     (2, "npb ep", "--points=/absent.json", "--points /absent.json: cannot be read: No such file"),
@@ -96,7 +96,8 @@ def test_mistakes_are_one_sentence_and_status_2(
     mpich: Launcher, ranks: int, benchmark: str, point: str, sentence: str
 ) -> None:
     program, name = benchmark.split()
-    result = mpich.of(program).run(ranks, name, point if point.startswith("--") else f"--point={point}")
+    words = [word if word.startswith("--") else f"--point={word}" for word in point.split()]
+    result = mpich.of(program).run(ranks, name, *words)
     assert_refused(result, program, sentence)
     assert len(result.errors.splitlines()) == 1, result.errors
 
