@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All chapters that there are, found by their files: analysis/studies/<paper>/<study>.py has its own as CHAPTER.
+"""All chapters that there are, found by their files: one of analysis/studies has those of a paper, or of another group,
+as CHAPTERS.
 
 There is no list to add to.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 
@@ -18,22 +19,19 @@ from analysis.errors import UsageError
 from analysis.evidence import Evidence
 from analysis.figures.toolkit import Drawn, mark_simulated
 
-SHARED = "common"  # what the studies of a paper have in common; no study itself
 ORDER = "PMRFG"  # the papers as the README and the report name them; others come after
-PAPERS = ("pioman", "miwa", "ruhela", "fukuoka", "gemini")  # the folders of analysis/studies that are a paper's
+PAPERS = ("pioman", "miwa", "ruhela", "fukuoka", "gemini")  # the files of analysis/studies that are a paper's
 
 
 def chapters_of(package: ModuleType) -> tuple[Chapter, ...]:
-    """The chapters of a package, in the papers' order and by number."""
-    return tuple(sorted(_found(package), key=_place))
+    """The chapters of a package's files, in the papers' order and by number."""
+    files = (file.name for file in pkgutil.iter_modules(package.__path__, f"{package.__name__}."))
+    return tuple(sorted((chapter for file in files for chapter in _of_file(file)), key=_place))
 
 
-def _found(package: ModuleType) -> Iterator[Chapter]:
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if module.ispkg or module.name.endswith(f".{SHARED}"):
-            continue
-        chapter: Chapter = importlib.import_module(module.name).CHAPTER
-        yield chapter
+def _of_file(name: str) -> tuple[Chapter, ...]:
+    found: tuple[Chapter, ...] = importlib.import_module(name).CHAPTERS
+    return found
 
 
 def _place(chapter: Chapter) -> tuple[int, str, int, str]:
@@ -46,10 +44,10 @@ CHAPTERS = chapters_of(studies)
 
 
 def of_paper(name: str) -> tuple[Chapter, ...]:
-    """The chapters of a paper, by the name of its folder."""
+    """The chapters of a paper, by the name of its file."""
     if name not in PAPERS:
         raise UsageError(f"{name}: no such paper; there are {', '.join(PAPERS)}")
-    return chapters_of(importlib.import_module(f"{studies.__name__}.{name}"))
+    return tuple(sorted(_of_file(f"{studies.__name__}.{name}"), key=_place))
 
 
 def draw_all(evidence: Evidence, provenance: str, chapters: Sequence[Chapter] = CHAPTERS) -> list[Drawn]:

@@ -6,29 +6,17 @@ The whole times of launches, and what each code prints of itself. Ends with stat
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 
-from analysis.documents.codes import own_times, whole_times
-from analysis.errors import UsageError
 from analysis.evidence import Evidence
-from analysis.records.load import load
+from analysis.studies.third_party import own_times, whole_times
+from analysis.tables import tell
 
 
-def main(arguments: Sequence[str]) -> int:
-    """0 where there are such sessions."""
-    parser = argparse.ArgumentParser("codes", description="Other people's codes under the engine.")
-    parser.add_argument("sessions", nargs="+", type=Path, metavar="SESSION")
-    try:
-        evidence = Evidence(load(parser.parse_args(arguments).sessions))
-    except UsageError as error:
-        parser.exit(2, f"codes: {error}\n")
-    tables = [whole_times(evidence), own_times(evidence)]
-    print("\n\n".join("\n".join(table) for table in tables if table))
-    return 0
+def tables(evidence: Evidence) -> str:
+    """Both."""
+    return "\n\n".join("\n".join(table) for table in (whole_times(evidence), own_times(evidence)) if table)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    tell("codes", sys.argv[1:], "Other people's codes under the engine.", tables)

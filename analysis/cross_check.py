@@ -6,26 +6,16 @@ Ends with status 1 where nothing could be compared, with 2 where there is no suc
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from analysis.documents.cross_check import comparisons, document
-from analysis.errors import UsageError
-from analysis.evidence import Evidence
-from analysis.records.load import load
+from analysis.studies.cross_check import comparisons, document
+from analysis.tables import tell
 
 
 def main(arguments: Sequence[str]) -> int:
     """0 where there is a comparison."""
-    parser = argparse.ArgumentParser("cross_check", description="Other tools' numbers beside ours.")
-    parser.add_argument("sessions", nargs="+", type=Path, metavar="SESSION")
-    try:
-        evidence = Evidence(load(parser.parse_args(arguments).sessions))
-    except UsageError as error:
-        parser.exit(2, f"{parser.prog}: {error}\n")
-    print(document(evidence))
+    evidence = tell("cross_check", arguments, "Other tools' numbers beside ours.", document)
     return 0 if comparisons(evidence) else 1
 
 

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.metrics.evaluate import REFERENCE, evaluate
-from analysis.metrics.limit import LIMIT, doubts, rounds_words
-from analysis.metrics.places import at_equal
+from analysis.metrics.evaluate import REFERENCE, at_equal, evaluate
+from analysis.metrics.times import LIMIT, doubts, rounds_words
 from analysis.records import frames
 from analysis.records.load import load
 from analysis.words import point_words

@@ -15,14 +15,13 @@ import pandas as pd
 from analysis.evidence import SETTING, Array, Evidence, Value, Where, disturbed, matching, remark, same_work
 from analysis.metrics.formulas import COMP_EQUALS_COMM, NO_COMPUTATION
 from analysis.records import frames
-from analysis.records.failed import partly, unmeasured
+from analysis.records.frames import partly, unmeasured
 from analysis.records.load import parameter_columns
 from analysis.statistics.bootstrap import of_medians, ratio_of_medians
-from analysis.statistics.interval import Interval
+from analysis.statistics.interval import NO_VALUE, Interval
 from analysis.words import point_words
 
 OTHERS = ("bare", "mpi-async")  # "best other MPI": over all MPIs and their own asynchronous modes
-NO_VALUE = Interval(float("nan"), float("nan"), float("nan"), "no value", False)
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,15 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.documents.sources import source
 from analysis.evidence import SETTING, Evidence
-from analysis.figures.by_ranks import by_ranks
-from analysis.figures.settings_map import table_of
 from analysis.figures.style import STYLES
 from analysis.figures.summary import summary
 from analysis.metrics.evaluate import REFERENCE
 from analysis.records import frames
-from analysis.studies.ruhela.collective_overlap import COLLECTIVES, PAPER_GAIN
-from analysis.studies.ruhela.collective_overlap import STUDY as COLLECTIVE
-from analysis.studies.scaling.by_ranks import STUDIES
-from analysis.studies.scaling.wakes import STUDIES as WAKES
+from analysis.studies.ruhela import COLLECTIVE_OVERLAP as COLLECTIVE
+from analysis.studies.ruhela import COLLECTIVES, PAPER_GAIN
+from analysis.studies.scaling import STUDIES, WAKES, by_ranks, table_of
+from analysis.tables import page
 from analysis.text_table import markdown
 from analysis.words import bytes_text, in_order, mpi_title, plain
 
@@ -121,4 +118,4 @@ def document(evidence: Evidence) -> str:
     lines = [line for table in TABLES for line in table(evidence)]
     if not lines:
         lines = ["These sessions have no study that is told of here.", ""]
-    return "\n".join([HEAD, *lines, *map(source, evidence.records.sessions), *evidence.records.cautions(), ""])
+    return page(evidence, HEAD, *lines)

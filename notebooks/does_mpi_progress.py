@@ -17,7 +17,7 @@ SESSION = ""  # a session's name or folder; empty: the reference session
 import pandas as pd
 
 from analysis.measures import MetricAt
-from analysis.metrics.places import STUDY, at_equal
+from analysis.metrics.evaluate import STUDY, at_equal
 from analysis.notebook.book import Book
 from analysis.report.verdict import verdict
 from analysis.words import bytes_text, mpi_title
@@ -109,6 +109,6 @@ book.states(
 # ## The figures
 
 # %%
-from analysis.studies.pioman.overlap_ratio import CHAPTER
+from analysis.studies.pioman import P1 as CHAPTER
 
 book.draw(CHAPTER)

@@ -31,7 +31,7 @@ from analysis.compare.machines import differences
 from analysis.gate.judge import judge
 from analysis.gate.measured import read
 from analysis.measures import MetricAt
-from analysis.metrics.places import STUDY
+from analysis.metrics.evaluate import STUDY
 from analysis.notebook.book import Book, Sentence, show
 from analysis.statistics.interval import Interval
 

@@ -16,7 +16,7 @@ SESSION = ""  # a session's name or folder (several with blanks between); empty:
 from analysis.catalogue import of_paper
 from analysis.measures import Median, MetricAt, Ratio
 from analysis.notebook.book import Book
-from analysis.studies.ruhela.collective_overlap import STUDY
+from analysis.studies.ruhela import COLLECTIVE_OVERLAP as STUDY
 
 book = Book("results/reference/collectives/two-nodes results/reference/context-switches", SESSION)
 MB4 = 4 << 20

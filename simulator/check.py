@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.documents.sources import source
+from analysis.tables import source
 from analysis.errors import UsageError
 from analysis.records.load import Records
 from analysis.text_table import markdown

@@ -15,8 +15,8 @@ percent is no regression, and neither are two launches that something else distu
 the margin grows by as much, and what is called the same must be so within what is left of it: `./bench run --like BASE`
 does the same work.
 
-Of a point that others disturbed (noise.DISTURBED: of either session) nothing is told, only what its numbers would say,
-and it has no part in the session's mean. Where more than MANY of the points are disturbed the mean over the others
+Of a point that others disturbed (DISTURBED: of either session) nothing is told, only what its numbers would say, and it
+has no part in the session's mean. Where more than MANY of the points are disturbed the mean over the others
 tells nothing either: the machine was disturbed, not the point, so they are only those whose share stayed just below the
 limit, which is as much as the margin. A point that failed in more of NEW's launches than of BASE's is a regression,
 whatever the others took: they are the launches that came through, so they may be called slower, but neither the same
@@ -36,14 +36,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from analysis.compare import missing, unread
+from analysis.compare import missing
 from analysis.compare.comparison import Comparison, Judgement, PointVerdict, SessionVerdict
 from analysis.compare.machines import differences
 from analysis.compare.pairs import Key, Measured, agreed, measured
 from analysis.errors import UsageError
 from analysis.records.load import Records, load
 from analysis.statistics.bootstrap import ratio_of_medians
-from analysis.statistics.effect import superiority
+from analysis.statistics.ranks import superiority
 from analysis.words import point_words
 
 Array = npt.NDArray[np.float64]
@@ -119,8 +119,8 @@ def compare(
     notes += [caution for records in loaded for caution in records.cautions()]
     notes += [note for side, records in zip(("BASE", "NEW"), loaded, strict=True) for note in _left_out(side, records)]
     points, found = judge_points(measured(loaded[0]), measured(loaded[1]), margin, false_alarms)
-    names = unread.more(*loaded)
-    found = replace(found, sentence=" ".join(filter(None, (found.sentence, unread.sentence(names)))))
+    names = missing.more(*loaded)
+    found = replace(found, sentence=" ".join(filter(None, (found.sentence, missing.unread_sentence(names)))))
     return Comparison(sessions[0]["session"], sessions[1]["session"], found, margin, false_alarms, points, notes, names)
 
 

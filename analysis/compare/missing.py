@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of BASE was not compared, in one sentence: whole studies, MPIs and variants first, then single points."""
+"""What of BASE was not compared, and which files of NEW cannot be read whole: each in one sentence."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from analysis.compare.comparison import PointVerdict
+from analysis.records.load import Records
 
 SHOWN = 5  # parts that are named; the rest is counted
 LEVELS = (("study",), ("study", "mpi", "system"), ("study", "mpi", "system", "variant"))
@@ -54,3 +56,34 @@ def _why(points: Sequence[PointVerdict]) -> str:
 
 def _points(count: int) -> str:
     return f"{count} point{'s' if count != 1 else ''}"
+
+
+SHOWN_FILES = 3  # files that are named; the rest is counted
+
+
+def more(base: Records, new: Records) -> list[str]:
+    """The names of NEW's, where they are more than BASE's; empty else."""
+    there, here = unread(base), unread(new)
+    return here if len(here) > len(there) else []
+
+
+def unread(records: Records) -> list[str]:
+    """The names of those whose launch was not run once more."""
+    files = {Path(problem.file) for problem in records.problems if problem.file.endswith(".jsonl")}
+    return sorted(file.name for file in files if not _run_again(file))
+
+
+def _run_again(file: Path) -> bool:
+    """NAME.jsonl is a launch's first record, NAME.r1.jsonl that of its next run, which measured what was missing."""
+    stem, _, number = file.stem.rpartition(".r")
+    first, count = (stem, int(number)) if stem and number.isdigit() else (file.stem, 0)
+    return file.with_name(f"{first}.r{count + 1}.jsonl").exists()
+
+
+def unread_sentence(names: list[str]) -> str:
+    """Empty where there are none."""
+    if not names:
+        return ""
+    rest = f" and {len(names) - SHOWN_FILES} more" if len(names) > SHOWN_FILES else ""
+    files = f"{len(names)} record file{'s' if len(names) > 1 else ''}"
+    return f"{files} of NEW cannot be read whole, and fewer of BASE: {', '.join(names[:SHOWN_FILES])}{rest}."

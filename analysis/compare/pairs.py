@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.records import frames
-from analysis.records.failed import failed
+from analysis.records.frames import failed
 from analysis.records.load import Records
-from analysis.records.quantities import judged_by
-from analysis.statistics import noise
+from analysis.records.read import judged_by
+from analysis.statistics.bootstrap import DISTURBED, disturbance, measured_s
 
 Array = npt.NDArray[np.float64]
 Key = tuple[str, str, str, str, str]  # study, system, mpi, variant, point without its calibrated parameters
@@ -40,7 +40,7 @@ class Measured:
 
     A launch whose samples were too many to keep is here with their exact median alone. `recorded` are all quantities
     that the point has, `choices` those that it could be judged by, the best first, `unconverged` how many launches did
-    not converge, `disturbance` see noise.disturbance. `failed`: the launches that failed here, each with why, `lacking`
+    not converge, `disturbance` as bootstrap has it. `failed`: the launches that failed here, each with why, `lacking`
     those that ran and left no value that can be compared, so that no launch is forgotten because others are good.
     """
 
@@ -78,7 +78,7 @@ class Measured:
 
     @property
     def disturbed(self) -> bool:
-        return self.disturbance is not None and self.disturbance > noise.DISTURBED
+        return self.disturbance is not None and self.disturbance > DISTURBED
 
 
 def measured(records: Records) -> dict[Key, Measured]:
@@ -164,4 +164,4 @@ def _choice(name: str, sign: int, ranks: Sequence[tuple[str, Mapping[str, Array]
 
 def _add_doubts(entry: Measured, good: pd.DataFrame, samples: dict[int, dict[str, Array]]) -> None:
     entry.unconverged = int(good.loc[good["converged"].eq(False), "launch"].nunique())
-    entry.disturbance = noise.disturbance(good, sum(noise.measured_s(samples.get(row, {})) for row in good.index))
+    entry.disturbance = disturbance(good, sum(measured_s(samples.get(row, {})) for row in good.index))

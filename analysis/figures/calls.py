@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from analysis.evidence import Evidence, Where, matching
-from analysis.figures import style, toolkit
+from analysis.figures import render, style, toolkit
 from analysis.figures.plot import Plot
 from analysis.figures.summary import summary
 from analysis.figures.toolkit import Drawn
@@ -46,7 +48,7 @@ class ByCall:
             return []
         several = {name for name in ("system", "nx") if frame[name].nunique() > 1}
         return [
-            _draw(self, part, provenance, *(str(value) for name, value in zip(("system", "nx"), keys, strict=True)
+            _drawn(self, part, provenance, *(str(value) for name, value in zip(("system", "nx"), keys, strict=True)
                                             if name in several))
             for keys, part in frames.groups(frame, ["system", "nx"])
         ]  # fmt: skip
@@ -87,20 +89,9 @@ def _bar_name(bar: tuple[str, bool, str]) -> str:
     return f"{mode}{', barrier' if barrier else ''}, {variant}"
 
 
-@toolkit.styled
-def _draw(spec: ByCall, part: pd.DataFrame, provenance: str, *words: str) -> Drawn:
-    mpis = in_order(part["mpi"], MPI_ORDER)
+def _drawn(spec: ByCall, part: pd.DataFrame, provenance: str, *words: str) -> Drawn:
     bars = _bars(part)
-    figure, axes = toolkit.panels(1, len(mpis), 2.6)
-    present = set(part["call"])
-    for column, mpi in enumerate(mpis):
-        _panel(spec, axes[0, column], part[part["mpi"] == mpi], bars, present)
-        axes[0, column].set_title(mpi_title(mpi))
-    axes[0, 0].set_ylabel(spec.y_label)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4)
     caption = f"{spec.title}: {spec.formula}. Medians, on the rank where each is largest. {provenance}"
-    toolkit.footer(figure, caption)
     part = part.assign(bar=[_bar_name(bar) for bar in zip(part["mode"], part["barrier"], part["variant"], strict=True)])
     plot = Plot(
         x="bar", x_label="mode and variant", y_label=spec.y_label, x_axis="words", series="call", row="call",
@@ -110,7 +101,21 @@ def _draw(spec: ByCall, part: pd.DataFrame, provenance: str, *words: str) -> Dra
         order=(*spec.calls, *map(_bar_name, bars)),
     )  # fmt: skip
     found = _found(spec, part, bars) + toolkit.doubt_words(part)
-    return Drawn(toolkit.slug(spec.name, *words), spec.title, caption, figure, part, plot, found)
+    paint = functools.partial(_paint, spec, part, bars)
+    return Drawn(toolkit.slug(spec.name, *words), spec.title, caption, part, plot, found, paint=paint)
+
+
+def _paint(spec: ByCall, part: pd.DataFrame, bars: list[tuple[str, bool, str]]) -> Figure:
+    mpis = in_order(part["mpi"], MPI_ORDER)
+    figure, axes = render.panels([2.6], len(mpis), sharey="row")
+    present = set(part["call"])
+    for column, mpi in enumerate(mpis):
+        _panel(spec, axes[0, column], part[part["mpi"] == mpi], bars, present)
+        axes[0, column].set_title(mpi_title(mpi))
+    axes[0, 0].set_ylabel(spec.y_label)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    return figure
 
 
 def _panel(spec: ByCall, axes: Axes, part: pd.DataFrame, bars: list[tuple[str, bool, str]], present: set[str]) -> None:

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, NullLocator
 
 from analysis.evidence import Evidence, Where, matching
 from analysis.figures import style, toolkit
@@ -22,7 +20,7 @@ from analysis.figures.style import VariantStyle
 from analysis.figures.summary import summary
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
-from analysis.words import MPI_ORDER, in_order, mpi_title, seconds_text
+from analysis.words import in_order, mpi_title, seconds_text
 
 STATISTICS = {"min": "best", "median": "median", "mean": "mean", "max": "slowest"}
 
@@ -69,8 +67,8 @@ class Curves:
         apart = ["system", *(name for name in self.apart if name in frame)]
         several = [frame[name].nunique(dropna=False) > 1 for name in apart]
         return [
-            _draw(self, self._relative(part), provenance,
-                  {name: value for name, value, said in zip(apart, keys, several, strict=True) if said})
+            _drawn(self, self._relative(part), provenance,
+                   {name: value for name, value, said in zip(apart, keys, several, strict=True) if said})
             for keys, part in frames.groups(frame, apart)
         ]  # fmt: skip
 
@@ -100,28 +98,12 @@ class Curves:
         return style.style(str(value)) if self.series == "variant" else style.curve(index, self.words(value))
 
 
-@toolkit.styled
-def _draw(spec: Curves, part: pd.DataFrame, provenance: str, apart: Mapping[str, Any]) -> Drawn:
-    mpis = in_order(part["mpi"], MPI_ORDER)
+def _drawn(spec: Curves, part: pd.DataFrame, provenance: str, apart: Mapping[str, Any]) -> Drawn:
     rows = values(spec, part[spec.row]) if spec.row else [None]
-    curves = values(spec, part[spec.series])
-    figure, axes = toolkit.panels(len(rows), len(mpis), 1.7 if len(rows) > 1 else 2.2)
-    crossed = False
-    for row, chosen in enumerate(rows):
-        for column, mpi in enumerate(mpis):
-            panel = part[(part["mpi"] == mpi) & ((part[spec.row] == chosen) if spec.row else True)]
-            crossed |= _panel(spec, axes[row, column], panel, curves, values(spec, part[spec.x]))
-            axes[row, column].set_title(mpi_title(mpi) if row == 0 else "")
-            axes[-1, column].set_xlabel(spec.x_label)
-        label = _name(spec, chosen, spec.row)
-        axes[row, 0].set_ylabel(f"{spec.y_label}\n({label})" if label else spec.y_label)
-    looks = [spec.look(value, index) for index, value in enumerate(curves)]
-    toolkit.legend_of(figure, looks, dict.fromkeys(spec.lines, style.IDEAL), crossed)
     work = toolkit.work_words(part)
     name, title = _called(spec, apart)
     caption = f"{title}: {spec.formula}. {work}{toolkit.interval_words(part)} {provenance}"
-    toolkit.footer(figure, caption)
-    found = f"{described(spec, part, rows, curves)}{toolkit.doubt_words(part)} {work}".strip()
+    found = described(spec, part, rows, values(spec, part[spec.series]))
     rows_of = spec.row or ("statistic" if part["statistic"].nunique() > 1 else "")
     plot = Plot(
         x=spec.x, x_label=spec.x_label, y_label=spec.y_label, x_axis=spec.x_axis,
@@ -129,7 +111,7 @@ def _draw(spec: Curves, part: pd.DataFrame, provenance: str, apart: Mapping[str,
         words=lambda value, parameter: _name(spec, value, parameter), look=spec.look, lines=spec.lines,
         order=(*spec.order, *style.STYLES, *STATISTICS),
     )  # fmt: skip
-    return Drawn(name, title, caption, figure, part, plot, found)
+    return Drawn(name, title, caption, part, plot, f"{found}{toolkit.doubt_words(part)} {work}".strip())
 
 
 def _called(spec: Curves, apart: Mapping[str, Any]) -> tuple[str, str]:
@@ -169,44 +151,3 @@ def values(spec: Curves, column: Iterable[Any]) -> list[Any]:
     """The values without repetition: variants and those of `order` in their order, others sorted."""
     found = sorted(pd.Series(list(column)).dropna().unique(), key=lambda value: (str(type(value)), value))
     return in_order(found, [*spec.order, *style.STYLES, *STATISTICS])
-
-
-def _panel(spec: Curves, axes: Axes, part: pd.DataFrame, curves: list[Any], places: list[Any]) -> bool:
-    level = 0
-    words = spec.x_axis == "words"
-    for index, curve in enumerate(curves):
-        mine = part[part[spec.series] == curve].drop_duplicates([spec.x, "session"]).sort_values(spec.x)
-        if not len(mine):
-            continue
-        shift = (index - (len(curves) - 1) / 2) * 0.6 / max(1, len(curves)) if words else 0.0
-        x = np.array([places.index(value) + shift if words else float(value) for value in mine[spec.x]])
-        look = spec.look(curve, index)
-        (toolkit.dots if words else toolkit.series)(axes, x, mine, look)
-        level += toolkit.gaps(axes, x, mine, look, level)
-    for height in spec.lines.values():
-        axes.axhline(height, **style.IDEAL)
-    _x_axis(spec, axes, places)
-    if spec.log_y and part["value"].gt(0).any():
-        toolkit.log_y(axes, spec.say, subs=(1, 2, 5))
-    else:
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: spec.say(value)))
-    return level > 0
-
-
-def _x_axis(spec: Curves, axes: Axes, places: list[Any]) -> None:
-    if spec.x_axis == "words":
-        axes.set_xticks(range(len(places)), [spec.words(place) for place in places], rotation=30, ha="right")
-        axes.set_xlim(-0.6, len(places) - 0.4)
-        axes.grid(axis="x", visible=False)
-    elif spec.x_axis == "bytes":
-        toolkit.byte_axis(axes)
-    elif spec.x_axis == "log":
-        positive = [place for place in places if place > 0]
-        if len(positive) < len(places):
-            axes.set_xscale("symlog", linthresh=min(positive, default=1.0))
-        else:
-            axes.set_xscale("log")
-        axes.set_xticks(places, [f"{place:g}" for place in places])
-        axes.xaxis.set_minor_locator(NullLocator())
-    else:
-        axes.set_xticks(places, [f"{place:g}" for place in places])

@@ -4,21 +4,16 @@ budget rather than followed along an axis."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.plot import Plot
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
-from analysis.words import MPI_ORDER, in_order, mpi_title
-
-HEIGHT = 0.22  # inches a line
 
 
 def wanted(evidence: Evidence, found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -32,31 +27,29 @@ def wanted(evidence: Evidence, found: Sequence[Mapping[str, Any]]) -> pd.DataFra
     return frame if len(frame) and frame["value"].notna().any() else frame.iloc[:0]
 
 
-@toolkit.styled
-def draw(name: str, title: str, formula: str, x_label: str, lines: dict[str, float], frame: pd.DataFrame,
-         provenance: str) -> Drawn:  # fmt: skip
-    """`frame`: rows of label, mpi, variant, value, low, high, interval, status, reason; `lines`: name -> where."""
+def draw(
+    evidence: Evidence,
+    provenance: str,
+    points: Sequence[Mapping[str, Any]],
+    name: str,
+    title: str,
+    formula: str,
+    x_label: str,
+    lines: Mapping[str, float],
+    found: Callable[[pd.DataFrame], str] = lambda _: "",
+) -> list[Drawn]:
+    """`points`: label, mpi, variant, value, low, high, interval, status, reason; `lines`: name -> where. Nothing where
+    none of them that is to be drawn has a value; `found` says of those that are what they show."""
+    frame = wanted(evidence, points)
+    if not len(frame):
+        return []
+    said = found(frame)
     frame = _told_apart(frame)
-    mpis = in_order(frame["mpi"], MPI_ORDER)
-    labels = list(dict.fromkeys(frame["label"]))
-    variants = in_order(frame["variant"], style.STYLES)
-    figure, axes = toolkit.panels(1, len(mpis), 0.6 + HEIGHT * len(labels))
-    crossed = False
-    for column, mpi in enumerate(mpis):
-        panel = axes[0, column]
-        crossed |= _panel(panel, frame[frame["mpi"] == mpi], labels, variants)
-        for where in lines.values():
-            panel.axvline(where, **style.SERIAL)
-        panel.set_title(mpi_title(mpi))
-        panel.set_xlabel(x_label)
-    axes[0, 0].set_yticks(range(len(labels)), labels)
-    axes[0, 0].invert_yaxis()
-    toolkit.legend(figure, frame, {name: style.SERIAL for name in lines}, crossed)
     hidden = toolkit.hidden_words(frame, ["mpi", "variant", "label"])
     caption = f"{title}: {formula}. {hidden}{toolkit.interval_words(frame)} {provenance}"
-    toolkit.footer(figure, caption)
-    plot = Plot("label", "", x_label, x_axis="words", lines=lines, order=(*style.STYLES, *labels))
-    return Drawn(name, title, caption, figure, frame, plot)
+    order = (*style.STYLES, *dict.fromkeys(frame["label"]))
+    plot = Plot("label", "", x_label, x_axis="words", lines=lines, order=order)
+    return [Drawn(name, title, caption, frame, plot, said)]
 
 
 def _told_apart(frame: pd.DataFrame) -> pd.DataFrame:
@@ -69,24 +62,3 @@ def _told_apart(frame: pd.DataFrame) -> pd.DataFrame:
             names = frame["label"] + ", " + frame[column].astype(str)
             frame = frame.assign(label=frame["label"].mask(several, names))
     return frame
-
-
-def _panel(axes: Axes, part: pd.DataFrame, labels: Sequence[str], variants: Sequence[str]) -> bool:
-    """One MPI; True if a cross was drawn, for what has no value."""
-    crossed = False
-    for index, variant in enumerate(variants):
-        look = style.style(variant)
-        mine = toolkit.one_a_place(part[part["variant"] == variant], "label")
-        shift = 0.6 * ((index + 0.5) / len(variants) - 0.5)
-        y = np.array([labels.index(label) for label in mine["label"]]) + shift
-        value = mine["value"].to_numpy(float)
-        axes.hlines(y, mine["low"].to_numpy(float), mine["high"].to_numpy(float), color=look.color, alpha=0.55,
-                    linewidth=1.6, zorder=3)  # fmt: skip
-        axes.plot(value, y, **(look.plot() | {"linestyle": "none"}))
-        bad = np.isnan(value)
-        if bad.any():
-            crossed = True
-            foot = np.full(int(bad.sum()), 0.02)
-            axes.plot(foot, y[bad], marker="x", linestyle="none", markersize=5, markeredgewidth=1.4, color=look.color,
-                      transform=axes.get_yaxis_transform(), zorder=6)  # fmt: skip
-    return crossed

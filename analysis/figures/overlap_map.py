@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +11,17 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from analysis.evidence import Evidence
-from analysis.figures import style, toolkit
+from analysis.figures import render, style, toolkit
 from analysis.figures.plot import Plot, plain_words
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import METRICS
-from analysis.metrics.limit import LIMIT
+from analysis.metrics.times import LIMIT
 from analysis.records import frames
 from analysis.words import MPI_ORDER, bytes_text, in_order, mpi_title, seconds_text
 
@@ -29,8 +31,6 @@ SHOWN = ("bare", "mpi-async", "adaptive", LIMIT)
 UNSURE = 0.5  # half-width of an interval beyond which a cell's colour says little
 BOX = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
 SIZES, COMPUTATIONS = 4, 3  # a map of fewer is a table
-# Orange below serial, white at serial, blue at perfect: told apart by every eye, and dark against light in print.
-COLORS = LinearSegmentedColormap.from_list("overlap", ["#D55E00", "#f9e3d3", "#ffffff", "#9ecae1", "#08519c"])
 NORM = Normalize(-1, 1)
 
 
@@ -59,7 +59,7 @@ class OverlapMap:
             if _swept(group, column) and group["value"].notna().any():
                 named = {"system": system, "session": session}
                 names = (self.study, pattern, *(named[name] for name in several))
-                found.append(_draw(group, column, names, provenance))
+                found.append(_drawn(group, column, names, provenance))
         return found
 
 
@@ -67,29 +67,7 @@ def _swept(part: pd.DataFrame, column: str) -> bool:
     return bool(part["size_bytes"].nunique() >= SIZES and part[column].nunique() >= COMPUTATIONS)
 
 
-@toolkit.styled
-def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: str) -> Drawn:
-    mpis = in_order(part["mpi"], MPI_ORDER)
-    variants = in_order(part["variant"], SHOWN)
-    sizes = sorted(part["size_bytes"].unique())
-    computations = sorted(part[column].astype(float).unique())
-    figure, axes = toolkit.panels(len(variants), len(mpis), 1.9)
-    for row, variant in enumerate(variants):
-        for index, mpi in enumerate(mpis):
-            panel = part[(part["variant"] == variant) & (part["mpi"] == mpi)]
-            _panel(axes[row, index], panel, column, sizes, computations)
-            axes[row, index].set_title(mpi_title(mpi) if row == 0 else "")
-        axes[row, 0].set_ylabel(f"{variant}\n{'computation' if column == 'comp_s' else 'comp / comm (meant)'}")
-    for index in range(len(mpis)):
-        axes[-1, index].set_xlabel("message size")
-    bar = figure.colorbar(ScalarMappable(NORM, COLORS), ax=axes.ravel().tolist(), shrink=0.5, extend="both", aspect=30)
-    bar.set_label("overlap efficiency: 1 perfect, 0 serial")
-    handles = [
-        Line2D([], [], color="black", linewidth=1.4, label="comp = comm"),
-        Line2D([], [], marker="$?$", linestyle="none", color="#333333", label=f"known to no better than ±{UNSURE:g}"),
-        Patch(facecolor="white", edgecolor="#888888", hatch="xxxx", label="no value: failed, skipped, not measured"),
-    ]
-    figure.legend(handles=handles, loc="outside upper left", ncols=3)
+def _drawn(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: str) -> Drawn:
     where = ", ".join([str(names[0]), f"pattern {names[1]}", *map(str, names[2:])])
     there = part[part["status"] != "missing"]  # bare has no point of an engine's setting, and hides none
     hidden = toolkit.hidden_words(there, ["mpi", "variant", column, "size_bytes"])
@@ -98,7 +76,6 @@ def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: s
         f"bare in the same session. {hidden}Colours end at -1 and 1; the numbers are in the CSV beside this file. "
         f"{provenance}"
     )
-    toolkit.footer(figure, caption)
     plot = Plot(
         x="size_bytes", x_label="message size", y_label="overlap efficiency", x_axis="bytes", series=column,
         row="variant",
@@ -107,7 +84,32 @@ def _draw(part: pd.DataFrame, column: str, names: tuple[Any, ...], provenance: s
         caption=caption.replace("Colours end at -1 and 1; the numbers are in the CSV beside this file.",
                                 "Below -1 stands an arrow at the edge."),
     )  # fmt: skip
-    return Drawn(toolkit.slug(NAME, *names), TITLE, caption, figure, part, plot)
+    return Drawn(toolkit.slug(NAME, *names), TITLE, caption, part, plot, paint=functools.partial(_paint, part, column))
+
+
+def _paint(part: pd.DataFrame, column: str) -> Figure:
+    mpis, variants = in_order(part["mpi"], MPI_ORDER), in_order(part["variant"], SHOWN)
+    sizes = sorted(part["size_bytes"].unique())
+    computations = sorted(part[column].astype(float).unique())
+    figure, axes = render.panels([1.9] * len(variants), len(mpis), sharex="col", sharey="row")
+    for row, variant in enumerate(variants):
+        for index, mpi in enumerate(mpis):
+            panel = part[(part["variant"] == variant) & (part["mpi"] == mpi)]
+            _panel(axes[row, index], panel, column, sizes, computations)
+            axes[row, index].set_title(mpi_title(mpi) if row == 0 else "")
+        axes[row, 0].set_ylabel(f"{variant}\n{'computation' if column == 'comp_s' else 'comp / comm (meant)'}")
+    for index in range(len(mpis)):
+        axes[-1, index].set_xlabel("message size")
+    cells = ScalarMappable(NORM, render.COLORS)
+    bar = figure.colorbar(cells, ax=axes.ravel().tolist(), shrink=0.5, extend="both", aspect=30)
+    bar.set_label("overlap efficiency: 1 perfect, 0 serial")
+    handles = [
+        Line2D([], [], color="black", linewidth=1.4, label="comp = comm"),
+        Line2D([], [], marker="$?$", linestyle="none", color="#333333", label=f"known to no better than ±{UNSURE:g}"),
+        Patch(facecolor="white", edgecolor="#888888", hatch="xxxx", label="no value: failed, skipped, not measured"),
+    ]
+    figure.legend(handles=handles, loc="outside upper left", ncols=3)
+    return figure
 
 
 def _panel(axes: Axes, part: pd.DataFrame, column: str, sizes: list[float], computations: list[float]) -> None:
@@ -116,7 +118,9 @@ def _panel(axes: Axes, part: pd.DataFrame, column: str, sizes: list[float], comp
     table = table.reindex(index=computations, columns=sizes)
     axes.set_facecolor("white")
     axes.patch.set(hatch="xxxx", edgecolor="#bbbbbb")
-    axes.imshow(table.to_numpy(float), origin="lower", aspect="auto", cmap=COLORS, norm=NORM, interpolation="nearest")
+    axes.imshow(
+        table.to_numpy(float), origin="lower", aspect="auto", cmap=render.COLORS, norm=NORM, interpolation="nearest"
+    )
     unsure = part[(part["high"] - part["low"]) / 2 > UNSURE]
     for size, value in zip(unsure["size_bytes"], unsure[column].astype(float), strict=True):
         place = (sizes.index(size), computations.index(value))

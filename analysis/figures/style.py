@@ -58,6 +58,7 @@ IDEAL: dict[str, Any] = {"color": "#009E73", "linestyle": (0, (6, 2)), "linewidt
 SERIAL: dict[str, Any] = {"color": "#999999", "linestyle": (0, (1, 1.5)), "linewidth": 1.2, "zorder": 1}
 LIMIT: dict[str, Any] = {"color": "#AA3377", "linestyle": (0, (3, 1, 1, 1)), "linewidth": 1.2, "marker": "_",
                          "markersize": 9, "zorder": 5.5}  # fmt: skip
+UPRIGHT: dict[str, Any] = {"color": "#D55E00", "linestyle": (0, (4, 2)), "linewidth": 1.2}
 LIMIT_LABEL = "limit: the same without MPI"
 HATCH, SIMULATED = "#e0e0e0", "#AA3377"  # of what a model predicted
 SIZE_MARKERS = ["o", "s", "D", "^", "v", "P"]

@@ -12,22 +12,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
-from analysis.figures.overlap_map import COLORS, NORM
 from analysis.figures.plot import Plot, plain_words
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import METRICS
-from analysis.metrics.limit import LIMIT
+from analysis.metrics.times import LIMIT
 from analysis.records import frames
 from analysis.records.load import identity
-from analysis.words import MPI_ORDER, in_order, mpi_title, plain
+from analysis.words import mpi_title, plain
 
 ALONG = ("size_bytes", "comp_over_comm", "comp_s")  # what curves run along, the first of them that has two values
 SHOWN = ("overlap_efficiency", "compute_inflation")
@@ -111,56 +107,32 @@ def _curves(
     along = next((axis for axis in ALONG if axis in part and part[axis].nunique() > 1), swept)
     for where, rows in _points(part, (along, swept), parameters):
         if rows["value"].notna().any():
-            yield _draw_curves(rows, _limit_of(rows, limits, [swept]), along, swept, (*name, where), provenance)
+            yield _drawn_curves(rows, _limit_of(rows, limits, [swept]), along, swept, (*name, where), provenance)
 
 
-@toolkit.styled
-def _draw_curves(
+def _drawn_curves(
     part: pd.DataFrame, limits: pd.DataFrame, along: str, swept: str, name: tuple[Any, ...], provenance: str
 ) -> Drawn:
-    mpis, values = in_order(part["mpi"], MPI_ORDER), sorted(part[swept].unique())
-    series = values if along != swept else [None]
-    looks = [style.curve(index, _label(swept, value)) for index, value in enumerate(series)]
-    figure, axes = toolkit.panels(len(SHOWN), len(mpis), 1.8)
-    for row, metric in enumerate(SHOWN):
-        for column, mpi in enumerate(mpis):
-            panel = part[(part["mpi"] == mpi) & (part["metric"] == metric)].sort_values(along)
-            for look, value in zip(looks, series, strict=True):
-                curve = panel if value is None else panel[panel[swept] == value]
-                toolkit.series(axes[row, column], curve[along].to_numpy(float), curve, look)
-            limit = limits[(limits["mpi"] == mpi) & (limits["metric"] == metric)]
-            if along != swept:
-                limit = limit.sort_values(along)
-                toolkit.limit_line(axes[row, column], limit[along].to_numpy(float), limit)
-            for value in limit["value"] if along == swept else ():
-                axes[row, column].axhline(value, **(style.LIMIT | {"marker": ""}))
-            _axis(axes[row, column], along)
-            axes[row, column].set_title(mpi_title(mpi) if row == 0 else "")
-            axes[-1, column].set_xlabel(TITLES.get(along, along))
-        axes[row, 0].set_ylabel(METRICS[metric].title)
-    toolkit.legend_of(figure, looks, toolkit.measured_limit(limits), crossed=False)
     title = f"{name[1]} with {swept} swept"
     limit_words = _limit_words(limits) if along == swept else ""
     caption = (
         f"{title}, {', '.join(filter(None, map(str, name)))}. {limit_words}{toolkit.interval_words(part)} {provenance}"
     )
-    toolkit.footer(figure, caption)
     plot = Plot(
         x=along, x_label=TITLES.get(along, along), y_label="value", x_axis="bytes" if along == "size_bytes" else "log",
-        series=swept, row="metric", look=lambda value, index: style.curve(index, _label(swept, value)), order=SHOWN,
+        series=swept if along != swept else "variant", row="metric", order=SHOWN, words=_words,
+        look=lambda value, index: style.curve(index, _label(swept, None if along == swept else value)),
     )  # fmt: skip
-    return Drawn(toolkit.slug("sweep", swept, *name), title, caption, figure, part, plot)
+    points = pd.concat([part, limits]) if along != swept and len(limits) else part
+    return Drawn(toolkit.slug("sweep", swept, *name), title, caption, points, plot)
+
+
+def _words(value: Any, parameter: str) -> str:
+    return METRICS[value].title if parameter == "metric" else plain_words(value, parameter)
 
 
 def _label(swept: str, value: Any) -> str:
     return swept if value is None else f"{swept} {value:g}"
-
-
-def _axis(axes: Axes, along: str) -> None:
-    if along == "size_bytes":
-        toolkit.byte_axis(axes)
-    else:
-        toolkit.ratio_axis(axes)
 
 
 def _maps(
@@ -175,40 +147,20 @@ def _maps(
     part = part[part["metric"] == SHOWN[0]]
     for where, rows in _points(part, swept, parameters):
         if rows["value"].notna().any():
-            yield _draw_map(rows, _limit_words(_limit_of(rows, limits, swept)), swept, (*name, where), provenance)
+            yield _drawn_map(rows, _limit_words(_limit_of(rows, limits, swept)), swept, (*name, where), provenance)
 
 
-@toolkit.styled
-def _draw_map(
+def _drawn_map(
     part: pd.DataFrame, limit_words: str, swept: Sequence[str], name: tuple[Any, ...], provenance: str
 ) -> Drawn:
-    mpis = in_order(part["mpi"], MPI_ORDER)
     x, y = swept
-    figure, axes = toolkit.panels(1, len(mpis), 2.4)
-    for column, mpi in enumerate(mpis):
-        mine = part[part["mpi"] == mpi]
-        table = mine.pivot_table(index=y, columns=x, values="value", aggfunc="first", dropna=False)
-        panel = axes[0, column]
-        panel.imshow(table.to_numpy(float), origin="lower", aspect="auto", cmap=COLORS, norm=NORM)
-        for (row, place), value in np.ndenumerate(table.to_numpy(float)):
-            panel.annotate(f"{value:.2f}" if np.isfinite(value) else "×", (place, row), ha="center", va="center",
-                           fontsize=6, color="white" if value > 0.7 else "black")  # fmt: skip
-        panel.set_xticks(range(len(table.columns)), [f"{value:g}" for value in table.columns])
-        panel.set_yticks(range(len(table.index)), [f"{value:g}" for value in table.index])
-        panel.set_xlabel(x)
-        panel.set_title(mpi_title(mpi))
-        panel.grid(visible=False)
-    axes[0, 0].set_ylabel(y)
-    bar = figure.colorbar(ScalarMappable(NORM, COLORS), ax=axes.ravel().tolist(), shrink=0.7, extend="both")
-    bar.set_label("overlap efficiency: 1 perfect, 0 serial")
     title = f"{name[1]} over {x} and {y}"
     caption = (
         f"{title}, {', '.join(filter(None, map(str, name)))}: {METRICS[SHOWN[0]].formula}, medians; a cross is a "
         f"setting without a value. {limit_words}{provenance}"
     )
-    toolkit.footer(figure, caption)
     plot = Plot(
-        x=x, x_label=x, y_label="overlap efficiency", series=y,
+        x=x, x_label=x, y_label="overlap efficiency", series=y, cells=1.0, say="{:.2f}".format,
         look=lambda value, index: style.curve(index, f"{y} {value:g}"),
     )  # fmt: skip
-    return Drawn(toolkit.slug("sweep", *swept, *name), title, caption, figure, part, plot)
+    return Drawn(toolkit.slug("sweep", *swept, *name), title, caption, part, plot)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from analysis.statistics.signed_rank import Middle
+from analysis.statistics.ranks import Middle
 
 Array = npt.NDArray[np.float64]
 ARMS = 3

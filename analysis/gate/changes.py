@@ -11,22 +11,32 @@ Holm's correction over the first split of every series. Only where that is found
 again, and theirs. Each part has half the error of what it is a part of, so all parts in which nothing changed have
 FALSE_ALARMS together at most: for this series, not for all series that changed, and as far as the splits that are found
 are where the series changed.
+
+As files: a figure a series, with where it changed, and history.json with the same.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy import stats
 
 from analysis.compare.judge import holm
+from analysis.figures import style, toolkit
+from analysis.figures.plot import Plot
+from analysis.figures.toolkit import Drawn
+from analysis.gate.outputs import writable
 from analysis.gate.store import Entry
 
 Array = npt.NDArray[np.float64]
@@ -139,3 +149,72 @@ def _search() -> Any:
     import ruptures  # noqa: PLC0415 - half a second of imports
 
     return ruptures.Binseg(model="l2", min_size=SHORTEST, jump=1)
+
+
+FILE = "history.json"
+LOOK = style.curve(0, "a gate, with the interval of its ratio")
+LABEL = "candidate / baseline"
+
+
+@dataclass(frozen=True)
+class Told:
+    """A series: its gates as rows, by time, and the changes in it. `places`: of the gates from which on the ratios are
+    others; two gates of one second may have sessions of one name."""
+
+    key: Key
+    rows: pd.DataFrame
+    changes: list[Change]
+    places: list[int]
+
+    @property
+    def name(self) -> str:
+        """Of its files: the point's words, and what tells it from the same point elsewhere."""
+        return f"{toolkit.slug(self.key.point)[:100]}-{hashlib.sha256(str(self.key).encode()).hexdigest()[:6]}"
+
+
+def write(entries: Sequence[Entry], found: Sequence[Change], folder: Path) -> list[Path]:
+    """A figure a series, as PNG, SVG, PDF and CSV, and history.json; gives the figures. Raises OSError."""
+    every = [_told(key, gates, [one for one in found if one.key == key]) for key, gates in series(entries).items()]
+    written = [toolkit.save(draw(one), folder)["png"] for one in every]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE).write_text(json.dumps([_content(one) for one in every], indent=1) + "\n")
+    return written
+
+
+def _told(key: Key, gates: Sequence[tuple[Entry, float]], changes: list[Change]) -> Told:
+    entries = [entry for entry, _ in gates]
+    return Told(key, _rows(key.point, gates), changes, [entries.index(change.entry) for change in changes])
+
+
+def _rows(point: str, gates: Sequence[tuple[Entry, float]]) -> pd.DataFrame:
+    """A row a gate. Earlier versions kept no interval, nor does a gate of too few rounds have one."""
+    rows = []
+    for entry, ratio in gates:
+        low, high = entry.intervals.get(point, (np.nan, np.nan))
+        kept = {name: getattr(entry, name) for name in ("session", "time", "new", "base", "commit", "verdict")}
+        rows.append(kept | {"value": ratio, "low": low, "high": high})
+    return pd.DataFrame(rows)
+
+
+def _content(one: Told) -> dict[str, Any]:
+    rows = json.loads(one.rows.to_json(orient="records", double_precision=15))  # which has null for what is not known
+    changes = [{"session": it.entry.session, "ratio": it.ratio, "adjusted_p": it.adjusted} for it in one.changes]
+    return {**one.key._asdict(), "figure": one.name, "gates": rows, "changes": changes}
+
+
+def draw(one: Told) -> Drawn:
+    """Ratios by time, a step a gate, and a line where they changed."""
+    point = writable(one.key.point)
+    told = "; ".join(f"{100 * (it.ratio - 1):+.1f} % since {it.entry.session}" for it in one.changes)
+    caption = (
+        f"{writable(str(one.key))}. {len(one.rows)} gates by time; above 1 the candidate is slower. Changes: "
+        f"{told or 'none'}."
+    )
+    days = [str(time)[:10] for time in one.rows["time"]]
+    plot = Plot(
+        "gate", "", LABEL, x_axis="number", series="point", column="", joined=False, lines={"equal": 1.0},
+        look=lambda *_: LOOK, upright={"changed": [place - 0.5 for place in one.places]} if one.changes else {},
+        say_x=lambda place: days[round(place)] if 0 <= round(place) < len(days) else "",
+    )  # fmt: skip
+    points = one.rows.assign(gate=range(len(one.rows)), point=point)
+    return Drawn(one.name, point, caption, points, plot, found=told)

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from analysis.gate import sequential
 from analysis.gate.aligned_ranks import fewest, p_above, p_below
-from analysis.statistics.signed_rank import p_above as higher
-from analysis.statistics.signed_rank import p_below as lower
+from analysis.statistics.ranks import p_above as higher
+from analysis.statistics.ranks import p_below as lower
 
 BASE, CONTROL, NEW = range(3)  # the places of the arms
 Array = npt.NDArray[np.float64]

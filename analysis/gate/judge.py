@@ -15,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.gate import decide, history, odd
+from analysis.gate import decide, history, slow_nodes
 from analysis.gate.aligned_ranks import fewest, p_above, p_below, ratio
 from analysis.gate.decide import Rule, State
 from analysis.gate.measured import ARMS, BASE, CONTROL, Measurement, Series, own
-from analysis.gate.odd import COMPUTATION, TRANSFER, Places
+from analysis.gate.slow_nodes import COMPUTATION, TRANSFER, Places
 from analysis.gate.verdict import NEW, Canary, GateFound, Odd, PointFound, Verdict
-from analysis.records.failed import NOT_RUN
-from analysis.statistics.signed_rank import middle
+from analysis.records.frames import NOT_RUN
+from analysis.statistics.ranks import middle
 
 Array = npt.NDArray[np.float64]
 NAMES = {BASE: "the baseline", CONTROL: "the second copy of the baseline", NEW: "the candidate"}
@@ -39,7 +39,7 @@ def judge(
     of an arm which its MPI is not shown to take, in words. `unread`: why earlier gates are not known, if they cannot
     be read."""
     rule = Rule(margin=found.plan.margin)
-    slow, canary = odd.odd(found.canary), _canary(found.canary)
+    slow, canary = slow_nodes.odd(found.canary), _canary(found.canary)
     seen = {study: _seen(part, rule, ended) for study, part in found.parts().items()}
     state, points = _whole(seen, found), [point for one in seen.values() for point in one.points]
     used = sorted(one.rounds for one in seen.values())
@@ -50,7 +50,7 @@ def judge(
     if verdict is not Verdict.COMMIT:
         verdict, sentence = _beside_the_candidate(verdict, sentence, untaken, slow, left, unknown)
     elif slow:
-        sentence = f"{sentence} Besides: {'; '.join(map(odd.words, slow))}."
+        sentence = f"{sentence} Besides: {'; '.join(map(slow_nodes.words, slow))}."
     plan = found.plan
     return GateFound(
         decided=state is not State.OPEN,
@@ -87,7 +87,7 @@ def _beside_the_candidate(
         why = f"an arm may not have been what was asked for: {'; '.join(untaken)}."
         return Verdict.UNDECIDED, f"Not told, since {why} {sentence}"
     if slow:
-        return Verdict.NODE, f"Node trouble: {'; '.join(map(odd.words, slow))}. {sentence}"
+        return Verdict.NODE, f"Node trouble: {'; '.join(map(slow_nodes.words, slow))}. {sentence}"
     if verdict is not Verdict.UNDECIDED and unknown:
         verdict, sentence = Verdict.UNDECIDED, f"Not told, since {unknown} {sentence}"
     if left:

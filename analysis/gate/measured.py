@@ -18,9 +18,9 @@ import pandas as pd
 
 from analysis.compare.pairs import Measured, measured
 from analysis.errors import UsageError
-from analysis.gate.odd import COMPUTATION, TRANSFER
+from analysis.gate.slow_nodes import COMPUTATION, TRANSFER
 from analysis.gate.verdict import NEW
-from analysis.records.failed import NOT_RUN
+from analysis.records.frames import NOT_RUN
 from analysis.records.load import Records, load
 from analysis.words import point_words
 

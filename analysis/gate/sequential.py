@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from analysis.statistics.signed_rank import fewest
+from analysis.statistics.ranks import fewest
 
 FIRST = 12
 GROWTH = 2

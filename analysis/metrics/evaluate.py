@@ -19,15 +19,38 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.metrics import limit
 from analysis.metrics.formulas import METRICS, Metric, as_float, suspicious, undefined
-from analysis.metrics.limit import LIMIT
-from analysis.metrics.times import VariantTimes, combine, launch_times, rank_samples
-from analysis.records.failed import failed
-from analysis.records.frames import groups, unique
+from analysis.metrics.times import (
+    LIMIT,
+    VariantTimes,
+    against,
+    chosen_words,
+    combine,
+    judged,
+    launch_times,
+    limit_columns,
+    rank_samples,
+)
+from analysis.records.frames import failed, groups, unique
 from analysis.records.load import Records, parameter_columns
-from analysis.statistics.bootstrap import effective_groups, interval
-from analysis.statistics.noise import disturbance, exceeds_effect, measured_s
+from analysis.statistics.bootstrap import disturbance, effective_groups, exceeds_effect, interval, measured_s
+
+STUDY = "overlap-ratio"
+
+
+def at_equal(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of efficiency and inflation at the points of STUDY that were meant to have comp = comm."""
+    if "comp_over_comm" not in frame:
+        return frame.iloc[:0]
+    wanted = frame["metric"].isin(["overlap_efficiency", "compute_inflation"])
+    return frame[(frame["study"] == STUDY) & wanted & np.isclose(frame["comp_over_comm"].astype(float), 1.0)]
+
+
+def measured_ratio(part: pd.DataFrame) -> pd.Series[float]:
+    """comp / comm of each point as it was measured on this MPI; as it was meant where bare has no value."""
+    measured = part.groupby(["system", "mpi", "point"])["comp_over_comm_measured"].transform("median")
+    return measured.fillna(part["comp_over_comm"].astype(float))
+
 
 REFERENCE = "bare"
 SETTING = ["session", "system", "mpi", "study"]
@@ -65,7 +88,7 @@ class _Setting:
     def __init__(self, records: Records, keys: dict[str, Any], points: pd.DataFrame, rng: np.random.Generator) -> None:
         self.keys, self.rng = keys, rng
         self.samples = rank_samples(records, points)
-        self.points, self.intervals = limit.judged(points, self.samples)
+        self.points, self.intervals = judged(points, self.samples)
         launches = records.launches
         self.launches = launches[np.logical_and.reduce([launches[name] == keys[name] for name in SETTING])]
         clocks = self.launches["clock_resolution_s"].dropna()
@@ -96,10 +119,10 @@ class _Setting:
                 else:
                     values = self._values(mine, bare, variant, metrics)
                     chosen = self.intervals.get(point) if variant == LIMIT else None
-                    note = differs or (limit.chosen_words(chosen) if chosen else None)
+                    note = differs or (chosen_words(chosen) if chosen else None)
                     best = limit_here if variant != LIMIT else None
                     for metric, row in zip(metrics, values, strict=True):
-                        compared = limit.columns(limit.against(metric, mine, best, bare)) if best and bare else {}
+                        compared = limit_columns(against(metric, mine, best, bare)) if best and bare else {}
                         yield {**head, **row, **compared, "note": row["note"] or note}
 
     def _without_settings(self, variant: str, parameters: dict[str, Any]) -> VariantTimes | None:

@@ -24,9 +24,7 @@ import pandas as pd
 
 from analysis.errors import UsageError
 from analysis.records import nodes
-from analysis.records.quantities import declared
-from analysis.records.read import LaunchFile, Problem, read
-from analysis.records.schema import Shapes
+from analysis.records.read import LaunchFile, Problem, Shapes, declared, read
 from harness.base import archive
 
 Array = npt.NDArray[Any]

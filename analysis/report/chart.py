@@ -8,7 +8,7 @@ of panels a value of the figure's row; categories stand one below the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,76 @@ from analysis.figures.plot import Plot
 from analysis.figures.style import VariantStyle
 from analysis.figures.toolkit import Drawn
 from analysis.records import frames
-from analysis.report.scale import Scale
-from analysis.words import MPI_ORDER, bytes_text, in_order
+from analysis.words import MPI_ORDER, in_order
+
+MOST_TICKS = 6
+NICE = (1.0, 2.0, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A linear, logarithmic ("log") or bent ("bent": logarithmic, but with zero) axis from `low` to `high`."""
+
+    low: float
+    high: float
+    kind: str = "linear"
+    base: int = 10
+    unit: float = 1.0  # of a bent axis: where it begins to be logarithmic
+
+    @classmethod
+    def over(cls, values: Iterable[float], kind: str = "linear", base: int = 10, room: float = 0.06) -> Scale:
+        """One that holds all finite values, with some room at both ends; "log" needs positive ones."""
+        found = sorted(value for value in values if math.isfinite(value))
+        positive = [value for value in found if value > 0]
+        if kind == "log" and len(positive) < len(found):
+            kind = "bent" if found[0] >= 0 and positive else "linear"
+        unit = positive[0] if positive else 1.0
+        plain = cls(*((found[0], found[-1]) if found else (1.0, 2.0)), kind, base, unit)
+        low, high = plain._of(plain.low), plain._of(plain.high)
+        narrow = 0.5 if kind == "linear" else (math.log(2) - (high - low)) / 2
+        margin = max(room * (high - low), narrow) if kind != "linear" else room * (high - low) or narrow
+        return cls(plain._back(low - margin), plain._back(high + margin), kind, base, unit)
+
+    def _of(self, value: float) -> float:
+        if self.kind == "log":
+            return math.log(value)
+        return math.asinh(value / self.unit) if self.kind == "bent" else value
+
+    def _back(self, place: float) -> float:
+        if self.kind == "log":
+            return math.exp(place)
+        return self.unit * math.sinh(place) if self.kind == "bent" else place
+
+    def at(self, value: float) -> float:
+        """0 at the low end, 1 at the high one; what lies beyond stands at the edge."""
+        if self.kind == "log" and value <= 0:
+            return 0.0
+        low, high = self._of(self.low), self._of(self.high)
+        return min(1.0, max(0.0, (self._of(value) - low) / (high - low)))
+
+    def ticks(self) -> list[float]:
+        """The values that are written."""
+        if self.kind == "linear":
+            return self._even()
+        found = self._powers((1,) if self.base == 2 else (1, 2, 5))
+        while len(found) > MOST_TICKS:
+            found = found[:: -(-len(found) // MOST_TICKS)]
+        return ([0.0] if self.kind == "bent" else []) + found or [self.low, self.high]
+
+    def _even(self) -> list[float]:
+        rough = (self.high - self.low) / (MOST_TICKS - 1)
+        power = 10.0 ** math.floor(math.log10(rough)) if rough > 0 else 1.0
+        wide = self.high - self.low
+        step = next(power * nice for nice in NICE if wide // (power * nice) < MOST_TICKS)
+        first = math.ceil(self.low / step)
+        return [round(step * index, 12) for index in range(first, math.floor(self.high / step + 1e-9) + 1)]
+
+    def _powers(self, factors: tuple[int, ...]) -> list[float]:
+        low = self.low if self.kind == "log" else self.unit
+        powers = range(math.floor(math.log(low, self.base)), math.ceil(math.log(max(self.high, low), self.base)) + 1)
+        every = [factor * float(self.base) ** power for power in powers for factor in factors]
+        return [value for value in every if low * 0.999 <= value <= self.high * 1.001]
+
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 860, 62, 10, 20, 34  # of a figure; of a panel's margins
 TALL, LINE = 150, 11  # of a panel; of a mark within a category
@@ -102,11 +170,10 @@ def draw(drawn: Drawn, name: str, rows: Sequence[int], words: Sequence[str]) -> 
     plot = drawn.plot
     points = drawn.points.reset_index(drop=True)
     curves = [
-        _Curve(value, plot.look(value, index), index)
-        for index, value in enumerate(in_order(_sorted(points[plot.series]), plot.order))
+        _Curve(value, plot.look(value, index), index) for index, value in enumerate(plot.values(points, plot.series))
     ]
     columns = list(_columns(points, plot))
-    levels = in_order(_sorted(points[plot.row]), plot.order) if plot.row else [None]
+    levels = plot.values(points, plot.row) if plot.row else [None]
     painter = _Painter(plot, points, curves, rows, words, drawn.simulated)
     body, y = [], 4.0
     width = WIDTH / max(1, min(len(columns), 4))
@@ -123,12 +190,11 @@ def draw(drawn: Drawn, name: str, rows: Sequence[int], words: Sequence[str]) -> 
         "{b}</svg>"
     ).format(w=width * len(columns), h=y, m=least * width * len(columns), n=name, t=drawn.title, d=described,
              b=Markup("").join(body))  # fmt: skip
-    guides = [Entry(label, dash=GUIDES[index % 3]) for index, label in enumerate((*plot.guides, *plot.lines))]
+    guides = [
+        Entry(label, dash=GUIDES[index % 3])
+        for index, label in enumerate((*plot.guides, *plot.references, *plot.lines))
+    ]
     return Chart(svg, [Entry(curve.look.label, curve.color, curve.marker, curve.dash) for curve in curves] + guides)
-
-
-def _sorted(column: pd.Series[Any]) -> list[Any]:
-    return sorted(column.dropna().unique(), key=lambda value: (str(type(value)), value))
 
 
 def _columns(points: pd.DataFrame, plot: Plot) -> Iterator[tuple[tuple[str, str], pd.Series[bool]]]:
@@ -156,12 +222,12 @@ class _Painter:
     @property
     def flat(self) -> bool:
         """Whether categories stand one below the other, and values run to the right."""
-        return self.plot.x_axis == "words"
+        return self.plot.flat
 
     def row(self, here: pd.DataFrame, columns: Any, width: float, top: float, label: str) -> tuple[Markup, float]:
         """The panels of one row and how high they are."""
         values = self._values(here)
-        places = in_order(_sorted(here[self.plot.x]), self.plot.order) if self.flat else []
+        places = self.plot.values(here, self.plot.x) if self.flat else []
         present = [curve for curve in self.curves if curve.value in set(here[self.plot.series])]
         height = max(40.0, len(places) * (LINE * len(present) + 6.0)) if self.flat else float(TALL)
         longest = max((len(self.say_place(place)) for place in places), default=0)
@@ -216,7 +282,7 @@ class _Panel:
     def _frame(self, title: tuple[str, str]) -> Markup:
         plot, flat = self.painter.plot, self.painter.flat
         below, beside = (self.values, self.x) if flat else (self.x, self.values)
-        say = plot.say if flat else (bytes_text if plot.x_axis == "bytes" else "{:g}".format)
+        say = plot.say if flat else plot.x_words
         marks = [(self.width * below.at(tick), say(tick)) for tick in _apart(below.ticks(), below, self.width)]
         lines = "".join(f"M{x:.1f} 0V{self.height:.0f}" for x, _ in marks)
         texts = [TEXT.format("x", x, self.height + 12, words) for x, words in marks]
@@ -243,11 +309,24 @@ class _Panel:
             every = zip(fine, curve(fine), strict=True)
             inside = [(x, y) for x, y in every if self.values.low <= y <= self.values.high]
             yield path.format(GUIDES[index % 3], _line([(self.width * self.x.at(x), self._y(y)) for x, y in inside]))
-        for index, value in enumerate(plot.lines.values(), len(plot.guides)):
+        for index, column in enumerate(plot.references.values(), len(plot.guides)):
+            yield path.format(GUIDES[index % 3], self._reference(column))
+        for index, value in enumerate(plot.lines.values(), len(plot.guides) + len(plot.references)):
             if self.painter.flat:
                 yield path.format(GUIDES[index % 3], f"M{self.width * self.values.at(value):.1f} 0V{self.height:.0f}")
             else:
                 yield path.format(GUIDES[index % 3], f"M0 {self._y(value):.1f}H{self.width:.0f}")
+
+    def _reference(self, column: str) -> str:
+        """A line through the column's values at bare's points; of categories one across each."""
+        plot, part = self.painter.plot, self.part
+        if self.painter.flat:
+            step, at = self.height / max(1, len(self.places)), self.values.at
+            places = zip(part[plot.x].map(self.places.index), part[column].astype(float), strict=True)
+            return "".join(f"M{self.width * at(x):.1f} {step * place:.1f}v{step:.1f}" for place, x in places)
+        bare = part[(part["variant"] == "bare") & part[column].notna()].sort_values(plot.x)
+        places = zip(bare[plot.x].astype(float), bare[column].astype(float), strict=True)
+        return _line([(self.width * self.x.at(x), self._y(y)) for x, y in places])
 
     def _y(self, value: float) -> float:
         return self.height * (1 - self.values.at(value))

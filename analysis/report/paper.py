@@ -13,11 +13,10 @@ import pandas as pd
 
 from analysis.catalogue import draw_all, of_paper
 from analysis.chapter import Chapter
-from analysis.choice import Choice
 from analysis.claims.decide import Decision
 from analysis.claims.table import ClaimTable, Row, build
 from analysis.errors import Failure
-from analysis.evidence import Evidence
+from analysis.evidence import Choice, Evidence
 from analysis.figures import intervals, toolkit
 from analysis.figures.toolkit import Drawn, mark_simulated
 from analysis.papers import published
@@ -132,12 +131,12 @@ def _draw(chapter: Chapter, index: int, claim: Row, rows: list[Row], evidence: E
         for row in rows
     ]  # fmt: skip
     bound = (claim.threshold or 0) + (claim.margin or 0) * (1 if claim.operator == "<=" else -1)
-    frame = intervals.wanted(evidence, [{"mpi": "", "study": chapter.id, "status": "ok", **point} for point in points])
     bounds = "predicted" if all(evidence.records.simulated(row.session) for row in rows) else "reproduced"
-    lines = {f"{claim.operator} {bound:g} is {bounds}": bound}
-    drawn: Drawn = intervals.draw(
-        f"paper-{chapter.id.lower()}-{index + 1}", claim.claim, f"{claim.number}; {claim.source}", claim.number, lines,
-        frame, toolkit.provenance(evidence.records),
+    (drawn,) = intervals.draw(
+        evidence, toolkit.provenance(evidence.records),
+        [{"mpi": "", "study": chapter.id, "status": "ok", **point} for point in points],
+        f"paper-{chapter.id.lower()}-{index + 1}", claim.claim, f"{claim.number}; {claim.source}", claim.number,
+        {f"{claim.operator} {bound:g} is {bounds}": bound},
     )  # fmt: skip
     return mark_simulated(drawn) if any(evidence.records.simulated(row.session) for row in rows) else drawn
 

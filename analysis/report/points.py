@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis.choice import COLUMN, Choice, values
+from analysis.evidence import COLUMN, Choice, values
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import LEAST_EFFICIENCY
 from analysis.records import frames
 from analysis.records.load import Records
-from analysis.statistics.noise import DISTURBED
+from analysis.statistics.bootstrap import DISTURBED
 from analysis.words import added_text, bytes_text, mpi_title, point_words, seconds_text, text
 
 FILE_KEYS = ("study", "session", "system", "mpi", "variant")

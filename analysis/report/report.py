@@ -14,10 +14,9 @@ import jinja2
 from markupsafe import Markup
 
 from analysis.catalogue import draw_all
-from analysis.choice import Choice
 from analysis.claims.table import build
 from analysis.errors import Failure, UsageError
-from analysis.evidence import Evidence
+from analysis.evidence import Choice, Evidence
 from analysis.figures import toolkit
 from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import METRICS

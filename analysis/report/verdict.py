@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.metrics.evaluate import REFERENCE
+from analysis.metrics.evaluate import REFERENCE, at_equal
 from analysis.metrics.formulas import COMP_EQUALS_COMM, efficiency_says_little
-from analysis.metrics.limit import LIMIT, rounds_words
-from analysis.metrics.limit import doubts as limit_doubts
-from analysis.metrics.places import at_equal
+from analysis.metrics.times import LIMIT, rounds_words
+from analysis.metrics.times import doubts as limit_doubts
 from analysis.records import frames
+from analysis.statistics.bootstrap import DISTURBED, WIDE
 from analysis.statistics.interval import ENOUGH_LAUNCHES
-from analysis.statistics.noise import DISTURBED, WIDE
 from analysis.words import MPI_ORDER, added_text, bytes_text, in_order, mpi_title, plain, point_words, seconds_text
 
 PROGRESSES, DOES_NOT = 0.85, 0.3  # overlap efficiency from which / below which an MPI counts as progressing / not

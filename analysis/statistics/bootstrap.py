@@ -16,6 +16,8 @@ the samples within carry the rest. What makes the result cover what it says:
   tells how much of that there is; `interval` narrows by it.
 
 The estimate is the median over launches of the launches' medians.
+
+And when noise is larger than what is to be seen.
 """
 
 from __future__ import annotations
@@ -25,16 +27,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy import special
 
-from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, describe
-from analysis.statistics.median import quantiles_of_median
+from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, describe, quantiles_of_median
 
 Array = npt.NDArray[np.float64]
 RESAMPLES = 2000
 # How far two equal groups are narrowed, times the root of their launches: a median's spacing tells its own spread with
 # about that many degrees of freedom. Set with some distributions of launches and checked on others, see
-# analysis/tests/test_coverage.py and docs/explanation/statistics.md.
+# analysis/tests/test_statistics.py and docs/explanation/statistics.md.
 NARROWING = 0.45
 GAP = 0.6  # share of the launches' whole range, without a launch in it, from which on they are of two kinds
 
@@ -187,6 +189,11 @@ def of_medians(
     )
 
 
+def middle(launches: Sequence[npt.ArrayLike]) -> Interval:
+    """The median over launches of the launches' medians."""
+    return of_medians(lambda value: value, {"value": launches})
+
+
 def _draws(launches: Sequence[npt.ArrayLike], resamples: int, rng: np.random.Generator) -> Draws:
     """Of one quantity. From 6 launches on the binomial distribution gives the values, and no other quantity shares
     their order: nothing is left to resample."""
@@ -211,3 +218,40 @@ def ratio_of_medians(above: Sequence[npt.ArrayLike], below: Sequence[npt.ArrayLi
 def difference_of_medians(left: Sequence[npt.ArrayLike], right: Sequence[npt.ArrayLike], seed: int = 0) -> Interval:
     """median(left) - median(right), each a list of launches."""
     return of_medians(lambda left, right: left - right, {"left": left, "right": right}, seed=seed)
+
+
+DISTURBED = 0.02  # share of the measured time that somebody else's steal may take before a point is called disturbed
+WIDE = 0.05  # relative half-width of the median of total beyond which a point without comparison is called noisy
+
+
+def disturbance(points: pd.DataFrame, measured_s: float) -> float | None:
+    """The share of a point's measured time, over all its launches and ranks, that the hypervisor took away; None where
+    not recorded.
+
+    `points` are the rows of one variant at one point (launches and ranks), `measured_s` the time their samples took.
+    """
+    steal = points["steal_s"].dropna().astype(float)
+    if not len(steal) or measured_s <= 0:
+        return None
+    return float(steal.sum() / measured_s)
+
+
+def measured_s(samples: Mapping[str, npt.NDArray[np.float64]]) -> float:
+    """The time in seconds that the samples of one rank at one point took; 0 where they do not say."""
+    timed = ("elapsed_s",) if "elapsed_s" in samples else ("total_s", "comm_s", "comp_s")
+    return float(sum(samples[name].sum() for name in timed if name in samples))
+
+
+def exceeds_effect(total: Draws, reference: Draws | None) -> bool:
+    """Whether the uncertainty of total is larger than its difference to the reference's total.
+
+    Without a reference (the reference itself): whether the median of total is known to no better than WIDE.
+    """
+    if reference is None:
+        return _half_width(total.resampled) > WIDE * total.value
+    return _half_width(total.resampled - reference.resampled) > abs(total.value - reference.value)
+
+
+def _half_width(draws: npt.NDArray[np.float64]) -> float:
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return float(high - low) / 2

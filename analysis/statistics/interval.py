@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An estimate with its interval, and the words that say what kind of interval it is."""
+"""An estimate with its interval, the words that say what kind of interval it is, and the nonparametric interval of a
+median, from order statistics and the binomial distribution."""
 
 from __future__ import annotations
 
+import functools
+import math
 from dataclasses import dataclass, replace
 
-from scipy import special
+import numpy as np
+import numpy.typing as npt
+from scipy import special, stats
 
 ENOUGH_LAUNCHES = 6  # the lowest and highest of n launches hold the median with 1 - 2^(1-n): 97 % at 6, 94 % at 5
 
@@ -35,6 +40,9 @@ class Interval:
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 
+NO_VALUE = Interval(float("nan"), float("nan"), float("nan"), "no value", False)
+
+
 def describe(launches: int, confidence: float = 0.95, two_kinds: bool = False) -> tuple[str, bool]:
     """What an interval over so many launches may be called, and whether it reaches `confidence`.
 
@@ -57,7 +65,7 @@ def simultaneous(interval: Interval, points: int, confidence: float = 0.95) -> I
     depend on each other).
 
     Each side is widened as Student's quantiles of its degrees of freedom grow from the one level to the other: so few
-    launches have no order statistics that far out. analysis/tests/test_simultaneous.py says how often they hold. One
+    launches have no order statistics that far out. analysis/tests/test_statistics.py says how often they hold. One
     that is not defensible by itself stays as it is.
     """
     if points <= 1 or not interval.defensible:
@@ -68,3 +76,66 @@ def simultaneous(interval: Interval, points: int, confidence: float = 0.95) -> I
     low = interval.value - wider * (interval.value - interval.low)
     high = interval.value + wider * (interval.high - interval.value)
     return replace(interval, low=low, high=high, kind=kind, points=points)
+
+
+Array = npt.NDArray[np.float64]
+STEPS = 64  # places tabulated between two order statistics
+
+
+def order_ranks(count: int, confidence: float = 0.95) -> tuple[int, float] | None:
+    """The largest k such that the k-th lowest and k-th highest of `count` values hold the median with at least
+    `confidence`, and the confidence really reached; None where even lowest and highest do not (count < 6 at 95 %)."""
+    k = int(stats.binom.ppf((1 - confidence) / 2, count, 0.5))
+    while k > 0 and 1 - 2 * stats.binom.cdf(k - 1, count, 0.5) < confidence:
+        k -= 1
+    if k < 1:
+        return None
+    return k, float(1 - 2 * stats.binom.cdf(k - 1, count, 0.5))
+
+
+@functools.cache
+def _table(count: int) -> tuple[Array, Array]:
+    """(probabilities, places): the median lies below the place, 0 to count - 1, in sorted values with that probability.
+
+    At an order statistic it is exact, binomial; between two neighbours it is interpolated as Hettmansperger and
+    Sheather do (Statistics & Probability Letters 4, 1986), which holds well for any distribution.
+    """
+    below = stats.binom.cdf(np.arange(count), count, 0.5)
+    share = np.linspace(0, 1, STEPS)
+    probabilities, places = [], []
+    for k in range(1, count // 2 + 1):
+        weight = (count - k) * share / (k + (count - 2 * k) * share)
+        probabilities.append(below[k - 1] + share * (below[k] - below[k - 1]))
+        places.append(k - 1 + weight)
+    lower, where = np.concatenate([*probabilities, [0.5]]), np.concatenate([*places, [(count - 1) / 2]])
+    lower, where = lower[lower <= 0.5], where[lower <= 0.5]
+    return np.concatenate([lower, 1 - lower[::-1]]), np.concatenate([where, count - 1 - where[::-1]])
+
+
+def quantiles_of_median(ordered: npt.ArrayLike, probabilities: npt.ArrayLike) -> Array:
+    """The confidence distribution of the median behind sorted independent values: where it lies below with these
+    probabilities. Beyond the lowest and the highest value nothing is said: they are the outermost answers."""
+    values = np.asarray(ordered, dtype=float)
+    places = np.interp(np.asarray(probabilities, dtype=float), *_table(len(values)))
+    return np.asarray(np.interp(places, np.arange(len(values)), values), dtype=np.float64)
+
+
+def median_interval(values: npt.ArrayLike, confidence: float = 0.95) -> Interval:
+    """The median of independent samples with its interval, interpolated between order statistics.
+
+    Fewer than 6 values: lowest and highest, with the confidence that those have. Values: any unit, which the result
+    keeps. No value: all NaN.
+    """
+    array = np.sort(np.asarray(values, dtype=float))
+    n = len(array)
+    if n == 0:
+        return Interval(math.nan, math.nan, math.nan, "no samples", False)
+    median = float(np.median(array))
+    if n == 1:
+        return Interval(median, median, median, "one sample: no interval", False)
+    if order_ranks(n, confidence) is None:
+        reached = 1 - 2.0 ** (1 - n)
+        kind = f"lowest and highest of {n} samples (holds the median with {100 * reached:.0f} %)"
+        return Interval(median, float(array[0]), float(array[-1]), kind, False)
+    low, high = quantiles_of_median(array, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(median, float(low), float(high), f"{100 * confidence:g} % interval of {n} samples", True)

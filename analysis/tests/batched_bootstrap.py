@@ -2,7 +2,7 @@
 """bootstrap.of_medians for many simulated runs at once: the same arithmetic with one axis more.
 
 A run by itself takes a millisecond, most of which is spent in calls of numpy on arrays of some numbers; a million of
-them are what it takes to know coverages. analysis/tests/test_coverage.py holds the two against each other.
+them are what it takes to know coverages. analysis/tests/test_statistics.py holds the two against each other.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.statistics.bootstrap import effective_groups_of, tail_of
-from analysis.statistics.median import quantiles_of_median
+from analysis.statistics.interval import quantiles_of_median
 
 Array = npt.NDArray[np.float64]
 Function = Callable[[Array, Array], Array]

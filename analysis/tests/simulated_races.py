@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.tuning import step, verdict
-from analysis.tuning.asked import DEFAULT, OLD, TUNED, UNSET, Asked, Axis, Block
-from analysis.tuning.measured import Measured, Score
+from analysis.tuning.measured import DEFAULT, OLD, TUNED, UNSET, Asked, Axis, Block, Measured, Score
 from analysis.tuning.verdict import Verdict
 
 Array = npt.NDArray[np.float64]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.metrics.limit import LIMIT
+from analysis.metrics.times import LIMIT
 
 Array = npt.NDArray[np.float64]
 MB = 1 << 20

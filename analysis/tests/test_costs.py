@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from analysis.budgets import BASE, BUDGETS, PARTS, Budget
 from analysis.catalogue import draw_all
 from analysis.claims.table import table
-from analysis.documents.budgets import BASE, BUDGETS, PARTS, Budget
-from analysis.documents.costs import FOLDER, STUDY, Piece, document, measured, verdict
 from analysis.evidence import Evidence
 from analysis.records.load import load
+from analysis.studies.costs import FOLDER, STUDY, Piece, document, measured, verdict
 from analysis.tests.test_claims import rows_of, study_session
 
 ENGINE = Path(__file__).resolve().parents[2] / "progress_engine"

@@ -14,7 +14,7 @@ from scipy import stats
 
 from analysis.gate import aligned_ranks, decide, sequential
 from analysis.gate.decide import Rule, State
-from analysis.statistics import signed_rank
+from analysis.statistics import ranks as signed_rank
 from analysis.tests import simulated_gates as gates
 
 SEEDS = st.integers(0, 2**32 - 1)

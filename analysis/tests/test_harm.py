@@ -11,9 +11,10 @@ import pytest
 
 from analysis.catalogue import draw_all
 from analysis.claims.table import table
-from analysis.documents.harm import Harm, document, harmed, rows
 from analysis.evidence import Evidence
 from analysis.records.load import load
+from analysis.studies.harm import document, harmed
+from analysis.tables import Harm, rows
 from analysis.tests.synthetic import end, header, write_lines
 from analysis.tests.test_claims import rows_of, study_session
 

@@ -12,7 +12,7 @@ import pytest
 
 from analysis.limit import goals, main
 from analysis.metrics.evaluate import evaluate
-from analysis.metrics.limit import ONE_LAUNCH
+from analysis.metrics.times import ONE_LAUNCH
 from analysis.records.load import load
 from analysis.report.tables import results
 from analysis.report.verdict import verdict

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from analysis.errors import UsageError
 from analysis.records.load import load
-from analysis.records.schema import SCHEMA_FILE, BadLine, Shapes, migrate, skeleton
+from analysis.records.read import SCHEMA_FILE, BadLine, Shapes, migrate, skeleton
 from analysis.tests.synthetic import Behaviour, Synthetic, header, write_lines
 
 
@@ -222,7 +222,7 @@ def test_shapes_remember_only_what_was_valid() -> None:
 def test_older_versions_go_through_their_migrations(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {1: "first", 2: "second", 3: "third"}
     steps = {version: lambda line, name=name: {**line, name: True} for version, name in names.items()}
-    monkeypatch.setattr("analysis.records.schema.MIGRATIONS", steps)
+    monkeypatch.setattr("analysis.records.read.MIGRATIONS", steps)
     assert migrate({"a": 1}, 1) == {"a": 1, "first": True, "second": True, "third": True}
     with pytest.raises(BadLine, match="schema version 5"):
         migrate({}, 5)

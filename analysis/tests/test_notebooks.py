@@ -13,8 +13,7 @@ import pytest
 
 from analysis.errors import UsageError
 from analysis.notebook import book
-from analysis.notebook.book import Book
-from analysis.notebook.prose import Mismatch, fill, like
+from analysis.notebook.book import Book, Mismatch, fill, like
 from analysis.statistics.interval import Interval
 from harness.base import archive
 

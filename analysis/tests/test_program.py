@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from analysis.catalogue import draw_all
-from analysis.documents.program import document, told, unusable
 from analysis.evidence import Evidence
 from analysis.records.load import load
+from analysis.studies.program import document, told, unusable
 from analysis.tests.synthetic import end, header, write_lines
 
 TIMES = (10.0, 10.02, 9.99, 10.01, 9.98, 10.03)

@@ -17,7 +17,7 @@ from analysis.evidence import Evidence
 from analysis.figures import toolkit
 from analysis.records import nodes
 from analysis.records.load import Records, load
-from analysis.records.schema import BadLine, Shapes, sample_of
+from analysis.records.read import BadLine, Shapes, sample_of
 from analysis.report.report import render
 from analysis.report.verdict import verdict
 from analysis.tests.many_ranks import make

@@ -1,16 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of good and of bad sessions: one file, sentences, no traceback."""
+"""The report: its verdict, the times added, the transports, the marks of its tables."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+from analysis.catalogue import draw_all
 from analysis.errors import Failure, UsageError
+from analysis.evidence import Choice, Evidence
+from analysis.figures.summary import summary
+from analysis.metrics.evaluate import evaluate
+from analysis.metrics.formulas import efficiency_says_little
+from analysis.records.load import load
+from analysis.report import tables
+from analysis.report.points import Points
 from analysis.report.report import build_report, write_report
-from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
+from analysis.report.tables import words
+from analysis.studies.pioman import efficiency, ratio
+from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, write_lines
+from analysis.tests.test_claims import study_session
+from analysis.tests.test_verdict import changed_points
+from analysis.words import added_text
 
 
 def test_the_report_stands_alone_and_says_what_was_found(tmp_path: Path) -> None:
@@ -80,3 +96,164 @@ def test_an_interrupted_session_and_its_damaged_file_are_said_on_top(tmp_path: P
     assert "Session s is interrupted" in said
     assert "1 problems in the files, the first" in said
     assert "MPICH: this points to no progress" in said
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"), [(0.9, 0.95, False), (-0.9, -0.2, False), (-1.1, -0.9, True), (-0.6, 0.5, True)]
+)
+def test_when_an_efficiency_says_little(low: float, high: float, expected: bool) -> None:
+    assert efficiency_says_little(low, high) == expected
+
+
+def test_added_time_in_words() -> None:
+    assert added_text(62e-6, 60e-6, 65e-6) == "adds 62 µs (60 µs to 65 µs)"
+    assert added_text(1e-6, -2e-6, 3e-6) == "adds 1 µs (−2 µs to 3 µs)"
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    """A message of 64 KB takes 0.6 ms; the thread adds 369 times that."""
+    variants = {"bare": Behaviour(0.05), "thread": Behaviour(-369.0), "adaptive": Behaviour(0.93)}
+    session = Synthetic(mpis={"mpich": variants}, sizes=(MB // 16,), comp_over_comm=(1.0,))
+    return Evidence(load([session.write(tmp_path_factory.mktemp("added") / "s")]))
+
+
+def test_the_table_says_the_time_added(evidence: Evidence) -> None:
+    (table,) = tables.results(evidence.metrics)
+    cells = {row[1]: row[table["columns"].index("overlap efficiency")] for row in table["rows"]}
+    assert cells["thread"].startswith("adds 22")
+    assert cells["thread"].count(" ms") == 3, "the value and both ends"
+    assert cells["adaptive"].startswith("0.9")
+    assert "369" not in "".join(cells.values())
+
+
+def test_the_figure_says_the_time_added(evidence: Evidence) -> None:
+    (drawn,) = efficiency(evidence, "")
+    texts = [text.get_text() for axes in drawn.figure.axes for text in axes.texts]
+    assert [text for text in texts if text.startswith("◀ adds 22") and " ms (" in text]
+    assert not [text for text in texts if "369" in text]
+    assert {"added_value", "added_low", "added_high"} <= set(drawn.points.columns)
+
+
+OB1 = {"component": "ob1", "libraries": ["mca_pml_ob1.so"], "devices": [], "tcp": True, "udp": True}
+UCX = {"component": "ucx", "libraries": ["libucp.so"], "devices": ["/dev/infiniband/uverbs0"], "tcp": False}
+
+
+def gaps(folder: Path, **transports: dict[str, Any] | None) -> list[list[str]]:
+    """Of a session in which each variant's ranks had such a transport; None: they had no engine."""
+    behaviour = {name: USUAL.get(name, Behaviour(0.1, 1.0)) for name in transports}
+    made = Synthetic(mpis={"openmpi": behaviour}, launches=2, samples=5, comp_over_comm=(1.0,)).write(folder)
+    for file in (made / "records").glob("*.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        transport = transports[lines[0]["header"]["context"]["variant"]]
+        for rank in lines[-1]["end"]["ranks"]:
+            rank["engine"] = {"preset": "any", "active": True, "transport": transport} if transport else None
+        write_lines(file, lines)
+    records = load([made])
+    return [row for row in tables.gaps(records, evaluate(records))["rows"] if row[3] == "transport"]
+
+
+def test_a_transport_is_said_as_the_engine_says_it() -> None:
+    assert words(OB1) == "ob1, tcp"
+    assert words(UCX) == "ucx, /dev/infiniband/uverbs0"
+    assert words({}) == "unknown"
+
+
+def test_another_transport_than_without_the_engine_is_said(tmp_path: Path) -> None:
+    (row,) = gaps(tmp_path / "s", bare=None, off=UCX, adaptive=OB1)
+    assert row[1:5] == ["openmpi", "adaptive", "transport", "differs"]
+    assert row[5] == "ob1, tcp; ucx, /dev/infiniband/uverbs0 under off: not the engine alone differs"
+
+
+@pytest.mark.parametrize(
+    "transports", [{"off": OB1, "adaptive": OB1}, {"bare": None, "adaptive": OB1}, {"adaptive": OB1, "idle": OB1}]
+)
+def test_what_is_alike_or_unknown_is_not_said(transports: dict[str, Any], tmp_path: Path) -> None:
+    assert gaps(tmp_path / "s", **transports) == []
+
+
+def test_without_that_variant_the_first_is_what_others_are_held_against(tmp_path: Path) -> None:
+    (row,) = gaps(tmp_path / "s", adaptive=UCX, idle=OB1)
+    assert (row[2], "under adaptive" in row[5]) == ("idle", True)
+
+
+VARIANTS = {name: USUAL[name] for name in ("bare", "adaptive")}
+
+
+def made(folder: Path, **changed: Any) -> Path:
+    made = {"mpis": {"mpich": VARIANTS}, "comp_over_comm": (1.0,), "samples": 5, **changed}
+    return Synthetic(**made).write(folder)
+
+
+def cells(session: Path, column: str) -> dict[str, str]:
+    """Variant -> what its row has in this column."""
+    (table,) = tables.results(evaluate(load([session])))
+    return {row[1]: row[table["columns"].index(column)] for row in table["rows"]}
+
+
+def test_six_quiet_launches_have_no_mark(tmp_path: Path) -> None:
+    assert cells(made(tmp_path / "s"), "marks") == {"bare": "", "adaptive": ""}
+
+
+def test_a_disturbed_row_is_marked(tmp_path: Path) -> None:
+    session = changed_points(made(tmp_path / "s"), "*adaptive*", noise={"steal_s": 0.5})
+    marks = cells(session, "marks")
+    assert marks["bare"] == ""
+    assert marks["adaptive"].startswith("disturbed: others took ")
+
+
+@pytest.mark.parametrize("launches", [1, 3])
+def test_ranges_that_are_no_intervals_are_marked(tmp_path: Path, launches: int) -> None:
+    for mark in cells(made(tmp_path / "s", launches=launches), "marks").values():
+        assert mark.startswith("spread within one launch" if launches == 1 else "spread of 3 launches")
+
+
+def test_a_share_of_the_limit_over_few_rounds_is_marked(tmp_path: Path) -> None:
+    of = {name: LIMITED[name] for name in ("bare", "adaptive", "limit")}
+    few = cells(made(tmp_path / "few", mpis={"mpich": of}, launches=3), "marks")
+    assert "of the limit: a spread over 3 of 3 rounds" in few["adaptive"]
+    enough = cells(made(tmp_path / "enough", mpis={"mpich": of}), "marks")
+    assert "of the limit" not in enough["adaptive"]
+
+
+def test_all_four_numbers_are_in_the_table(tmp_path: Path) -> None:
+    session = made(tmp_path / "s")
+    for column in ("overlap efficiency", "compute inflation", "availability", "hidden communication"):
+        assert set(cells(session, column)) == {"bare", "adaptive"}
+        assert "–" not in cells(session, column).values()
+
+
+def test_the_points_of_a_figure_say_what_they_are_worth(tmp_path: Path) -> None:
+    def remarks(session: Path) -> dict[str, str]:
+        evidence = Evidence(load([session]))
+        (drawn,) = ratio(evidence, "")
+        table = Points(evidence.records, tmp_path, Choice()).table(drawn)
+        return {row.cells[1].words: row.cells[-1].words for row in table.rows}
+
+    assert remarks(made(tmp_path / "s")) == {"bare": "", "adaptive": ""}
+    loose = changed_points(made(tmp_path / "loose"), "*adaptive*", converged=False, noise={"steal_s": 0.5})
+    assert remarks(loose) == {"bare": "", "adaptive": "not converged; disturbed"}
+    assert remarks(made(tmp_path / "few", launches=3)) == dict.fromkeys(("bare", "adaptive"), "no 95 % interval")
+
+
+def test_the_points_of_other_studies_say_it_too(tmp_path: Path) -> None:
+    points = [{"point": {"receivers": n}, "samples": {"latency_s": [1.0] * 3}} for n in (1, 4)]
+    stolen = [{**point, "noise": {"steal_s": 1.0}} for point in points]
+    session = study_session(tmp_path / "s", "one-to-many", {"idle": stolen, "bare-multiple": points})
+    frame = summary(Evidence(load([session])), "one-to-many", "latency_s")
+    shares = frame.groupby("variant")["disturbance"].max()
+    assert shares["idle"] == pytest.approx(1 / 3)
+    assert np.isnan(shares["bare-multiple"])
+
+
+def test_what_a_figure_found_says_how_many_values_show_nothing_yet(tmp_path: Path) -> None:
+    points = [{"point": {"receivers": n}, "samples": {"latency_s": [float(n)] * 3}} for n in (1, 4)]
+    stolen = [{**point, "noise": {"steal_s": 1.0}} for point in points]
+
+    def found(folder: Path, idle: list[dict[str, Any]], launches: int) -> str:
+        session = study_session(folder, "one-to-many", {"idle": idle, "bare-multiple": points}, launches)
+        return next(drawn.found for drawn in draw_all(Evidence(load([session])), "") if drawn.chapter == "P8")
+
+    assert " values " not in found(tmp_path / "good", points, 6)
+    assert "Of 4 values 4 have no 95 % interval." in found(tmp_path / "few", points, 3)
+    assert "Of 4 values 2 were disturbed." in found(tmp_path / "stolen", stolen, 6)

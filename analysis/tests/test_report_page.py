@@ -16,15 +16,14 @@ import pandas as pd
 import pytest
 
 from analysis import catalogue
-from analysis.choice import Choice, bytes_of
 from analysis.errors import UsageError
-from analysis.evidence import Evidence
+from analysis.evidence import Choice, Evidence, bytes_of
 from analysis.figures import toolkit
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import load
+from analysis.report.chart import Scale
 from analysis.report.paper import write_paper
 from analysis.report.report import build_report, write_report
-from analysis.report.scale import Scale
 from analysis.tests.synthetic import MB, USUAL, Behaviour, Synthetic
 from harness.base import archive
 

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.lines import Line2D
 
 from analysis import scaling as tables
 from analysis.catalogue import draw_all
 from analysis.evidence import Evidence
 from analysis.figures import toolkit
-from analysis.figures.by_ranks import by_ranks
 from analysis.figures.toolkit import Drawn
 from analysis.records.load import load
+from analysis.studies.scaling import by_ranks
 from analysis.tests.synthetic import MB, USUAL, Synthetic
 
 RANKS = (2, 8, 32)
@@ -72,20 +73,25 @@ def test_each_session_is_a_number_of_ranks(tmp_path: Path) -> None:
 
 def test_the_figure_has_a_panel_a_study_and_says_that_it_is_simulated(tmp_path: Path) -> None:
     sessions = _sessions(tmp_path, "scaling-overlap") + _sessions(tmp_path, "scaling-fft")
-    (drawn,) = [one for one in _draw(sessions) if one.chapter == "scaling"]
+    drawn, saved = [one for one in _draw(sessions) if one.chapter == "scaling"]
     titles = [axes.get_title() for axes in drawn.figure.axes if axes.get_visible()]
-    assert titles == ["overlap (weak)", "fft (strong)", "time saved, of bare's"]
+    assert titles == ["overlap (weak): MPICH", "fft (strong): MPICH"]
+    assert saved.points["value"].tolist() == pytest.approx([SAVED] * 6, abs=0.02)
     assert drawn.title.endswith("(simulated)") and all(axes.patch.get_hatch() for axes in drawn.figure.axes)
     assert drawn.caption.count("predicted by a model") == 1, "said once of sessions that share it"
     assert all(session.name in drawn.caption for session in sessions)
     overlap, fft = drawn.figure.axes[:2]
     assert overlap.get_xscale() == "log"
-    assert len(fft.lines) == len(overlap.lines) + 1, "a strong one has a guide"
-    guide = np.asarray(fft.lines[-1].get_ydata(), float)
+    assert sum(map(_has_values, fft.lines)) == sum(map(_has_values, overlap.lines)) + 1, "a strong one has a guide"
+    guide = np.asarray(fft.lines[0].get_ydata(), float)
     assert guide[0] == pytest.approx(16 * guide[-1])
     assert re.search(r"overlap: 4\d % at 2 ranks, 4\d % at 32 ranks; fft: 4\d %", drawn.found)
     assert "without an interval" in drawn.found and "without an interval" in drawn.caption
     assert toolkit.save(drawn, tmp_path)["svg"].stat().st_size > 1000
+
+
+def _has_values(line: Line2D) -> bool:
+    return len(np.asarray(line.get_ydata())) > 0
 
 
 def test_one_number_of_ranks_is_no_scaling(tmp_path: Path) -> None:
@@ -104,7 +110,7 @@ def test_the_map_has_a_row_a_setting_and_a_column_a_number_of_ranks(tmp_path: Pa
     assert re.search(r"rest_us 5\d", drawn.found)
     assert "without an interval" in drawn.found and "without an interval" in drawn.caption
     assert drawn.points[["low", "high"]].isna().all(axis=None), "no interval of no width"
-    cells = [float(text.get_text()) for text in axes.texts if text.get_text() != "simulated"]
+    cells = [float(text.get_text().removesuffix(" %")) for text in axes.texts if text.get_text() != "simulated"]
     assert cells == pytest.approx([100 * SAVED] * 3 + [100 * TWICE] * 6, abs=3)
     text = tables.document(_evidence(sessions))
     assert "| setting | 2 ranks | 8 ranks | 32 ranks |" in text

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a model predicted is called so: in claims, in cautions, in figures."""
+"""What was predicted by a model or ran on emulated processors says so, and proves nothing."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from analysis.catalogue import draw_all
 from analysis.claims.table import table
@@ -16,6 +18,39 @@ from analysis.report import chart
 from analysis.report.paper import write_paper
 from analysis.report.verdict import verdict
 from analysis.tests.synthetic import USUAL, Synthetic
+
+
+def _emulated_session(folder: Path) -> Path:
+    variants = {name: USUAL[name] for name in ("bare", "adaptive")}
+    return Synthetic(mpis={"mpich": variants}, patterns=("both",), comp_over_comm=(1.0,)).write(folder)
+
+
+def _say_in_session(session: Path) -> None:
+    file = session / "session.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "emulated": True}))
+
+
+def _say_in_one_record(session: Path) -> None:
+    file = sorted((session / "records").iterdir())[3]
+    first, *rest = file.read_text().splitlines()
+    header = json.loads(first)
+    header["header"]["context"]["emulated"] = True
+    file.write_text("\n".join([json.dumps(header), *rest]) + "\n")
+
+
+@pytest.mark.parametrize("say", [_say_in_session, _say_in_one_record])
+def test_an_emulated_session_decides_nothing(say: object, tmp_path: Path) -> None:
+    hardware, emulated = (_emulated_session(tmp_path / name) for name in ("hardware", "emulated"))
+    assert callable(say)
+    say(emulated)
+    rows = [row for row in table([hardware, emulated]).rows if row.value is not None]
+    decided = {
+        session: {row.decision for row in rows if row.session == session} for session in ("hardware", "emulated")
+    }
+    assert "reproduced" in decided["hardware"]
+    assert decided["emulated"] == {"not decided: emulated machine"}
+    (caution,) = load([hardware, emulated]).cautions()
+    assert caution.startswith("Session emulated ran on emulated machines")
 
 
 def _session(folder: Path, **more: Any) -> Path:

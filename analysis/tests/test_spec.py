@@ -11,7 +11,7 @@ from analysis.catalogue import draw_all
 from analysis.claims.table import table
 from analysis.evidence import Evidence
 from analysis.records.load import load
-from analysis.studies.ruhela.spec import COUNTERPARTS, BestPreset
+from analysis.studies.ruhela import COUNTERPARTS, BestPreset
 from analysis.tests.synthetic import end, header, write_lines
 from analysis.tests.test_compare_failures import timed_out
 

@@ -12,23 +12,20 @@ import numpy as np
 import pytest
 
 from analysis.figures import toolkit
-from analysis.statistics.signed_rank import Middle
+from analysis.statistics.ranks import Middle
 from analysis.tests import simulated_gates as gates
 from analysis.tests import simulated_races as races
 from analysis.tests.tuning_races import ARMS, BEHAVIOURS, SPACE, confirmed, made, race_session
 from analysis.tuning import (
     decide,
     document,
-    effects,
     figures,
     measured,
-    pareto,
     proposals,
     step,
     verdict,
 )
-from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Axis, Block, Tried
-from analysis.tuning.measured import Score
+from analysis.tuning.measured import DEFAULT, OLD, REFERENCE, TUNED, Axis, Block, Score, Tried
 
 
 def test_who_is_shown_to_be_worse_than_the_leader_is_out_with_the_reason() -> None:
@@ -96,14 +93,14 @@ def test_only_fresh_rounds_confirm_a_winner() -> None:
 
 def test_the_front_has_what_nothing_beats_in_both() -> None:
     found = made({DEFAULT: 0.0, "s001": 0.3, "s002": -0.2}, bounds={DEFAULT: 1.0, "s001": 1.1, "s002": 1.2})
-    assert [place.name for place in pareto.front(found) if place.front] == [DEFAULT, "s001"]
+    assert [place.name for place in verdict.front(found) if place.front] == [DEFAULT, "s001"]
     timed = replace(found, asked=replace(found.asked, objective="time", bounds={}))
-    assert pareto.front(timed) == [] and document.front(timed)[1] == [], "no metrics are computed there"
+    assert verdict.front(timed) == [] and document.front(timed)[1] == [], "no metrics are computed there"
 
 
 def test_without_a_bound_the_front_is_against_inflation(tmp_path: Path) -> None:
     found = measured.read(race_session(tmp_path / "s", BEHAVIOURS, bounds={}))
-    places = {place.name: place for place in pareto.front(found)}
+    places = {place.name: place for place in verdict.front(found)}
     assert places["s002"].cost == pytest.approx(1.2, abs=0.05) and not places["s002"].front
     columns, rows = document.front(found)
     assert columns[2:] == ["against the default", "inflation"] and "s001" in [row[0] for row in rows]
@@ -111,7 +108,7 @@ def test_without_a_bound_the_front_is_against_inflation(tmp_path: Path) -> None:
     (drawn,) = [figure for figure in figures.draw(found) if figure.name == "tuning_pareto"]
     assert set(drawn.points["inflation"]) == {place.cost for place in places.values()}
     itself = measured.read(race_session(tmp_path / "t", BEHAVIOURS, objective="inflation", bounds={}))
-    assert pareto.front(itself) == []
+    assert verdict.front(itself) == []
 
 
 def test_documents_and_figures_say_what_became_of_every_setting(tmp_path: Path) -> None:
@@ -181,12 +178,12 @@ def test_first_every_value_is_tried_once_and_a_value_that_fails_is_left() -> Non
 def test_where_nothing_is_better_the_default_is_the_best_from_which_others_are_proposed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(effects, "_climb", lambda values, *_: values)  # proposed is that from which it would go on
+    monkeypatch.setattr(proposals, "_climb", lambda values, *_: values)  # proposed is that from which it would go on
     for inflation, best in ((1.0, {}), (1.2, {"burst": "20"})):
         found = made({DEFAULT: 0.0, "s001": -0.1, "s002": -0.2}, bounds={DEFAULT: inflation})
         tried = step.tried(found, decide.state(found))
         assert tried[0].values == {} and tried[0].gain == 0.0 and (tried[0].beyond > 0) == (inflation > 1.05)
-        assert next(effects.propose(SPACE, tried, 1)) == best
+        assert next(proposals.by_effects(SPACE, tried, 1)) == best
 
 
 def test_a_confirmation_that_leaves_it_open_goes_on_and_one_that_decides_does_not() -> None:

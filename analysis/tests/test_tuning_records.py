@@ -12,19 +12,17 @@ import pytest
 
 from analysis.errors import UsageError
 from analysis.records.load import load
-from analysis.records.quantities import Quantity
+from analysis.records.read import Quantity
 from analysis.tests.synthetic import Behaviour
 from analysis.tests.tuning_races import ARMS, BEHAVIOURS, confirmed, race_session
 from analysis.tuning import (
-    asked,
     decide,
     document,
-    evidence,
     measured,
     step,
     verdict,
 )
-from analysis.tuning.asked import DEFAULT, TUNED
+from analysis.tuning.measured import DEFAULT, TUNED
 
 
 def test_records_become_scores_against_the_reference_of_the_round(tmp_path: Path) -> None:
@@ -125,7 +123,7 @@ def test_each_value_of_a_winner_has_its_evidence(tmp_path: Path) -> None:
     found = measured.read(folder)
     values = {"burst": "20", "strict": "true", "rest_us": "0", "UCX_RNDV_THRESH": "8192"}
     taken = {"UCX_RNDV_THRESH": (True, "UCX prints it"), "UCX_TLS": (False, "")}
-    shown = {name: why.removesuffix(evidence.NO_SHARE) for name, why in evidence.of(found, values, taken).items()}
+    shown = {name: why.removesuffix(document.NO_SHARE) for name, why in document.of(found, values, taken).items()}
     assert shown == {
         "burst": "the engine's reports, 4 processes of fresh launches: 20",
         "strict": "the engine's reports, 4 processes of fresh launches: false and true",
@@ -166,7 +164,7 @@ def test_words_that_cannot_be_measured(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"There are: time, total_s\.$"):
         measured.check_recorded("colour", recorded, overlap=False)
     with pytest.raises(UsageError, match=r"no session of \./bench tune"):
-        asked.of({"session": tmp_path.name, "request": {}})
+        measured.of({"session": tmp_path.name, "request": {}})
 
 
 def test_an_acknowledgement_that_is_slow_by_itself_makes_no_setting_better(tmp_path: Path) -> None:

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is said of a race at its end: why a winner is confirmed or not, and with which intervals."""
+"""What a race has shown, and how long it takes to find out."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
+from analysis.compare.pairs import Choice
+from analysis.compare.pairs import Measured as Point
 from analysis.tests.tuning_races import confirmed, made
-from analysis.tuning import asked, decide, document, evidence, figures, pareto, verdict
-from analysis.tuning.asked import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Axis
-from analysis.tuning.measured import Measured, Score
+from analysis.tuning import decide, document, figures, measured, verdict
+from analysis.tuning.measured import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Asked, Axis, Measured, Score
 
 RACE = {
     "variant": "adaptive", "objective": "time", "bounds": {}, "search": "grid", "seats": 6, "settle": 6, "confirm": 12,
@@ -92,28 +97,29 @@ def test_a_program_whose_results_nobody_checks_is_said_to_be_unverified() -> Non
     assert verdict.UNVERIFIED in document.document(open_, verdict.of(open_), {})
     program = {"command": ["./app"], "folder": "/", "check": "", "case": ""}
     shown = {"session": "s", "request": {"race": RACE, "program": program}}
-    assert not asked.of(shown).verified
+    assert not measured.of(shown).verified
     for known in (None, {**program, "check": "energy.*"}):
-        assert asked.of({**shown, "request": {"race": RACE, "program": known}}).verified
+        assert measured.of({**shown, "request": {"race": RACE, "program": known}}).verified
 
 
 def test_the_front_has_no_setting_that_failed_and_holds_both_against_the_default_of_the_same_rounds() -> None:
     race = made({DEFAULT: 0.0, "s001": 0.2, "s002": -0.1}, bounds={DEFAULT: 1.0, "s001": 1.1, "s002": 1.0}, rounds=12)
-    assert {place.name for place in pareto.front(replace(race, failures={"s001": "it hangs"}))} == {DEFAULT, "s002"}
+    assert {place.name for place in verdict.front(replace(race, failures={"s001": "it hangs"}))} == {DEFAULT, "s002"}
     hard = {  # where s002 ran every launch was worse, the default's as well
         arm: {turn: Score(one.value - 5 * (turn < 6), {"inflation": one.bounds["inflation"] + (turn < 6)})
               for turn, one in turns.items() if arm != "s002" or turn < 6}
         for arm, turns in race.scores.items()
     }  # fmt: skip
     found = replace(race, scores=hard)
-    places = {place.name: place for place in pareto.front(found)}
+    places = {place.name: place for place in verdict.front(found)}
     assert places["s002"].gain.value == pytest.approx(-0.1, abs=0.01)
     assert places["s002"].cost == pytest.approx(places[DEFAULT].cost, abs=0.01)
-    alone = pareto.front(race)
+    alone = verdict.front(race)
     assert {place.name for place in alone if place.breaks} == {"s001"}
     assert [row[3] for row in document.front(race)[1] if row[0] == "s001"] == ["1.1, which breaks a bound"]
     (drawn,) = [figure for figure in figures.draw(race) if figure.name == "tuning_pareto"]
-    assert "A cross breaks a bound" in drawn.caption
+    assert "breaks a bound" in drawn.caption
+    assert set(drawn.points.loc[drawn.points["breaks"], "setting"]) == {"s001"}
 
 
 def test_of_several_values_it_is_said_whose_share_was_not_measured() -> None:
@@ -124,11 +130,68 @@ def test_of_several_values_it_is_said_whose_share_was_not_measured() -> None:
     burst, nice, tls = {"burst": "1"}, {"nice": "5"}, {"UCX_TLS": "tcp"}
 
     def unmeasured(found: Measured, values: dict[str, str]) -> list[str]:
-        shown = evidence.of(found, values, {"UCX_TLS": (True, "UCX prints it")})
-        return [name for name, why in shown.items() if why.endswith(evidence.NO_SHARE)]
+        shown = document.of(found, values, {"UCX_TLS": (True, "UCX prints it")})
+        return [name for name, why in shown.items() if why.endswith(document.NO_SHARE)]
 
     assert unmeasured(race, burst) == [], "all of the gain is its own"
     assert unmeasured(race, burst | nice) == ["burst", "nice"]
     assert unmeasured(alone, burst | tls) == []
     assert unmeasured(race, burst | tls) == ["burst", "UCX_TLS"], "those launches were not made"
     assert unmeasured(alone, burst | nice | tls) == ["burst", "nice"]
+
+
+ARM_OF = {"a": DEFAULT, "b": "s001"}
+TIME, RATE = "total_s", "mflops"
+
+
+def point(by: str, launch: str, **values: float) -> Point:
+    """A point of one launch that is judged by one of these quantities."""
+    signs = {TIME: 1, RATE: -1}
+    choices = {name: Choice(signs[name], {launch: np.array([value])}) for name, value in values.items()}
+    return Point(choices=choices).by(by)
+
+
+def scores(monkeypatch: pytest.MonkeyPatch, points: dict[tuple[str, str], Point]) -> dict[str, Any]:
+    """`points`: by variant and point."""
+    made = {("study", "here", "mpich", *key): one for key, one in points.items()}
+    monkeypatch.setattr(measured, "measured", lambda _: made)
+    records: Any = SimpleNamespace(points=[1])
+    return measured._by_quantity(records, Asked(measured.TIME, ()), ARM_OF)
+
+
+def test_every_setting_is_judged_by_what_the_default_is_judged_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = scores(
+        monkeypatch,
+        {
+            ("adaptive (s001)", "{}"): point(RATE, "b", total_s=2.0, mflops=5.0),
+            ("adaptive", "{}"): point(TIME, "a", total_s=4.0, mflops=7.0),
+        },
+    )
+    assert {launch: plain for launch, (_, plain) in found.items()} == pytest.approx({"a": 4.0, "b": 2.0})
+    assert found["b"][0].value - found["a"][0].value == pytest.approx(math.log(2))
+
+
+def test_points_by_different_quantities_are_each_turned_so_that_more_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = scores(
+        monkeypatch,
+        {
+            ("adaptive", "1"): point(TIME, "a", total_s=4.0),
+            ("adaptive", "2"): point(RATE, "a", mflops=2.0),
+            ("adaptive (s001)", "1"): point(TIME, "b", total_s=4.0),
+            ("adaptive (s001)", "2"): point(RATE, "b", mflops=8.0),
+        },
+    )
+    assert found["b"][0].value - found["a"][0].value == pytest.approx(math.log(4) / 2)
+
+
+def test_a_launch_that_lacks_the_quantity_at_a_point_has_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = scores(
+        monkeypatch,
+        {
+            ("adaptive", "1"): point(TIME, "a", total_s=4.0),
+            ("adaptive", "2"): point(TIME, "a", total_s=9.0),
+            ("adaptive (s001)", "1"): point(TIME, "b", total_s=1.0),
+            ("adaptive (s001)", "2"): point(RATE, "b", mflops=8.0),
+        },
+    )
+    assert set(found) == {"a"}

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from analysis.tests.synthetic import Behaviour, Synthetic, write_lines
-from analysis.tuning.asked import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block
-from analysis.tuning.measured import Measured, Score
+from analysis.tuning.measured import DEFAULT, OLD, REFERENCE, TUNED, Asked, Axis, Block, Measured, Score
 
 SPACE = (Axis("burst", ("default", "1", "20")), Axis("UCX_RNDV_THRESH", ("default", "8192"), of_mpi=True))
 CONTENDERS = {"s001": {"burst": "20"}, "s002": {"burst": "1", "UCX_RNDV_THRESH": "8192"}}

@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from analysis.compare.judge import holm
-from analysis.statistics.signed_rank import Middle, fewest, middle, p_above, p_below
-from analysis.tuning.asked import DEFAULT, Block
-from analysis.tuning.measured import Measured, Score
+from analysis.statistics.ranks import Middle, fewest, middle, p_above, p_below
+from analysis.tuning.measured import DEFAULT, Block, Measured, Score
 
 ERROR = 0.1  # of an elimination, after Holm, at one block's end: a good setting that is lost costs time, nothing more
 INTERVAL = 0.025  # of either side of an interval

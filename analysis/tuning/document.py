@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a race found, as Markdown and as JSON: the verdict, the confirmation, every setting that was tried."""
+"""What a race found, as Markdown and as JSON: the verdict, the confirmation, every setting that was tried.
+
+`of`: what shows that the values of a winner acted: the engine says in each record with which settings it ran, and of
+the MPI's variables it was asked before the race (harness.job.read_back). And whether a value's own share of the gain
+was measured: several that were found together may owe it to one of them.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +14,43 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from analysis.statistics.signed_rank import Middle
+from analysis.statistics.ranks import Middle
 from analysis.text_table import markdown
-from analysis.tuning import decide, evidence, pareto
-from analysis.tuning.asked import DEFAULT, OLD
+from analysis.tuning import decide, verdict
 from analysis.tuning.decide import Standing
-from analysis.tuning.measured import Measured
-from analysis.tuning.verdict import ERROR, Cell, Verdict, gain_words, settings_words
+from analysis.tuning.measured import DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED, Measured
+from analysis.tuning.verdict import ERROR, Cell, Verdict, cost, cost_title, gain_words, settings_words
+
+NO_SHARE = "; its own share of the gain was not measured"
+
+
+def of(found: Measured, values: Mapping[str, str], taken: Mapping[str, tuple[bool, str]]) -> dict[str, str]:
+    """Setting -> what shows that it acted where it was measured afresh. `taken`: variable of the MPI -> whether it was
+    taken, and what shows that."""
+    shown = {name: taken[name][1] if name in taken else _reported(name, found) for name in values}
+    return {name: f"{why}{'' if _alone(name, found, values) else NO_SHARE}" for name, why in shown.items()}
+
+
+def _alone(name: str, found: Measured, values: Mapping[str, str]) -> bool:
+    """Whether a value was measured afresh without any other of the winner."""
+    of_mpi = {axis.name for axis in found.asked.space if axis.of_mpi}
+    beside = [other for other in values if (other in of_mpi) == (name in of_mpi)]
+    arm = MPI_ALONE if name in of_mpi else ENGINE_ALONE
+    return len(values) == 1 or (len(beside) == 1 and bool(found.scores.get(arm)))
+
+
+def _reported(name: str, found: Measured) -> str:
+    """What the engine says of its setting in the winner's fresh launches."""
+    said = [_word(report[name]) for report in found.engine.get(TUNED, []) if name in report]
+    if not said:
+        return "no report of the engine names it"
+    return f"the engine's reports, {len(said)} processes of fresh launches: {' and '.join(sorted(set(said)))}"
+
+
+def _word(value: object) -> str:
+    """As it is written in a file of settings."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
 
 AFRESH = (
     f"Each side of these intervals is wrong with a probability of {100 * ERROR:g} % at most, however often the "
@@ -34,8 +69,8 @@ def document(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, 
     lines += _values(found, verdict, taken)
     if verdict.cells:
         lines += ["## Measured afresh", "", *_cells(found, verdict), "", AFRESH, ""]
-    if pareto.cost(found):
-        lines += [f"## Objective against {pareto.cost_title(found)}", "", *markdown(*front(found)), ""]
+    if cost(found):
+        lines += [f"## Objective against {cost_title(found)}", "", *markdown(*front(found)), ""]
     lines += ["## Every setting that was tried", "", *_tried(found, state.standings), "", SELECTED, ""]
     if taken:
         lines += ["## Did the MPI take its variables?", "", *_taken(taken), ""]
@@ -46,7 +81,7 @@ def _values(found: Measured, verdict: Verdict, taken: Mapping[str, tuple[bool, s
     if not verdict.confirmed:
         return ["The default is what is written.", ""]
     of_mpi = {axis.name for axis in found.asked.space if axis.of_mpi}
-    shown = evidence.of(found, verdict.values, taken)
+    shown = of(found, verdict.values, taken)
     rows = [[name, value, "MPI" if name in of_mpi else "engine", shown[name]] for name, value in verdict.values.items()]
     return [*markdown(["setting", "value", "of", "seen to act by"], rows), ""]
 
@@ -80,10 +115,10 @@ def front(found: Measured) -> tuple[list[str], list[list[str]]]:
             "–" if place.name == DEFAULT else gain_words(place.gain, found),
             f"{place.cost:.4g}{', which breaks a bound' * place.breaks}",
         ]
-        for place in pareto.front(found)
+        for place in verdict.front(found)
         if place.front
     ]
-    return ["on the Pareto front", "settings", "against the default", pareto.cost(found)], rows
+    return ["on the Pareto front", "settings", "against the default", cost(found)], rows
 
 
 def _tried(found: Measured, standings: Mapping[str, Standing]) -> list[str]:

@@ -4,24 +4,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from analysis.figures import style, toolkit
-from analysis.figures.overlap_map import COLORS
+from analysis.figures import render, style
 from analysis.figures.plot import Plot
+from analysis.figures.style import VariantStyle
 from analysis.figures.toolkit import Drawn
-from analysis.statistics.signed_rank import middle
-from analysis.tuning import decide, pareto
-from analysis.tuning.asked import DEFAULT, UNSET
-from analysis.tuning.measured import Measured, by_ratio
+from analysis.statistics.ranks import middle
+from analysis.tuning import decide, verdict
+from analysis.tuning.measured import DEFAULT, UNSET, Axis, Measured, by_ratio
 
 NAMED = 6  # settings that have a colour of their own; the others are grey
 GREY = "#b5b5b5"
+OTHERS = "others"
 
 
 def draw(found: Measured) -> list[Drawn]:
@@ -47,107 +50,98 @@ def _shown(gain: float, found: Measured) -> float:
     return 100 * math.expm1(gain) if by_ratio(found.asked.objective) else gain
 
 
-@toolkit.styled
 def _race(found: Measured, source: str) -> Drawn | None:
-    """The gain of each setting as it was known after each of its rounds; a cross where it went out."""
+    """The gain of each setting as it was known after each of its rounds; hollow where it went out."""
     ordered = _best(found)
     if not ordered:
         return None
     standings = decide.state(found).standings
-    figure = Figure(figsize=(style.PAGE_WIDTH, 3.4), layout="constrained")
-    axes = figure.subplots()
     rows = []
-    for index, name in reversed(list(enumerate(ordered))):
+    for name in ordered:
         scores, base = found.scores[name], found.scores.get(DEFAULT, {})
         turns = [turn for turn in sorted(scores) if turn in base]
         gains = [scores[turn].value - base[turn].value for turn in turns]
         known = [_shown(middle(gains[: count + 1], decide.INTERVAL).value, found) for count in range(len(gains))]
-        look = style.curve(index, name)
-        color = look.color if index < NAMED else GREY
-        axes.plot(turns, known, color=color, linewidth=1.3, label=name if index < NAMED else None)
-        if standings[name].out:
-            axes.plot(turns[-1:], known[-1:], marker="x", linestyle="none", color=color)
-        rows += [{"setting": name, "round": turn, "value": gain} for turn, gain in zip(turns, known, strict=True)]
-    axes.axhline(0, **style.IDEAL)
-    axes.set_xlabel("round")
-    axes.set_ylabel(_gain_label(found))
-    figure.legend(loc="outside upper left", ncols=NAMED)
+        rows += [{"setting": name, "round": turn, "value": gain, "out": standings[name].out and turn == turns[-1]}
+                 for turn, gain in zip(turns, known, strict=True)]  # fmt: skip
     caption = (
         "The race: the middle (Hodges and Lehmann) of the differences to the default in the same rounds, as far as a "
-        f"setting had run; a cross is where it went out, the line at 0 the default. {source}"
+        f"setting had run; a hollow mark is where it went out, the line at 0 the default. {source}"
     )
-    toolkit.footer(figure, caption)
-    plot = Plot("round", "round", _gain_label(found), x_axis="number", series="setting", column="")
-    return Drawn("tuning_race", "Who led when", caption, figure, pd.DataFrame(rows), plot)
+    plot = Plot(
+        "round", "round", _gain_label(found), x_axis="number", series="setting", column="", order=tuple(ordered),
+        look=_setting_look, hollow=lambda point: bool(point["out"]), lines={"the default": 0.0},
+    )  # fmt: skip
+    return Drawn("tuning_race", "Who led when", caption, pd.DataFrame(rows), plot)
 
 
-@toolkit.styled
+def _setting_look(name: str, index: int) -> VariantStyle:
+    look = style.curve(index, name)
+    return look if index < NAMED else replace(look, color=GREY, label="")
+
+
 def _front(found: Measured, source: str) -> Drawn | None:
     """Objective over cost, those that nothing beats in both joined by a line."""
-    places = pareto.front(found)
+    places = verdict.front(found)
     if not places:
         return None
-    figure = Figure(figsize=(style.PAGE_WIDTH, 3.4), layout="constrained")
-    axes = figure.subplots()
-    heights = {place.name: _shown(place.gain.value, found) for place in places}
-    best = [place for place in places if place.front]
-    axes.plot([p.cost for p in best], [heights[p.name] for p in best], color=style.curve(0, "").color)
-    for place in places:
-        color = style.curve(0, "").color if place.front else GREY
-        marker = "x" if place.breaks else "o"
-        axes.plot([place.cost], [heights[place.name]], marker=marker, linestyle="none", color=color)
-    for place in {place.name: place for place in (*best, *(p for p in places if p.name == DEFAULT))}.values():
-        axes.annotate(
-            place.name, (place.cost, heights[place.name]), fontsize=6, xytext=(3, 3), textcoords="offset points"
-        )
-    word, title = pareto.cost(found), pareto.cost_title(found)
+    word, title = verdict.cost(found), verdict.cost_title(found)
     if word in found.asked.bounds:
-        axes.axvline(found.asked.bounds[word], **style.SERIAL)
         title += f" (at most {found.asked.bounds[word]:g})"
-    axes.set_xlabel(title)
-    axes.set_ylabel(_gain_label(found))
-    crosses = " A cross breaks a bound." if any(place.breaks for place in places) else ""
+    crosses = " A hollow mark breaks a bound." if any(place.breaks for place in places) else ""
     caption = (
         f"{found.asked.objective} against {word}, both by the middle (Hodges and Lehmann) of the differences to the "
-        f"default in the same rounds; the line joins those that no other setting beats in both.{crosses} {source}"
+        f"default in the same rounds; named are the default and those that no other setting beats in both.{crosses} "
+        f"{source}"
     )
-    toolkit.footer(figure, caption)
-    rows = [{"setting": p.name, "value": heights[p.name], word: p.cost, "front": p.front} for p in places]
-    frame = pd.DataFrame(rows)
-    plot = Plot(word, word, _gain_label(found), x_axis="number", series="front", column="", joined=False)
-    return Drawn("tuning_pareto", "Objective against cost", caption, figure, frame, plot)
+    rows = [{"setting": p.name, "value": _shown(p.gain.value, found), word: p.cost, "front": p.front,
+             "breaks": bool(p.breaks), "named": p.name if p.front or p.name == DEFAULT else OTHERS}
+            for p in places]  # fmt: skip
+    plot = Plot(
+        word, title, _gain_label(found), x_axis="number", series="named", column="", joined=False,
+        hollow=lambda point: point["breaks"], look=_front_look,
+        order=tuple(dict.fromkeys(row["named"] for row in rows if row["named"] != OTHERS)),
+    )  # fmt: skip
+    return Drawn("tuning_pareto", "Objective against cost", caption, pd.DataFrame(rows), plot)
 
 
-@toolkit.styled
+def _front_look(name: str, index: int) -> VariantStyle:
+    look = style.curve(index, name)
+    return replace(look, color=GREY) if name == OTHERS else look
+
+
 def _coordinates(found: Measured, source: str) -> Drawn | None:
     """Parallel coordinates: an axis a parameter, a line a setting, coloured by its gain."""
     ordered, space = _best(found), found.asked.space
     if not ordered or len(space) < 2:
         return None
     standings = decide.state(found).standings
-    gains = np.array([_shown(standings[name].gain.value, found) for name in ordered])
-    figure = Figure(figsize=(style.PAGE_WIDTH, 3.6), layout="constrained")
-    axes = figure.subplots()
+    rows = [
+        {"setting": name, "value": _shown(standings[name].gain.value, found),
+         **{axis.name: found.asked.contenders[name].get(axis.name, UNSET) for axis in space}}
+        for name in ordered[::-1]
+    ]  # fmt: skip
+    caption = f"Every setting that was tried, a line each, over the values of its parameters. {source}"
+    plot = Plot("setting", "", _gain_label(found), x_axis="words", series="setting", column="")
+    paint = partial(_paint_coordinates, rows, space, _gain_label(found))
+    return Drawn("tuning_coordinates", "Values and gains", caption, pd.DataFrame(rows), plot, paint=paint)
+
+
+def _paint_coordinates(rows: Sequence[Mapping[str, Any]], space: Sequence[Axis], label: str) -> Figure:
+    figure, grid = render.panels([2.7], 1)
+    axes = grid[0, 0]
     axes.set_facecolor("#e8e8e8")  # a gain of nothing is white
-    widest = float(np.abs(gains).max()) or 1.0
+    widest = max(abs(row["value"]) for row in rows) or 1.0
     norm = Normalize(-widest, widest)
-    rows = []
-    for name, gain in list(zip(ordered, gains, strict=True))[::-1]:
-        values = [found.asked.contenders[name].get(axis.name, UNSET) for axis in space]
-        heights = [
-            axis.values.index(value) / max(1, len(axis.values) - 1) for axis, value in zip(space, values, strict=True)
-        ]
-        axes.plot(range(len(space)), heights, color=COLORS(norm(gain)), linewidth=1.2)
-        rows.append({"setting": name, "value": gain, **dict(zip((a.name for a in space), values, strict=True))})
+    for row in rows:
+        heights = [axis.values.index(row[axis.name]) / max(1, len(axis.values) - 1) for axis in space]
+        axes.plot(range(len(space)), heights, color=render.COLORS(norm(row["value"])), linewidth=1.2)
     for index, axis in enumerate(space):
         for place, value in enumerate(axis.values):
             axes.annotate(value, (index, place / max(1, len(axis.values) - 1)), fontsize=4, xytext=(2, 1),
                           textcoords="offset points")  # fmt: skip
     axes.set_xticks(range(len(space)), [axis.name for axis in space], rotation=30, ha="right", fontsize=5)
     axes.set_yticks([])
-    bar = figure.colorbar(ScalarMappable(norm, COLORS), ax=axes, shrink=0.7)
-    bar.set_label(_gain_label(found), fontsize=6)
-    caption = f"Every setting that was tried, a line each, over the values of its parameters. {source}"
-    toolkit.footer(figure, caption)
-    plot = Plot("setting", "", _gain_label(found), x_axis="words", series="setting", column="")
-    return Drawn("tuning_coordinates", "Values and gains", caption, figure, pd.DataFrame(rows), plot)
+    bar = figure.colorbar(ScalarMappable(norm, render.COLORS), ax=axes, shrink=0.7)
+    bar.set_label(label, fontsize=6)
+    return figure

@@ -4,6 +4,8 @@
 The objective is a metric of overlap, for which each round has a launch of bare under the MPI as it is, whose times of
 communication and computation all arms of the round are held against; or a recorded quantity, or the `time` that the
 study is about. It is turned so that more is better, and logarithms are taken of what is compared by ratio.
+
+`Asked`: what it was asked for and what was planned of it, as its session.json says (harness.job.race).
 """
 
 from __future__ import annotations
@@ -24,11 +26,114 @@ from analysis.errors import UsageError
 from analysis.metrics.formulas import METRICS, Times
 from analysis.metrics.times import launch_times, rank_samples
 from analysis.records import frames
-from analysis.records.failed import NOT_RUN
+from analysis.records.frames import NOT_RUN
 from analysis.records.load import Records, load
-from analysis.records.quantities import Quantity, judged_by
-from analysis.tuning import asked
-from analysis.tuning.asked import BARE, CONFIRM, DEFAULT, OLD, REFERENCE, Asked
+from analysis.records.read import Quantity, judged_by
+
+# The names of arms are those of harness.job.race, which is not imported here; a test holds them against each other.
+DEFAULT, REFERENCE, CONFIRM = "default", "reference", "confirm."
+UNSET = "default"  # a parameter's value that leaves it alone
+CHANGED = 3  # parameters that a first setting changes: a bad value of one of many would hide the others
+# The arms of a confirmation: the winner and the default afresh, and the two factors of the winner one by one.
+TUNED = f"{CONFIRM}tuned"
+OLD = f"{CONFIRM}{DEFAULT}"
+ENGINE_ALONE = f"{CONFIRM}tuned-engine"  # under the MPI as it is
+MPI_ALONE = f"{CONFIRM}tuned-mpi"  # bare
+BARE = f"{CONFIRM}{REFERENCE}"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A parameter and its values, the first of which is UNSET."""
+
+    name: str
+    values: tuple[str, ...]
+    of_mpi: bool = False
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A setting that ran: by how much it was better than the default, None where it failed; `beyond`: by how much a
+    bound was broken, below zero where none was."""
+
+    values: Mapping[str, str]
+    gain: float | None
+    beyond: float = -1.0
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rounds of the same arms; `first` is the number of its first round."""
+
+    arms: tuple[str, ...]
+    rounds: int
+    first: int
+
+    @property
+    def turns(self) -> range:
+        return range(self.first, self.first + self.rounds)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """`contenders`: name -> the parameters that are not left alone. `bounds`: metric -> what it may be at most.
+    `confirm`: rounds of a confirmation, which may be looked at and go on `looks` times."""
+
+    objective: str
+    space: tuple[Axis, ...]
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    search: str = "effects"
+    seats: int = 6
+    settle: int = 6
+    confirm: int = 12
+    looks: int = 3
+    contenders: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    blocks: tuple[Block, ...] = ()
+    variant: str = "adaptive"
+    elsewhere: bool = True  # the winner is confirmed at other points than those that were tuned
+    verified: bool = True  # False for a program of one's own whose result nothing finds in its output
+
+    @property
+    def raced(self) -> list[Block]:
+        """The blocks of the race itself."""
+        return [block for block in self.blocks if block.rounds and not block.arms[0].startswith(CONFIRM)]
+
+    @property
+    def confirmed(self) -> list[Block]:
+        """The blocks in which the winner was measured afresh."""
+        return [block for block in self.blocks if block.rounds and block.arms[0].startswith(CONFIRM)]
+
+
+def of(facts: Mapping[str, Any]) -> Asked:
+    """What a session's facts say; UsageError if it is none of a race."""
+    race = (facts.get("request") or {}).get("race")
+    if not race:
+        raise UsageError(f"{facts.get('session', 'this')} is no session of ./bench tune.")
+    blocks, first = [], 0
+    for block in race["blocks"]:
+        blocks.append(Block(tuple(block["arms"]), block["rounds"], first))
+        first += block["rounds"]
+    return Asked(
+        objective=race["objective"],
+        space=tuple(Axis(axis["name"], tuple(axis["values"]), axis["of_mpi"]) for axis in race["space"]),
+        bounds=dict(race["bounds"]),
+        search=race["search"],
+        seats=race["seats"],
+        settle=race["settle"],
+        confirm=race["confirm"],
+        looks=race.get("looks", 1),
+        contenders={one["name"]: dict(one["values"]) for one in race["contenders"]},
+        blocks=tuple(blocks),
+        variant=race["variant"],
+        elsewhere=race["points"] != race["untuned"],
+        verified=_verified(facts["request"].get("program")),
+    )
+
+
+def _verified(program: Mapping[str, Any] | None) -> bool:
+    """Whether wrong results are seen: a study verifies its data; of somebody else's program what --check finds."""
+    return not program or bool(program.get("check") or program.get("case"))
+
 
 SHORT = {"efficiency": "overlap_efficiency", "inflation": "compute_inflation"}
 TIME = "time"
@@ -117,7 +222,7 @@ def _no_quantity(objective: str, known: Collection[str]) -> UsageError:
 def read(path: Path) -> Measured:
     """The race in a session's folder; UsageError if there is none, or its objective is none."""
     records = load([path])
-    wanted = asked.of(records.sessions[0])
+    wanted = of(records.sessions[0])
     launches = records.launches
     arm_of = dict(zip(launches["launch"], launches["arm"], strict=True)) if len(launches) else {}
     turn_of = dict(zip(launches["launch"], launches["repetition"], strict=True)) if len(launches) else {}

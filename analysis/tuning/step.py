@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.tuning import decide
-from analysis.tuning.asked import DEFAULT, Tried
 from analysis.tuning.decide import Standing, State
-from analysis.tuning.measured import Measured
+from analysis.tuning.measured import DEFAULT, Measured, Tried
 from analysis.tuning.proposals import propose
 
 

@@ -11,6 +11,11 @@ confirmed; where the default failed, the rounds before that decide, since all of
 
 A default that breaks a bound in the race is none to be better than: there a setting is confirmed by being shown to keep
 that bound, where the default breaks it afresh. Where the default then keeps it, the gain decides as ever.
+
+`front`: objective against its cost, what is bounded first, else inflation: which settings nothing else beats in both.
+
+Both are held against the default in the rounds that have both, as those who decide do it: settings ran in different
+rounds, and what a round has of its own is no setting's. What failed has no place.
 """
 
 from __future__ import annotations
@@ -19,10 +24,73 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from analysis.statistics.signed_rank import Middle, middle, p_above, p_below
+from analysis.metrics.formulas import METRICS
+from analysis.statistics.ranks import Middle, middle, p_above, p_below
 from analysis.tuning import decide
-from analysis.tuning.asked import BARE, DEFAULT, ENGINE_ALONE, MPI_ALONE, OLD, TUNED
-from analysis.tuning.measured import Measured, by_ratio, of_overlap
+from analysis.tuning.measured import (
+    BARE,
+    DEFAULT,
+    ENGINE_ALONE,
+    MPI_ALONE,
+    OLD,
+    TUNED,
+    Measured,
+    by_ratio,
+    costs,
+    metric_name,
+    of_overlap,
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A setting: by how much it is better than the default, and its cost. `front`: nothing is better in both; `breaks`:
+    a bound, so that it may not lead."""
+
+    name: str
+    gain: Middle
+    cost: float
+    breaks: bool = False
+    front: bool = False
+
+
+def front(found: Measured) -> list[Place]:
+    """The default and every setting that ran and did not fail, by cost; nothing where the objective has none."""
+    word = cost(found)
+    known = [DEFAULT, *(name for name in found.asked.contenders if name not in found.failures)]
+    rows = [row for row in (_place(name, word, found) for name in known if word) if row]
+    places = [replace(row, front=not any(_beats(other, row) for other in rows)) for row in rows]
+    return sorted(places, key=lambda place: place.cost)
+
+
+def _place(name: str, word: str, found: Measured) -> Place | None:
+    """None where no round has both it and the default."""
+    mine, base = found.scores.get(name, {}), found.scores.get(DEFAULT, {})
+    common = [turn for turn in mine if turn in base]
+    if not common:
+        return None
+    of_default = middle([one.bounds[word] for one in base.values()], decide.INTERVAL).value
+    dearer = middle([mine[turn].bounds[word] - base[turn].bounds[word] for turn in common], decide.INTERVAL).value
+    wanted = found.asked.bounds
+    breaks = bool(decide.broken(decide.bounds_of(name, found.scores, wanted), wanted))
+    return Place(name, decide.standing(name, found).gain, of_default + dearer, breaks)
+
+
+def _beats(one: Place, other: Place) -> bool:
+    """At least as good in both, better in one."""
+    better = one.gain.value > other.gain.value or one.cost < other.cost
+    return better and one.gain.value >= other.gain.value and one.cost <= other.cost
+
+
+def cost(found: Measured) -> str:
+    """The metric that the objective is weighed against; empty if there is none."""
+    return next(iter(costs(found.asked)), "")
+
+
+def cost_title(found: Measured) -> str:
+    """The same in words, for an axis."""
+    return METRICS[metric_name(cost(found))].title
+
 
 ERROR = 0.01  # the chance that a setting is confirmed which is no better than the default, over all looks
 UNVERIFIED = "The program's results are NOT VERIFIED: no --check says where it prints them."

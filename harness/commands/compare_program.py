@@ -84,7 +84,7 @@ def _one(mpis: list[str], asked: str) -> list[str]:
 
 def _tell(paths: list[Path]) -> tuple[str, int]:
     """The table with its verdicts, or Failure with the reason why there is none."""
-    from analysis.documents.program import document, unusable  # noqa: PLC0415 - a second of imports
+    from analysis.studies.program import document, unusable  # noqa: PLC0415 - a second of imports
 
     evidence = tables.evidence_of(paths)
     if reason := unusable(evidence):

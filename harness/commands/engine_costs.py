@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.documents.budgets import BASE, CALL_VARIANTS, PARTS
+from analysis.budgets import BASE, CALL_VARIANTS, PARTS
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 from harness.base.steps import say
@@ -98,7 +98,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _run_benchmarks(asked: Costs, request: Request, session: sessions.Session) -> None:
-    from analysis.documents.costs import FOLDER  # noqa: PLC0415 - a second of imports
+    from analysis.studies.costs import FOLDER  # noqa: PLC0415 - a second of imports
 
     session.facts.costs = costs = session.facts.costs or asked
     session.save()
@@ -113,7 +113,7 @@ def _run_benchmarks(asked: Costs, request: Request, session: sessions.Session) -
 
 
 def _tell(paths: list[Path]) -> tuple[str, int]:
-    from analysis.documents.costs import document, pieces  # noqa: PLC0415 - a second of imports
+    from analysis.studies.costs import document, pieces  # noqa: PLC0415 - a second of imports
 
     evidence = tables.evidence_of(paths)
     if not pieces(evidence):

@@ -89,7 +89,8 @@ def _plan(request: Request) -> str:
 
 def _tell(paths: list[Path]) -> tuple[str, int]:
     """The table; status 1 if adaptive harms a workload."""
-    from analysis.documents.harm import document, harmed, rows  # noqa: PLC0415 - a second of imports
+    from analysis.studies.harm import document, harmed  # noqa: PLC0415 - a second of imports
+    from analysis.tables import rows  # noqa: PLC0415
 
     evidence = tables.evidence_of(paths)
     measured = rows(evidence)

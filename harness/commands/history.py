@@ -62,10 +62,8 @@ def history(
             f"adjusted p {one.adjusted:.2g}"
         )
     if out:
-        from analysis.gate import history_files  # noqa: PLC0415 - a second of imports
-
-        written = history_files.write(entries, found, out)
-        print(f"{out} has {len(written)} figures and {history_files.FILE}.")
+        written = changes.write(entries, found, out)
+        print(f"{out} has {len(written)} figures and {changes.FILE}.")
     return 0
 
 

@@ -63,7 +63,7 @@ def nodes(
 
 
 def _request(system: str, number: int, mpi: str, launches: int | None, seed: int) -> Request:
-    from analysis.gate.odd import rounds_wanted  # noqa: PLC0415 - a second of imports
+    from analysis.gate.slow_nodes import rounds_wanted  # noqa: PLC0415 - a second of imports
 
     chosen, studies = systems.by_name(system), catalogue.by_names([STUDY])
     settings = {"round": ",".join(map(str, range(number - 1 + number % 2)))}
@@ -74,20 +74,20 @@ def _request(system: str, number: int, mpi: str, launches: int | None, seed: int
 
 
 def _tests(points: Sequence[Mapping[str, Any]], number: int) -> int:
-    """How many places are measured in all, see analysis.gate.odd.tests: two nodes have one link, which is held against
-    no other."""
+    """How many places are measured in all, see analysis.gate.slow_nodes.tests: two nodes have one link, which is held
+    against no other."""
     links = number * (number - 1) // 2 if number > 2 else 0
     return number * len({one["work"] for one in points}) + links * len({one["size_bytes"] for one in points})
 
 
 def _tell(paths: list[Path], json: bool) -> tuple[str, int]:
-    from analysis.gate import node_pairs  # noqa: PLC0415 - a second of imports
+    from analysis.gate import slow_nodes  # noqa: PLC0415 - a second of imports
 
     if len(paths) != 1:
         raise UsageError("One session is told of at a time: --table SESSION.")
-    found = node_pairs.read(paths[0])
+    found = slow_nodes.read(paths[0])
     status = 1 if not found.measured else NOT_TOLD if found.odd or found.too_few else 0
-    return node_pairs.as_json(found) if json else node_pairs.as_markdown(found), status
+    return slow_nodes.as_json(found) if json else slow_nodes.as_markdown(found), status
 
 
 def _has(facts: Facts) -> bool:

@@ -13,7 +13,7 @@ from harness.base.steps import say
 from harness.sessions import session as sessions
 
 if TYPE_CHECKING:
-    from analysis.choice import Choice
+    from analysis.evidence import Choice
 
 
 def _option(name: str, what: str) -> typer.models.OptionInfo:
@@ -40,7 +40,7 @@ def report(
 
     Example: ./bench report latest --mpi mpich --variant bare,adaptive --out /tmp/report
     """
-    from analysis.choice import Choice  # noqa: PLC0415 - a second of imports
+    from analysis.evidence import Choice  # noqa: PLC0415 - a second of imports
 
     choice = Choice.of_words(study, system, mpi, variant, size)
     found = sessions.load_all(names or ["latest"])

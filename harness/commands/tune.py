@@ -346,11 +346,11 @@ def _enough_time(request: Request) -> None:
 def _tell(request: Request, session: sessions.Session) -> None:
     """The verdict and its files."""
     from analysis.figures import toolkit  # noqa: PLC0415 - a second of imports
-    from analysis.tuning import document, evidence, figures, measured, verdict  # noqa: PLC0415
+    from analysis.tuning import document, figures, measured, verdict  # noqa: PLC0415
 
     race, found = _race_of(request), measured.read(session.path)
     told, taken = verdict.of(found), tuning.taken(race, session, request.mpis[0])
-    notes = evidence.of(found, told.values, taken)
+    notes = document.of(found, told.values, taken)
     files = tuning.write_result(race, session, told.values, told.sentence, notes)
     folder = session.path / tuning.FOLDER
     for name, text in {"tuning.md": document.document, "tuning.json": document.as_json}.items():
@@ -370,7 +370,7 @@ def _tell(request: Request, session: sessions.Session) -> None:
 
 def _check_recorded(request: Request, race: Race, programs: Path) -> None:
     """UsageError where the objective is a quantity that the study, as far as its program tells, does not record."""
-    from analysis.records.quantities import declared  # noqa: PLC0415 - a second of imports
+    from analysis.records.read import declared  # noqa: PLC0415 - a second of imports
     from analysis.tuning import measured  # noqa: PLC0415
 
     if known := tuning.recorded(request.studies[0], programs):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from analysis.studies.pioman.overlap_ratio import EQUAL_BOTH
+from analysis.studies.pioman import EQUAL_BOTH
 from harness.base.mpis import WHEEL_MPIS
 from harness.commands.demo import TOLD_OF, demo, estimate_s, fit
 from harness.sessions.request import ENGINE_SETS, Request

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.documents.budgets import BASE, BUDGETS, CALL_VARIANTS, PING_PONG_VARIANTS
+from analysis.budgets import BASE, BUDGETS, CALL_VARIANTS, PING_PONG_VARIANTS
 from harness.base import variants
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS

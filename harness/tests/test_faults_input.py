@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis.records import read as analysis_read
-from analysis.records.schema import Shapes
+from analysis.records.read import Shapes
 from harness.cli import main
 from harness.job import records
 from harness.sites import systems

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
-from analysis.gate import changes, history_files, store
+from analysis.gate import changes, store
 from harness.cli import main
 
 OLD, NEW, CHECKOUT = "0123456789abcdef" * 2 + "01234567", "f" * 40, "c" * 40
@@ -87,8 +88,8 @@ def test_figures_and_json_have_every_series_with_its_changes(tmp_path: Path) -> 
         assert {path.suffix for path in out.glob(f"{one['figure']}.*")} == {".png", ".svg", ".pdf", ".csv"}
     (change,) = changes.changes(store.read(tmp_path / "store"))
     gates = changes.series(store.read(tmp_path / "store"))[change.key]
-    drawn = history_files.draw(history_files._told(change.key, gates, [change]))
-    upright = [line for line in drawn.figure.axes[0].lines if list(line.get_xdata()) == [9.5, 9.5]]
+    drawn = changes.draw(changes._told(change.key, gates, [change]))
+    upright = [line for line in drawn.figure.axes[0].lines if np.asarray(line.get_xdata()).tolist() == [9.5, 9.5]]
     assert len(upright) == 1, "between the ninth gate and the tenth"
     assert "+10" in drawn.caption and "since gate-10" in drawn.caption
 
@@ -110,4 +111,4 @@ def test_a_change_is_drawn_at_its_gate_also_where_another_one_has_its_sessions_n
     gates = [replace(entry(number, stepped(number)), session="gate", origin=str(number)) for number in range(20)]
     ((key, series),) = changes.series([replace(one, new="adaptive") for one in gates]).items()
     (change,) = changes.changes([one for one, _ in series])
-    assert history_files._told(key, series, [change]).places == [10]
+    assert changes._told(key, series, [change]).places == [10]

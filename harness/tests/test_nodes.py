@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from analysis.gate import node_pairs
-from analysis.gate import odd as odd_places
+from analysis.gate import slow_nodes
 from harness.base.errors import NOT_TOLD
 from harness.commands import tables
 from harness.commands.nodes import SPARE, _request, _tell
@@ -32,7 +31,7 @@ def test_every_pair_is_planned_in_enough_launches_to_name_one(number: int, round
     places = {place: dict.fromkeys(range(99), 1.0) for place in range(number)}
     links = dict.fromkeys(range(number * (number - 1) // 2), dict.fromkeys(range(99), 1.0))
     measured: Any = {"register": places, "memory": places, "8 bytes": links, "1 MB": links}
-    assert len(job.launches) == SPARE + odd_places.rounds_wanted(odd_places.tests(measured))
+    assert len(job.launches) == SPARE + slow_nodes.rounds_wanted(slow_nodes.tests(measured))
     assert len(job.launches) >= 12 and {launch.variant for launch in job.launches} == {"bare"}
 
 
@@ -50,8 +49,8 @@ def test_too_few_launches_to_name_anybody_are_no_success(
     launches: int, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = dict.fromkeys(range(launches), 0.01)
-    found = node_pairs.Nodes(["a", "b"], {"computation": {"a": turns, "b": turns}}, [], [])
-    monkeypatch.setattr(node_pairs, "read", lambda _: found)
+    found = slow_nodes.Nodes(["a", "b"], {"computation": {"a": turns, "b": turns}}, [], [])
+    monkeypatch.setattr(slow_nodes, "read", lambda _: found)
     text, told = _tell([Path("session")], json=False)
     assert (told, "too few launches, 2 of 11 wanted" in text) == (status, launches == 2)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from analysis.documents.cross_check import comparisons
 from analysis.evidence import Evidence
 from analysis.records.load import load
+from analysis.studies.cross_check import comparisons
 from harness.base import archive
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from analysis.tuning import asked as named
 from analysis.tuning import measured, verdict
 from harness.base import process, settings_file, variants
 from harness.base.errors import UsageError
@@ -76,9 +75,9 @@ def test_the_confirmation_measures_each_factor_alone_at_points_that_were_not_tun
 
 def test_the_analysis_calls_every_arm_what_its_launches_are_called() -> None:
     """The analysis may import nothing of the harness, and jobs nothing of the analysis."""
-    assert (named.DEFAULT, named.REFERENCE, named.CONFIRM) == (races.DEFAULT, races.REFERENCE, races.CONFIRM)
-    assert (named.OLD, named.TUNED) == races.COMPARED and measured.HELD_AGAINST == races.HELD_AGAINST
-    assert named.UNSET == space.UNSET
+    assert (measured.DEFAULT, measured.REFERENCE, measured.CONFIRM) == (races.DEFAULT, races.REFERENCE, races.CONFIRM)
+    assert (measured.OLD, measured.TUNED) == races.COMPARED and measured.HELD_AGAINST == races.HELD_AGAINST
+    assert measured.UNSET == space.UNSET
     race = tuning.with_confirmation(tuning.with_block(RACE, [], [BOTH]), "s001")
     assert set(race.blocks[-1].arms) == set(verdict.ARMS)
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from analysis.tuning.asked import Asked
-from analysis.tuning.measured import Measured
+from analysis.tuning.measured import Asked, Measured
 from harness.base.errors import Failure, UsageError
 from harness.cli import main
 from harness.commands.tune import all_measured, unmeasured

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine's parts cost by themselves, without an MPI. analysis/documents/budgets.py knows the benchmarks by
+// What the engine's parts cost by themselves, without an MPI. analysis/budgets.py knows the benchmarks by
 // name and holds each against its budget.
 #include <benchmark/benchmark.h>
 #include <sched.h>

@@ -11,8 +11,8 @@ import pytest
 
 from analysis.catalogue import CHAPTERS
 from analysis.claims import requirements
-from analysis.metrics import limit
-from analysis.studies.ruhela.spec import COUNTERPARTS
+from analysis.metrics.times import LIMIT
+from analysis.studies.ruhela import COUNTERPARTS
 from analysis.tests import synthetic
 from harness.base import machine, variants
 from harness.base.errors import UsageError
@@ -87,7 +87,7 @@ def test_every_study_is_of_one_chapter_of_the_report() -> None:
 
 
 def test_what_harness_and_analysis_each_know_by_themselves_is_the_same() -> None:
-    assert limit.LIMIT == variants.LIMIT and set(synthetic.WITHOUT_ENGINE) == set(variants.WITHOUT_ENGINE)
+    assert LIMIT == variants.LIMIT and set(synthetic.WITHOUT_ENGINE) == set(variants.WITHOUT_ENGINE)
     assert requirements.RDMA_DRIVERS == machine.RDMA_DRIVERS
     of_papers = [study for study in catalogue.studies().values() if study.of_a_paper]
     assert all({"test", "quick", "paper"} <= set(study.scales) for study in of_papers)

@@ -1,0 +1,473 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Do other tools see what ours see? Their numbers beside ours of the same session, and beside their own formula on our
+samples: agreement, or by how much they differ.
+
+A difference of definition goes away in the second comparison; what is left is one of measurement. Theirs follow one
+another without a pause, so it is made with our samples of collectives that do so too (`back_to_back`), where there are
+such. Agreement is a whole interval within 5 % (of an overlap: 5 percentage points). What has no second side is listed
+with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.chapter import Chapter
+from analysis.evidence import SETTING, Array, Evidence
+from analysis.figures import intervals
+from analysis.figures.toolkit import Drawn
+from analysis.metrics.formulas import COMP_EQUALS_COMM, Times, divide, imb_overlap, osu_overlap
+from analysis.records import frames
+from analysis.statistics.bootstrap import middle, ratio_of_medians
+from analysis.statistics.interval import Interval
+from analysis.tables import numbers, page
+from analysis.text_table import markdown
+from analysis.words import bytes_text, mpi_title, seconds_text
+
+
+def at(rows: pd.DataFrame | None, **point: Any) -> pd.DataFrame | None:
+    """Our rows of a point; None where it was not asked for."""
+    if rows is None or not set(point) <= set(rows.columns):
+        return None
+    wanted = np.logical_and.reduce([rows[name] == value for name, value in point.items()])
+    return rows[wanted] if wanted.any() else None
+
+
+def standing_alone(rows: pd.DataFrame) -> pd.DataFrame:
+    """Our rows of a point whose collectives stand alone, as in all our studies."""
+    before = _before(rows)
+    kept: pd.DataFrame = rows[before == before.min()]
+    return kept
+
+
+def as_theirs(rows: pd.DataFrame) -> pd.DataFrame:
+    """Our rows of a point whose collectives follow one another; where none does, the usual ones."""
+    before = _before(rows)
+    kept: pd.DataFrame = rows[before == before.max()]
+    return kept
+
+
+def _before(rows: pd.DataFrame) -> Array:
+    """How many went right before each measured one: none where it is not said."""
+    said = rows["back_to_back"] if "back_to_back" in rows.columns else pd.Series(0, rows.index)
+    return np.asarray(said.fillna(0), dtype=float)
+
+
+def whole(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of the launches that were measured well on every rank, and how many others there were and why."""
+    kept, lost = [], []
+    for _, launch in frames.groups(rows, ["launch"]):
+        good = launch["status"] == "ok"
+        if set(launch["rank"]) - set(launch.loc[good, "rank"]):
+            lost.append(launch[~good].iloc[-1])
+        else:
+            kept.append(launch[good])
+    if not lost:
+        return pd.concat(kept), ""
+    why = f"{lost[-1]['status']}: {lost[-1]['reason']}"
+    if not kept:
+        return rows.iloc[:0], why
+    return pd.concat(kept), f"{len(lost)} of {len(lost) + len(kept)} launches left out, {why}"
+
+
+def until_all_are_done(evidence: Evidence, rows: pd.DataFrame) -> list[Array]:
+    """Of each launch the collective alone, by medians: the slowest rank's, less the closing barrier's."""
+    found = []
+    for _, ranks in frames.groups(rows, ["launch"]):
+        each = [
+            _middle_of(evidence, row, "comm_s", "median") - _middle_of(evidence, row, "ack_s", "median", missing=0)
+            for row in ranks.index
+        ]
+        if known := [time for time in each if not np.isnan(time)]:
+            found.append(np.array([max(known)]))
+    return found
+
+
+def of_tool(evidence: Evidence, rows: pd.DataFrame, of_osu: bool) -> list[Times]:
+    """Of each launch the times that the tool's program would print, all of the variant itself.
+
+    To both tools a collective ends for a rank with that rank's own part, and both take means over iterations. OSU
+    prints their means over ranks (print_stats_nbc in util/osu_util_mpi.c), IMB those of the rank whose collective with
+    computation takes longest (IMB_display_times in src_c/IMB_output.c): as each computes for the time of its own part,
+    the rank whose own part is longest, which is told here also where all compute alike.
+    """
+    found = []
+    for _, ranks in frames.groups(rows, ["launch"]):
+        each = [times for times in (_of_rank(evidence, row) for row in ranks.index) if not np.isnan(times).any()]
+        if each:
+            total, comm, comp, inside = np.mean(each, axis=0) if of_osu else max(each, key=lambda times: times[1])
+            found.append(Times(comm, comp, total, inside, wait=np.nan, own_comm=comm, own_comp=comp))
+    return found
+
+
+def _of_rank(evidence: Evidence, row: int) -> tuple[float, float, float, float]:
+    """total, comm, comp and comp_in. Sessions that lack the times of a rank's own part have in their place those until
+    all ranks are done."""
+    mean = {
+        name: _middle_of(evidence, row, f"{name}_s", "mean")
+        for name in ("total", "comm", "own_comm", "comp", "comp_in", "post", "wait")
+    }
+    closing = _middle_of(evidence, row, "ack_s", "mean", missing=0)
+    total = mean["post"] + mean["comp_in"] + mean["wait"]
+    return (
+        mean["total"] - closing if np.isnan(total) else total,
+        mean["comm"] - closing if np.isnan(mean["own_comm"]) else mean["own_comm"],
+        mean["comp"],
+        mean["comp_in"],
+    )
+
+
+def _middle_of(evidence: Evidence, row: int, quantity: str, statistic: str, missing: float = np.nan) -> float:
+    found = evidence.of_rank(row, quantity, statistic)
+    return float(np.median(found[0])) if found else missing
+
+
+PREFIX = "cross-check-"
+LATENCY, COLLECTIVES = f"{PREFIX}latency", f"{PREFIX}collectives"
+IMB, OSU = f"{PREFIX}imb-", f"{PREFIX}osu-"
+ALONE, OVERLAP = "alone: ", "overlap: "  # before a collective's name and size
+POINT_TO_POINT = ("pingpong", "latency", "bw")
+WINDOW = 64  # messages that osu_bw has under way at once
+WITHIN, POINTS = 0.05, 5.0
+AGREES, DIFFERS, UNKNOWN, UNLIKE = "agrees", "differs", "cannot tell", "not the same quantity"
+
+
+@dataclass(frozen=True)
+class Number:
+    """What is measured, and where."""
+
+    session: str
+    system: str
+    mpi: str
+    variant: str
+    study: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Comparison(Number):
+    """One number of theirs beside ours. `same`: their formula on our samples; `of_same`: theirs over that, of an
+    overlap theirs less that, in percentage points. `unsure`: why it decides nothing; `unlike`: both measure different
+    things, and are only shown side by side."""
+
+    ours: Interval
+    same: Interval
+    theirs: Interval
+    of_same: Interval
+    remark: str = ""
+    unsure: str = ""
+    unlike: bool = False
+
+    @property
+    def overlap(self) -> bool:
+        return self.what.startswith(OVERLAP)
+
+    @property
+    def verdict(self) -> str:
+        """Whether they agree once both mean the same; too few launches or a disturbed machine decide nothing."""
+        if self.unlike:
+            return UNLIKE
+        if self.unsure or not self.of_same.defensible:
+            return UNKNOWN
+        low, high = (-POINTS, POINTS) if self.overlap else (1 - WITHIN, 1 + WITHIN)
+        if self.of_same.low > high or self.of_same.high < low:
+            return DIFFERS
+        return AGREES if low <= self.of_same.low and self.of_same.high <= high else UNKNOWN
+
+    def said(self) -> str:
+        """The verdict and what belongs to it."""
+        few = "" if self.of_same.defensible else "too few launches"
+        return ", ".join(filter(None, [self.verdict, few, self.unsure, self.remark]))
+
+
+@dataclass(frozen=True)
+class Uncompared(Number):
+    """A number of one side that has no other, and why."""
+
+    why: str
+
+
+Beside = Comparison | Uncompared
+
+
+def comparisons(evidence: Evidence) -> list[Comparison]:
+    """All that a session has both sides of."""
+    return [one for one in compare(evidence) if isinstance(one, Comparison)]
+
+
+def compare(evidence: Evidence) -> list[Beside]:
+    """Every number of theirs and ours: compared, or why not."""
+    points = evidence.records.points
+    if not len(points):
+        return []
+    mine = points[points["study"].astype(str).str.startswith(PREFIX)]
+    found: list[Beside] = []
+    for keys, part in frames.groups(mine, [*SETTING, "variant"]):
+        setting: dict[str, Any] = dict(zip([*SETTING, "variant"], map(str, keys), strict=True))
+        studies = {str(name): rows for (name,), rows in frames.groups(part, ["study"])}
+        asked: set[tuple[str, int]] = set()
+        for study, rows in studies.items():
+            if study.startswith((IMB, OSU)):
+                for (point,), theirs in frames.groups(rows, ["point"]):
+                    said = json.loads(point)
+                    name = str(said.get("benchmark", study.removeprefix(OSU))).lower()
+                    asked.add(("latency" if name in POINT_TO_POINT else name, said["size_bytes"]))
+                    found += _of_point(evidence, {**setting, "study": study}, name, said["size_bytes"], theirs, studies)
+        found += _of_ours_alone(setting, studies, asked)
+    return found
+
+
+def _of_point(
+    evidence: Evidence,
+    where: dict[str, Any],
+    name: str,
+    size: int,
+    theirs: pd.DataFrame,
+    studies: dict[str, pd.DataFrame],
+) -> Iterator[Beside]:
+    what = f"{name}, {bytes_text(size)}"
+    if name in POINT_TO_POINT:
+        ours = at(studies.get(LATENCY), size_bytes=size)
+    else:
+        ours = at(studies.get(COLLECTIVES), collective=name, size_bytes=size)
+    if ours is None:
+        yield Uncompared(**where, what=what, why="nothing of ours measured it in this setting")
+        return
+    sides = [
+        ("theirs", *whole(theirs)),
+        ("ours", *whole(standing_alone(ours))),
+        ("ours", *whole(as_theirs(ours))),
+    ]
+    for side, good, why in sides:
+        if not len(good):
+            yield Uncompared(**where, what=what, why=f"{side}: {why}")
+            return
+    lost_launches = "; ".join(dict.fromkeys(f"{side}: {why}" for side, _, why in sides if why))
+    theirs, usual, alike = (good for _, good, _ in sides)
+    compared = (
+        _point_to_point(evidence, where, theirs, usual, what, size)
+        if name in POINT_TO_POINT
+        else _collective(evidence, where, theirs, usual, alike, what)
+    )
+    for one in compared:
+        if isinstance(one, Comparison) and lost_launches:
+            yield replace(one, remark="; ".join(filter(None, [one.remark, lost_launches])))
+        else:
+            yield one
+
+
+def _of_ours_alone(
+    setting: dict[str, Any], studies: dict[str, pd.DataFrame], asked: set[tuple[str, int]]
+) -> Iterator[Beside]:
+    """Our points that no other tool was asked for."""
+    for study in (LATENCY, COLLECTIVES):
+        for (point,), _ in frames.groups(studies[study], ["point"]) if study in studies else ():
+            said = json.loads(point)
+            name = str(said.get("collective", "latency"))
+            if (name, said["size_bytes"]) not in asked:
+                what = f"{name}, {bytes_text(said['size_bytes'])}"
+                yield Uncompared(**setting, study=study, what=what, why="no other tool was asked for it")
+
+
+def _point_to_point(
+    evidence: Evidence,
+    where: dict[str, Any],
+    theirs: pd.DataFrame,
+    ours: pd.DataFrame,
+    what: str,
+    size: int,
+) -> Iterator[Beside]:
+    median = evidence.launches(ours, "latency_s", "median")
+    mean = evidence.launches(ours, "latency_s", "mean")
+    times = evidence.launches(theirs, "latency_s", "median")
+    rates = evidence.launches(theirs, "bytes_per_s", "median")
+    if not median or not (times or rates):
+        yield Uncompared(**where, what=what, why=f"{'theirs' if median else 'ours'} has no time of it")
+        return
+    unsure, remark = evidence.state(ours)
+    if times:
+        found = _compared(where, f"latency, {bytes_text(size)}", median, mean, times)
+        yield replace(found, unsure=unsure, remark=remark)
+    if rates:
+        mine, as_theirs = ([size / launch for launch in launches] for launches in (median, mean))
+        found = _compared(where, f"bandwidth, {bytes_text(size)}", mine, as_theirs, rates)
+        if unlike := where["study"].startswith(OSU):
+            windows = f"theirs has a window of {WINDOW} messages under way, ours one"
+            times_ours = f"its rate is {found.of_same.text()} times ours"
+            remark = "; ".join(filter(None, [windows, times_ours, remark]))
+        yield replace(found, unsure=unsure, remark=remark, unlike=unlike)
+
+
+def _compared(
+    where: dict[str, Any], what: str, ours: Sequence[Array], same: Sequence[Array], theirs: Sequence[Array]
+) -> Comparison:
+    return Comparison(**where, what=what, ours=middle(ours), same=middle(same), theirs=middle(theirs),
+                      of_same=ratio_of_medians(theirs, same))  # fmt: skip
+
+
+def _collective(
+    evidence: Evidence,
+    where: dict[str, Any],
+    theirs: pd.DataFrame,
+    ours: pd.DataFrame,
+    alike: pd.DataFrame,
+    what: str,
+) -> Iterator[Beside]:
+    unsure, loose = evidence.state(alike)
+    of_osu = where["study"].startswith(OSU)
+    as_theirs, pure = of_tool(evidence, alike, of_osu), evidence.launches(theirs, "pure_s", "median")
+    if pure and as_theirs:
+        alone = [np.array([times.own_comm]) for times in as_theirs]
+        found = _compared(where, f"{ALONE}{what}", until_all_are_done(evidence, ours), alone, pure)
+        yield replace(found, unsure=unsure, remark=loose)
+    else:
+        side = "ours" if pure else "theirs"
+        yield Uncompared(**where, what=f"{ALONE}{what}", why=f"{side} has no time of the collective alone")
+    shares = evidence.launches(theirs, "overlap", "median")
+    metrics, why = _metrics(evidence, where, ours)
+    efficiency = metrics.get("overlap_efficiency")
+    if not shares or not as_theirs or not efficiency:
+        said = f"ours has no overlap_efficiency: {why.get('overlap_efficiency', 'not measured')}"
+        yield Uncompared(**where, what=f"{OVERLAP}{what}", why=said if shares else "theirs prints none")
+        return
+    formula = osu_overlap if of_osu else imb_overlap
+    printed = middle([100 * launch for launch in shares])
+    same = middle([np.array([formula(times)]) for times in as_theirs])
+    gap = replace(
+        printed,
+        value=printed.value - same.value,
+        low=printed.low - same.high,
+        high=printed.high - same.low,
+        defensible=printed.defensible and same.defensible,
+    )
+    stolen = metrics.get("compute_inflation")
+    remark = f"the computation takes {stolen.text()} times as long beside it" if stolen else ""
+    yield Comparison(**where, what=f"{OVERLAP}{what}", ours=efficiency, same=same, theirs=printed, of_same=gap,
+                     remark="; ".join(filter(None, [remark, loose])),
+                     unsure="; ".join(filter(None, [unsure, _unbalanced(as_theirs)])))  # fmt: skip
+
+
+def _metrics(
+    evidence: Evidence, where: dict[str, Any], ours: pd.DataFrame
+) -> tuple[dict[str, Interval], dict[str, str]]:
+    """Our metrics of a point, by name; of those without a value why."""
+    frame = evidence.metrics
+    if not len(frame):
+        return {}, {}
+    same = [frame[name] == where[name] for name in (*SETTING, "variant")]
+    same += [frame["study"] == COLLECTIVES, frame["point"] == ours["point"].iloc[0]]
+    known, lacking = {}, {}
+    for row in frames.rows(frame[np.logical_and.reduce(same)]):
+        if np.isfinite(row["value"]):
+            known[row["metric"]] = Interval(row["value"], row["low"], row["high"], row["interval"], row["defensible"])
+        else:
+            lacking[row["metric"]] = str(row["reason"] or row.get("note") or "it has no value")
+    return known, lacking
+
+
+def _unbalanced(as_theirs: Sequence[Times]) -> str:
+    """Why overlaps cannot be compared where our computation was not as long as the communication, as theirs is."""
+    ratio = float(np.median([divide(times.own_comp, times.own_comm) for times in as_theirs]))
+    if abs(ratio - 1) <= COMP_EQUALS_COMM:
+        return ""
+    return f"our computation takes {ratio:.2f} times as long as the communication, theirs as long"
+
+
+def text_of(comparison: Comparison, interval: Interval, ours: bool = False) -> str:
+    """A number with its interval as it stands in the table."""
+    if comparison.overlap:
+        return f"efficiency {interval.text()}" if ours else f"{interval.value:.0f} %"
+    if comparison.what.startswith("bandwidth"):
+        return f"{interval.value / 1e6:.4g} MB/s"
+    return seconds_text(interval.value)
+
+
+def document(evidence: Evidence) -> str:
+    """The whole table as Markdown, a row a number, with what is said of it."""
+    columns = ["session", "system", "study", "MPI", "variant", "what", "ours", "their formula on our samples", "theirs",
+               "theirs / that", "verdict"]  # fmt: skip
+    found = compare(evidence)
+    lines = [
+        [one.session, one.system, one.study, mpi_title(one.mpi), one.variant, one.what,
+         text_of(one, one.ours, ours=True), text_of(one, one.same), text_of(one, one.theirs),
+         one.of_same.text() + (" points" if one.overlap else ""), one.said()]
+        for one in found if isinstance(one, Comparison)
+    ]  # fmt: skip
+    missing = not_compared(found)
+    if not lines:
+        none = "No session has both our numbers and another tool's: ./bench run cross-check measures them."
+        return "\n".join([none, *(["", *missing] if missing else []), ""])
+    return page(evidence, *markdown(columns, lines), "", *missing)
+
+
+def not_compared(found: Sequence[Beside]) -> list[str]:
+    """What has no second side, a line a setting, study and reason; nothing where all has."""
+    whats: dict[tuple[str, ...], list[str]] = {}
+    for one in found:
+        if isinstance(one, Uncompared):
+            key = (one.session, one.system, mpi_title(one.mpi), one.variant, one.study, one.why)
+            whats.setdefault(key, []).append(one.what)
+    lines = [f"- {', '.join(key[:-1])}: {'; '.join(names)}: {key[-1]}" for key, names in whats.items()]
+    return ["Not compared:", "", *lines, ""] if lines else []
+
+
+BOUNDS = {"5 % less": 1 - WITHIN, "5 % more": 1 + WITHIN}
+
+
+def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """Each of their times and rates over what their formula gives on our samples: one figure, all MPIs."""
+    found = compare(evidence)
+    times = [one for one in found if isinstance(one, Comparison) and not one.overlap]
+    if not times:
+        return []
+    title = "Other tools' numbers beside ours of the same session"
+    formula = "their number over that of their own formula on our samples (1: the same)"
+    points = [
+        {"session": one.session, "system": one.system, "study": one.study, "label": _label(one), "mpi": one.mpi,
+         "variant": one.variant, **numbers(one.of_same), "status": "ok", "reason": one.unsure, "verdict": one.verdict}
+        for one in times
+    ]  # fmt: skip
+    said = _sentences(found)
+    return intervals.draw(
+        evidence, provenance, points, "cross_check", title, formula, "theirs / ours", BOUNDS, lambda _: said
+    )
+
+
+def _label(one: Comparison) -> str:
+    tool = one.study.removeprefix(PREFIX).partition("-")[0].upper()
+    return f"{tool}: {one.what}" + (f" ({UNLIKE})" if one.unlike else "")
+
+
+def _sentences(beside: list[Beside]) -> str:
+    """How many agree, how many have no second side, and the overlaps that look better than they are."""
+    found = [one for one in beside if isinstance(one, Comparison)]
+    counts = {word: sum(one.verdict == word for one in found) for word in (AGREES, DIFFERS, UNKNOWN, UNLIKE)}
+    said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    lines = [f"Of {len(found)} numbers, within {100 * WITHIN:g} % or {POINTS:g} percentage points: {said}."]
+    if alone := len(beside) - len(found):
+        lines.append(f"{alone} more could not be compared: `python -m analysis.cross_check` says which, and why.")
+    for one in found:
+        if one.overlap and one.theirs.value - 100 * one.ours.value > 100 * WITHIN:
+            lines.append(
+                f"{one.what} on {one.mpi}, {one.variant}: they say {text_of(one, one.theirs)}, our efficiency is "
+                f"{text_of(one, one.ours, ours=True).removeprefix('efficiency ')}; {one.remark}."
+            )
+    return " ".join(lines)
+
+
+CHAPTER = Chapter(
+    "cross-check",
+    (f"{PREFIX}*",),
+    "",
+    "other tools beside ours",
+    figures=(draw,),
+    note="nothing is claimed of it: other tools are witnesses of our numbers",
+)
+
+CHAPTERS = (CHAPTER,)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""H1: does the engine slow any workload down? The studies of the group `harm`, each variant against bare."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from analysis.chapter import Chapter, Claim
+from analysis.evidence import Evidence, Value
+from analysis.figures import intervals
+from analysis.figures.toolkit import Drawn
+from analysis.records import frames
+from analysis.statistics.interval import NO_VALUE
+from analysis.tables import BASE, PREFIX, Harm, Row, numbers, page, rows
+from analysis.text_table import markdown
+
+HEAD = """# Harm
+
+Written by `./bench harm`. Each value is a workload's whole time (or else its leading quantity) under a variant over
+the same under `bare`, of a rate the other way round (medians over alternated launches of the launches' medians), in
+brackets its interval; more than 1 is slower. *harmed*: the whole interval lies above the budget (2 %, or 100 ns of a
+time of microseconds, where that is more); *unclear*: part of it does, or it is of fewer than six launches, or others
+disturbed the machine. *failed*: not measured, or not under the variant that was asked for.
+"""
+OTHERS = {
+    Harm.NONE: "within the budget:",
+    Harm.UNCLEAR: "cannot be told:",
+    Harm.FAILED: "failed:",
+    Harm.SKIPPED: "skipped:",
+    Harm.UNCOMPARED: "without bare:",
+}
+
+
+@dataclass(frozen=True)
+class LossOfBudget:
+    """How much slower than bare a variant makes a workload, as a share of what it may: 1 is all of the budget."""
+
+    variant: str
+
+    def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
+        return [self._value(row) for row in rows(evidence, study) if self.variant in row.cells]
+
+    def _value(self, row: Row) -> Value:
+        cell = row.cells[self.variant]
+        place = (row.system, row.mpi, row.session, row.workload)
+        if cell.ratio is None:
+            return Value(*place, NO_VALUE, self.variant, caveat=f"{cell.harm.value}: {cell.reason}".rstrip(": "))
+        share = {name: (getattr(cell.ratio, name) - 1) / (row.allowed - 1) for name in ("value", "low", "high")}
+        return Value(*place, replace(cell.ratio, **share), self.variant, caveat=cell.disturbed)
+
+
+CLAIMS = (
+    Claim(
+        statement="The adaptive engine slows no workload down by more than its budget",
+        number="what a workload loses, adaptive against bare, as a share of what it may: 2 %, or 100 ns of a latency",
+        operator="<=",
+        threshold=1.0,
+        margin=0.0,
+        comparator="the MPI as it is",
+        source="the engine's own promise",
+        measure=LossOfBudget("adaptive"),
+        figure="harm",
+        since="2026-11-23 02:15",
+    ),
+)
+
+
+def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """Every workload and variant in one figure."""
+    found = [
+        {
+            "label": row.workload,
+            "session": row.session,
+            "system": row.system,
+            "study": row.study,
+            "mpi": row.mpi,
+            "variant": name,
+            "quantity": row.quantity,
+            "verdict": cell.harm.value,
+        }
+        | numbers(cell.ratio or NO_VALUE)
+        | {"status": cell.status, "reason": cell.why}
+        for row in rows(evidence)
+        for name, cell in row.cells.items()
+        if name != BASE
+    ]
+    formula = (
+        "a workload's whole time (or else its leading quantity) under a variant over the same under bare, of a rate "
+        "the other way round (more than 1 is slower)"
+    )
+    title, lines = "What each variant costs each workload", {"bare": 1.0, "2 % slower": 1.02}
+    return intervals.draw(evidence, provenance, found, "harm", title, formula, "time / bare", lines, _found)
+
+
+def _found(frame: pd.DataFrame) -> str:
+    named = [f"{point['label']} on {point['mpi']} ({point['variant']})" for point in frames.rows(frame)
+             if point["verdict"] == Harm.HARMED.value]  # fmt: skip
+    return f"Shown to be harmed: {', '.join(named) or 'none'}; {_others(frame['verdict'].tolist())}."
+
+
+def _others(verdicts: Sequence[str]) -> str:
+    """Of how many cells something else is said: that none is shown to be harmed does not say that none is."""
+    counts = Counter(verdicts)
+    said = [f"{words} {counts[harm.value]}" for harm, words in OTHERS.items() if counts[harm.value]]
+    return ", ".join(said) or "nothing else was measured"
+
+
+def harmed(found: Iterable[Row], variant: str) -> list[str]:
+    """The workloads that a variant harms, each with its MPI."""
+    return [
+        f"{row.workload} on {row.mpi}"
+        for row in found
+        if variant in row.cells and row.cells[variant].harm is Harm.HARMED
+    ]
+
+
+def document(evidence: Evidence) -> str:
+    """The whole table as Markdown, with what could not be measured and what was."""
+    found = rows(evidence)
+    names = [name for name in dict.fromkeys(name for row in found for name in row.cells) if name != BASE]
+    table = markdown(
+        ["workload", "MPI", "quantity", "bare", *names],
+        [[row.workload, row.mpi, row.quantity, _bare(row), *(_text(row, name) for name in names)] for row in found],
+    )
+    points = dict.fromkeys(f"- {row.workload}: {row.point or 'its defaults'}" for row in found)
+    return page(evidence, HEAD, *table, "", *_reasons(found), "What was measured:", "", after=points)
+
+
+def _bare(row: Row) -> str:
+    if row.bare is None:
+        return row.cells[BASE].text() if BASE in row.cells else "not measured"
+    return f"{1 / row.bare.value if row.rate else row.bare.value:.3g}"
+
+
+def _text(row: Row, name: str) -> str:
+    return row.cells[name].text() if name in row.cells else "not measured"
+
+
+def _reasons(found: Sequence[Row]) -> list[str]:
+    lines = [
+        f"- {row.workload} on {row.mpi}, {name}: {cell.harm.value}: {cell.reason}"
+        for row in found
+        for name, cell in row.cells.items()
+        if cell.reason
+    ]
+    return ["What could not be measured:", "", *lines, ""] if lines else []
+
+
+CHAPTER = Chapter("H1", (f"{PREFIX}*",), "", "harm: every workload with the engine", CLAIMS, (draw,))
+
+CHAPTERS = (CHAPTER,)

@@ -1,0 +1,848 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Denis, "pioman: a pthread-based Multithreaded Communication Engine", PDP 2015: P1 to P10."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.chapter import Cause, Chapter, Claim
+from analysis.evidence import Evidence
+from analysis.figures import style, toolkit
+from analysis.figures.curves import Curves
+from analysis.figures.overlap_map import OverlapMap
+from analysis.figures.plot import Plot, plain_words
+from analysis.figures.style import VariantStyle
+from analysis.figures.sweep import Sweep
+from analysis.figures.toolkit import Drawn
+from analysis.measures import Growth, Median, MetricAt, Ratio
+from analysis.metrics.evaluate import STUDY, at_equal, measured_ratio
+from analysis.metrics.formulas import COMP_EQUALS_COMM, LEAST_EFFICIENCY, METRICS
+from analysis.records import frames
+from analysis.words import added_text, bytes_text, seconds_text
+
+PAPER = "Denis, pioman, PDP 2015"
+NATIVE = "idle:waiting=native"  # idle as it is, but whoever waits polls by itself
+MANAGED = (
+    "with managed waiting whoever waits sleeps until a thread of the engine has polled, and all threads of a rank have "
+    "one core here: a message waits for the period and for a switch of threads; in the paper other cores were idle"
+)
+HALF = (
+    "half a round trip; best, median and mean of each launch's round trips, the median over launches (lower is better"
+)
+BEST_TO_MEAN = ("min", "median", "mean")
+NAMES = {name: name.upper() for name in ("is", "ep", "cg", "mg", "ft", "lu")}  # of the NAS Parallel Benchmarks
+
+
+MB4 = 4 << 20
+EQUAL_BOTH = {"pattern": "both", "size_bytes": MB4, "comp_over_comm": 1.0}
+
+P1_CLAIMS = (
+    Claim(
+        statement="With the engine the overlap ratio reaches 1 where computation takes as long as communication",
+        number="total / comp, adaptive, 4 MB, both sides compute, comp = comm",
+        operator="<=",
+        threshold=1.0,
+        margin=0.10,
+        comparator="perfect overlap",
+        source="section V-B, figure 7",
+        measure=MetricAt("overlap_ratio", "adaptive", EQUAL_BOTH),
+        figure="overlap_ratio-4mb",
+        cause=Cause(
+            "the kernel and the MPI copy the message on the core that computes; the paper's InfiniBand needs none",
+            "compute inflation with adaptive at the same point",
+            MetricAt("compute_inflation", "adaptive", EQUAL_BOTH),
+        ),
+        since="2026-11-21 09:57",
+    ),
+    Claim(
+        statement="The MPIs as they are do not overlap when both sides compute",
+        number="overlap efficiency, bare, 4 MB, both sides compute, comp = comm",
+        operator="<=",
+        threshold=0.0,
+        margin=0.30,
+        comparator="serial execution",
+        source="section V-B, figure 7",
+        measure=MetricAt("overlap_efficiency", "bare", EQUAL_BOTH),
+        figure="overlap_efficiency-both",
+        cause=Cause(
+            "this MPI gives the kernel the whole message as long as it fits into the sockets' buffers, and the kernel "
+            "moves it while the program computes; a message beyond the buffers has to wait",
+            "bare efficiency at 32 MB",
+            MetricAt("overlap_efficiency", "bare", {**EQUAL_BOTH, "size_bytes": 32 << 20}),
+        ),
+        since="2026-11-21 09:57",
+    ),
+    Claim(
+        statement="Open MPI overlaps when only the sender computes",
+        number="overlap efficiency, bare, 4 MB, sender computes, comp = comm",
+        operator=">=",
+        threshold=1.0,
+        margin=0.15,
+        comparator="perfect overlap",
+        source="section V-B, figure 8 left",
+        measure=MetricAt("overlap_efficiency", "bare", {**EQUAL_BOTH, "pattern": "sender"}),
+        figure="overlap_efficiency-sender",
+        cause=Cause(
+            "over TCP the sender's own calls must fill the socket, which nobody does while it computes; the paper's "
+            "InfiniBand reads the memory by itself",
+            "efficiency of adaptive, which makes these calls meanwhile, at the same point",
+            MetricAt("overlap_efficiency", "adaptive", {**EQUAL_BOTH, "pattern": "sender"}),
+        ),
+        mpis=("openmpi",),
+        since="2026-11-21 09:57",
+    ),
+    Claim(
+        statement="Open MPI does not overlap when only the receiver computes",
+        number="overlap efficiency, bare, 4 MB, receiver computes, comp = comm",
+        operator="<=",
+        threshold=0.0,
+        margin=0.30,
+        comparator="serial execution",
+        source="section V-B, figure 8 right",
+        measure=MetricAt("overlap_efficiency", "bare", {**EQUAL_BOTH, "pattern": "receiver"}),
+        figure="overlap_efficiency-receiver",
+        cause=Cause(
+            "the sockets' buffers take in what the receiver has not read yet; a message beyond them has to wait",
+            "bare efficiency at 32 MB, both sides",
+            MetricAt("overlap_efficiency", "bare", {**EQUAL_BOTH, "size_bytes": 32 << 20}),
+        ),
+        mpis=("openmpi",),
+        since="2026-11-21 09:57",
+    ),
+)
+
+RATIO = "Overlap ratio against computation"
+EFFICIENCY = "Overlap where computation takes as long as communication"
+PATTERNS = {"both": "both sides compute", "sender": "sender computes", "receiver": "receiver computes"}
+HIGHEST = 8.0  # of a ratio: what lies above is drawn at the edge, as it is off the page in any sense
+LOWEST = LEAST_EFFICIENCY  # of an efficiency: further left, the time added stands beside an arrow at the edge
+SIZE_COLORS = ["#56B4E9", "#0072B2", "#002f4d", "#E69F00", "#CC79A7", "#009E73"]
+
+
+def efficiency(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """Overlap efficiency where comp = comm, and beside it what that cost the computation: one a system and pattern."""
+    part = at_equal(evidence.shown)
+    if not len(part) or not part["value"].notna().any():
+        return []
+    part = _with_added(part, evidence.metrics)
+    several = part["system"].nunique() > 1
+    return [
+        _drawn_efficiency(group, str(pattern), provenance, system if several else None)
+        for (system, pattern), group in frames.groups(part, ["system", "pattern"])
+    ]
+
+
+def _with_added(part: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """`part` with the time added (s) to perfect overlap and its interval, of the same points."""
+    by = ["session", "system", "mpi", "study", "variant", "point"]
+    added = frame.loc[frame["metric"] == "added_time", [*by, "value", "low", "high"]]
+    return part.merge(added.rename(columns={name: f"added_{name}" for name in ("value", "low", "high")}), "left", by)
+
+
+def _drawn_efficiency(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Drawn:
+    caption = _efficiency_caption(part, pattern, provenance)
+    plot = Plot(
+        x="variant", x_label="", y_label="efficiency, inflation", x_axis="words", series="size_bytes", row="metric",
+        look=_size_look, words=_efficiency_words,
+        lines={"perfect": 1.0}, order=(*style.STYLES, "overlap_efficiency", "compute_inflation"), lowest=LOWEST,
+        hollow=lambda point: abs(point["comp_over_comm_measured"] - 1) > COMP_EQUALS_COMM,
+        beyond=lambda point: added_text(*(point[f"added_{name}"] for name in ("value", "low", "high"))),
+    )  # fmt: skip
+    return Drawn(toolkit.slug("overlap_efficiency", pattern, system), EFFICIENCY, caption, part, plot)
+
+
+def _efficiency_words(value: Any, name: str) -> str:
+    return METRICS[value].title if name == "metric" else plain_words(value, name)
+
+
+def _size_look(size: float, place: int) -> VariantStyle:
+    return VariantStyle(SIZE_COLORS[place % 6], style.SIZE_MARKERS[place % 6], "-", bytes_text(size))
+
+
+def _efficiency_caption(part: pd.DataFrame, pattern: str, provenance: str) -> str:
+    efficiency, inflation = METRICS["overlap_efficiency"], METRICS["compute_inflation"]
+    measured = part["comp_over_comm_measured"]
+    off = measured.sub(1).abs() > COMP_EQUALS_COMM
+    bars = toolkit.interval_words(part).replace("Bands", "Bars")
+    hollow = (
+        f" Hollow marks: comp was not within {100 * COMP_EQUALS_COMM:g} % of comm when measured "
+        f"(comp / comm from {measured.min():.2f} to {measured.max():.2f})."
+        if off.any()
+        else ""
+    )
+    low = part.loc[part["metric"] == "overlap_efficiency", "value"].min() < LOWEST
+    added = f" Below {LOWEST:g}, the time added to max(comp, comm) stands in its place." if low else ""
+    return (
+        f"{EFFICIENCY}, pattern {pattern}. Efficiency: {efficiency.formula}; inflation: {inflation.formula}; "
+        f"medians, comm and comp of bare in the same session.{added}{hollow} {bars} {provenance}"
+    )
+
+
+def ratio(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """As figures 7 and 8 of the paper: total / comp against computation, a column an MPI, a row a pattern."""
+    frame = evidence.shown
+    part = frame[(frame["study"] == STUDY) & (frame["metric"] == "overlap_ratio")]
+    if "comp_over_comm" not in part or not part["value"].notna().any():
+        return []
+    several = part["system"].nunique() > 1
+    return [
+        _drawn_ratio(
+            group.assign(x=measured_ratio(group)).sort_values("comp_over_comm"),
+            size,
+            provenance,
+            system if several else None,
+        )
+        for (system, size), group in frames.groups(part, ["system", "size_bytes"])
+        if group["value"].notna().any()
+    ]
+
+
+def _drawn_ratio(part: pd.DataFrame, size: float, provenance: str, system: Any) -> Drawn:
+    metric = METRICS["overlap_ratio"]
+    caption = (
+        f"{RATIO}, {bytes_text(size)} messages: {metric.formula} (lower is better; {metric.source}). "
+        "comm and comp are those of bare in the same session, and so is their ratio on the axis; ratios of medians. "
+        f"{toolkit.hidden_words(part, ['mpi', 'variant', 'pattern', 'comp_over_comm'])}"
+        f"{toolkit.interval_words(part)} {provenance}"
+    )
+    plot = Plot(
+        x="x", place="comp_over_comm", x_label="computation / communication", y_label="total / comp", log_y=True,
+        row="pattern",
+        guides={"perfect overlap": lambda x: np.maximum(1, 1 / x), "no overlap: 1 + comm / comp": lambda x: 1 + 1 / x},
+        words=lambda value, name: PATTERNS.get(str(value), plain_words(value, name)),
+        order=(*PATTERNS, *style.STYLES), highest=HIGHEST,
+    )  # fmt: skip
+    return Drawn(toolkit.slug("overlap_ratio", bytes_text(size), system), RATIO, caption, part, plot)
+
+
+P1 = Chapter(
+    "P1",
+    (STUDY,),
+    PAPER,
+    "overlap ratio against computation",
+    P1_CLAIMS,
+    (efficiency, ratio, OverlapMap(STUDY), Sweep(STUDY)),
+)
+
+
+SEND_TIME = "send-time"
+SEND_TIME_TITLE = "Send time against message size"
+P2_CLAIMS = (
+    Claim(
+        statement="With the engine a send with computation takes as long as the longer of the two, from 100 µs on",
+        number="total / max(comp, comm), adaptive, worst size and computation from 100 µs on",
+        operator="<=",
+        threshold=1.0,
+        margin=0.10,
+        comparator="perfect overlap",
+        source="section V-B, figure 9",
+        measure=MetricAt("slowdown", "adaptive", {"pattern": "both", "comp_s": (">=", 1e-4)}),
+        cause=Cause(
+            "each side has one core here: each wake of the engine's thread and the kernel's copying take time from the "
+            "computation, which counts where computation and message are as short as that",
+            "compute inflation with adaptive beside 1 MB and 1 ms",
+            MetricAt("compute_inflation", "adaptive", {"pattern": "both", "size_bytes": 1 << 20, "comp_s": 1e-3}),
+        ),
+        figure="send_time-both",
+        since="2026-11-21 09:57",
+    ),
+)
+
+
+def send_time(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """One figure a system and pattern."""
+    frame = evidence.shown
+    part = frame[(frame["study"] == SEND_TIME) & (frame["metric"] == "send_time")]
+    if "comp_s" not in part or not part["value"].notna().any():
+        return []
+    several = part["system"].nunique() > 1
+    return [
+        _drawn_send_time(group.sort_values("size_bytes"), str(pattern), provenance, system if several else None)
+        for (system, pattern), group in frames.groups(part, ["system", "pattern"])
+    ]
+
+
+def _send_time_words(value: Any, parameter: str) -> str:
+    said = plain_words(value, parameter)
+    return f"computation {said}" if parameter == "comp_s" else said
+
+
+def _drawn_send_time(part: pd.DataFrame, pattern: str, provenance: str, system: Any) -> Drawn:
+    metric = METRICS["send_time"]
+    caption = (
+        f"{SEND_TIME_TITLE}, pattern {pattern}: {metric.formula} until both sides are complete, less the "
+        f"acknowledgement's latency (lower is better; {metric.source}). comm and comp are those of bare in the same "
+        f"session. {toolkit.hidden_words(part, ['mpi', 'variant', 'comp_s', 'size_bytes'])}"
+        f"{toolkit.work_words(part)}{toolkit.interval_words(part)} {provenance}"
+    )
+    plot = Plot(
+        x="size_bytes", x_label="message size", y_label="send time", x_axis="bytes", log_y=True, row="comp_s",
+        say=seconds_text,
+        words=_send_time_words, order=tuple(style.STYLES),
+        references={"perfect overlap: max(comp, comm)": "ideal", "no overlap: comp + comm": "serial"},
+    )  # fmt: skip
+    return Drawn(toolkit.slug("send_time", pattern, system), SEND_TIME_TITLE, caption, part, plot)
+
+
+P2 = Chapter(
+    "P2",
+    (SEND_TIME,),
+    PAPER,
+    "send time against message size",
+    P2_CLAIMS,
+    (send_time, OverlapMap(SEND_TIME), Sweep(SEND_TIME)),
+)
+
+
+FREQUENT, RARE = {"period_us": ("<", 10)}, {"period_us": 10000}
+
+P3_CLAIMS = (
+    Claim(
+        statement="The idle threads' period hardly moves the best latency",
+        number="best latency at every period / at 10000 µs, idle, 1 byte",
+        operator="<=",
+        threshold=1.0,
+        margin=0.10,
+        comparator="period 10000 µs",
+        source="section IV-C, figures 2 and 3",
+        measure=Ratio("latency_s", "idle", "idle", {"period_us": (">=", 0)}, RARE, "min"),
+        cause=Cause(
+            MANAGED,
+            "best latency at every period / at 10000 µs where the waiting one polls",
+            Ratio("latency_s", NATIVE, NATIVE, {"period_us": (">=", 0)}, RARE, "min"),
+        ),
+        requires=("rdma",),
+        since="2026-11-21 09:57",
+    ),
+    Claim(
+        statement="Below a period of 10 µs the median latency rises",
+        number="median latency below 10 µs / at 10000 µs, idle, 1 byte",
+        operator=">=",
+        threshold=1.0,
+        margin=0.0,
+        comparator="period 10000 µs",
+        source="section IV-C, figures 2 and 3",
+        measure=Ratio("latency_s", "idle", "idle", FREQUENT, RARE),
+        cause=Cause(
+            MANAGED,
+            "median latency below 10 µs / at 10000 µs where the waiting one polls",
+            Ratio("latency_s", NATIVE, NATIVE, FREQUENT, RARE),
+        ),
+        requires=("rdma",),
+        since="2026-11-21 09:57",
+    ),
+    Claim(
+        statement="Beyond a period of 10 µs the effect on the median latency is negligible",
+        number="median latency beyond 10 µs / at 10000 µs, idle, 1 byte",
+        operator="<=",
+        threshold=1.0,
+        margin=0.05,
+        comparator="period 10000 µs",
+        source="section IV-C, figures 2 and 3",
+        measure=Ratio("latency_s", "idle", "idle", {"period_us": (">", 10)}, RARE),
+        cause=Cause(
+            MANAGED,
+            "median latency beyond 10 µs / at 10000 µs where the waiting one polls",
+            Ratio("latency_s", NATIVE, NATIVE, {"period_us": (">", 10)}, RARE),
+        ),
+        requires=("rdma",),
+        since="2026-11-21 09:57",
+    ),
+)
+
+P3_FIGURES = (
+    Curves(
+        name="latency_idle_period",
+        study="latency-idle-period",
+        title="Latency of a byte against the idle threads' period",
+        quantity="latency_s",
+        formula=f"{HALF}; Denis, pioman, PDP 2015, figures 2 and 3). Period 0: the thread only yields",
+        x="period_us",
+        x_label="period of the idle threads (µs)",
+        y_label="latency",
+        row="statistic",
+        statistics=BEST_TO_MEAN,
+    ),
+)
+
+P3 = Chapter("P3", ("latency-idle-period",), PAPER, "latency against the idle period", P3_CLAIMS, P3_FIGURES)
+
+
+P4_CLAIMS = tuple(
+    Claim(
+        statement=f"The idle period moves the time of EP by less than 0.5 % ({words})",
+        number="time of EP at a period / at 1000 µs, idle, class B, 2 processes",
+        operator=operator,
+        threshold=threshold,
+        margin=0.0,
+        comparator="period 1000 µs",
+        source="section IV-C, figure 4",
+        measure=Ratio("elapsed_s", "idle", "idle", {"period_us": ("<", 1000)}, {"period_us": 1000}),
+        figure="compute_idle_period",
+        cause=Cause(
+            "each rank has one core here, on which the idle thread takes turns with the computation; the paper's idle "
+            "threads found cores that idled",
+            "CPU time of the process at the period / at 1000 µs",
+            Ratio("cpu_s", "idle", "idle", {"period_us": ("<", 1000)}, {"period_us": 1000}),
+        ),
+        since="2026-11-21 09:57",
+    )
+    for operator, threshold, words in (("<=", 1.005, "not slower"), (">=", 0.995, "not faster"))
+)
+
+P4_FIGURES = (
+    Curves(
+        name="compute_idle_period",
+        study="compute-idle-period",
+        title="Time of NPB EP against the idle threads' period",
+        quantity="elapsed_s",
+        formula="time of a run of EP on all ranks (lower is better; Denis, pioman, PDP 2015, figure 4: differences "
+        "below 0.5 %). Period 0: the thread only yields",
+        x="period_us",
+        x_label="period of the idle threads (µs)",
+        y_label="time of EP",
+        log_y=False,
+    ),
+)
+
+P4 = Chapter("P4", ("compute-idle-period",), PAPER, "computation against the idle period", P4_CLAIMS, P4_FIGURES)
+
+
+P5_CLAIMS = tuple(
+    Claim(
+        statement=f"A timer period of 1 ms and of 100 ms cannot be told apart ({words})",
+        number=f"{words} at 1 ms / at 100 ms, timer",
+        operator="<=",
+        threshold=1.0,
+        margin=0.01,
+        comparator="timer period 100 ms",
+        source="section IV-C",
+        measure=Ratio(quantity, "timer", "timer", {"timer_ms": 1}, {"timer_ms": 100}),
+        cause=Cause(
+            "each rank has one core here, so that every round of the timer interrupts what runs there",
+            "CPU time of the process at 1 ms / at 100 ms",
+            Ratio("cpu_s", "timer", "timer", {"timer_ms": 1}, {"timer_ms": 100}),
+        ),
+        since="2026-11-21 09:57",
+    )
+    for quantity, words in (("latency_s", "latency"), ("elapsed_s", "time of EP"))
+)
+
+P5_FIGURES = (
+    Curves(
+        name="timer_period",
+        study="timer-period",
+        title="Latency of a byte against the timer's period",
+        quantity="latency_s",
+        formula=f"{HALF}; Denis, pioman, PDP 2015, section IV-C: 'indistinguishable')",
+        x="timer_ms",
+        x_label="period of the timer (ms)",
+        y_label="latency",
+        row="statistic",
+        statistics=BEST_TO_MEAN,
+    ),
+    Curves(
+        name="timer_period_ep",
+        study="timer-period-ep",
+        title="Time of NPB EP against the timer's period",
+        quantity="elapsed_s",
+        formula="time over that at 100 ms (Denis, pioman, PDP 2015, section IV-C: 'indistinguishable')",
+        x="timer_ms",
+        x_label="period of the timer (ms)",
+        y_label="time / at 100 ms",
+        relative=("timer_ms", 100),
+        say="{:.3f}".format,
+        log_y=False,
+        lines={"the same": 1.0},
+    ),
+)
+
+P5 = Chapter(
+    "P5",
+    ("timer-period", "timer-period-ep"),
+    PAPER,
+    "latency and computation against the timer period",
+    P5_CLAIMS,
+    P5_FIGURES,
+)
+
+
+P6_CLAIMS = (
+    Claim(
+        statement="Polling inside MPI calls adds about 100 ns to the latency",
+        number="median latency explicit / off, 1 byte",
+        operator="<=",
+        threshold=1.0,
+        margin=0.10,
+        comparator="the engine loaded and inert (off)",
+        source="section V-A, figure 5 (about 100 ns of 1.2 µs and more)",
+        measure=Ratio("latency_s", "explicit", "off", {"size_bytes": 1}),
+        requires=("rdma",),
+        since="2026-11-21 09:57",
+    ),
+    Claim(
+        statement="Threads add another 100 to 200 ns to the median",
+        number="median latency idle / explicit, 1 byte",
+        operator="<=",
+        threshold=1.0,
+        margin=0.20,
+        comparator="explicit",
+        source="section V-A, figure 5",
+        measure=Ratio("latency_s", "idle", "explicit", {"size_bytes": 1}),
+        cause=Cause(
+            MANAGED,
+            "median latency idle / explicit where the waiting one polls",
+            Ratio("latency_s", NATIVE, "explicit", {"size_bytes": 1}),
+        ),
+        requires=("rdma",),
+        since="2026-11-21 09:57",
+    ),
+)
+
+P6_FIGURES = (
+    Curves(
+        name="latency_flavours",
+        study="latency-flavours",
+        title="Latency of the engine's flavours",
+        quantity="latency_s",
+        formula=f"{HALF}; Denis, pioman, PDP 2015, figure 5)",
+        x="size_bytes",
+        x_label="message size",
+        x_axis="bytes",
+        y_label="latency",
+        row="statistic",
+        statistics=BEST_TO_MEAN,
+    ),
+)
+
+P6 = Chapter("P6", ("latency-flavours",), PAPER, "latency of off, explicit, idle", P6_CLAIMS, P6_FIGURES)
+
+
+NAS = "nas"
+PUBLISHED = {"mode": "blocking"}
+
+
+def _of_a_loss(variant: str) -> Cause:
+    return Cause(
+        "each rank has one core here: a thread of the engine that runs beside the program takes that core's time, and "
+        "whoever waits for a message may sleep until the thread has polled; the paper's idle threads found cores that "
+        "idled",
+        f"CPU time of the process, {variant} / bare",
+        Ratio("cpu_s", variant, "bare", PUBLISHED),
+    )
+
+
+def _of_a_gain(variant: str) -> Cause:
+    return Cause(
+        "the engine's thread moves messages that are under way while a rank computes, and whoever waits and sleeps "
+        "leaves its core to others, where the MPI alone polls on it",
+        f"time in MPI calls, {variant} / bare",
+        Ratio("comm_s", variant, "bare", PUBLISHED),
+    )
+
+
+def _nas_claim(variant: str, operator: str, threshold: float, statement: str, source: str) -> Claim:
+    return Claim(
+        statement=statement,
+        number=f"time with {variant} / bare, {'every kernel' if operator == '<=' else 'the kernel that gains most'}",
+        operator=operator,
+        threshold=threshold,
+        margin=0.0,
+        comparator="the same MPI, bare",
+        source=source,
+        measure=Ratio("elapsed_s", variant, "bare", PUBLISHED),
+        figure="nas",
+        cause=_of_a_loss(variant) if operator == "<=" else _of_a_gain(variant),
+        since="2026-11-23 02:15",
+    )
+
+
+PAPERS = "section V-A, figure 6"
+OURS = "our own, after section V-A"
+NO_GAIN = "gives the NAS Parallel Benchmarks nothing, which communicate and compute by turns (2 % or less)"
+
+P7_CLAIMS = (
+    _nas_claim("idle", "<=", 1.02, "The engine costs the NAS Parallel Benchmarks at most 2 %", PAPERS),
+    _nas_claim("idle", ">=", 0.98, f"The engine {NO_GAIN}", PAPERS),
+    _nas_claim("adaptive", "<=", 1.02, "The adaptive engine costs the NAS Parallel Benchmarks at most 2 %", OURS),
+    _nas_claim("adaptive", ">=", 0.98, f"The adaptive engine {NO_GAIN}", OURS),
+)
+
+NAS_TIMES = Curves(
+    name="nas",
+    study=NAS,
+    title="NAS Parallel Benchmarks as they are published",
+    quantity="elapsed_s",
+    formula="what each benchmark times, its result verified by the published values (lower is better; Denis, pioman, "
+    "PDP 2015, figure 6: at most 2 % more with the engine)",
+    x="kernel",
+    x_label="benchmark",
+    x_axis="words",
+    y_label="time",
+    row="class",
+    order=("S", "W", "A", "B", "C", "D"),
+    meanings=NAMES,
+    words_of={"class": "class {}".format},
+)
+
+P7 = Chapter("P7", (NAS,), PAPER, "NAS Parallel Benchmarks", P7_CLAIMS, (NAS_TIMES,))
+
+
+NPB_OVERLAP = "npb-overlap"
+OVERLAPPED, BLOCKING = {"mode": "overlapped"}, {"mode": "blocking"}
+
+NPB_CLAIMS = (
+    Claim(
+        statement="With the adaptive engine the overlapped order of a NAS Parallel Benchmark is not slower than the "
+        "published one",
+        number="time, overlapped with adaptive / as published and bare, every kernel",
+        operator="<=",
+        threshold=1.0,
+        margin=0.02,
+        comparator="the same MPI, bare, as published",
+        source="our own",
+        measure=Ratio("elapsed_s", "adaptive", "bare", OVERLAPPED, BLOCKING),
+        figure="npb_overlap",
+        cause=Cause(
+            "the overlapped order sends more and smaller messages, each with its own cost; where they are short there "
+            "is little to hide",
+            "time in MPI calls, overlapped / as published, both bare",
+            Ratio("comm_s", "bare", "bare", OVERLAPPED, BLOCKING),
+        ),
+        since="2026-11-23 02:15",
+    ),
+    Claim(
+        statement="The engine makes at least one overlapped NAS Parallel Benchmark faster than the MPI alone does",
+        number="time, overlapped, adaptive / bare",
+        operator="<=",
+        threshold=0.98,
+        margin=0.0,
+        comparator="the same MPI, bare, overlapped",
+        source="our own",
+        measure=Ratio("elapsed_s", "adaptive", "bare", OVERLAPPED),
+        figure="npb_overlap",
+        up_to=True,
+        cause=Cause(
+            "messages of this size fit the kernel's socket buffers, so that they move without the engine, or are over "
+            "before a wake of its thread pays",
+            "time in MPI calls, adaptive / bare",
+            Ratio("comm_s", "adaptive", "bare", OVERLAPPED),
+        ),
+        since="2026-11-23 02:15",
+    ),
+)
+
+NPB_TIMES = Curves(
+    name="npb_overlap",
+    study=NPB_OVERLAP,
+    title="NAS Parallel Benchmarks: communication before, or beside the computation",
+    quantity="elapsed_s",
+    formula="what each benchmark times, its result verified by the published values; blocking: as published; "
+    "overlapped: IS ranks the keys that stay while the others travel, CG sends row sums in pieces, MG computes its "
+    "interior first, FT transposes in chunks (lower is better)",
+    x="kernel",
+    x_label="benchmark",
+    x_axis="words",
+    y_label="time",
+    row="mode",
+    apart=("class",),
+    order=("blocking", "overlapped"),
+    meanings=NAMES,
+    words_of={"class": "class {}".format},
+)
+
+NPB = Chapter(NPB_OVERLAP, (NPB_OVERLAP,), "", "NAS Parallel Benchmarks with overlap", NPB_CLAIMS, (NPB_TIMES,))
+
+
+P8_CLAIMS = (
+    Claim(
+        statement="One sender, N receiving threads: latency does not depend on N with managed waiting",
+        number="median latency at the most receivers / at one, idle",
+        operator="<=",
+        threshold=1.0,
+        margin=0.50,
+        comparator="one receiver",
+        source="section V-C, figure 10",
+        measure=Growth("latency_s", "idle", "receivers"),
+        requires=("four cores",),
+        since="2026-11-21 09:57",
+    ),
+    Claim(
+        statement="One sender, N receiving threads: the MPI alone is linear in N",
+        number="growth of the median latency in proportion to N, bare-multiple",
+        operator=">=",
+        threshold=1.0,
+        margin=0.50,
+        comparator="growth in proportion to N",
+        source="section V-C, figure 10",
+        measure=Growth("latency_s", "bare-multiple", "receivers", per_step=True),
+        cause=Cause(
+            "the receiving threads share one core: only one of them is inside MPI at a time, and nobody contends for "
+            "its lock; with as many messages under way as threads they do take turns",
+            "the same growth of N senders and N receivers, bare-multiple",
+            Growth("latency_s", "bare-multiple", "pairs", per_step=True),
+            studies=("many-to-many",),
+        ),
+        requires=("four cores",),
+        since="2026-11-21 09:57",
+    ),
+    Claim(
+        statement="N senders, N receivers: the slope is lower with the engine",
+        number="median latency idle / bare-multiple at each N",
+        operator="<=",
+        threshold=1.0,
+        margin=0.0,
+        comparator="the MPI alone at MPI_THREAD_MULTIPLE",
+        source="section V-C, figure 11",
+        measure=Ratio("latency_s", "idle", "bare-multiple", {"pairs": (">", 1)}),
+        cause=Cause(
+            MANAGED,
+            "the same where the waiting ones poll",
+            Ratio("latency_s", NATIVE, "bare-multiple", {"pairs": (">", 1)}),
+        ),
+        requires=("four cores",),
+        since="2026-11-21 09:57",
+    ),
+)
+
+P8_FIGURES = (
+    Curves(
+        name="one_to_many",
+        study="one-to-many",
+        title="Latency of one sending thread and N receiving ones",
+        quantity="latency_s",
+        formula="half a round trip of a byte, median (lower is better; Denis, pioman, PDP 2015, figure 10)",
+        x="receivers",
+        x_label="receiving threads",
+        y_label="latency",
+    ),
+    Curves(
+        name="many_to_many",
+        study="many-to-many",
+        title="Latency of N threads that each talk to one of N others",
+        quantity="latency_s",
+        formula="half a round trip of a byte, median over all threads (lower is better; Denis, pioman, PDP 2015, "
+        "figure 11)",
+        x="pairs",
+        x_label="threads on each side",
+        y_label="latency",
+    ),
+)
+
+P8 = Chapter("P8", ("one-to-many", "many-to-many"), PAPER, "latency with many threads", P8_CLAIMS, P8_FIGURES)
+
+
+P9_CLAIMS = (
+    Claim(
+        statement="Computing threads beyond the cores do not move the median of a 1 MB ping-pong",
+        number="median latency under the highest load / unloaded, idle",
+        operator="<=",
+        threshold=1.0,
+        margin=0.20,
+        comparator="no computing thread",
+        source="section V-C, figure 12",
+        measure=Growth("latency_s", "idle", "computing_threads"),
+        figure="n_load",
+        cause=Cause(
+            "the thread that communicates shares the node's only core with those that compute and waits for its turn, "
+            "with the engine and without it",
+            "median latency under the highest load / unloaded, bare",
+            Growth("latency_s", "bare", "computing_threads"),
+        ),
+        since="2026-11-21 09:57",
+    ),
+    Claim(
+        statement="Under load the slowest round trip stays within 20 ms of the unloaded one",
+        number="maximum over the unloaded maximum (s), idle",
+        operator="<=",
+        threshold=0.020,
+        margin=0.0,
+        comparator="20 ms",
+        source="section V-C, figure 12",
+        measure=Median("excess_latency_s", "idle", {"computing_threads": (">", 0)}, "max"),
+        figure="n_load",
+        cause=Cause(
+            "with one core a node every computing thread has its time slice before the one that communicates has its "
+            "own again; the paper's nodes had more cores",
+            "the same number with bare (s)",
+            Median("excess_latency_s", "bare", {"computing_threads": (">", 0)}, "max"),
+        ),
+        since="2026-11-21 09:57",
+    ),
+)
+
+P9_FIGURES = (
+    Curves(
+        name="n_load",
+        study="n-load",
+        title="A 1 MB ping-pong beside N computing threads on each side",
+        quantity="latency_s",
+        formula="half a round trip of 1 MB beside N threads that only compute; best, median and slowest of each launch "
+        "(Denis, pioman, PDP 2015, figure 12)",
+        x="computing_threads",
+        x_label="computing threads on each side",
+        x_axis="number",
+        y_label="latency",
+        row="statistic",
+        statistics=("min", "median", "max"),
+    ),
+)
+
+P9 = Chapter("P9", ("n-load",), PAPER, "latency beside computing threads", P9_CLAIMS, P9_FIGURES)
+
+
+P10_CLAIMS = tuple(
+    Claim(
+        statement=f"Under load the submission queue beats the {other} queue",
+        number=f"time a task, submission queue / {other}, more than one submitter",
+        operator="<=",
+        threshold=1.0,
+        margin=0.0,
+        comparator=f"{other} queue",
+        source="section IV-B, figure 1",
+        figure="task_queues",
+        measure=Ratio(
+            "task_s",
+            "bare",
+            "bare",
+            {"queue": "submission", "submitters": (">", 1)},
+            {"queue": other},
+        ),
+        cause=Cause(
+            "with two cores for the submitters and the poller hardly two of them run inside a queue at once: it is not "
+            "contended for, and the queue with the fewest instructions wins",
+            f"growth of the {other} queue's own time in proportion to the submitters, a single queue (contended: 1)",
+            Growth("task_s", "bare", "submitters", {"queue": other, "locality": False}, per_step=True),
+        ),
+        requires=("three cores",),
+        since="2026-11-21 16:19",
+    )
+    for other in ("lock", "lock-free")
+)
+
+P10_FIGURES = (
+    Curves(
+        name="task_queues",
+        study="tasks",
+        title="Time of an ltask under contention, on three designs of a queue",
+        quantity="task_s",
+        formula="from submission until known to be done, 16 ltasks under way a submitter, 4 polls each, one more "
+        "thread that only polls; constant where queues do not contend and cores suffice (lower is better; "
+        "Denis, pioman, PDP 2015, section IV)",
+        x="submitters",
+        x_label="submitting threads",
+        y_label="time per ltask",
+        series="queue",
+        row="locality",
+        order=("submission", "lock", "lock-free"),
+        meanings={True: "a queue per place", False: "a single queue"},
+    ),
+)
+
+P10 = Chapter("P10", ("tasks",), PAPER, "contention on the task queues", P10_CLAIMS, P10_FIGURES)
+
+
+CHAPTERS = (P1, P2, P3, P4, P5, P6, P7, NPB, P8, P9, P10)

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Denis, "pioman: a pthread-based Multithreaded Communication Engine", PDP 2015."""

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does the engine help the program that a user named? A table, a figure and a sentence a variant; nothing is
+claimed of it.
+
+The time is the one that the program prints, if a regular expression was given that finds it, else that of the whole
+launch. What was pending while the program computed, and so could have been hidden, says the engine's own report.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from analysis.chapter import Chapter
+from analysis.evidence import Evidence
+from analysis.figures import intervals
+from analysis.figures.toolkit import Drawn
+from analysis.records.load import Records
+from analysis.statistics.interval import NO_VALUE, Interval, simultaneous
+from analysis.tables import BASE, Cell, Harm, Row, numbers, page, rows
+from analysis.text_table import markdown
+from analysis.words import mpi_title, seconds_text
+
+STUDY = "own-program"
+PRINTED = "printed_time"
+NOTHING = 0.01  # of the run's time: what is pending for less is not worth an engine, as its own advice has it
+NO_DIFFERENCE = 0.02  # an interval within this of 1 says that there is none
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is said of a variant; `pending_s`: the median over launches of the worst rank, None where not known."""
+
+    variant: str
+    cell: Cell
+    time: float | None
+    pending_s: float | None
+    sentence: str
+
+
+def told(evidence: Evidence) -> Iterator[tuple[Row, list[Told]]]:
+    """Each program that was compared, with what is said of its variants. Of several one may look better or worse by
+    chance alone, so their intervals hold at the same time."""
+    for row in rows(evidence, STUDY):
+        cells = {name: cell for name, cell in row.cells.items() if name != BASE}
+        compared = sum(cell.ratio is not None for cell in cells.values())
+        for name, cell in cells.items():
+            if cell.ratio is not None:
+                cells[name] = replace(cell, ratio=simultaneous(cell.ratio, compared))
+        yield row, [_told(evidence.records, row, name, cell) for name, cell in cells.items()]
+
+
+def name_of(records: Records, row: Row) -> str:
+    """The program's own name."""
+    mine = records.launches[records.launches["session"] == row.session]["workload"].dropna()
+    return str(mine.iloc[0]) if len(mine) else row.workload
+
+
+def unusable(evidence: Evidence) -> str:
+    """Why nothing could be compared; empty if something could."""
+    found = list(rows(evidence, STUDY))
+    without = [row for row in found if row.bare is None]
+    reasons = [row.cells[BASE].reason for row in without if BASE in row.cells]
+    if found and not without:
+        return ""
+    return reasons[0].rstrip(".") if reasons else "the program was not run"
+
+
+def _told(records: Records, row: Row, variant: str, cell: Cell) -> Told:
+    pending = _pending(records, row, variant)
+    if cell.ratio is None or row.bare is None:
+        why = f"{cell.harm.value}: {cell.reason}" if cell.reason else cell.harm.value
+        said = why if cell.harm is Harm.SKIPPED else f"rejected, {why}"
+        return Told(variant, cell, None, pending, f"{variant}: {said}.")
+    time = row.bare.value * cell.ratio.value
+    whole = _whole(records, row, variant)
+    numbers = f"{_time(row, time)} instead of {_time(row, row.bare.value)}, {_ratio(cell.ratio)} of bare"
+    said = f"{variant} {_word(cell, pending, whole)} ({numbers}; {_pending_words(pending, whole)})."
+    return Told(variant, cell, time, pending, said)
+
+
+def _word(cell: Cell, pending: float | None, whole: float) -> str:
+    ratio = cell.ratio
+    if ratio is None or not ratio.defensible or cell.disturbed:
+        return f"cannot be judged ({cell.disturbed or (ratio.kind if ratio else cell.harm.value)})"
+    if ratio.high < 1:
+        return "helps"
+    if ratio.low > 1:
+        return "costs"
+    if pending is not None and pending < NOTHING * whole:
+        return "has nothing to do here: leave it off"
+    if ratio.low > 1 - NO_DIFFERENCE and ratio.high < 1 + NO_DIFFERENCE:
+        return "makes no difference: leave it off"
+    return "may help or cost: more launches can tell"
+
+
+def _pending_words(pending: float | None, whole: float) -> str:
+    if pending is None:
+        return "what was pending while it computed is not known, this variant does not see it"
+    share = 100 * pending / whole if whole > 0 else 0.0
+    return f"operations were pending while it computed for {seconds_text(pending)}, {share:.1f} % of the whole time"
+
+
+def _of_variant(records: Records, row: Row, variant: str) -> Iterator[tuple[float, list[float | None]]]:
+    """Of each good launch its whole time, and what each rank's engine says was pending."""
+    launches = records.launches
+    mine = launches[
+        (launches["session"] == row.session) & (launches["variant"] == variant) & (launches["status"] == "ok")
+    ]
+    for whole, engines in zip(mine["elapsed_s"], mine["engines"], strict=True):
+        yield float(whole), [report.get("pending_while_computing_s") for report in engines]
+
+
+def _pending(records: Records, row: Row, variant: str) -> float | None:
+    known = ([value for value in ranks if value is not None] for _, ranks in _of_variant(records, row, variant))
+    worst = [max(ranks) for ranks in known if ranks]
+    return statistics.median(worst) if worst else None
+
+
+def _whole(records: Records, row: Row, variant: str) -> float:
+    return statistics.median([whole for whole, _ in _of_variant(records, row, variant)] or [0.0])
+
+
+def _time(row: Row, value: float) -> str:
+    return f"{value:.4g}" if row.quantity == PRINTED else seconds_text(value)
+
+
+def _ratio(ratio: Interval) -> str:
+    return f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
+
+
+def document(evidence: Evidence) -> str:
+    """Table and verdicts as Markdown."""
+    lines: list[str] = []
+    for row, found in told(evidence):
+        what = "the time that it prints" if row.quantity == PRINTED else "its whole time"
+        bare = _time(row, row.bare.value) if row.bare else "not measured"
+        lines += [f"# {name_of(evidence.records, row)} on {mpi_title(row.mpi)}", ""]
+        cells = [
+            [one.variant, "–" if one.time is None else _time(row, one.time),
+             _ratio(one.cell.ratio) if one.cell.ratio else one.cell.harm.value,
+             "not known" if one.pending_s is None else seconds_text(one.pending_s)]
+            for one in found
+        ]  # fmt: skip
+        head = ["variant", what, "of bare", "pending while it computed"]
+        lines += [*markdown(head, [[BASE, bare, "1", "not known"], *cells]), "", *(one.sentence for one in found), ""]
+    return page(evidence, *lines)
+
+
+def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
+    """Each variant's time over that of bare, with its interval."""
+    found, sentences = [], []
+    for row, variants in told(evidence):
+        sentences += [one.sentence for one in variants]
+        for one in variants:
+            found.append(
+                {"label": name_of(evidence.records, row), "session": row.session, "system": row.system, "study": STUDY,
+                 "mpi": row.mpi, "variant": one.variant, "quantity": row.quantity,
+                 "pending_while_computing_s": one.pending_s, **numbers(one.cell.ratio or NO_VALUE),
+                 "status": "ok" if one.cell.ratio else "failed", "reason": one.cell.reason}
+            )  # fmt: skip
+    formula = (
+        "its time under a variant over its time under bare, medians over alternated launches (less than 1 is faster)"
+    )
+    title, lines = "One's own program under the engine", {"bare": 1.0}
+    said = " ".join(sentences)
+    return intervals.draw(
+        evidence, provenance, found, "own_program", title, formula, "time / bare", lines, lambda _: said
+    )
+
+
+CHAPTER = Chapter(
+    "own-program", (STUDY,), "", "one's own program", figures=(draw,), note="nothing is claimed of a user's program"
+)
+
+CHAPTERS = (CHAPTER,)
