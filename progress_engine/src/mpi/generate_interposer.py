@@ -215,7 +215,8 @@ def partner_hooks(function: Function, table: Table) -> tuple[list[str], list[str
         return [target, "target.ring();"], ["target.learn(code);"] if "rank" in typed else []
     if not matches(table["asks_partner"], function.base):
         return None
-    before, after = [], []
+    before: list[str] = []
+    after: list[str] = []
     for name, rank, which, done in (("sender", "source", "recv", "received"), ("receiver", "dest", "send", "sent")):
         if rank in typed:
             before.append(f"Partner {name}(call, {typed['comm']}, {typed[rank]}, {count_and_type(typed, which)});")
