@@ -22,22 +22,24 @@ from reframe.core.environments import ProgEnvironment
 from reframe.core.exceptions import ReframeError
 from reframe.core.runtime import runtime
 
-from harness.base import validate
 from harness.base.mpis import MPIS, Where, passed_on
 from harness.base.paths import ROOT
 from harness.job import records
-from harness.job.plan import Arm, Gate, Launch, Plan, Platform, Point, Sampler, gate_schedule, simulated_point_s
+from harness.job import session as sessions
+from harness.job.plan import Arm, Gate, Plan, Platform, Point, Sampler, simulated_point_s
 from harness.job.program import Program
-from harness.job.race import Race, last_block
 from harness.job.reap import MARK
-from reframe_checks import foreign_case, own_session, performance, preempted
+from harness.job.session import Asked
+from reframe_checks import foreign_case, own_session, performance, preempted, systems
 from reframe_checks.features import ALWAYS, valid_systems, why_not
+from reframe_checks.jobs import planned
 from reframe_checks.programs import Programs
 from reframe_checks.study import Scale, Study
 from reframe_checks.systems.extras import extras_of_environment, extras_of_partition
 from workloads.apps.find import every
 from workloads.apps.table import CASES
 
+SYSTEMS = Path(systems.__file__).parent
 SEPARATOR = ";"  # between settings: their values hold commas
 
 
@@ -45,7 +47,8 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     """Variables (all can be set with -S): see `./bench run --help`, whose options they are.
 
     `scale` is a parameter (-P scale=paper), so that ReFrame's database takes two scales for two tests. `session_dir`:
-    where the samples go; ./bench says, else each ReFrame run makes a session of its own.
+    where the samples go, of ./bench, whose session says what is asked for; without one the other variables do, and each
+    ReFrame run makes a session of its own.
     """
 
     study: Study
@@ -55,11 +58,6 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     seed = variable(int, value=1)
     nodes = variable(int, value=2)
     session_dir = variable(str, value="")
-    slowdown = variable(float, value=1.0)
-    gate = variable(str, value="")  # the file with the plan of a gate
-    program = variable(str, value="")  # as JSON (harness.job.program), of a study that has no workload
-    mpi_environment = variable(str, value="")  # as JSON: name -> value, for every launch
-    race = variable(str, value="")  # the file with the plan of a race
     job_state = variable(str, value="")  # how the job ended, in the scheduler's word: for ReFrame's report
 
     valid_systems = ALWAYS
@@ -78,22 +76,36 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         self.valid_systems = ALWAYS if self.session_dir else valid_systems(self.study.needs)
 
     @run_after("init")
-    def take_program(self) -> None:
-        """A launcher of one's own runs here, in the allocation that it knows of."""
-        if self.program:
-            self.study = replace(self.study, program=validate.parse(Program, self.program, "program"))
+    def read_asked(self) -> None:
+        """Of the session, else of ReFrame's variables. A launcher of one's own runs here, in the allocation that it
+        knows of."""
+        self.asked = self._of_session() if self.session_dir else self._of_variables()
+        self.study = self.study.with_program(self.asked.program)
         if self.study.program and self.study.program.launcher:
             self.local = True
 
     @run_before("setup")
     def choose_scale(self) -> None:
         """Read the study; a bad setting ends here, before anything is submitted."""
-        self.study = self.study.asked(self._settings())
-        self.chosen: Scale = self.study.scale(self.scale, self._settings())
+        self.study = self.study.asked(self.asked.settings)
+        self.chosen: Scale = self.study.scale(self.scale, self.asked.settings)
 
-    def _settings(self) -> dict[str, str]:
+    def _of_session(self) -> Asked:
+        asked = sessions.load(self.session_dir).facts.request
+        if asked is None:
+            raise ReframeError(f"The session.json of {self.session_dir} does not say what was asked for.")
+        return asked
+
+    def _of_variables(self) -> Asked:
         pairs = [pair.partition("=") for pair in self.settings.split(SEPARATOR) if pair]
-        return {name: text for name, _, text in pairs}
+        config = Path(runtime().site_config.sources[-1]).resolve()
+        return Asked(
+            variants=self.variants.split(",") if self.variants else [],
+            settings={name: text for name, _, text in pairs},
+            seed=self.seed,
+            nodes=self.nodes,
+            config=str(config),
+        )
 
     @run_before("run")
     def write_plan(self) -> None:
@@ -137,31 +149,30 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         self.job_state = str(self.job.state or "")
 
     def _own_session(self) -> Path:
-        asked = own_session.Asked(
-            config=str(Path(runtime().site_config.sources[-1]).resolve()),
-            system=self.current_system.name,
-            partition=self.current_partition.name,
-            scale=self.scale,
-            variants=self._variants(),
-            settings=self._settings(),
-            seed=self.seed,
-            nodes=self.nodes,
-            slowdown=self.slowdown,
-            program=self.program,
-            mpi_environment=self._mpi_environment(),
+        if Path(self.asked.config).parent != SYSTEMS:  # a session is of one partition; ours have one each
+            self.asked = replace(self.asked, partition=self.current_partition.name)
+        environ, partition = self._environ_extras, extras_of_partition(self.current_partition)
+        wanted = own_session.Wanted(
+            self.asked,
+            self.scale,
+            self.current_system.name,
+            partition.get("emulated", False),
+            partition.get("simulated", {}),
         )
-        environ, network = self._environ_extras, self._partition_extras.get("network", "")
-        built = self.programs.built_from()
-        job = own_session.Job(self.study.name, environ["mpi"], environ["bin_dir"], network, built)
-        return own_session.folder_for(asked, job)
-
-    def _variants(self) -> list[str]:
-        return self.variants.split(",") if self.variants else []
+        check = own_session.Check(
+            self.study,
+            self.chosen,
+            environ["mpi"],
+            Path(environ["bin_dir"]),
+            self._partition_extras.get("network", ""),
+            self.programs.built_from(),
+        )
+        return own_session.folder_for(wanted, check)
 
     def _find_case(self) -> str:
         """Look for the code of this case, and give it the files that it reads; why it cannot be run, or empty."""
         code, case = CASES[self.study.case]
-        case = replace(case, ranks=self.study.tasks(self.nodes))
+        case = replace(case, ranks=self.study.tasks(self.asked.nodes))
         environ = self._environ_extras
         libraries = self._loading(environ) | {name: str(value) for name, value in self.current_environ.env_vars.items()}
         places = every(code, case.programs(), environ.get("apps"))
@@ -185,47 +196,37 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         study, chosen, platform = self.study, self.chosen, self._platform(self._environ_extras, self.study)
         if study.shared_memory:
             self.env_vars |= self._environ_extras.get("shared_memory", {})
-        race = validate.read(Race, Path(self.race)) if self.race else None
-        variants = self._variants() or list(chosen.variants)
+        asked, race = replace(self.asked, gate=gate), self.asked.race
         points = [dict(point) for point in chosen.points()]
-        stem = f"{study.name}.{self.current_system.name}.{platform.mpi}"
         return Plan(
             session=session,
             study=study.name,
             scale=self.scale,
-            seed=self.seed,
+            seed=asked.seed,
             workload=self._workload(self._environ_extras),
             points=points,
             sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
-            launches=last_block(stem, race, self.seed) if race else self._launches(stem, variants, gate),
+            launches=planned(asked, study, chosen, self.current_system.name, platform.mpi).launches,
             platform=platform,
             test_case=f"{self.short_name} /{self.hashcode}",
             given_timeout_s=chosen.timeout_s,
             trial_factor=chosen.trial_factor,
-            slowdown=self.slowdown,
+            slowdown=asked.slowdown,
             point_s=simulated_point_s(platform.tasks) if platform.simulated else chosen.point_s,
             calibrate_points=study.calibrate_points,
             swept=study.sweep(chosen).axes,
             impossible=[(point, why) for point in points if (why := absent or self._why_not(point))],
             program=None if study.workload or absent else study.named(),
             gate=gate,
-            mpi_environment=self._mpi_environment(),
+            mpi_environment=asked.mpi_environment,
             probes=race.probes if race else [],
         )
 
-    def _launches(self, stem: str, variants: list[str], gate: Gate | None) -> list[Launch]:
-        if gate:
-            return gate_schedule(stem, gate, self.seed)
-        return self.study.launches(stem, self.chosen, variants, self.seed)
-
-    def _mpi_environment(self) -> dict[str, str]:
-        return validate.parse(dict[str, str], self.mpi_environment or "{}", "mpi_environment")
-
     def _gate(self) -> Gate | None:
         """The gate that is asked for, its canary with the program of this environment."""
-        if not self.gate:
+        found = self.asked.gate
+        if not found:
             return None
-        found = validate.read(Gate, Path(self.gate))
         program, *arguments = found.canary.workload
         workload = [str(Path(self._environ_extras["bin_dir"]) / program), *arguments, *self._settle()]
         arms = [self._on_its_mpi(arm) if arm.mpi else arm for arm in found.arms]
@@ -280,7 +281,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         return [f"--settle-s={pause:g}"] if pause else []
 
     def _slowdown(self) -> list[str]:
-        return [f"--inject-slowdown={self.slowdown:g}"] if self.slowdown != 1 else []
+        return [f"--inject-slowdown={self.asked.slowdown:g}"] if self.asked.slowdown != 1 else []
 
     @property
     def _partition_extras(self) -> dict[str, Any]:
@@ -297,8 +298,8 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         partition = self._partition_extras
         if study.own_threads:
             partition["bind"] = False
-        tasks = study.tasks(self.nodes)
-        nodes = min(int(partition.get("nodes", self.nodes)), study.nodes or self.nodes, tasks)
+        tasks = study.tasks(self.asked.nodes)
+        nodes = min(int(partition.get("nodes", self.asked.nodes)), study.nodes or self.asked.nodes, tasks)
         per_node = -(-tasks // nodes)
         self.num_tasks, self.num_tasks_per_node = tasks, per_node
         if reserved := partition.get("progress_cores"):

@@ -2,50 +2,50 @@
 """The sessions of a ReFrame that was started by itself (`reframe -r`), where no ./bench has made one.
 
 All checks of one ReFrame run that were asked for alike share a session; a check that is run again, by --repeat say,
-takes another one, so that nothing measured before is taken for new. harness.sessions.direct writes them, in a process
-of its own: sessions stand above the checks.
+takes another one, so that nothing measured before is taken for new. The session can then be reported, compared and
+resumed like any other.
 """
 
 from __future__ import annotations
 
 import atexit
 import fcntl
-import json
-import os
 import sys
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
-from harness.base import process
-from harness.base.errors import Failure
-from harness.base.paths import ROOT
+from harness.job import session as sessions
+from harness.job.salvage import salvage
+from harness.job.session import Asked, Session
+from reframe_checks import jobs as planning
+from reframe_checks.jobs import Job
+from reframe_checks.study import Scale, Study
+from spack_env import site_environment as spack
+
+HINT = "reframe"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is the same for all checks of a session. `config`: ReFrame's file of the system."""
+class Wanted:
+    """What is the same for all checks of a session."""
 
-    config: str
-    system: str
-    partition: str
+    asked: Asked
     scale: str
-    variants: list[str]
-    settings: dict[str, str]
-    seed: int
-    nodes: int
-    slowdown: float
-    program: str = ""  # as JSON
-    mpi_environment: dict[str, str] = field(default_factory=dict)
+    system: str
+    emulated: bool
+    model: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Job:
+class Check:
     """One check on one MPI. `programs`: the folder they are in; `spack`: what they were built from, if Spack did."""
 
-    study: str
+    study: Study
+    scale: Scale
     mpi: str
-    programs: str
+    programs: Path
     network: str
     spack: dict[str, Any]
 
@@ -54,47 +54,78 @@ class Job:
 class _Open:
     """A session of this process. Its lock is held for as long as the process lives: that is what running means."""
 
-    asked: Asked
-    path: Path
-    jobs: list[Job] = field(default_factory=list)
+    wanted: Wanted
+    checks: list[Check] = field(default_factory=list)
+    session: Session | None = None
     lock: IO[str] | None = None
 
-    def takes(self, asked: Asked, job: Job) -> bool:
-        return self.asked == asked and (job.study, job.mpi) not in {(done.study, done.mpi) for done in self.jobs}
+    def takes(self, wanted: Wanted, check: Check) -> bool:
+        done = {(done.study.name, done.mpi) for done in self.checks}
+        return self.wanted == wanted and (check.study.name, check.mpi) not in done
+
+    def take(self, check: Check) -> Path:
+        """A check more: its session is made, or says so."""
+        checks = [*self.checks, check]
+        facts = self._facts(checks)
+        if self.session is None:
+            self.session = sessions.create(HINT, {"command": sys.argv, **facts})
+            self.lock = (self.session.path / "lock").open("w")
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
+        else:
+            self.session.facts = replace(self.session.facts, **facts)
+            self.session.save()
+        self.checks = checks
+        return self.session.path
+
+    def jobs(self, checks: list[Check]) -> list[Job]:
+        """Every study on every MPI, as ./bench would run it that is asked for the same."""
+        studies = {check.study.name: check for check in checks}
+        return [
+            planning.planned(self.wanted.asked, check.study, check.scale, self.wanted.system, mpi)
+            for check in studies.values()
+            for mpi in dict.fromkeys(check.mpi for check in checks)
+        ]
+
+    def _facts(self, checks: list[Check]) -> dict[str, Any]:
+        wanted, jobs, programs = self.wanted, self.jobs(checks), {check.mpi: check.programs for check in checks}
+        where = planning.Where(wanted.system, programs, wanted.emulated, wanted.model)
+        studies = dict.fromkeys(check.study.name for check in checks)
+        built = {check.mpi: check.spack for check in checks if check.spack}
+        return {
+            **planning.facts(wanted.asked, wanted.scale, studies, programs, jobs, where),
+            "mpis": sessions.mpi_facts(list(programs)),
+            "identity": planning.identity(wanted.asked, jobs, where),
+            "network": checks[0].network,
+            "spack": {"version": spack.version(), "environments": built} if built else None,
+        }
+
+    def end(self) -> None:
+        """Complete if every point of its jobs is measured, or known to be impossible here."""
+        assert self.session is not None
+        salvage(self.session.folders)
+        lacking = planning.missing(self.jobs(self.checks), self.wanted.asked.nodes, self.session.folders)
+        self.session.finish("incomplete" if lacking else "complete")
 
 
 _OPEN: list[_Open] = []
 
 
-def folder_for(asked: Asked, job: Job) -> Path:
-    """The session in which `job` measures. Failure with the sentence if there can be none."""
-    mine = next((session for session in _OPEN if session.takes(asked, job)), None)
-    if mine is None:
-        mine = _Open(asked, Path(_tell("new", asked, [job])), [job])
-        mine.lock = (mine.path / "lock").open("w")
-        fcntl.flock(mine.lock, fcntl.LOCK_EX)
-        _OPEN.append(mine)
-    else:
-        _tell("join", asked, [*mine.jobs, job], mine.path)
-        mine.jobs.append(job)
-    return mine.path
+def folder_for(wanted: Wanted, check: Check) -> Path:
+    """The session in which the check measures. UsageError with the sentence if there can be none."""
+    mine = next((session for session in _OPEN if session.takes(wanted, check)), None)
+    if mine:
+        return mine.take(check)
+    mine = _Open(wanted)
+    path = mine.take(check)
+    _OPEN.append(mine)
+    return path
 
 
 @atexit.register
 def _end() -> None:
     """However this ReFrame ended, its sessions say so."""
-    for session in _OPEN:
+    for one in _OPEN:
         try:
-            _tell("end", session.asked, session.jobs, session.path)
-        except Failure as error:
-            print(f"{session.path}: {error}", file=sys.stderr)
-
-
-def _tell(what: str, asked: Asked, jobs: list[Job], session: Path | None = None) -> str:
-    said = {"session": str(session) if session else None, "command": sys.argv, "asked": asdict(asked)}
-    told = json.dumps(said | {"jobs": [asdict(job) for job in jobs]})
-    command = [sys.executable, "-m", "harness.sessions.direct", what]
-    done = process.answer(command, None, dict(os.environ) | {"PYTHONPATH": str(ROOT)}, told=told)
-    if done.status != 0:
-        raise Failure(done.err.strip() or f"the session cannot be kept: status {done.status}")
-    return done.out.strip()
+            one.end()
+        except OSError as error:
+            print(f"{one.session and one.session.path}: {error}", file=sys.stderr)

@@ -177,6 +177,10 @@ class Study:
         """How many ranks have a line of each point in a record."""
         return self.tasks(nodes) if self.workload else 1
 
+    def with_program(self, program: Program | None) -> Study:
+        """The study, if it has no workload with this program."""
+        return self if self.workload or self.case or not program else replace(self, program=program)
+
     def named(self) -> Program:
         """The program that is run instead of a workload; UsageError if nobody has named one."""
         if self.program is None:  # of a case it is found later

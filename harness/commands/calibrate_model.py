@@ -13,7 +13,7 @@ import typer
 from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.commands import model_parts, options
-from harness.sessions import session as sessions
+from harness.job import session as sessions
 from harness.sessions.model_points import FIT
 
 if TYPE_CHECKING:

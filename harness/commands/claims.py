@@ -9,7 +9,7 @@ import typer
 
 from harness.base.steps import say
 from harness.commands import options
-from harness.sessions import session as sessions
+from harness.job import session as sessions
 
 
 def claims(

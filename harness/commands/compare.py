@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from harness.commands import tables
-from harness.sessions import session as sessions
+from harness.job import session as sessions
 
 
 class Format(str, Enum):

@@ -20,9 +20,9 @@ from harness.base.mpis import MPIS
 from harness.base.steps import say
 from harness.commands import options, tables
 from harness.commands.measure_group import Group
+from harness.job import session as sessions
 from harness.job.benchmarks import CountedPart, Part
-from harness.sessions import session as sessions
-from harness.sessions.facts import Costs
+from harness.job.session import Costs
 from harness.sessions.request import Request, choose_mpis, parse_list
 from harness.setup import build, packages
 from harness.sites import systems

@@ -20,16 +20,17 @@ from harness.commands import options, own_program
 from harness.commands.history import default_store
 from harness.commands.run import usable
 from harness.job import read_back
+from harness.job import session as sessions
 from harness.job.plan import Gate
 from harness.sessions import arms, gates
 from harness.sessions import run as runs
-from harness.sessions import session as sessions
 from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
 from harness.sites import systems
 from reframe_checks.catalogue import by_names
 
 FOLDER = "gate"
 LEAST_BARE = 0.001  # a margin below it, without %, may be a share that was meant: 0.02 of 2 %
+PLAN = "gate-plan.json"  # of a session of an earlier version
 STUDY, OF_PROGRAM = "overlap-ratio", "own-program"
 
 
@@ -254,7 +255,7 @@ def _origin(session: sessions.Session) -> str:
     nanosecond at which the plan was written."""
     if session.facts.origin:
         return session.facts.origin
-    written = (session.path / runs.GATE).stat().st_mtime_ns
+    written = (session.path / PLAN).stat().st_mtime_ns
     return hashlib.sha256(f"{session.path.resolve()} {written}".encode()).hexdigest()[:8]
 
 

@@ -13,7 +13,7 @@ from harness.base.steps import say
 from harness.commands import options, tables
 from harness.commands.measure_group import Group
 from harness.commands.run import describe
-from harness.sessions.facts import Facts
+from harness.job.session import Facts
 from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts
 from harness.sites import systems
 from reframe_checks import catalogue

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from harness.base.archive import SUFFIX
+from harness.job import session as sessions
 from harness.sessions import keep as kept
-from harness.sessions import session as sessions
 from harness.sessions.request import parse_list
 
 

@@ -16,9 +16,9 @@ from harness.base.errors import UsageError
 from harness.base.steps import say
 from harness.commands import tables
 from harness.commands.run import describe, execute, usable
+from harness.job import session as sessions
+from harness.job.session import Facts
 from harness.sessions import run as runs
-from harness.sessions import session as sessions
-from harness.sessions.facts import Facts
 from harness.sessions.request import Request, from_facts
 
 Tell = Callable[[list[Path]], tuple[str, int]]

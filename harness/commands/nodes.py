@@ -14,7 +14,7 @@ import typer
 from harness.base.errors import NOT_TOLD, UsageError
 from harness.commands import options, tables
 from harness.commands.measure_group import Group
-from harness.sessions.facts import Facts
+from harness.job.session import Facts
 from harness.sessions.request import Request, choose_mpis, from_facts
 from harness.sites import systems
 from reframe_checks import catalogue

@@ -12,7 +12,7 @@ import typer
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT, STATE_DIR, VENV, require_clone
 from harness.base.steps import run_step, say
-from harness.sessions import session as sessions
+from harness.job import session as sessions
 from harness.setup import environment
 
 SOURCES = ROOT / "notebooks"

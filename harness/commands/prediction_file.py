@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from harness.base import git, simulation
 from harness.base.errors import UsageError
 from harness.commands import tables
-from harness.sessions.session import utc_now
+from harness.job.session import utc_now
 
 if TYPE_CHECKING:
     from analysis.records.load import Records

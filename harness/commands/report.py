@@ -10,7 +10,7 @@ import typer
 
 from harness.base.errors import UsageError
 from harness.base.steps import say
-from harness.sessions import session as sessions
+from harness.job import session as sessions
 
 if TYPE_CHECKING:
     from analysis.evidence import Choice

@@ -14,9 +14,9 @@ from harness.base.errors import UsageError
 from harness.base.steps import say
 from harness.commands import options, values
 from harness.commands.report import write
+from harness.job import session as sessions
 from harness.sessions import overhead
 from harness.sessions import run as runs
-from harness.sessions import session as sessions
 from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts, parse_settings
 from harness.sites import systems
 from reframe_checks.catalogue import by_names
@@ -129,7 +129,7 @@ def go_on(session: sessions.Session, force: bool, dry_run: bool) -> int:
     request = from_facts(session.facts)
     if request.race:
         raise UsageError(f"Session {session.name} is a race of settings: {runs.resuming(session)} goes on with it.")
-    lacking = runs.missing(request, session)
+    lacking = request.missing(session.folders)
     say(f"{session.name} lacks points of {len(lacking)} launches")
     if dry_run:
         print("\n".join(lacking))
@@ -166,7 +166,7 @@ def execute(request: Request, session: sessions.Session, with_report: bool = Tru
     if outside := overhead.sentence(session.folders.records):
         say(outside)
     if not good:
-        lacking = runs.missing(request, session)
+        lacking = request.missing(session.folders)
         say(f"{len(lacking)} launches have failed points, for instance {lacking[0]}; the report names the reasons.")
         say(f"./bench run --resume {session.name} tries these again.")
     print(report)

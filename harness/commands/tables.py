@@ -15,7 +15,7 @@ import typer
 from analysis.gate import files
 from harness.base.errors import UsageError
 from harness.commands import options
-from harness.sessions import session as sessions
+from harness.job import session as sessions
 from harness.sessions.request import parse_list
 
 if TYPE_CHECKING:

@@ -22,12 +22,12 @@ from harness.base.steps import say
 from harness.commands import options, own_program, tune_tables
 from harness.commands.run import usable
 from harness.job import read_back
+from harness.job import session as sessions
 from harness.job.race import COMPARED, DEFAULT, REFERENCE, Race
+from harness.job.session import State
 from harness.sessions import run as runs
-from harness.sessions import session as sessions
 from harness.sessions import space as spaces
 from harness.sessions import tuning
-from harness.sessions.facts import State
 from harness.sessions.request import Request, choose_mpis, from_facts, parse_settings
 from harness.setup import environment
 from harness.sites import systems

@@ -13,7 +13,7 @@ import typer
 from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.commands import model_parts, options, prediction_file, tables
-from harness.sessions import session as sessions
+from harness.job import session as sessions
 from harness.sessions.model_points import VALIDATION
 from harness.sites import simulated
 

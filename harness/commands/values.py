@@ -30,7 +30,7 @@ def studies(incomplete: str) -> list[str]:
 
 
 def sessions(incomplete: str) -> list[str]:
-    from harness.sessions import session  # noqa: PLC0415 - the others do not need it
+    from harness.job import session  # noqa: PLC0415 - the others do not need it
 
     return _beginning(incomplete, session.names())
 

@@ -3,70 +3,27 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from harness.base import variants
 from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
-from harness.job.plan import (
-    Gate,
-    Launch,
-    Point,
-    Sampler,
-    gate_schedule,
-    job_estimate_s,
-    launch_estimate_s,
-    points_of,
-    simulated_point_s,
-)
+from harness.job.folders import Folders
+from harness.job.plan import Gate, simulated_point_s
 from harness.job.program import Program
-from harness.job.race import Race, last_block
-from harness.job.read_back import PROGRAM
-from harness.sessions.facts import Asked, Facts
+from harness.job.race import Race
+from harness.job.session import Asked, Facts
 from harness.setup import mpi as mpi_setup
 from harness.sites import systems
 from harness.sites.systems import System
+from reframe_checks import jobs as planning
 from reframe_checks.catalogue import by_names
+from reframe_checks.jobs import Job, planned
 from reframe_checks.study import Scale, Study
 
-ENGINE_SETS = "PROGRESS_ENGINE_"  # what a setting of the engine begins with in the environment
 SYSTEMS = systems.SYSTEMS_DIR.relative_to(ROOT)
-
-
-@dataclass(frozen=True)
-class Job:
-    """One study on one MPI: the unit that ReFrame runs."""
-
-    study: Study
-    mpi: str
-    scale: Scale
-    launches: list[Launch]
-
-    def estimate_s(self) -> float:
-        """About how long it takes; 0 of somebody else's program, which is tried first."""
-        if not self.study.workload:
-            return 0.0
-        points = list(map(dict, self.scale.points()))
-        return job_estimate_s(points, self.launches, self._swept, self.sampler, self.scale.point_s)
-
-    @property
-    def sampler(self) -> Sampler:
-        return Sampler(self.scale.min_samples, self.scale.max_samples, self.scale.warmup, self.scale.time_box_s)
-
-    def launch_estimate_s(self) -> float:
-        """About how long a launch of all points takes."""
-        return launch_estimate_s(list(map(dict, self.scale.points())), self.sampler, self.scale.point_s)
-
-    def points_of(self, launch: Launch) -> list[Point]:
-        """The points that this launch measures."""
-        return points_of(list(map(dict, self.scale.points())), launch, self._swept)
-
-    @property
-    def _swept(self) -> list[str]:
-        return self.study.sweep(self.scale).axes
 
 
 @dataclass(frozen=True)
@@ -94,7 +51,7 @@ class Request:
 
     def jobs(self) -> list[Job]:
         """The jobs in the order in which they run; raises UsageError for a setting that a study does not know."""
-        jobs = []
+        found: list[Job] = []
         for known in self.studies:
             study = known.asked(self.settings)
             scale = study.scale(self.scale, self.settings)
@@ -102,37 +59,35 @@ class Request:
                 scale = replace(scale, point_s=simulated_point_s(study.tasks(self.nodes)))
             if not study.workload and not study.case:
                 study.named()
-            for mpi in self._mpis_of(scale):
-                stem = f"{study.name}.{self.system.name}.{mpi}"
-                names = self.variants or list(scale.variants)
-                if self.race:
-                    jobs.append(Job(study, mpi, scale, last_block(stem, self.race, self.seed)))
-                elif self.gate:
-                    jobs.append(Job(study, mpi, scale, gate_schedule(stem, self.gate, self.seed)))
-                else:
-                    jobs.append(Job(study, mpi, scale, study.launches(stem, scale, names, self.seed)))
-        return jobs
+            found += [planned(self.asked, study, scale, self.system.name, mpi) for mpi in self._mpis_of(scale)]
+        return found
 
     def programs(self) -> dict[str, list[str]]:
         """Each MPI that a job runs on, with the programs of ours that its studies run."""
-        found: dict[str, set[str]] = {}
-        for job in self.jobs():
-            found.setdefault(job.mpi, set()).update(job.study.workload[:1])
-            if self.race:
-                found[job.mpi].add(PROGRAM)
-            if self.gate:
-                found[job.mpi].add(self.gate.canary.workload[0])
-                for arm in self.gate.arms:
-                    needed = found.setdefault(arm.mpi or job.mpi, set())
-                    needed.update(job.study.workload[:1], [PROGRAM] if arm.probes else [])
-        return {mpi: sorted(programs) for mpi, programs in found.items()}
+        return planning.programs(self.asked, self.jobs())
 
     def may_offload(self) -> bool:
-        """Whether a launch could ask for the engine's safety=offload, which is a library of its own: by its variant, or
-        where others than the studies say how the engine is set."""
-        if self.gate or self.race or self.program or any(name.startswith(ENGINE_SETS) for name in os.environ):
-            return True
-        return any("offload" in launch.variant for job in self.jobs() for launch in job.launches)
+        """Whether a launch could ask for the engine's safety=offload."""
+        return planning.may_offload(self.asked, self.jobs())
+
+    def identity(self) -> dict[str, str]:
+        """What must be the same for what is run later to belong to the same session."""
+        return planning.identity(self.asked, self.jobs(), self._where)
+
+    def missing(self, folders: Folders) -> list[str]:
+        """The launches that have points which are neither ok nor skipped there."""
+        return planning.missing(self.jobs(), self.nodes, folders)
+
+    @property
+    def _where(self) -> planning.Where:
+        programs = {mpi: self.system.programs_of(mpi) for mpi in self.programs()}
+        return planning.Where(self.system.name, programs, self.system.emulated, self.system.model())
+
+    @property
+    def asked(self) -> Asked:
+        """What session.json says of it beside studies, system, MPIs and scale."""
+        own = {name: getattr(self, name) for name in SAME}
+        return Asked(config=str(self.system.config), partition=self.system.partition, program=self.program, **own)
 
     @property
     def program(self) -> Program | None:
@@ -147,29 +102,11 @@ class Request:
 
     def facts(self) -> dict[str, Any]:
         """Those facts of a session that say what was asked for: enough to ask for the same again."""
-        return {
-            "scale": self.scale,
-            "studies": [study.name for study in self.studies],
-            "system": self.system.name,
-            "emulated": self.system.emulated,
-            "simulated": self.system.model(),
-            "mpi_names": self.mpis,
-            "request": Asked(
-                variants=self.variants,
-                settings=self.settings,
-                seed=self.seed,
-                nodes=self.nodes,
-                config=str(self.system.config),
-                partition=self.system.partition,
-                all_mpis=self.all_mpis,
-                slowdown=self.slowdown,
-                gate=self.gate,
-                mpi_environment=self.mpi_environment,
-                race=self.race,
-                program=self.program,
-            ),
-            "expected": [launch.identity for job in self.jobs() for launch in job.launches],
-        }
+        studies = [study.name for study in self.studies]
+        return planning.facts(self.asked, self.scale, studies, self.mpis, self.jobs(), self._where)
+
+
+SAME = sorted({one.name for one in fields(Asked)} & {one.name for one in fields(Request)})
 
 
 def from_facts(facts: Facts) -> Request:
@@ -182,25 +119,12 @@ def from_facts(facts: Facts) -> Request:
     file = ":".join(filter(None, [asked.config, asked.partition]))
     system = systems.by_name(facts.system if builtin else file)
     return Request(
-        studies=with_program(by_names(facts.studies), asked.program),
+        studies=[study.with_program(asked.program) for study in by_names(facts.studies)],
         system=system,
         mpis=_known_mpis(facts.mpi_names, system),  # whether they are here is asked by who runs it
-        variants=asked.variants,
         scale=facts.scale,
-        settings=asked.settings,
-        seed=asked.seed,
-        nodes=asked.nodes,
-        all_mpis=asked.all_mpis,
-        slowdown=asked.slowdown,
-        gate=asked.gate,
-        mpi_environment=asked.mpi_environment,
-        race=asked.race,
+        **{name: getattr(asked, name) for name in SAME},
     )
-
-
-def with_program(studies: list[Study], program: Program | None) -> list[Study]:
-    """The studies, those without a workload with this program."""
-    return [study if study.workload or study.case else replace(study, program=program) for study in studies]
 
 
 def parse_list(text: str | None) -> list[str]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import contextlib
 import getpass
-import json
 import os
 import re
 import shutil
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +17,21 @@ from harness.base import process, turns, variants
 from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT, STATE_DIR, VENV
 from harness.base.steps import say
-from harness.job import records
+from harness.job import session as sessions
 from harness.job.folders import trouble
 from harness.job.program import CALLERS_PYTHONPATH
 from harness.job.salvage import salvage
-from harness.sessions import identity, unrun
-from harness.sessions import session as sessions
-from harness.sessions.facts import Resumed, State
+from harness.job.session import Resumed, Session, State
+from harness.sessions import unrun
 from harness.sessions.progress import Progress, watch
 from harness.sessions.request import Request
-from harness.sessions.session import Session
 from harness.setup import mpi as mpi_setup
 from harness.sites.systems import Opened, System
 from reframe_checks import catalogue
+from reframe_checks.jobs import differences
 from reframe_checks.study import Study
 from spack_env import site_environment as spack
 
-SETTING_SEPARATOR = ";"
-GATE = "gate-plan.json"
-RACE = "race-plan.json"
 STOP_GRACE_S = 15.0
 ANSWER_LIMIT_S = 30.0
 LOG_TAIL = 15
@@ -67,9 +61,8 @@ def check_settings(names: Iterable[str], programs: Path) -> None:
 
 def new_session(request: Request, hint: str, command: list[str]) -> Session:
     """A new session for `request`; what it runs with must be built already."""
-    facts = {"command": command, **request.facts(), "identity": identity.of(request), "spack": _spack_facts(request)}
-    plan = {GATE: json.dumps(asdict(request.gate), indent=1) + "\n"} if request.gate else {}
-    return sessions.create(hint, facts, plan)
+    facts = {"command": command, **request.facts(), "identity": request.identity(), "spack": _spack_facts(request)}
+    return sessions.create(hint, facts)
 
 
 def _spack_facts(request: Request) -> dict[str, Any] | None:
@@ -89,7 +82,7 @@ def take_work(session: Session, model: Session) -> None:
 
 def resumed_session(request: Request, session: Session, force: bool) -> Session:
     """The same session, to go on with; UsageError if what would run now is not what ran then."""
-    found = identity.differences(session.facts.identity, identity.of(request))
+    found = differences(session.facts.identity, request.identity())
     if found and not force:
         alone = request.race or request.gate  # whose commands have no --force: what they compare is not mixed
         raise UsageError(
@@ -127,7 +120,7 @@ def run(request: Request, session: Session) -> bool:
             salvage(session.folders)
             with contextlib.ExitStack() as stack:
                 _run_studies(request, session, lambda: _open(request, session, stack), lock)
-            state = "complete" if not missing(request, session) else "incomplete"
+            state = "complete" if not request.missing(session.folders) else "incomplete"
         except OSError as error:
             raise _unwritable(session, error) or error from error
         finally:
@@ -212,18 +205,6 @@ def _report(session: Path, study: str) -> Path:
 def reframe_command(request: Request, study: Study, mpis: list[str], session: Path) -> list[str]:
     """ReFrame's command line for one study of the request on these MPIs."""
     prefix = session / "reframe"
-    variables = {
-        "variants": ",".join(request.variants),
-        "settings": SETTING_SEPARATOR.join(f"{name}={text}" for name, text in request.settings.items()),
-        "seed": str(request.seed),
-        "nodes": str(request.nodes),
-        "session_dir": str(session),
-        "slowdown": f"{request.slowdown:g}" if request.slowdown != 1 else "",
-        "gate": str(session / GATE) if request.gate else "",
-        "race": str(session / RACE) if request.race else "",
-        "program": json.dumps(asdict(study.program)) if study.program else "",
-        "mpi_environment": json.dumps(request.mpi_environment) if request.mpi_environment else "",
-    }
     return [
         *(str(VENV / "bin" / "reframe"), "--nocolor", "--exec-policy=serial", "--run"),
         *("-C", str(request.system.config)),
@@ -232,8 +213,7 @@ def reframe_command(request: Request, study: Study, mpis: list[str], session: Pa
         *("-c", str(catalogue.file_of(study.name)), "-n", f"^{study.check_name}\\b"),
         *("--prefix", str(prefix), "--report-file", str(_report(session, study.name))),
         *("-p", f"^({'|'.join(map(re.escape, mpis))})$"),
-        *("-P", f"scale={request.scale}"),
-        *(option for name, text in variables.items() if text for option in ("-S", f"{name}={text}")),
+        *("-P", f"scale={request.scale}", "-S", f"session_dir={session}"),  # which says what else is asked for
     ]
 
 
@@ -270,17 +250,3 @@ def _user() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return f"user{os.getuid()}"
-
-
-def missing(request: Request, session: Session) -> list[str]:
-    """The launches of the request that have points which are neither ok nor skipped."""
-    folder = session.folders.records
-    lacking = []
-    for job in request.jobs():
-        ranks = job.study.reporting(request.nodes)
-        for launch in job.launches:
-            wanted = {records.key(point) for point in job.points_of(launch)}
-            done = records.finished(folder, launch.identity, ranks) | records.skipped(folder, launch.identity)
-            if not wanted <= done:
-                lacking.append(launch.identity)
-    return lacking

@@ -12,7 +12,7 @@ from typing import Any
 from harness.base import validate
 from harness.base.paths import SCHEMA
 from harness.job.plan import Plan
-from harness.sessions.facts import Facts
+from harness.job.session import Facts
 from harness.sites.model_file import ModelFile
 from reframe_checks.systems.extras import SiteExtras
 

@@ -9,7 +9,7 @@ import json
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,10 @@ from harness.job.race import (
     engine_of,
     race_schedule,
 )
+from harness.job.session import Session
 from harness.sessions import run as runs
 from harness.sessions import space
 from harness.sessions.request import Request
-from harness.sessions.session import Session
 from reframe_checks.study import Study
 
 FOLDER = "tuning"
@@ -217,17 +217,14 @@ def _spent(request: Request, session: Session, started: float) -> Request:
 
 
 def store(request: Request, session: Session) -> None:
-    """The race as it is planned now, in the session's facts and in the file that its jobs read."""
+    """The race as it is planned now, in the session's facts, where its jobs read it."""
     race = request.race
     assert race is not None
     (study,) = request.studies
     stem = f"{study.name}.{request.system.name}.{request.mpis[0]}"
-    session.facts.request = request.facts()["request"]
+    session.facts.request = request.asked
     session.facts.expected = [launch.identity for launch in race_schedule(stem, race, request.seed)]
     session.facts.state = "running"
-    partial = session.path / f"{runs.RACE}.part"
-    partial.write_text(json.dumps(asdict(race), indent=1) + "\n")
-    partial.replace(session.path / runs.RACE)
     session.save()
 
 

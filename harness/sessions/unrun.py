@@ -15,8 +15,9 @@ from harness.job import records
 from harness.job.launch import now
 from harness.job.plan import Launch
 from harness.job.runner import STOPPED, UNWRITABLE
-from harness.sessions.request import Job, Request
-from harness.sessions.session import Session
+from harness.job.session import Session
+from harness.sessions.request import Request
+from reframe_checks.jobs import Job
 
 STATES = {
     "BOOT_FAIL": "a node of the batch job did not boot",

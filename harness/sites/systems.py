@@ -162,14 +162,6 @@ def by_name(name: str) -> System:
     )
 
 
-def of_config(config: Path, name: str, partition: str, programs: Mapping[str, Path]) -> System:
-    """The system on which ReFrame runs with this file. ReFrame has read it already, so it is not checked again."""
-    for known in BUILTIN.values():
-        if known.config == config:
-            return known
-    return System(name, config, open=_open_site, exclusive=False, programs=programs, partition=partition)
-
-
 def default() -> tuple[System, str]:
     """The best system of this machine, and the sentence why it is not the virtual cluster (empty if it is)."""
     reason = BUILTIN["vcluster"].why_not()

@@ -14,8 +14,9 @@ import pytest
 from analysis.studies.pioman import EQUAL_BOTH
 from harness.base.mpis import WHEEL_MPIS
 from harness.commands.demo import TOLD_OF, demo, estimate_s, fit
-from harness.sessions.request import ENGINE_SETS, Request
+from harness.sessions.request import Request
 from harness.sites.systems import BUILTIN
+from reframe_checks.jobs import ENGINE_SETS
 from reframe_checks.studies.common import DEFENSIBLE
 
 DEFAULT_MINUTES: float = inspect.signature(demo).parameters["minutes"].default

@@ -20,9 +20,9 @@ import pytest
 
 from harness.base.errors import Failure
 from harness.job import records
+from harness.job import session as sessions
 from harness.job.folders import trouble
-from harness.sessions import session as sessions
-from harness.sessions.facts import Facts
+from harness.job.session import Facts
 from harness.tests.sessions import Running, bench, completes, could_be_completed, facts, latest, measured_once
 from harness.tests.waiting import eventually
 

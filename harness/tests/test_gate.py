@@ -20,15 +20,13 @@ from analysis.gate.verdict import GateFound
 from analysis.tests import test_gate_verdict as simulated
 from harness.base.errors import Failure
 from harness.cli import main
-from harness.commands.gate import _origin, _tell
+from harness.commands.gate import PLAN, _origin, _tell
 from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Arm, Gate, Plan, gate_schedule
 from harness.job.runner import Runner
-from harness.sessions import gates, identity
-from harness.sessions.facts import Facts, State
+from harness.job.session import Facts, Session, State, create, load
+from harness.sessions import gates
 from harness.sessions.request import Request, from_facts
-from harness.sessions.run import GATE, new_session
-from harness.sessions.session import Session, create, load
 from harness.sites.systems import BUILTIN
 from reframe_checks.catalogue import by_names
 
@@ -59,21 +57,6 @@ def test_a_gates_request_survives_its_session() -> None:
     canary, first = request.jobs()[0].launches[:2]
     assert request.jobs()[0].points_of(canary) == gates.CANARY.points
     assert len(request.jobs()[0].points_of(first)) > 1
-
-
-def test_a_gate_that_is_killed_as_it_begins_is_no_session_without_its_plan(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`--resume latest` would go on with one that cannot be gone on with."""
-    monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
-    monkeypatch.setattr(identity, "of", lambda _: {})
-    request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
-    with monkeypatch.context() as killed, pytest.raises(KeyboardInterrupt):
-        killed.setattr(Session, "save", Raising(KeyboardInterrupt()))
-        new_session(request, "gate", [])
-    (folder,) = tmp_path.iterdir()
-    assert json.loads((folder / GATE).read_text())["rounds"] == 4 and not (folder / "session.json").exists()
-    assert (new_session(request, "gate", []).path / GATE).read_text() == (folder / GATE).read_text()
 
 
 @pytest.fixture
@@ -162,7 +145,7 @@ def test_a_gate_that_broke_off_has_not_ended(
     state: State, ended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After --resume its error would be spent a second time."""
-    (tmp_path / GATE).write_text("{}")
+    (tmp_path / PLAN).write_text("{}")
     said: list[object] = []
     real = judge.judge
 
@@ -183,7 +166,7 @@ def test_a_gate_that_broke_off_has_not_ended(
 
 def test_a_gate_that_told_and_goes_on_is_one_gate_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One study had told, and the next one broke off: what --resume measures is more, and if it is canaries alone."""
-    (tmp_path / GATE).write_text("{}")
+    (tmp_path / PLAN).write_text("{}")
     request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
     facts = Facts("s", "now", "incomplete", **request.facts())
     what = replace(simulated.gate({"new": 1.1}), records=160)
@@ -205,7 +188,7 @@ STATUSES = {"same": ({}, 3, "undecided"), "commit": ({"new": 1.1}, 1, "commit")}
 @pytest.fixture
 def measuring(tmp_path: Path) -> Session:
     """A gate that has measured, with a store that was whole when it began."""
-    (tmp_path / GATE).write_text("{}")
+    (tmp_path / PLAN).write_text("{}")
     request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
     store.add(tmp_path / "store", store.Entry("old", "2026", "vcluster, mpich", "a", "b", "same", {}, {}))
     return Session(tmp_path, Facts("s", "now", "complete", **request.facts()))
@@ -289,11 +272,11 @@ def test_a_gate_is_one_gate_wherever_its_folder_is(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(measured, "read", lambda _: simulated.gate({}))
     request = Request(by_names(["overlap-ratio"]), BUILTIN["vcluster"], ["mpich"], ["adaptive"], gate=gate())
     first = create("gate", request.facts())
-    (first.path / GATE).write_text("{}")
+    (first.path / PLAN).write_text("{}")
     kept, link, moved = tmp_path / "store", tmp_path / "link", tmp_path / "elsewhere" / first.name
     link.symlink_to(tmp_path / "results")
     shutil.copytree(first.path, moved)
-    os.utime(moved / GATE, ns=(1, 1))
+    os.utime(moved / PLAN, ns=(1, 1))
     for session in (first, Session(link / first.name, first.facts), load(str(moved))):
         _tell(session, None, kept)
     assert len(store.read(kept)) == len(list(kept.iterdir())) == 1
@@ -332,14 +315,14 @@ def test_sessions_of_one_name_are_told_from_each_other(tmp_path: Path) -> None:
     here, there = (Session(tmp_path / name / "s", facts) for name in ("a", "b"))
     for session in (here, there):
         session.path.mkdir(parents=True)
-        (session.path / GATE).write_text("{}")
-        os.utime(session.path / GATE, ns=(1, 1))
+        (session.path / PLAN).write_text("{}")
+        os.utime(session.path / PLAN, ns=(1, 1))
     assert _origin(here) != _origin(there)
     before = _origin(here)
     (tmp_path / "link").symlink_to(tmp_path / "a")
     assert _origin(Session(tmp_path / "link" / "s", facts)) == before
     assert _origin(Session(here.path, replace(facts, state="interrupted", finished="later"))) == before
-    os.utime(here.path / GATE, ns=(1, 2))  # the same folder's name, on another host
+    os.utime(here.path / PLAN, ns=(1, 2))  # the same folder's name, on another host
     assert _origin(here) != before
 
 

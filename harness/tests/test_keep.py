@@ -17,7 +17,7 @@ from harness.base import archive
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.cli import main
-from harness.sessions import session as sessions
+from harness.job import session as sessions
 from harness.tests.sessions import refused
 
 DEMO = ROOT / "results" / "reference" / "demo"

@@ -16,9 +16,8 @@ import pytest
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, VENV
 from harness.job import records
-from harness.sessions import session as sessions
+from harness.job import session as sessions
 from harness.sessions.request import from_facts
-from harness.sessions.run import missing
 from harness.setup import build
 from harness.sites.systems import BUILTIN, SYSTEMS_DIR
 from harness.tests.sessions import BENCH, bench, state
@@ -106,7 +105,7 @@ def test_each_run_measures_anew(twice: Path) -> None:
     for session in (first, second):
         assert session.facts.state == "complete"
         assert set(session.facts.studies) == {"overlap-ratio", "latency-flavours"}, "both in one"
-        assert not missing(from_facts(session.facts), session), "./bench run --resume has nothing to do"
+        assert not from_facts(session.facts).missing(session.folders), "./bench run --resume has nothing to do"
         assert list(session.folders.nodes.glob("*.json"))
 
 
@@ -150,7 +149,7 @@ def test_somebody_elses_code_is_run_and_read_too(tmp_path: Path) -> None:
         sizes = {line["point"]["size_bytes"] for line in good}
         assert sizes == {1024, 65536, 1048576}, variant
     assert [rank["engine"]["preset"] for rank in (kept["adaptive"].end or {})["ranks"]] == ["adaptive"] * 2
-    assert not missing(from_facts(session.facts), session)
+    assert not from_facts(session.facts).missing(session.folders)
 
 
 def test_once_more_in_the_same_run_is_a_session_more(tmp_path: Path) -> None:

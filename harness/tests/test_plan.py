@@ -19,10 +19,9 @@ from harness.job.calibrate import Calibration
 from harness.job.plan import Plan, Sampler, interleave, point_estimate_s
 from harness.job.records import RecordFile
 from harness.job.runner import Runner
-from harness.sessions.facts import Facts
+from harness.job.session import Facts, Session
 from harness.sessions.request import Request
 from harness.sessions.run import take_work
-from harness.sessions.session import Session
 from harness.sites import systems
 from harness.tests.conftest import good_record, on_another_platform
 from reframe_checks.catalogue import by_names

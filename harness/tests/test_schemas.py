@@ -18,9 +18,10 @@ from harness.base import archive, validate
 from harness.base.errors import UsageError
 from harness.base.mpis import Mpi
 from harness.base.paths import ROOT
+from harness.job import session
 from harness.job.plan import Plan
 from harness.job.runner import WRONG_PLAN
-from harness.sessions import schemas, session
+from harness.sessions import schemas
 from harness.sessions.request import from_facts
 from reframe_checks.systems import local
 from reframe_checks.systems.extras import EnvironmentExtras, PartitionExtras, extras_of_partition

@@ -18,8 +18,7 @@ import pytest
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.cli import main
-from harness.sessions import identity
-from harness.sessions.facts import Facts
+from harness.job.session import Facts
 from harness.sessions.request import Request, from_facts
 from harness.sessions.run import reframe_command
 from harness.sites import site_file, site_probe, systems
@@ -27,6 +26,7 @@ from harness.sites.site_writer import FABRICS, Answers, SiteMpi
 from harness.tests.login_node import MODULES, NUMBER, new, program
 from harness.tests.sessions import refused
 from reframe_checks.catalogue import by_names
+from reframe_checks.jobs import differences
 from spack_env import make_site
 from spack_env import site_environment as spack
 
@@ -341,4 +341,4 @@ def test_a_session_is_of_the_partition_that_was_named(host: Path) -> None:
         "and --resume goes on there"
     )
     there = replace(request, system=systems.by_name(f"{system.config}:compute"))
-    assert identity.differences(identity.of(request), identity.of(there)), "its samples are not another partition's"
+    assert differences(request.identity(), there.identity()), "its samples are not another partition's"

@@ -23,11 +23,10 @@ from harness.job.program import Program
 from harness.job.race import DEFAULT, Block, Parameter, last_block, race_schedule
 from harness.job.read_back import Probe
 from harness.job.runner import Runner
+from harness.job.session import Facts, Session
 from harness.sessions import run as runs
 from harness.sessions import space, tuning
-from harness.sessions.facts import Facts
 from harness.sessions.request import Request, from_facts
-from harness.sessions.session import Session
 from harness.setup import environment
 from harness.sites.systems import BUILTIN, System
 from harness.tests.tune_races import BOTH, POINTS, RACE, SPACE

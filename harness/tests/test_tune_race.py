@@ -24,11 +24,10 @@ from harness.job.plan import Plan
 from harness.job.race import DEFAULT, REFERENCE, Parameter, Race, last_block, race_schedule
 from harness.job.read_back import Probe
 from harness.job.runner import CalibrationError, Runner
+from harness.job.session import Facts, Session
 from harness.sessions import run as runs
 from harness.sessions import tuning
-from harness.sessions.facts import Facts
 from harness.sessions.request import Request, from_facts
-from harness.sessions.session import Session
 from harness.sites.systems import BUILTIN
 from harness.tests.tune_races import BOTH, RACE, ran_to_the_end
 from reframe_checks.catalogue import by_names

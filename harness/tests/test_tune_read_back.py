@@ -16,9 +16,8 @@ from harness.job.plan import Arm, Launch, Plan
 from harness.job.race import Parameter, last_block
 from harness.job.read_back import Probe
 from harness.job.runner import Runner
+from harness.job.session import Facts, Session
 from harness.sessions import tuning
-from harness.sessions.facts import Facts
-from harness.sessions.session import Session
 from harness.tests.tune_races import RACE, SPACE, ran_to_the_end
 
 OUTPUTS = {

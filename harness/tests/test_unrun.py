@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.job import records
-from harness.sessions import session as sessions
+from harness.job import session as sessions
 from harness.sessions import unrun
 from harness.sessions.request import Request
 from harness.sites.systems import BUILTIN

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.paths import ROOT
-from harness.sessions import session as sessions
+from harness.job import session as sessions
 from harness.sessions.request import from_facts
 from harness.sites.systems import SYSTEMS_DIR
 
@@ -20,13 +20,19 @@ from harness.sites.systems import SYSTEMS_DIR
 SCRIPT = """
 import json, sys
 from dataclasses import replace
-from reframe_checks.own_session import Asked, Job, folder_for
-asked = Asked(sys.argv[1], "local", "loopback", "test", ["bare"], {"launches": "1"}, 1, 2, 1.0)
-def job(study, mpi="mpich"):
-    return Job(study, mpi, "/nowhere/bin", "a network", {})
+from pathlib import Path
+from harness.base.mpis import MPIS
+from harness.job.session import Asked
+from reframe_checks.catalogue import by_names
+from reframe_checks.own_session import Check, Wanted, folder_for
+wanted = Wanted(Asked(["bare"], {"launches": "1"}, 1, 2, sys.argv[1]), "test", "local", False, {})
+def check(name, mpi="mpich"):
+    (study,) = by_names([name])
+    scale = study.scale("test", wanted.asked.settings)
+    return Check(study, scale, mpi, MPIS[mpi].build_dir / "bin", "a network", {})
 print(json.dumps([str(folder_for(*each)) for each in (
-    (asked, job("tasks")), (asked, job("waiting")), (asked, job("tasks", "openmpi")),
-    (asked, job("tasks")), (replace(asked, scale="quick"), job("tasks")),
+    (wanted, check("tasks")), (wanted, check("waiting")), (wanted, check("tasks", "openmpi")),
+    (wanted, check("tasks")), (replace(wanted, scale="quick"), check("tasks")),
 )]))
 """
 
@@ -63,6 +69,7 @@ def test_a_session_says_what_one_of_bench_says(taken: list[Path]) -> None:
     assert any(name.startswith("openmpi workload tasks") for name in facts["identity"])
     request = from_facts(sessions.load(str(taken[0])).facts)
     assert request.facts()["expected"] == facts["expected"], "so it can be resumed"
+    assert request.identity() == facts["identity"] and request.asked == sessions.load(str(taken[0])).facts.request
 
 
 @pytest.mark.full

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A session: one folder below results/ with everything that a run left, and the session.json that says what it was."""
+"""A session: one folder below results/ with everything that a run left, and the session.json that says what it was.
+
+It says what was asked for, with what it was measured and how it ended. It stands below the checks: a check reads there
+what it is to do, and writes it itself where ReFrame was started without ./bench.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,10 @@ import platform
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from harness import __version__
 from harness.base import archive, git, machine, validate
@@ -23,11 +27,107 @@ from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, results_dir
 from harness.job.folders import Folders
+from harness.job.plan import Gate
+from harness.job.program import Program
+from harness.job.race import Race
 from harness.job.salvage import salvage
-from harness.sessions.facts import Facts, Git, State
 
 FILE = archive.FACTS
 STOPPING_S = 20.0  # what a killed ./bench left running has stopped after this
+State = Literal["running", "complete", "incomplete", "interrupted"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Enough to ask for the same again, beside the studies, the system, the MPIs and the scale.
+
+    `config`: the system's file; `partition`: which of a site's, if it has several; `all_mpis`: every study on all MPIs,
+    not only on those that its scale names; `gate`: of a comparison of arms; `program`: of the study that runs somebody
+    else's; `mpi_environment`: variables of the MPI for every launch.
+    """
+
+    __pydantic_config__ = validate.MODEL
+
+    variants: list[str]
+    settings: dict[str, str]
+    seed: int
+    nodes: int
+    config: str
+    partition: str = ""
+    all_mpis: bool = True
+    slowdown: float = 1.0
+    gate: Gate | None = None
+    program: Program | None = None
+    mpi_environment: dict[str, str] = field(default_factory=dict)
+    race: Race | None = None
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """`differences`: what was not as in the first run, where that was forced."""
+
+    __pydantic_config__ = validate.MODEL
+
+    time: str
+    differences: list[str]
+
+
+@dataclass(frozen=True)
+class Git:
+    __pydantic_config__ = validate.MODEL
+
+    commit: str
+    dirty: bool
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What ./bench engine-costs was asked for, beside its study."""
+
+    __pydantic_config__ = validate.MODEL
+
+    parts: list[str]
+    launches: int
+
+
+@dataclass
+class Facts:
+    """A session.json. `expected`: the launches that were planned; `identity`: what must be the same in a resumed run;
+    `work_of`: the session whose calibration it took; `origin`: drawn when it was made, tells it from others of its name
+    wherever its folder is; `emulated`: on processors that are; `simulated`: nothing was
+    measured, a model predicted: its files with their SHA-256. Times are in ISO 8601, UTC.
+    """
+
+    __pydantic_config__ = validate.MODEL
+
+    session: str
+    created: str
+    state: State
+    schema: Literal[1] = 1
+    finished: str | None = None
+    command: list[str] = field(default_factory=list)
+    scale: str = ""
+    studies: list[str] = field(default_factory=list)
+    system: str = ""
+    mpi_names: list[str] = field(default_factory=list)
+    request: Asked | None = None
+    expected: list[str] = field(default_factory=list)
+    identity: dict[str, str] = field(default_factory=dict)
+    spack: dict[str, Any] | None = None
+    mpis: dict[str, dict[str, str]] = field(default_factory=dict)
+    git: Git | None = None
+    version: str = ""
+    machine: dict[str, Any] = field(default_factory=dict)
+    reframe: str = ""
+    python: str = ""
+    network: str = ""
+    network_measured: dict[str, float] = field(default_factory=dict)
+    emulated: bool = False
+    simulated: dict[str, str] = field(default_factory=dict)
+    work_of: str | None = None
+    origin: str = ""
+    resumed: list[Resumed] = field(default_factory=list)
+    costs: Costs | None = None
 
 
 def utc_now() -> datetime.datetime:
@@ -121,11 +221,10 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def create(hint: str, facts: Mapping[str, Any], files: Mapping[str, str] | None = None) -> Session:
+def create(hint: str, facts: Mapping[str, Any]) -> Session:
     """Make a new session folder, named after the time and `hint`. UsageError where results cannot be written.
 
-    `facts`: those of Facts that are not the same for all sessions on this machine. `files`: name -> text of what it
-    cannot be resumed without; they are there before session.json is, which makes the folder a session.
+    `facts`: those of Facts that are not the same for all sessions on this machine.
     """
     base = results_dir()
     stem = f"{utc_now():%Y%m%d-%H%M%S}-{hint}"
@@ -136,8 +235,6 @@ def create(hint: str, facts: Mapping[str, Any], files: Mapping[str, str] | None 
         own = {"mpis": mpis, "origin": secrets.token_hex(4), **facts, **provenance()}
         session = Session(path, Facts(path.name, now, "running", **own))
         session.folders.make()
-        for name, text in (files or {}).items():
-            (path / name).write_text(text)
         session.save()
         _point_latest(path)
     except OSError as error:

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The jobs of a session: a study on an MPI each, with its launches. For ./bench, which runs them, and for a check.
+
+What is asked of a list of jobs (which programs they need, which points are still missing) is asked here, whoever made
+the session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.base import machine
+from harness.base.mpis import MPIS
+from harness.job import records
+from harness.job.folders import Folders
+from harness.job.plan import Launch, Point, Sampler, gate_schedule, job_estimate_s, launch_estimate_s, points_of
+from harness.job.race import last_block
+from harness.job.read_back import PROGRAM
+from harness.job.session import Asked
+from reframe_checks.study import Scale, Study
+
+ENGINE_SETS = "PROGRESS_ENGINE_"  # what a setting of the engine begins with in the environment
+
+
+@dataclass(frozen=True)
+class Job:
+    """One study on one MPI: the unit that ReFrame runs."""
+
+    study: Study
+    mpi: str
+    scale: Scale
+    launches: list[Launch]
+
+    def estimate_s(self) -> float:
+        """About how long it takes; 0 of somebody else's program, which is tried first."""
+        if not self.study.workload:
+            return 0.0
+        return job_estimate_s(self._points, self.launches, self._swept, self.sampler, self.scale.point_s)
+
+    @property
+    def sampler(self) -> Sampler:
+        return Sampler(self.scale.min_samples, self.scale.max_samples, self.scale.warmup, self.scale.time_box_s)
+
+    def launch_estimate_s(self) -> float:
+        """About how long a launch of all points takes."""
+        return launch_estimate_s(self._points, self.sampler, self.scale.point_s)
+
+    def points_of(self, launch: Launch) -> list[Point]:
+        """The points that this launch measures."""
+        return points_of(self._points, launch, self._swept)
+
+    @property
+    def _points(self) -> list[Point]:
+        return list(map(dict, self.scale.points()))
+
+    @property
+    def _swept(self) -> list[str]:
+        return self.study.sweep(self.scale).axes
+
+
+def planned(asked: Asked, study: Study, scale: Scale, system: str, mpi: str) -> Job:
+    """The job with its launches, the same whenever the same is asked for."""
+    stem = f"{study.name}.{system}.{mpi}"
+    if asked.race:
+        return Job(study, mpi, scale, last_block(stem, asked.race, asked.seed))
+    if asked.gate:
+        return Job(study, mpi, scale, gate_schedule(stem, asked.gate, asked.seed))
+    names = asked.variants or list(scale.variants)
+    return Job(study, mpi, scale, study.launches(stem, scale, names, asked.seed))
+
+
+def programs(asked: Asked, jobs: Iterable[Job]) -> dict[str, list[str]]:
+    """Each MPI that a job runs on, with the programs of ours that its studies run."""
+    found: dict[str, set[str]] = {}
+    for job in jobs:
+        found.setdefault(job.mpi, set()).update(job.study.workload[:1])
+        if asked.race:
+            found[job.mpi].add(PROGRAM)
+        if asked.gate:
+            found[job.mpi].add(asked.gate.canary.workload[0])
+            for arm in asked.gate.arms:
+                needed = found.setdefault(arm.mpi or job.mpi, set())
+                needed.update(job.study.workload[:1], [PROGRAM] if arm.probes else [])
+    return {mpi: sorted(names) for mpi, names in found.items()}
+
+
+def may_offload(asked: Asked, jobs: Iterable[Job]) -> bool:
+    """Whether a launch could ask for the engine's safety=offload, which is a library of its own: by its variant, or
+    where others than the studies say how the engine is set."""
+    if asked.gate or asked.race or asked.program or any(name.startswith(ENGINE_SETS) for name in os.environ):
+        return True
+    return any("offload" in launch.variant for job in jobs for launch in job.launches)
+
+
+def missing(jobs: Iterable[Job], nodes: int, folders: Folders) -> list[str]:
+    """The launches that have points which are neither ok nor skipped."""
+    lacking = []
+    for job in jobs:
+        ranks = job.study.reporting(nodes)
+        for launch in job.launches:
+            wanted = {records.key(point) for point in job.points_of(launch)}
+            done = records.finished(folders.records, launch.identity, ranks)
+            if not wanted <= done | records.skipped(folders.records, launch.identity):
+                lacking.append(launch.identity)
+    return lacking
+
+
+@dataclass(frozen=True)
+class Where:
+    """On what a session's jobs run. `programs`: of each MPI, the folder with engine and workloads; `emulated`: its
+    processors are; `model`: nothing is measured, a model predicts: its files with their SHA-256."""
+
+    system: str
+    programs: Mapping[str, Path]
+    emulated: bool
+    model: Mapping[str, str]
+
+
+def facts(
+    asked: Asked, scale: str, studies: Iterable[str], mpis: Iterable[str], jobs: Sequence[Job], where: Where
+) -> dict[str, Any]:
+    """Those facts of a session that say what was asked for: enough to ask for the same again."""
+    return {
+        "scale": scale,
+        "studies": list(studies),
+        "system": where.system,
+        "emulated": where.emulated,
+        "simulated": dict(where.model),
+        "mpi_names": list(mpis),
+        "request": asked,
+        "expected": [launch.identity for job in jobs for launch in job.launches],
+    }
+
+
+def identity(asked: Asked, jobs: Sequence[Job], where: Where) -> dict[str, str]:
+    """What must be the same for two runs to belong to one session: system, MPI, engine, workload, as they are here."""
+    here = machine.facts()
+    system = ":".join(filter(None, [where.system, asked.partition]))
+    told = {"system": f"{system} on {here['cpu_model']} with {here['cpus']} CPUs, kernel {here['kernel']}"}
+    offload = may_offload(asked, jobs)
+    for name, executables in programs(asked, jobs).items():
+        folder, mpi = where.programs[name], MPIS.get(name)
+        if mpi and folder == mpi.build_dir / "bin":  # the harness's own
+            told[f"{name} version"] = "; ".join(mpi.wheels or mpi.packages)
+        told[f"{name} engine"] = _engine(folder, offload)
+        for arm in asked.gate.arms if asked.gate else ():
+            if arm.progress_run:
+                told[f"{name} engine of {arm.name}"] = _engine(Path(arm.progress_run).parent, offload=True)
+        for executable in executables:
+            told[f"{name} workload {executable}"] = _digest(folder / executable)
+    told |= {f"model {name}": digest[:16] for name, digest in where.model.items()}
+    if asked.program:
+        told["program"] = _digest(Path(asked.program.command[0]))
+    return told
+
+
+def _engine(folder: Path, offload: bool) -> str:
+    """Of the libraries beside the programs; installed ones are in lib64 on some distributions."""
+    names = ["libprogress_engine.so", *(["libprogress_engine_offload.so"] if offload else [])]
+    folders = [folder.parent / name for name in ("lib", "lib64")]
+    found = next((one for one in folders if (one / names[0]).exists()), folders[0])
+    return _digest(*(found / name for name in names))
+
+
+def _digest(*files: Path) -> str:
+    """Of all of them together."""
+    try:
+        return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+    except OSError:
+        return "absent"
+
+
+def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """What differs between two identities, in words."""
+    return [
+        f"{name}: was {before.get(name, 'absent')}, is {now.get(name, 'absent')}"
+        for name in sorted({*before, *now})
+        if before.get(name) != now.get(name)
+    ]
