@@ -26,7 +26,7 @@ from harness.base.mpis import MPIS, Where, passed_on
 from harness.base.paths import ROOT
 from harness.job import records
 from harness.job import session as sessions
-from harness.job.plan import Arm, Gate, Plan, Platform, Point, Sampler, simulated_point_s
+from harness.job.plan import Arm, Plan, Platform, Point, Rounds, Sampler, simulated_point_s
 from harness.job.program import Program
 from harness.job.reap import MARK
 from harness.job.session import Asked
@@ -136,11 +136,11 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
 
     def _time_limit_s(self) -> float:
         """Of somebody else's program nothing is known but when a launch of it is given up."""
-        gate, patience = self.plan.gate, self.plan.timeout_s()
+        rounds, patience = self.plan.rounds, self.plan.timeout_s()
         if not self.plan.program:
             return 600 + 3 * self.plan.estimate_s()
-        if gate:  # no round begins after its minutes; before the first one the program is tried
-            return 600 + 60 * gate.minutes + patience * (2 + len(gate.arms))
+        if rounds and rounds.stop:  # no round begins after its minutes; before the first one the program is tried
+            return 600 + 60 * rounds.stop.minutes + patience * (2 + len(rounds.arms))
         return 600 + patience * (1 + len(self.plan.launches))
 
     @run_after("run")
@@ -192,11 +192,11 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         return mpi.loading_environment() if mpi else {}
 
     def _plan(self, session: str, absent: str) -> Plan:
-        gate = self._gate()  # before the platform: what is asked of the scheduler is the study's number of ranks
+        rounds = self._rounds()  # before the platform: what is asked of the scheduler is the study's number of ranks
         study, chosen, platform = self.study, self.chosen, self._platform(self._environ_extras, self.study)
         if study.shared_memory:
             self.env_vars |= self._environ_extras.get("shared_memory", {})
-        asked, race = replace(self.asked, gate=gate), self.asked.race
+        asked = self.asked
         points = [dict(point) for point in chosen.points()]
         return Plan(
             session=session,
@@ -206,7 +206,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             workload=self._workload(self._environ_extras),
             points=points,
             sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
-            launches=planned(asked, study, chosen, self.current_system.name, platform.mpi).launches,
+            launches=planned(asked, study, chosen, self.current_system.name, platform.mpi, rounds).launches,
             platform=platform,
             test_case=f"{self.short_name} /{self.hashcode}",
             given_timeout_s=chosen.timeout_s,
@@ -217,21 +217,23 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             swept=study.sweep(chosen).axes,
             impossible=[(point, why) for point in points if (why := absent or self._why_not(point))],
             program=None if study.workload or absent else study.named(),
-            gate=gate,
+            rounds=rounds,
             mpi_environment=asked.mpi_environment,
-            probes=race.probes if race else [],
+            probes=asked.race.probes if asked.race else [],
         )
 
-    def _gate(self) -> Gate | None:
-        """The gate that is asked for, its canary with the program of this environment."""
-        found = self.asked.gate
+    def _rounds(self) -> Rounds | None:
+        """Those that are asked for, with the programs and launchers of this environment, and of the arms' own."""
+        found = self.asked.rounds
         if not found:
             return None
-        program, *arguments = found.canary.workload
-        workload = [str(Path(self._environ_extras["bin_dir"]) / program), *arguments, *self._settle()]
         arms = [self._on_its_mpi(arm) if arm.mpi else arm for arm in found.arms]
-        canary = replace(found.canary, workload=workload, platform=self._canarys_platform(workload))
-        return replace(found, canary=canary, arms=arms)
+        if not found.around:
+            return replace(found, arms=arms)
+        program, *arguments = found.around.workload
+        workload = [str(Path(self._environ_extras["bin_dir"]) / program), *arguments, *self._settle()]
+        around = replace(found.around, workload=workload, platform=self._canarys_platform(workload))
+        return replace(found, arms=arms, around=around)
 
     def _canarys_platform(self, workload: list[str]) -> Platform | None:
         """Beside somebody else's program the canary has a rank a node; where their launcher decides, as many as that

@@ -18,8 +18,7 @@ from harness.base import machine
 from harness.base.mpis import MPIS
 from harness.job import records
 from harness.job.folders import Folders
-from harness.job.plan import Launch, Point, Sampler, gate_schedule, job_estimate_s, launch_estimate_s, points_of
-from harness.job.race import last_block
+from harness.job.plan import Launch, Point, Rounds, Sampler, job_estimate_s, launch_estimate_s, points_of
 from harness.job.read_back import PROGRAM
 from harness.job.session import Asked
 from reframe_checks.study import Scale, Study
@@ -63,13 +62,12 @@ class Job:
         return self.study.sweep(self.scale).axes
 
 
-def planned(asked: Asked, study: Study, scale: Scale, system: str, mpi: str) -> Job:
-    """The job with its launches, the same whenever the same is asked for."""
+def planned(asked: Asked, study: Study, scale: Scale, system: str, mpi: str, rounds: Rounds | None = None) -> Job:
+    """The job with its launches, the same whenever the same is asked for. `rounds`: those with what is known of their
+    arms once the job is made."""
     stem = f"{study.name}.{system}.{mpi}"
-    if asked.race:
-        return Job(study, mpi, scale, last_block(stem, asked.race, asked.seed))
-    if asked.gate:
-        return Job(study, mpi, scale, gate_schedule(stem, asked.gate, asked.seed))
+    if rounds := rounds or asked.rounds:
+        return Job(study, mpi, scale, rounds.last(stem, asked.seed))
     names = asked.variants or list(scale.variants)
     return Job(study, mpi, scale, study.launches(stem, scale, names, asked.seed))
 
@@ -79,20 +77,20 @@ def programs(asked: Asked, jobs: Iterable[Job]) -> dict[str, list[str]]:
     found: dict[str, set[str]] = {}
     for job in jobs:
         found.setdefault(job.mpi, set()).update(job.study.workload[:1])
-        if asked.race:
-            found[job.mpi].add(PROGRAM)
-        if asked.gate:
-            found[job.mpi].add(asked.gate.canary.workload[0])
-            for arm in asked.gate.arms:
-                needed = found.setdefault(arm.mpi or job.mpi, set())
-                needed.update(job.study.workload[:1], [PROGRAM] if arm.probes else [])
+        if not (rounds := asked.rounds):
+            continue
+        found[job.mpi].update(rounds.around.workload[:1] if rounds.around else [])
+        found[job.mpi].update([] if rounds.drop is None else [PROGRAM])  # a setting is tried before it is launched
+        for arm in rounds.arms:
+            needed = found.setdefault(arm.mpi or job.mpi, set())
+            needed.update(job.study.workload[:1], [PROGRAM] if arm.probes else [])
     return {mpi: sorted(names) for mpi, names in found.items()}
 
 
 def may_offload(asked: Asked, jobs: Iterable[Job]) -> bool:
     """Whether a launch could ask for the engine's safety=offload, which is a library of its own: by its variant, or
     where others than the studies say how the engine is set."""
-    if asked.gate or asked.race or asked.program or any(name.startswith(ENGINE_SETS) for name in os.environ):
+    if asked.rounds or asked.program or any(name.startswith(ENGINE_SETS) for name in os.environ):
         return True
     return any("offload" in launch.variant for job in jobs for launch in job.launches)
 
@@ -148,7 +146,7 @@ def identity(asked: Asked, jobs: Sequence[Job], where: Where) -> dict[str, str]:
         if mpi and folder == mpi.build_dir / "bin":  # the harness's own
             told[f"{name} version"] = "; ".join(mpi.wheels or mpi.packages)
         told[f"{name} engine"] = _engine(folder, offload)
-        for arm in asked.gate.arms if asked.gate else ():
+        for arm in asked.rounds.arms if asked.rounds else ():
             if arm.progress_run:
                 told[f"{name} engine of {arm.name}"] = _engine(Path(arm.progress_run).parent, offload=True)
         for executable in executables:

@@ -54,7 +54,8 @@ def _launch(environment: SiteEnvironment, launcher: str, folder: Path) -> record
     how = recipe(VARIANT, environment.bin / "progress-run", {})
     assert not isinstance(how, str)
     files = [f"--points={folder}/points.json", f"--context={folder}/context.json", f"--output={folder}/record.jsonl"]
-    command = [*shlex.split(launcher), *how.prefix, str(environment.bin / "microbench"), "overlap", *files, *SAMPLER]
+    workload = [str(environment.bin / "microbench"), "overlap", *files, *SAMPLER]
+    command = how.line(shlex.split(launcher), workload)
     variables = activated(environment) | dict(environment.environment.needs) | _as_root()
     ended = process.run(command, variables, folder / "log", TIMEOUT_S)
     if ended.status != 0:

@@ -37,6 +37,10 @@ class Recipe:
     environment: dict[str, str] = field(default_factory=dict)
     workload_options: list[str] = field(default_factory=list)
 
+    def line(self, launcher: Sequence[str], program: Sequence[str]) -> list[str]:
+        """The command line of a launch, the only one that there is. `launcher`: with its options; empty: none."""
+        return [*launcher, *self.prefix, *program, *self.workload_options]
+
     def within(self, variables: Mapping[str, str]) -> Recipe:
         """With these variables: of the launcher, and set anew on every rank, whatever the launcher passes on."""
         if not variables:

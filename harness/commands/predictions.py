@@ -105,16 +105,10 @@ def _simulate(
     files["points"].write_text(json.dumps(points))
     files["context"].write_text(json.dumps(context))
     (known,) = by_names([study])
-    command = [str(simulation.PROGRAM), f"--platform={model / simulation.PLATFORM}", f"--model={model / mpi}.json"]
-    command += [
-        *options[0],
-        "--",
-        *how.prefix,
-        *known.workload,
-        *options[1],
-        f"--output={folder / 'records' / name}.jsonl",
-    ]
-    command += [f"--{option}={path}" for option, path in files.items()]
+    simulator = [str(simulation.PROGRAM), f"--platform={model / simulation.PLATFORM}", f"--model={model / mpi}.json"]
+    written = {"output": folder / "records" / f"{name}.jsonl", **files}
+    workload = [*known.workload, *options[1], *(f"--{option}={path}" for option, path in written.items())]
+    command = how.line([*simulator, *options[0], "--"], workload)
     ended = process.answer(command, LIMIT_S, dict(os.environ) | how.environment)
     if ended.status != 0:
         raise Failure(f"The simulation of {name} failed: {ended.err.strip() or 'it took too long'}")

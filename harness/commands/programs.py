@@ -13,7 +13,7 @@ import typer
 
 from harness.base import process, turns, variants
 from harness.base.errors import UsageError
-from harness.base.mpis import Mpi
+from harness.base.mpis import Mpi, Where, passed_on
 from harness.base.paths import ROOT
 from harness.commands import options
 from harness.commands.own_program import Command, found
@@ -21,7 +21,7 @@ from harness.sessions.run import check_settings
 from harness.setup import build
 from harness.setup import mpi as mpi_setup
 from harness.sites import systems
-from harness.sites.launching import launch_line
+from harness.vcluster import cluster as virtual
 
 
 def _ready(name: str, command: Sequence[str]) -> Mpi:
@@ -85,9 +85,28 @@ def _launch(mpi: Mpi, system: systems.System, variant: str, size: tuple[int, int
         raise UsageError(f"Variant {variant} is a setting of the workloads; choose it in your own program.")
     check_settings([variant], mpi.build_dir / "bin")
     with _turn(system), system.open(nodes) as opened:
-        line, environment = launch_line(mpi, system, opened, how, (ranks, nodes), command)
+        line, environment = _line(mpi, system, opened, how, (ranks, nodes), command)
         status = process.attended(line, environment)
     return 128 - status if status < 0 else status
+
+
+def _line(
+    mpi: Mpi,
+    system: systems.System,
+    opened: systems.Opened,
+    how: variants.Recipe,
+    size: tuple[int, int],
+    command: list[str],
+) -> tuple[list[str], dict[str, str]]:
+    """The whole command and its environment. `size`: ranks and nodes; `how`: the variant's recipe."""
+    ranks, nodes = size
+    environment = dict(os.environ) | mpi.shell_environment("tcp") | how.environment
+    where = Where(bind=(os.cpu_count() or 1) >= ranks)
+    per_node = ranks
+    if system.name == "vcluster" and (cluster := virtual.load()):
+        where = Where(tuple(cluster.hosts[:nodes]), cluster.remote_shell, environment=passed_on(environment))
+        per_node = -(-ranks // nodes)
+    return opened.login(how.line(mpi.launch_command(ranks, per_node, where), command)), environment
 
 
 @contextlib.contextmanager

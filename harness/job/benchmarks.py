@@ -56,7 +56,7 @@ class Part:
             how = variants.recipe(variant, mpi.build_dir / "bin" / "progress-run", mpi.async_progress)
             if isinstance(how, str):
                 raise Failure(f"{mpi.title} cannot run variant {variant}: {how}.")
-            command = [*mpi.launch_command(1, 1), *how.prefix, *command]
+            command = how.line(mpi.launch_command(1, 1), command)
             environment |= mpi.environment() | how.environment
         return _said(command, environment)
 

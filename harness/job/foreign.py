@@ -191,7 +191,7 @@ def trial(plan: Plan, folders: Folders) -> Trial:
 def command(plan: Plan, recipe: Recipe) -> list[str]:
     """The whole command line of a launch."""
     program = _program(plan)
-    return [*program.driver, *plan.platform.launch_command, *recipe.prefix, *program.command]
+    return recipe.line([*program.driver, *plan.platform.launch_command], program.command)
 
 
 def _program(plan: Plan) -> Program:

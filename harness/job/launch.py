@@ -98,7 +98,7 @@ def execute(plan: Plan, arguments: list[str], environment: dict[str, str], watch
 def command(plan: Plan, recipe: Recipe, options: list[str], arm: Arm | None = None) -> list[str]:
     """The whole command line of a launch."""
     own = arm.options if arm else []
-    return [*plan.platform.launch_command, *recipe.prefix, *plan.workload, *options, *own, *recipe.workload_options]
+    return recipe.line(plan.platform.launch_command, [*plan.workload, *options, *own])
 
 
 @dataclass(frozen=True)

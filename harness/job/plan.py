@@ -59,12 +59,81 @@ class Arm:
 
 
 @dataclass(frozen=True)
+class Block:
+    """Rounds of the same arms, by their names."""
+
+    __pydantic_config__ = validate.MODEL
+
+    arms: list[str]
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When no further round is needed. `look`: the command that is asked before the rounds in `looks`, with the
+    session's folder and the study behind it; it ends with status 0 if so. No round begins after `minutes`."""
+
+    __pydantic_config__ = validate.MODEL
+
+    looks: list[int]
+    look: list[str]
+    minutes: float
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Launches of arms side by side: each round has every arm of its block once, in an order drawn anew.
+
+    `around`: an arm that is launched before and behind every round. `stop`: when they end before the last. `drop`: arm
+    -> the arms of which a launch that failed puts it out; None: nothing is put out, and where an MPI is not shown to
+    take the variables of one arm, none is launched. `grows`: blocks are added when those before have been run, and
+    there may be many of them: each round is drawn by its own number.
+    """
+
+    __pydantic_config__ = validate.MODEL
+
+    arms: list[Arm]
+    blocks: list[Block]
+    around: Arm | None = None
+    stop: Stop | None = None
+    drop: dict[str, list[str]] | None = None
+    grows: bool = False
+
+    def schedule(self, stem: str, seed: int) -> list[list[Launch]]:
+        """The launches of each block; rounds are counted through."""
+        arms, turn, order = {arm.name: arm for arm in self.arms}, 0, 0
+        drawn = random.Random(f"{stem} {seed}")
+        found: list[list[Launch]] = []
+
+        def add(arm: Arm) -> None:
+            nonlocal order
+            identity = f"{stem}.{order:04d}.{arm.name}" if self.grows else f"{stem}.{order:03d}.{arm.name}"
+            found[-1].append(Launch(identity, arm.variant, turn, order, arm=arm))
+            order += 1
+
+        for block in self.blocks:
+            found.append([])
+            for _ in range(block.rounds):
+                if self.around:
+                    add(self.around)
+                here = random.Random(f"{stem} {seed} {turn}") if self.grows else drawn
+                for name in here.sample(block.arms, len(block.arms)):
+                    add(arms[name])
+                turn += 1
+        if self.around and found:
+            add(self.around)
+        return found
+
+    def last(self, stem: str, seed: int) -> list[Launch]:
+        """The launches of the block that is to be run: those before are over, however they ended."""
+        return [launch for block in self.schedule(stem, seed)[-1:] for launch in block]
+
+
+@dataclass(frozen=True)
 class Gate:
     """A comparison of arms that stops when enough is known: at most so many rounds and minutes.
 
-    `look`: the command that is asked before the rounds in `looks` whether it is, with the session's folder and the
-    study behind it; it ends with status 0 if so. `base`, `new`: what was asked for, in the user's words, but
-    for a commit's whole name.
+    `looks`, `look`: see Stop. `base`, `new`: what was asked for, in the user's words, but for a commit's whole name.
     """
 
     __pydantic_config__ = validate.MODEL
@@ -78,6 +147,12 @@ class Gate:
     margin: float
     base: str
     new: str
+
+    def in_rounds(self) -> Rounds:
+        """With the canary before and behind every round."""
+        names = [arm.name for arm in self.arms]
+        stop = Stop(self.looks, self.look, self.minutes)
+        return Rounds(self.arms, [Block(names, self.rounds)], around=self.canary, stop=stop)
 
 
 @dataclass(frozen=True)
@@ -193,7 +268,7 @@ class Plan:
     calibrated_on: str = ""  # the MPI on which the work of these points was found, known once the job has begun
     swept: list[str] = field(default_factory=list)  # the axes that are settings of the engine
     impossible: list[tuple[Point, str]] = field(default_factory=list)  # what cannot be measured here, and why
-    gate: Gate | None = None
+    rounds: Rounds | None = None  # of arms; else the launches are those of a study's variants
     program: Program | None = None
     mpi_environment: dict[str, str] = field(default_factory=dict)  # of every launch, its calibration included
     probes: list[Probe] = field(default_factory=list)  # variables of the MPI that are read back before a race
@@ -228,7 +303,7 @@ class Plan:
     def probes_by_platform(self) -> list[tuple[Platform, list[Probe]]]:
         """What is asked of an MPI before anything is measured: of the job's, and of those of a gate's arms."""
         found = {self.platform.mpi: (self.platform, list(self.probes))}
-        for arm in self.gate.arms if self.gate else []:
+        for arm in self.rounds.arms if self.rounds else []:
             here = arm.platform or self.platform
             known = found.setdefault(here.mpi, (here, []))[1]
             known += [probe for probe in arm.probes if probe not in known]
@@ -318,16 +393,3 @@ def interleave(
 def _settings(variant: str, sweep: Sweep) -> list[tuple[Point, list[str]]]:
     """What is swept of a variant: nothing where no engine takes the setting."""
     return [({}, [])] if variant in WITHOUT_ENGINE or not sweep.axes else sweep.values
-
-
-def gate_schedule(stem: str, gate: Gate, seed: int) -> list[Launch]:
-    """Rounds of all arms in an order drawn anew for each, with the canary before and after every round."""
-    arms = {arm.name: arm for arm in gate.arms}
-    drawn = interleave(stem, dict.fromkeys(arms, gate.rounds), seed)
-    schedule: list[Launch] = []
-    for turn in range(gate.rounds + 1):
-        here = [arms[launch.variant] for launch in drawn if launch.repetition == turn]
-        for arm in (gate.canary, *here):
-            order = len(schedule)
-            schedule.append(Launch(f"{stem}.{order:03d}.{arm.name}", arm.variant, turn, order, arm=arm))
-    return schedule

@@ -2,19 +2,19 @@
 """A race of settings: which take part, in which rounds, and the launches that this means.
 
 A race is run a block at a time; a block is some rounds of the same settings, and after it is known who goes on. Each
-round has every setting of its block once, the default among them, in an order drawn anew: what is compared ran side by
-side. The blocks that were planned stand in the session, so a race that was stopped goes on from there.
+round has every setting of its block once, the default among them: what is compared ran side by side. The blocks that
+were planned stand in the session, so a race that was stopped goes on from there. In a block without rounds the
+variables of the MPI are read back, a program of one's own is tried, and no more.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.base import validate
 from harness.base.variants import with_settings
-from harness.job.plan import Arm, Launch, Point
+from harness.job.plan import Arm, Block, Point, Rounds
 from harness.job.read_back import Probe
 
 DEFAULT = "default"  # what every setting is held against
@@ -50,17 +50,6 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Block:
-    """Rounds of the same arms, by their names. Without rounds the variables of the MPI are read back, a program of
-    one's own is tried, and no more."""
-
-    __pydantic_config__ = validate.MODEL
-
-    arms: list[str]
-    rounds: int
-
-
-@dataclass(frozen=True)
 class Race:
     """What was asked for and what was planned of it so far.
 
@@ -91,6 +80,13 @@ class Race:
     spent_s: float = 0.0
     looks: int = 3
 
+    def in_rounds(self) -> Rounds:
+        """A setting that failed is launched no more; of what the settings are held against a launch is repeated. A
+        confirmation is over where one of the two fails that are compared: what was measured before decides."""
+        drop = {arm.name: [] if arm.name in HELD_AGAINST else [arm.name] for arm in self.arms}
+        drop = {name: [*own, *(COMPARED if name.startswith(CONFIRM) else ())] for name, own in drop.items()}
+        return Rounds(self.arms, self.blocks, drop=drop, grows=True)
+
 
 def arm_of(race: Race, name: str, values: dict[str, str], points: Sequence[Point], engine: bool = True) -> Arm:
     """The arm with which a setting runs: its engine's settings in the variant, the MPI's in the environment."""
@@ -107,27 +103,3 @@ def engine_of(race: Race, values: dict[str, str]) -> dict[str, str]:
     of_mpi = {parameter.name: parameter.of_mpi for parameter in race.space}
     own = dict(pair.split("=", 1) for pair in race.variant.split(":")[1:])
     return own | {key: value for key, value in values.items() if not of_mpi[key]}
-
-
-def race_schedule(stem: str, race: Race, seed: int) -> list[Launch]:
-    """The launches of all blocks, in rounds that are counted through."""
-    arms = {arm.name: arm for arm in race.arms}
-    schedule: list[Launch] = []
-    turn = 0
-    for block in race.blocks:
-        for _ in range(block.rounds):
-            shuffler = random.Random(f"{stem} {seed} {turn}")
-            for name in shuffler.sample(block.arms, len(block.arms)):
-                order, arm = len(schedule), arms[name]
-                identity = f"{stem}.{order:04d}.{name}"
-                schedule.append(Launch(identity, arm.variant, turn, order, arm=arm))
-            turn += 1
-    return schedule
-
-
-def last_block(stem: str, race: Race, seed: int) -> list[Launch]:
-    """The launches of the block that is to be run: those before are over, however they ended."""
-    schedule = race_schedule(stem, race, seed)
-    block = race.blocks[-1] if race.blocks else Block([], 0)
-    count = block.rounds * len(block.arms)
-    return schedule[len(schedule) - count :]

@@ -31,7 +31,6 @@ from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, refuse,
 from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
 from harness.job.plan import CALIBRATIONS, Launch, Plan, Platform, Point
 from harness.job.program import Unusable
-from harness.job.race import COMPARED, CONFIRM, HELD_AGAINST
 
 PROGRESS = "progress.fifo"
 DESCRIBE_TIMEOUT_S = 60.0
@@ -53,9 +52,9 @@ class Runner:
         self.folders.make()
         self.outcomes: list[Outcome] = []
         self.started = time.monotonic()
-        self.turn = -1  # the round of a gate that was begun last
+        self.turn = -1  # the round that was begun last
         self.trial: Trial | None = None  # of somebody else's program
-        self.broken: set[str] = set()  # settings of a race that failed, now or in an earlier run of the same block
+        self.broken: set[str] = set()  # arms that failed, now or in an earlier run of the same block
 
     def run(self) -> int:
         """Run what is missing; return the exit status."""
@@ -71,7 +70,7 @@ class Runner:
         left = list(todo)
         try:
             untaken = self._read_back()
-            if left and untaken and self.plan.gate:
+            if left and untaken and self.plan.rounds and not self._drops:
                 self._leave_out(left, f"the MPI is not shown to take {'; '.join(untaken)}")
                 return 0
             if left:
@@ -93,8 +92,8 @@ class Runner:
         except Interrupted:
             return STOPPED
         except (CalibrationError, Unusable) as error:
-            # of a race a setting that failed is out: what its launch never came to is no failure of its own
-            why = f"{records.NOT_RUN}{error}" if self._racing else str(error)
+            # an arm that failed is out: what its launch never came to is no failure of its own
+            why = f"{records.NOT_RUN}{error}" if self._drops else str(error)
             for launch, points in left:
                 self._record_without_run(launch, points, "failed", why)
         return 1 if self._failed() else 0
@@ -109,36 +108,34 @@ class Runner:
         return 0
 
     def _enough(self, launch: Launch) -> str:
-        """Why a gate begins no further round; empty if it does. Asked behind the canary that ends the round before."""
-        gate = self.plan.gate
-        if gate is None or launch.repetition == self.turn or launch.arm == gate.canary:
+        """Why no further round begins; empty if one does. Asked behind the canary that ends the round before."""
+        rounds = self.plan.rounds
+        if rounds is None or rounds.stop is None or launch.repetition == self.turn or launch.arm == rounds.around:
             return ""
+        stop = rounds.stop
         self.turn = launch.repetition
-        if time.monotonic() - self.started > 60 * gate.minutes:
+        if time.monotonic() - self.started > 60 * stop.minutes:
             return "not needed: the gate's time was up"
-        if launch.repetition not in gate.looks:
+        if launch.repetition not in stop.looks:
             return ""
         log = self.folders.logs / f"{self.plan.study}.{self.plan.platform.mpi}.look.log"
-        look = [*gate.look, str(self.folders.session), self.plan.study]
+        look = [*stop.look, str(self.folders.session), self.plan.study]
         looked = process.run(look, {"PYTHONPATH": str(ROOT)}, log, LOOK_TIMEOUT_S)
         return "not needed: the gate's verdict was known" if looked.status == 0 else ""
 
-    def _judged(self, launch: Launch) -> bool:
-        """Whether it is of a setting of a race."""
-        return self.plan.gate is None and launch.arm is not None and launch.arm.name not in HELD_AGAINST
-
     @property
-    def _racing(self) -> bool:
-        return self.plan.gate is None and any(launch.arm for launch in self.plan.launches)
+    def _drops(self) -> bool:
+        """Whether an arm that failed is launched no more."""
+        return self.plan.rounds is not None and self.plan.rounds.drop is not None
+
+    def _causes(self, launch: Launch) -> list[str]:
+        """The arms of which a launch that failed puts this one out."""
+        drop = self.plan.rounds.drop if self.plan.rounds else None
+        return (drop or {}).get(launch.arm.name if launch.arm else "", [])
 
     def _out(self, launch: Launch) -> str:
-        """Why a setting of a race is not launched again in this block: it failed. Empty if it is. A confirmation is
-        over where one of the two fails that are compared; what was measured before decides."""
-        name = launch.arm.name if launch.arm else ""
-        causes = [] if name in HELD_AGAINST else [name]
-        if name.startswith(CONFIRM):
-            causes += COMPARED
-        failed = next((cause for cause in causes if cause in self.broken), "")
+        """Why an arm is not launched again in this block; empty if it is."""
+        failed = next((cause for cause in self._causes(launch) if cause in self.broken), "")
         return f"not needed: {failed} failed before" if failed else ""
 
     def _leave_out(self, todo: list[tuple[Launch, list[Point]]], reason: str) -> None:
@@ -156,8 +153,8 @@ class Runner:
         gets no second try: one that gave wrong results once is no good one."""
         folder, todo = self.folders.records, []
         for launch in self.plan.launches:
-            if self._judged(launch) and records.failure(folder, launch.identity):
-                self.broken.add(launch.arm.name if launch.arm else "")
+            if launch.arm and launch.arm.name in self._causes(launch) and records.failure(folder, launch.identity):
+                self.broken.add(launch.arm.name)
                 continue
             done = records.finished(folder, launch.identity, self.plan.under(launch).reporting)
             done |= records.skipped(folder, launch.identity)
@@ -189,7 +186,7 @@ class Runner:
     def _against(self, launch: Launch) -> str:
         """Why the MPI does not take the variables of a setting of a race, or does not run with them; empty if it does.
         A setting that hangs then costs a short trial, and not the limit of a launch."""
-        if self.plan.gate or not launch.arm:
+        if not (launch.arm and self._drops):
             return ""
         here, logs = self.plan.platform, self.folders.logs
         programs = Path(here.progress_run).parent
@@ -307,7 +304,7 @@ class Runner:
     def _done(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
         failed = outcome.status in records.FAILURES and not outcome.reason.startswith(records.NOT_RUN)
-        if failed and outcome.launch.arm and self._judged(outcome.launch):
+        if failed and outcome.launch.arm and outcome.launch.arm.name in self._causes(outcome.launch):
             self.broken.add(outcome.launch.arm.name)
         self._tell(
             event="launch",

@@ -27,7 +27,7 @@ from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, results_dir
 from harness.job.folders import Folders
-from harness.job.plan import Gate
+from harness.job.plan import Gate, Rounds
 from harness.job.program import Program
 from harness.job.race import Race
 from harness.job.salvage import salvage
@@ -60,6 +60,12 @@ class Asked:
     program: Program | None = None
     mpi_environment: dict[str, str] = field(default_factory=dict)
     race: Race | None = None
+
+    @property
+    def rounds(self) -> Rounds | None:
+        """Of the arms that are compared; None where variants of a study are run."""
+        compared = self.race or self.gate
+        return compared.in_rounds() if compared else None
 
 
 @dataclass(frozen=True)

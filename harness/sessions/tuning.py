@@ -16,19 +16,17 @@ from typing import Any
 from harness.base import process, settings_file, variants
 from harness.base.errors import Failure, UsageError
 from harness.job import foreign, read_back
-from harness.job.plan import INTENTIONS, Point
+from harness.job.plan import INTENTIONS, Block, Point
 from harness.job.program import Program
 from harness.job.race import (
     COMPARED,
     CONFIRM,
     DEFAULT,
     REFERENCE,
-    Block,
     Contender,
     Race,
     arm_of,
     engine_of,
-    race_schedule,
 )
 from harness.job.session import Session
 from harness.sessions import run as runs
@@ -223,7 +221,8 @@ def store(request: Request, session: Session) -> None:
     (study,) = request.studies
     stem = f"{study.name}.{request.system.name}.{request.mpis[0]}"
     session.facts.request = request.asked
-    session.facts.expected = [launch.identity for launch in race_schedule(stem, race, request.seed)]
+    blocks = race.in_rounds().schedule(stem, request.seed)
+    session.facts.expected = [launch.identity for block in blocks for launch in block]
     session.facts.state = "running"
     session.save()
 

@@ -22,7 +22,7 @@ from harness.base.errors import Failure
 from harness.cli import main
 from harness.commands.gate import PLAN, _origin, _tell
 from harness.job.launch import Attempt, Outcome
-from harness.job.plan import Arm, Gate, Plan, gate_schedule
+from harness.job.plan import Arm, Gate, Plan
 from harness.job.runner import Runner
 from harness.job.session import Facts, Session, State, create, load
 from harness.sessions import gates
@@ -39,14 +39,14 @@ def gate(rounds: int = 4, **changes: object) -> Gate:
 
 
 def test_every_round_has_each_arm_once_between_two_canaries() -> None:
-    schedule = gate_schedule("s.vcluster.mpich", gate(), 7)
+    schedule = gate().in_rounds().last("s.vcluster.mpich", 7)
     names = [launch.arm.name for launch in schedule if launch.arm]
     assert names[::4] == ["canary"] * 5
     rounds = [names[place + 1 : place + 4] for place in range(0, 16, 4)]
     assert all(sorted(one) == ["base", "control", "new"] for one in rounds)
     assert len({tuple(one) for one in rounds}) > 1, "the order is drawn anew"
     assert len({launch.identity for launch in schedule}) == len(schedule)
-    assert schedule == gate_schedule("s.vcluster.mpich", gate(), 7)
+    assert schedule == gate().in_rounds().last("s.vcluster.mpich", 7)
 
 
 def test_a_gates_request_survives_its_session() -> None:
@@ -69,8 +69,8 @@ def launched(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run
     monkeypatch.setattr(Attempt, "run", run)
     monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
     points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
-    asked = gate()
-    return Runner(replace(plan, points=points, gate=asked, launches=gate_schedule("s", asked, 1)), tmp_path)
+    rounds = gate().in_rounds()
+    return Runner(replace(plan, points=points, rounds=rounds, launches=rounds.last("s", 1)), tmp_path)
 
 
 def ran(runner: Runner) -> list[str]:
@@ -85,8 +85,7 @@ def test_a_gate_goes_on_while_nothing_is_known(launched: Runner) -> None:
 def test_a_gate_stops_behind_a_canary_when_enough_is_known(launched: Runner, tmp_path: Path) -> None:
     told = tmp_path / "asked"
     look = [sys.executable, "-c", f"import sys; open({str(told)!r}, 'w').write(' '.join(sys.argv[1:]))"]
-    asked = replace(launched.plan.gate or gate(), look=look)
-    launched.plan = replace(launched.plan, gate=asked)
+    launched.plan = replace(launched.plan, rounds=gate(look=look).in_rounds())
     assert launched.run() == 0
     assert len(ran(launched)) == 2 * 4 + 1 and ran(launched)[-1] == "canary"
     assert told.read_text() == f"{tmp_path} {launched.plan.study}"

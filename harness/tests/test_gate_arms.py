@@ -18,7 +18,7 @@ from harness.base.mpis import MPIS
 from harness.base.variants import Recipe
 from harness.commands.gate import _asked
 from harness.job.launch import Attempt, Outcome
-from harness.job.plan import Arm, Gate, Launch, Plan, gate_schedule
+from harness.job.plan import Arm, Gate, Launch, Plan
 from harness.job.read_back import PROGRAM
 from harness.job.runner import Runner
 from harness.sessions import arms, commit_builds, gates, loaded_modules, run
@@ -357,7 +357,7 @@ def test_a_gate_one_of_whose_variables_the_mpi_does_not_take_measures_nothing(pl
     every = [Arm("base", "bare"), Arm("control", "bare"), new]
     asked = Gate(every, gates.CANARY, 12, 1.0, [12], ["false"], 0.02, "bare", "settings:x")
     here = replace(plan.platform, launch_command=[], progress_run=str(tool.parent / "progress-run"), reap=["true"])
-    own = replace(plan, platform=here, gate=asked, launches=gate_schedule("s", asked, 1))
+    own = replace(plan, platform=here, rounds=asked.in_rounds(), launches=asked.in_rounds().last("s", 1))
     session = tmp_path / "session"
     assert Runner(own, session).run() == 0
     ends = [json.loads(path.read_text().splitlines()[-1])["end"] for path in (session / "records").glob("*.jsonl")]

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -21,7 +22,7 @@ from harness.cli import main
 from harness.job.session import Facts
 from harness.sessions.request import Request, from_facts
 from harness.sessions.run import reframe_command
-from harness.sites import site_file, site_probe, systems
+from harness.sites import site_file, site_probe, site_writer, systems
 from harness.sites.site_writer import FABRICS, Answers, SiteMpi
 from harness.tests.login_node import MODULES, NUMBER, new, program
 from harness.tests.sessions import refused
@@ -262,30 +263,28 @@ def test_flux_is_told_ranks_nodes_and_cores() -> None:
     assert "import launchers" in text
 
 
-EXAMPLES = ROOT / "reframe_checks" / "systems" / "examples"
-
-
 @pytest.mark.parametrize("name", ["infiniband", "omnipath", "slingshot"])
-def test_an_example_is_in_order_where_its_cluster_is(name: str, host: Path) -> None:
-    """Everything that the example names is there, and then the file is a site's."""
+def test_what_the_page_writes_is_in_order_where_its_cluster_is(
+    name: str, host: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program(host / "bin", "sinfo", "printf 'batch\\nstandard\\n'")
     (host / ".bash_profile").write_text(f"unset BASH_ENV\nexport PATH={host}/bin:/usr/bin:/bin\nmodule() {{ true; }}\n")
     for compiler in ("cc", "mpicc"):
         program(host / "bin", compiler, "true")
     make_site.SITES.joinpath(name).mkdir(exist_ok=True)
     make_site.SITES.joinpath(name, "packages.yaml").write_text("packages: {}\n")
+    monkeypatch.setattr(site_writer, "HOME", host)
     for mpi in ("mvapich2", "intel-oneapi-mpi", "cray-mpich"):
         (host / "build" / mpi / "bin").mkdir(parents=True)
         (host / "build" / mpi / "bin" / "progress-run").write_text("")
-    text = (EXAMPLES / f"{name}.py").read_text()
-    (pattern,) = re.findall(r'"hostnames": \[(".*")\]', text)
-    text = text.replace(pattern, '".*"').replace(
-        "str(BUILD_DIR / ", f'str(__import__("pathlib").Path("{host}/build") / '
-    )
-    file = host / f"example_{next(NUMBER)}.py"
-    file.write_text(text)
-    site = site_file.read(file)
+    page = (ROOT / "docs" / "how-to" / "add-a-site.md").read_text()
+    (command,) = re.findall(rf"^    \./bench (site new {name}\.py .*)$", page, re.MULTILINE)
+    words = shlex.split(command)
+    words[2] = str(host / words[2])
+    assert main([*words, "--hostname", ".*"]) == 0
+    site = site_file.read(host / f"{name}.py")
     assert site.system == name
+    assert list(site.programs) == [words[at + 1].partition("=")[0] for at, word in enumerate(words) if word == "--mpi"]
     assert set(site.spack) == (set(site.programs) if name == "infiniband" else set())
 
 
@@ -300,9 +299,8 @@ def test_files_and_templates_say_how_a_network_moves_messages_itself(tmp_path: P
         assert made.get("env_vars", []) == []
         for variable, value in fabric.switch:
             assert variable in known
-            for text in (written, (EXAMPLES / f"{name}.py").read_text()):
-                assert f'# ["{variable}", "{value}"],' in text
-                assert all(f"# {line}\n" in text for line in fabric.comment)
+            assert f'# ["{variable}", "{value}"],' in written
+            assert all(f"# {line}\n" in written for line in fabric.comment)
             assert f"#   export {variable}={value}\n" in (make_site.TEMPLATES / f"{name}.yaml").read_text()
 
 

@@ -18,9 +18,9 @@ from harness.cli import main
 from harness.commands.tune import rounds_of_block
 from harness.job import program as programs_of_others
 from harness.job import race as races
-from harness.job.plan import Plan
+from harness.job.plan import Block, Plan
 from harness.job.program import Program
-from harness.job.race import DEFAULT, Block, Parameter, last_block, race_schedule
+from harness.job.race import DEFAULT, Parameter
 from harness.job.read_back import Probe
 from harness.job.runner import Runner
 from harness.job.session import Facts, Session
@@ -29,21 +29,21 @@ from harness.sessions import space, tuning
 from harness.sessions.request import Request, from_facts
 from harness.setup import environment
 from harness.sites.systems import BUILTIN, System
-from harness.tests.tune_races import BOTH, POINTS, RACE, SPACE
+from harness.tests.tune_races import BOTH, POINTS, RACE, SPACE, scheduled
 from reframe_checks.catalogue import by_names
 
 
 def test_every_round_has_every_arm_of_its_block_once_in_an_order_drawn_anew() -> None:
     race = tuning.with_block(RACE, [], [BOTH, {"burst": "1"}])
     race = tuning.with_block(race, ["s001"], [{"UCX_TLS": "tcp"}])
-    schedule = race_schedule("x", race, 1)
+    schedule = scheduled(race)
     rounds = [[one.arm.name for one in schedule if one.arm and one.repetition == turn] for turn in range(6)]
     assert all(sorted(names) == ["default", "reference", "s001", "s002"] for names in rounds[:3])
     assert all(sorted(names) == ["default", "reference", "s001", "s003"] for names in rounds[3:])
     assert len({tuple(names) for names in rounds[:3]}) > 1
     assert len({one.identity for one in schedule}) == len(schedule)
-    assert last_block("x", race, 1) == schedule[12:]
-    assert race_schedule("x", race, 1)[:12] == race_schedule("x", replace(race, blocks=race.blocks[:1]), 1)
+    assert race.in_rounds().last("x", 1) == schedule[12:]
+    assert scheduled(race)[:12] == scheduled(replace(race, blocks=race.blocks[:1]))
 
 
 def test_a_setting_is_a_variant_and_variables_and_the_default_is_neither() -> None:

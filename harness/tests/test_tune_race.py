@@ -21,7 +21,7 @@ from harness.commands.tune import all_measured, unmeasured
 from harness.job import read_back, records
 from harness.job.launch import Attempt, Outcome, context
 from harness.job.plan import Plan
-from harness.job.race import DEFAULT, REFERENCE, Parameter, Race, last_block, race_schedule
+from harness.job.race import DEFAULT, REFERENCE, Parameter, Race
 from harness.job.read_back import Probe
 from harness.job.runner import CalibrationError, Runner
 from harness.job.session import Facts, Session
@@ -29,7 +29,7 @@ from harness.sessions import run as runs
 from harness.sessions import tuning
 from harness.sessions.request import Request, from_facts
 from harness.sites.systems import BUILTIN
-from harness.tests.tune_races import BOTH, RACE, ran_to_the_end
+from harness.tests.tune_races import BOTH, RACE, racing, ran_to_the_end, scheduled
 from reframe_checks.catalogue import by_names
 
 
@@ -45,7 +45,7 @@ def test_a_resumed_race_gives_no_setting_a_second_try(
     points: str, end: str, again: bool, plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     race = tuning.with_block(replace(RACE, points=[]), [], [{"burst": "1"}])
-    schedule = race_schedule("x", race, 1)
+    schedule = scheduled(race)
     plan = replace(plan, points=[{"pattern": "both", "size_bytes": 1024, "work_units": 5}], launches=schedule)
     runner = Runner(plan, tmp_path)
     for name in ("s001", DEFAULT):
@@ -68,7 +68,7 @@ def test_a_confirmation_is_over_where_the_winner_or_the_default_failed(
 ) -> None:
     race = tuning.with_confirmation(tuning.with_block(replace(RACE, untuned=[]), [], [BOTH]), "s001")
     points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
-    runner = Runner(replace(plan, points=points, launches=last_block("x", race, 1)), tmp_path)
+    runner = Runner(racing(plan, race, points=points), tmp_path)
     found = ran_to_the_end(runner, monkeypatch, fails)
     over = fails in ("confirm.default", "confirm.tuned")
     assert found[fails, "failed"] == (12 if fails == "confirm.reference" else 1)
@@ -85,7 +85,7 @@ def test_a_race_stops_where_its_job_did_not_come_to_all_launches(
     monkeypatch.setattr(Runner, "_calibration", broken)
     monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
     race = tuning.with_block(replace(RACE, points=[]), [], [BOTH])
-    assert Runner(replace(plan, launches=race_schedule("x", race, 1)), tmp_path).run() == 1
+    assert Runner(racing(plan, race), tmp_path).run() == 1
     lines = [line for path in (tmp_path / "records").iterdir() for line in records.read(path).points]
     assert {line["reason"] for line in lines} == {"not run: the calibration did not end in time"}
 
@@ -210,7 +210,7 @@ def test_a_setting_that_failed_is_not_launched_again_in_its_block(
     monkeypatch.setattr(Runner, "_describe_nodes", lambda _: None)
     race = tuning.with_block(replace(RACE, points=[]), [], [{"burst": "1"}, {"burst": "1", "UCX_TLS": "tcp"}])
     points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
-    runner = Runner(replace(plan, points=points, launches=race_schedule("x", race, 1)), tmp_path)
+    runner = Runner(racing(plan, race, points=points), tmp_path)
     assert runner.run() == 1
     ran = Counter((one.launch.arm.name, one.status) for one in runner.outcomes if one.launch.arm)
     assert ran == {

@@ -13,12 +13,12 @@ from harness.base import process
 from harness.base.errors import Failure
 from harness.job import read_back
 from harness.job.plan import Arm, Launch, Plan
-from harness.job.race import Parameter, last_block
+from harness.job.race import Parameter
 from harness.job.read_back import Probe
 from harness.job.runner import Runner
 from harness.job.session import Facts, Session
 from harness.sessions import tuning
-from harness.tests.tune_races import RACE, SPACE, ran_to_the_end
+from harness.tests.tune_races import RACE, SPACE, racing, ran_to_the_end
 
 OUTPUTS = {
     ("mpi_t", "btl_tcp_links = 4"): (True, "is 4 with it and 1 without"),
@@ -130,7 +130,7 @@ def test_the_winners_own_values_are_asked_and_one_that_is_not_taken_is_not_confi
     assert taken == {"UCX_TLS": (False, "UCX calls it unused")}, "what is written is of the value that is written"
 
     points = [{"pattern": "both", "size_bytes": 1024, "work_units": 5}]
-    runner = Runner(replace(plan, points=points, launches=last_block("x", race, 1), probes=race.probes), tmp_path)
+    runner = Runner(racing(plan, race, points=points, probes=race.probes), tmp_path)
     found = ran_to_the_end(runner, monkeypatch)
     assert found["confirm.tuned", "failed"] == 1 and not found["confirm.tuned", "ok"]
     (why,) = {one.reason for one in runner.outcomes if one.status == "failed"}

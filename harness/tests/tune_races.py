@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from harness.job.launch import Attempt, Outcome
+from harness.job.plan import Launch, Plan
 from harness.job.race import Parameter, Race
 from harness.job.runner import Runner
 
@@ -17,6 +20,18 @@ RACE = Race(
     variant="adaptive", objective="efficiency", bounds={"inflation": 1.05}, minutes=5.0, search="tpe", seats=2,
     settle=3, confirm=12, space=SPACE, points=POINTS, untuned=[{**POINTS[0], "size_bytes": 2048}], reference=True,
 )  # fmt: skip
+
+
+def scheduled(race: Race) -> list[Launch]:
+    """The launches of all blocks."""
+    return [launch for block in race.in_rounds().schedule("x", 1) for launch in block]
+
+
+def racing(plan: Plan, race: Race, **changes: Any) -> Plan:
+    """The plan of the last block of a race."""
+    return replace(plan, **{"rounds": race.in_rounds(), "launches": race.in_rounds().last("x", 1), **changes})
+
+
 BOTH = {"burst": "1", "UCX_TLS": "tcp"}
 
 
