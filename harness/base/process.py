@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.base import last_words
+from harness.base import failure_reason
 
 KILL_AFTER_S = 2.0
 NOTE_TIMEOUT_S = 30.0
@@ -48,7 +48,7 @@ class Answer:
 
     @property
     def last_line(self) -> str:
-        return last_words.of(self.err) or last_words.of(self.out)
+        return failure_reason.of(self.err) or failure_reason.of(self.out)
 
 
 @contextlib.contextmanager
@@ -193,7 +193,7 @@ def attended(command: Sequence[str], environment: Mapping[str, str] | None = Non
 def last_line(log: Path) -> str:
     """The last words of a log: mostly they say what went wrong."""
     try:
-        return last_words.of(log.read_text(errors="replace"))
+        return failure_reason.of(log.read_text(errors="replace"))
     except OSError:
         return ""
 

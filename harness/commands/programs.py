@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from harness.base import process, turns, variants
+from harness.base import machine_lock, process, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import Mpi, Where, passed_on
 from harness.base.paths import ROOT
@@ -112,9 +112,9 @@ def _line(
 @contextlib.contextmanager
 def _turn(system: systems.System) -> Iterator[None]:
     """Beside others on nodes that stay up; alone where the nodes come and go with this command."""
-    with turns.together("mpirun"):
+    with machine_lock.together("mpirun"):
         if system.stays():
             yield
             return
-    with turns.alone("mpirun"):
+    with machine_lock.alone("mpirun"):
         yield

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import json
+import statistics
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,7 +18,6 @@ from harness.base.steps import say
 from harness.commands import options, values
 from harness.commands.report import write
 from harness.job import session as sessions
-from harness.sessions import overhead
 from harness.sessions import run as runs
 from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts, parse_settings
 from harness.sites import systems
@@ -163,7 +165,7 @@ def execute(request: Request, session: sessions.Session, with_report: bool = Tru
     if not with_report:
         return 0 if good else 1
     report = write([session.path], None)
-    if outside := overhead.sentence(session.folders.records):
+    if outside := outside_of_workload(session.folders.records):
         say(outside)
     if not good:
         lacking = request.missing(session.folders)
@@ -171,3 +173,23 @@ def execute(request: Request, session: sessions.Session, with_report: bool = Tru
         say(f"./bench run --resume {session.name} tries these again.")
     print(report)
     return 0 if good else 1
+
+
+def _outside_by_mpi(folder: Path) -> dict[str, list[float]]:
+    """MPI -> launch_s - elapsed_s, seconds, of each launch in the record files of `folder` that ended well."""
+    found: dict[str, list[float]] = {}
+    for path in sorted(folder.glob("*.jsonl")):
+        try:
+            first, *_, last = path.read_text(errors="replace").splitlines()
+            mpi, end = json.loads(first)["header"]["context"]["mpi"], json.loads(last)["end"]
+            if end["status"] == "ok":
+                found.setdefault(mpi, []).append(end["launch_s"] - end["elapsed_s"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def outside_of_workload(folder: Path) -> str:
+    """The time of a launch that is not the workload's (launcher, MPI_Init, end), in words; empty if none ended well."""
+    medians = [f"{mpi} {statistics.median(values):.2f} s" for mpi, values in _outside_by_mpi(folder).items()]
+    return f"outside of the workload, a launch took (median): {', '.join(medians)}" if medians else ""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.base import process, turns, variants
+from harness.base import machine_lock, process, variants
 from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT, STATE_DIR, VENV
 from harness.base.steps import say
@@ -22,7 +22,7 @@ from harness.job.folders import trouble
 from harness.job.program import CALLERS_PYTHONPATH
 from harness.job.salvage import salvage
 from harness.job.session import Resumed, Session, State
-from harness.sessions import unrun
+from harness.sessions import missing_launches
 from harness.sessions.progress import Progress, watch
 from harness.sessions.request import Request
 from harness.setup import mpi as mpi_setup
@@ -105,7 +105,7 @@ def resuming(session: Session) -> str:
 
 def measuring(system: System, what: str) -> contextlib.AbstractContextManager[None]:
     """Have this machine alone, once it is free, where the system is on this machine."""
-    return turns.alone(what) if system.exclusive else contextlib.nullcontext()
+    return machine_lock.alone(what) if system.exclusive else contextlib.nullcontext()
 
 
 def run(request: Request, session: Session) -> bool:
@@ -193,7 +193,7 @@ def _run_studies(request: Request, session: Session, bring_up: Callable[[], Open
             salvage(session.folders)
             for job in jobs:
                 if job.study is study:
-                    count = unrun.record(job, request, session, report)
+                    count = missing_launches.record(job, request, session, report)
                     if count:
                         say(f"{study.name} on {job.mpi}: {count} launches were not run; their records say why")
 

@@ -21,7 +21,7 @@ from harness.job.launch import Attempt, Outcome
 from harness.job.plan import Arm, Gate, Launch, Plan
 from harness.job.read_back import PROGRAM
 from harness.job.runner import Runner
-from harness.sessions import arms, commit_builds, gates, loaded_modules, run
+from harness.sessions import arms, gates, run
 from harness.sessions.arms import Source
 from harness.sessions.request import Request
 from harness.sites.systems import BUILTIN
@@ -257,10 +257,10 @@ def test_an_engine_that_was_there_before_is_not_of_the_modules(modules: Path, mo
 
 def test_modules_that_are_not_there(modules: Path) -> None:
     with pytest.raises(UsageError, match="unknown module: none/2"):
-        loaded_modules.load(["tuned", "none/2"])
+        arms.modules(["tuned", "none/2"])
     (modules / ".bash_profile").write_text("unset BASH_ENV\nunset -f module ml\n")
     with pytest.raises(UsageError, match="no command `module`"):
-        loaded_modules.load(["tuned"])
+        arms.modules(["tuned"])
 
 
 def test_a_variable_reaches_every_rank_whatever_the_launcher_passes_on() -> None:
@@ -335,8 +335,8 @@ def test_an_arm_that_cannot_be_had_ends_the_call_with_its_sentence(
 
 def test_a_commit_that_does_not_build_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever it has instead of the engine; what another gate has built stays, and what the store has."""
-    monkeypatch.setattr(commit_builds, "STATE_DIR", tmp_path / "state")
-    monkeypatch.setattr(commit_builds, "_check_out", lambda _commit, folder, _revision: folder.mkdir(parents=True))
+    monkeypatch.setattr(arms, "STATE_DIR", tmp_path / "state")
+    monkeypatch.setattr(arms, "_check_out", lambda _commit, folder, _revision: folder.mkdir(parents=True))
     monkeypatch.setattr(git, "commit_of", lambda _repository, _revision: "0" * 40)
     kept = store.add(tmp_path / "store", store.Entry("g", "2026", "local, mpich", "bare", "off", "same", {}, {}))
     before = kept.read_bytes()

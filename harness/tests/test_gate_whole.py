@@ -19,7 +19,7 @@ from analysis.gate import store
 from harness.base.mpis import MPIS
 from harness.base.paths import VENV
 from harness.job import records
-from harness.sessions import loaded_modules
+from harness.sessions import arms
 from harness.setup import build, packages
 from harness.tests.sessions import Running, bench, facts
 
@@ -159,7 +159,7 @@ def test_an_arm_that_is_modules_of_lmod(prefix: Path, tmp_path: Path, monkeypatc
     shell = ["bash", "-lc", "module --version 2>&1"]
     version = subprocess.run(shell, check=True, capture_output=True, text=True, timeout=120).stdout
     assert "Modules based on Lua" in version, "this is Lmod, and no stand-in"
-    assert loaded_modules.load(["engine/1.0"]).program("progress-run") == str(prefix / "bin" / "progress-run")
+    assert arms.modules(["engine/1.0"]).program("progress-run") == str(prefix / "bin" / "progress-run")
     session = gated("adaptive", "modules:engine/1.0 tuned")
     ran_from(prefix, session, "new")
     ranks = {

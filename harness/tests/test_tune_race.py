@@ -46,7 +46,7 @@ def test_a_resumed_race_gives_no_setting_a_second_try(
 ) -> None:
     race = tuning.with_block(replace(RACE, points=[]), [], [{"burst": "1"}])
     schedule = scheduled(race)
-    plan = replace(plan, points=[{"pattern": "both", "size_bytes": 1024, "work_units": 5}], launches=schedule)
+    plan = racing(plan, race, points=[{"pattern": "both", "size_bytes": 1024, "work_units": 5}])
     runner = Runner(plan, tmp_path)
     for name in ("s001", DEFAULT):
         first = next(one for one in schedule if one.arm and one.arm.name == name)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.base import last_words, process
+from harness.base import failure_reason, process
 from harness.base.mpis import MPIS, WHEEL_MPIS
 
 RULE = "=" * 83
@@ -165,12 +165,12 @@ OUTPUTS = {
 @pytest.mark.parametrize("case", OUTPUTS)
 def test_the_reason_is_what_the_program_said_and_what_ended_it(case: str) -> None:
     output, wanted = OUTPUTS[case]
-    assert last_words.of(output) == wanted
+    assert failure_reason.of(output) == wanted
 
 
 def test_long_words_are_cut_and_a_long_output_is_read_from_its_end() -> None:
-    assert last_words.of("x" * 1000) == "x" * last_words.LONGEST
-    assert last_words.of("y\n" * last_words.LOOKED_AT + hydra(134, "Aborted (signal 6)")) == (
+    assert failure_reason.of("x" * 1000) == "x" * failure_reason.LONGEST
+    assert failure_reason.of("y\n" * failure_reason.LOOKED_AT + hydra(134, "Aborted (signal 6)")) == (
         "y; ended by signal 6 (Aborted)"
     )
 

@@ -11,7 +11,7 @@ import pytest
 
 from harness.job import records
 from harness.job import session as sessions
-from harness.sessions import unrun
+from harness.sessions import missing_launches
 from harness.sessions.request import Request
 from harness.sites.systems import BUILTIN
 from reframe_checks.catalogue import by_names
@@ -41,10 +41,10 @@ def test_the_cause_is_named(
 ) -> None:
     monkeypatch.setenv("OVERLAP_BENCH_RESULTS", str(tmp_path))
     request = Request(by_names(["tasks"]), BUILTIN["local"], ["mpich"], ["bare"], scale="test")
-    session = sessions.create("unrun", request.facts())
+    session = sessions.create("missing", request.facts())
     report = tmp_path / "tasks.json"
     report.write_text(json.dumps({"runs": [{"testcases": cases}]}))
     (job,) = request.jobs()
-    assert unrun.record(job, request, session, report) == len(job.launches)
+    assert missing_launches.record(job, request, session, report) == len(job.launches)
     (file,) = records.attempts(session.folders.records, job.launches[0].identity)
     assert all(words in line["reason"] for line in records.read(file).points)
