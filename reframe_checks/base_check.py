@@ -7,6 +7,7 @@ file's `extras` (reframe_checks.systems.extras).
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import sys
@@ -79,7 +80,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     def read_asked(self) -> None:
         """Of the session, else of ReFrame's variables. A launcher of one's own runs here, in the allocation that it
         knows of."""
-        self.asked = self._of_session() if self.session_dir else self._of_variables()
+        self.asked = _of_session(self.session_dir) if self.session_dir else self._of_variables()
         self.study = self.study.with_program(self.asked.program)
         if self.study.program and self.study.program.launcher:
             self.local = True
@@ -89,12 +90,6 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         """Read the study; a bad setting ends here, before anything is submitted."""
         self.study = self.study.asked(self.asked.settings)
         self.chosen: Scale = self.study.scale(self.scale, self.asked.settings)
-
-    def _of_session(self) -> Asked:
-        asked = sessions.load(self.session_dir).facts.request
-        if asked is None:
-            raise ReframeError(f"The session.json of {self.session_dir} does not say what was asked for.")
-        return asked
 
     def _of_variables(self) -> Asked:
         pairs = [pair.partition("=") for pair in self.settings.split(SEPARATOR) if pair]
@@ -372,6 +367,15 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             name: sn.make_performance_function(sn.defer(value), unit)
             for name, (value, unit) in performance.variables(files).items()
         }
+
+
+@functools.cache
+def _of_session(folder: str) -> Asked:
+    """What it was asked for: read once, though ReFrame makes a check of each study in the file."""
+    asked = sessions.load(folder).facts.request
+    if asked is None:
+        raise ReframeError(f"The session.json of {folder} does not say what was asked for.")
+    return asked
 
 
 _PLATFORM_EXTRAS = (
