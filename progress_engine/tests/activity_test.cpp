@@ -45,6 +45,25 @@ TEST(Activity, WhatIsNoSmallMessageNeedsProgressBesideThose) {
   EXPECT_TRUE(activity.needs_progress(limit)) << "it may have been the small one";
 }
 
+// Else they would be polled for never, and hide as many others for the rest of the run.
+TEST(Activity, OperationsThatStartedUnseenHideNoOthers) {
+  for (const int threads : {1, 2}) {
+    Activity activity;
+    ThreadSlot& slot = activity.acquire();
+    if (threads == 2) Activity::release(activity.acquire());
+    activity.note_completion(slot, 3);
+    EXPECT_EQ(activity.pending(), 0);
+    for (int round = 0; round < 3; ++round) {
+      Activity::note_start(slot, 1, Activity::unbounded);
+      EXPECT_EQ(activity.pending(), 1);
+      EXPECT_TRUE(activity.needs_progress(limit));
+      activity.note_completion(slot, 2);
+      EXPECT_EQ(activity.pending(), 0);
+      EXPECT_FALSE(activity.needs_progress(limit));
+    }
+  }
+}
+
 // Thousands of phases, one after the other: what has completed weighs nothing.
 TEST(Activity, WeightsEndWhenNothingIsPending) {
   Activity activity;

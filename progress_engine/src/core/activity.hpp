@@ -77,10 +77,15 @@ class BasicActivity {
     slot.owned.store(false, std::memory_order_release);
   }
 
-  // Never less than the truth: completions are read before starts.
+  // Never less than the truth: completions are read before starts. What started unseen, as by a library that has taken
+  // a function from the MPI's own file, and is seen to complete must not hide later operations for the rest of the run.
   std::int64_t pending() const {
     const auto done = completed();
-    return static_cast<std::int64_t>(started() - done);
+    const auto begun = started();
+    auto unseen = unseen_.load(std::memory_order_relaxed);
+    const auto difference = static_cast<std::int64_t>(begun + unseen - done);
+    if (difference < 0) unseen_.compare_exchange_strong(unseen, done - begun);
+    return std::max<std::int64_t>(difference, 0);
   }
   // By a thread of the program, of operations that it started: bytes of a message that its MPI moves without further
   // progress, else `unbounded` for each. In this order: who has seen the weight has seen the start.
@@ -90,11 +95,14 @@ class BasicActivity {
   }
   // The same of operations that it found complete.
   void note_completion(Slot& slot, std::uint64_t operations) {
-    add(slot.completed, operations);
-    // Of one thread alone its own counters say that nothing is pending.
-    if (slot.completed.load(std::memory_order_relaxed) == slot.started.load(std::memory_order_relaxed) &&
-        !several_.load(std::memory_order_relaxed))
+    const auto begun = slot.started.load(std::memory_order_relaxed);
+    auto done = slot.completed.load(std::memory_order_relaxed) + operations;
+    // Of one thread alone its own counters say that nothing is pending; what completes beyond that started unseen.
+    if (done >= begun && !several_.load(std::memory_order_relaxed)) {
+      done = begun;
       settle(slot.weight.load(std::memory_order_relaxed));
+    }
+    slot.completed.store(done, std::memory_order_release);
   }
   // More than any limit of needs_progress(); 2^39 operations until the sign of a difference turns.
   static constexpr std::uint64_t unbounded = 1U << 24;
@@ -171,6 +179,7 @@ class BasicActivity {
   Atomic<Slot*> first_{nullptr};
   Atomic<std::int64_t> progress_users_{0};
   Atomic<std::uint64_t> added_{0};
+  mutable Atomic<std::uint64_t> unseen_{0};   // operations of which the end was seen alone
   mutable Atomic<std::uint64_t> settled_{0};  // the weight when nothing was pending last, as far as seen
   Atomic<int> threads_{0};                    // of the program's that ever had a slot
   Atomic<bool> several_{false};               // more than one of them
