@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <complex>
+#include <numbers>
+
 namespace progress_engine {
 namespace {
 
@@ -20,7 +23,23 @@ TEST(Verdict, TellsHelpFromHarm) {
   EXPECT_EQ(judge_phases(around(2), around(1)).word, "hurt");
   EXPECT_EQ(judge_phases(around(1), around(1)).word, "neutral");
   EXPECT_EQ(judge_phases(around(1.015), around(1)).word, "neutral");                // less than matters
-  EXPECT_EQ(judge_phases({1, 9, 1, 9, 1, 9}, {2, 8, 2, 8, 2, 8}).word, "neutral");  // noise
+  EXPECT_EQ(judge_phases({1, 9, 1, 9, 1, 9}, {2, 8, 2, 8, 2, 8}).word, "unclear");  // noise
+  EXPECT_EQ(judge_phases({1, 1.1, 1.2, 1.1, 1}, {1.1, 1.2, 1.3, 1.1, 1.2}).word, "unclear") << "too few to tell 10 %";
+}
+
+// What an inert engine seems to bring to a program with a rhythm of its own.
+TEST(Turns, ResonateWithNoRhythm) {
+  constexpr int turns = 2000;
+  int armed = 0;
+  for (std::uint64_t turn = 0; turn < turns; ++turn) armed += is_armed_turn(turn) ? 1 : 0;
+  EXPECT_EQ(armed, turns / 2) << "one of two";
+  for (int frequency = 1; frequency <= turns; ++frequency) {
+    std::complex<double> sum = 0;
+    for (int turn = 0; turn < turns; ++turn)
+      sum += std::polar(is_armed_turn(static_cast<std::uint64_t>(turn)) ? 1.0 : -1.0,
+                        std::numbers::pi * frequency * turn / turns);
+    ASSERT_LT(std::abs(sum) / turns, 0.12) << "a rhythm of " << 2.0 * turns / frequency << " turns";
+  }
 }
 
 TEST(PhaseMeter, TakesTheTimeAnOperation) {

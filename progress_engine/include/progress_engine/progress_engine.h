@@ -18,8 +18,8 @@ extern "C" {
  *   slice_ns (as the kernel reads it back; null if it does not say),
  *   threads [{role ("nice": one of points=idle where this process may not lift threads out of SCHED_IDLE), tid,
  *     cpus_allowed, cpu_last, cpu_s (seconds), voluntary_switches, involuntary_switches}],
- *   verdict {word ("helped", "neutral", "hurt", "not measured"), armed_phases, disarmed_phases, armed_s, disarmed_s
- *     (median seconds an operation while it was on and off)},
+ *   verdict {word ("helped", "neutral", "hurt", "unclear", "not measured"), armed_phases, disarmed_phases, armed_s,
+ *     disarmed_s (median seconds an operation while it was on and off)},
  *   wake_sources {calls, traffic, neighbours, timer} (how often each ended a sleep of the engine's threads),
  *   armed_s, disarmed_s (by the program's or the settings' wish, or because polling did not pay),
  *   pending_while_computing_s (no thread was in a call of MPI then; as far as the engine shows it, under `offload`

@@ -160,17 +160,14 @@ void Engine::resume() {
   parking_.ring();
 }
 
-// By wall-clock time, so that all ranks take the same turns. Of each two turns one is on: which one is as good as
-// random, lest the program's own rhythm decides.
+// By wall-clock time, so that all ranks take the same turns.
 void Engine::take_turn() {
   timespec time{};
   clock_gettime(CLOCK_REALTIME, &time);
   const auto turn =
       static_cast<std::uint64_t>((seconds(time.tv_sec) + time.tv_nsec) / microseconds(1000) / policy_.trial_ms);
   if (turn_.exchange(turn, std::memory_order_relaxed) == turn) return;
-  constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // Knuth's multiplicative hash
-  const std::uint64_t first = ((turn / 2) * golden) >> 63;
-  disarmed_ = (turn % 2) == first;
+  disarmed_ = !is_armed_turn(turn);
   note_phase();
   parking_.ring();
 }

@@ -17,6 +17,8 @@ constexpr std::uint64_t enough_wakes = 20;
 std::string_view after_a_trial(std::string_view verdict) {
   if (verdict == "hurt") return "measured, it slowed this program down: leave it off";
   if (verdict == "neutral") return "measured, it made no difference here: leave it off";
+  if (verdict == "unclear")
+    return "the turns of this run were too few, or too uneven, to tell: compare with the variant off";
   return "measured, it helped: keep it";
 }
 

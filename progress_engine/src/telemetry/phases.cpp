@@ -12,6 +12,8 @@ constexpr std::size_t fewest_phases = 5;
 constexpr std::size_t most_phases = 100'000;  // of each kind: bounds the memory of a run that switches all the time
 constexpr double negligible = 0.02;
 constexpr double critical = 1.96;
+constexpr double equivalent = 0.05;
+constexpr double critical_one_sided = 1.645;
 
 double median(std::vector<double>& values) {
   if (values.empty()) return 0;
@@ -33,7 +35,24 @@ double rank_sum(const std::vector<double>& a, const std::vector<double>& b) {
   return (above - m * n / 2) / std::sqrt(m * n * (m + n + 1) / 12);
 }
 
+// Whether both tests reject that the times of `a` differ from those of `b` by as much.
+bool are_equivalent(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto deviate = [&](double factor) {
+    auto scaled = a;
+    for (double& value : scaled) value *= factor;
+    return rank_sum(scaled, b);
+  };
+  return deviate(1 + equivalent) > critical_one_sided && deviate(1 / (1 + equivalent)) < -critical_one_sided;
+}
+
 }  // namespace
+
+bool is_armed_turn(std::uint64_t turn) {
+  std::uint64_t random = (turn / 2 + 1) * 0x9E3779B97F4A7C15;  // splitmix64
+  random = (random ^ (random >> 30)) * 0xBF58476D1CE4E5B9;
+  random = (random ^ (random >> 27)) * 0x94D049BB133111EB;
+  return turn % 2 != random >> 63;
+}
 
 Verdict judge_phases(std::vector<double> armed, std::vector<double> disarmed) {
   Verdict verdict;
@@ -46,7 +65,7 @@ Verdict judge_phases(std::vector<double> armed, std::vector<double> disarmed) {
   std::ranges::sort(disarmed);
   const double deviate = rank_sum(armed, disarmed);
   const double ratio = verdict.armed_s / verdict.disarmed_s;
-  verdict.word = "neutral";
+  verdict.word = are_equivalent(armed, disarmed) ? "neutral" : "unclear";
   if (deviate > critical && ratio > 1 + negligible) verdict.word = "hurt";
   if (deviate < -critical && ratio < 1 - negligible) verdict.word = "helped";
   return verdict;

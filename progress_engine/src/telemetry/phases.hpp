@@ -14,7 +14,7 @@
 namespace progress_engine {
 
 struct Verdict {
-  std::string word = "not measured";  // or helped, neutral, hurt
+  std::string word = "not measured";  // or helped, neutral, hurt, unclear
   std::size_t armed_phases = 0;
   std::size_t disarmed_phases = 0;
   double armed_s = 0;  // median time an operation, of the phases; 0 if there are none
@@ -22,8 +22,13 @@ struct Verdict {
 };
 
 // What the phases' times an operation (seconds) say. "helped" and "hurt" need medians that differ by more than 2 % and
-// a rank-sum test (Mann and Whitney 1947, normal approximation, two-sided 5 %); fewer than 5 phases a side say nothing.
+// a rank-sum test (Mann and Whitney 1947, normal approximation, two-sided 5 %). "neutral" needs evidence, too: two such
+// tests, one-sided, that the times differ by less than 5 % up and down (Schuirmann 1987). Else it is "unclear". Fewer
+// than 5 phases a side say nothing.
 Verdict judge_phases(std::vector<double> armed, std::vector<double> disarmed);
+
+// Of each two turns of trial_ms one is armed: which one is random, lest the program's own rhythm decides.
+bool is_armed_turn(std::uint64_t turn);
 
 // Cuts the run into phases. Any thread.
 class PhaseMeter {
