@@ -324,6 +324,10 @@ TEST(Doorbell, LeavesAloneWhatHasItsNumbers) {
 
 TEST(Doorbell, WhatOthersPublishIsNotTrusted) {
   EXPECT_FALSE(map_line("progress-engine/0/0/0/1/0"));  // a file of another process, or none
+  const PublishedLine line("a program", 3);
+  EXPECT_TRUE(map_line(line.name()));
+  EXPECT_FALSE(map_line(line.name() + "0")) << "the same numbers are another file's in another PID namespace";
+  EXPECT_FALSE(map_line(line.name().substr(0, line.name().rfind('/'))));
   EXPECT_FALSE(map_line("nonsense"));
   EXPECT_FALSE(map_line(""));
 }

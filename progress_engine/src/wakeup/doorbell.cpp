@@ -45,12 +45,12 @@ std::string prefix_of(const std::string& program) {
   return "progress-engine/" + std::to_string(getuid()) + "/" + hexadecimal(hash) + "/";
 }
 
-// The three numbers of "rank/process/descriptor"; -1 for what is none.
-std::array<int, 3> numbers_in(const std::string& text) {
-  std::array<int, 3> numbers{-1, -1, -1};
+// The numbers of "rank/process/descriptor/inode"; -1 for what is none.
+std::array<std::int64_t, 4> numbers_in(const std::string& text) {
+  std::array<std::int64_t, 4> numbers{-1, -1, -1, -1};
   const char* at = text.data();
   const char* end = at + text.size();
-  for (int& number : numbers) {
+  for (auto& number : numbers) {
     const auto [stop, error] = std::from_chars(at, end, number);
     if (error != std::errc()) number = -1;
     at = stop + (stop != end ? 1 : 0);
@@ -76,17 +76,19 @@ OwnDescriptor make_file() {
   return file;
 }
 
-// The file of another process may be anything: that number may have been given away again.
-bool is_a_page(int descriptor) {
+// Of its file's name in the kernel; -1 if the file can be no page. The file of another process may be anything: that
+// number may have been given away again.
+std::int64_t inode_of_page(int descriptor) {
   struct stat status{};
-  return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-         std::cmp_equal(status.st_size, page_size);
+  const bool is_page = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+                       std::cmp_equal(status.st_size, page_size);
+  return is_page ? static_cast<std::int64_t>(status.st_ino) : -1;
 }
 
 }  // namespace
 
 MappedLine::MappedLine(int descriptor, bool fresh) {
-  if (!is_a_page(descriptor)) return;
+  if (inode_of_page(descriptor) < 0) return;
   void* memory = mmap(nullptr, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (memory == MAP_FAILED) return;
   if (fresh) new (memory) Page{.mark = mark, .doorbell = {}};
@@ -107,7 +109,7 @@ WakeupLine& MappedLine::line() const { return as_page(page_).doorbell; }
 PublishedLine::PublishedLine(const std::string& program, int rank)
     : file_(make_file()),
       name_(prefix_of(program) + std::to_string(rank) + "/" + std::to_string(getpid()) + "/" +
-            std::to_string(file_.number())),
+            std::to_string(file_.number()) + "/" + std::to_string(inode_of_page(file_.number()))),
       page_(file_.number(), true) {
   if (!page_) throw std::runtime_error("the page of the doorbell cannot be mapped");
   socket_ = OwnDescriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
@@ -139,21 +141,28 @@ std::vector<Neighbour> find_neighbours(const std::string& program) {
     const auto at = line.find('@' + prefix);
     if (at == std::string::npos) continue;
     Neighbour neighbour{-1, line.substr(at + 1)};
-    neighbour.rank = numbers_in(neighbour.name.substr(prefix.size()))[0];
+    neighbour.rank = static_cast<int>(numbers_in(neighbour.name.substr(prefix.size()))[0]);
     if (neighbour.rank >= 0) found.push_back(neighbour);
   }
   return found;
 }
 
+// In another PID namespace the numbers of process and descriptor are another file's, or one's own page's: the inode
+// tells. It is looked at before anything is opened, since to open what a stranger has named may already do something.
 MappedLine map_line(const std::string& name) {
   const auto place = name.find('/', name.find('/', name.find('/') + 1) + 1);  // after the prefix
   if (place == std::string::npos) return {};
-  const auto [rank, process, descriptor] = numbers_in(name.substr(place + 1));
+  const auto [rank, process, descriptor, inode] = numbers_in(name.substr(place + 1));
   if (process < 0 || descriptor < 0) return {};
   const auto path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
-  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int seen = open(path.c_str(), O_PATH | O_CLOEXEC);
+  if (seen < 0) return {};
+  const bool published = inode >= 0 && inode_of_page(seen) == inode;
+  const int file = published ? open(("/proc/self/fd/" + std::to_string(seen)).c_str(), O_RDWR | O_CLOEXEC) : -1;
+  close(seen);
   if (file < 0) return {};
-  MappedLine doorbell(file, false);
+  const bool stays = (fcntl(file, F_GET_SEALS) & F_SEAL_SHRINK) != 0;  // else it might end under our hands
+  MappedLine doorbell = stays ? MappedLine(file, false) : MappedLine();
   close(file);
   return doorbell;
 }
