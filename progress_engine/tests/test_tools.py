@@ -178,7 +178,16 @@ def test_clangs_name_of_the_sanitizers_library_is_known(tmp_path: Path) -> None:
     )
     link = ["-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{tmp_path}"]
     subprocess.run(["gcc", "-o", program, tmp_path / "program.c", *link], check=True)
-    assert run("progress-run", "--", str(program)).stdout.startswith(f"{library}:")
+    result = run("progress-run", "--", str(program))
+    assert (result.stdout.startswith(f"{library.name}:"), result.stderr) == (True, "")
+
+
+def test_nothing_is_started_but_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On each rank of a large job a second process would read all of the program's libraries once more."""
+    monkeypatch.setenv("LD_DEBUG", "files")
+    monkeypatch.setenv("LD_DEBUG_OUTPUT", str(tmp_path / "loader"))
+    assert run("progress-run", "--", "true").returncode == 0
+    assert len(list(tmp_path.glob("loader.*"))) == 1, "a process each"
 
 
 def test_progress_info_describes_machine_settings_and_presets() -> None:

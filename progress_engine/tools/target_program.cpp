@@ -9,13 +9,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <string_view>
 
@@ -24,54 +23,59 @@
 namespace progress_engine {
 namespace {
 
-struct ClosePipe {
-  void operator()(std::FILE* pipe) const { pclose(pipe); }
-};
-
 bool is_executable_file(const std::string& path) {
   return access(path.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(path);
 }
 
+template <typename Part>
+Part read_at(std::ifstream& file, std::uint64_t offset) {
+  Part part{};
+  file.seekg(static_cast<std::streamoff>(offset));
+  file.read(reinterpret_cast<char*>(&part), sizeof part);
+  return part;
+}
+
+// "" beyond the file's end.
+std::string text_at(std::ifstream& file, std::uint64_t offset) {
+  std::string text;
+  file.seekg(static_cast<std::streamoff>(offset));
+  std::getline(file, text, '\0');
+  file.clear();
+  return text;
+}
+
+std::vector<Elf64_Phdr> segments_of(std::ifstream& file, const Elf64_Ehdr& header) {
+  std::vector<Elf64_Phdr> segments;
+  for (std::uint64_t i = 0; i < header.e_phnum && file; ++i)
+    segments.push_back(read_at<Elf64_Phdr>(file, header.e_phoff + i * header.e_phentsize));
+  return segments;
+}
+
 // The dynamic loader that an ELF file names; "" for a static one.
-std::string interpreter_of(std::ifstream& file, const Elf64_Ehdr& header) {
-  for (int i = 0; i < int{header.e_phnum}; ++i) {
-    Elf64_Phdr segment{};
-    file.seekg(static_cast<std::streamoff>(header.e_phoff) + static_cast<std::streamoff>(i) * header.e_phentsize);
-    file.read(reinterpret_cast<char*>(&segment), sizeof segment);
-    if (!file || segment.p_type != PT_INTERP || segment.p_filesz > 4096) continue;
-    std::string name(segment.p_filesz, '\0');
-    file.seekg(static_cast<std::streamoff>(segment.p_offset));
-    file.read(name.data(), static_cast<std::streamsize>(name.size()));
-    return name.substr(0, name.find('\0'));
-  }
-  return "";
+std::string interpreter_of(std::ifstream& file, const std::vector<Elf64_Phdr>& segments) {
+  const auto named = std::ranges::find(segments, Elf64_Word{PT_INTERP}, &Elf64_Phdr::p_type);
+  return named == segments.end() ? "" : text_at(file, named->p_offset);
 }
 
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
-struct Library {
-  std::string name;
-  std::string file;  // "" if the loader does not find it
-};
-
-// What the loader would bring into the program: it is asked, the program does not run.
-std::vector<Library> libraries_of(const std::string& path, const std::string& interpreter) {
-  const auto command = fmt::format("{} --list {} 2>/dev/null", quoted(interpreter), quoted(path));
-  // Both words are quoted.
-  const std::unique_ptr<std::FILE, ClosePipe> pipe(popen(command.c_str(), "r"));  // NOLINT(bugprone-command-processor)
-  std::vector<Library> libraries;
-  std::array<char, 4096> line{};
-  while (pipe && std::fgets(line.data(), line.size(), pipe.get())) {
-    Library library;
-    std::string arrow;  // NAME => FILE (ADDRESS)
-    std::istringstream(line.data()) >> library.name >> arrow >> library.file;
-    if (arrow != "=>" || !library.file.starts_with('/')) library.file.clear();
-    libraries.push_back(library);
+// The libraries that an ELF file names itself (DT_NEEDED). What those bring in the engine sees when MPI begins: asking
+// the loader here would have every rank read all libraries twice.
+std::vector<std::string> libraries_of(std::ifstream& file, const std::vector<Elf64_Phdr>& segments) {
+  const auto dynamic = std::ranges::find(segments, Elf64_Word{PT_DYNAMIC}, &Elf64_Phdr::p_type);
+  if (dynamic == segments.end()) return {};
+  std::vector<std::uint64_t> names;
+  std::uint64_t strings = 0;
+  for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic->p_filesz && file; at += sizeof(Elf64_Dyn)) {
+    const auto entry = read_at<Elf64_Dyn>(file, dynamic->p_offset + at);
+    if (entry.d_tag == DT_NEEDED) names.push_back(entry.d_un.d_val);
+    if (entry.d_tag == DT_STRTAB) strings = entry.d_un.d_ptr;
   }
+  const auto loaded = std::ranges::find_if(segments, [&](const Elf64_Phdr& segment) {
+    return segment.p_type == PT_LOAD && strings >= segment.p_vaddr && strings - segment.p_vaddr < segment.p_filesz;
+  });
+  if (loaded == segments.end()) return {};
+  std::vector<std::string> libraries;
+  for (const auto name : names)
+    libraries.push_back(text_at(file, loaded->p_offset + (strings - loaded->p_vaddr) + name));
   return libraries;
 }
 
@@ -111,13 +115,14 @@ Preloading how_to_preload(const std::string& path, const std::string& mpi_librar
   if (const auto privileged = privileges_of(path); !privileged.empty())
     return {fmt::format("{}, and the loader takes nothing from LD_PRELOAD for such a program", privileged), ""};
   if (header.e_ident[EI_CLASS] != ELFCLASS64) return {"is a 32-bit program, the engine has 64 bits", ""};
-  const auto interpreter = interpreter_of(file, header);
-  if (interpreter.empty()) return {"is statically linked, so that nothing can be preloaded into it", ""};
+  const auto segments = segments_of(file, header);
+  if (interpreter_of(file, segments).empty())
+    return {"is statically linked, so that nothing can be preloaded into it", ""};
   Preloading result;
-  for (const auto& [name, file] : libraries_of(path, interpreter)) {
+  for (const auto& name : libraries_of(file, segments)) {
     if (is_mpi_library(name) && !mpi_library.empty() && !same_abi(name, mpi_library))
       return {fmt::format("uses {}, and this engine was built for {}", name, mpi_library), ""};
-    if (name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan")) result.before = file;
+    if (name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan")) result.before = name;
   }
   return result;
 }
