@@ -25,7 +25,7 @@ LAYERS: dict[str, set[str]] = {
     "offload": {"platform", "policy", "telemetry", "wait", "core", "mpi"},
 }
 # The border between the two libraries: all that offload sees of the interposer. The last two are generated.
-BORDER = {"offload", "status", "mpi_header", "abi", "progress", "mpi_handles", "routes"}
+BORDER = {"offload", "status", "mpi_header", "abi", "progress", "quirks", "mpi_handles", "routes"}
 
 
 def includes() -> dict[str, set[str]]:

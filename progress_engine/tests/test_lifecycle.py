@@ -113,14 +113,15 @@ def test_sessions_under_offload(sessions: Launcher, arguments: str, tmp_path: Pa
 NO_SESSION = "safety=offload comes with MPI_Init where no session is open"
 
 
+@pytest.mark.parametrize("preset", ["adaptive", "offload"])
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
-def test_a_report_is_made_while_another_thread_waits_for_the_mpis_end(mpi: Mpi, tmp_path: Path) -> None:
+def test_a_report_is_made_while_another_thread_waits_for_the_mpis_end(mpi: Mpi, preset: str, tmp_path: Path) -> None:
     """Not while that one begins MPI. Nothing of the engine's is held while the MPI itself ends: it may wait for other
     processes, and they for a thread that begins or ends a session here."""
     program = Launcher(mpi, compiled(mpi, "report_at_end.c", tmp_path, "-lpthread", "-ldl"))
     stand_in = tmp_path / "stand_in.so"
     compiled(mpi, "report_at_end.c", tmp_path, "-DSTAND_IN", "-shared", "-fPIC", "-o", str(stand_in))
-    words = ("env", "PROGRESS_ENGINE=adaptive", f"LD_PRELOAD={program.engine}:{stand_in}")
+    words = ("env", f"PROGRESS_ENGINE={preset}", f"LD_PRELOAD={program.engine}:{stand_in}")
     result = program.run(tasks=1, prefix=words)
     assert result.returncode == 0, result.stderr
     assert lines(result.stdout) == [

@@ -83,6 +83,28 @@ void RareCall::sent(int code, MPI_Comm communicator, int rank, long count, MPI_D
   Call::sent(code, communicator, rank, count, type);
 }
 
+NewWindow::NewWindow(const Call& call, MPI_Comm communicator) : communicator_(communicator) {
+  if (!call.counts() || !call.runtime().quirks.windows_below_multiple) return;
+  if (!status().level_raised || status().level_asked == MPI_THREAD_MULTIPLE) return;
+  const MpiHandles& handles = call.runtime().handles;
+  if (communicator == handles.comm_null) return;
+  held_ = PE_PMPI(MPI_Comm_get_errhandler)(communicator, &handler_) == MPI_SUCCESS &&
+          PE_PMPI(MPI_Comm_set_errhandler)(communicator, handles.errors_return) == MPI_SUCCESS;
+}
+
+int NewWindow::made(int code) {
+  if (!held_) return code;
+  PE_PMPI(MPI_Comm_set_errhandler)(communicator_, handler_);
+  PE_PMPI(MPI_Errhandler_free)(&handler_);
+  if (code == MPI_SUCCESS) return code;
+  if (speaks_for_all())
+    std::fprintf(stderr,
+                 "progress engine: this MPI refuses windows at MPI_THREAD_MULTIPLE, which the engine's threads need; "
+                 "run this program under explicit or offload, or without the engine.\n");
+  PE_PMPI(MPI_Comm_call_errhandler)(communicator_, code);
+  return code;
+}
+
 // The group that ranks in calls with this communicator belong to.
 static int group_of(MPI_Comm communicator, MPI_Group* group) {
   int between_two = 0;

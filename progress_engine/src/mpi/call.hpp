@@ -301,6 +301,20 @@ class RareCall : public Call {
   // NOLINTEND(bugprone-derived-method-shadowing-base-method)
 };
 
+// Around a call that makes a window: where the MPI refuses one at the level that the engine has raised
+// (Quirks::windows_below_multiple), it says so before the communicator's error handler ends the program.
+class NewWindow {
+ public:
+  NewWindow(const Call& call, MPI_Comm communicator);
+  // What the program gets in place of `code`.
+  int made(int code);
+
+ private:
+  MPI_Comm communicator_;
+  MPI_Errhandler handler_{};  // the program's
+  bool held_ = false;         // until made()
+};
+
 // Around a poll: what the MPI's progress calls itself (MPI-IO in MPICH, through its public functions) is nobody's
 // operation, whichever thread polls.
 class Uncounted {

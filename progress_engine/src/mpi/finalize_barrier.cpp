@@ -33,10 +33,8 @@ EndpointsStayOpen::~EndpointsStayOpen() { endpoints_stay_open = false; }
 
 using namespace progress_engine;
 
-#ifndef OPEN_MPI
 // UCX's own function, as MPICH calls it: null, UCS_OK, is an endpoint that is closed.
 PE_INTERPOSED void* ucp_disconnect_nb(void* endpoint) {
   static constinit Next<void* (*)(void*)> next("ucp_disconnect_nb");
   return endpoints_stay_open.load() ? nullptr : next.get()(endpoint);
 }
-#endif

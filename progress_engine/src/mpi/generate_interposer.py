@@ -149,6 +149,10 @@ def request_argument(function: Function) -> str | None:
     return None
 
 
+def typed_by_name(function: Function) -> dict[str, str]:
+    return dict(zip(function.arguments, function.typed_arguments, strict=True))
+
+
 def hooks_of(function: Function, table: Table) -> tuple[list[str], list[str]] | None:
     """What stands before and after the MPI's own function; None for a function that is left alone."""
     counting = counting_hooks_of(function, table)
@@ -184,7 +188,7 @@ def counting_hooks_of(function: Function, table: Table) -> tuple[list[str], list
         before = [f"const ExclusiveSection section(call, 1, {request});", f"Freeing freeing(call, {request});"]
         hooks = before, ["freeing.done();"]
     elif matches(table["windows_made"], function.base):
-        hooks = [], ["call.window_made(code);"]
+        hooks = [f"NewWindow window(call, {typed_by_name(function)['comm']});"], ["call.window_made(code);"]
     elif matches(table["windows_freed"], function.base):
         hooks = [], ["call.window_freed(code);", "call.communicator_gone();"]
     elif matches(table["exclusive"], function.base):
@@ -207,7 +211,7 @@ def start_of(function: Function, request: str, table: Table) -> str:
 
 def partner_hooks(function: Function, table: Table) -> tuple[list[str], list[str]] | None:
     """What stands around a call that returns only when another process has answered: see mpi/partner.hpp."""
-    typed = dict(zip(function.arguments, function.typed_arguments, strict=True))
+    typed = typed_by_name(function)
     if matches(table["reaches_window"], function.base):
         return [], [f"Target(call, {typed['win']}, {typed['target_rank']}).reached(code);"]
     if matches(table["asks_window"], function.base):
@@ -232,7 +236,7 @@ def count_and_type(typed: dict[str, str], which: str) -> str:
 
 def doorbell_after(function: Function, table: Table) -> list[str]:
     """What follows a call that concerns other processes: see wakeup/doorbell.hpp."""
-    typed = dict(zip(function.arguments, function.typed_arguments, strict=True))
+    typed = typed_by_name(function)
     request = request_argument(function)
     if matches(table["communicators_freed"], function.base):
         return ["call.communicator_gone();"]
@@ -275,6 +279,8 @@ def execution_of(function: Function, table: Table) -> str:
     native = f"next.get()({', '.join(function.arguments)})"
     if function.name in table["frees"]:
         return f"freeing.free([&] {{ return {native}; }})"
+    if matches(table["windows_made"], function.base):
+        return f"window.made({native})"
     if test := table["waits"].get(function.name):
         test = test.format(*function.typed_arguments)
         return f"managed_wait(call, {test}, [&] {{ return {native}; }})"

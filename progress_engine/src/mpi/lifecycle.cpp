@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <type_traits>
 #include <utility>
 
 #include "mpi/abi.hpp"
@@ -29,11 +30,7 @@ std::string foreign_library() {
   if (library.empty() || same_abi(library, PE_BUILT_FOR)) return "";
   if (is_mpi_library(library)) return library;
   // A name that says nothing, as that of a program with an MPI inside. Open MPI's handles are objects of the library.
-#ifdef OPEN_MPI
-  constexpr bool objects_needed = true;
-#else
-  constexpr bool objects_needed = false;
-#endif
+  constexpr bool objects_needed = std::is_pointer_v<MPI_Comm>;
   return (find_object("ompi_mpi_comm_world") != nullptr) == objects_needed ? "" : library;
 }
 
@@ -250,7 +247,9 @@ int finalize(Next<decltype(&MPI_Finalize)>& next) {
   if (!outermost) return next.get()();
   std::unique_lock lock(lifecycle_mutex());
   if (const OffloadLibrary* offload = offload_in_use.load()) {
+    lock.unlock();
     const int code = offload->finalise([&] { return end_together(true, next.get()); });
+    lock.lock();
     if (--users() > 0) engine_went_with_the_world();
     return code;
   }

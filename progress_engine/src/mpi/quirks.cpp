@@ -33,7 +33,13 @@ std::pair<int, int> release_in(const std::string& text) {
 Quirks quirks_of(std::string_view description) {
   constexpr std::string_view mpich = "MPICH Version:";
   Quirks quirks;
-  if (is_open_mpi(description)) quirks.files_alone = quirks.partitioned_alone = true;
+  if (is_open_mpi(description)) {
+    quirks.files_alone = quirks.partitioned_alone = true;
+    quirks.windows_below_multiple = description.find("Open MPI v4.") != std::string_view::npos;
+  } else {  // whose ABI all others have
+    quirks.testsome_differs = quirks.replace_sets_error = true;
+  }
+  quirks.receive_sets_error = description.find("Intel(R) MPI") != std::string_view::npos;
   if (const auto at = description.find(mpich); at != std::string_view::npos)
     quirks.ends_together = description.find("ch4:ucx") != std::string_view::npos &&
                            release_in(std::string(description.substr(at + mpich.size()))) < std::pair{4, 2};

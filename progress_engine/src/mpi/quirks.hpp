@@ -15,8 +15,19 @@ struct Quirks {
   // The same of starts and ends of partitioned operations, where a poll hangs; and a poll takes a send for sent before
   // all its partitions are ready, and posts a receive before it was started.
   bool partitioned_alone = false;
+  // Open MPI before 5: its one-sided component for networks without remote memory access refuses MPI_THREAD_MULTIPLE.
+  bool windows_below_multiple = false;
   // MPICH before 4.2 over UCX, see mpi/finalize_barrier.hpp.
   bool ends_together = false;
+  // The MPICH family: MPI_Testsome tells of errors MPI_COMM_WORLD's error handler, where MPI_Test tells that of the
+  // request's communicator (MPI 4.1, section 9.3); and it takes a persistent request to MPI_PROC_NULL that was started
+  // for one that was not, where MPI_Test finds it complete.
+  bool testsome_differs = false;
+  // Who sets MPI_ERROR in the status of a call, of which the standard says that one status has none (MPI 4.1, section
+  // 3.2.5), and programs read it: Intel MPI in MPI_Recv and MPI_Request_get_status_any, the MPICH family in
+  // MPI_Sendrecv_replace.
+  bool receive_sets_error = false;
+  bool replace_sets_error = false;
 };
 
 // Of an MPI whose MPI_Get_library_version says so.

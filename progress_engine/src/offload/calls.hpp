@@ -67,25 +67,13 @@ int local(Call call) {
 }
 
 // ---- 2. a blocking call: started as its nonblocking form, the caller waits for the request
-// Who sets MPI_ERROR in the status of the call, of which the standard says that one status has none (MPI 4.1, section
-// 3.2.5). Programs read it.
-enum class SetsError { nobody, intel_mpi, mpich_family };
-constexpr bool sets_error(SetsError who) {
-#if defined(I_MPI_NUMVERSION)
-  return who != SetsError::nobody;
-#elif defined(MPICH_NAME)
-  return who == SetsError::mpich_family;
-#else
-  (void)who;
-  return false;
-#endif
-}
+// `with_error`: MPI_ERROR is set in the status, see Quirks.
 int complete(const char* name, Start start, void* closure, MPI_Status* status, bool with_error);
 template <typename Call>
-int complete(const char* name, MPI_Status* status, Call call, SetsError who = SetsError::nobody) {
+int complete(const char* name, MPI_Status* status, Call call, bool with_error = false) {
   return complete(
       name, [](void* closure, MPI_Request* real) { return (*static_cast<Call*>(closure))(real); }, &call, status,
-      sets_error(who));
+      with_error);
 }
 // Whether a collective one stays what it is; and such a call, after all that was handed over before.
 inline bool collectives_block() { return process().collectives != CollectiveCalls::nonblocking; }

@@ -84,7 +84,7 @@ int initialise_here(const Policy& policy, const Begin& begin) {
   if (code != MPI_SUCCESS) return code;
   here.callers_take_turns = host().status.level_provided >= MPI_THREAD_SERIALIZED;
   if (here.callers_take_turns && number_of_cpus() == 1) wait_policy().stand_in_for = &here.communication_thread;
-  here.table.learn_empty_status();
+  here.table.learn_of_mpi();
   known_types().learn();
   here.table.use_progress_function(
       std::move(make_progress_functions(policy.driver, here.handles, Origin::world).front()));

@@ -45,7 +45,8 @@ inline int received_from(int source, MPI_Status* status, int code) {
 
 template <typename Receive>
 int receive(int source, MPI_Status* status, Receive receive) {
-  return received_from(source, status, complete("MPI_Recv", status, receive, SetsError::intel_mpi));
+  const bool with_error = process().table.quirks().receive_sets_error;
+  return received_from(source, status, complete("MPI_Recv", status, receive, with_error));
 }
 
 // MPI_Sendrecv as a receive and a send: nobody waits behind either.
@@ -77,7 +78,7 @@ int replace(Count /*tells large counts*/, int source, MPI_Status* status, Size s
   using Second = decltype(send_copy);
   auto first = [](void* closure, MPI_Request* real) { return (*static_cast<First*>(closure))(real); };
   auto second = [](void* closure, MPI_Request* real) { return (*static_cast<Second*>(closure))(real); };
-  const bool with_error = sets_error(SetsError::mpich_family);
+  const bool with_error = process().table.quirks().replace_sets_error;
   return received_from(source, status, complete_both(first, &copy_and_receive, second, &send_copy, status, with_error));
 }
 

@@ -7,25 +7,14 @@
 #include "mpi/mpi_header.hpp"
 
 namespace progress_engine::offload {
-namespace {
-
-// MPICH's MPI_Testsome, and Intel MPI's, tells of errors MPI_COMM_WORLD's error handler, where its MPI_Test tells that
-// of the request's communicator (MPI 4.1, section 9.3); and it takes a persistent request to MPI_PROC_NULL that was
-// started for one that was not, where its MPI_Test finds it complete.
-#ifdef OPEN_MPI
-constexpr bool testsome_is_as_good = true;
-#else
-constexpr bool testsome_is_as_good = false;
-#endif
 
 // Partitions are looked at when the program says so, see lacks().
-bool must_be_looked_at(const Operation& operation) {
-  return !testsome_is_as_good && operation.persistent && static_cast<const Proxy&>(operation).partitions == 0;
+bool Table::must_be_looked_at(const Operation& operation) const {
+  return quirks_.testsome_differs && operation.persistent && static_cast<const Proxy&>(operation).partitions == 0;
 }
 
-}  // namespace
-
-void Table::learn_empty_status() {
+void Table::learn_of_mpi() {
+  quirks_ = quirks_of_this_mpi();
   MPI_Request none = handles_.request_null;
   int flag = 0;
   PE_PMPI(MPI_Test)(&none, &flag, &empty_);
@@ -80,6 +69,7 @@ void Table::complete(Operation& operation) {
 
 void Table::lacks(Proxy& proxy, int lacking) {
   lacking = std::max(0, lacking);
+  if (!quirks_.partitioned_alone) return;
   waiting_for_the_program_ += (lacking > 0 ? 1 : 0) - (proxy.lacking > 0 ? 1 : 0);
   if (lacking > 0) take_test_in_vain();  // one that came before is no reason to poll now
   proxy.lacking = lacking;
@@ -87,7 +77,7 @@ void Table::lacks(Proxy& proxy, int lacking) {
 
 bool Table::advance() {
   if (waiting_for_the_program_ > 0 && awaited() == 0 && !take_test_in_vain()) return false;
-  const bool one_by_one = requests_.size() == 1 || (error_handler_set_ && !testsome_is_as_good);
+  const bool one_by_one = requests_.size() == 1 || (error_handler_set_ && quirks_.testsome_differs);
   const bool moved = one_by_one ? test_each() : !requests_.empty() && test_some();
   const bool moved_files = !in_order_.empty() && test_in_order();
   return try_attempts() || moved || moved_files;

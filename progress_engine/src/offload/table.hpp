@@ -10,6 +10,7 @@
 
 #include "mpi/mpi_handles.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/quirks.hpp"
 #include "offload/operation.hpp"
 
 namespace progress_engine::offload {
@@ -61,10 +62,12 @@ class Table : public Progress {
   // Calls in which a thread of the program waits.
   std::size_t awaited() const;
   const MPI_Status& empty_status() const { return empty_; }
-  // Asks the MPI what an empty status is (MPI 4.0, section 3.7.3). After MPI_Init.
-  void learn_empty_status();
+  const Quirks& quirks() const { return quirks_; }
+  // Asks the MPI what it is and what an empty status is (MPI 4.0, section 3.7.3). After MPI_Init.
+  void learn_of_mpi();
 
  private:
+  bool must_be_looked_at(const Operation& operation) const;
   void test(std::size_t place);
   void test(Operation& operation, MPI_Request& request);
   bool test_in_order();
@@ -85,6 +88,7 @@ class Table : public Progress {
   std::vector<MPI_Status> statuses_;
   std::vector<Operation*> completed_;
   MPI_Status empty_{};
+  Quirks quirks_;
   std::atomic<std::size_t> detached_{0};        // written by the communication thread alone
   std::atomic<bool> error_handler_set_{false};  // these two by any thread
   std::atomic<int> windows_{0};
