@@ -440,3 +440,18 @@ def test_what_the_library_of_fortran_asks_of_the_library_of_c(mpi: Mpi) -> None:
     asked = symbols(folder / "libmpifort.so.12", "--undefined-only") & functions
     internal = {name for name in asked if re.match("MPI[IRD]", name) and not name.startswith("MPIR_F_")}
     assert internal <= ASKED_BY_FORTRAN
+
+
+@pytest.mark.parametrize("variant", ["offload", "adaptive"])
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
+def test_extensions_of_the_mpis_are_known(mpi: Mpi, variant: str, tmp_path: Path) -> None:
+    """Of the header that Open MPI has beside mpi.h: under offload they ran beside the communication thread, and their
+    requests were taken for the engine's."""
+    program = Launcher(mpi, compiled(mpi, "agree.c", tmp_path))
+    bare = program.run()
+    if bare.returncode:
+        pytest.skip(f"{mpi.title} does not run it without the engine: {bare.stderr.strip()[-200:]}")
+    result = program.run(variant=variant, settings=(f"report_file={tmp_path}/report.%r",))
+    assert (result.returncode, lines(result.stdout)) == (0, lines(bare.stdout)), result.stderr
+    assert lines(bare.stdout)
+    assert all(report["pending"] == 0 for report in reports(tmp_path))

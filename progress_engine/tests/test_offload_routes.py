@@ -48,7 +48,7 @@ def routes(request: pytest.FixtureRequest) -> dict[str, str]:
         pytest.skip(f"{mpi.title} is not installed")
     interposer = generator()
     functions = interposer.parse_prototypes(
-        interposer.preprocess("g++", [str(mpi.prefix / "include")], "#include <mpi.h>\n")
+        interposer.preprocess("g++", [str(mpi.prefix / "include")], interposer.HEADERS)
     )
     definitions = interposer.Routes.of(functions).definitions()
     assert "int MPI_Isend(" in definitions

@@ -70,6 +70,13 @@ INLINED_CALL = "active_{symbol}({names})"
 CALLERS = {"": "__builtin_return_address(0)", "P": "nullptr"}
 
 
+HEADERS = """#include <mpi.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+"""
+
+
 @dataclass(frozen=True)
 class Function:
     """A prototype: `parameters` as declared, `arguments` their names."""
@@ -380,7 +387,7 @@ def main() -> int:
     table = json.loads(options.table.read_text())
     # A quoted copy keeps the name from being expanded; the line break after # keeps one handle a line.
     probes = "".join(f"\nPE_HANDLE {name[:-1]}##{name[-1]} ({name})\n" for name in table["handles"])
-    preprocessed = preprocess(options.compiler, options.include, "#include <mpi.h>\n" + probes)
+    preprocessed = preprocess(options.compiler, options.include, HEADERS + probes)
     preprocessed = preprocessed.replace("##", "")
     functions = parse_prototypes(preprocessed)
     if not any(function.name == "MPI_Isend" for function in functions):

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mpi.h, whose declarations must stay visible: the interposed functions are this library's.
+// mpi.h and what Open MPI has beside it, whose declarations must stay visible: the interposed functions are this
+// library's.
 #pragma once
 
 #pragma GCC visibility push(default)
 #include <mpi.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 #pragma GCC visibility pop
 
 #include <cstdint>
