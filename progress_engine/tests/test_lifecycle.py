@@ -132,6 +132,17 @@ def test_a_report_is_made_while_another_thread_waits_for_the_mpis_end(mpi: Mpi, 
     ]
 
 
+@pytest.mark.parametrize(("preset", "told"), [("adaptive", 1), ("explicit", 0), ("off", 0)])
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_an_mpi_that_polls_by_itself_is_mentioned(mpi: Mpi, preset: str, told: int, tmp_path: Path) -> None:
+    """Once, not by each rank. (Open MPI has no such thread, and none of these variables means anything to it.)"""
+    program = Launcher(mpi, compiled(mpi, "scenarios.c", tmp_path, "-lpthread"))
+    result = program.run("all", variant=preset, prefix=("env", "MPICH_ASYNC_PROGRESS=1"))
+    assert result.returncode == 0, result.stderr
+    said = [line for line in said_by_engine(result.stderr) if "MPICH_ASYNC_PROGRESS=1" in line]
+    assert len(said) == told
+
+
 FORKS = 400
 
 

@@ -4,8 +4,10 @@
 #include "mpi/lifecycle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -111,6 +113,22 @@ void end_user(bool world) {
 
 namespace {
 
+// An MPI with a progress thread of its own beside the engine's: the two take the MPI's locks and the CPU from each
+// other.
+void mention_other_poller(const Policy& policy) {
+  constexpr std::array names = {"MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS",
+                                "MV2_ASYNC_PROGRESS", "MPICH_NEMESIS_ASYNC_PROGRESS"};
+  constexpr std::array<std::string_view, 7> off = {"", "0", "no", "off", "false", "disable", "n"};
+  if ((!policy.points.threads() && !policy.offload) || !speaks_for_all()) return;
+  for (const char* name : names) {
+    const char* value = std::getenv(name);
+    if (!value || std::ranges::find(off, std::string_view(value)) != off.end()) continue;
+    std::fprintf(stderr, "progress engine: %s=%s gives the MPI a progress thread of its own: use that or the engine.\n",
+                 name, value);
+    return;
+  }
+}
+
 // The MPI's own.
 struct InitFunctions {
   Next<decltype(&MPI_Init)> init;
@@ -210,6 +228,7 @@ int initialise_world(InitFunctions& below, int* argc, char*** argv, int asked, i
   if (const Runtime* runtime = active_runtime.load())
     return init_beside_engine(below, argc, argv, asked, provided, plain, runtime->engine->policy());
   const auto policy = policy_for(foreign_library(), Begins::world);
+  if (policy) mention_other_poller(*policy);
   if (policy && policy->offload) return init_offload(below, argc, argv, asked, provided, plain, *policy);
   const int code = policy ? init_with_engine(below, argc, argv, asked, provided, plain, *policy)
                           : init_as_asked(below, argc, argv, asked, provided, plain);
