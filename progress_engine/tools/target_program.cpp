@@ -74,6 +74,7 @@ std::vector<std::string> libraries_of(std::ifstream& file, const std::vector<Elf
   });
   if (loaded == segments.end()) return {};
   std::vector<std::string> libraries;
+  libraries.reserve(names.size());
   for (const auto name : names)
     libraries.push_back(text_at(file, loaded->p_offset + (strings - loaded->p_vaddr) + name));
   return libraries;
