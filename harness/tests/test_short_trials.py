@@ -13,7 +13,7 @@ from harness.base import process
 from harness.job import read_back
 from harness.job import runner as runner_module
 from harness.job.launch import Attempt, Outcome, Watch
-from harness.job.plan import Arm, Launch, Plan
+from harness.job.plan import Arm, Launch, Plan, Rounds
 from harness.job.read_back import Probe
 from harness.job.runner import Runner
 
@@ -73,7 +73,9 @@ def test_a_setting_with_which_the_mpi_hangs_costs_a_race_one_short_trial(
     arms.append(Arm("s002", "bare", environment={"Y": "4"}))
     launches = [Launch(f"s.{n}", "bare", n // 3, n, arm=arms[n % 3]) for n in range(6)]
     probes = [Probe("X", "1", "mpi_t", "x"), Probe("Y", "2", "mpi_t", "y")]
-    runner = Runner(replace(plan, points=[{"work_units": 5}], launches=launches, probes=probes), tmp_path)
+    rounds = Rounds(arms, [], drop={"default": [], "s001": ["s001"], "s002": ["s002"]})
+    asked = replace(plan, points=[{"work_units": 5}], launches=launches, probes=probes, rounds=rounds)
+    runner = Runner(asked, tmp_path)
     assert runner.run() == 1
     assert trials == [("", 30.0), ("X=1", 5.0), ("Y=2", 5.0), ("X=1 Y=4", 5.0), ("Y=4", 5.0)]
     assert [(one.launch.arm and one.launch.arm.name, one.status) for one in runner.outcomes] == [

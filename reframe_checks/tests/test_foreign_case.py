@@ -169,7 +169,7 @@ def test_a_run_says_how_many_ranks_a_code_gets(made: Make, tmp_path: Path) -> No
     assert (study.tasks(2), study.asked({}).tasks(2), study.asked({"ranks": "4"}).tasks(2)) == (2, 2, 4)
     asked = Request([study], by_name("local"), ["mpich"], [], settings={"ranks": "4"})
     assert [job.study.tasks(2) for job in asked.jobs()] == [4]
-    check = SimpleNamespace(study=study, scale="test", _settings=lambda: {"ranks": "4"})
+    check = SimpleNamespace(study=study, scale="test", asked=SimpleNamespace(settings={"ranks": "4"}))
     WorkloadCheck.choose_scale(check)
     assert check.study.tasks(2) == 4
     code, case = CASES["openfoam-cavity"]
