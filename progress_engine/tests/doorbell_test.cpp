@@ -332,5 +332,15 @@ TEST(Doorbell, WhatOthersPublishIsNotTrusted) {
   EXPECT_FALSE(map_line(""));
 }
 
+TEST(WakeBudget, AllowsABurstAndThenAWakeAPeriod) {
+  WakeBudget budget(3, microseconds(1000));
+  const Nanoseconds start = seconds(100);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(budget.take(start), 0);
+  EXPECT_EQ(budget.take(start), microseconds(1000));
+  EXPECT_EQ(budget.take(start + microseconds(1000)), microseconds(1000));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(budget.take(start + seconds(1)), 0) << "rest fills it again";
+  EXPECT_GT(budget.take(start + seconds(1)), 0);
+}
+
 }  // namespace
 }  // namespace progress_engine

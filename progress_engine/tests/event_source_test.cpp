@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "wait/event_source.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
@@ -143,8 +142,7 @@ TEST_F(AfterClosing, NothingIsAddedToWhatTheProgramWaitsFor) {
 // Two ends of a TCP connection within this process.
 class Connection {
  public:
-  // From an address of this machine.
-  explicit Connection(const char* from = "127.0.0.1") {
+  Connection() {
     const int listening = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -155,10 +153,6 @@ class Connection {
     EXPECT_EQ(listen(listening, 1), 0);
     EXPECT_EQ(getsockname(listening, any, &size), 0);
     from_ = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in own{};
-    own.sin_family = AF_INET;
-    own.sin_addr.s_addr = inet_addr(from);
-    EXPECT_EQ(bind(from_, reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
     EXPECT_EQ(connect(from_, any, size), 0);
     to_ = accept(listening, nullptr, nullptr);
     close(listening);
@@ -241,27 +235,6 @@ TEST(TcpTraffic, IsNotWhatANumberCarriesThatWasGivenAway) {
   EXPECT_TRUE(events.wait(seconds(5)));
   EXPECT_FALSE(events.carries());
   close(childs);
-}
-
-// Addresses stand for nodes. A connection to another one may be the MPI's as soon as it carries anything; those that
-// stay on this node are the launcher's, or neighbours'.
-TEST(TcpTraffic, ToAnotherNodeIsSeenHoweverLittle) {
-  EpollEvents events(Sockets::new_tcp);
-  EXPECT_FALSE(events.moved_afar());
-  const Connection launcher;
-  launcher.send_byte();
-  EXPECT_FALSE(events.moved_afar());
-  const Connection ours("127.0.0.2");
-  EXPECT_TRUE(events.moved_afar()) << "to connect is to carry a byte, for TCP";
-  launcher.send(100'000);
-  EXPECT_FALSE(events.moved_afar());
-  ours.send_byte();
-  EXPECT_TRUE(events.moved_afar());
-  EXPECT_FALSE(events.moved_afar()) << "nothing since then";
-  const Connection used("127.0.0.3");
-  used.send_byte();
-  EXPECT_TRUE(events.moved_afar()) << "it was made since the last look";
-  EXPECT_FALSE(events.carries());
 }
 
 }  // namespace

@@ -37,22 +37,22 @@ TEST(PersistentRequests, FreeingSaysWhatItWas) {
 }
 
 // MPI_Start says nothing but the request.
-TEST(PersistentRequests, RememberWhomAStartConcerns) {
+TEST(PersistentRequests, RememberWhetherAStartConcernsAll) {
   PersistentRequests requests;
-  requests.concerns(1, 5);  // of one that is not known
+  requests.concerns_all(1);  // of one that is not known
   EXPECT_TRUE(requests.empty());
   requests.add(1);
-  EXPECT_EQ(requests.partner_of(1), PersistentRequests::nobody);
-  requests.concerns(1, 5);
-  EXPECT_EQ(requests.partner_of(1), 5);
-  int partner = PersistentRequests::nobody;
-  EXPECT_TRUE(requests.activate(1, &partner));
-  EXPECT_EQ(partner, 5);
+  bool all = false;
+  EXPECT_TRUE(requests.activate(1, &all));
+  EXPECT_FALSE(all);
+  requests.concerns_all(1);
+  requests.activate(1, &all);
+  EXPECT_TRUE(all);
   requests.remove(1);
   requests.add(1);
-  EXPECT_EQ(requests.partner_of(1), PersistentRequests::nobody) << "the handle was given out again";
-  requests.activate(2, &partner);
-  EXPECT_EQ(partner, PersistentRequests::nobody);
+  all = false;
+  requests.activate(1, &all);
+  EXPECT_FALSE(all) << "the handle was given out again";
 }
 
 TEST(PersistentRequests, HandlesMayBePointers) {

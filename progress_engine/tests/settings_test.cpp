@@ -48,21 +48,9 @@ TEST(Presets, OffHasNoPollingPointAtAll) {
 TEST(Presets, TheDoorbellIsOfThoseThatWaitForTraffic) {
   for (const auto& [name, preset] : all_presets().items()) {
     const bool waits = name == "adaptive" || name == "mwait";
-    EXPECT_EQ(policy_of(name).doorbell.node, waits) << name;
-    EXPECT_EQ(policy_of(name).doorbell.udp, name == "adaptive") << name;
-    EXPECT_EQ(policy_of(name).doorbell.udp_if_easy, name == "adaptive") << name;
+    EXPECT_EQ(policy_of(name).doorbell != Ringing::none, waits) << name;
   }
   EXPECT_NE(complaint("offload", {{"doorbell", "node"}}).find("doorbell=none"), std::string::npos);
-}
-
-TEST(Settings, DoorbellsAddUpAndThoseOfOtherNodesNeedThatOfThisOne) {
-  EXPECT_TRUE(policy_of("adaptive", {{"doorbell", "udp"}}).doorbell.node);
-  EXPECT_FALSE(policy_of("adaptive", {{"doorbell", "node"}}).doorbell.udp);
-  EXPECT_TRUE(policy_of("adaptive", {{"doorbell", "node,udp"}}).doorbell.udp);
-  EXPECT_FALSE(policy_of("adaptive", {{"doorbell", "none"}}).doorbell.any());
-  EXPECT_FALSE(policy_of("adaptive", {{"doorbell", "node,udp"}}).doorbell.udp_if_easy) << "asked for";
-  EXPECT_NE(complaint("adaptive", {{"doorbell", "none,udp"}}).find("cannot be combined"), std::string::npos);
-  EXPECT_NE(complaint("adaptive", {{"doorbell", "auto,udp"}}).find("cannot be combined"), std::string::npos);
 }
 
 TEST(Settings, DefaultsAreValidAndExplained) {
@@ -104,19 +92,31 @@ TEST(Settings, WhatIsWrongIsNamed) {
   EXPECT_NE(complaint("timer", {{"wait", "sleep"}}).find("futex"), std::string::npos);
   EXPECT_NE(complaint("timer", {{"points", "timer,idol"}}), "");
   EXPECT_EQ(complaint("adaptive", {{"doorbell", "rma"}}),
-            "doorbell=rma is not valid: it must be one or more of none, node, udp, auto, separated by commas.");
+            "doorbell=rma is not valid: it must be one of none, node, auto.");
 }
 
-TEST(Settings, AnOldNameIsRefusedWithTheNewOne) {
-  EXPECT_EQ(complaint("offload", {{"ring", "64"}}), "unknown setting 'ring': it is called queue now.");
-  EXPECT_EQ(complaint("offload", {{"queue", "63"}}), "queue=63 is not valid: it must be a power of two.");
+TEST(Settings, WhatIsGoneIsRefusedWithWhatToUse) {
+  struct Case {
+    std::string key, value, sentence;
+  };
+  for (const auto& [key, value, sentence] : {
+           Case{"ring", "64", "unknown setting 'ring': it is gone: its name is queue now."},
+           Case{"bell_bytes", "1", "use doorbell=auto"},
+           Case{"bell_hosts", "n[1-2]", "use doorbell=auto"},
+           Case{"bell_key", "key", "use doorbell=auto"},
+           Case{"bell_port", "1", "use doorbell=auto"},
+           Case{"doorbell", "udp", "doorbell=udp is gone: use doorbell=auto"},
+           Case{"doorbell", "node,udp", "doorbell=node,udp is gone: use doorbell=auto"},
+       }) {
+    EXPECT_NE(complaint("adaptive", {{key, value}}).find(sentence), std::string::npos) << key << "=" << value;
+  }
   std::string before = "PROGRESS_ENGINE_RING=64";
   std::array<char*, 2> environment{before.data(), nullptr};
   try {
     overrides_from_environment(environment.data());
     FAIL();
   } catch (const SettingError& error) {
-    EXPECT_STREQ(error.what(), "PROGRESS_ENGINE_RING is not a setting: it is called queue now.");
+    EXPECT_STREQ(error.what(), "PROGRESS_ENGINE_RING is not a setting: it is gone: its name is queue now.");
   }
 }
 

@@ -62,12 +62,11 @@ def test_relative_names_of_files_are_those_of_the_folder_where_it_was_started(
 ) -> None:
     (tmp_path / "settings.conf").write_text("timer_us = 70\n")
     monkeypatch.chdir(tmp_path)
-    files = ["--config", "settings.conf", "--report-file", "out/report.%r", "--set", "bell_key=key"]
+    files = ["--config", "settings.conf", "--report-file", "out/report.%r"]
     said = run("progress-run", "--variant", "timer", *files, "--", "sh", "-c", "cd /; env").stdout.splitlines()
     assert {
         f"PROGRESS_ENGINE_CONFIG={tmp_path}/settings.conf",
         f"PROGRESS_ENGINE_REPORT_FILE={tmp_path}/out/report.%r",
-        f"PROGRESS_ENGINE_BELL_KEY={tmp_path}/key",
     } <= set(said)
 
 

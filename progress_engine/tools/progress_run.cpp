@@ -51,9 +51,9 @@ Source command_line(const Options& options) {
   if (options.report) overrides["report"] = "1";
   if (options.strict) overrides["strict"] = "1";
   if (!options.report_file.empty()) overrides["report_file"] = options.report_file;
-  for (const char* file : {"report_file", "bell_key"})  // the program may go to another folder before it is opened
-    if (const auto named = overrides.find(file); named != overrides.end() && !named->second.empty())
-      named->second = std::filesystem::absolute(named->second);
+  // The program may go to another folder before it is opened.
+  if (const auto named = overrides.find("report_file"); named != overrides.end() && !named->second.empty())
+    named->second = std::filesystem::absolute(named->second);
   return source;
 }
 

@@ -33,8 +33,7 @@ extern "C" {
  *     verbs), wakes and armed {source: how often}, busy (rounds of arming that found something to poll for), lack (why
  *     what was asked for does not announce), hint (what would let the network itself make progress)},
  *   doorbell (null if there is none) {neighbours, rings, bounded (calls and polls that left somebody out), wakes (rings
- *     that ended a sleep), answers (polls before which a neighbour had rung), bell (between nodes; null if there is
- *     none: state, keeps, sent, bounded, taken, refused)},
+ *     that ended a sleep), answers (polls before which a neighbour had rung)},
  *   managed_sleeps (how often a blocking call slept until the engine had completed it),
  *   world_size (processes of MPI_COMM_WORLD, or of the set "mpi://WORLD"; null before MPI begins),
  *   offload (null but under the preset `offload`) {commands (calls handed over), passes (over what is pending), naps,

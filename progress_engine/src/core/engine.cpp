@@ -130,7 +130,6 @@ bool Engine::stop(Nanoseconds limit) {
   parking_.ring();
   if (events_) events_->interrupt();
   if (doorbell_) doorbell_->ring_own();
-  if (doorbell_ && doorbell_->bell()) doorbell_->bell()->stop();
   timespec deadline{};
   clock_gettime(CLOCK_REALTIME, &deadline);
   const Nanoseconds end = seconds(deadline.tv_sec) + deadline.tv_nsec + limit;

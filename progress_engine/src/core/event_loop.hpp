@@ -10,7 +10,6 @@
 #include "core/engine.hpp"
 #include "core/polling_interval.hpp"
 #include "core/rounds_interval.hpp"
-#include "core/unannounced_messages.hpp"
 #include "platform/placement.hpp"
 
 namespace progress_engine {
@@ -102,9 +101,8 @@ class EventLoop {
 
  private:
   void work() {
-    if (!std::exchange(in_busy_period_, true)) began_ = polled_ = now();
+    if (!std::exchange(in_busy_period_, true)) polled_ = now();
     note_operations();
-    use_bell();
     // It still computes: what the poll before won it would not have had by waiting at once.
     gain_ += std::exchange(won_, 0);
     const auto burst = poll();
@@ -156,29 +154,7 @@ class EventLoop {
     if (std::exchange(operations_, operations) == operations) return;
     noted_ = now();
     unannounced_.event(noted_);
-    answered_rings_ = 0;
     in_bulk_ = false;
-  }
-
-  // Engines on other nodes ring where nothing else announces what they send. That is known at once if so is wished,
-  // else when messages have come and gone that no socket can have carried.
-  void use_bell() {
-    Bell* bell = doorbell_ ? doorbell_->bell() : nullptr;
-    if (!bell || bell->be_quiet(announced()) || !bell->wanted()) return;
-    if (engine_.policy().events == Announcements::none || unannounced_messages_.are_many())
-      bell->start();
-    else if (unannounced_messages_.have_completed(engine_.activity().completed()))
-      unannounced_messages_.judge(bell->certain(), bell->possible(),
-                                  [this] { return events_ && events_->moved_afar(); });
-    bell->turn();
-  }
-
-  // A ring whose poll moved nothing that a clock could tell may have been a question all the same. A few answers for
-  // each event, lest two engines ring each other for ever.
-  void ring_back(const BurstResult& burst) {
-    if (burst.productive > 0 || !doorbell_ || !doorbell_->bell() || answered_rings_ >= most_answers) return;
-    ++answered_rings_;
-    doorbell_->bell()->ring_partners();
   }
 
   // Whether something ends a wait when there is something to do: else time must.
@@ -190,8 +166,7 @@ class EventLoop {
     const auto burst = engine_.poll(worker_, events_);
     armed_ = burst.armed;
     const bool rung = worker_.answers.load(std::memory_order_relaxed) != answers;
-    if (rung) ring_back(burst);
-    const bool from_here = (rung && !rings_from_afar()) || (doorbell_ && doorbell_->all_are_near());
+    const bool from_here = rung || (doorbell_ && doorbell_->all_are_near());
     if (events_ && traffic_) events_->remember();
     moving_ += burst.productive_time;
     won_ = 0;
@@ -228,8 +203,6 @@ class EventLoop {
   void end_busy_period() {
     in_busy_period_ = false;
     won_ = 0;
-    if (Bell* bell = doorbell_ ? doorbell_->bell() : nullptr; bell && !announced() && now() - began_ >= long_period)
-      unannounced_messages_.note(bell->certain(), bell->possible(), engine_.activity().started());
     interval_.reset();
   }
 
@@ -246,9 +219,6 @@ class EventLoop {
     cpu_ = cpu_time_of_this_thread();
     wakes_ = worker_.wakes.load(std::memory_order_relaxed);
   }
-
-  // A ring may be one of a neighbour, or of another node.
-  bool rings_from_afar() const { return doorbell_->bell() && doorbell_->bell()->rings(); }
 
   // From neighbours nothing is on its way while the program computes: to copy on its own CPU now or later is the same.
   Nanoseconds won_here(Nanoseconds copying) {
@@ -343,7 +313,6 @@ class EventLoop {
   bool armed_ = true;     // what comes is announced, where anything is
   bool in_bulk_ = false;  // polls move data since the last start or completion: what is left are no handshakes
   bool in_busy_period_ = false;
-  Nanoseconds began_ = 0;   // the busy period
   Nanoseconds polled_ = 0;  // when
   Nanoseconds won_ = 0;     // by the last poll, see Arming
   SpareCpus spare_cpus_{worker_.cpus, engine_.computing_threads()};
@@ -354,10 +323,6 @@ class EventLoop {
   std::uint64_t operations_ = 0;   // at the last poll, see note_operations()
   Nanoseconds noted_ = 0;          // when their number was another one
   Nanoseconds awaited_since_ = 0;  // by a neighbour in a blocking call; 0: nobody, as far as is known
-  int answered_rings_ = 0;         // by ring_back(), since they changed
-  static constexpr int most_answers = 4;
-  static constexpr Nanoseconds long_period = microseconds(1000);
-  UnannouncedMessages unannounced_messages_;
   // Of the time with something pending beside computation, what polls that nothing announces may cost.
   static constexpr Nanoseconds watched_share = 16;
   static constexpr std::uint64_t most_occasions = 64;

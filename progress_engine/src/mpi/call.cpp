@@ -6,7 +6,6 @@
 
 #include "mpi/launcher.hpp"
 #include "mpi/runtime.hpp"
-#include "mpi/type_size.hpp"
 
 namespace progress_engine {
 
@@ -79,9 +78,7 @@ RareCall::~RareCall() = default;
 
 void RareCall::started(int code, const MPI_Request* request) { Call::started(code, request); }
 
-void RareCall::sent(int code, MPI_Comm communicator, int rank, long count, MPI_Datatype type) {
-  Call::sent(code, communicator, rank, count, type);
-}
+void RareCall::sent(int code, MPI_Comm communicator, int rank) { Call::sent(code, communicator, rank); }
 
 NewWindow::NewWindow(const Call& call, MPI_Comm communicator) : communicator_(communicator) {
   if (!call.counts() || !call.runtime().quirks.windows_below_multiple) return;
@@ -137,62 +134,20 @@ int Call::world_rank_in(MPI_Group group, int rank, std::uint64_t key) const {
 
 void Call::missed() const { runtime_->doorbell->missed(++slot().misses); }
 
-void Call::expects(int code, MPI_Comm communicator, int rank, long count, MPI_Datatype type) {
+void Call::expects(int code, MPI_Comm communicator, int rank) {
   if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
-  if (rank == MPI_ANY_SOURCE) expect_anyone(count, type);
+  if (rank == MPI_ANY_SOURCE) runtime_->doorbell->expect_all();
   const int world = world_rank(communicator, rank);
-  if (world < 0 || runtime_->doorbell->expect(world)) return;
-  missed();
-  ring_afar(world, count, type);  // the sender may have asked before, and waits for the answer that left in this call
-}
-
-// Nobody knows who will send it, nor from which node.
-void Call::expect_anyone(long count, MPI_Datatype type) {
-  runtime_->doorbell->expect_all();
-  Bell* bell = runtime_->doorbell->bell();
-  if (bell && !bell->is_silent() && is_large(count, type)) bell->expect_anyone();
-}
-
-bool Call::is_large(long count, MPI_Datatype type) const {
-  return count > 0 && bytes_of_type(count, type) >= runtime_->engine->policy().bell_bytes;
-}
-
-void Call::ring_afar(int world, long count, MPI_Datatype type) {
-  Bell* bell = runtime_->doorbell->bell();
-  if (bell && !bell->is_silent() && is_large(count, type)) bell->ring(world);
-}
-
-void Call::sent_to_no_neighbour(int world, long count, MPI_Datatype type) {
-  missed();
-  ring_afar(world, count, type);
+  if (world >= 0 && !runtime_->doorbell->expect(world)) missed();
 }
 
 void Call::prepared(int code, const MPI_Request* request) {
   if (counts() && code == MPI_SUCCESS) runtime_->persistent.add(*request);
 }
 
-void Call::prepared_with(int code, const MPI_Request* request, MPI_Comm communicator, int rank, long count,
-                         MPI_Datatype type) {
-  if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
-  if (rank == MPI_ANY_SOURCE) runtime_->doorbell->expect_all();
-  const bool large = is_large(count, type);
-  if (rank == MPI_ANY_SOURCE && large) runtime_->persistent.concerns(*request, PersistentRequests::anyone);
-  const int world = world_rank(communicator, rank);
-  if (world < 0 || runtime_->doorbell->expect(world)) return;
-  missed();
-  if (large) runtime_->persistent.concerns(*request, world);
-}
-
 void Call::prepared_with_all(int code, const MPI_Request* request) {
   if (counts() && runtime_->doorbell && code == MPI_SUCCESS)
-    runtime_->persistent.concerns(*request, PersistentRequests::everybody);
-}
-
-void Call::ring_again(int partner) {
-  Bell* bell = runtime_->doorbell ? runtime_->doorbell->bell() : nullptr;
-  if (!bell) return;
-  if (partner == PersistentRequests::anyone) bell->expect_anyone();
-  if (partner >= 0 && !runtime_->doorbell->expect(partner)) bell->ring(partner);
+    runtime_->persistent.concerns_all(*request);
 }
 
 void Call::prepared_partitioned(int code, const MPI_Request* request, int partitions) {
@@ -205,7 +160,6 @@ void Call::prepared_partitioned(int code, const MPI_Request* request, int partit
 void Call::readied(int code, MPI_Request request, int partitions) {
   if (!counts() || code != MPI_SUCCESS) return;
   if (runtime_->partitioned.ready(request, partitions)) runtime_->engine->end_exclusive();
-  if (runtime_->doorbell && runtime_->doorbell->bell()) ring_again(runtime_->persistent.partner_of(request));
 }
 
 void Call::restarted(int code, int count, const MPI_Request* requests) {
@@ -213,10 +167,7 @@ void Call::restarted(int code, int count, const MPI_Request* requests) {
   std::uint64_t news = 0;
   bool all = false;
   for (int i = 0; i < count; ++i) {
-    int partner = PersistentRequests::nobody;
-    news += runtime_->persistent.activate(requests[i], &partner) ? 1 : 0;
-    all = all || partner == PersistentRequests::everybody;
-    ring_again(partner);
+    news += runtime_->persistent.activate(requests[i], &all) ? 1 : 0;
     const int more = runtime_->partitioned.empty() ? 0 : runtime_->partitioned.started(requests[i]);
     if (more > 0) runtime_->engine->begin_exclusive();
     if (more < 0) runtime_->engine->end_exclusive();

@@ -174,15 +174,15 @@ class Call {
     if (near) add(slot().rings, 1);
     return near;
   }
-  // The call sent `count` elements of `type` to a rank: its engine may sleep.
-  PE_ALWAYS_INLINE void sent(int code, MPI_Comm communicator, int rank, long count = 0, MPI_Datatype type = {}) {
+  // The call sent something to a rank: its engine may sleep.
+  PE_ALWAYS_INLINE void sent(int code, MPI_Comm communicator, int rank) {
     if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
     const int world = world_rank(communicator, rank);
     if (world >= 0 && !ring(world, WakeupLine::Ring::sent)) [[unlikely]]
-      sent_to_no_neighbour(world, count, type);
+      missed();
   }
-  // The call made a request for messages from a rank, or to it later: `count` elements of `type` at most.
-  void expects(int code, MPI_Comm communicator, int rank, long count = 0, MPI_Datatype type = {});
+  // The call made a request for messages from a rank, or to it later.
+  void expects(int code, MPI_Comm communicator, int rank);
   // The call started something with all ranks of a communicator.
   void sent_to_all(int code) {
     if (counts() && runtime_->doorbell && code == MPI_SUCCESS) runtime_->doorbell->ring_partners(true);
@@ -205,7 +205,6 @@ class Call {
   }
   // A rank of `group` in the world, remembered under the key.
   int world_rank_in(MPI_Group group, int rank, std::uint64_t key) const;
-  void sent_to_no_neighbour(int world, long count, MPI_Datatype type);
   // A partner was not known as a neighbour: it may be one.
   void missed() const;
   void communicator_gone() {
@@ -214,9 +213,7 @@ class Call {
 
   // The call made a persistent request; nothing is pending yet.
   void prepared(int code, const MPI_Request* request);
-  // After that: each of its starts will exchange `count` elements of `type` with a rank, or something with all.
-  void prepared_with(int code, const MPI_Request* request, MPI_Comm communicator, int rank, long count = 0,
-                     MPI_Datatype type = {});
+  // After that: each of its starts will concern all ranks.
   void prepared_with_all(int code, const MPI_Request* request);
   // The same of a partitioned one: `partitions` of a send, 0 of a receive. See PartitionedRequests.
   void prepared_partitioned(int code, const MPI_Request* request, int partitions);
@@ -260,14 +257,6 @@ class Call {
   }
   void enter_again();
   void leave_among_others();
-  // Whether a message of this size rings on other nodes.
-  bool is_large(long count, MPI_Datatype type) const;
-  // A large message is on its way to or from a rank that is not known to be on this node.
-  void ring_afar(int world, long count, MPI_Datatype type);
-  // Somebody will send so much.
-  void expect_anyone(long count, MPI_Datatype type);
-  // A persistent request that concerns these has been started, or some of its partitions are ready.
-  void ring_again(int partner);
   PE_ALWAYS_INLINE void leave() {
     if (moved() || slot_->several_callers) [[unlikely]] {
       leave_among_others();
@@ -297,7 +286,7 @@ class RareCall : public Call {
   // A wrapper names its kind of call: nothing is called through the base.
   // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method)
   void started(int code, const MPI_Request* request);
-  void sent(int code, MPI_Comm communicator, int rank, long count = 0, MPI_Datatype type = {});
+  void sent(int code, MPI_Comm communicator, int rank);
   // NOLINTEND(bugprone-derived-method-shadowing-base-method)
 };
 

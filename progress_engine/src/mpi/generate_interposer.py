@@ -252,25 +252,13 @@ def doorbell_after(function: Function, table: Table) -> list[str]:
     if "comm" not in typed:
         return []
     peers = [typed[name] for name in ("dest", "source") if name in typed]
-    if function.base.endswith("_init"):
-        return prepared_after(typed, peers, request)
+    prepares = function.base.endswith("_init")
     if request and not peers:
-        return ["call.sent_to_all(code);"]
+        return [f"call.prepared_with_all(code, {request});" if prepares else "call.sent_to_all(code);"]
     after = []
-    what = [typed[name] for name in ("count", "datatype") if name in typed]
-    if "dest" in typed:
-        after += [f"call.sent({', '.join(['code', typed['comm'], peers.pop(0), *what])});"]
-    return after + [f"call.expects({', '.join(['code', typed['comm'], rank, *what])});" for rank in peers if request]
-
-
-def prepared_after(typed: dict[str, str], peers: list[str], request: str | None) -> list[str]:
-    """What follows a call that makes a persistent request: whom each of its starts will concern."""
-    if not request:
-        return []
-    if not peers:
-        return [f"call.prepared_with_all(code, {request});"]
-    count = f"{typed['count']} * {typed['partitions']}" if "partitions" in typed else typed["count"]
-    return [f"call.prepared_with(code, {request}, {typed['comm']}, {peers[0]}, {count}, {typed['datatype']});"]
+    if "dest" in typed and not prepares:
+        after += [f"call.sent(code, {typed['comm']}, {peers.pop(0)});"]
+    return after + [f"call.expects(code, {typed['comm']}, {rank});" for rank in peers if request]
 
 
 def exclusive_after(function: Function) -> list[str]:

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/launcher.hpp"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -10,13 +13,58 @@
 namespace progress_engine {
 namespace {
 
-int number_said_by(const char* name) {
+std::string variable(const char* name) {
   const char* value = std::getenv(name);
-  const std::string_view text = value ? value : "";
+  return value ? value : "";
+}
+
+int number_said_by(const char* name) {
+  const auto text = variable(name);
   int found = -1;
   std::from_chars(text.data(), text.data() + text.size(), found);
   return found;
 }
+
+// Who holds the other end of the socket that MPICH's launchers leave open for their processes: one proxy a job and
+// node.
+std::string of_hydra() {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  const int descriptor = number_said_by("PMI_FD");
+  const bool known = descriptor >= 0 && getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  return known && peer.pid > 0 ? "launcher " + std::to_string(peer.pid) + " " + variable("PMI_SPAWNED") : "";
+}
+
+std::string of_pmix() {
+  const auto space = variable("PMIX_NAMESPACE");
+  return space.empty() ? "" : "pmix " + space;
+}
+
+std::string of_slurm() {
+  const auto step = variable("SLURM_STEP_ID");
+  return step.empty() ? "" : "slurm " + variable("SLURM_JOB_ID") + " " + step + " " + variable("PMI_SPAWNED");
+}
+
+// Processes that were spawned are another program with ranks of its own, though the same launcher may start them.
+std::string of_parent() {
+  return "parent " + std::to_string(launcher_process()) + " " + variable("PMI_SPAWNED");
+}
+
+// What a launcher further out said of its own program stays in the environment. So first comes who shows that it is
+// there: a socket is open only to the processes of the launcher that made it.
+struct Launcher {
+  std::string (*key)();  // of the program; empty: it did not start this process
+  const char* rank;      // the variables in which it says so
+  const char* here;      // processes of the program on this node, with
+  const char* all;       // their number; null: it does not say
+};
+constexpr std::array launchers = {
+    Launcher{of_hydra, "PMI_RANK", "MPI_LOCALNRANKS", "PMI_SIZE"},
+    Launcher{of_pmix, "PMIX_RANK", nullptr, nullptr},
+    Launcher{of_slurm, "SLURM_PROCID", nullptr, nullptr},
+    Launcher{of_parent, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"},
+    Launcher{of_parent, "MV2_COMM_WORLD_RANK", nullptr, nullptr},
+};
 
 }  // namespace
 
@@ -26,10 +74,25 @@ pid_t launcher_process() {
   return given > 0 && number_said_by("PROGRESS_ENGINE_TARGET") == getpid() ? given : getppid();
 }
 
+std::string program_key() {
+  for (const auto& launcher : launchers)
+    if (auto key = launcher.key(); !key.empty()) return key;
+  return {};
+}
+
 int rank_by_launcher() {
-  for (const char* name : {"PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"})
-    if (const int rank = number_said_by(name); rank >= 0) return rank;
+  for (const auto& launcher : launchers)
+    if (const int rank = number_said_by(launcher.rank); rank >= 0 && !launcher.key().empty()) return rank;
+  for (const auto& launcher : launchers)
+    if (const int rank = number_said_by(launcher.rank); rank >= 0) return rank;
   return -1;
+}
+
+int processes_here(int size) {
+  int most = 0;
+  for (const auto& launcher : launchers)
+    if (launcher.all && number_said_by(launcher.all) == size) most = std::max(most, number_said_by(launcher.here));
+  return most;
 }
 
 }  // namespace progress_engine

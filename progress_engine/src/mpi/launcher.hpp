@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the launcher says of this process, before MPI begins.
+// What the launcher says of this process and of those that were started with it, without a call of MPI.
 #pragma once
 
 #include <sys/types.h>
+
+#include <string>
 
 namespace progress_engine {
 
 // Who has started this process, or progress-run in its place.
 pid_t launcher_process();
+
+// A text that is the same for all processes that one mpiexec started on this node, and for no others that run now: what
+// the launcher says of the job or, where it says nothing, who the launcher is.
+std::string program_key();
 
 // Its rank among those that were started with it; -1 where no launcher says one.
 int rank_by_launcher();
@@ -15,5 +21,9 @@ int rank_by_launcher();
 // Whether this process says what holds for all ranks, which is one line of a job and not 100,000. (Who ends the program
 // says why, whichever rank it is: it may be the only one.)
 inline bool speaks_for_all() { return rank_by_launcher() <= 0; }
+
+// How many of the program's `size` processes are on this node, as Hydra or Open MPI says; 0 where nobody says. An answer
+// counts with the right size beside it, and of several the largest.
+int processes_here(int size);
 
 }  // namespace progress_engine

@@ -18,7 +18,7 @@ class Partner {
   }
   PE_ALWAYS_INLINE void sent(int code) {
     if (does_ == Does::nothing) return;
-    call_.sent(code, communicator_, rank_, count_, type_);  // looks around by itself
+    call_.sent(code, communicator_, rank_);  // looks around by itself
     if (does_ == Does::learn) [[unlikely]]
       learn(call_, code, communicator_, rank_, type_);
   }

@@ -21,17 +21,6 @@ ThreadReport describe_thread(const Worker& worker) {
   return {worker.role, ended ? worker.final_usage : usage_of_thread(worker.tid)};
 }
 
-std::optional<BellReport> describe_bell(Bell* bell) {
-  if (!bell) return std::nullopt;
-  const auto counts = bell->counts();
-  return BellReport{.state = counts.state,
-                    .keeps = counts.keeps,
-                    .sent = counts.sent,
-                    .bounded = counts.bounded,
-                    .taken = counts.taken,
-                    .refused = counts.refused};
-}
-
 std::optional<DoorbellReport> describe_doorbell(const Engine* engine) {
   const Doorbell* doorbell = engine ? engine->doorbell() : nullptr;
   if (!doorbell) return std::nullopt;
@@ -42,8 +31,7 @@ std::optional<DoorbellReport> describe_doorbell(const Engine* engine) {
                         .rings = engine->activity().rings() + counts.rings,
                         .bounded = counts.bounded,
                         .wakes = counts.wakes,
-                        .answers = answers,
-                        .bell = describe_bell(doorbell->bell())};
+                        .answers = answers};
 }
 
 std::string what_is_missing(const Policy& policy) {

@@ -14,42 +14,32 @@
 
 namespace progress_engine {
 
-// Persistent requests keep their handle when they complete, so that whether one is active must be remembered; and whom
-// each start concerns, which the call that starts it does not say.
+// Persistent requests keep their handle when they complete, so that whether one is active must be remembered; and whether
+// each start concerns all ranks, which the call that starts it does not say.
 class PersistentRequests {
  public:
   enum class State { unknown, inactive, active };
-  // A rank of the program, or one of these.
-  static constexpr int nobody = -1;
-  static constexpr int everybody = -2;  // a collective operation
-  static constexpr int anyone = -3;     // a receive from any source
 
   template <typename Handle>
   void add(Handle handle) {
     const std::scoped_lock lock(mutex_);
-    entries_[key(handle)] = {.state = State::inactive, .partner = nobody};
+    entries_[key(handle)] = {.state = State::inactive};
     size_ = entries_.size();
   }
-  // Whom its starts concern from now on.
+  // It is of a collective operation.
   template <typename Handle>
-  void concerns(Handle handle, int partner) {
+  void concerns_all(Handle handle) {
     const std::scoped_lock lock(mutex_);
-    if (const auto found = entries_.find(key(handle)); found != entries_.end()) found->second.partner = partner;
+    if (const auto found = entries_.find(key(handle)); found != entries_.end()) found->second.collective = true;
   }
+  // True if it was not active; `all`, if given, becomes true if it concerns all ranks. A request that came to be behind
+  // our back is taken in.
   template <typename Handle>
-  int partner_of(Handle handle) {
-    const std::scoped_lock lock(mutex_);
-    const auto found = entries_.find(key(handle));
-    return found == entries_.end() ? nobody : found->second.partner;
-  }
-  // True if it was not active; `partner`, if given, is whom it concerns. A request that came to be behind our back is
-  // taken in.
-  template <typename Handle>
-  bool activate(Handle handle, int* partner = nullptr) {
+  bool activate(Handle handle, bool* all = nullptr) {
     const std::scoped_lock lock(mutex_);
     Entry& entry = entries_[key(handle)];  // a new one's state is unknown
     size_ = entries_.size();
-    if (partner) *partner = entry.partner;
+    if (all && entry.collective) *all = true;
     return std::exchange(entry.state, State::active) != State::active;
   }
   // True if it was active.
@@ -77,7 +67,7 @@ class PersistentRequests {
   }
   struct Entry {
     State state = State::unknown;
-    int partner = nobody;
+    bool collective = false;
   };
   bool change(Key key, State from, State to);
   State erase(Key key);

@@ -15,16 +15,14 @@
 #include "fabrics/lookups.hpp"
 #include "fabrics/own_progress.hpp"
 #include "fabrics/watched.hpp"
-#include "mpi/job.hpp"
+#include "mpi/launcher.hpp"
 #include "mpi/lifecycle.hpp"
-#include "mpi/program_key.hpp"
 #include "mpi/report.hpp"
 #include "platform/fork_mutex.hpp"
 #include "platform/placement.hpp"
 #include "policy/sources.hpp"
 #include "telemetry/transport.hpp"
 #include "wait/event_source.hpp"
-#include "wakeup/host_list.hpp"
 
 namespace progress_engine {
 
@@ -82,8 +80,6 @@ void at_exit() {
 void after_fork_in_child() {
   if (broken("fork")) return;
   active_runtime = nullptr;
-  if (const Runtime* runtime = status().runtime; runtime && runtime->doorbell && runtime->doorbell->bell())
-    runtime->doorbell->bell()->close_in_child();
   status().runtime = nullptr;  // its threads are not here
   if (const OffloadLibrary* offload = loaded_offload()) offload->after_fork_in_child();
   status().reason = "this process was forked";
@@ -128,35 +124,17 @@ std::unique_ptr<ManagedWaits> make_waits(const Policy& policy) {
   return std::make_unique<ManagedWaits>(number_of_cpus() > 1 ? microseconds(policy.spin_us) : 0);
 }
 
-BellPlan plan_bell(const Policy& policy, int rank, int size) {
-  BellPlan plan;
-  plan.rank = rank;
-  plan.size = size;
-  plan.job = job_name();
-  plan.hosts = [pattern = policy.bell_hosts, names = names_of_hosts()] {
-    return apply_host_pattern(pattern, job_hosts(names));
-  };
-  plan.host_pattern = policy.bell_hosts;
-  plan.key_file = policy.bell_key.empty() ? usual_key_file() : policy.bell_key;
-  plan.port = policy.bell_port;
-  plan.interval = microseconds(policy.min_distance_us);
-  plan.asked_for = !policy.doorbell.udp_if_easy;
-  return plan;
-}
-
 // Without a world there are no ranks to ring.
 std::unique_ptr<Doorbell> make_doorbell(const Policy& policy, const MpiHandles& handles, Origin origin) {
-  if (!policy.doorbell.any() || origin != Origin::world) return nullptr;
+  if (policy.doorbell == Ringing::none || origin != Origin::world) return nullptr;
   int rank = 0;
   int size = 0;
   PE_PMPI(MPI_Comm_rank)(handles.comm_world, &rank);
   PE_PMPI(MPI_Comm_size)(handles.comm_world, &size);
   try {
-    auto doorbell = std::make_unique<Doorbell>(program_key(), rank, size, processes_here(size));
-    if (policy.doorbell.udp && !doorbell->all_are_near()) doorbell->add_bell(plan_bell(policy, rank, size));
-    return doorbell;
+    return std::make_unique<Doorbell>(program_key(), rank, size, processes_here(size));
   } catch (const std::exception& error) {
-    if (!policy.doorbell.udp_if_easy) throw;
+    if (policy.doorbell != Ringing::automatic) throw;
     status().doorbell_lack = error.what();  // sockets and the timer do without
     return nullptr;
   }

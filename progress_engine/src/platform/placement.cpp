@@ -49,7 +49,7 @@ void take_one(const Cpus& from, TakenCpus& taken) {
 // How many numbers there are up to the highest one.
 std::size_t numbers_of(const Cpus& cpus) { return cpus.empty() ? 0 : static_cast<std::size_t>(cpus.back()) + 1; }
 
-// The engine's threads have names that begin so: those that poll, and the bell's.
+// The engine's threads have names that begin so.
 constexpr std::string_view names_of_ours = "pe-";
 
 bool is_ours(int tid) {

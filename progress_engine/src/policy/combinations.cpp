@@ -61,7 +61,7 @@ void refuse_combinations(const Policy& policy) {
     throw SettingError("safety=offload polls in its one communication thread: use points=none.");
   if (policy.offload && policy.wait != Wait::epoll && policy.wait != Wait::spin)
     throw SettingError("safety=offload waits for traffic or spins: use wait=epoll or wait=spin.");
-  if (policy.offload && policy.doorbell.any())
+  if (policy.offload && policy.doorbell != Ringing::none)
     throw SettingError("safety=offload has no thread that a doorbell could wake: use doorbell=none.");
   if (!std::has_single_bit(static_cast<unsigned>(policy.queue)))
     throw SettingError(fmt::format("queue={} is not valid: it must be a power of two.", policy.queue));

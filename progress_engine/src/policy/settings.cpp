@@ -23,12 +23,31 @@ constexpr std::string_view prefix = "PROGRESS_ENGINE_";
 // Variables with our prefix that are not settings.
 constexpr std::array<std::string_view, 5> reserved = {"CONFIG", "LAUNCHER", "LIBRARY", "MARK", "TARGET"};
 
-// What settings were called before.
-struct Renamed {
-  std::string_view before;
-  std::string_view now;
+// What is no setting, or no value of one, any more: and what to write instead. Refused for a release, then forgotten.
+struct Gone {
+  std::string_view key;
+  std::string_view value;  // of a setting that there still is; empty: there is none
+  std::string_view instead;
 };
-constexpr std::array renamed = {Renamed{.before = "ring", .now = "queue"}};
+constexpr std::string_view no_bell =
+    "use doorbell=auto; between nodes sockets, the fabric's library (setting events) or the timer (timer_us) wake the "
+    "engine";
+constexpr std::array gone = {
+    Gone{"ring", "", "its name is queue now"},
+    Gone{"bell_bytes", "", no_bell},
+    Gone{"bell_hosts", "", no_bell},
+    Gone{"bell_key", "", no_bell},
+    Gone{"bell_port", "", no_bell},
+    Gone{"doorbell", "udp", no_bell},
+};
+
+const Gone* find_gone(std::string_view key, std::string_view value) {
+  const auto is_it = [&](const Gone& one) {
+    return one.key == key && (one.value.empty() || std::ranges::count(words(value, ','), one.value) > 0);
+  };
+  const auto found = std::ranges::find_if(gone, is_it);
+  return found == gone.end() ? nullptr : &*found;
+}
 
 bool is_choice(const Setting& setting, std::string_view word) {
   return std::ranges::count(words(setting.choices, ' '), word) > 0;
@@ -48,8 +67,8 @@ std::string known_keys() {
 
 // Of a name that no setting has: what to write.
 std::string instead_of(std::string_view key) {
-  const auto* const found = std::ranges::find(renamed, key, &Renamed::before);
-  return found == renamed.end() ? "the settings are " + known_keys() : fmt::format("it is called {} now", found->now);
+  const Gone* const was = find_gone(key, "");
+  return was ? fmt::format("it is gone: {}", was->instead) : "the settings are " + known_keys();
 }
 
 bool accepts_int(const Setting& setting, std::string_view text) {
@@ -94,16 +113,6 @@ PollingPoints parse_points(std::string_view text) {
   return points;
 }
 
-Doorbells parse_doorbells(std::string_view text) {
-  const auto parts = words(text, ',');
-  const auto has = [&](std::string_view name) { return std::ranges::count(parts, name) > 0; };
-  for (const std::string_view alone : {"none", "auto"})
-    if (has(alone) && parts.size() > 1)
-      throw SettingError(
-          fmt::format("doorbell: '{}' cannot be combined with other doorbells; leave it or them out.", alone));
-  return {.node = !has("none"), .udp = has("udp") || has("auto"), .udp_if_easy = has("auto")};
-}
-
 // ---- one row of the table, for each type of a setting; `field` is where its value goes
 
 template <auto field>
@@ -145,13 +154,6 @@ Setting polling_points(std::string_view key, std::string_view choices, std::stri
                        std::string_view meaning) {
   const auto store = [](Policy& policy, const Setting&, std::string_view value) {
     policy.points = parse_points(value);
-  };
-  return {key, "set", "", choices, 0, 0, initial, meaning, store};
-}
-
-Setting doorbells(std::string_view key, std::string_view choices, std::string_view initial, std::string_view meaning) {
-  const auto store = [](Policy& policy, const Setting&, std::string_view value) {
-    policy.doorbell = parse_doorbells(value);
   };
   return {key, "set", "", choices, 0, 0, initial, meaning, store};
 }
@@ -212,20 +214,9 @@ const std::vector<Setting>& all_settings() {
           "completion queue that the MPI makes itself (it gets a completion channel); nothing but the doorbell and the "
           "timer; auto = sockets, and where this machine has a fabric's device UCX, libfabric, and verbs if it is "
           "neither"),
-      doorbells(
-          "doorbell", "none node udp auto", "none",
-          "whom a call that sends wakes: nobody; the engine of a receiver on this node; also on other nodes, by a "
-          "datagram where nothing else announces traffic (udp); auto = node, and udp in a job on several hosts"),
-      number<&Policy::bell_bytes>("bell_bytes", "bytes", 0, 1073741824, "65536",
-                                  "doorbell=udp: the smallest message that rings on other nodes"),
-      number<&Policy::bell_port>("bell_port", "", 0, 65535, "0",
-                                 "doorbell=udp: the port of this job on each of its nodes; 0 = from the job's name"),
-      text<&Policy::bell_hosts>("bell_hosts",
-                                "doorbell=udp: the job's hosts, as in node[01-16],login; a * stands for each of those "
-                                "that the launcher names, as in *-mgmt; empty = those"),
-      text<&Policy::bell_key>("bell_key",
-                              "doorbell=udp: the file of the user's key, which all nodes must see; empty = "
-                              "~/.config/progress-engine/bell.key, made where it is missing"),
+      choice<&Policy::doorbell>("doorbell", "none node auto", "none",
+                                "whom a call that sends wakes: nobody; the engine of a receiver on this node; auto = "
+                                "the same, and nobody where no doorbell can be made"),
       choice<&Policy::managed_waiting>("waiting", "native managed", "native",
                                        "how the program waits in a blocking call: as the MPI does, or asleep until an "
                                        "engine thread has completed it"),
@@ -296,6 +287,8 @@ std::string preset_names() {
 void check_value(std::string_view key, std::string_view value) {
   const Setting* setting = find(key);
   if (!setting) throw SettingError(fmt::format("unknown setting '{}': {}.", key, instead_of(key)));
+  if (const Gone* const was = find_gone(key, value))
+    throw SettingError(fmt::format("{}={} is gone: {}.", key, value, was->instead));
   if (!accepts(*setting, value))
     throw SettingError(fmt::format("{}={} is not valid: it must be {}.", key, value, expectation(*setting)));
 }

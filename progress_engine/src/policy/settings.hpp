@@ -35,14 +35,9 @@ struct PollingPoints {
   bool any() const { return on_calls || threads(); }
 };
 
-// Whom a call that sends wakes. The others imply the first: rings from other nodes end in the same line of memory.
-struct Doorbells {
-  bool node = false;         // the engines of receivers on this node
-  bool udp = false;          // and of those on other nodes, by a datagram
-  bool udp_if_easy = false;  // but not in a job on one host, nor where a name takes long to look up
-
-  bool any() const { return node; }
-};
+// Whom a call that sends wakes: nobody, or the engines of receivers on this node; `automatic`: those, where a doorbell can
+// be made.
+enum class Ringing { none, node, automatic };
 
 // Filled by make_policy(), which knows the defaults.
 struct Policy {
@@ -65,11 +60,7 @@ struct Policy {
   int park_s{};
   int eager_bytes{};
   Announcements events{};
-  Doorbells doorbell;
-  int bell_bytes{};
-  int bell_port{};
-  std::string bell_hosts;
-  std::string bell_key;
+  Ringing doorbell{};
   bool managed_waiting{};
   int queue{};
   int spin_us{};

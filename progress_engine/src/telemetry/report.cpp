@@ -137,17 +137,6 @@ Json events_json(const EventsReport& events) {
   return object;
 }
 
-Json bell_json(const BellReport& bell) {
-  Json object;
-  object["state"] = bell.state;
-  object["keeps"] = bell.keeps;
-  object["sent"] = bell.sent;
-  object["bounded"] = bell.bounded;
-  object["taken"] = bell.taken;
-  object["refused"] = bell.refused;
-  return object;
-}
-
 Json doorbell_json(const DoorbellReport& doorbell) {
   Json object;
   object["neighbours"] = doorbell.neighbours;
@@ -155,7 +144,6 @@ Json doorbell_json(const DoorbellReport& doorbell) {
   object["bounded"] = doorbell.bounded;
   object["wakes"] = doorbell.wakes;
   object["answers"] = doorbell.answers;
-  object["bell"] = doorbell.bell ? bell_json(*doorbell.bell) : Json(nullptr);
   return object;
 }
 

@@ -40,23 +40,12 @@ struct EventsReport {
   std::string hint;
 };
 
-// Between nodes, see wakeup/bell.hpp.
-struct BellReport {
-  std::string state;
-  bool keeps = false;
-  std::uint64_t sent = 0;
-  std::uint64_t bounded = 0;
-  std::uint64_t taken = 0;
-  std::uint64_t refused = 0;
-};
-
 struct DoorbellReport {
   std::uint64_t neighbours = 0;
   std::uint64_t rings = 0;
   std::uint64_t bounded = 0;
   std::uint64_t wakes = 0;
   std::uint64_t answers = 0;
-  std::optional<BellReport> bell;
 };
 
 // Of the communication thread.

@@ -18,7 +18,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <memory>
 #include <utility>
@@ -55,27 +54,6 @@ std::uint64_t carried_by(int descriptor) {
 int queued(int descriptor, unsigned long direction) {
   int bytes = 0;
   return ioctl(descriptor, direction, &bytes) == 0 ? bytes : 0;
-}
-
-// An address of this node is reached from that same address; a launcher's daemon is on this node.
-bool leads_afar(int descriptor) {
-  sockaddr_storage own{};
-  sockaddr_storage peer{};
-  socklen_t own_size = sizeof own;
-  socklen_t peer_size = sizeof peer;
-  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
-      getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0)
-    return false;  // it still connects
-  const auto address = [](const sockaddr_storage& any) {
-    in6_addr six{};
-    if (any.ss_family == AF_INET6) six = reinterpret_cast<const sockaddr_in6&>(any).sin6_addr;
-    if (any.ss_family == AF_INET)
-      std::memcpy(&six, &reinterpret_cast<const sockaddr_in&>(any).sin_addr, sizeof(in_addr));
-    return six;
-  };
-  const in6_addr one = address(own);
-  const in6_addr other = address(peer);
-  return std::memcmp(&one, &other, sizeof one) != 0;
 }
 
 // The peer may send about half of the buffer (the kernel counts its own overhead in), and stops when that is filled.
@@ -259,26 +237,7 @@ void EpollEvents::refresh() {
     if (foreign_.contains(socket.inode) || !add(socket.descriptor, EPOLLIN | EPOLLOUT)) continue;
     any_ = true;
     if (!carries_) carried_before_.insert_or_assign(socket.descriptor, carried_by(socket.descriptor));
-    carried_afar_.insert_or_assign(socket.descriptor, 0);
   }
-}
-
-bool EpollEvents::moved_afar() {
-  if (known_ones_moved_afar()) return true;
-  refresh();
-  return known_ones_moved_afar();
-}
-
-bool EpollEvents::known_ones_moved_afar() {
-  bool moved = false;
-  for (auto& [descriptor, before] : carried_afar_) {
-    if (!leads_afar(descriptor)) continue;
-    // What the kernel has still to send was written by somebody, too.
-    const auto carried = carried_by(descriptor) + static_cast<std::uint64_t>(queued(descriptor, SIOCOUTQ));
-    moved = moved || carried > before;
-    before = carried;
-  }
-  return moved;
 }
 
 // A wait that began before the program closed them goes on to its bound.

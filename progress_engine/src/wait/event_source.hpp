@@ -54,9 +54,6 @@ class EventSource {
   virtual bool has_sockets() const { return false; }
   // Whether they have shown that they carry the MPI's traffic: a launcher's connection is a place, too.
   virtual bool carries() const = 0;
-  // Whether a connection to another node was made or has carried anything since the last call: it may be the MPI's,
-  // even if it has not shown that. Looks for new ones where those that are known have not.
-  virtual bool moved_afar() { return false; }
   // Watches `descriptor`, too: wait() calls `handler` at each of its edges, which are events as traffic is.
   virtual void watch(int descriptor, std::function<void()> handler) = 0;
   // Looks for new places where traffic can show.
@@ -91,7 +88,6 @@ class EpollEvents : public EventSource {
   bool has_sockets() const override { return any_; }
   bool any() const override { return any_ || (fabrics_ && fabrics_->any()); }
   bool carries() const override { return carries_ || (announced_ && fabrics_->any()); }
-  bool moved_afar() override;
   void watch(int descriptor, std::function<void()> handler) override;
   void refresh() override;
   ArmResult arm(const std::function<bool()>& poll) override;
@@ -108,7 +104,6 @@ class EpollEvents : public EventSource {
   bool control(int operation, int descriptor, unsigned events);
   // The kernel forgets a descriptor when it is closed. True if it was not watched before.
   bool add(int descriptor, unsigned events);
-  bool known_ones_moved_afar();
   void sleep_without(Nanoseconds bound);
 
   static constexpr Nanoseconds longest_sleep_without = seconds(1) / 1000;
@@ -124,7 +119,6 @@ class EpollEvents : public EventSource {
   bool carries_ = false;
   bool announced_ = false;  // a fabric's library did, once: an MPI may open one and move its messages elsewhere
   std::map<int, std::uint64_t> carried_before_;  // by sockets when they were found, until one carries the traffic
-  std::map<int, std::uint64_t> carried_afar_;    // at the last moved_afar(), of sockets that are watched
   std::set<int> sending_;                        // sockets that had data to send after the last poll
   Fabrics* const fabrics_;
   std::map<int, Fabric> expected_;  // descriptors that were ever armed

@@ -2,6 +2,7 @@
 #include "wakeup/doorbell.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,8 +21,6 @@
 #include <stdexcept>
 #include <system_error>
 #include <utility>
-
-#include "wakeup/hexadecimal.hpp"
 
 namespace progress_engine {
 namespace {
@@ -42,7 +41,7 @@ Page& as_page(void* memory) { return *static_cast<Page*>(memory); }
 std::string prefix_of(const std::string& program) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : program) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return "progress-engine/" + std::to_string(getuid()) + "/" + hexadecimal(hash) + "/";
+  return fmt::format("progress-engine/{}/{:016x}/", getuid(), hash);
 }
 
 // The numbers of "rank/process/descriptor/inode"; -1 for what is none.
@@ -71,7 +70,7 @@ struct Address {
 };
 
 OwnDescriptor make_file() {
-  OwnDescriptor file(memfd_create("progress-engine-bell", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create");
+  OwnDescriptor file(memfd_create("progress-engine-doorbell", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create");
   if (ftruncate(file.number(), page_size) == 0) fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
   return file;
 }
@@ -179,7 +178,6 @@ Doorbell::Doorbell(std::string program, int rank, int size, int here)
 }
 
 Doorbell::~Doorbell() {
-  if (bell_) bell_->stop();  // its keeper's thread rings the others
   for (Peer* peer = neighbours_.first.load(); peer;) {
     Peer* next = peer->next;
     delete peer;
@@ -244,27 +242,6 @@ void Doorbell::ring_partners(bool all) {
   rings_.fetch_add(static_cast<std::uint64_t>(rung), std::memory_order_relaxed);
   if (static_cast<std::uint64_t>(rung) < (everybody ? neighbours : partners_.number.load(std::memory_order_relaxed)))
     bounded_.fetch_add(1, std::memory_order_relaxed);
-  if (!bell_) return;
-  if (all) bell_->ring_all([this](int rank) { return peer_of(rank) != nullptr; });
-  bell_->ring_partners();
-}
-
-void Doorbell::add_bell(BellPlan plan) {
-  bell_ = std::make_unique<Bell>(std::move(plan), [this](int rank) { return pass_on(rank); });
-}
-
-bool Doorbell::pass_on(int rank) {
-  if (rank == rank_) {
-    ring_own();
-    return true;
-  }
-  Peer* peer = peer_of(rank);
-  if (!peer) {
-    missed(misses_.fetch_add(1, std::memory_order_relaxed) + 1);
-    peer = peer_of(rank);
-  }
-  if (peer) ring(*peer);
-  return peer != nullptr;
 }
 
 void Doorbell::ring_own() {
@@ -300,7 +277,6 @@ void Doorbell::add(Neighbour neighbour) {
   neighbours_.first.store(peer, std::memory_order_release);
   neighbours_.number.fetch_add(1, std::memory_order_release);
   by_rank_[static_cast<unsigned>(rank)].store(peer, std::memory_order_release);
-  if (bell_) bell_->forget(rank);
 }
 
 Doorbell::Counts Doorbell::counts() const {

@@ -5,6 +5,7 @@
 // both together, for the ranks of a program.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -16,7 +17,6 @@
 
 #include "platform/own_descriptor.hpp"
 #include "platform/platform.hpp"
-#include "wakeup/bell.hpp"
 
 namespace progress_engine {
 
@@ -136,6 +136,24 @@ class PublishedLine {
   MappedLine page_;
 };
 
+// How often a thread may wake: so many times at once, and then once a period. However many datagrams arrive, the rest
+// waits, or is dropped by the kernel.
+class WakeBudget {
+ public:
+  constexpr WakeBudget(int burst, Nanoseconds period) : most_(burst * period), period_(period) {}
+
+  // How long to wait before the wake that begins now; 0: at once.
+  Nanoseconds take(Nanoseconds now) {
+    spent_ = std::max(spent_, now - most_) + period_;
+    return spent_ > now ? spent_ - now : 0;
+  }
+
+ private:
+  Nanoseconds most_;
+  Nanoseconds period_;
+  Nanoseconds spent_ = 0;  // up to then
+};
+
 struct Neighbour {
   int rank;
   std::string name;  // abstract, without the leading NUL
@@ -215,14 +233,9 @@ class Doorbell {
     if (peer) make_partner(*peer);
     return peer != nullptr;
   }
-  // Processes on other nodes reach the doorbell as well, by datagrams, once the bell was started.
-  void add_bell(BellPlan plan);
-  Bell* bell() const { return bell_.get(); }  // null: there is none
-  // For somebody on another node: the engine of `rank` should poll. False if it is not on this node.
-  bool pass_on(int rank);
   void expect_all() { all_.store(true, std::memory_order_relaxed); }
   // After something was sent to whoever it concerns: those that ring() or expect() named so far, with `all` (from then
-  // on) every neighbour, and some on other nodes. As expect_all() does.
+  // on) every neighbour. As expect_all() does.
   //
   // At most `rings_at_once`, however many neighbours there are: on a node of 128 ranks each start of a collective
   // operation would else ring 127, and so would each poll ever after, although most of them are awake or wait for
@@ -246,10 +259,8 @@ class Doorbell {
   void ring_own();
 
   // ---- the engine thread
-  // False: sleeping on the own doorbell would be in vain. True forever after the first neighbour or the bell's start.
-  bool anyone_rings() const {
-    return neighbours_.first.load(std::memory_order_acquire) != nullptr || (bell_ && bell_->rings());
-  }
+  // False: sleeping on the own doorbell would be in vain. True forever after the first neighbour.
+  bool anyone_rings() const { return neighbours_.first.load(std::memory_order_acquire) != nullptr; }
   WakeupLine& own() const { return published_.line(); }
   const PublishedLine& published() const { return published_; }
 
@@ -315,8 +326,6 @@ class Doorbell {
   std::atomic<std::uint64_t> rings_{0};
   std::atomic<std::uint64_t> wakes_{0};
   std::atomic<std::uint64_t> bounded_{0};
-  std::atomic<std::uint64_t> misses_{0};  // of pass_on()
-  std::unique_ptr<Bell> bell_;
 };
 
 }  // namespace progress_engine

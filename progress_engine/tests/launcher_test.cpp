@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/launcher.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <map>
+
+namespace progress_engine {
+namespace {
+
+// Sets variables of the environment, and nothing else of a launcher's, while it lives.
+class Launched : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : names) {
+      if (const char* value = std::getenv(name)) before_[name] = value;
+      unsetenv(name);
+    }
+  }
+  void TearDown() override {
+    for (const char* name : names) unsetenv(name);
+    for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  static constexpr const char* names[] = {
+      "PMI_FD",          "PMI_RANK",      "PMI_SIZE",     "PMI_SPAWNED",  "MPI_LOCALNRANKS",
+      "PMIX_NAMESPACE",  "PMIX_RANK",     "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID",
+      "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_RANK"};
+  std::map<std::string, std::string> before_;
+};
+
+TEST_F(Launched, AProgramHasAKeyOfItsOwn) {
+  EXPECT_EQ(program_key(), "parent " + std::to_string(getppid()) + " ");
+  setenv("SLURM_JOB_ID", "7", 1);
+  setenv("SLURM_STEP_ID", "2", 1);
+  EXPECT_EQ(program_key(), "slurm 7 2 ");
+  setenv("PMI_SPAWNED", "1", 1);
+  EXPECT_EQ(program_key(), "slurm 7 2 1") << "what was spawned has ranks of its own";
+  setenv("PMIX_NAMESPACE", "prterun-n1-5@1", 1);
+  EXPECT_EQ(program_key(), "pmix prterun-n1-5@1");
+}
+
+// mpiexec of MPICH inside a job of another launcher's: that one's variables stay. Its own socket says who it is.
+TEST_F(Launched, AnOpenSocketGoesBeforeWhatALauncherFurtherOutLeftBehind) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+  setenv("PMIX_NAMESPACE", "prterun-n1-5@1", 1);
+  setenv("PMIX_RANK", "0", 1);
+  setenv("PMI_RANK", "3", 1);
+  setenv("PMI_FD", std::to_string(ends[0]).c_str(), 1);
+  EXPECT_EQ(program_key(), "launcher " + std::to_string(getpid()) + " ");
+  EXPECT_EQ(rank_by_launcher(), 3);
+  for (const int end : ends) close(end);
+  EXPECT_EQ(program_key(), "pmix prterun-n1-5@1") << "it is the other way round: the socket's number was left behind";
+  EXPECT_EQ(rank_by_launcher(), 0);
+}
+
+TEST_F(Launched, ARankIsTheOneThatAnybodySays) {
+  EXPECT_EQ(rank_by_launcher(), -1);
+  EXPECT_TRUE(speaks_for_all());
+  setenv("PMI_RANK", "2", 1);
+  EXPECT_EQ(rank_by_launcher(), 2) << "of a launcher without a socket";
+  EXPECT_FALSE(speaks_for_all());
+  setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  EXPECT_EQ(rank_by_launcher(), 0);
+}
+
+TEST_F(Launched, ProcessesHereAreThoseThatALauncherCounts) {
+  EXPECT_EQ(processes_here(8), 0);
+  setenv("MPI_LOCALNRANKS", "2", 1);
+  setenv("PMI_SIZE", "8", 1);
+  EXPECT_EQ(processes_here(8), 2);
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4", 1);
+  setenv("OMPI_COMM_WORLD_SIZE", "8", 1);
+  EXPECT_EQ(processes_here(8), 4);
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "many", 1);
+  EXPECT_EQ(processes_here(8), 2);
+}
+
+TEST_F(Launched, ProcessesHereAreNotThoseOfALauncherFurtherOut) {
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1", 1);
+  setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
+  EXPECT_EQ(processes_here(64), 0) << "a script under mpirun -n 1 that calls srun -n 64";
+}
+
+}  // namespace
+}  // namespace progress_engine
