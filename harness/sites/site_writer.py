@@ -47,14 +47,14 @@ class Fabric:
         return BYPASSED if self.rdma else COUNTED
 
 
-# As progress_engine/src/fabrics/own_progress.cpp finds it; docs/explanation/events.md has the table.
+# docs/explanation/events.md has the table.
 FABRICS = {
     "infiniband": Fabric(
         "InfiniBand",
         rdma=True,
         moves_itself=(
             "Adapters from ConnectX-5 on can match messages by themselves, which is off by default. With these "
-            "two lines UCX lets them; the engine then stays off, unless its setting events is another than auto:"
+            "two lines UCX lets them; the engine then has less to win:"
         ),
         switch=(("UCX_RC_MLX5_TM_ENABLE", "y"), ("UCX_DC_MLX5_TM_ENABLE", "y")),
     ),
@@ -62,9 +62,8 @@ FABRICS = {
         "Omni-Path",
         rdma=True,
         moves_itself=(
-            "A thread of PSM2 receives beside the program, so bare may overlap, and the engine stays off, unless "
-            "its setting events is another than auto. Without that thread the engine has its work, and the core "
-            "is free:"
+            "A thread of PSM2 receives beside the program, so bare may overlap, and the engine has little to win. "
+            "Without that thread the engine has its work, and the core is free:"
         ),
         switch=(("PSM2_RCVTHREAD", "0"),),
     ),
@@ -73,8 +72,7 @@ FABRICS = {
         rdma=True,
         moves_itself=(
             "The adapter matches and fetches messages by itself (hardware, the default), so bare may overlap, and"
-            " the engine stays off, unless its setting events is another than auto. Software leaves both to the "
-            "MPI's calls:"
+            " the engine has little to win. Software leaves both to the MPI's calls:"
         ),
         switch=(("FI_CXI_RX_MATCH_MODE", "software"),),
     ),

@@ -31,7 +31,7 @@ extern "C" {
  *   managed waits: they need progress, too),
  *   events (null where no thread waits for traffic) {sources (what has announced some, of sockets, ucx, libfabric,
  *     verbs), wakes and armed {source: how often}, busy (rounds of arming that found something to poll for), lack (why
- *     what was asked for does not announce), hint (what would let the network itself make progress)},
+ *     what was asked for does not announce)},
  *   doorbell (null if there is none) {neighbours, rings, bounded (calls and polls that left somebody out), wakes (rings
  *     that ended a sleep), answers (polls before which a neighbour had rung)},
  *   managed_sleeps (how often a blocking call slept until the engine had completed it),

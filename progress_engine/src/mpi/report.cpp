@@ -49,8 +49,7 @@ std::optional<EventsReport> describe_events(Engine* engine) {
                       .wakes = {{"sockets", counts.by_sockets}},
                       .armed = {},
                       .busy = counts.busy,
-                      .lack = what_is_missing(engine->policy()),
-                      .hint = status().network_hint};
+                      .lack = what_is_missing(engine->policy())};
   for (std::size_t i = 0; i < fabric_names.size(); ++i) {
     report.wakes.emplace_back(fabric_names[i], counts.by_fabric[i]);
     report.armed.emplace_back(fabric_names[i], counts.armed[i]);

@@ -13,7 +13,6 @@
 #include <system_error>
 
 #include "fabrics/lookups.hpp"
-#include "fabrics/own_progress.hpp"
 #include "fabrics/watched.hpp"
 #include "mpi/launcher.hpp"
 #include "mpi/lifecycle.hpp"
@@ -21,7 +20,6 @@
 #include "platform/fork_mutex.hpp"
 #include "platform/placement.hpp"
 #include "policy/sources.hpp"
-#include "telemetry/transport.hpp"
 #include "wait/event_source.hpp"
 
 namespace progress_engine {
@@ -149,26 +147,10 @@ void forget(Runtime* runtime) {
   if (runtime && runtime->ended) delete runtime;
 }
 
-// Where messages move without the engine it stays off, unless `events` is set: then it was meant.
-void look_for_own_progress(const Policy& policy) {
-  if (!policy.points.threads() || policy.events != Announcements::automatic) return;
-  const Transport transport = look_at_transport();
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
-  const auto found = own_progress({variable, transport.libraries, transport.devices, verbs_adapters()});
-  status().network_hint = found.hint;
-  if (!found.by.empty())
-    throw std::runtime_error(found.by +
-                             ", so that there is little to win; with events=none the engine polls all the same");
-}
-
 void start(const Policy& policy, std::unique_ptr<EventSource> events, Origin origin) {
   const bool named = policy.events != Announcements::automatic;
   if (const auto lack = what_lacks(policy.events, fabrics_of_process()); policy.strict && named && !lack.empty())
     throw std::runtime_error(lack);
-  look_for_own_progress(policy);
   slot_key();  // while what it throws is caught
   static unsigned generations = 0;
   auto runtime = std::make_unique<Runtime>();

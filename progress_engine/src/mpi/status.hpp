@@ -22,7 +22,6 @@ struct Status {
   Values settings;
   std::string driver;  // the last one's name
   std::size_t driver_switches = 0;
-  std::string network_hint;   // what would let the network itself make progress; "" if nothing is known
   std::string doorbell_lack;  // why there is none, or none of a kind, where the engine goes on without
   int level_asked = -1;       // MPI_THREAD_*, -1 before MPI_Init
   int level_provided = -1;

@@ -133,7 +133,6 @@ Json events_json(const EventsReport& events) {
   object["armed"] = counts_json(events.armed);
   object["busy"] = events.busy;
   object["lack"] = events.lack;
-  object["hint"] = events.hint;
   return object;
 }
 
@@ -200,8 +199,8 @@ std::string event_words(const std::optional<EventsReport>& events) {
   for (const auto& [name, count] : events->wakes)
     if (std::find(events->sources.begin(), events->sources.end(), name) != events->sources.end())
       words += fmt::format("{}{} ({} wakes)", words.empty() ? "" : " and ", name, count);
-  return fmt::format(", traffic announced by {}{}{}", words.empty() ? "nothing" : words,
-                     events->lack.empty() ? "" : ": " + events->lack, events->hint.empty() ? "" : ", " + events->hint);
+  return fmt::format(", traffic announced by {}{}", words.empty() ? "nothing" : words,
+                     events->lack.empty() ? "" : ": " + events->lack);
 }
 
 }  // namespace

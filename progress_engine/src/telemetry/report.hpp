@@ -37,7 +37,6 @@ struct EventsReport {
   Counts armed;
   std::uint64_t busy = 0;
   std::string lack;
-  std::string hint;
 };
 
 struct DoorbellReport {
