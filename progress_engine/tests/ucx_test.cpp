@@ -4,12 +4,10 @@
 
 #include <vector>
 
-#include "fabrics/ucx_transports.hpp"
 #include "fakes/ucp.hpp"
 #include "wait/fabrics.hpp"
 
 extern "C" {
-std::int8_t ucp_config_read(const char* prefix, const char* file, void** config);
 std::int8_t ucp_init_version(unsigned major, unsigned minor, const void* parameters, const void* config,
                              void** context);
 std::int8_t ucp_worker_create(void* context, const void* parameters, void** worker);
@@ -70,44 +68,6 @@ TEST_F(Ucx, WithoutTheFeatureRunsWithoutItAndSaysSo) {
   EXPECT_EQ(fake_ucp::state().given[0], tag_matching);
   EXPECT_LT(fabrics().find(made).descriptor, 0);
   EXPECT_NE(fabrics().refusal(Fabric::ucx).find("WAKEUP"), std::string::npos);
-}
-
-// As with a transport that has no descriptor.
-TEST_F(Ucx, IsLeftAloneWhereTheFeatureWouldChangeTheTransports) {
-  fake_ucp::state().lanes_without = "#\n#   lane[0]:  3:rc_x/mlx5_0:1.0 md[2]  -> md[2]/ib/sysdev[255] am am_bw#0\n#\n";
-  const void* made = worker();
-  EXPECT_EQ(fake_ucp::state().given[0], tag_matching);
-  EXPECT_LT(fabrics().find(made).descriptor, 0);
-  EXPECT_EQ(fabrics().refusal(Fabric::ucx),
-            "with its feature WAKEUP UCX would choose other transports: tcp/eth0.0 (rma_bw#0 am wireup) instead of "
-            "rc_x/mlx5_0:1.0 (am am_bw#0)");
-}
-
-TEST_F(Ucx, IsTriedOutWithTheMpisConfigurationAndLeavesNothing) {
-  void* config = nullptr;
-  ucp_config_read("MPI", nullptr, &config);
-  fake_ucp::state().held = 0;
-  worker();
-  EXPECT_EQ(fake_ucp::state().held, 2) << "the MPI's context and worker";
-  EXPECT_EQ(fake_ucp::state().prefix, "MPI");
-  EXPECT_EQ(fake_ucp::state().config.at("SHM_DEVICES"), "");
-  EXPECT_EQ(fake_ucp::state().config.at("SELF_DEVICES"), "");
-  ucp_config_read(nullptr, nullptr, &config);
-  worker();
-  EXPECT_EQ(fake_ucp::state().prefix, "");
-}
-
-// As UCX 1.13 and 1.20 print it.
-TEST(UcxTransports, AreReadInWhatUcxPrints) {
-  EXPECT_EQ(
-      transports_in("#\n# UCP endpoint \n#\n#               peer: <no debug data>\n"
-                    "#                 lane[0]:  0:tcp/lo.0 md[0]                -> md[0]/tcp/sysdev[255] rma_bw#0 am\n"
-                    "#                 lane[1]:  1:tcp/eth0.0 md[0]              -> md[0]/tcp/sysdev[255] wireup\n"
-                    "#\n#                tag_send: 0..<egr/short>..8185..<egr/zcopy>..8192..<rndv>..(inf)\n"),
-      "tcp/lo.0 (rma_bw#0 am), tcp/eth0.0 (wireup)");
-  EXPECT_EQ(transports_in("#  lane[0]:  5:cma/memory.0 md[4]   -> md[4]/cma/sysdev[255] seg 4294967295 rma_bw#0\n"),
-            "cma/memory.0 (rma_bw#0)");
-  EXPECT_EQ(transports_in("nothing of the kind\n"), "");
 }
 
 TEST_F(Ucx, OfLaterVersionsParametersIsLeftAlone) {

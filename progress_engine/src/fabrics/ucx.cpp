@@ -7,11 +7,9 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 
-#include "fabrics/ucx_transports.hpp"
 #include "platform/fork_mutex.hpp"
 #include "platform/platform.hpp"
 #include "wait/fabrics.hpp"
@@ -32,10 +30,7 @@ struct Parameters {
   std::array<std::uint64_t, known_fields> fields;
 };
 constexpr std::uint64_t has_features = 1;  // the first field
-// The next three: the size of the MPI's part of a request, and the MPI's functions for it.
-constexpr std::uint64_t of_requests = 0b1110;
 
-using ConfigRead = Status (*)(const char*, const char*, void**);
 using InitVersion = Status (*)(unsigned, unsigned, const Parameters*, const void*, void**);
 using WorkerCreate = Status (*)(void*, const void*, void**);
 using WorkerProgress = unsigned (*)(void*);
@@ -43,17 +38,15 @@ using WorkerDestroy = void (*)(void*);
 using WorkerGetEfd = Status (*)(void*, int*);
 using WorkerArm = Status (*)(void*);
 
-constinit Next<ConfigRead> next_read_config("ucp_config_read");
 constinit Next<InitVersion> next_init("ucp_init_version");
 constinit Next<WorkerCreate> next_create("ucp_worker_create");
 constinit Next<WorkerProgress> next_progress("ucp_worker_progress");
 constinit Next<WorkerDestroy> next_destroy("ucp_worker_destroy");
 
-// Contexts whose workers have a descriptor; and of the configuration that was read last, whose variables it is of.
+// Contexts whose workers have a descriptor.
 struct Contexts {
   ForkMutex mutex;
   std::set<const void*> with_wakeup;
-  std::optional<std::string> prefix;
 };
 Contexts& contexts() {
   static auto* all = new Contexts;
@@ -71,19 +64,6 @@ void note(const void* context, bool wakeup) {
 bool has_wakeup(const void* context) {
   const std::scoped_lock lock(contexts().mutex);
   return contexts().with_wakeup.contains(context);
-}
-
-std::optional<std::string> prefix_of_config() {
-  const std::scoped_lock lock(contexts().mutex);
-  return contexts().prefix;
-}
-
-Status read_config(const char* prefix, const char* file, void** config) {
-  {
-    const std::scoped_lock lock(contexts().mutex);
-    contexts().prefix = prefix ? std::optional<std::string>(prefix) : std::nullopt;
-  }
-  return next_read_config.get()(prefix, file, config);
 }
 
 void refuse(const std::string& why) { fabrics_of_process().refuse(Fabric::ucx, why); }
@@ -105,17 +85,6 @@ Status init(unsigned major, unsigned minor, const Parameters* asked, const void*
   Parameters more{.mask = asked->mask, .fields = {}};
   std::copy_n(asked->fields.begin(), given, more.fields.begin());
   more.fields[0] |= feature_wakeup;
-  const auto prefix = prefix_of_config();
-  Parameters tried = more;  // without the MPI's functions, which are for its own requests
-  tried.mask &= ~of_requests;
-  Parameters tried_without = tried;
-  tried_without.fields[0] = asked->fields[0];
-  if (const auto change =
-          what_changes({major, minor, &tried_without}, {major, minor, &tried}, prefix ? prefix->c_str() : nullptr);
-      !change.empty()) {
-    refuse(change);
-    return as_asked();
-  }
   const Status status = next(major, minor, &more, config, context);
   if (status != ok) {
     refuse("UCX cannot be had with its feature WAKEUP (status " + std::to_string(status) + ")");
@@ -156,10 +125,6 @@ Status create_worker(void* context, const void* parameters, void** worker) {
 }  // namespace progress_engine
 
 using namespace progress_engine;
-
-PE_INTERPOSED std::int8_t ucp_config_read(const char* prefix, const char* file, void** config) {
-  return read_config(prefix, file, config);
-}
 
 PE_INTERPOSED std::int8_t ucp_init_version(unsigned major, unsigned minor, const void* parameters, const void* config,
                                            void** context) {

@@ -3,8 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
-#include <string>
 
 namespace fake_ucp {
 
@@ -15,17 +13,11 @@ struct State {
   int descriptor = -1;
   int events = 0;
   std::int8_t arm_says = 0;
-  // The transports that it would choose between nodes, as it prints them.
-  const char* lanes_without = "#  lane[0]:  0:tcp/eth0.0 md[0]  -> md[0]/tcp/sysdev[255] rma_bw#0 am wireup\n";
-  const char* lanes_with = lanes_without;
   // What was asked of it.
   std::array<std::uint64_t, 10> given{};  // parameters, 0 where they were not
   int inits = 0;
   int polls = 0;
   int arms = 0;
-  std::string prefix;  // of the last configuration
-  std::map<std::string, std::string> config;
-  int held = 0;   // configurations, contexts, workers, addresses and endpoints that are not gone yet
   char with = 0;  // their addresses are the contexts and workers
   char without = 0;
 };
