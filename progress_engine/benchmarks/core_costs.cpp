@@ -11,7 +11,7 @@
 
 #include "core/activity.hpp"
 #include "platform/platform.hpp"
-#include "tasks/submission_queue.hpp"
+#include "tasks/queues/submission_queue.hpp"
 
 using namespace progress_engine;
 

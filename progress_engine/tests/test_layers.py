@@ -20,7 +20,6 @@ LAYERS: dict[str, set[str]] = {
     "wakeup": {"platform"},
     "core": {"platform", "policy", "telemetry", "wait", "wakeup"},
     "fabrics": {"platform", "policy", "wait"},
-    "tasks": {"platform", "core"},
     "mpi": {"platform", "policy", "telemetry", "wait", "wakeup", "core", "fabrics"},
     "offload": {"platform", "policy", "telemetry", "wait", "core", "mpi"},
 }
@@ -75,7 +74,7 @@ SOURCE_FILE = r"\b((?:\w+/)*\w+\.(?:[ch]pp|py))\b"
 
 
 def test_files_that_pages_and_comments_name_are_there() -> None:
-    there = {f"/{path.relative_to(ROOT)}" for folder in ("progress_engine", "harness", "analysis")
+    there = {f"/{path.relative_to(ROOT)}" for folder in ("progress_engine", "workloads", "harness", "analysis")
              for path in (ROOT / folder).rglob("*.*p*")}  # fmt: skip
     texts = {page: re.findall(r"`(.*?)`", (ROOT / "docs" / f"{page}.md").read_text()) for page in PAGES}
     for path in (ROOT / "progress_engine").rglob("*.?pp"):

@@ -37,7 +37,7 @@ FOUND = {
 }  # fmt: skip
 WITHOUT_PACKAGE = {"Threads"}  # parts of the system
 # find_library's PREFIX_NAME_LIBRARY -> Spack's package
-LIBRARIES = {"FFTW": "fftw", "HWLOC": "hwloc", "ARGOBOTS": "argobots", "PROGRESS_CORE": "progress-engine"}
+LIBRARIES = {"FFTW": "fftw", "HWLOC": "hwloc", "ARGOBOTS": "argobots"}
 
 
 @dataclass

@@ -229,7 +229,7 @@ int main(int argc, char** argv) {
   return workloads::run_program(
       {
           .name = "tasks",
-          .purpose = "The progress engine's core alone: its task queues under load, without communication.",
+          .purpose = "pioman's task queues under load, without communication.",
           .example = "Example: mpiexec -n 1 tasks contention --point queue=submission,submitters=2,pollers=1",
           .benchmarks = {&workloads::contention_benchmark()},
       },

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <memory>
 
+#include "platform/platform.hpp"
+
 namespace progress_engine::offload {
 
-template <typename T>
+template <typename T, typename Atomics = RealAtomics>
 class CommandQueue {
  public:
   // `capacity` must be a power of two.
@@ -69,14 +71,14 @@ class CommandQueue {
  private:
   // Neighbouring cells share cache lines: spread out, a burst of commands would cost the consumer a miss each.
   struct Cell {
-    std::atomic<std::size_t> turn{0};
+    Atomics::template Atomic<std::size_t> turn{0};
     T* item = nullptr;
   };
 
   const std::size_t mask_;
   const std::unique_ptr<Cell[]> cells_;
-  alignas(128) std::atomic<std::size_t> tail_{0};
-  alignas(128) std::atomic<std::size_t> head_{0};
+  alignas(128) Atomics::template Atomic<std::size_t> tail_{0};
+  alignas(128) Atomics::template Atomic<std::size_t> head_{0};
 };
 
 }  // namespace progress_engine::offload

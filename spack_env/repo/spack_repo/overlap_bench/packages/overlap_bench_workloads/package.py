@@ -16,7 +16,7 @@ class OverlapBenchWorkloads(CMakePackage):
 
     version("main", branch="main")
 
-    variant("core", default=True, description="The workload of the engine's task queues, by themselves")
+    variant("core", default=True, description="The workload of pioman's task queues, with these")
     variant("ult", default=True, description="The workload of user-level threads, over Boost.Fiber")
     variant("tests", default=False, description="Build the unit tests and run them with spack install --test")
 
@@ -28,7 +28,7 @@ class OverlapBenchWorkloads(CMakePackage):
     depends_on("fftw@3: ~mpi precision=double")
     depends_on("nlohmann-json@3.10:", type="build")
     depends_on("googletest@1.12: +gmock", type="build", when="+tests")
-    depends_on("progress-engine +hwloc", when="+core")
+    depends_on("hwloc@2:", when="+core")
     depends_on("boost@1.74: +fiber+context", when="+ult")
     depends_on("progress-engine ult=boost_fiber", when="+ult")  # loaded at run time: suspends who waits in MPI
     depends_on("mpi")
@@ -46,7 +46,7 @@ class OverlapBenchWorkloads(CMakePackage):
 
         What is not asked for is not looked for: the system may have it, and the build would not be what the spec says.
         """
-        args = [] if "+core" in self.spec else ["-DPROGRESS_CORE_LIBRARY=OFF"]
+        args = [] if "+core" in self.spec else ["-DHWLOC_LIBRARY=OFF"]
         return [
             *args,
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),

@@ -17,7 +17,6 @@ class ProgressEngine(CMakePackage):
 
     version("main", branch="main")
 
-    variant("hwloc", default=True, description="Build the core by itself, too: task queues over hwloc's topology")
     variant(
         "ult",
         values=any_combination_of("argobots", "boost_fiber"),
@@ -34,7 +33,6 @@ class ProgressEngine(CMakePackage):
     depends_on("fmt@9:", type="build")
     depends_on("nlohmann-json@3.10:", type="build")
     depends_on("googletest@1.12: +gmock", type="build", when="+tests")
-    depends_on("hwloc@2:", when="+hwloc")
     depends_on("argobots", when="ult=argobots")
     depends_on("boost@1.74: +fiber+context", when="ult=boost_fiber")
     depends_on("fortran", type="build", when="+fortran")
@@ -42,7 +40,6 @@ class ProgressEngine(CMakePackage):
 
     for _mpi in ("mpich", "openmpi"):  # the others have no build without
         requires(f"^{_mpi}+fortran", when=f"+fortran ^[virtuals=mpi] {_mpi}", msg="This MPI has no Fortran bindings.")
-    requires("+hwloc", when="+tests", msg="The unit tests cover the task queues, too.")
     requires("%gcc@12:", "%clang@15:", policy="one_of", msg="The engine is written in C++20.")
     requires("platform=linux", msg="The engine waits on Linux's futex, epoll and eventfd.")
 
@@ -61,7 +58,6 @@ class ProgressEngine(CMakePackage):
             *args,
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_Boost", not self.spec.satisfies("ult=boost_fiber")),
-            self.define_from_variant("PE_HWLOC", "hwloc"),
             # the costs of the engine are measured from a checkout (./bench engine-costs)
             self.define("CMAKE_DISABLE_FIND_PACKAGE_benchmark", True),
             self.define_from_variant("OVERLAP_BENCH_TESTS", "tests"),

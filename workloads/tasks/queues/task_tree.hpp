@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "tasks/task_queue.hpp"
-#include "tasks/topology.hpp"
+#include "tasks/queues/task_queue.hpp"
+#include "tasks/queues/topology.hpp"
 
 namespace progress_engine {
 

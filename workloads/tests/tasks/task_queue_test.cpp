@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The same tests on every design.
-#include "tasks/task_queue.hpp"
+#include "tasks/queues/task_queue.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

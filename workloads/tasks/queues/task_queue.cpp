@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tasks/task_queue.hpp"
+#include "tasks/queues/task_queue.hpp"
 
-#include "tasks/lock_free_queue.hpp"
-#include "tasks/lock_queue.hpp"
-#include "tasks/submission_queue.hpp"
+#include "tasks/queues/lock_free_queue.hpp"
+#include "tasks/queues/lock_queue.hpp"
+#include "tasks/queues/submission_queue.hpp"
 
 namespace progress_engine {
 namespace {

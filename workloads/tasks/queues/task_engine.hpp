@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/activity.hpp"
-#include "tasks/task_tree.hpp"
+#include "tasks/queues/task_tree.hpp"
 
 namespace progress_engine {
 

@@ -7,7 +7,7 @@
  * (A. Denis, "pioman: a pthread-based Multithreaded Communication Engine", PDP 2015.)
  *
  * Functions that can fail return 0 or an errno number, and pe_core_error() then has a sentence. All but create and
- * destroy may be called by any thread, at the same time. progress_engine/examples/messages.h is a small library
+ * destroy may be called by any thread, at the same time. workloads/tasks/example/messages.h is a small library
  * that uses it, exchange.c its user. */
 #ifndef PROGRESS_ENGINE_CORE_H
 #define PROGRESS_ENGINE_CORE_H

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "progress_engine/core.h"
-#include "tasks/task_engine.hpp"
+#include "tasks/queues/task_engine.hpp"
 
 #define PE_API extern "C" __attribute__((visibility("default")))
 

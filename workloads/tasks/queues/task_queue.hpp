@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "tasks/ltask.hpp"
+#include "tasks/queues/ltask.hpp"
 
 namespace progress_engine {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tasks/task_engine.hpp"
+#include "tasks/queues/task_engine.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -5,7 +5,7 @@
 // tasks. The poller that holds the mask is the submission queue's only reader.
 #pragma once
 
-#include "tasks/ltask.hpp"
+#include "tasks/queues/ltask.hpp"
 
 namespace progress_engine {
 

@@ -7,9 +7,9 @@
 #include "core/activity.hpp"
 #include "model/expect.hpp"
 #include "model/machine.hpp"
-#include "tasks/lock_free_queue.hpp"
-#include "tasks/lock_queue.hpp"
-#include "tasks/submission_queue.hpp"
+#include "tasks/queues/lock_free_queue.hpp"
+#include "tasks/queues/lock_queue.hpp"
+#include "tasks/queues/submission_queue.hpp"
 
 namespace progress_engine::model {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tasks/topology.hpp"
+#include "tasks/queues/topology.hpp"
 
 #include <gtest/gtest.h>
 
