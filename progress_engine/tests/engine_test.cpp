@@ -231,7 +231,7 @@ TEST(Engine, RefusesToPollWithoutAPauseInARealTimeClass) {
     const sched_param lowest{.sched_priority = 1};
     if (sched_setscheduler(0, SCHED_FIFO, &lowest) != 0) GTEST_SKIP() << "no right to a real-time class";
     std::atomic<int> polls{0};
-    const Values while_nothing_is_pending = {{"wait", "futex"}, {"trigger", "pending"}};
+    const Values while_nothing_is_pending = {{"wait", "mwait"}, {"trigger", "pending"}};
     for (const auto& [preset, settings] : std::vector<std::pair<const char*, Values>>{
              {"idle", {}}, {"thread", {}}, {"mwait", {}}, {"thread", while_nothing_is_pending}}) {
       auto refused = make_engine(preset, polls, settings);

@@ -89,7 +89,7 @@ TEST(Settings, WhatIsWrongIsNamed) {
   EXPECT_NE(complaint("timer", {{"timer_us", ""}}), "");
   EXPECT_NE(complaint("timer", {{"timer_us", "99999999999999999999"}}), "");
   EXPECT_NE(complaint("timer", {{"report", "yes"}}).find("0 or 1"), std::string::npos);
-  EXPECT_NE(complaint("timer", {{"wait", "sleep"}}).find("futex"), std::string::npos);
+  EXPECT_NE(complaint("timer", {{"wait", "sleep"}}).find("mwait"), std::string::npos);
   EXPECT_NE(complaint("timer", {{"points", "timer,idol"}}), "");
   EXPECT_EQ(complaint("adaptive", {{"doorbell", "rma"}}),
             "doorbell=rma is not valid: it must be one of none, node, auto.");
@@ -106,6 +106,10 @@ TEST(Settings, WhatIsGoneIsRefusedWithWhatToUse) {
            Case{"bell_key", "key", "use doorbell=auto"},
            Case{"bell_port", "1", "use doorbell=auto"},
            Case{"doorbell", "udp", "doorbell=udp is gone: use doorbell=auto"},
+           Case{"driver", "status", "use driver=test"},
+           Case{"wait", "pause", "use wait=spin"},
+           Case{"wait", "yield", "use wait=spin"},
+           Case{"wait", "futex", "use wait=epoll"},
            Case{"doorbell", "node,udp", "doorbell=node,udp is gone: use doorbell=auto"},
        }) {
     EXPECT_NE(complaint("adaptive", {{key, value}}).find(sentence), std::string::npos) << key << "=" << value;
@@ -125,7 +129,6 @@ TEST(Settings, UnsoundCombinationsAreRefused) {
   EXPECT_NE(complaint("adaptive", {{"wait", "spin"}}), "");
   EXPECT_NE(complaint("adaptive", {{"min_distance_us", "5000"}}), "");
   EXPECT_NE(complaint("thread", {{"wait", "epoll"}}), "");
-  EXPECT_NE(complaint("thread", {{"wait", "futex"}}), "");
   EXPECT_NE(complaint("thread", {{"wait", "mwait"}}).find("mwait"), std::string::npos);
   EXPECT_NE(complaint("explicit", {{"trigger", "outside"}}), "");
   EXPECT_NE(complaint("timer", {{"points", "none,timer"}}), "");

@@ -45,8 +45,7 @@ void Engine::add_worker(const char* role, Worker::Loop loop, bool idle_class) {
   workers_.push_back(std::move(worker));
 }
 
-// While something is pending a dedicated thread pauses with a timer alone: mwait keeps the CPU, and a futex is for when
-// there is nothing.
+// While something is pending a dedicated thread pauses with a timer alone: mwait keeps the CPU.
 bool Engine::polls_without_pause() const {
   return policy_.points.idle || (policy_.points.dedicated && policy_.wait != Wait::timer);
 }

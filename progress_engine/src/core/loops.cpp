@@ -18,13 +18,6 @@ using WaitFunction = void (*)(Engine&, Worker&);
 
 void wait_spin(Engine& /*engine*/, Worker& /*worker*/) {}
 
-void wait_pause(Engine& /*engine*/, Worker& /*worker*/) {
-  constexpr int hints = 64;  // of 40 to 140 cycles each: about a microsecond or two
-  for (int i = 0; i < hints; ++i) relax_cpu();
-}
-
-void wait_yield(Engine& /*engine*/, Worker& /*worker*/) { sched_yield(); }
-
 void wait_timer(Engine& engine, Worker& worker) {
   engine.sleep(microseconds(engine.policy().timer_us));
   worker.woke(WakeSource::timer);
@@ -52,26 +45,15 @@ void wait_mwait(Engine& engine, Worker& worker) {
   engine.park(worker);
 }
 
-void wait_futex(Engine& engine, Worker& worker) {
-  if (engine.may_poll()) return;
-  engine.park(worker);
-}
-
 // Settings refuse the combinations that have none (Wait::epoll belongs to points=events).
 WaitFunction wait_function(Wait wait) {
   switch (wait) {
     case Wait::spin:
       return wait_spin;
-    case Wait::pause:
-      return wait_pause;
-    case Wait::yield:
-      return wait_yield;
     case Wait::timer:
       return wait_timer;
     case Wait::mwait:
       return wait_mwait;
-    case Wait::futex:
-      return wait_futex;
     case Wait::epoll:
       break;
   }

@@ -123,23 +123,26 @@ std::unique_ptr<OwnCommunicator> make_own_communicator(const MpiHandles& handles
   return std::make_unique<OfWorld>(handles);
 }
 
-// A receive that nobody will ever send to: each look at it is one pass of the MPI's progress. (MPI_Iprobe is not: on a
+// Tests a receive that nobody will ever send to: each test is one pass of the MPI's progress. (MPI_Iprobe is not: on a
 // communicator of one process MPICH skips it, and Open MPI progresses only the point-to-point layer.)
-class PendingReceive {
+class ReceiveProgress : public NamedProgressFunction {
  public:
-  PendingReceive(const MpiHandles& handles, Origin origin) : self_(make_own_communicator(handles, origin)) {
+  ReceiveProgress(const MpiHandles& handles, Origin origin) : self_(make_own_communicator(handles, origin)) {
     if (PE_PMPI(MPI_Irecv)(&byte_, 1, handles.byte, 0, 0, self_->communicator(), &request_) != MPI_SUCCESS)
       throw std::runtime_error("a receive from oneself could not be posted");
   }
-  ~PendingReceive() {
+  ~ReceiveProgress() override {
     PE_PMPI(MPI_Cancel)(&request_);
     PE_PMPI(MPI_Wait)(&request_, MPI_STATUS_IGNORE);
   }
-  PendingReceive(const PendingReceive&) = delete;
-  PendingReceive& operator=(const PendingReceive&) = delete;
+  ReceiveProgress(const ReceiveProgress&) = delete;
+  ReceiveProgress& operator=(const ReceiveProgress&) = delete;
 
-  int test(int& flag) { return PE_PMPI(MPI_Test)(&request_, &flag, MPI_STATUS_IGNORE); }
-  int get_status(int& flag) { return PE_PMPI(MPI_Request_get_status)(request_, &flag, MPI_STATUS_IGNORE); }
+  void poll() override {
+    int flag = 0;
+    PE_PMPI(MPI_Test)(&request_, &flag, MPI_STATUS_IGNORE);
+  }
+  std::string name() const override { return "mpi_test"; }
 
  private:
   std::unique_ptr<OwnCommunicator> self_;
@@ -147,42 +150,18 @@ class PendingReceive {
   char byte_ = 0;
 };
 
-class ReceiveProgress : public NamedProgressFunction {
- public:
-  using Look = int (PendingReceive::*)(int& flag);
-  ReceiveProgress(std::shared_ptr<PendingReceive> receive, Look look, const char* name)
-      : receive_(std::move(receive)), look_(look), name_(name) {}
-
-  void poll() override {
-    int flag = 0;
-    (*receive_.*look_)(flag);
-  }
-  std::string name() const override { return name_; }
-
- private:
-  std::shared_ptr<PendingReceive> receive_;
-  Look look_;
-  const char* name_;
-};
-
 }  // namespace
 
 std::vector<std::unique_ptr<NamedProgressFunction>> make_progress_functions(const std::string& wanted,
                                                                             const MpiHandles& handles, Origin origin) {
   std::vector<std::unique_ptr<NamedProgressFunction>> functions;
-  const auto wants = [&](std::string_view name) { return wanted == "auto" || wanted == name; };
 #ifdef PE_HAS_MPIX_STREAM_NULL
-  if (wants("stream"))
+  if (wanted != "test")
     if (auto stream = StreamProgress::make(handles)) functions.push_back(std::move(stream));
 #endif
   if (wanted == "stream" && functions.empty())
     throw std::runtime_error("driver=stream needs MPIX_Stream_progress, which this MPI does not have; use driver=auto");
-  if (wanted == "stream") return functions;
-  const auto receive = std::make_shared<PendingReceive>(handles, origin);
-  if (wants("test")) functions.push_back(std::make_unique<ReceiveProgress>(receive, &PendingReceive::test, "mpi_test"));
-  if (wants("status"))
-    functions.push_back(
-        std::make_unique<ReceiveProgress>(receive, &PendingReceive::get_status, "mpi_request_get_status"));
+  if (wanted != "stream") functions.push_back(std::make_unique<ReceiveProgress>(handles, origin));
   return functions;
 }
 

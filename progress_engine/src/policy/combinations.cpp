@@ -47,12 +47,10 @@ void refuse_combinations(const Policy& policy) {
   refuse_events(policy);
   if (policy.points.dedicated && policy.wait == Wait::epoll)
     throw SettingError(
-        "points=dedicated cannot wait for sockets: use points=events, or wait=spin, pause, yield, timer, mwait.");
-  const bool waits_for_work = policy.wait == Wait::futex || policy.wait == Wait::mwait;
-  if (policy.points.dedicated && waits_for_work && policy.trigger == Trigger::always)
+        "points=dedicated cannot wait for sockets: use points=events, or wait=spin, timer, mwait.");
+  if (policy.points.dedicated && policy.wait == Wait::mwait && policy.trigger == Trigger::always)
     throw SettingError(
-        fmt::format("wait={} waits until something is pending, trigger=always never does: use trigger=pending.",
-                    policy.wait == Wait::futex ? "futex" : "mwait"));
+        "wait=mwait waits until something is pending, trigger=always never does: use trigger=pending.");
   if (policy.managed_waiting && !policy.points.threads())
     throw SettingError(
         "waiting=managed sleeps until an engine thread has polled: it needs one of points=dedicated, "

@@ -39,6 +39,10 @@ constexpr std::array gone = {
     Gone{"bell_key", "", no_bell},
     Gone{"bell_port", "", no_bell},
     Gone{"doorbell", "udp", no_bell},
+    Gone{"driver", "status", "use driver=test, which asks the MPI for the same"},
+    Gone{"wait", "pause", "use wait=spin"},
+    Gone{"wait", "yield", "use wait=spin, with nice or points=idle where others need the CPU"},
+    Gone{"wait", "futex", "use wait=epoll with points=events, which sleeps while nothing is pending"},
 };
 
 const Gone* find_gone(std::string_view key, std::string_view value) {
@@ -167,7 +171,7 @@ const std::vector<Setting>& all_settings() {
       choice<&Policy::trigger>(
           "trigger", "always pending outside", "outside",
           "when it may poll: always, while an operation is pending, or pending and no thread inside MPI"),
-      choice<&Policy::wait>("wait", "spin pause yield timer mwait futex epoll", "epoll",
+      choice<&Policy::wait>("wait", "spin timer mwait epoll", "epoll",
                             "how a dedicated or event thread waits between polls"),
       choice<&Policy::placement>("placement", "free spare list", "free",
                                  "where engine threads run: anywhere the program may; on CPUs of its own that neither "
@@ -251,9 +255,8 @@ const std::vector<Setting>& all_settings() {
           "ult_wait", "lead remove reinsert", "lead",
           "safety=offload: a waiting user-level thread leaves the ready queue until completion, or tests at each turn; "
           "lead = the former, but one at a time stands in for a communication thread that has no CPU of its own"),
-      choice<&Policy::driver>("driver", "auto stream test status", "auto",
-                              "what a poll is: MPIX_Stream_progress, or MPI_Test or MPI_Request_get_status on a "
-                              "pending receive from oneself; "
+      choice<&Policy::driver>("driver", "auto stream test", "auto",
+                              "what a poll is: MPIX_Stream_progress, or MPI_Test of a pending receive from oneself; "
                               "auto = the first that the MPI has, and the next when it moves nothing"),
       flag<&Policy::strict>("strict", "0", "1 = a program that the engine cannot help is ended, not run without it"),
       number<&Policy::trial_ms>(

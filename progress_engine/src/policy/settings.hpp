@@ -21,7 +21,7 @@ enum class Collectives { automatic, blocking, nonblocking };
 enum class BesideGpus { refuse, context, poll };
 // What announces traffic to points=events: sockets, or a fabric's library (wait/fabrics.hpp).
 enum class Announcements { automatic, sockets, ucx, libfabric, verbs, none };
-enum class Wait { spin, pause, yield, timer, mwait, futex, epoll };
+enum class Wait { spin, timer, mwait, epoll };
 
 // Where polling happens; a set of them, since `idle` has its timer behind it.
 struct PollingPoints {

@@ -35,7 +35,6 @@ int PMPI_Comm_free(MPI_Comm*);
 int PMPI_Comm_set_errhandler(MPI_Comm, MPI_Errhandler);
 int PMPI_Irecv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 int PMPI_Test(MPI_Request*, int*, MPI_Status*);
-int PMPI_Request_get_status(MPI_Request, int*, MPI_Status*);
 int PMPI_Cancel(MPI_Request*);
 int PMPI_Wait(MPI_Request*, MPI_Status*);
 /* For PE_PMPI's spelling only. */
