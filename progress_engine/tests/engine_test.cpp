@@ -54,8 +54,9 @@ TEST(Engine, AdaptiveIsParkedAndSilentWhileNothingIsPending) {
 
 TEST(Engine, AParkThatNobodyEndsIsTheTimersAndAStopIsNoWake) {
   std::atomic<int> polls{0};
-  auto engine = make_engine("adaptive", polls,
-                            {{"park_s", "1"}, {"rest_us", "0"}});  // who does not back off is woken by nothing else
+  Policy policy = make_policy(resolve_values("adaptive", {{"rest_us", "0"}}));  // who backs off is woken by that, too
+  policy.park_s = 1;
+  auto engine = std::make_unique<Engine>(policy, std::make_unique<CountingProgress>(polls), nullptr);
   engine->start();
   auto& worker = *engine->workers().front();
   EXPECT_TRUE(eventually([&] { return worker.parks >= 2; }));

@@ -69,9 +69,7 @@ TEST(Settings, EachHasAFieldOfItsOwn) {
 
 TEST(Settings, DefaultsReachThePolicy) {
   const Policy policy = policy_of("off");
-  EXPECT_EQ(policy.queue, 4096);
   EXPECT_EQ(policy.collectives, Collectives::automatic);
-  EXPECT_EQ(policy.ult_wait, "lead");
   EXPECT_FALSE(policy.managed_waiting);
   EXPECT_TRUE(policy_of("off", {{"waiting", "managed"}, {"points", "timer"}}).managed_waiting);
   EXPECT_EQ(policy_of("off", {{"gpu", "poll"}}).beside_gpus, BesideGpus::poll);
@@ -100,7 +98,15 @@ TEST(Settings, WhatIsGoneIsRefusedWithWhatToUse) {
     std::string key, value, sentence;
   };
   for (const auto& [key, value, sentence] : {
-           Case{"ring", "64", "unknown setting 'ring': it is gone: its name is queue now."},
+           Case{"ring", "64", "unknown setting 'ring': it is gone: its 4096 commands are enough; leave it out."},
+           Case{"queue", "64", "leave it out"},
+           Case{"awaited_spin_us", "0", "leave it out"},
+           Case{"nap_us", "100", "leave it out"},
+           Case{"spin_us", "0", "leave it out"},
+           Case{"inline_bytes", "0", "gpu=poll"},
+           Case{"park_s", "1", "leave it out"},
+           Case{"idle_threads", "2", "leave it out"},
+           Case{"ult_wait", "remove", "pe_set_ult_waiting"},
            Case{"bell_bytes", "1", "use doorbell=auto"},
            Case{"bell_hosts", "n[1-2]", "use doorbell=auto"},
            Case{"bell_key", "key", "use doorbell=auto"},
@@ -120,7 +126,7 @@ TEST(Settings, WhatIsGoneIsRefusedWithWhatToUse) {
     overrides_from_environment(environment.data());
     FAIL();
   } catch (const SettingError& error) {
-    EXPECT_STREQ(error.what(), "PROGRESS_ENGINE_RING is not a setting: it is gone: its name is queue now.");
+    EXPECT_STREQ(error.what(), "PROGRESS_ENGINE_RING is not a setting: it is gone: its 4096 commands are enough; leave it out.");
   }
 }
 

@@ -65,7 +65,7 @@ TEST(Sources, LaterOnesWinAndAreNamed) {
   expect("burst", "8", "the environment");
   expect("nice", "7", "the command line");
   expect("points", "timer", "variant timer");
-  expect("park_s", "60", "default");
+  expect("rest_us", "10000", "default");
 }
 
 TEST(Sources, TheVariantOfALaterOneWins) {

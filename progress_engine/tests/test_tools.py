@@ -84,7 +84,7 @@ def test_settings_from_a_file_reach_the_program_and_progress_info(tmp_path: Path
     settings = {setting["key"]: setting for setting in json.loads(described.stdout)["settings"]}
     assert (settings["timer_us"]["value"], settings["timer_us"]["origin"]) == ("70", str(file))
     assert settings["points"]["origin"] == "variant timer"
-    assert settings["park_s"]["origin"] == "default"
+    assert settings["rest_us"]["origin"] == "default"
 
 
 def test_a_line_of_the_file_that_is_wrong_is_named(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ Engine::Engine(Policy policy, std::unique_ptr<ProgressFunction> progress, std::u
   if (points.dedicated) add_worker("progress", run_dedicated);
   if (points.events) add_worker("progress", run_events);
   if (points.timer) add_worker("timer", run_timer);
-  for (int i = 0; points.idle && i < policy_.idle_threads; ++i) add_worker("idle", run_idle, true);
+  if (points.idle) add_worker("idle", run_idle, true);
 }
 
 Engine::~Engine() = default;

@@ -11,6 +11,9 @@
 
 namespace progress_engine {
 
+// Of a thread of the program that waits, if the process has more than one CPU.
+constexpr Nanoseconds spin_before_sleep = microseconds(20);
+
 class ManagedWaits {
  public:
   // One test of what a thread waits for: a nonblocking MPI call; returns its error code and sets `done` at the end of

@@ -119,7 +119,7 @@ std::optional<GpuSupport> ask_for_gpus(const Policy& policy) {
 // Where all threads share one CPU, who spins only keeps from running who would end the wait.
 std::unique_ptr<ManagedWaits> make_waits(const Policy& policy) {
   if (!policy.managed_waiting) return nullptr;
-  return std::make_unique<ManagedWaits>(number_of_cpus() > 1 ? microseconds(policy.spin_us) : 0);
+  return std::make_unique<ManagedWaits>(number_of_cpus() > 1 ? spin_before_sleep : 0);
 }
 
 // Without a world there are no ranks to ring.

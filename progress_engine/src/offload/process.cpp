@@ -24,12 +24,8 @@ Nanoseconds began = 0;
 
 CommunicationThreadPolicy thread_policy(const Policy& policy) {
   CommunicationThreadPolicy found;
-  found.queue = static_cast<std::size_t>(policy.queue);
-  found.spin = microseconds(policy.spin_us);
   found.shares_cpu = number_of_cpus() == 1;
   found.sleeps = policy.wait != Wait::spin;
-  found.awaited_spin = microseconds(policy.awaited_spin_us);
-  found.longest_nap = microseconds(policy.nap_us);
   found.burst = policy.burst;
   found.scheduling = {.slice_us = policy.slice_us, .nice = policy.nice};
   found.placement = ThreadPlacement(policy);
@@ -39,9 +35,8 @@ CommunicationThreadPolicy thread_policy(const Policy& policy) {
 // Where all threads share one CPU, who spins only keeps from running who would end the wait.
 void prepare_waiting(const Policy& policy) {
   const int cpus = number_of_cpus();
-  wait_policy().spin = cpus > 1 ? microseconds(policy.spin_us) : 0;
+  wait_policy().spin = cpus > 1 ? CommunicationThreadPolicy{}.spin : 0;
   wait_policy().spinners_at_most = cpus - 1;
-  set_ult_waiting(ult_waiting_of(policy.ult_wait).value_or(UltWaiting::lead));
   set_unknown_ult(policy.ult == "block" ? UnknownUlt::block : UnknownUlt::refuse);
   find_ult_adapter();
 }
@@ -140,7 +135,7 @@ int initialise(const Policy& policy, const Begin& begin, std::string& problem) {
     const auto thread = thread_policy(policy);
     refuse_beside_real_time(!thread.sleeps);
     the_process = new Process(thread, std::move(events));  // kept for the report
-    the_process->inline_bytes = static_cast<std::size_t>(policy.inline_bytes);
+    if (policy.beside_gpus == BesideGpus::poll) the_process->inline_bytes = 0;  // nobody looks what memory it is
     prepare_waiting(policy);
     the_process->collectives = collective_calls(policy);
     set_end_of_all_ranks(abort_all_ranks);

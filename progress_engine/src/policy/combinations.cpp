@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "platform/placement.hpp"
 #include "policy/words.hpp"
@@ -61,8 +60,6 @@ void refuse_combinations(const Policy& policy) {
     throw SettingError("safety=offload waits for traffic or spins: use wait=epoll or wait=spin.");
   if (policy.offload && policy.doorbell != Ringing::none)
     throw SettingError("safety=offload has no thread that a doorbell could wake: use doorbell=none.");
-  if (!std::has_single_bit(static_cast<unsigned>(policy.queue)))
-    throw SettingError(fmt::format("queue={} is not valid: it must be a power of two.", policy.queue));
   if (policy.points.on_calls && policy.trigger == Trigger::outside)
     throw SettingError("points=explicit polls inside MPI calls, trigger=outside forbids that: use trigger=pending.");
 }

@@ -33,7 +33,15 @@ constexpr std::string_view no_bell =
     "use doorbell=auto; between nodes sockets, the fabric's library (setting events) or the timer (timer_us) wake the "
     "engine";
 constexpr std::array gone = {
-    Gone{"ring", "", "its name is queue now"},
+    Gone{"queue", "", "its 4096 commands are enough; leave it out"},
+    Gone{"ring", "", "its 4096 commands are enough; leave it out"},
+    Gone{"awaited_spin_us", "", "it is 10 ms; leave it out"},
+    Gone{"nap_us", "", "it is 1 ms; leave it out"},
+    Gone{"inline_bytes", "", "it is 64, and 0 with gpu=poll; leave it out"},
+    Gone{"ult_wait", "", "call pe_set_ult_waiting in the program"},
+    Gone{"spin_us", "", "it is 20 us; leave it out"},
+    Gone{"park_s", "", "it is a minute; leave it out"},
+    Gone{"idle_threads", "", "it is one thread; leave it out"},
     Gone{"bell_bytes", "", no_bell},
     Gone{"bell_hosts", "", no_bell},
     Gone{"bell_key", "", no_bell},
@@ -182,9 +190,6 @@ const std::vector<Setting>& all_settings() {
           "slice_us", "us", 0, 100000, "0",
           "scheduling slice asked for engine threads, 0 = the scheduler's own (Linux 6.12 or newer grants it)"),
       number<&Policy::nice>("nice", "", 0, 19, "0", "nice level of engine threads"),
-      number<&Policy::idle_threads>("idle_threads", "", 1, 1024, "1",
-                                    "number of SCHED_IDLE threads of points=idle; of nice 19 where the process lacks "
-                                    "CAP_SYS_NICE and RLIMIT_NICE"),
       number<&Policy::idle_us>("idle_us", "us", 0, 1000000, "10",
                                "pause between the polls of an idle thread, 0 = only yield"),
       number<&Policy::timer_us>(
@@ -204,8 +209,6 @@ const std::vector<Setting>& all_settings() {
                                "backoff of points=events: how long it does not poll when polling did not pay; doubles "
                                "up to eight times, 0 = "
                                "never"),
-      number<&Policy::park_s>("park_s", "s", 1, 86400, "60",
-                              "longest sleep of a parked thread: bounds what a lost wake-up can cost"),
       number<&Policy::eager_bytes>(
           "eager_bytes", "bytes", 0, 1048576, "0",
           "trigger=pending and outside: no polls while nothing is pending but messages no longer than this (MPI_Isend, "
@@ -227,22 +230,6 @@ const std::vector<Setting>& all_settings() {
       choice<&Policy::offload>("safety", "multiple offload", "multiple",
                                "how many threads may call MPI at once: by the MPI's own MPI_THREAD_MULTIPLE, or "
                                "because one thread makes every call"),
-      number<&Policy::queue>("queue", "commands", 2, 1048576, "4096",
-                             "safety=offload: size of the command queue, a power of two"),
-      number<&Policy::spin_us>(
-          "spin_us", "us", 0, 1000000, "20",
-          "waiting=managed, safety=offload: how long a waiting thread (and the communication thread) spins before it "
-          "sleeps, if this process has more than one CPU"),
-      number<&Policy::awaited_spin_us>("awaited_spin_us", "us", 0, 1000000, "10000",
-                                       "safety=offload: how long the communication thread spins, with a turn for "
-                                       "others at each pass, while a thread "
-                                       "of the program waits"),
-      number<&Policy::nap_us>("nap_us", "us", 50, 1000000, "1000",
-                              "safety=offload: longest sleep of the communication thread while something is pending "
-                              "and no traffic wakes it"),
-      number<&Policy::inline_bytes>(
-          "inline_bytes", "bytes", 0, 64, "64",
-          "safety=offload: MPI_Send of so much of a predefined type is copied and returns at once"),
       choice<&Policy::collectives>(
           "collectives", "auto blocking nonblocking", "auto",
           "safety=offload: whether blocking collective calls stay so; nonblocking keeps nobody else waiting, but all "
@@ -251,10 +238,6 @@ const std::vector<Setting>& all_settings() {
       choice<&Policy::ult>(
           "ult", "auto block", "auto",
           "safety=offload: a user-level thread that no adapter knows ends the program, or blocks its kernel thread"),
-      choice<&Policy::ult_wait>(
-          "ult_wait", "lead remove reinsert", "lead",
-          "safety=offload: a waiting user-level thread leaves the ready queue until completion, or tests at each turn; "
-          "lead = the former, but one at a time stands in for a communication thread that has no CPU of its own"),
       choice<&Policy::driver>("driver", "auto stream test", "auto",
                               "what a poll is: MPIX_Stream_progress, or MPI_Test of a pending receive from oneself; "
                               "auto = the first that the MPI has, and the next when it moves nothing"),

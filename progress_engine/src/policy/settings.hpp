@@ -49,7 +49,6 @@ struct Policy {
   std::string cpus;  // of placement=list
   int slice_us{};    // 0: the scheduler's own
   int nice{};
-  int idle_threads{};
   int idle_us{};
   int timer_us{};
   int burst{};
@@ -57,19 +56,13 @@ struct Policy {
   int start_distance_us{};
   int max_distance_us{};
   int rest_us{};
-  int park_s{};
+  int park_s = 60;  // the longest sleep of a parked thread, which bounds what a lost wake-up can cost; no setting
   int eager_bytes{};
   Announcements events{};
   Ringing doorbell{};
   bool managed_waiting{};
-  int queue{};
-  int spin_us{};
-  int awaited_spin_us{};
-  int nap_us{};
-  int inline_bytes{};
   Collectives collectives{};
   std::string ult;
-  std::string ult_wait;
   std::string driver;
   bool strict{};
   int trial_ms{};
