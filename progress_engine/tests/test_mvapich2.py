@@ -55,7 +55,7 @@ def test_its_driver_tests_a_receive_and_leaves_nothing(generated: Path, tmp_path
     library, program = tmp_path / "libmpi.so.12", tmp_path / "driver"
     include = [f"-I{folder}" for folder in (FAKE, ENGINE / "src", ENGINE / "include", generated)]
     subprocess.run(["gcc", "-shared", "-fPIC", *include, FAKE / "mpi.c", "-o", library], check=True, timeout=120)
-    of_engine = ("mpi/progress.cpp", "platform/loader.cpp")
+    of_engine = ("mpi/progress.cpp", "platform/loaded_object.cpp", "platform/loader.cpp")
     sources = [FAKE / "driver.cpp", *(ENGINE / "src" / name for name in of_engine)]
     link = ["-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{tmp_path}", "-ldl"]
     subprocess.run(["g++", "-std=c++20", *include, *sources, *link, "-o", program], check=True, timeout=120)

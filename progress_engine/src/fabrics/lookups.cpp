@@ -5,17 +5,12 @@
 #include "fabrics/lookups.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
-#include <atomic>
-#include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "fabrics/libfabric.hpp"
+#include "platform/loaded_object.hpp"
 
 #ifdef __x86_64__
 
@@ -67,63 +62,6 @@ constexpr std::array lookups = {
     Lookup{.name = "ibv_destroy_cq", .ours = [](void*) { return reinterpret_cast<void*>(&ibv_destroy_cq); }},
 };
 
-// Where a library is, and what its dynamic section says.
-struct Library {
-  std::uintptr_t base = 0;
-  std::uintptr_t read_only = 0;  // from here on, after relocation
-  std::uintptr_t read_only_end = 0;
-  const ElfW(Dyn) * dynamic = nullptr;
-
-  // Addresses in it are the loader's business: glibc has relocated them.
-  std::uintptr_t entry(ElfW(Sxword) tag) const {
-    for (const auto* one = dynamic; one->d_tag != DT_NULL; ++one)
-      if (one->d_tag == tag) return one->d_un.d_ptr;
-    return 0;
-  }
-};
-
-// Without a dynamic section if no library holds `code`: the program itself has no name.
-Library library_of(const void* code) {
-  Dl_info info{};
-  link_map* map = nullptr;
-  if (!code || dladdr1(code, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || !map || !*map->l_name)
-    return {};
-  Library library{.base = map->l_addr, .dynamic = map->l_ld};
-  const auto& header = *static_cast<const ElfW(Ehdr)*>(info.dli_fbase);
-  const auto begin = reinterpret_cast<std::uintptr_t>(info.dli_fbase) + header.e_phoff;
-  for (const auto& segment : std::span(reinterpret_cast<const ElfW(Phdr)*>(begin), header.e_phnum)) {
-    if (segment.p_type != PT_GNU_RELRO) continue;
-    library.read_only = library.base + segment.p_vaddr;
-    library.read_only_end = library.read_only + segment.p_memsz;
-  }
-  return library;
-}
-
-void change(const Library& library, std::uintptr_t place, void* function) {
-  const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  auto* page = reinterpret_cast<void*>(place & ~(page_bytes - 1));
-  const bool read_only = place >= library.read_only && place < library.read_only_end;
-  if (read_only && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return;
-  std::atomic_ref(*reinterpret_cast<void**>(place)).store(function, std::memory_order_release);
-  if (read_only) mprotect(page, page_bytes, PROT_READ);
-}
-
-void change_lookups(const Library& library, ElfW(Sxword) table, ElfW(Sxword) size) {
-  const auto* symbols = reinterpret_cast<const ElfW(Sym)*>(library.entry(DT_SYMTAB));
-  const auto* names = reinterpret_cast<const char*>(library.entry(DT_STRTAB));
-  const auto* entries = reinterpret_cast<const ElfW(Rela)*>(library.entry(table));
-  if (!symbols || !names || !entries) return;
-  const auto number = library.entry(size) / sizeof(ElfW(Rela));
-  for (std::size_t i = 0; i < number; ++i) {
-    const auto type = ELF64_R_TYPE(entries[i].r_info);
-    if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) continue;
-    const std::string_view name = names + symbols[ELF64_R_SYM(entries[i].r_info)].st_name;
-    const auto place = library.base + entries[i].r_offset;
-    if (name == "dlsym") change(library, place, reinterpret_cast<void*>(&pe_dlsym_of_mpi));
-    if (name == "dlvsym") change(library, place, reinterpret_cast<void*>(&pe_dlvsym_of_mpi));
-  }
-}
-
 void* answered(void* theirs, const char* name) {
   if (!theirs || !name) return theirs;
   for (const auto& lookup : lookups)
@@ -141,10 +79,15 @@ void* pe_answer_dlvsym(void* handle, const char* name, const char* version) {
 namespace progress_engine {
 
 void answer_lookups_of(const void* code) {
-  const Library library = library_of(code);
-  if (!library.dynamic) return;
-  change_lookups(library, DT_JMPREL, DT_PLTRELSZ);
-  change_lookups(library, DT_RELA, DT_RELASZ);
+  if (!code) return;
+  for_each_loaded_object([&](const LoadedObject& object) {
+    if (!object.is_library() || !object.holds(code)) return;
+    object.for_each_reference(true, [&](const auto&, const std::string_view name, auto type, auto& word) {
+      if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) return;
+      if (name == "dlsym") object.store(word, reinterpret_cast<LoadedObject::Address>(&pe_dlsym_of_mpi));
+      if (name == "dlvsym") object.store(word, reinterpret_cast<LoadedObject::Address>(&pe_dlvsym_of_mpi));
+    });
+  });
 }
 
 }  // namespace progress_engine

@@ -2,28 +2,23 @@
 #include "mpi/absent.hpp"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
 #include <map>
 #include <mutex>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "mpi/lifecycle.hpp"
 #include "mpi/mpi_handles.hpp"
+#include "platform/loaded_object.hpp"
 
 namespace progress_engine {
 namespace {
 
-using Address = ElfW(Addr);
-using Segments = std::span<const ElfW(Phdr)>;
+using Address = LoadedObject::Address;
 
 // The wrappers that are not generated and that MPIs before 4.0 lack.
 constexpr const char* sessions[] = {"MPI_Session_init", "PMPI_Session_init", "MPI_Session_finalize",
@@ -75,88 +70,26 @@ class AbsentFunctions {
   std::map<Address, ElfW(Sym)*> wrappers_;
 };
 
-Address page_size() { return static_cast<Address>(sysconf(_SC_PAGESIZE)); }
-
-// 0 if the object has nothing there.
-int protection_of(Segments segments, Address offset) {
-  int protection = 0;
-  for (const auto& segment : segments) {
-    const Address end = segment.p_vaddr + segment.p_memsz;
-    if (offset < segment.p_vaddr || offset >= end) continue;
-    // The loader makes whole pages read-only.
-    if (segment.p_type == PT_GNU_RELRO && offset < end / page_size() * page_size()) return PROT_READ;
-    if (segment.p_type == PT_LOAD)
-      protection = ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) | ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
-                   ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
-  }
-  return protection;
-}
-
-// Sets a word of a loaded object to 0, also where the loader has made it read-only. What cannot be written stays.
-void clear(const dl_phdr_info& object, Address& word) {
-  const auto at = reinterpret_cast<Address>(&word);
-  const int before = protection_of({object.dlpi_phdr, object.dlpi_phnum}, at - object.dlpi_addr);
-  auto* page = reinterpret_cast<void*>(at / page_size() * page_size());  // a word lies in one page
-  const bool read_only = (before & PROT_WRITE) == 0;
-  if ((before & PROT_EXEC) != 0) return;
-  if (read_only && mprotect(page, page_size(), before | PROT_WRITE) != 0) return;
-  __atomic_store_n(&word, Address{0}, __ATOMIC_RELAXED);
-  if (read_only) mprotect(page, page_size(), before);
-}
-
-// An object's references by symbol, as its dynamic section describes them. Weak ones are asked for their address: that
-// is no jump slot.
-struct References {
-  const ElfW(Sym) * symbols = nullptr;
-  const ElfW(Rela) * first = nullptr;
-  std::size_t bytes = 0;
-
-  explicit References(const dl_phdr_info& object) {
-    for (const auto& segment : Segments{object.dlpi_phdr, object.dlpi_phnum})
-      if (segment.p_type == PT_DYNAMIC) read(object.dlpi_addr, segment.p_vaddr);
-  }
-  std::span<const ElfW(Rela)> all() const { return {first, first ? bytes / sizeof *first : 0}; }
-
- private:
-  void read(Address base, Address offset) {
-    for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(base + offset); entry->d_tag != DT_NULL; ++entry) {
-      const Address value = entry->d_un.d_ptr;
-      const Address address = value < base ? base + value : value;  // the vDSO's are not made absolute
-      if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(address);
-      if (entry->d_tag == DT_RELA) first = reinterpret_cast<const ElfW(Rela)*>(address);
-      if (entry->d_tag == DT_RELASZ) bytes = value;
-    }
-  }
-};
-
-void clear_weak_references(const dl_phdr_info& object, const AbsentFunctions& absent) {
-  const References references(object);
-  if (!references.symbols) return;
-  for (const auto& relocation : references.all()) {
-    const auto& symbol = references.symbols[ELF64_R_SYM(relocation.r_info)];
-    if (symbol.st_shndx != SHN_UNDEF || ELF64_ST_BIND(symbol.st_info) != STB_WEAK) continue;
-    auto& word = *reinterpret_cast<Address*>(object.dlpi_addr + relocation.r_offset);
-    if (absent.contains(word)) clear(object, word);
-  }
+// Weak references are asked for their address: that is no jump slot.
+void clear_weak_references(const LoadedObject& object, const AbsentFunctions& absent) {
+  object.for_each_reference(false, [&](const ElfW(Sym) & symbol, const char*, auto, Address& word) {
+    const bool weak = symbol.st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol.st_info) == STB_WEAK;
+    if (weak && absent.contains(word)) object.store(word, 0);
+  });
 }
 
 // A symbol with the value 0 is passed over.
-void clear_definitions(const dl_phdr_info& engine, const AbsentFunctions& absent) {
-  for (const auto& [wrapper, symbol] : absent.wrappers()) clear(engine, symbol->st_value);
+void clear_definitions(const LoadedObject& engine, const AbsentFunctions& absent) {
+  for (const auto& [wrapper, symbol] : absent.wrappers()) engine.store(symbol->st_value, 0);
 }
 
-bool holds(const dl_phdr_info& object, const void* address) {
-  return protection_of({object.dlpi_phdr, object.dlpi_phnum}, reinterpret_cast<Address>(address) - object.dlpi_addr) !=
-         0;
-}
-
-int hide_in(dl_phdr_info* object, std::size_t /*size*/, void* absent) {
-  const auto& functions = *static_cast<const AbsentFunctions*>(absent);
-  if (holds(*object, here()))
-    clear_definitions(*object, functions);
-  else
-    clear_weak_references(*object, functions);
-  return 0;
+void hide(const AbsentFunctions& absent) {
+  for_each_loaded_object([&](const LoadedObject& object) {
+    if (object.holds(here()))
+      clear_definitions(object, absent);
+    else
+      clear_weak_references(object, absent);
+  });
 }
 
 // Of a program that is linked with its MPI, everything is there by now. Its libraries' constructors have run before,
@@ -195,7 +128,7 @@ void hide_absent_functions() {
   static constinit std::atomic<bool> begun{false};
   if (begun.exchange(true)) return;
   AbsentFunctions absent;
-  if (!absent.empty()) dl_iterate_phdr(hide_in, &absent);
+  if (!absent.empty()) hide(absent);
   if (!absent.found_mpi()) begun = false;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/gpu.hpp"
 
-#include <link.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -14,6 +12,7 @@
 #include "mpi/status.hpp"
 #include "platform/breakable.hpp"
 #include "platform/fork_mutex.hpp"
+#include "platform/loaded_object.hpp"
 
 namespace progress_engine {
 
@@ -59,8 +58,7 @@ int look_at(dl_phdr_info* library, std::size_t /*size*/, void* argument) {
   if (!look.news && look.loads == library->dlpi_adds) return 1;
   look.news = true;
   look.loads = library->dlpi_adds;
-  std::string_view name(library->dlpi_name ? library->dlpi_name : "");
-  name = name.substr(name.rfind('/') + 1);
+  const auto name = name_of_file(library->dlpi_name ? library->dlpi_name : "");
   for (const GpuKind* kind : look.kinds)
     if (name.starts_with(kind->library)) look.found = kind;
   return 0;

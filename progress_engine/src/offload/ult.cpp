@@ -2,7 +2,6 @@
 #include "offload/ult.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "platform/loaded_object.hpp"
 #include "platform/platform.hpp"
 
 namespace progress_engine::offload {
@@ -33,19 +33,8 @@ constexpr std::array<KnownLibrary, 2> known_libraries = {{
 }};
 
 bool in_this_process(std::string_view name) {
-  struct Search {
-    std::string_view name;
-    bool found;
-  } search{name, false};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* argument) {
-        auto& wanted = *static_cast<Search*>(argument);
-        const std::string_view path(info->dlpi_name ? info->dlpi_name : "");
-        wanted.found = wanted.found || path.substr(path.rfind('/') + 1).starts_with(wanted.name);
-        return 0;
-      },
-      &search);
-  return search.found;
+  const auto is_it = [&](const std::string& path) { return name_of_file(path).starts_with(name); };
+  return std::ranges::any_of(loaded_libraries(), is_it);
 }
 
 std::filesystem::path folder_of_this_library() {

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 #include "platform/breakable.hpp"
+#include "platform/loaded_object.hpp"
 #include "platform/platform.hpp"
 
 namespace progress_engine {
@@ -17,18 +17,6 @@ namespace {
 constinit std::atomic<SymbolLookup> other_symbol{nullptr};
 constinit std::atomic<SymbolLookup> other_object{nullptr};
 constinit std::atomic<SymbolLookup> stand_in_for{nullptr};
-
-std::vector<std::string> loaded_libraries() {
-  std::vector<std::string> paths;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* result) {
-        if (info->dlpi_name && *info->dlpi_name)
-          static_cast<std::vector<std::string>*>(result)->emplace_back(info->dlpi_name);
-        return 0;
-      },
-      &paths);
-  return paths;
-}
 
 bool is_ours(void* symbol) {
   Dl_info ours{};
@@ -101,8 +89,7 @@ void wait_for_loader() { [[maybe_unused]] const void* const found = dlsym(RTLD_D
 std::string file_of(const void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || !info.dli_fname) return "";
-  const std::string path = info.dli_fname;
-  return path.substr(path.rfind('/') + 1);
+  return std::string(name_of_file(info.dli_fname));
 }
 
 void answer_for_missing(SymbolLookup stand_in) { stand_in_for.store(stand_in, std::memory_order_release); }

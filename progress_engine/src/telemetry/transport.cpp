@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <set>
 #include <string_view>
 
+#include "platform/loaded_object.hpp"
 #include "platform/platform.hpp"
 
 namespace progress_engine {
@@ -35,15 +35,9 @@ bool carries_messages(std::string_view name) {
 
 // "/usr/lib/libfabric-1a2b.so.1.2" -> "libfabric-1a2b.so"
 std::string_view plain_name(std::string_view path) {
-  path = path.substr(path.rfind('/') + 1);
+  path = name_of_file(path);
   const auto suffix = path.find(".so");
   return suffix == std::string_view::npos ? path : path.substr(0, suffix + 3);
-}
-
-int note_library(dl_phdr_info* library, std::size_t /*size*/, void* names) {
-  const auto name = plain_name(library->dlpi_name ? library->dlpi_name : "");
-  if (carries_messages(name)) static_cast<std::set<std::string>*>(names)->emplace(name);
-  return 0;
 }
 
 // The beginning of a component of Open MPI 4 and 5 (mca_base_component_t): three versions of three numbers, each but
@@ -105,7 +99,8 @@ Transport look_at_transport() {
   Transport transport;
   transport.component = open_mpi_component();
   std::set<std::string> libraries;
-  dl_iterate_phdr(note_library, &libraries);
+  for (const auto& path : loaded_libraries())
+    if (const auto name = plain_name(path); carries_messages(name)) libraries.emplace(name);
   transport.libraries.assign(libraries.begin(), libraries.end());
   note_descriptors(transport);
   return transport;
