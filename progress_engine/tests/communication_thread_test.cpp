@@ -17,7 +17,6 @@
 
 #include "eventually.hpp"
 #include "no_traffic.hpp"
-#include "offload/adaptive_spin.hpp"
 #include "offload/pool.hpp"
 #include "offload/waiter.hpp"
 

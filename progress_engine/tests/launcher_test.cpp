@@ -25,10 +25,20 @@ class Launched : public testing::Test {
     for (const char* name : names) unsetenv(name);
     for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
   }
-  static constexpr const char* names[] = {
-      "PMI_FD",          "PMI_RANK",      "PMI_SIZE",     "PMI_SPAWNED",  "MPI_LOCALNRANKS",
-      "PMIX_NAMESPACE",  "PMIX_RANK",     "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID",
-      "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_RANK"};
+  static constexpr const char* names[] = {"PMI_FD",
+                                          "PMI_RANK",
+                                          "PMI_SIZE",
+                                          "PMI_SPAWNED",
+                                          "MPI_LOCALNRANKS",
+                                          "PMIX_NAMESPACE",
+                                          "PMIX_RANK",
+                                          "SLURM_JOB_ID",
+                                          "SLURM_STEP_ID",
+                                          "SLURM_PROCID",
+                                          "OMPI_COMM_WORLD_RANK",
+                                          "OMPI_COMM_WORLD_SIZE",
+                                          "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                          "MV2_COMM_WORLD_RANK"};
   std::map<std::string, std::string> before_;
 };
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What stands before libfabric's functions (fabrics/libfabric.cpp), with a provider made up behind them.
-#include "fabrics/libfabric.hpp"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "fabrics/libfabric_abi.hpp"
+#include "fabrics/abi.hpp"
+#include "fabrics/watched.hpp"
 #include "wait/fabrics.hpp"
 
 namespace progress_engine {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who asks dlsym for a function finds what is interposed (fabrics/lookups.cpp); a library made up asks.
-#include "fabrics/lookups.hpp"
-
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "fabrics/libfabric.hpp"
+#include "fabrics/watched.hpp"
 
 extern "C" void* fake_ask(void* handle, const char* name);
 extern "C" void* fake_ask_for_version(void* handle, const char* name, const char* version);

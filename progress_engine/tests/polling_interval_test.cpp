@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include "core/rounds_interval.hpp"
-
 namespace progress_engine {
 namespace {
 

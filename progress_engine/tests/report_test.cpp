@@ -37,16 +37,9 @@ Report report_of_two_threads() {
   report.disarmed_s = 0.25;
   report.pending_while_computing_s = 0.75;
   report.verdict = {"helped", 12, 11, 0.0012, 0.00155};
-  report.events = EventsReport{.sources = {"ucx"},
-                               .wakes = {{"sockets", 0}, {"ucx", 12}},
-                               .armed = {{"ucx", 13}},
-                               .busy = 2,
-                               .lack = ""};
-  report.doorbell = DoorbellReport{.neighbours = 1,
-                                   .rings = 2,
-                                   .bounded = 9,
-                                   .wakes = 3,
-                                   .answers = 4};
+  report.events = EventsReport{
+      .sources = {"ucx"}, .wakes = {{"sockets", 0}, {"ucx", 12}}, .armed = {{"ucx", 13}}, .busy = 2, .lack = ""};
+  report.doorbell = DoorbellReport{.neighbours = 1, .rings = 2, .bounded = 9, .wakes = 3, .answers = 4};
   report.tracked = 10;
   report.pending = -1;
   report.progress_users = 2;

@@ -126,7 +126,8 @@ TEST(Settings, WhatIsGoneIsRefusedWithWhatToUse) {
     overrides_from_environment(environment.data());
     FAIL();
   } catch (const SettingError& error) {
-    EXPECT_STREQ(error.what(), "PROGRESS_ENGINE_RING is not a setting: it is gone: its 4096 commands are enough; leave it out.");
+    EXPECT_STREQ(error.what(),
+                 "PROGRESS_ENGINE_RING is not a setting: it is gone: its 4096 commands are enough; leave it out.");
   }
 }
 

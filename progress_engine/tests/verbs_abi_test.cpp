@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the engine knows of libibverbs' objects, against the library's own header where this machine has it.
-#include "fabrics/verbs_abi.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <type_traits>
+
+#include "fabrics/abi.hpp"
 
 #if __has_include(<infiniband/verbs.h>)
 #include <infiniband/verbs.h>

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "fabrics/verbs_abi.hpp"
+#include "fabrics/abi.hpp"
 #include "fabrics/watched.hpp"
 #include "fakes/ibverbs.hpp"
 #include "wait/event_source.hpp"

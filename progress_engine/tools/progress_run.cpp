@@ -15,7 +15,6 @@
 #include "built_for.hpp"
 #include "mpi/launcher.hpp"
 #include "policy/sources.hpp"
-#include "preload_list.hpp"
 #include "supervise.hpp"
 #include "target_program.hpp"
 

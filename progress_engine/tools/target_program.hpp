@@ -18,4 +18,11 @@ struct Preloading {
 // Of the program in `path`. `mpi_library` is the soname of the MPI that the engine was built for.
 Preloading how_to_preload(const std::string& path, const std::string& mpi_library);
 
+// LD_PRELOAD is a list that blanks and colons divide, and in which $ begins a name of the loader's: nothing quotes
+// them.
+
+// A name of `library` that can stand in the list: its own, or one through a link to its folder that is made in a folder
+// of the user's alone. Throws std::runtime_error with a sentence if there is none.
+std::string name_for_preload(const std::string& library);
+
 }  // namespace progress_engine

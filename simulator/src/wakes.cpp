@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/errors.h"
-#include "core/rounds_interval.hpp"
+#include "core/polling_interval.hpp"
 
 namespace simulated {
 

@@ -9,7 +9,6 @@
 
 #include "core/loops.hpp"
 #include "platform/breakable.hpp"
-#include "platform/engine_thread.hpp"
 #include "platform/scheduling.hpp"
 
 namespace progress_engine {

@@ -9,7 +9,6 @@
 
 #include "core/engine.hpp"
 #include "core/polling_interval.hpp"
-#include "core/rounds_interval.hpp"
 #include "platform/placement.hpp"
 
 namespace progress_engine {

@@ -4,15 +4,14 @@
 //
 // Only fi_fabric is a function that can be interposed; the others are called through tables that objects point to. So
 // an object that the MPI opens gets a table of its own: a copy of the provider's with some functions of ours.
-#include "fabrics/libfabric.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "fabrics/libfabric_abi.hpp"
+#include "fabrics/abi.hpp"
+#include "fabrics/watched.hpp"
 #include "platform/platform.hpp"
 #include "wait/fabrics.hpp"
 

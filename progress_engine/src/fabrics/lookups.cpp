@@ -2,14 +2,12 @@
 // Who asks dlsym goes past what is interposed by name. dlsym itself cannot be interposed for all: RTLD_NEXT means
 // another library to each who asks. So one library's entries for dlsym and dlvsym are changed in its table of functions
 // (its GOT), as UCX does for its memory hooks (ucm/util/reloc.c) and GOTCHA for tools.
-#include "fabrics/lookups.hpp"
-
 #include <dlfcn.h>
 
 #include <array>
 #include <string_view>
 
-#include "fabrics/libfabric.hpp"
+#include "fabrics/watched.hpp"
 #include "platform/loaded_object.hpp"
 
 #ifdef __x86_64__

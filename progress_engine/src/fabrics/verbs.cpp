@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-#include "fabrics/verbs_abi.hpp"
+#include "fabrics/abi.hpp"
 #include "platform/fork_mutex.hpp"
 #include "platform/platform.hpp"
 #include "wait/fabrics.hpp"

@@ -8,6 +8,9 @@
 #include "policy/settings.hpp"
 #include "wait/event_source.hpp"
 
+// libfabric's first function, for who looks it up by its name.
+extern "C" int fi_fabric(void* attributes, void** fabric, void* context);
+
 namespace progress_engine {
 
 struct Watched {
@@ -29,5 +32,16 @@ std::string what_lacks(Announcements events, const Fabrics& fabrics);
 
 // "ucx", say: what can have announced something until now.
 std::vector<std::string> sources_in_use(const EventSource& events);
+
+// Functions of the fabrics' libraries that an MPI asks dlsym for: Intel MPI does for fi_fabric, MVAPICH2 for
+// libibverbs'.
+
+// From now on the calls of dlsym in the library that holds `code`, and no others, find the interposed functions. Before
+// that library asks for them, and once; where its table cannot be changed it goes on as before, and what it opened so
+// is not seen. x86-64 alone, for which these MPIs are.
+void answer_lookups_of(const void* code);
+
+// What stands before `function`, which is libfabric's own fi_fabric.
+void* stand_before_libfabric(void* function);
 
 }  // namespace progress_engine

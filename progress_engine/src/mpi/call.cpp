@@ -146,8 +146,7 @@ void Call::prepared(int code, const MPI_Request* request) {
 }
 
 void Call::prepared_with_all(int code, const MPI_Request* request) {
-  if (counts() && runtime_->doorbell && code == MPI_SUCCESS)
-    runtime_->persistent.concerns_all(*request);
+  if (counts() && runtime_->doorbell && code == MPI_SUCCESS) runtime_->persistent.concerns_all(*request);
 }
 
 void Call::prepared_partitioned(int code, const MPI_Request* request, int partitions) {

@@ -46,9 +46,7 @@ std::string of_slurm() {
 }
 
 // Processes that were spawned are another program with ranks of its own, though the same launcher may start them.
-std::string of_parent() {
-  return "parent " + std::to_string(launcher_process()) + " " + variable("PMI_SPAWNED");
-}
+std::string of_parent() { return "parent " + std::to_string(launcher_process()) + " " + variable("PMI_SPAWNED"); }
 
 // What a launcher further out said of its own program stays in the environment. So first comes who shows that it is
 // there: a socket is open only to the processes of the launcher that made it.

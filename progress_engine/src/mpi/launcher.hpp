@@ -22,8 +22,8 @@ int rank_by_launcher();
 // says why, whichever rank it is: it may be the only one.)
 inline bool speaks_for_all() { return rank_by_launcher() <= 0; }
 
-// How many of the program's `size` processes are on this node, as Hydra or Open MPI says; 0 where nobody says. An answer
-// counts with the right size beside it, and of several the largest.
+// How many of the program's `size` processes are on this node, as Hydra or Open MPI says; 0 where nobody says. An
+// answer counts with the right size beside it, and of several the largest.
 int processes_here(int size);
 
 }  // namespace progress_engine

@@ -14,8 +14,8 @@
 
 namespace progress_engine {
 
-// Persistent requests keep their handle when they complete, so that whether one is active must be remembered; and whether
-// each start concerns all ranks, which the call that starts it does not say.
+// Persistent requests keep their handle when they complete, so that whether one is active must be remembered; and
+// whether each start concerns all ranks, which the call that starts it does not say.
 class PersistentRequests {
  public:
   enum class State { unknown, inactive, active };
@@ -69,8 +69,24 @@ class PersistentRequests {
     State state = State::unknown;
     bool collective = false;
   };
-  bool change(Key key, State from, State to);
-  State erase(Key key);
+  bool change(Key key, State from, State to) {
+    if (empty()) return false;
+    const std::scoped_lock lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || found->second.state != from) return false;
+    found->second.state = to;
+    return true;
+  }
+  State erase(Key key) {
+    if (empty()) return State::unknown;
+    const std::scoped_lock lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return State::unknown;
+    const State state = found->second.state;
+    entries_.erase(found);
+    size_ = entries_.size();
+    return state;
+  }
 
   std::mutex mutex_;
   std::unordered_map<Key, Entry> entries_;

@@ -12,7 +12,6 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "fabrics/lookups.hpp"
 #include "fabrics/watched.hpp"
 #include "mpi/launcher.hpp"
 #include "mpi/lifecycle.hpp"

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "mpi/mpi_header.hpp"
-#include "offload/statuses.hpp"
 #include "offload/ult.hpp"
 
 namespace progress_engine::offload {

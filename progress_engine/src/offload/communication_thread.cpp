@@ -9,7 +9,6 @@
 #include "core/activity.hpp"
 #include "offload/ult.hpp"
 #include "offload/waiter.hpp"
-#include "platform/engine_thread.hpp"
 #include "platform/platform.hpp"
 #include "platform/scheduling.hpp"
 

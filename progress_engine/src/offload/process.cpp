@@ -134,7 +134,7 @@ int initialise(const Policy& policy, const Begin& begin, std::string& problem) {
     auto events = std::make_unique<EpollEvents>(Sockets::new_tcp);
     const auto thread = thread_policy(policy);
     refuse_beside_real_time(!thread.sleeps);
-    the_process = new Process(thread, std::move(events));  // kept for the report
+    the_process = new Process(thread, std::move(events));                       // kept for the report
     if (policy.beside_gpus == BesideGpus::poll) the_process->inline_bytes = 0;  // nobody looks what memory it is
     prepare_waiting(policy);
     the_process->collectives = collective_calls(policy);

@@ -5,7 +5,6 @@
 #include "mpi/mpi_header.hpp"
 #include "offload/calls.hpp"
 #include "offload/routes.hpp"
-#include "offload/statuses.hpp"
 
 namespace progress_engine::offload {
 namespace {

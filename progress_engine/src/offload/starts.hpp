@@ -7,7 +7,6 @@
 
 #include "offload/calls.hpp"
 #include "offload/known.hpp"
-#include "offload/statuses.hpp"
 
 namespace progress_engine::offload {
 

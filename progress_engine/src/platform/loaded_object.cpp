@@ -24,7 +24,9 @@ std::vector<std::string> loaded_libraries() {
 }
 
 LoadedObject::LoadedObject(const dl_phdr_info& info)
-    : base_(info.dlpi_addr), is_library_(info.dlpi_name && *info.dlpi_name), segments_(info.dlpi_phdr, info.dlpi_phnum) {
+    : base_(info.dlpi_addr),
+      is_library_(info.dlpi_name && *info.dlpi_name),
+      segments_(info.dlpi_phdr, info.dlpi_phnum) {
   for (const auto& segment : segments_)
     if (segment.p_type == PT_DYNAMIC) read(segment.p_vaddr);
 }

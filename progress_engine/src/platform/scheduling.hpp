@@ -2,7 +2,10 @@
 // How the kernel schedules an engine thread, and that it gives it no signals of the program's.
 #pragma once
 
+#include <pthread.h>
+
 #include <csignal>
+#include <functional>
 #include <optional>
 
 #include "platform/breakable.hpp"
@@ -60,5 +63,13 @@ class ProgramSignalsBlocked {
  private:
   sigset_t before_{};
 };
+
+// How every thread of the engine's begins, whichever part it belongs to.
+
+// Starts a thread that calls `body`, out of which nothing may be thrown. It runs none of the program's signal handlers,
+// has the floating-point mode of its creator, and may run wherever the process may (cpus_of_process()): the creator may
+// be bound to one CPU, on which it computes. `name` begins with "pe-": so ComputingThreads knows whose it is. Throws
+// std::system_error.
+pthread_t start_engine_thread(const char* name, std::function<void()> body);
 
 }  // namespace progress_engine

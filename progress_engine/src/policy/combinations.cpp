@@ -45,11 +45,9 @@ void refuse_combinations(const Policy& policy) {
         policy.cpus));
   refuse_events(policy);
   if (policy.points.dedicated && policy.wait == Wait::epoll)
-    throw SettingError(
-        "points=dedicated cannot wait for sockets: use points=events, or wait=spin, timer, mwait.");
+    throw SettingError("points=dedicated cannot wait for sockets: use points=events, or wait=spin, timer, mwait.");
   if (policy.points.dedicated && policy.wait == Wait::mwait && policy.trigger == Trigger::always)
-    throw SettingError(
-        "wait=mwait waits until something is pending, trigger=always never does: use trigger=pending.");
+    throw SettingError("wait=mwait waits until something is pending, trigger=always never does: use trigger=pending.");
   if (policy.managed_waiting && !policy.points.threads())
     throw SettingError(
         "waiting=managed sleeps until an engine thread has polled: it needs one of points=dedicated, "

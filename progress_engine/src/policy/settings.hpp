@@ -35,8 +35,8 @@ struct PollingPoints {
   bool any() const { return on_calls || threads(); }
 };
 
-// Whom a call that sends wakes: nobody, or the engines of receivers on this node; `automatic`: those, where a doorbell can
-// be made.
+// Whom a call that sends wakes: nobody, or the engines of receivers on this node; `automatic`: those, where a doorbell
+// can be made.
 enum class Ringing { none, node, automatic };
 
 // Filled by make_policy(), which knows the defaults.

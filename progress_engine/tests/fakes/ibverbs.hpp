@@ -11,7 +11,7 @@
 #include <memory>
 #include <mutex>
 
-#include "fabrics/verbs_abi.hpp"
+#include "fabrics/abi.hpp"
 
 namespace fake_verbs {
 

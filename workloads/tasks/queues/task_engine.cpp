@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "platform/engine_thread.hpp"
 #include "platform/placement.hpp"
 #include "platform/scheduling.hpp"
 
