@@ -2,7 +2,7 @@
 """Fortran programs overlap, and each of their operations counts once.
 
 Open MPI's bindings call PMPI_Xxx (mpi_f08 past mpi_xxx_), MPICH's call MPI_Xxx or PMPI_Xxx. With CALLERS of "" alone in
-src/mpi/generate_interposer.py Open MPI's three tests fail (nothing is tracked); with `outer_ + 1` in place of
+src/generator/generate.py Open MPI's three tests fail (nothing is tracked); with `outer_ + 1` in place of
 Call::enter (src/mpi/call.hpp) MPICH's fail (counted twice). Only Debian's MPIs have modules that gfortran reads, so
 these tests are for them, and run with --full.
 """

@@ -75,7 +75,7 @@ HAZARDS = (
     Hazard("file-freed", "file-freed", lambda _: 1, tracked=1, description="Open MPI v5.0.11"),
 )
 # Without a switch that fails for certain: races, and what only another MPI gets wrong. Of the tool above: it fails with
-# CALLERS of "" alone in src/mpi/generate_interposer.py. Of `partitioned`: Open MPI hangs in it without the
+# CALLERS of "" alone in src/generator/generate.py. Of `partitioned`: Open MPI hangs in it without the
 # ExclusiveSection in MPI_Start.
 PARTITIONED = Hazard("", "partitioned", lambda rank: 40 * (4 * PARTS - 1 + 1 - rank), preset="thread")
 UNSTARTED = Hazard("", "unstarted", lambda rank: (4 * PARTS - 1 + 1) * (1 - rank), preset="thread")

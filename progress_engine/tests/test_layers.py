@@ -46,7 +46,7 @@ def test_folders_include_only_what_is_below_them() -> None:
             name for name in included if folder(name) not in {*LAYERS[folder(file)], folder(file), "progress_engine"}
         }
         assert not wrong, f"{file} must not include {sorted(wrong)}"
-    generated = (SOURCES / "mpi" / "generate_interposer.py").read_text()
+    generated = (SOURCES / "generator" / "generate.py").read_text()
     assert '#include "offload/' not in generated, "nor may the wrappers"
 
 

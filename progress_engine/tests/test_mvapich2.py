@@ -25,9 +25,9 @@ BUILT = [mpi for mpi in MPIS.values() if (mpi.build_dir / "bin" / "progress-run"
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("generated")
-    source = ENGINE / "src" / "mpi"
-    command = [sys.executable, str(source / "generate_interposer.py"), "--compiler", "g++", f"--include={FAKE}"]
-    command += ["--table", str(source / "functions.json"), "--output-dir", str(folder / "mpi")]
+    generator = ENGINE / "src" / "generator" / "generate.py"
+    command = [sys.executable, str(generator), "--compiler", "g++", f"--include={FAKE}"]
+    command += ["--output-dir", str(folder / "mpi")]
     subprocess.run(command, check=True, timeout=120)
     return folder
 

@@ -4,7 +4,7 @@ exceptions are those of the table."""
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import re
 import sys
@@ -18,7 +18,8 @@ from harness.base.mpis import MPIS
 from .conftest import WHEELS
 
 ENGINE = Path(__file__).resolve().parent.parent
-TABLE = json.loads((ENGINE / "src" / "offload" / "functions.json").read_text())
+GENERATOR = ENGINE / "src" / "generator"
+TABLE = json.loads((GENERATOR / "functions.json").read_text())["offload"]
 GROUPS = {name: set(functions) for name, functions in TABLE["waits_for_others"].items() if name != "comment"}
 EXCEPTIONS = set().union(*GROUPS.values())
 NAMES = """
@@ -29,15 +30,9 @@ NAMES = """
 COLLECTIVES = {f"MPI_{name}" for name in NAMES.split()}
 
 
-def generator() -> ModuleType:
-    path = ENGINE / "src" / "mpi" / "generate_interposer.py"
-    spec = importlib.util.spec_from_file_location("generate_interposer", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+def generator(name: str) -> ModuleType:
+    sys.path.insert(0, str(GENERATOR))  # its files import one another
+    return importlib.import_module(name)
 
 
 @pytest.fixture(scope="module", params=WHEELS)
@@ -46,11 +41,9 @@ def routes(request: pytest.FixtureRequest) -> dict[str, str]:
     mpi = MPIS[request.param]
     if not mpi.installed():
         pytest.skip(f"{mpi.title} is not installed")
-    interposer = generator()
-    functions = interposer.parse_prototypes(
-        interposer.preprocess("g++", [str(mpi.prefix / "include")], interposer.HEADERS)
-    )
-    definitions = interposer.Routes.of(functions).definitions()
+    header = generator("prototypes")
+    functions = header.parse_prototypes(header.preprocess("g++", [str(mpi.prefix / "include")], header.HEADERS))
+    definitions = generator("routes").Routes({function.name: function for function in functions}, TABLE).definitions()
     assert "int MPI_Isend(" in definitions
     return dict(re.findall(r"^int (MPI\w+)\(.*?\) \{\n(.*?)^\}", definitions, re.MULTILINE | re.DOTALL))
 
