@@ -7,7 +7,6 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-
 HEADERS = """#include <mpi.h>
 #if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
