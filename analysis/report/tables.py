@@ -27,7 +27,7 @@ REFERENCE = "off"
 
 
 def words(transport: Mapping[str, Any]) -> str:
-    """ "ob1, /dev/knem, tcp": Open MPI's component, devices, sockets; those of UDP may be the engine's own bell."""
+    """ "ob1, /dev/knem, tcp": Open MPI's component, devices, sockets."""
     parts = [transport.get("component"), *transport.get("devices", []), "tcp" if transport.get("tcp") else ""]
     return ", ".join(filter(None, parts)) or "unknown"
 
