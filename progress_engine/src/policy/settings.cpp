@@ -57,7 +57,7 @@ const Gone* find_gone(std::string_view key, std::string_view value) {
   const auto is_it = [&](const Gone& one) {
     return one.key == key && (one.value.empty() || std::ranges::count(words(value, ','), one.value) > 0);
   };
-  const auto found = std::ranges::find_if(gone, is_it);
+  const auto* const found = std::ranges::find_if(gone, is_it);
   return found == gone.end() ? nullptr : &*found;
 }
 
