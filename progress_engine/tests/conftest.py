@@ -115,8 +115,9 @@ def lines(text: str) -> list[str]:
 
 
 def said_by_engine(text: str) -> list[str]:
-    """Its lines. Open MPI's launcher may print one inside the box of its own message, two blanks further in."""
-    return [line for line in map(str.strip, text.splitlines()) if line.startswith("progress engine: ")]
+    """Its lines. Open MPI's launcher may print one inside the box of its own message, behind blanks or a null byte."""
+    lines = (line.strip("\0 \t") for line in text.splitlines())
+    return [line for line in lines if line.startswith("progress engine: ")]
 
 
 def reports(folder: Path, tasks: int = 2) -> list[dict[str, Any]]:
