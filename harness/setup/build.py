@@ -108,12 +108,21 @@ def _build_with_simgrid(name: str, source: Path, options: Sequence[str], targets
     variables = environment(None)
     folder = BUILD_DIR / name
     with setup_lock():
-        if not (folder / "build.ninja").exists():
-            configure = [CMAKE, "-G", "Ninja", "-S", str(source), "-B", str(folder), *(f"-D{one}" for one in options)]
+        if not _configured(folder, source):
+            configure = [CMAKE, "--fresh", "-G", "Ninja", "-S", str(source), "-B", str(folder)]
+            configure += [f"-D{one}" for one in options]
             run_step(f"configuring build/{name}", configure, variables)
         if not _up_to_date(str(folder), targets, variables):
             command = [CMAKE, "--build", str(folder), "--target", *targets]
             run_step(f"building build/{name}", command, variables, 60)
+
+
+def _configured(folder: Path, source: Path) -> bool:
+    """Whether the folder is configured, and for these sources: they may have moved since, which CMake refuses."""
+    cache = folder / "CMakeCache.txt"
+    if not (folder / "build.ninja").exists() or not cache.exists():
+        return False
+    return f"CMAKE_HOME_DIRECTORY:INTERNAL={source.resolve()}\n" in cache.read_text()
 
 
 def ensure(mpi: Mpi, *targets: str) -> None:

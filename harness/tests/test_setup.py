@@ -262,3 +262,14 @@ def test_debians_open_mpi_is_told_its_remote_shell_by_the_name_that_it_knows(
     debian = replace(MPIS["debian-openmpi"], prefix=tmp_path)
     command = debian.launch_command(2, 1, Where(hosts=("vc1", "vc2"), remote_shell="/run/rsh"))
     assert command[command.index("/run/rsh") - 2 : command.index("/run/rsh")] == ["--mca", agent]
+
+
+def test_a_build_of_sources_that_have_moved_is_configured_again(tmp_path: Path) -> None:
+    before, now, folder = (tmp_path / name for name in ("before", "now", "build"))
+    for made in (before, now, folder):
+        made.mkdir()
+    assert not build._configured(folder, before)
+    (folder / "build.ninja").touch()
+    (folder / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={before}\n")
+    assert build._configured(folder, before)
+    assert not build._configured(folder, now)
