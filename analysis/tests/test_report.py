@@ -14,6 +14,7 @@ import pytest
 from analysis.catalogue import draw_all
 from analysis.errors import Failure, UsageError
 from analysis.evidence import Choice, Evidence
+from analysis.figures.overlap import efficiency, ratio
 from analysis.figures.summary import summary
 from analysis.metrics.evaluate import evaluate
 from analysis.metrics.formulas import efficiency_says_little
@@ -22,7 +23,6 @@ from analysis.report import tables
 from analysis.report.points import Points
 from analysis.report.report import build_report, write_report
 from analysis.report.tables import words
-from analysis.studies.pioman import efficiency, ratio
 from analysis.tests.synthetic import LIMITED, MB, USUAL, Behaviour, Synthetic, write_lines
 from analysis.tests.test_claims import study_session
 from analysis.tests.test_verdict import changed_points
