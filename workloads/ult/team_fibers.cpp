@@ -180,8 +180,6 @@ bool Stealing::wake() noexcept {
 
 namespace {
 
-namespace fibers = boost::fibers;
-
 thread_local std::size_t worker_index = 0;
 
 }  // namespace
