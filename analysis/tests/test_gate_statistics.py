@@ -83,7 +83,8 @@ def test_the_aligned_rank_test_is_its_permutations(seed: int, count: int) -> Non
     assert float(aligned_ranks.p_above(logs, 0.0)) == pytest.approx(exact, rel=0.35, abs=2 * 3.0**-count)
 
 
-@pytest.mark.parametrize("rounds", [12, pytest.param(50, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("rounds", [12, 50])
 def test_far_tails_of_the_aligned_rank_test_hold_their_level(rounds: int) -> None:
     """Values with tails, of which one in fifty is twice as long: p-values are uniform, or above."""
     rng = np.random.default_rng(rounds)
@@ -156,6 +157,7 @@ def test_recorded_noise_has_points_that_differ_by_per_cents(pools: list[gates.Ar
     assert 0.002 < np.median([np.std(pool) for pool in pools]) < 0.1
 
 
+@pytest.mark.full
 def test_a_thousand_gates_of_the_same_program_raise_no_alarm(pools: list[gates.Array]) -> None:
     found = gates.simulate(pools, 0.0, 1000)
     assert found.bound < gates.BOUND

@@ -163,6 +163,7 @@ def test_one_busy_gate_among_quiet_ones_hides_no_change_of_the_system() -> None:
     assert judge(gate(), busy).verdict is Verdict.SAME
 
 
+@pytest.mark.full
 def test_a_quiet_system_hardly_ever_leaves_its_history() -> None:
     """In less than 1 % of gates, where values differ by more than the margin, which alone keeps none of them back."""
     rng = np.random.default_rng(1)

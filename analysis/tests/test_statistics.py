@@ -181,6 +181,7 @@ def share(families: list[list[Value]], claim: Claim, decision: Decision) -> floa
     return float(np.mean([decide(values, claim)[0] is decision for values in families]))
 
 
+@pytest.mark.full
 def test_up_to_is_not_reproduced_by_luck(families: list[list[Value]]) -> None:
     """True ratio 1 everywhere, held against 1: one point of 30 seems to lie below it in every second session."""
     bound = LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / FAMILIES)
@@ -218,6 +219,7 @@ def test_simultaneous_widens_by_students_quantiles() -> None:
     assert simultaneous(spread, 30) == spread
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("statement", "effect"), [("ratio", "normal"), ("median", "uniform")])
 def test_they_hold_at_the_same_time(statement: str, effect: str) -> None:
     """Of K independent points one lies outside of its interval no more often than is promised, from how often single
@@ -259,6 +261,7 @@ def test_six_launches_cover_within_two_points(statement: str, effect: str) -> No
     assert abs(coverage(statement, (6, 6), EFFECTS[effect], SPREADS[1], 2000) - NOMINAL) <= TOLERANCE
 
 
+@pytest.mark.full
 def test_a_metric_of_three_times_covers() -> None:
     """250 runs: within two points and two standard errors."""
     assert not outside(coverage("efficiency", (6, 6), EFFECTS["normal"], SPREADS[1], 250), 250)
@@ -281,7 +284,7 @@ def test_many_runs_at_once_give_the_intervals_that_each_gives(statement: str, co
         np.testing.assert_allclose(bounds(statement, *samples), one_by_one(statement, *samples), rtol=1e-12)
 
 
-@pytest.mark.parametrize("count", [6, 7, 9, 30, 101])
+@pytest.mark.parametrize("count", [6, *(pytest.param(count, marks=pytest.mark.full) for count in (7, 9, 30, 101))])
 def test_the_medians_own_interval_covers(count: int) -> None:
     rng = np.random.default_rng(count)
     found = [median_interval(values) for values in rng.exponential(1, (1000, count))]

@@ -76,16 +76,14 @@ MPICH_FIRST = [pytest.param(name, marks=[] if name == "mpich" else pytest.mark.f
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The mark `elsewhere`: one cell on each other MPI. (Marks of cells would cost the fixtures' scope.) What has no
-    cells runs on MPICH and Open MPI, and on the others of their families with --full."""
+    """On MPICH and Open MPI, and on the others of their families with --full. Where a test has several cells, the mark
+    `elsewhere` names those that Open MPI runs. (Marks of cells would cost the fixtures' scope.)"""
     for item in items:
         mark = item.get_closest_marker("elsewhere")
         parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        if mark is None and parameters.get("mpi") == "intel-mpi":
-            item.add_marker(pytest.mark.full)
-        if mark is None or parameters["mpi"] == "mpich":
-            continue
-        if any(parameters[name] != value for name, value in mark.kwargs.items()):
+        mpi = parameters.get("mpi", "mpich")
+        wanted = mark.kwargs.items() if mark is not None and mpi != "mpich" else ()
+        if mpi == "intel-mpi" or any(parameters[name] != value for name, value in wanted):
             item.add_marker(pytest.mark.full)
 
 

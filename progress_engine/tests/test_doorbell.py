@@ -78,7 +78,10 @@ def blocking(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # A second between two looks of the timer's: who finds what blocks the neighbour was rung.
-@pytest.mark.parametrize("call", BLOCKING)
+@pytest.mark.elsewhere(call="send")
+@pytest.mark.parametrize(
+    "call", [pytest.param(x, marks=pytest.mark.full) if x in ("rsend", "replace", "lock") else x for x in BLOCKING]
+)
 def test_who_waits_for_a_neighbour_rings_it_first(call: str, mpi: Mpi, blocking: Path, tmp_path: Path) -> None:
     run(mpi, blocking, tmp_path, "timer_us=1000000", arguments=(call,))
     computes, waits = reports(tmp_path)

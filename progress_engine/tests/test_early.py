@@ -15,9 +15,9 @@ from .conftest import Launcher, compiled, lines, reports
 pytestmark = pytest.mark.mpi
 
 HOW = {"object": 1, "constructor": 2, "session": 3, "tools": 4, "within": 5}
-# One of each kind: nothing at all, in the program's calls, a thread that waits for events, several threads, the
-# thread that makes all calls.
-PRESETS = ("off", "explicit", "adaptive", "idle", "offload")
+# One of each kind: a thread that waits for events, the thread that makes all calls; with --full nothing at all, in the
+# program's calls, several threads.
+PRESETS = ("adaptive", "offload", *(pytest.param(name, marks=pytest.mark.full) for name in ("off", "explicit", "idle")))
 
 
 @pytest.fixture(scope="module", params=HOW)
@@ -38,7 +38,7 @@ def early(request: pytest.FixtureRequest, library: Path, mpi: Mpi) -> tuple[Laun
     return Launcher(mpi, compiled(mpi, "early.cpp", library.parent, *linked)), ()
 
 
-@pytest.mark.elsewhere(preset="adaptive")
+@pytest.mark.elsewhere(preset="adaptive", library="object")
 @pytest.mark.parametrize("preset", PRESETS)
 def test_mpi_may_begin_before_main(early: tuple[Launcher, tuple[str, ...]], preset: str, tmp_path: Path) -> None:
     program, words = early

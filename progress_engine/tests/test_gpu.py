@@ -151,7 +151,7 @@ def test_without_a_context_of_the_programs_it_polls_as_it_is(gpu: Gpu, tmp_path:
     assert "a thread took a context 0" in said
 
 
-@pytest.mark.parametrize("preset", ["thread", "offload"])
+@pytest.mark.parametrize("preset", ["thread", pytest.param("offload", marks=FULL)])
 def test_of_several_gpus_it_takes_none_and_polls_no_more(gpu: Gpu, tmp_path: Path, preset: str) -> None:
     said = gpu.run(tmp_path, preset, active=2, _GPU="context")
     assert "received 42" in said
@@ -184,6 +184,7 @@ def test_threads_that_all_communicate_lose_nothing_when_offload_stands_down(gpu:
         assert report["offload"]["stand_ins"] > 0, "nobody worked for itself afterwards"
 
 
+@FULL
 def test_offload_goes_on_where_nobody_may_take_its_place(gpu: Gpu, tmp_path: Path) -> None:
     """An MPI at MPI_THREAD_FUNNELED: only the communication thread may call."""
     funneled = tmp_path / "funneled.so"

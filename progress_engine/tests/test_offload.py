@@ -143,7 +143,7 @@ BLOCKING = {
 }
 
 
-@pytest.mark.elsewhere(how="some")
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 @pytest.mark.parametrize(
     "how",
     ["some", "some-multiple", *(pytest.param(x, marks=pytest.mark.full) for x in BLOCKING if not x.startswith("some"))],

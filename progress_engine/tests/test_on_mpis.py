@@ -15,6 +15,7 @@ from .conftest import MPICH_FIRST, PRESETS, Launcher, compiled, lines, reports
 pytestmark = pytest.mark.mpi
 
 # How it polls hardly matters when a process ends.
+QUICK = ("off", "idle", "adaptive")  # the others with --full
 ENDING = ["adaptive", *(pytest.param(preset, marks=pytest.mark.full) for preset in ("thread", "idle"))]
 
 # What one rank of `scenarios all` starts: counted by hand from scenarios.c.
@@ -39,7 +40,7 @@ def bare_transport(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.mark.elsewhere(preset="adaptive")
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", [pytest.param(x, marks=[] if x in QUICK else pytest.mark.full) for x in PRESETS])
 def test_results_and_transport_are_those_of_the_bare_program(
     launcher: Launcher, bare_results: list[str], bare_transport: Any, preset: str, tmp_path: Path
 ) -> None:

@@ -37,7 +37,11 @@ def described(program: Launcher, preset: str, description: str, folder: Path) ->
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 @pytest.mark.parametrize(
-    ("what", "preset"), [("partitioned", "thread"), ("file", "thread"), ("partitioned", "offload")]
+    ("what", "preset"),
+    [
+        ("partitioned", "thread"),
+        *(pytest.param(*x, marks=pytest.mark.full) for x in (("file", "thread"), ("partitioned", "offload"))),
+    ],
 )
 @pytest.mark.parametrize("description", DESCRIPTIONS)
 def test_only_open_mpi_is_left_alone_with_partitions_and_files(
@@ -77,7 +81,9 @@ def test_offload_asks_the_library_that_runs_what_it_is(mpi: Mpi, description: st
 
 
 @pytest.mark.parametrize("handler", ["fatal", "returns"])
-@pytest.mark.parametrize("preset", ["adaptive", "explicit", "offload"])
+@pytest.mark.parametrize(
+    "preset", ["adaptive", *(pytest.param(x, marks=pytest.mark.full) for x in ("explicit", "offload"))]
+)
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_a_window_refused_at_the_raised_level_gets_a_sentence(
     mpi: Mpi, preset: str, handler: str, tmp_path: Path

@@ -19,8 +19,7 @@ pytestmark = pytest.mark.mpi
 # Presets that wait in ways of their own; the others track alike, and run with --full.
 PRESETS = [
     "adaptive",
-    "idle",
-    *(pytest.param(name, marks=pytest.mark.full) for name in ("explicit", "thread", "timer")),
+    *(pytest.param(name, marks=pytest.mark.full) for name in ("idle", "explicit", "thread", "timer")),
 ]
 
 Program = Callable[..., Launcher]

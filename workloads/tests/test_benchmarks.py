@@ -89,6 +89,7 @@ def test_collectives_follow_one_another(mpich: Launcher, before: int) -> None:
     assert result.errors.split() == [str(2 * (before + 1)), "broadcasts"]
 
 
+@pytest.mark.full
 def test_each_rank_computes_as_long_as_its_own_part_takes(mpich: Launcher) -> None:
     """Whatever the work was to begin with."""
     point = "collective=igather,size_bytes=200000,work_units=400000,computes_for="

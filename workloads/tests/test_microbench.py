@@ -113,7 +113,7 @@ def test_the_parts_make_up_the_whole(mpich: Launcher) -> None:
     ("benchmark", "point", "quantity", "factor"),
     [
         ("overlap", "size_bytes=8,work_units=200", "comp_s", 2),
-        ("latency", "size_bytes=8,round_trips=500", "batch_median_s", 3),
+        full("latency", "size_bytes=8,round_trips=500", "batch_median_s", 3),
     ],
 )
 def test_injected_slowdown_multiplies_the_work_and_each_round_trip(

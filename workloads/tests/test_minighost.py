@@ -82,7 +82,7 @@ def test_messages_are_counted(mpich: Launcher, ranks: int, to_26: int, to_6: int
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("stencil", [7, 27])
+@pytest.mark.parametrize("stencil", [full(7), 27])
 def test_one_wrong_value_of_a_halo_fails_the_point(mpich: Launcher, stencil: int, mode: str) -> None:
     point = f"--point=nx=9,ny=9,nz=9,variables=1,neighbours=26,stencil={stencil},mode={mode}"
     result = mpich.of("minighost").run(2, "solve", point, *ONCE, preload="wrong_kernel")

@@ -70,7 +70,7 @@ def test_the_second_repetition_is_verified_like_the_first(mpich: Launcher, kerne
     assert {len(line["samples"]["mops"]) for line in result.points} == {2}
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [full("blocking"), "overlapped"])
 @pytest.mark.parametrize("ranks", [2, full(4)])
 @pytest.mark.parametrize("kernel", OVERLAPPED)
 def test_one_wrong_value_fails_the_point(mpich: Launcher, kernel: str, ranks: int, mode: str) -> None:

@@ -58,7 +58,7 @@ def test_further_repetitions_are_verified_like_the_first(mpich: Launcher) -> Non
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("ranks", "rows"), [(2, 2), full(2, 1), full(4, 2)])
-@pytest.mark.parametrize("field", ["complex", "real"])
+@pytest.mark.parametrize("field", [full("complex"), "real"])
 def test_one_wrong_value_in_a_chunk_fails_the_point(
     mpich: Launcher, ranks: int, rows: int, field: str, mode: str
 ) -> None:

@@ -84,7 +84,7 @@ def streams(virtual: Cluster, wanted: list[Flow], size: int) -> tuple[list[float
 @pytest.mark.parametrize(
     ("mtu", "packet", "ahead"), [(1500, 16384, 24576), (9000, 16384, 2 * 9014), (65000, 65000, 65014)]
 )
-@pytest.mark.parametrize("rate", ["100mbit", "1gbit"])
+@pytest.mark.parametrize("rate", [pytest.param("100mbit", marks=pytest.mark.full), "1gbit"])
 def test_a_message_after_a_pause_is_ahead_of_the_line_by_a_bucketful_at_most(
     nodes: Cluster, rate: str, mtu: int, packet: int, ahead: int
 ) -> None:

@@ -99,7 +99,9 @@ def test_an_untied_cluster_outlives_its_killed_owner(virtual: Cluster) -> None:
     assert running.node_pid("vc1") == pid
 
 
-@pytest.mark.parametrize("delay_s", [0.06, 0.12, 0.18, 0.25])
+@pytest.mark.parametrize(
+    "delay_s", [0.06, pytest.param(0.12, marks=pytest.mark.full), 0.18, pytest.param(0.25, marks=pytest.mark.full)]
+)
 def test_up_killed_at_any_moment_leaves_nothing_or_a_cluster(virtual: Cluster, place: Path, delay_s: float) -> None:
     virtual.down()
     with owner(tied=True) as process:
