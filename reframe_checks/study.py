@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.base import engine_settings
+from harness.base import variants
 from harness.base.errors import UsageError
 from harness.job.plan import TIMEOUT_FACTOR, TIMEOUT_GRACE_S, Launch, Sweep, interleave
 from harness.job.program import Program
@@ -206,7 +206,7 @@ class Study:
     def _axes(self) -> dict[str, Parameter]:
         """The study's own axes, and the engine's settings under their own names, where it has no axis of that name."""
         own = set[str]().union(*(self._grid_axes(scale) for scale in self.scales.values()))
-        names = [name for name in engine_settings.numeric() if name not in own]
+        names = [name for name in variants.numeric() if name not in own]
         engine = {name: Parameter(f"the engine's {name}", int, engine=name) for name in names}
         return engine | dict(self.parameters)
 
@@ -247,7 +247,7 @@ class Study:
 
 def _check_range(where: str, axis: Parameter, values: Sequence[Value]) -> None:
     """UsageError for a value that the engine does not take: each of its launches would fail."""
-    limits = engine_settings.numeric().get(axis.engine)
+    limits = variants.numeric().get(axis.engine)
     outside = [_scaled(one, axis) for one in values if limits and not limits[0] <= _scaled(one, axis) <= limits[1]]
     if limits and outside:
         raise UsageError(f"{where}: the engine's {axis.engine} is {limits[0]} to {limits[1]}, not {outside[0]}.")

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 
 from docs.generate.page import code, page, plain, table
-from harness.base.engine_settings import Setting, settings
 from harness.base.paths import ROOT
+from harness.base.variants import Setting, settings
 
 PRESETS = ROOT / "progress_engine" / "presets.json"
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.base.errors import UsageError
 from harness.base.paths import BUILD_DIR, MPI_DIR
 
 Environment = dict[str, str]
@@ -137,7 +138,7 @@ class Mpi:
 
     @property
     def plain(self) -> Path:
-        """bin and lib in which setup.mpi gives tools and libraries the names that every MPI's have."""
+        """bin and lib in which harness.setup gives tools and libraries the names that every MPI's have."""
         return self.build_dir / "plain"
 
     @property
@@ -253,3 +254,11 @@ WHEEL_MPIS = tuple(name for name, mpi in MPIS.items() if mpi.wheels)
 def installed() -> list[Mpi]:
     """The MPIs of the table that are on this machine, in the table's order."""
     return [mpi for mpi in MPIS.values() if mpi.installed()]
+
+
+def by_name(name: str) -> Mpi:
+    """The MPI of this name, or UsageError with the names there are."""
+    try:
+        return MPIS[name]
+    except KeyError:
+        raise UsageError(f"There is no MPI called '{name}'. There are: {', '.join(MPIS)}.") from None

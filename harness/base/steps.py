@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a set-up step runs: announced, logged, timed, with its output shown only when it fails."""
+"""How a set-up step runs: announced, logged, timed, with its output shown only when it fails. And the locks by which
+one ./bench waits for another: of the set-up, and of the machine.
+
+A measurement has the machine alone, a person's own programs may share it. The virtual nodes belong to whoever has it,
+so nobody takes them from under somebody else. A lock ends with its process, however that ends.
+"""
 
 from __future__ import annotations
 
@@ -103,3 +108,52 @@ def has_stamp(stamp: Path, text: str) -> bool:
         return stamp.read_text() == text
     except OSError:
         return False
+
+
+@contextlib.contextmanager
+def machine_alone(what: str) -> Iterator[None]:
+    """Wait until nobody else has the machine, and keep everybody else waiting: two at once would measure each other."""
+    with _file() as file:
+        _take(file, fcntl.LOCK_EX, what)
+        yield
+
+
+@contextlib.contextmanager
+def machine_shared(what: str) -> Iterator[None]:
+    """Wait until nobody has the machine alone."""
+    with _file() as file:
+        _take(file, fcntl.LOCK_SH, what)
+        yield
+
+
+def machine_holder() -> str:
+    """Who has the machine, in words; empty where nobody has it."""
+    with _file() as file:
+        return "" if _try(file, fcntl.LOCK_EX) else _read(file)
+
+
+def _file() -> IO[str]:
+    STATE_DIR.mkdir(parents=True, exist_ok=True)
+    return (STATE_DIR / "turn.lock").open("a+")
+
+
+def _take(file: IO[str], kind: int, what: str) -> None:
+    if not _try(file, kind):
+        say(f"waiting for another ./bench on this machine ({_read(file)}) ...")
+        fcntl.flock(file, kind)
+    file.truncate(0)
+    file.write(f"{what}, PID {os.getpid()}")
+    file.flush()
+
+
+def _try(file: IO[str], kind: int) -> bool:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _read(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read().strip() or "just starting"

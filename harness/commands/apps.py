@@ -11,8 +11,8 @@ import typer
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.commands import options
-from harness.setup import mpi as mpi_setup
 from harness.setup import packages
+from harness.setup.environment import ensure_mpis
 from harness.sites import systems
 from workloads.apps.find import find, lacks
 from workloads.apps.model import Code
@@ -59,7 +59,7 @@ def _chosen(names: list[str], folders: Mapping[str, Folders]) -> list[Code]:
 def _install(codes: list[Code]) -> None:
     for code in codes:
         if code.wheel:
-            mpi_setup.ensure(MPIS[code.wheel])
+            ensure_mpis(MPIS[code.wheel])
     packages.install([package for code in codes for package in code.debian])
 
 

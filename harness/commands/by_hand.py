@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from harness.base import machine_lock
+from harness.base import steps
 from harness.base.errors import Failure
 
 Force = Annotated[bool, typer.Option("--force", help="Also from under a ./bench that uses them.")]
@@ -17,7 +17,7 @@ Rest = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="What to ru
 
 def end(nodes: str, ended: Callable[[], bool], force: bool) -> int:
     """End these nodes, unless another ./bench may be using them."""
-    if not force and (holder := machine_lock.holder()):
+    if not force and (holder := steps.machine_holder()):
         raise Failure(
             f"Another ./bench may be using the {nodes} ({holder}): wait for it or end it, or take them from under it "
             f"with --force."

@@ -12,11 +12,12 @@ from typing import Annotated
 
 import typer
 
+from harness.base import mpis
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.commands import options
 from harness.job.program import Program
-from harness.setup import mpi as mpi_setup
+from harness.setup.environment import ensure_mpis
 from harness.sites.systems import System
 
 Command = Annotated[list[str], typer.Argument(metavar="-- CMD...", help="The program and its arguments.")]
@@ -72,7 +73,7 @@ def named(
     for option, pattern in (("--time-from", time_from), ("--check", check)):
         _regular(option, pattern)
     if system.own_mpis:
-        mpi_setup.ensure(mpi_setup.by_name(mpi))  # the launcher may be its own mpiexec
+        ensure_mpis(mpis.by_name(mpi))  # the launcher may be its own mpiexec
     path = MPIS[mpi].shell_environment()["PATH"] if system.own_mpis else os.environ.get("PATH", os.defpath)
     return Program(
         command=[found(command[0], path), *command[1:]],

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from harness.base import machine_lock, process, variants
+from harness.base import mpis, process, steps, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import Mpi, Where, passed_on
 from harness.base.paths import ROOT
@@ -19,14 +19,13 @@ from harness.commands import options
 from harness.commands.own_program import Command, found
 from harness.sessions.run import check_settings
 from harness.setup import build
-from harness.setup import mpi as mpi_setup
 from harness.sites import systems
 from harness.vcluster import cluster as virtual
 
 
 def _ready(name: str, command: Sequence[str]) -> Mpi:
     """The MPI with the engine's tools, and those of the workloads that the command names."""
-    mpi = mpi_setup.by_name(name)
+    mpi = mpis.by_name(name)
     workloads = {file.stem for file in (ROOT / "workloads").glob("*/*.cpp") if file.stem == file.parent.name}
     named = workloads.intersection(re.findall(r"[\w-]+", " ".join(command)))
     build.ensure(mpi, "progress_engine/all", *sorted(named))
@@ -63,7 +62,7 @@ def mpirun(
     if report:
         variant = variants.with_report(variant)
     chosen = systems.by_name(system)
-    named = mpi_setup.by_name(mpi)
+    named = mpis.by_name(mpi)
     if chosen.name not in ("vcluster", "local"):
         raise UsageError(f"./bench mpirun runs on vcluster or local; on {system} use the site's own mpiexec or srun.")
     if reason := chosen.why_not():
@@ -112,9 +111,9 @@ def _line(
 @contextlib.contextmanager
 def _turn(system: systems.System) -> Iterator[None]:
     """Beside others on nodes that stay up; alone where the nodes come and go with this command."""
-    with machine_lock.together("mpirun"):
+    with steps.machine_shared("mpirun"):
         if system.stays():
             yield
             return
-    with machine_lock.alone("mpirun"):
+    with steps.machine_alone("mpirun"):
         yield

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from harness.base import machine_lock
+from harness.base import steps
 from harness.base.errors import UsageError
 from harness.commands import by_hand, options
 from harness.rdma_lab import build, lab
@@ -41,7 +41,7 @@ def up(
     lab.check(limit, memory)
     for name in names:
         build.ensure(name)
-    with machine_lock.alone("rdma-lab up"):
+    with steps.machine_alone("rdma-lab up"):
         found = lab.up(limit, memory)
     print(f"up: {found.network_description}")
     return 0

@@ -23,7 +23,7 @@ from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.base.paths import BUILD_DIR, ROOT, STATE_DIR, VENV, require_clone
 from harness.setup import build, environment, packages
-from harness.setup import mpi as mpi_setup
+from harness.setup.environment import ensure_mpis
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def test(
     unit = () if select else unit_tests(full, sanitizers)
     wanted = builds(fast, full, unit)
     with times.of("build"):
-        mpi_setup.ensure(*(one.mpi for one in wanted))
+        ensure_mpis(*(one.mpi for one in wanted))
         build.build_presets(wanted)
     chosen = ["-k", select] if select else []
     reports = [STATE_DIR / f"tests-{number}.xml" for number, _ in enumerate(groups(fast, full), 1)]
@@ -127,7 +127,7 @@ def _set_up(full: bool) -> None:
             packages.ensure("Debian's MPIs")
     for group in ("dev", *(FULL_GROUPS if full else ())):
         environment.ensure_group(group)
-    mpi_setup.ensure(*(MPIS[name] for name in WHEEL_MPIS))
+    ensure_mpis(*(MPIS[name] for name in WHEEL_MPIS))
 
 
 FULL_PACKAGES = ("full tests", "simulator", "instruction counts")

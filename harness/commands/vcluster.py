@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from harness.base import machine_lock
+from harness.base import steps
 from harness.base.errors import Failure, UsageError
 from harness.commands import by_hand, options
 from harness.sites.virtual import virtual_slurm_supported, virtual_supported
@@ -44,7 +44,7 @@ def up(
     """Bring up virtual nodes. Example: ./bench vcluster up --nodes 4 --rate 10gbit"""
     if reason := virtual_slurm_supported() if slurm else virtual_supported():
         raise UsageError(reason)
-    with machine_lock.alone("vcluster up"):  # it may replace nodes that somebody uses
+    with steps.machine_alone("vcluster up"):  # it may replace nodes that somebody uses
         cluster = virtual.up(
             nodes=nodes, rate=None if rate == "none" else rate, mtu=mtu, slurm=slurm, management=management
         )

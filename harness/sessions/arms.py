@@ -179,7 +179,9 @@ def _check_out(commit: str, folder: Path, revision: str) -> None:
 
 
 def _step(command: list[str], revision: str, mpi: Mpi, folder: Path) -> None:
-    done = process.answer(command, BUILD_LIMIT_S, dict(os.environ) | build.environment(mpi), cwd=folder, merged=True)
+    done = process.answer(
+        command, BUILD_LIMIT_S, dict(os.environ) | build.build_variables(mpi), cwd=folder, merged=True
+    )
     log = folder / f"{mpi.name}.log"
     log.write_text(done.out)
     if done.status != 0:

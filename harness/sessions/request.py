@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from harness.base import variants
+from harness.base import mpis, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
@@ -15,7 +15,6 @@ from harness.job.plan import Gate, simulated_point_s
 from harness.job.program import Program
 from harness.job.race import Race
 from harness.job.session import Asked, Facts
-from harness.setup import mpi as mpi_setup
 from harness.sites import systems
 from harness.sites.systems import System
 from reframe_checks import jobs as planning
@@ -151,7 +150,7 @@ def choose_mpis(text: str | None, system: System) -> list[str]:
     names = _known_mpis(parse_list(text), system)
     if system.programs is not None:
         return names or list(system.programs)
-    for mpi in map(mpi_setup.by_name, names):
+    for mpi in map(mpis.by_name, names):
         if not mpi.wheels and not mpi.installed():
             raise UsageError(f"{mpi.title} is not installed: sudo apt-get install {' '.join(mpi.packages)}")
     return names or list(WHEEL_MPIS)
@@ -160,7 +159,7 @@ def choose_mpis(text: str | None, system: System) -> list[str]:
 def _known_mpis(names: list[str], system: System) -> list[str]:
     """The names, if the system, or the table of MPIs, has them all; UsageError else."""
     if system.programs is None:
-        return [mpi_setup.by_name(name).name for name in names]
+        return [mpis.by_name(name).name for name in names]
     if unknown := [name for name in names if name not in system.programs]:
         raise UsageError(f"{system.config} has no MPI '{unknown[0]}'. It has: {', '.join(system.programs)}.")
     return names

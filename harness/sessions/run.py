@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.base import machine_lock, process, variants
+from harness.base import mpis, process, steps, variants
 from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT, STATE_DIR, VENV
 from harness.base.steps import say
@@ -25,7 +25,7 @@ from harness.job.session import Resumed, Session, State
 from harness.sessions import missing_launches
 from harness.sessions.progress import Progress, watch
 from harness.sessions.request import Request
-from harness.setup import mpi as mpi_setup
+from harness.setup.environment import ensure_mpis
 from harness.sites.systems import Opened, System
 from reframe_checks import catalogue
 from reframe_checks.jobs import differences
@@ -41,7 +41,7 @@ WRONG_USE = 2  # the status of progress-run for settings that cannot be
 def set_up(request: Request) -> None:
     """Have every MPI that is run on installed, and the engine and what its studies run built for it."""
     if request.system.own_mpis:
-        mpi_setup.ensure(*map(mpi_setup.by_name, request.programs()))
+        ensure_mpis(*map(mpis.by_name, request.programs()))
     programs = request.programs()
     request.system.set_up(programs, request.may_offload())
     for mpi in programs:
@@ -105,7 +105,7 @@ def resuming(session: Session) -> str:
 
 def measuring(system: System, what: str) -> contextlib.AbstractContextManager[None]:
     """Have this machine alone, once it is free, where the system is on this machine."""
-    return machine_lock.alone(what) if system.exclusive else contextlib.nullcontext()
+    return steps.machine_alone(what) if system.exclusive else contextlib.nullcontext()
 
 
 def run(request: Request, session: Session) -> bool:

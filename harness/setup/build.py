@@ -12,8 +12,8 @@ from harness.base import process
 from harness.base.mpis import MPIS, Mpi
 from harness.base.paths import BUILD_DIR, ROOT, VENV
 from harness.base.steps import Step, run_step, run_steps, setup_lock
-from harness.setup import mpi as mpi_setup
 from harness.setup import packages
+from harness.setup.environment import ensure_mpis
 
 CMAKE = str(VENV / "bin" / "cmake")
 AT_ONCE = 3  # a compiler takes half a gigabyte, and each build has two at least
@@ -26,7 +26,7 @@ def engine(offload: bool) -> tuple[str, ...]:
     return ENGINE if offload else WITHOUT_OFFLOAD
 
 
-def environment(mpi: Mpi | None, root: Path = ROOT) -> dict[str, str]:
+def build_variables(mpi: Mpi | None, root: Path = ROOT) -> dict[str, str]:
     """What a build of the sources in `root` has beside the environment of the call."""
     # cmake and ninja come with .venv: a distribution's may be too old for the presets
     path = os.pathsep.join([str(VENV / "bin"), os.environ.get("PATH", os.defpath)])
@@ -60,7 +60,7 @@ class Build:
 
     @property
     def environment(self) -> dict[str, str]:
-        return environment(self.mpi)
+        return build_variables(self.mpi)
 
     def configuration(self) -> Step:
         # the presets have these below the sources, where an installed package has nothing to write
@@ -105,7 +105,7 @@ def build_smpi(targets: Sequence[str]) -> None:
 
 def _build_with_simgrid(name: str, source: Path, options: Sequence[str], targets: Sequence[str]) -> None:
     packages.ensure("build", "simulator")
-    variables = environment(None)
+    variables = build_variables(None)
     folder = BUILD_DIR / name
     with setup_lock():
         if not _configured(folder, source):
@@ -132,5 +132,5 @@ def ensure(mpi: Mpi, *targets: str) -> None:
 
 def ensure_each(wanted: Sequence[tuple[Mpi, Sequence[str]]]) -> None:
     """The same for several MPIs."""
-    mpi_setup.ensure(*(mpi for mpi, _ in wanted))
+    ensure_mpis(*(mpi for mpi, _ in wanted))
     build_presets([Build(mpi.name, mpi, targets or ("all",)) for mpi, targets in wanted])

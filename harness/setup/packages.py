@@ -48,7 +48,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "full tests": {"gfortran": "gfortran", "chromium": "chromium", "chromium-driver": "chromedriver"},
 }
 
-# What these commands need in any case: installed while the Python packages are, see bootstrap.py.
+# What these commands need in any case: installed while the Python packages are, see environment.py.
 COMMANDS = {"demo": ("build", "vcluster"), "test": ("build", "vcluster", "slurm", "test")}
 QUIET = {"DEBIAN_FRONTEND": "noninteractive"}
 

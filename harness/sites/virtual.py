@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
-from harness.setup import mpi as mpi_setup
 from harness.setup import packages
+from harness.setup.environment import ensure_mpis
 from harness.sites.systems import SYSTEMS_DIR, Opened, System
 from harness.vcluster import cluster as virtual
 from harness.vcluster import slurm
@@ -74,7 +74,7 @@ class _VirtualFromSpack(System):
 
     def set_up(self, programs: Mapping[str, Sequence[str]], offload: bool = True) -> None:
         spack.require()
-        mpi_setup.ensure(*(MPIS[name] for name in programs))
+        ensure_mpis(*(MPIS[name] for name in programs))
         spack.ensure_here()
         super().set_up(programs, offload)
 

@@ -15,7 +15,7 @@ import typer
 
 from analysis.records.load import load
 from docs.generate import differing
-from harness.base import archive, engine_settings, process
+from harness.base import archive, process, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
@@ -100,7 +100,7 @@ def test_the_generated_pages_are_up_to_date() -> None:
 def test_the_page_of_the_settings_has_those_that_progress_info_knows() -> None:
     build.ensure(MPIS["mpich"], "progress-info")
     told = json.loads(process.answer([str(MPIS["mpich"].build_dir / "bin" / "progress-info"), "--json"], 60.0).out)
-    assert {one.key: one.initial for one in engine_settings.settings()} == {
+    assert {one.key: one.initial for one in variants.settings()} == {
         setting["key"]: setting["default"] for setting in told["settings"]
     }
 

@@ -15,7 +15,7 @@ import pytest
 
 from harness.base.mpis import MPIS
 from harness.cli import main
-from harness.setup import mpi as mpi_setup
+from harness.setup.environment import TOOLS, ensure_mpis
 from harness.tests.sessions import Running, bench
 
 pytestmark = [pytest.mark.mpi, pytest.mark.timeout(300)]
@@ -48,7 +48,7 @@ def mpi(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     name: str = request.param
     if not MPIS[name].installed():
         pytest.skip(f"{MPIS[name].title} is not installed")
-    monkeypatch.setattr("harness.setup.build.ensure", lambda mpi, *_targets: mpi_setup.ensure(mpi))
+    monkeypatch.setattr("harness.setup.build.ensure", lambda mpi, *_targets: ensure_mpis(mpi))
     return name
 
 
@@ -86,10 +86,10 @@ def test_exec_compiles_and_launches_with_the_named_mpi(
 def test_exec_takes_no_other_mpis_tool_for_one_that_is_lacking(
     mpi: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = "; ".join(f"command -v {tool}; {tool} -show >/dev/null 2>{tool}; echo $?" for tool in mpi_setup.TOOLS)
+    line = "; ".join(f"command -v {tool}; {tool} -show >/dev/null 2>{tool}; echo $?" for tool in TOOLS)
     said = shell(mpi, line, tmp_path, monkeypatch).stdout.splitlines()
     own = [MPIS[mpi].plain, *([] if MPIS[mpi].suffix else [MPIS[mpi].bin])]  # Debian's two MPIs share a bin
-    for tool, where, status in zip(mpi_setup.TOOLS, said[::2], said[1::2], strict=True):
+    for tool, where, status in zip(TOOLS, said[::2], said[1::2], strict=True):
         assert any(Path(where).resolve().is_relative_to(folder.resolve()) for folder in own), where
         if not (MPIS[mpi].bin / f"{tool}{MPIS[mpi].suffix}").exists():
             assert (status, (tmp_path / tool).read_text()) == ("2", f"{MPIS[mpi].title} has no {tool}.\n")

@@ -17,7 +17,7 @@ from harness.base import mpis, process, steps
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS, Where
 from harness.base.paths import BUILD_DIR
-from harness.setup import bootstrap, build, environment, mpi, packages
+from harness.setup import build, environment, packages
 from harness.sites import systems
 
 
@@ -57,9 +57,9 @@ def test_packages_are_installed_by_root_alone_and_on_a_terminal_only_after_a_yes
 
 def test_yes_is_the_set_ups_and_not_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OVERLAP_BENCH_YES", "")
-    assert bootstrap._take_yes(["demo", "--yes"]) == ["demo"]
+    assert environment._take_yes(["demo", "--yes"]) == ["demo"]
     assert os.environ["OVERLAP_BENCH_YES"] == "1"
-    assert bootstrap._take_yes(["exec", "--", "prog", "--yes"]) == ["exec", "--", "prog", "--yes"]
+    assert environment._take_yes(["exec", "--", "prog", "--yes"]) == ["exec", "--", "prog", "--yes"]
 
 
 @pytest.mark.parametrize(("command", "status"), [("list", 1), ("gate", 3)])
@@ -73,7 +73,7 @@ def test_a_set_up_that_fails_is_no_slower_candidate(
 
     for error, said in {Failure("no route to the index"): "no route", KeyboardInterrupt(): "interrupted"}.items():
         monkeypatch.setattr(environment, "ensure", lambda error=error: fails(error))
-        assert bootstrap.main(["--yes", command]) == status
+        assert environment.main(["--yes", command]) == status
         assert said in capsys.readouterr().err
 
 
@@ -86,7 +86,7 @@ def lacks_packages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(packages, "ask", lambda wanted: done.append(f"asked for {' '.join(wanted)}"))
     monkeypatch.setattr(packages, "fetch", lambda wanted: done.append(f"installed {' '.join(wanted)}"))
     monkeypatch.setattr(environment, "ensure", lambda: done.append(".venv"))
-    monkeypatch.setattr(mpi, "ensure", lambda *some: done.append(f"{len(some)} MPIs"))
+    monkeypatch.setattr(environment, "ensure_mpis", lambda *some: done.append(f"{len(some)} MPIs"))
     return done
 
 
@@ -96,13 +96,13 @@ def test_what_a_command_needs_of_the_system_comes_while_python_is_set_up(
     both = threading.Barrier(2, timeout=60)  # neither side ends before the other has begun
     monkeypatch.setattr(packages, "fetch", lambda _: both.wait())
     monkeypatch.setattr(environment, "ensure", both.wait)
-    bootstrap._set_up(["demo", "--minutes", "2"])
+    environment._set_up(["demo", "--minutes", "2"])
     assert lacks_packages == ["asked for ccache", "3 MPIs"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["list"], ["--version"], ["demo", "--help"]])
 def test_what_needs_no_package_installs_none(lacks_packages: list[str], arguments: list[str]) -> None:
-    bootstrap._set_up(arguments)
+    environment._set_up(arguments)
     assert lacks_packages == [".venv"]
 
 
@@ -113,7 +113,7 @@ def test_a_package_that_cannot_be_installed_ends_the_set_up(
         raise Failure("no package ccache")
 
     monkeypatch.setattr(packages, "fetch", fails)
-    assert bootstrap.main(["demo"]) == 1
+    assert environment.main(["demo"]) == 1
     assert "bench: no package ccache" in capsys.readouterr().err
     assert ".venv" in lacks_packages
 
@@ -220,14 +220,14 @@ def test_only_mpis_that_are_not_there_are_installed(tmp_path: Path, monkeypatch:
             (prefix / "bin" / mpi_.launcher).touch()
             (prefix / "bin" / mpi_.compiler).touch()
 
-    monkeypatch.setattr(mpi, "install", install)
+    monkeypatch.setattr(environment, "install", install)
     monkeypatch.setattr(mpis, "BUILD_DIR", tmp_path / "build")  # where the tools get their plain names
-    mpi.ensure(here)
+    environment.ensure_mpis(here)
     with pytest.raises(Failure, match="no network"):
-        mpi.ensure(here, failing, lacking)
+        environment.ensure_mpis(here, failing, lacking)
     assert installed == [here.prefix, lacking.prefix]
     with pytest.raises(Failure, match="no network"):
-        mpi.ensure(here, failing, lacking)
+        environment.ensure_mpis(here, failing, lacking)
     assert installed == [here.prefix, lacking.prefix]
 
 

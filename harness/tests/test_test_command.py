@@ -53,7 +53,7 @@ def test_what_is_built_and_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(COMMAND.packages, "ensure", lambda *purposes: asked.extend(purposes))
     monkeypatch.setattr(COMMAND.environment, "ensure_group", asked.append)
-    monkeypatch.setattr(COMMAND.mpi_setup, "ensure", lambda *_: None)
+    monkeypatch.setattr(COMMAND, "ensure_mpis", lambda *_: None)
     COMMAND._set_up(full=False)
     assert "dev" in asked and not {"simulator", "browser"} & set(asked)
     COMMAND._set_up(full=True)

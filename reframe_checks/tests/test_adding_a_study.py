@@ -12,9 +12,9 @@ import pytest
 
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, VENV
-from harness.setup import mpi as mpi_setup
 from harness.setup import packages
-from harness.setup.build import environment as build_environment
+from harness.setup.build import build_variables
+from harness.setup.environment import ensure_mpis
 from reframe_checks import catalogue
 from reframe_checks.tests import trees
 
@@ -82,13 +82,13 @@ def test_it_is_built_and_measured(followed: tuple[Path, list[str]]) -> None:
     tree, _ = followed
     packages.ensure("build")
     mpi = MPIS["mpich"]
-    mpi_setup.ensure(mpi)
+    ensure_mpis(mpi)
     (tree / "bench").write_text("")  # what makes it a clone: everything is made there
     (tree / ".venv").symlink_to(VENV)
     (tree / ".mpi").symlink_to(mpi.prefix.parent)
     tools, build = VENV / "bin", tree / "build" / "mpich"
     environment = mpi.shell_environment() | {"PYTHONPATH": str(tree), "LOGNAME": "tester", "HOME": str(tree)}
-    environment |= build_environment(None, tree) | {"PATH": f"{tools}:{environment['PATH']}"}  # ccache has most of it
+    environment |= build_variables(None, tree) | {"PATH": f"{tools}:{environment['PATH']}"}  # ccache has most of it
     targets = ("message_rate", "progress-run", "progress_engine")
     for command in (
         ["cmake", "--preset", "mpich"],

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.mpis import Mpi
-from harness.setup import mpi as mpi_setup
+from harness.setup.environment import ensure_mpis
 from progress_engine.tests.third_party.fetch import MPI4PY
 
 RANKS = Path(__file__).with_name("mpi4py_ranks.py")
@@ -86,7 +86,7 @@ def _tests() -> Path:
 
 def environment(mpi: Mpi) -> dict[str, str]:
     """Ranks that share memory and yield to each other, and the library that the wheel's module is to load."""
-    mpi_setup.ensure(mpi)
+    ensure_mpis(mpi)
     own = {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "3", "I_MPI_FABRICS": "shm"}
     return mpi.environment() | mpi.loading_environment() | own
 
