@@ -17,9 +17,9 @@ from typing import Any
 from harness.base import machine
 from harness.base.mpis import MPIS
 from harness.job import records
-from harness.job.folders import Folders
 from harness.job.plan import Launch, Point, Rounds, Sampler, job_estimate_s, launch_estimate_s, points_of
 from harness.job.read_back import PROGRAM
+from harness.job.records import Folders
 from harness.job.session import Asked
 from reframe_checks.study import Scale, Study
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.job import session as sessions
-from harness.job.salvage import salvage
+from harness.job.launch import salvage
 from harness.job.session import Asked, Session
 from reframe_checks import jobs as planning
 from reframe_checks.jobs import Job

@@ -22,11 +22,10 @@ from harness.base.errors import UsageError
 from harness.base.variants import WITHOUT_ENGINE, Recipe
 from harness.job import program as foreign
 from harness.job import records
-from harness.job.folders import Folders
 from harness.job.launch import Outcome, Watch, context, execute, now
 from harness.job.plan import TIMEOUT_GRACE_S, Launch, Plan, Point
 from harness.job.program import CALLERS_PYTHONPATH, Program, Reading, Unusable
-from harness.job.records import RecordFile
+from harness.job.records import Folders, RecordFile
 from harness.job.verify import engine_of
 
 BASE = "bare"

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One launch: its files, its command, and the record it leaves, whatever happens to it."""
+"""One launch: its files, its command, and the record it leaves, whatever happens to it.
+
+A launch writes into scratch/<record's name>/ and is moved to records/ when it ends. Whatever is still in scratch when
+nothing runs any more belongs to a launch that was cut off; its finished points are good if it was what it said it was.
+"""
 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import os
 import shutil
@@ -13,13 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from harness.base import process
+from harness.base.errors import UsageError
 from harness.base.variants import Recipe
 from harness.job import reap, records, verify
-from harness.job.folders import Folders
 from harness.job.plan import Arm, Launch, Plan, Point
 from harness.job.reap import MARK
-from harness.job.records import RecordFile
-from harness.job.salvage import PLAN
+from harness.job.records import Folders, RecordFile
+
+PLAN = "plan.json"
+REASON = "the job was killed during this launch"
 
 
 @dataclass(frozen=True)
@@ -76,12 +83,17 @@ class Watch:
     foreign: bool = False  # somebody else's program: it may leave processes behind though it ends well
 
 
+def name_of(log: Path) -> str:
+    """The launch's whose output goes to this file, in a session's folder: no other launch on any node has it."""
+    return f"{log.stem}@{hashlib.sha256(os.fsencode(log.resolve())).hexdigest()[:16]}"
+
+
 def execute(plan: Plan, arguments: list[str], environment: dict[str, str], watch: Watch) -> process.Exit:
     """Run a launch's command; what may have left something is reaped on its nodes before anything else is measured.
 
     The status alone does not say so: Open MPI's mpirun may lose a node and end with 0. The record's end line does.
     """
-    clean, name = False, reap.name_of(watch.log)
+    clean, name = False, name_of(watch.log)
     try:
         ended = process.run(arguments, environment | {MARK: name}, watch.log, watch.timeout_s, watch.folder)
         clean = ended.status == 0 and not (watch.output and records.read(watch.output).cut_off)
@@ -184,3 +196,32 @@ def _fill(left: RecordFile, points: list[Point], status: str, reason: str) -> No
         for point in points
         if records.key(point) not in measured
     ]
+
+
+def salvage(folders: Folders) -> int:
+    """Turn leftovers into record files; return how many. Call it only while no job of this session runs.
+
+    Raises OSError where a record cannot be written; its leftovers stay then, for the next time.
+    """
+    saved = 0
+    for scratch in sorted(path for path in folders.scratch.glob("*") if path.is_dir()):
+        target = folders.records / f"{scratch.name}.jsonl"
+        left = records.read(scratch / "record.jsonl")
+        if left.points and left.header is not None and not target.exists() and _verify(scratch / PLAN, left):
+            left.end = (left.end or {"ranks": [], "elapsed_s": 0.0}) | {"status": "interrupted", "reason": REASON}
+            records.write(target, left)
+            saved += 1
+        shutil.rmtree(scratch, ignore_errors=True)
+    return saved
+
+
+def _verify(plan_file: Path, left: records.RecordFile) -> bool:
+    """Condemn what the runner would have condemned; False if it cannot be told, for lack of the plan."""
+    identity = (left.header or {}).get("context", {}).get("launch")
+    try:
+        plan = Plan.load(plan_file)
+        launch = next(launch for launch in plan.launches if launch.identity == identity)
+    except (UsageError, StopIteration):
+        return False
+    verify.condemn(plan, launch, left)
+    return True

@@ -9,7 +9,6 @@ sessions of one user may share a node. Where the site has no `reap` of its own, 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import signal
 import sys
@@ -17,11 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MARK = "OVERLAP_BENCH_LAUNCH"
-
-
-def name_of(log: Path) -> str:
-    """The launch's whose output goes to this file, in a session's folder: no other launch on any node has it."""
-    return f"{log.stem}@{hashlib.sha256(os.fsencode(log.resolve())).hexdigest()[:16]}"
 
 
 def marked(name: str) -> Iterator[int]:

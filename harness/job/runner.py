@@ -24,13 +24,13 @@ from harness.base import machine, process
 from harness.base.errors import UsageError
 from harness.base.paths import ROOT
 from harness.base.variants import LIMIT, Recipe, recipe, with_settings
-from harness.job import calibrate, folders, read_back, records
+from harness.job import calibrate, read_back, records
 from harness.job.calibrate import Calibration
-from harness.job.folders import Folders
 from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, refuse, trial, trial_of
 from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
 from harness.job.plan import CALIBRATIONS, Launch, Plan, Platform, Point
 from harness.job.program import Unusable
+from harness.job.records import Folders
 
 PROGRESS = "progress.fifo"
 DESCRIBE_TIMEOUT_S = 60.0
@@ -179,6 +179,8 @@ class Runner:
         once a session. What was not taken, in words."""
         found = []
         for here, probes in self.plan.probes_by_platform():
+            if not probes:
+                continue
             read_back.run(probes, self._asker(here), Path(here.progress_run).parent, self.folders.logs, here.mpi)
             found += read_back.doubts(probes, self.folders.logs, here.mpi)
         return found
@@ -345,7 +347,7 @@ def main(arguments: list[str]) -> int:
         print(f"runner: {error}", file=sys.stderr)
         return WRONG_PLAN
     except OSError as error:
-        if not folders.trouble(session):
+        if not records.trouble(session):
             raise
         print(f"runner: {error}", file=sys.stderr)
         return UNWRITABLE

@@ -26,11 +26,11 @@ from harness.base import archive, git, machine, validate
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, results_dir
-from harness.job.folders import Folders
+from harness.job.launch import salvage
 from harness.job.plan import Gate, Rounds
 from harness.job.program import Program
 from harness.job.race import Race
-from harness.job.salvage import salvage
+from harness.job.records import Folders
 
 FILE = archive.FACTS
 STOPPING_S = 20.0  # what a killed ./bench left running has stopped after this

@@ -10,10 +10,10 @@ from harness.base import mpis, variants
 from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
-from harness.job.folders import Folders
 from harness.job.plan import Gate, simulated_point_s
 from harness.job.program import Program
 from harness.job.race import Race
+from harness.job.records import Folders
 from harness.job.session import Asked, Facts
 from harness.sites import systems
 from harness.sites.systems import System

@@ -18,9 +18,9 @@ from harness.base.errors import Failure, UsageError
 from harness.base.paths import ROOT, STATE_DIR, VENV
 from harness.base.steps import say
 from harness.job import session as sessions
-from harness.job.folders import trouble
+from harness.job.launch import salvage
 from harness.job.program import CALLERS_PYTHONPATH
-from harness.job.salvage import salvage
+from harness.job.records import trouble
 from harness.job.session import Resumed, Session, State
 from harness.sessions import missing_launches
 from harness.sessions.progress import Progress, watch

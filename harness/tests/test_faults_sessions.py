@@ -21,7 +21,7 @@ import pytest
 from harness.base.errors import Failure
 from harness.job import records
 from harness.job import session as sessions
-from harness.job.folders import trouble
+from harness.job.records import trouble
 from harness.job.session import Facts
 from harness.tests.sessions import Running, bench, completes, could_be_completed, facts, latest, measured_once
 from harness.tests.waiting import eventually

@@ -22,11 +22,12 @@ from hypothesis import strategies as st
 from harness.base.mpis import Mpi
 from harness.base.paths import ROOT, SCHEMA
 from harness.job import records
-from harness.job.folders import Folders
 from harness.job.foreign import Trial, trial, trial_of
+from harness.job.launch import name_of
 from harness.job.plan import Plan, Point, interleave
 from harness.job.program import CALLERS_PYTHONPATH, Program, Unusable, another_mpi, read
-from harness.job.reap import marked, name_of
+from harness.job.reap import marked
+from harness.job.records import Folders
 from harness.job.runner import Runner
 from harness.tests.waiting import eventually
 from workloads.apps import tables

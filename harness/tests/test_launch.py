@@ -14,10 +14,10 @@ import pytest
 from harness.base import machine
 from harness.base.variants import Recipe
 from harness.job import records
-from harness.job.folders import Folders
-from harness.job.launch import Attempt, context
+from harness.job.launch import Attempt, context, name_of
 from harness.job.plan import Plan
-from harness.job.reap import kill, marked, name_of
+from harness.job.reap import kill, marked
+from harness.job.records import Folders
 from harness.job.runner import Runner
 from harness.tests.conftest import good_record
 from harness.tests.waiting import eventually

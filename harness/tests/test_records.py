@@ -12,10 +12,9 @@ import pytest
 
 from harness.base.paths import SCHEMA
 from harness.job import records
-from harness.job.folders import Folders
+from harness.job.launch import PLAN, salvage
 from harness.job.plan import Launch, Plan
-from harness.job.records import RecordFile
-from harness.job.salvage import PLAN, salvage
+from harness.job.records import Folders, RecordFile
 from harness.tests.conftest import POINTS, good_record
 
 LAUNCH = Launch("study.sys.mpich.000.bare", "bare", 0, 0)
