@@ -32,10 +32,9 @@ from harness.job.program import Program
 from harness.job.reap import MARK
 from harness.job.session import Asked
 from reframe_checks import foreign_case, own_session, performance, preempted, systems
-from reframe_checks.features import ALWAYS, valid_systems, why_not
 from reframe_checks.jobs import planned
 from reframe_checks.programs import Programs
-from reframe_checks.study import Scale, Study
+from reframe_checks.study import ALWAYS, Scale, Study, valid_systems, why_not
 from reframe_checks.systems.extras import extras_of_environment, extras_of_partition
 from workloads.apps.find import every
 from workloads.apps.table import CASES
@@ -127,7 +126,8 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
     @run_before("run")
     def end_when_preempted(self) -> None:
         """Also where the job is not put back into the queue."""
-        preempted.ends(self.job.scheduler)
+        if self.job.scheduler.registered_name in preempted.SCHEDULERS:
+            preempted.ends(self.job.scheduler)
 
     def _time_limit_s(self) -> float:
         """Of somebody else's program nothing is known but when a launch of it is given up."""

@@ -2,7 +2,9 @@
 """Every study there is, found by its file: one of reframe_checks/studies has those of a paper, or of another group, as
 STUDIES. There is no list to add to.
 
-Who asks for a group or a study gets the file of it alone; the others are imported when all studies are asked for.
+Who asks for a group or a study gets the file of it alone; the others are imported when all studies are asked for. For
+ReFrame a file has a check for each of its studies; a study itself needs no ReFrame, which takes longer to import than
+all of them.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.base.errors import UsageError
 from reframe_checks.study import Study
@@ -84,3 +88,31 @@ def _unknown(name: str) -> UsageError:
     meant = f"Is {' or '.join(near)} meant? " if near else ""
     there = f"groups: {', '.join(sorted(members))}; ./bench list names all studies."
     return UsageError(f"There is no study or group called '{name}'. {meant}There are {there}")
+
+
+REGISTRY = "_rfm_test_registry"  # the attribute by which a file has checks for ReFrame
+
+
+def checks(module: str, studies: Sequence[Study]) -> Callable[[str], Any]:
+    """The `__getattr__` of a file of studies: the checks are made when ReFrame asks the file for them."""
+
+    def asked_for(name: str) -> Any:
+        if name != REGISTRY:
+            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        return _made(module, studies)
+
+    return asked_for
+
+
+def _made(module: str, studies: Sequence[Study]) -> Any:
+    import reframe as rfm  # noqa: PLC0415 - see above
+    from reframe.core.decorators import TestRegistry  # noqa: PLC0415
+    from reframe.core.meta import make_test  # noqa: PLC0415
+
+    from reframe_checks.base_check import WorkloadCheck  # noqa: PLC0415
+
+    registry = TestRegistry()
+    setattr(sys.modules[module], REGISTRY, registry)
+    for study in studies:
+        rfm.simple_test(make_test(study.check_name, (WorkloadCheck,), {"study": study}, module=module))
+    return registry

@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.base import process
 
+SCHEDULERS = ("slurm", "squeue")  # of ReFrame: those that ask Slurm
 STATE = "PREEMPTED"
 GONE_S = 60.0
 ANSWER_LIMIT_S = 30.0

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study is: its parameters, the scales at which it runs, and what --set may change.
+"""What a study is: its parameters, the scales at which it runs, what --set may change, what it needs of a system.
 
 A study's points are the union of grids; a grid is one tuple of values an axis. `comp_over_comm` and `comp_s` are
 intentions: the schedule runner turns them into `work_units` by the session's calibration (see harness.job). An
 axis that is a setting of the engine is swept by a launch for each of its values; variants without the engine run once.
+
+A study or a point may need more of a system than MPI, as features of ReFrame's partition; `cores>=n` is held against
+`cores` of its extras: the cores of one node. A system that says nothing of its cores is taken to have enough.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,8 +21,52 @@ from harness.base import variants
 from harness.base.errors import UsageError
 from harness.job.plan import TIMEOUT_FACTOR, TIMEOUT_GRACE_S, Launch, Sweep, interleave
 from harness.job.program import Program
-from reframe_checks.features import Need
 from workloads.apps.table import CASES
+
+FEATURES = {  # of a partition -> what is said where it lacks it
+    "smt": "no core here has a second hardware thread",
+    "rdma": "no network interface here has RDMA",
+    "remote": "all ranks run on one node here",
+    "mwait": "the CPU shows neither UMWAIT nor MWAITX here",
+    "two-sockets": "a node has one socket here",
+}
+ALWAYS = ["*"]  # as ReFrame says it
+_CORES = re.compile(r"cores>=(\d+)")
+
+
+@dataclass(frozen=True)
+class Need:
+    """`feature` is needed by the points that have one of the values of every parameter in `where`; empty: by all."""
+
+    feature: str
+    where: Mapping[str, tuple[str | int | float, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.feature not in FEATURES and not _CORES.fullmatch(self.feature):
+            raise ValueError(f"no such feature: {self.feature}")
+
+    def concerns(self, point: Mapping[str, object]) -> bool:
+        return all(point.get(name) in values for name, values in self.where.items())
+
+    def lacking(self, features: Collection[str], cores: int | None) -> str:
+        """Why a system with these features cannot run it; empty if it can."""
+        if wanted := _CORES.fullmatch(self.feature):
+            least = int(wanted[1])
+            return f"{least} cores a node are needed and there are {cores}" if cores and cores < least else ""
+        return "" if self.feature in features else FEATURES[self.feature]
+
+
+def why_not(needs: Collection[Need], point: Mapping[str, object], features: Collection[str], cores: int | None) -> str:
+    """Why `point` cannot be measured on this system, all reasons in one sentence; empty if it can."""
+    reasons = [need.lacking(features, cores) for need in needs if need.concerns(point)]
+    return "; ".join(dict.fromkeys(filter(None, reasons)))
+
+
+def valid_systems(needs: Collection[Need]) -> list[str]:
+    """What all points need, as ReFrame's valid_systems; how many cores there are it cannot ask for."""
+    features = [need.feature for need in needs if not need.where and need.feature in FEATURES]
+    return [" ".join(f"+{feature}" for feature in features)] if features else ALWAYS
+
 
 Value = str | int | float
 Point = dict[str, Value]
@@ -26,8 +74,6 @@ Grid = dict[str, tuple[Value, ...]]
 
 BASELINES = ("bare", "mpi-async")
 PRESETS = ("off", "explicit", "thread", "timer", "idle", "adaptive")
-
-
 FLAGS = {"true": True, "false": False}
 
 

@@ -17,7 +17,7 @@ from spack_env.table import ENVIRONMENTS
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 SCHEDULERS = ("slurm", "squeue", "pbs", "torque", "flux", "local")
 MODULES_SYSTEMS = ("nomod", "lmod", "envmod")
-NODE_FEATURES = ("smt", "mwait", "two-sockets")  # those of reframe_checks.features that the rest does not tell
+NODE_FEATURES = ("smt", "mwait", "two-sockets")  # those of reframe_checks.study that the rest does not tell
 PMIS = ("pmi2", "pmix")
 COMMENT_WIDTH = 94
 COUNTED = "its bytes are seen on the nodes' network interfaces"

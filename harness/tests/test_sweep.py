@@ -18,8 +18,7 @@ from harness.job.runner import Runner
 from harness.sessions.request import Request
 from harness.sites.systems import BUILTIN
 from reframe_checks.catalogue import studies
-from reframe_checks.features import Need, why_not
-from reframe_checks.study import Parameter, Scale, Study
+from reframe_checks.study import Need, Parameter, Scale, Study, why_not
 
 PERIODS = (1, 100)
 SCALE = Scale(

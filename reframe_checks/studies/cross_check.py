@@ -7,7 +7,7 @@ skipped, and says how to get it.
 
 from __future__ import annotations
 
-from reframe_checks.checks import checks
+from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import BACK_TO_BACK, COMPUTES_FOR, DEFENSIBLE, ROUND_TRIPS, SIZE
 from reframe_checks.study import Grid, Parameter, Scale, Study
 from workloads.apps.benchmarks import SIZES

@@ -4,7 +4,7 @@ studies F1 to F4."""
 
 from __future__ import annotations
 
-from reframe_checks.checks import checks
+from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import DEFENSIBLE, KIB, MIB, ROUND_TRIPS, SIZE, paper, scale
 from reframe_checks.study import Grid, Parameter, Scale, Study
 

@@ -4,10 +4,9 @@ to G5. G2, G3 and G4 are a miniGhost stripped to send - inflated computation - r
 
 from __future__ import annotations
 
-from reframe_checks.checks import checks
-from reframe_checks.features import Need
+from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import DEFENSIBLE, KIB, MIB, SIZE, paper, scale
-from reframe_checks.study import Grid, Parameter, Scale, Study
+from reframe_checks.study import Grid, Need, Parameter, Scale, Study
 
 SOURCE = "Strohbeen, Gemini, Sandia 2011"
 WORKLOAD = ("minighost", "exchange")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness.job.plan import INTENTIONS
 from reframe_checks import catalogue
-from reframe_checks.checks import checks
+from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import DEFENSIBLE, MIB
 from reframe_checks.study import PRESETS, Grid, Scale, Study, Value
 

@@ -4,10 +4,9 @@ to M3."""
 
 from __future__ import annotations
 
-from reframe_checks.checks import checks
-from reframe_checks.features import Need
+from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import DEFENSIBLE, paper, scale
-from reframe_checks.study import Grid, Parameter, Study
+from reframe_checks.study import Grid, Need, Parameter, Study
 
 EVERYWHERE = ("spin", "pause", "yield", "sleep")
 IN_MEMORY = (*EVERYWHERE, "futex", "mwait-c0", "mwait-c1")

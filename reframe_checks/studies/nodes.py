@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from reframe_checks.checks import checks
-from reframe_checks.features import Need
+from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import MIB, ROUND_TRIPS, SIZE, WORK
-from reframe_checks.study import Grid, Parameter, Scale, Study
+from reframe_checks.study import Grid, Need, Parameter, Scale, Study
 
 # What waits for the network's latency beside the core alone; what waits for its rate beside core and memory.
 _SHORT: Grid = {"size_bytes": (8,), "work": ("register",), "work_units": (5_000,), "round_trips": (50,)}

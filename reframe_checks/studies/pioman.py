@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from reframe_checks.checks import checks
-from reframe_checks.features import Need
+from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import (
     DEFENSIBLE,
     IDLE_NATIVE,
@@ -18,7 +17,7 @@ from reframe_checks.studies.common import (
     paper,
     scale,
 )
-from reframe_checks.study import BASELINES, PRESETS, Grid, Parameter, Scale, Study
+from reframe_checks.study import BASELINES, PRESETS, Grid, Need, Parameter, Scale, Study
 
 OVERLAP = {
     "pattern": Parameter("who computes", str, ("both", "sender", "receiver")),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from reframe_checks.checks import checks
+from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import DEFENSIBLE
 from reframe_checks.study import Scale, Study
 

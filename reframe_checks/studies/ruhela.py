@@ -4,7 +4,7 @@ studies R1 to R4."""
 
 from __future__ import annotations
 
-from reframe_checks.checks import checks
+from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import (
     BACK_TO_BACK,
     COMPUTES_FOR,

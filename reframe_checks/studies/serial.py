@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from reframe_checks.checks import checks
+from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import DEFENSIBLE, NPB
 from reframe_checks.study import Grid, Parameter, Scale, Study
 from workloads.apps.table import CASES

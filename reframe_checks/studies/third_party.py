@@ -6,7 +6,7 @@ A study a case of workloads.apps. Where its code is not found, its points are sk
 
 from __future__ import annotations
 
-from reframe_checks.checks import checks
+from reframe_checks.catalogue import checks
 from reframe_checks.studies.common import DEFENSIBLE
 from reframe_checks.study import Scale, Study
 from workloads.apps.model import Case
