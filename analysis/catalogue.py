@@ -55,6 +55,7 @@ def draw_all(evidence: Evidence, provenance: str, chapters: Sequence[Chapter] = 
     return [
         replace(_marked(drawn, evidence), chapter=chapter.id)
         for chapter in chapters
+        if chapter.beside_records or chapter.recorded(evidence.records)
         for figure in chapter.figures
         for drawn in figure(evidence, provenance)
     ]

@@ -57,14 +57,13 @@ def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None, choi
     choice.check(records.points)
     folder = folder_of(session_dirs, out_dir)
     evidence = Evidence(records, choice=choice)
-    said = verdict(evidence.metrics, records.simulated)
-    said.limits += records.cautions()
     drawn = draw_all(evidence, toolkit.provenance(records))
-    page = render(evidence, said, drawn, folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = [toolkit.save(figure, folder / "figures") for figure in drawn]
-        path = write_whole(folder / "report.html", page)
+        said = verdict(evidence.metrics, records.simulated)
+        said.limits += records.cautions()
+        path = write_whole(folder / "report.html", render(evidence, said, drawn, folder))
     except OSError as error:
         raise Failure(f"{folder}: the report cannot be written here ({error.strerror or error})") from error
     return Report(path, said.text(), [f["png"] for f in files], list(map(str, records.problems)))
