@@ -31,7 +31,7 @@ from harness.job.plan import Arm, Plan, Platform, Point, Rounds, Sampler, simula
 from harness.job.program import Program
 from harness.job.reap import MARK
 from harness.job.session import Asked
-from reframe_checks import foreign_case, own_session, performance, preempted, systems
+from reframe_checks import code_case, own_session, performance, preempted, systems
 from reframe_checks.jobs import planned
 from reframe_checks.programs import Programs
 from reframe_checks.study import ALWAYS, Scale, Study, valid_systems, why_not
@@ -171,13 +171,13 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         environ = self._environ_extras
         libraries = self._loading(environ) | {name: str(value) for name, value in self.current_environ.env_vars.items()}
         places = every(code, case.programs(), environ.get("apps"))
-        found = foreign_case.of_mpi(places, environ["library"], dict(os.environ) | libraries)
+        found = code_case.of_mpi(places, environ["library"], dict(os.environ) | libraries)
         if isinstance(found, str):
             return found or code.absent()
-        made = foreign_case.program(code, case, found, self.chosen.points(), Path(self.stagedir), environ)
+        made = code_case.program(code, case, found, self.chosen.points(), Path(self.stagedir), environ)
         if isinstance(made, str):
             return made
-        self.env_vars |= foreign_case.environment(case, found, environ["mpi"])
+        self.env_vars |= code_case.environment(case, found, environ["mpi"])
         self.study = replace(self.study, program=made)
         return ""
 

@@ -199,8 +199,6 @@ def draw(evidence: Evidence, provenance: str) -> list[Drawn]:
     return intervals.draw(evidence, provenance, found, "engine_costs", title, formula, "ns added", lines)
 
 
-CHAPTER = Chapter(
-    "C1", (STUDY,), "", "what the engine adds to the way of a byte", CLAIMS, (draw,), beside_records=True
-)
+CHAPTER = Chapter("C1", (STUDY,), "", "what the engine adds to the way of a byte", CLAIMS, (draw,), beside_records=True)
 
 CHAPTERS = (CHAPTER,)

@@ -12,7 +12,7 @@ import typer
 from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
-from harness.commands import options, own_program, tables
+from harness.commands import options, program_options, tables
 from harness.commands.measure_group import Group
 from harness.commands.report import write
 from harness.sessions.request import Request, choose_mpis, choose_variants
@@ -24,7 +24,7 @@ BASE = "bare"
 
 
 def compare_program(
-    command: own_program.Command,
+    command: program_options.Command,
     mpi: options.OneMpi,
     variant: Annotated[
         str,
@@ -34,14 +34,14 @@ def compare_program(
             help="What it is compared under, see ./bench list; with settings: V:key=value:key=value.",
         ),
     ] = "bare,adaptive",
-    ranks: own_program.Ranks = None,
-    launcher: own_program.Launcher = "",
-    time_from: own_program.TimeFrom = "",
-    check: own_program.Check = "",
+    ranks: program_options.Ranks = None,
+    launcher: program_options.Launcher = "",
+    time_from: program_options.TimeFrom = "",
+    check: program_options.Check = "",
     mpi_env: options.MpiEnv = None,
     launches: Annotated[int, typer.Option("--launches", min=1, help="A variant; six make a verdict.")] = 6,
-    timeout: own_program.Timeout = 600.0,
-    system: own_program.SystemOfProgram = "",
+    timeout: program_options.Timeout = 600.0,
+    system: program_options.SystemOfProgram = "",
     nodes: options.Nodes = 2,
     seed: options.Seed = 1,
     out: tables.Out = None,
@@ -57,9 +57,9 @@ def compare_program(
     variants = list(dict.fromkeys([BASE, *choose_variants(variant)]))
     if len(variants) == 1:
         raise UsageError(f"--variant {variant}: {BASE} alone is compared with nothing; name another one, say adaptive.")
-    chosen = systems.by_name(own_program.system_name(system, launcher))
+    chosen = systems.by_name(program_options.system_name(system, launcher))
     (name,) = _one(choose_mpis(mpi, chosen), mpi)
-    program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
+    program = program_options.named(command, name, chosen, ranks, launcher, time_from, check)
     (study,) = catalogue.by_names([STUDY])
     request = Request(
         studies=[replace(study, program=program)],

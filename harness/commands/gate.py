@@ -16,7 +16,7 @@ import typer
 from analysis import errors as of_analysis
 from harness.base.errors import NOT_TOLD, UsageError
 from harness.base.steps import say
-from harness.commands import options, own_program
+from harness.commands import options, program_options
 from harness.commands.history import default_store
 from harness.commands.run import usable
 from harness.job import read_back
@@ -44,7 +44,7 @@ def gate(
     study: Annotated[
         list[str], typer.Option("--study", metavar="STUDY", help=f"See ./bench list; default: {STUDY}.")
     ] = [],  # noqa: B006 - Typer copies it
-    system: own_program.SystemOfProgram = "",
+    system: program_options.SystemOfProgram = "",
     mpi: options.OneMpi = "mpich",
     margin: Annotated[str, typer.Option("--margin", metavar="P%", help="A slow-down up to it does not count.")] = "2%",
     minutes: Annotated[
@@ -54,11 +54,11 @@ def gate(
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
     seed: options.Seed = 1,
-    ranks: own_program.Ranks = None,
-    launcher: own_program.Launcher = "",
-    time_from: own_program.TimeFrom = "",
-    check: own_program.Check = "",
-    timeout: own_program.Timeout = 600.0,
+    ranks: program_options.Ranks = None,
+    launcher: program_options.Launcher = "",
+    time_from: program_options.TimeFrom = "",
+    check: program_options.Check = "",
+    timeout: program_options.Timeout = 600.0,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="A folder for a copy of the verdict's files.")
     ] = None,
@@ -97,15 +97,15 @@ def gate(
     if not (base and new):
         raise UsageError("A gate has two arms: give --base and --new.")
     _named_in_files(base, new, launcher, *command)
-    own_program.none_without(command, context)
+    program_options.none_without(command, context)
     if command:
         _check_program(study, inject_slowdown)
-    chosen = systems.by_name(own_program.system_name(system, launcher))
+    chosen = systems.by_name(program_options.system_name(system, launcher))
     (name,) = _one(choose_mpis(mpi, chosen))
     settings_of = parse_settings(settings)
     studies = by_names(study or [OF_PROGRAM if command else STUDY])
     if command:
-        program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
+        program = program_options.named(command, name, chosen, ranks, launcher, time_from, check)
         studies = [replace(studies[0], program=program)]
         settings_of = {"timeout_s": str(timeout), **settings_of}
     request = Request(studies, chosen, [name], [], scale, settings_of, seed, nodes)

@@ -16,7 +16,7 @@ from harness.base.errors import UsageError
 from harness.base.mpis import Mpi, Where, passed_on
 from harness.base.paths import ROOT
 from harness.commands import options
-from harness.commands.own_program import Command, found
+from harness.commands.program_options import Command, found
 from harness.sessions.run import check_settings
 from harness.setup import build
 from harness.sites import systems

@@ -19,7 +19,7 @@ from harness.base import variants
 from harness.base.errors import Failure, UsageError
 from harness.base.paths import IN_CLONE
 from harness.base.steps import say
-from harness.commands import options, own_program, tune_tables
+from harness.commands import options, program_options, tune_tables
 from harness.commands.run import usable
 from harness.job import read_back
 from harness.job import session as sessions
@@ -49,7 +49,7 @@ def tune(
     study: Annotated[
         str, typer.Option("--study", metavar="STUDY", help="See ./bench list; default: overlap-ratio.")
     ] = "",
-    system: own_program.SystemOfProgram = "",
+    system: program_options.SystemOfProgram = "",
     mpi: options.OneMpi = "mpich",
     space: Annotated[
         str, typer.Option("--space", metavar="engine,mpi|FILE", help="What may be changed; --list shows it.")
@@ -76,11 +76,11 @@ def tune(
     settings: options.Settings = [],  # noqa: B006 - Typer copies it
     nodes: options.Nodes = 2,
     seed: options.Seed = 1,
-    ranks: own_program.Ranks = None,
-    launcher: own_program.Launcher = "",
-    time_from: own_program.TimeFrom = "",
-    check: own_program.Check = "",
-    timeout: own_program.Timeout = 600.0,
+    ranks: program_options.Ranks = None,
+    launcher: program_options.Launcher = "",
+    time_from: program_options.TimeFrom = "",
+    check: program_options.Check = "",
+    timeout: program_options.Timeout = 600.0,
     list_tables: Annotated[
         bool, typer.Option("--list", help="Print the variables and settings that are known.")
     ] = False,
@@ -101,15 +101,15 @@ def tune(
     if resume:
         options.none_beside(context, "resume")
         return _go_on(sessions.load(resume))
-    own_program.none_without(command, context)
+    program_options.none_without(command, context)
     if study and command:
         raise UsageError(f"--study {study} and a program of one's own: one of the two is tuned.")
-    chosen = systems.by_name(own_program.system_name(system, launcher))
+    chosen = systems.by_name(program_options.system_name(system, launcher))
     name = _one_mpi(mpi, chosen)
     (found,) = by_names([study or (OF_PROGRAM if command else "overlap-ratio")])
     asked = parse_settings(settings)
     if command:
-        program = own_program.named(command, name, chosen, ranks, launcher, time_from, check)
+        program = program_options.named(command, name, chosen, ranks, launcher, time_from, check)
         found, asked = replace(found, program=program), {"timeout_s": str(timeout), **asked}
         if not check:
             say("without --check no result is verified: a setting that makes the program wrong may win")

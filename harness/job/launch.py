@@ -80,7 +80,7 @@ class Watch:
     output: Path | None
     timeout_s: float
     folder: Path | None = None  # where it runs, if not in the job's own
-    foreign: bool = False  # somebody else's program: it may leave processes behind though it ends well
+    of_program: bool = False  # somebody else's program: it may leave processes behind though it ends well
 
 
 def name_of(log: Path) -> str:
@@ -98,9 +98,9 @@ def execute(plan: Plan, arguments: list[str], environment: dict[str, str], watch
         ended = process.run(arguments, environment | {MARK: name}, watch.log, watch.timeout_s, watch.folder)
         clean = ended.status == 0 and not (watch.output and records.read(watch.output).cut_off)
     finally:
-        if not clean or watch.foreign:
+        if not clean or watch.of_program:
             reap.kill(name)
-        if not clean or (watch.foreign and plan.platform.nodes > 1):
+        if not clean or (watch.of_program and plan.platform.nodes > 1):
             everywhere = [*plan.platform.launch_command, sys.executable, "-m", reap.__name__, name]
             said = Path(os.devnull) if clean else watch.log  # a program's log is about to be read
             process.note(plan.platform.reap or everywhere, said)

@@ -26,10 +26,10 @@ from harness.base.paths import ROOT
 from harness.base.variants import LIMIT, Recipe, recipe, with_settings
 from harness.job import calibrate, read_back, records
 from harness.job.calibrate import Calibration
-from harness.job.foreign import DIFFERS, ForeignAttempt, Trial, prepare, refuse, trial, trial_of
 from harness.job.launch import Attempt, Interrupted, Outcome, Watch, command, context, execute, now
 from harness.job.plan import CALIBRATIONS, Launch, Plan, Platform, Point
 from harness.job.program import Unusable
+from harness.job.program_launch import DIFFERS, ProgramAttempt, Trial, prepare, refuse, trial, trial_of
 from harness.job.records import Folders
 
 PROGRESS = "progress.fifo"
@@ -230,7 +230,7 @@ class Runner:
         if self.trial is None or (arm and arm.workload):  # the canary of a gate is a workload, whatever the study runs
             self._done(Attempt(plan, launch, how, worked, self.folders, target, skipped).run())
             return
-        outcome = ForeignAttempt(self.plan, launch, how, worked, self.folders, target, self.trial).run()
+        outcome = ProgramAttempt(self.plan, launch, how, worked, self.folders, target, self.trial).run()
         self._done(outcome)
         if outcome.reason.startswith(DIFFERS):
             raise Unusable(outcome.reason)

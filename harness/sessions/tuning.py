@@ -15,7 +15,7 @@ from typing import Any
 
 from harness.base import process, settings_file, variants
 from harness.base.errors import Failure, UsageError
-from harness.job import foreign, read_back
+from harness.job import program_launch, read_back
 from harness.job.plan import INTENTIONS, Block, Point
 from harness.job.program import Program
 from harness.job.race import (
@@ -108,10 +108,10 @@ def begin(request: Request, race: Race) -> Request:
 def trial_s(request: Request, session: Session) -> float:
     """How long the program took as it is; 0 where a study of a workload is tuned. UsageError with the reason where the
     program cannot be used at all."""
-    name = foreign.trial_name(request.studies[0].name, request.system.name, request.mpis[0])
-    if why := foreign.refused(session.folders, name):
+    name = program_launch.trial_name(request.studies[0].name, request.system.name, request.mpis[0])
+    if why := program_launch.refused(session.folders, name):
         raise UsageError(f"{why.rstrip('.')}.")
-    found = foreign.kept_trial(session.folders, name)
+    found = program_launch.kept_trial(session.folders, name)
     return found.seconds if found else 0.0
 
 

@@ -54,7 +54,7 @@ def test_with_ones_own_launcher_a_wrong_energy_is_rejected(program: str, results
     assert list(reasons(latest(results)).values()) == [rejected]
 
 
-@pytest.mark.full  # by default test_foreign tries such programs, without a launcher
+@pytest.mark.full  # by default test_program_launch tries such programs, without a launcher
 @pytest.mark.mpi
 def test_a_program_that_fails_is_said_once(program: str, results: Path) -> None:
     words = ("--mpi", "mpich", "--launcher", "mpiexec -n 2", "--launches", "1", "--time-from", "cost (.*)")

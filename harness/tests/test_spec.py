@@ -21,7 +21,7 @@ from harness.job.plan import Plan, interleave
 from harness.job.program import Program
 from harness.job.runner import Runner
 from harness.tests.waiting import PATIENCE_S, eventually
-from reframe_checks import foreign_case
+from reframe_checks import code_case
 from reframe_checks.catalogue import studies
 from workloads.apps import find, table
 
@@ -101,7 +101,7 @@ def run(
     assert found is not None
     points = [{"benchmark": name, "size": "mtest"} for name in CODES]
     (tmp_path / "stage").mkdir(exist_ok=True)
-    program = foreign_case.program(code, case, found, points, tmp_path / "stage", {"mpi": "mpich"})
+    program = code_case.program(code, case, found, points, tmp_path / "stage", {"mpi": "mpich"})
     assert isinstance(program, Program), program
     stand_in = tmp_path / "progress-run"
     stand_in.write_text(PROGRESS_RUN)

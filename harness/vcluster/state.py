@@ -70,10 +70,10 @@ def remove(path: Path) -> None:
     """Remove the cluster's files; raises UsageError when the directory holds something else or cannot be removed."""
     if not path.exists():
         return
-    foreign = [entry.name for entry in path.iterdir() if not any(entry.match(pattern) for pattern in _OURS)]
-    if foreign:
+    others = [entry.name for entry in path.iterdir() if not any(entry.match(pattern) for pattern in _OURS)]
+    if others:
         raise UsageError(
-            f"{path} is not a virtual cluster's directory: it holds {foreign[0]}; set {VARIABLE} to another"
+            f"{path} is not a virtual cluster's directory: it holds {others[0]}; set {VARIABLE} to another"
         )
     try:
         shutil.rmtree(path)

@@ -233,7 +233,7 @@ def test_imb_finds_defects_itself() -> None:
 
 
 # What has no last line by which a cut could be told: whole lines of it are read, and of the sizes that are lacking the
-# study's points say so (test_foreign: "its output has no line of this point").
+# study's points say so (test_program_launch: "its output has no line of this point").
 WITHOUT_END = {"imb-2021-mt", *(name for name in SAMPLES if name.startswith("osu-"))}
 
 

@@ -16,7 +16,7 @@ from harness.base.mpis import MPIS
 from harness.job.program import Program
 from harness.sessions.request import Request
 from harness.sites.systems import by_name
-from reframe_checks import foreign_case
+from reframe_checks import code_case
 from reframe_checks.base_check import WorkloadCheck
 from reframe_checks.catalogue import studies
 from workloads.apps.find import Found, every
@@ -50,9 +50,7 @@ def of(code: Code, case: Case, usr: Path, stage: Path) -> Program | str:
     stage.mkdir(exist_ok=True)
     environ = ENVIRON | {"apps": {code.name: str(usr)}}
     points = [dict(zip(case.points, values, strict=True)) for values in zip(*case.points.values(), strict=False)]
-    return foreign_case.program(
-        code, case, Found(usr / "bin" / case.program, "the site's file"), points, stage, environ
-    )
+    return code_case.program(code, case, Found(usr / "bin" / case.program, "the site's file"), points, stage, environ)
 
 
 def test_its_files_are_there_and_its_helpers_are_of_the_same_installation(made: Make, tmp_path: Path) -> None:
@@ -106,17 +104,17 @@ def test_of_several_installations_in_spack_the_one_for_the_mpi_is_taken(
     def linked(program: str, library: str, _: object) -> str:
         return "" if library in program else f"it links another MPI, not {library}"
 
-    monkeypatch.setattr(foreign_case, "another_mpi", linked)
-    found = foreign_case.of_mpi(places, "mpich", {})
+    monkeypatch.setattr(code_case, "another_mpi", linked)
+    found = code_case.of_mpi(places, "mpich", {})
     assert isinstance(found, Found)
     assert found.path == tmp_path / "of-mpich" / "bin" / "icoFoam"
     (tmp_path / "stage").mkdir()
-    made = foreign_case.program(code, case, found, [], tmp_path / "stage", ENVIRON)
+    made = code_case.program(code, case, found, [], tmp_path / "stage", ENVIRON)
     assert isinstance(made, Program)
     assert {Path(words[0]).parent for words in made.prepare} == {found.path.parent}, "its helpers are its own"
-    said = foreign_case.of_mpi(places, "intel", {})
+    said = code_case.of_mpi(places, "intel", {})
     assert said == "; ".join(f"{place.path} (Spack): it links another MPI, not intel" for place in places)
-    assert foreign_case.of_mpi([], "mpich", {}) == ""
+    assert code_case.of_mpi([], "mpich", {}) == ""
 
 
 def test_a_program_of_another_mpi_hides_none_in_a_later_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,16 +125,14 @@ def test_a_program_of_another_mpi_hides_none_in_a_later_place(tmp_path: Path, mo
         executable(folder / "icoFoam", "#!/bin/sh\n")
     executable(folders[0] / "spack", SPACK.format(root=tmp_path))
     monkeypatch.setenv("PATH", os.pathsep.join(map(str, [*folders, folders[0]])))
-    monkeypatch.setattr(
-        foreign_case, "another_mpi", lambda program, library, _: "" if library in program else "another"
-    )
+    monkeypatch.setattr(code_case, "another_mpi", lambda program, library, _: "" if library in program else "another")
     places = list(every(code, case.programs()))
     assert [place.path.parent for place in places][:2] == folders, "each once, in the order of PATH"
     for mpi, found in {
         "for-mpich": Found(folders[1] / "icoFoam", "PATH"),
         "of-cray": Found(tmp_path / "of-cray" / "bin" / "icoFoam", "Spack"),
     }.items():
-        assert foreign_case.of_mpi(places, mpi, {}) == found
+        assert code_case.of_mpi(places, mpi, {}) == found
     named = every(code, case.programs(), {"openfoam": str(tmp_path / "named")})
     assert [place.where for place in named] == ["the site's file"], "who names a folder means that one"
 
@@ -145,15 +141,15 @@ def test_what_it_asks_its_environment_for(made: Make, tmp_path: Path, monkeypatc
     monkeypatch.delenv("WM_PROJECT_DIR", raising=False)
     _, case = CASES["openfoam-cavity"]
     found = Found(made("icoFoam") / "bin" / "icoFoam", "PATH")
-    assert foreign_case.environment(case, found, "mpich") == {}, "there is no such folder"
+    assert code_case.environment(case, found, "mpich") == {}, "there is no such folder"
     (tmp_path / "usr" / "share" / "openfoam").mkdir(parents=True)
     here = {"WM_PROJECT_DIR": str(tmp_path / "usr" / "share" / "openfoam")}
-    assert foreign_case.environment(case, found, "mpich") == here
+    assert code_case.environment(case, found, "mpich") == here
     monkeypatch.setenv("WM_PROJECT_DIR", "/opt/openfoam")
-    assert foreign_case.environment(case, found, "mpich") == {}, "the caller knows better"
-    driven = foreign_case.environment(replace(case, driver="runspec.py"), found, "mpich")
+    assert code_case.environment(case, found, "mpich") == {}, "the caller knows better"
+    driven = code_case.environment(replace(case, driver="runspec.py"), found, "mpich")
     assert driven["PATH"].startswith(str(MPIS["mpich"].build_dir)), "what is built is built with this MPI"
-    assert foreign_case.environment(replace(case, driver="runspec.py"), found, "a site's") == {}
+    assert code_case.environment(replace(case, driver="runspec.py"), found, "a site's") == {}
 
 
 def test_an_axis_stands_for_its_values() -> None:
@@ -193,4 +189,4 @@ def test_each_case_has_its_own_name_and_can_be_prepared() -> None:
         assert set(case.programs()) <= set(code.names), case.name
         assert sum(quantity.leading for quantity in case.quantities.values()) <= 1, case.name
         if case.driver:
-            assert (foreign_case.APPS / case.driver).is_file()
+            assert (code_case.APPS / case.driver).is_file()

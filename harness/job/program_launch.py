@@ -20,7 +20,7 @@ from typing import Any
 from harness.base import process, validate
 from harness.base.errors import UsageError
 from harness.base.variants import WITHOUT_ENGINE, Recipe
-from harness.job import program as foreign
+from harness.job import program as programs
 from harness.job import records
 from harness.job.launch import Outcome, Watch, context, execute, now
 from harness.job.plan import TIMEOUT_GRACE_S, Launch, Plan, Point
@@ -67,7 +67,7 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class ForeignAttempt:
+class ProgramAttempt:
     """One launch of the plan's program; where its record goes."""
 
     plan: Plan
@@ -84,7 +84,7 @@ class ForeignAttempt:
         patience = self.trial.patience_s(self.plan)
         ran = _run(self.plan, self.launch, self.recipe, self.folders, patience)
         if ran.reading and ran.reading.result != self.trial.result:
-            theirs, ours = foreign.short(ran.reading.result), foreign.short(self.trial.result)
+            theirs, ours = programs.short(ran.reading.result), programs.short(self.trial.result)
             as_it_is = self.launch.variant == BASE and self.plan.variables_of(self.launch) == self.plan.mpi_environment
             why = DIFFERS if as_it_is else "its result is not that of bare"
             ran = replace(ran, reading=None, reason=f"{why}: '{theirs}' instead of '{ours}'")
@@ -176,7 +176,7 @@ def trial(plan: Plan, folders: Folders) -> Trial:
         return kept
     program = _program(plan)
     for path, called in program.files().items():
-        if wrong := foreign.another_mpi(path, plan.platform.library, _environment(Recipe())):
+        if wrong := programs.another_mpi(path, plan.platform.library, _environment(Recipe())):
             raise Unusable(f"{called}: {wrong}")
     as_it_is = Recipe().within(plan.mpi_environment)
     ran = _run(plan, Launch(stem, BASE, 0, 0), as_it_is, folders, plan.timeout_s())
@@ -211,7 +211,7 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
     log = folders.logs / f"{launch.identity}.log"
     before = log.stat().st_size if log.exists() else 0
     arguments = command(plan, _reporting(recipe, scratch))
-    watch = Watch(log, None, timeout_s, Path(program.folder), foreign=True)
+    watch = Watch(log, None, timeout_s, Path(program.folder), of_program=True)
     for left in _written(program):
         left.unlink()
     try:
@@ -233,7 +233,7 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
     if files:
         output = f"{output}\n{files[-1].read_text(errors='replace')}"
     try:
-        reading = foreign.read(program, output, ended.seconds)
+        reading = programs.read(program, output, ended.seconds)
     except Unusable as error:
         return Ran(ended, reports, None, str(error))
     launched = reading.measured if program.driver else 1  # a driver launches each of its codes
@@ -278,7 +278,7 @@ def _wrong_engine(launch: Launch, reports: list[dict[str, Any]], ranks: int, out
     if not without and (not reports or (ranks and len(reports) < ranks)):
         said = [line for line in output.splitlines() if line.startswith(SAID)]
         of = f" of {ranks}" if ranks else ""
-        why = f": {foreign.short(said[0])}" if said else " (did its launcher put progress-run on each rank?)"
+        why = f": {programs.short(said[0])}" if said else " (did its launcher put progress-run on each rank?)"
         if dropped := DROPPED.search(output):
             why = f": the loader dropped {dropped[1]} ({dropped[2]}), as in a sandbox that does not show its folder"
         return f"the engine reported on {len(reports)}{of} ranks{why}"

@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 from harness.base.mpis import Mpi
 from harness.base.paths import ROOT, SCHEMA
 from harness.job import records
-from harness.job.foreign import Trial, trial, trial_of
 from harness.job.launch import name_of
 from harness.job.plan import Plan, Point, interleave
 from harness.job.program import CALLERS_PYTHONPATH, Program, Unusable, another_mpi, read
+from harness.job.program_launch import Trial, trial, trial_of
 from harness.job.reap import marked
 from harness.job.records import Folders
 from harness.job.runner import Runner
