@@ -372,7 +372,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
 @functools.cache
 def _of_session(folder: str) -> Asked:
     """What it was asked for: read once, though ReFrame makes a check of each study in the file."""
-    asked = sessions.load(folder).facts.request
+    asked = sessions.facts_of(Path(folder)).request
     if asked is None:
         raise ReframeError(f"The session.json of {folder} does not say what was asked for.")
     return asked

@@ -11,7 +11,7 @@ import typer
 from harness.base.errors import UsageError
 from harness.base.mpis import MPIS
 from harness.commands import options
-from harness.setup import packages
+from harness.setup import environment
 from harness.setup.environment import ensure_mpis
 from harness.sites import systems
 from workloads.apps.find import find, lacks
@@ -60,7 +60,7 @@ def _install(codes: list[Code]) -> None:
     for code in codes:
         if code.wheel:
             ensure_mpis(MPIS[code.wheel])
-    packages.install([package for code in codes for package in code.debian])
+    environment.install_packages([package for code in codes for package in code.debian])
 
 
 def _line(code: Code, folders: Mapping[str, Folders]) -> str:

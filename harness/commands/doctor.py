@@ -14,7 +14,7 @@ from harness.base import machine, process
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS
 from harness.commands import options
-from harness.setup import packages
+from harness.setup import environment
 from harness.vcluster import cluster as virtual
 from harness.vcluster import network
 from spack_env import site_environment as spack
@@ -43,7 +43,7 @@ def _engine() -> dict[str, Any] | None:
 
 
 def _slurm() -> str:
-    lacking = packages.missing("slurm")
+    lacking = environment.missing_packages("slurm")
     return f"not installed here ({' '.join(lacking)})" if lacking else "installed"
 
 
@@ -69,7 +69,7 @@ def findings() -> dict[str, Any]:
         "mpis": {mpi.name: mpi.installed() for mpi in MPIS.values()},
         "slurm": _slurm(),
         "spack": spack.supported() or f"{shutil.which('spack')}, {spack.version()}",
-        "missing_packages": packages.missing("build", "vcluster", "test"),
+        "missing_packages": environment.missing_packages("build", "vcluster", "test"),
         "engine": _engine(),
     }
 

@@ -24,7 +24,7 @@ from harness.job import session as sessions
 from harness.job.benchmarks import CountedPart, Part
 from harness.job.session import Costs
 from harness.sessions.request import Request, choose_mpis, parse_list
-from harness.setup import build, packages
+from harness.setup import build, environment
 from harness.sites import systems
 from reframe_checks import catalogue
 
@@ -88,7 +88,7 @@ def _parts(text: str) -> list[str]:
             raise UsageError(f"There is no part '{name}'. There are: {', '.join(PARTS)}.")
     if "instructions" in parts:
         try:
-            packages.ensure("instruction counts")
+            environment.ensure_packages("instruction counts")
         except Failure as failure:
             if text:
                 raise

@@ -22,7 +22,7 @@ from harness.base import process
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.base.paths import BUILD_DIR, ROOT, STATE_DIR, VENV, require_clone
-from harness.setup import build, environment, packages
+from harness.setup import build, environment
 from harness.setup.environment import ensure_mpis
 
 
@@ -121,10 +121,10 @@ def test(
 
 
 def _set_up(full: bool) -> None:
-    packages.ensure(*packages.COMMANDS["test"], *(FULL_PACKAGES if full else ()))
+    environment.ensure_packages(*environment.PACKAGES_OF["test"], *(FULL_PACKAGES if full else ()))
     if full:
         with contextlib.suppress(Failure):  # not every machine has them: their tests say what is missing
-            packages.ensure("Debian's MPIs")
+            environment.ensure_packages("Debian's MPIs")
     for group in ("dev", *(FULL_GROUPS if full else ())):
         environment.ensure_group(group)
     ensure_mpis(*(MPIS[name] for name in WHEEL_MPIS))

@@ -277,6 +277,11 @@ def names() -> list[str]:
     return sorted(entry.name for entry in results_dir().glob("2*") if (entry / FILE).exists())
 
 
+def facts_of(folder: Path) -> Facts:
+    """What the session of this folder says of itself."""
+    return validate.read(Facts, folder / FILE)
+
+
 def load(name: str) -> Session:
     """A session by its name, its path, or "latest". UsageError if there is none, or an archive has several."""
     first, *others = _named(name)
@@ -294,7 +299,7 @@ def _named(name: str) -> list[Session]:
     for path in (Path(name), ROOT / name, results_dir() / name):
         found = [folder for folder in archive.sessions_of(path) if (folder / FILE).is_file()]
         if found:
-            return [Session(folder.resolve(), validate.read(Facts, folder / FILE)) for folder in found]
+            return [Session(folder.resolve(), facts_of(folder)) for folder in found]
     if name == "latest":
         raise UsageError(f"There is no session in {results_dir()} yet: ./bench demo makes one.")
     known = ", ".join(names()[-5:]) or "none"

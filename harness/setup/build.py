@@ -12,7 +12,7 @@ from harness.base import process
 from harness.base.mpis import MPIS, Mpi
 from harness.base.paths import BUILD_DIR, ROOT, VENV
 from harness.base.steps import Step, run_step, run_steps, setup_lock
-from harness.setup import packages
+from harness.setup import environment
 from harness.setup.environment import ensure_mpis
 
 CMAKE = str(VENV / "bin" / "cmake")
@@ -80,7 +80,7 @@ def build_presets(builds: Sequence[Build]) -> None:
     Most sources see no MPI: once they are compiled for one, the compiler's cache has them for the others. With a
     sanitizer all are compiled anew. Several at the same time leave no CPU idle, as the longest source of each would.
     """
-    packages.ensure("build")
+    environment.ensure_packages("build")
     alike = [one for one in builds if one.preset in MPIS]
     stages = ([one for one in builds if one not in alike[1:]], alike[1:])
     at_once = [stage[start : start + AT_ONCE] for stage in stages for start in range(0, len(stage), AT_ONCE)]
@@ -104,7 +104,7 @@ def build_smpi(targets: Sequence[str]) -> None:
 
 
 def _build_with_simgrid(name: str, source: Path, options: Sequence[str], targets: Sequence[str]) -> None:
-    packages.ensure("build", "simulator")
+    environment.ensure_packages("build", "simulator")
     variables = build_variables(None)
     folder = BUILD_DIR / name
     with setup_lock():

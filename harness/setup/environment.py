@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ./bench does before the harness takes over: .venv from uv.lock, made anew when the lock or the Python changes.
+"""What ./bench does before the harness takes over: .venv from uv.lock, made anew when the lock or the Python changes;
+and the Debian packages that a purpose needs, installed where we may, named where we may not.
 
 What a command needs besides, a group of pyproject.toml, is added when it is first asked for; each MPI's PyPI wheel goes
 into a folder of its own below .mpi, so that no two ever see each other. uv installs, since it is many times faster than
@@ -8,7 +9,9 @@ pip; pip is what there is without it.
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import importlib.util
 import os
 import platform
 import shutil
@@ -23,7 +26,110 @@ from harness.base.errors import Failure, UsageError, failed
 from harness.base.mpis import MPIS, WHEEL_MPIS, Mpi
 from harness.base.paths import LOCK_FILE, ROOT, VENV
 from harness.base.steps import has_stamp, run_step, say, setup_lock, write_stamp
-from harness.setup import packages
+
+INCLUDE_DIRS = (Path("/usr/include"), Path("/usr/local/include"))
+
+# purpose -> package -> what proves that it is there: a command, or a header below an include folder
+PACKAGES: dict[str, dict[str, str]] = {
+    "environment": {"python3-venv": "module:ensurepip"},
+    "build": {
+        "g++": "g++",
+        "ccache": "ccache",
+        "libhwloc-dev": "header:hwloc.h",
+        "libcli11-dev": "header:CLI/CLI.hpp",
+        "nlohmann-json3-dev": "header:nlohmann/json.hpp",
+        "libfmt-dev": "header:fmt/core.h",
+        "libgtest-dev": "header:gtest/gtest.h",
+        "libgmock-dev": "header:gmock/gmock.h",
+        "libfftw3-dev": "header:fftw3.h",
+        "libboost-fiber-dev": "header:boost/fiber/fiber.hpp",
+        "libbenchmark-dev": "header:benchmark/benchmark.h",
+    },
+    "instruction counts": {"valgrind": "valgrind"},
+    "simulator": {"libsimgrid-dev": "header:simgrid/s4u.hpp", "libssl-dev": "header:openssl/evp.h"},
+    "vcluster": {"iproute2": "ip", "util-linux": "unshare", "procps": "ps"},
+    # Slurm's PMIx plugin, which srun needs for Open MPI, loads the library by the name that only -dev has.
+    "slurm": {"slurm-wlm": "sbatch", "munge": "munged", "libpmix-dev": "file:usr/lib/*/libpmix.so"},
+    # a cluster's login node has it; here a test of the guide plays one
+    "modules": {"lmod": "file:usr/share/lmod/lmod/libexec/lmod"},
+    "test": {"shellcheck": "shellcheck", "git": "git"},
+    "Debian's MPIs": {
+        "mpich": "mpiexec.mpich",
+        "libmpich-dev": "mpicc.mpich",
+        "openmpi-bin": "mpirun.openmpi",
+        "libopenmpi-dev": "mpicc.openmpi",
+    },
+    "full tests": {"gfortran": "gfortran", "chromium": "chromium", "chromium-driver": "chromedriver"},
+}
+
+# What these commands need in any case: installed while the Python packages are.
+PACKAGES_OF = {"demo": ("build", "vcluster"), "test": ("build", "vcluster", "slurm", "test")}
+QUIET = {"DEBIAN_FRONTEND": "noninteractive"}
+
+
+def present(probe: str) -> bool:
+    """Whether what `probe` names ("command", "header:path", "file:pattern" or "module:name") is on this machine."""
+    kind, _, name = probe.rpartition(":")
+    if kind == "header":
+        return any((folder / name).exists() for folder in INCLUDE_DIRS)
+    if kind == "file":
+        return any(Path("/").glob(name))
+    if kind == "module":
+        return importlib.util.find_spec(name) is not None
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+    return shutil.which(name, path=path) is not None
+
+
+def missing_packages(*purposes: str) -> list[str]:
+    """The packages of these purposes that are not here."""
+    return [package for purpose in purposes for package, probe in PACKAGES[purpose].items() if not present(probe)]
+
+
+def may_install() -> bool:
+    """Whether packages can be installed from here at all."""
+    return shutil.which("apt-get") is not None and os.geteuid() == 0
+
+
+def _agreed(packages: list[str]) -> bool:
+    if os.environ.get("OVERLAP_BENCH_YES") or not sys.stdin.isatty():
+        return True
+    return input(f"Install the Debian packages {' '.join(packages)}? [Y/n] ").strip().lower() in ("", "y", "yes")
+
+
+def ensure_packages(*purposes: str) -> None:
+    """Have the packages of these purposes here, or raise Failure with the line that would install them."""
+    install_packages(missing_packages(*purposes))
+
+
+def install_packages(packages: list[str]) -> None:
+    """Install Debian packages where we may; otherwise raise Failure with the line that would."""
+    if packages:
+        ask_for(packages)
+        fetch_packages(packages)
+
+
+def ask_for(packages: list[str]) -> None:
+    """Raise Failure with the line that would install these packages, unless we may."""
+    line = f"sudo apt-get install --no-install-recommends {' '.join(packages)}"
+    if shutil.which("apt-get") is None:
+        raise Failure(
+            f"These are missing here, by their Debian names: {' '.join(packages)}. Install them and try again."
+        )
+    if not may_install() or not _agreed(packages):
+        raise Failure(f"Some system packages are missing. This installs them: {line}")
+
+
+def fetch_packages(packages: list[str]) -> None:
+    """Install packages that ask_for() has let pass."""
+    say(f"installing Debian packages: {' '.join(packages)}")
+    _update()
+    run_step("apt-get install", ["apt-get", "install", "-q", "-y", "--no-install-recommends", *packages], QUIET, 60)
+
+
+@functools.cache
+def _update() -> None:
+    run_step("apt-get update", ["apt-get", "update", "-q"], QUIET, 10)
+
 
 STAMP = VENV / "overlap-bench.stamp"
 PYTHON = VENV / "bin" / "python"
@@ -46,7 +152,7 @@ def ensure() -> None:
     """Make .venv what uv.lock says. Interrupted half-way it is made anew at the next start."""
     if is_there():
         return
-    packages.ensure("environment")
+    ensure_packages("environment")
     with setup_lock():
         if is_there():
             return
@@ -188,15 +294,15 @@ def _take_yes(arguments: list[str]) -> list[str]:
 def _set_up(arguments: list[str]) -> None:
     """Prepare .venv. What a command needs beside it comes at the same time: Debian's packages, and the three MPIs
     once .venv has uv."""
-    purposes = packages.COMMANDS.get(arguments[0], ()) if arguments and not {"-h", "--help"} & set(arguments) else ()
-    wanted = packages.missing(*purposes) if packages.may_install() else []
+    purposes = PACKAGES_OF.get(arguments[0], ()) if arguments and not {"-h", "--help"} & set(arguments) else ()
+    wanted = missing_packages(*purposes) if may_install() else []
     if not wanted:
         ensure()
         return
-    packages.ensure("environment")  # apt-get is not run twice at a time
-    packages.ask(wanted)
+    ensure_packages("environment")  # apt-get is not run twice at a time
+    ask_for(wanted)
     with ThreadPoolExecutor() as pool:
-        installed = pool.submit(packages.fetch, wanted)
+        installed = pool.submit(fetch_packages, wanted)
         ensure()
         ensure_mpis(*(MPIS[name] for name in WHEEL_MPIS))
         installed.result()

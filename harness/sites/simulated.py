@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness.base import simulation
 from harness.base.errors import Failure, UsageError
-from harness.setup import build, packages
+from harness.setup import build, environment
 from harness.sites import model_file
 from harness.sites.systems import SYSTEMS_DIR, Opened, System
 
@@ -17,7 +17,7 @@ from harness.sites.systems import SYSTEMS_DIR, Opened, System
 def supported() -> str | None:
     """None, or the sentence why nothing can be simulated here. Installs what is missing where it may."""
     try:
-        packages.ensure("build", "simulator")
+        environment.ensure_packages("build", "simulator")
     except Failure as error:
         return f"the simulator needs SimGrid. {error}"
     return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
-from harness.setup import packages
+from harness.setup import environment
 from harness.setup.environment import ensure_mpis
 from harness.sites.systems import SYSTEMS_DIR, Opened, System
 from harness.vcluster import cluster as virtual
@@ -53,14 +53,14 @@ def _open_virtual_slurm(nodes: int) -> contextlib.AbstractContextManager[Opened]
 def virtual_supported() -> str | None:
     """None, or the sentence why virtual nodes cannot be made here. Installs what is missing where it may."""
     with contextlib.suppress(Failure):
-        packages.ensure("vcluster")
+        environment.ensure_packages("vcluster")
     return virtual.supported()
 
 
 def virtual_slurm_supported() -> str | None:
     """The same with Slurm on them."""
     with contextlib.suppress(Failure):
-        packages.ensure("slurm")
+        environment.ensure_packages("slurm")
     return slurm.missing() or virtual_supported()
 
 

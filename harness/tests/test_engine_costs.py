@@ -16,7 +16,7 @@ from harness.base.errors import Failure
 from harness.base.mpis import MPIS
 from harness.job import benchmarks
 from harness.job.benchmarks import Part, instructions
-from harness.setup import packages
+from harness.setup import environment
 from harness.tests.sessions import bench, facts, latest
 
 SAID = json.dumps(
@@ -80,7 +80,7 @@ def test_without_the_counter_the_other_parts_are_measured(
     def cannot(*_purposes: str) -> None:
         raise Failure("This installs them: apt-get install valgrind")
 
-    monkeypatch.setattr(packages, "ensure", cannot)
+    monkeypatch.setattr(environment, "ensure_packages", cannot)
     engine_costs = importlib.import_module("harness.commands.engine_costs")
     assert engine_costs._parts("") == ["core", "calls", "ping-pong"]
     assert "valgrind\nInstructions are not counted." in capsys.readouterr().err

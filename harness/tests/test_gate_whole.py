@@ -20,7 +20,7 @@ from harness.base.mpis import MPIS
 from harness.base.paths import VENV
 from harness.job import records
 from harness.sessions import arms
-from harness.setup import build, packages
+from harness.setup import build, environment
 from harness.tests.sessions import Running, bench, facts
 
 pytestmark = [pytest.mark.full, pytest.mark.alone, pytest.mark.mpi, pytest.mark.timeout(900)]
@@ -150,7 +150,7 @@ def test_an_arm_that_is_a_prefix(prefix: Path) -> None:
 @pytest.mark.usefixtures("results", "state")
 def test_an_arm_that_is_modules_of_lmod(prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One brings the engine, the other a variable of the MPI, which every rank has under that arm alone."""
-    packages.ensure("modules")
+    environment.ensure_packages("modules")
     modules = tmp_path / "modulefiles"
     (modules / "engine").mkdir(parents=True)
     (modules / "engine" / "1.0.lua").write_text(f'prepend_path("PATH", "{prefix}/bin")\n')

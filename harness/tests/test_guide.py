@@ -16,7 +16,7 @@ from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 from harness.cli import main
 from harness.job import records
-from harness.setup import packages
+from harness.setup import environment
 from harness.sites.virtual import virtual_slurm_supported
 from harness.tests.pages import DOCS, blocks, commands
 from harness.tests.sessions import BENCH, bench
@@ -90,7 +90,7 @@ def test_from_clone_to_figure(results: Path, tmp_path: Path, monkeypatch: pytest
     if reason := virtual_slurm_supported():
         pytest.skip(reason)
     try:
-        packages.ensure("modules")
+        environment.ensure_packages("modules")
     except Failure as lacking:
         pytest.skip(str(lacking))
     for name, text in MODULES.items():

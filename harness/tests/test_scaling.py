@@ -11,7 +11,7 @@ import pytest
 
 from harness.cli import main
 from harness.commands.scaling import FEWER, MOST, RANKS
-from harness.setup import packages
+from harness.setup import environment
 from harness.tests.sessions import bench, facts
 from reframe_checks.catalogue import by_names
 from reframe_checks.studies.scaling import part_of_grid
@@ -61,7 +61,7 @@ def test_two_settings_may_have_the_same_value() -> None:
 @pytest.mark.full
 @pytest.mark.timeout(300)
 def test_it_leaves_a_session_for_each_number_of_ranks(results: Path) -> None:
-    if packages.missing("simulator"):
+    if environment.missing_packages("simulator"):
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
     done = bench("scaling", "scaling-halo", "wakes-timer-halo", "--ranks", "2,8")
     assert done.returncode == 0, done.stdout + done.stderr

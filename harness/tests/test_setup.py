@@ -17,17 +17,17 @@ from harness.base import mpis, process, steps
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS, Where
 from harness.base.paths import BUILD_DIR
-from harness.setup import build, environment, packages
+from harness.setup import build, environment
 from harness.sites import systems
 
 
 def test_present_knows_commands_headers_modules_and_files() -> None:
-    assert packages.present("sh")
-    assert packages.present("module:json")
-    assert packages.present("file:bin/s*")
-    assert not packages.present("no-such-command")
-    assert not packages.present("header:no/such.h")
-    assert not packages.present("module:no_such_module")
+    assert environment.present("sh")
+    assert environment.present("module:json")
+    assert environment.present("file:bin/s*")
+    assert not environment.present("no-such-command")
+    assert not environment.present("header:no/such.h")
+    assert not environment.present("module:no_such_module")
 
 
 def test_packages_are_installed_by_root_alone_and_on_a_terminal_only_after_a_yes(
@@ -35,24 +35,24 @@ def test_packages_are_installed_by_root_alone_and_on_a_terminal_only_after_a_yes
 ) -> None:
     ran: list[list[str]] = []
     terminal = False
-    packages._update.cache_clear()
+    environment._update.cache_clear()
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(sys.stdin, "isatty", lambda: terminal, raising=False)
     monkeypatch.setattr("builtins.input", lambda _question: "n")
-    monkeypatch.setattr(packages, "run_step", lambda _title, command, *_rest: ran.append(command))
+    monkeypatch.setattr(environment, "run_step", lambda _title, command, *_rest: ran.append(command))
     monkeypatch.delenv("OVERLAP_BENCH_YES", raising=False)
-    packages.install(["hello"])
-    packages.install(["world"])
-    packages._update.cache_clear()
+    environment.install_packages(["hello"])
+    environment.install_packages(["world"])
+    environment._update.cache_clear()
     assert [command[1] for command in ran] == ["update", "install", "install"]
     assert [command[-1] for command in ran[1:]] == ["hello", "world"]
     assert "installing Debian packages: hello" in capsys.readouterr().err
     terminal = True
     with pytest.raises(Failure, match="This installs them"):
-        packages.install(["hello"])
+        environment.install_packages(["hello"])
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(Failure, match="sudo apt-get install --no-install-recommends iproute2 make"):
-        packages.install(["iproute2", "make"])
+        environment.install_packages(["iproute2", "make"])
 
 
 def test_yes_is_the_set_ups_and_not_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,10 +81,10 @@ def test_a_set_up_that_fails_is_no_slower_candidate(
 def lacks_packages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A machine that lacks ccache, and may install it; what is done is noted."""
     done: list[str] = []
-    monkeypatch.setattr(packages, "may_install", lambda: True)
-    monkeypatch.setattr(packages, "missing", lambda *purposes: ["ccache"] if "build" in purposes else [])
-    monkeypatch.setattr(packages, "ask", lambda wanted: done.append(f"asked for {' '.join(wanted)}"))
-    monkeypatch.setattr(packages, "fetch", lambda wanted: done.append(f"installed {' '.join(wanted)}"))
+    monkeypatch.setattr(environment, "may_install", lambda: True)
+    monkeypatch.setattr(environment, "missing_packages", lambda *purposes: ["ccache"] if "build" in purposes else [])
+    monkeypatch.setattr(environment, "ask_for", lambda wanted: done.append(f"asked for {' '.join(wanted)}"))
+    monkeypatch.setattr(environment, "fetch_packages", lambda wanted: done.append(f"installed {' '.join(wanted)}"))
     monkeypatch.setattr(environment, "ensure", lambda: done.append(".venv"))
     monkeypatch.setattr(environment, "ensure_mpis", lambda *some: done.append(f"{len(some)} MPIs"))
     return done
@@ -94,7 +94,7 @@ def test_what_a_command_needs_of_the_system_comes_while_python_is_set_up(
     lacks_packages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = threading.Barrier(2, timeout=60)  # neither side ends before the other has begun
-    monkeypatch.setattr(packages, "fetch", lambda _: both.wait())
+    monkeypatch.setattr(environment, "fetch_packages", lambda _: both.wait())
     monkeypatch.setattr(environment, "ensure", both.wait)
     environment._set_up(["demo", "--minutes", "2"])
     assert lacks_packages == ["asked for ccache", "3 MPIs"]
@@ -112,7 +112,7 @@ def test_a_package_that_cannot_be_installed_ends_the_set_up(
     def fails(_: list[str]) -> None:
         raise Failure("no package ccache")
 
-    monkeypatch.setattr(packages, "fetch", fails)
+    monkeypatch.setattr(environment, "fetch_packages", fails)
     assert environment.main(["demo"]) == 1
     assert "bench: no package ccache" in capsys.readouterr().err
     assert ".venv" in lacks_packages
@@ -196,7 +196,7 @@ def test_what_the_compilers_cache_has_for_the_others_is_built_first_and_the_othe
 ) -> None:
     ran: list[list[str]] = []
     monkeypatch.setattr(build, "BUILD_DIR", tmp_path)
-    monkeypatch.setattr(packages, "ensure", lambda *_: None)
+    monkeypatch.setattr(environment, "ensure_packages", lambda *_: None)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
     monkeypatch.setattr(build, "_up_to_date", lambda *_: False)
     monkeypatch.setattr(build, "run_steps", lambda some: ran.append([f"{one.title} {one.command[-1]}" for one in some]))

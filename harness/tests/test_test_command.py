@@ -51,7 +51,7 @@ def test_what_is_built_and_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [len(unit_tests(False, sanitizers)) for sanitizers in (False, True)] == [1, 3]
     assert [(one.preset, one.targets) for one in builds(True, False, ())] == [("mpich", ["progress_engine/all"])]
     asked: list[str] = []
-    monkeypatch.setattr(COMMAND.packages, "ensure", lambda *purposes: asked.extend(purposes))
+    monkeypatch.setattr(COMMAND.environment, "ensure_packages", lambda *purposes: asked.extend(purposes))
     monkeypatch.setattr(COMMAND.environment, "ensure_group", asked.append)
     monkeypatch.setattr(COMMAND, "ensure_mpis", lambda *_: None)
     COMMAND._set_up(full=False)

@@ -20,7 +20,7 @@ from harness.base.paths import ROOT
 from harness.cli import main
 from harness.commands.apps import _line
 from harness.job import records
-from harness.setup import packages
+from harness.setup import environment
 from harness.tests.sessions import bench, latest, reasons
 from harness.tests.test_faults_input import as_file, changed, good, written
 from workloads.apps import find, table
@@ -168,7 +168,7 @@ def test_a_code_without_a_file_that_its_case_reads_is_not_whole(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     program(tmp_path / "bin" / "pw.x")
     asked: list[list[str]] = []
-    monkeypatch.setattr(packages, "install", asked.append)
+    monkeypatch.setattr(environment, "install_packages", asked.append)
     assert find.lacks(QUANTUM_ESPRESSO) == ["Si.pz-vbc.UPF"]
     assert main(["apps", "install", "quantum-espresso"]) == 0
     assert asked == [["quantum-espresso", "quantum-espresso-data"]]

@@ -17,7 +17,7 @@ from analysis.records.load import load
 from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.base.paths import BUILD_DIR, ROOT, SCHEMA
-from harness.setup import build, packages
+from harness.setup import build, environment
 from harness.sites import model_file
 from simulator.rates import rates
 
@@ -32,7 +32,7 @@ RATES = {"fft_s_per_operation", "copied_s_per_byte", "streamed_s_per_byte"}
 
 @pytest.fixture(scope="module")
 def simulator() -> Path:
-    if packages.missing("simulator"):
+    if environment.missing_packages("simulator"):
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
     build.build_simulator(("simulate", "test_simulated"))
     return simulation.PROGRAM

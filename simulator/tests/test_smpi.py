@@ -14,7 +14,7 @@ import pytest
 from analysis.records.load import load
 from harness.base import simulation
 from harness.cli import main
-from harness.setup import build, packages
+from harness.setup import build, environment
 from harness.sites import smpi
 from workloads.tests.conftest import ONCE, VALIDATOR
 
@@ -26,7 +26,7 @@ MIB = 1 << 20
 
 @pytest.fixture(scope="module", autouse=True)
 def built() -> None:
-    if packages.missing("simulator"):
+    if environment.missing_packages("simulator"):
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
     build.build_simulator()
     build.build_smpi(smpi.PROGRAMS)
