@@ -11,8 +11,7 @@ import pandas as pd
 
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
-from analysis.figures.plot import Plot
-from analysis.figures.toolkit import Drawn
+from analysis.figures.toolkit import Drawn, Plot
 from analysis.records import frames
 
 

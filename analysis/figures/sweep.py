@@ -16,8 +16,7 @@ import pandas as pd
 
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
-from analysis.figures.plot import Plot, plain_words
-from analysis.figures.toolkit import Drawn
+from analysis.figures.toolkit import Drawn, Plot, plain_words
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import METRICS
 from analysis.metrics.times import LIMIT

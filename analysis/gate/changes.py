@@ -34,8 +34,7 @@ from scipy import stats
 
 from analysis.compare.judge import holm
 from analysis.figures import style, toolkit
-from analysis.figures.plot import Plot
-from analysis.figures.toolkit import Drawn
+from analysis.figures.toolkit import Drawn, Plot
 from analysis.gate.outputs import writable
 from analysis.gate.store import Entry
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from analysis.chapter import Cause, Chapter, Claim
 from analysis.figures.curves import Curves
-from analysis.figures.overlap import SEND_TIME, efficiency, ratio, send_time
-from analysis.figures.overlap_map import OverlapMap
+from analysis.figures.overlap import SEND_TIME, OverlapMap, efficiency, ratio, send_time
 from analysis.figures.sweep import Sweep
 from analysis.measures import Growth, Median, MetricAt, Ratio
 from analysis.metrics.evaluate import STUDY
