@@ -16,7 +16,6 @@ from harness.job.launch import now
 from harness.job.plan import Launch
 from harness.job.runner import STOPPED, UNWRITABLE
 from harness.job.session import Session
-from harness.sessions.request import Request
 from reframe_checks.jobs import Job
 
 STATES = {
@@ -34,7 +33,7 @@ EXITS = {
 }
 
 
-def record(job: Job, request: Request, session: Session, report: Path) -> int:
+def record(job: Job, session: Session, report: Path) -> int:
     """Write a record of each launch of `job` that has points without any; how many. Raises OSError."""
     case = _test_case(report, job.mpi)
     reason = f"{records.NOT_RUN}{_how_it_ended(case, report)}"
@@ -47,7 +46,7 @@ def record(job: Job, request: Request, session: Session, report: Path) -> int:
         }
         lacking = [point for point in job.points_of(launch) if records.key(point) not in known]
         if lacking:
-            left = records.not_run(_context(job, launch, request, session, case), lacking, "failed", reason, now())
+            left = records.not_run(_context(job, launch, session, case), lacking, "failed", reason, now())
             records.write(records.next_attempt(session.folders.records, launch.identity), left)
             written += 1
     return written
@@ -77,9 +76,9 @@ def _how_it_ended(case: dict[str, Any], report: Path) -> str:
     return complaint or f"ReFrame ended without a word on this job, see {report.with_suffix('.log').name}"
 
 
-def _context(job: Job, launch: Launch, request: Request, session: Session, case: dict[str, Any]) -> dict[str, Any]:
+def _context(job: Job, launch: Launch, session: Session, case: dict[str, Any]) -> dict[str, Any]:
     """The header's context, as the runner would have written it (harness.job.launch.context)."""
-    system = f"{case['system']}:{case['partition']}" if case else request.system.name
+    system = f"{case['system']}:{case['partition']}" if case else session.facts.system
     return {
         "session": session.name,
         "launch": launch.identity,
@@ -89,7 +88,7 @@ def _context(job: Job, launch: Launch, request: Request, session: Session, case:
         "variant": launch.variant,
         "repetition": launch.repetition,
         "order": launch.order,
-        "scale": request.scale,
+        "scale": session.facts.scale,
         "test_case": "",
         "network": session.facts.network,
         **({"arm": launch.arm.name} if launch.arm else {}),

@@ -193,7 +193,7 @@ def _run_studies(request: Request, session: Session, bring_up: Callable[[], Open
             salvage(session.folders)
             for job in jobs:
                 if job.study is study:
-                    count = missing_launches.record(job, request, session, report)
+                    count = missing_launches.record(job, session, report)
                     if count:
                         say(f"{study.name} on {job.mpi}: {count} launches were not run; their records say why")
 

@@ -45,6 +45,6 @@ def test_the_cause_is_named(
     report = tmp_path / "tasks.json"
     report.write_text(json.dumps({"runs": [{"testcases": cases}]}))
     (job,) = request.jobs()
-    assert missing_launches.record(job, request, session, report) == len(job.launches)
+    assert missing_launches.record(job, session, report) == len(job.launches)
     (file,) = records.attempts(session.folders.records, job.launches[0].identity)
     assert all(words in line["reason"] for line in records.read(file).points)
