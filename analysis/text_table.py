@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-import io
+import contextlib
+import itertools
+import os
+import textwrap
 from collections.abc import Iterable, Sequence
 
 
@@ -18,19 +21,37 @@ def _line(cells: Sequence[object]) -> str:
 
 
 def plain(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Columns as wide as the terminal lets them be, long cells wrapped; numbers to the right."""
-    from rich.console import Console  # noqa: PLC0415 - its import takes longer than most commands
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415 - so that brackets are no markup
-
+    """Columns as wide as the terminal lets them be, long cells wrapped; numbers to the right. Rich's tables take
+    longer than all else that a list needs."""
     listed = [list(row) for row in rows]
-    table = Table(box=None, header_style="bold")
-    for index, name in enumerate(columns):
-        numbers = bool(listed) and all(isinstance(row[index], int | float) for row in listed)
-        table.add_column(Text(name), justify="right" if numbers else "left")
-    for row in listed:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    console = Console(file=io.StringIO(), highlight=False, width=Console().width)
-    console.print(table)
-    said = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in said.splitlines())
+    right = [bool(listed) and all(isinstance(row[at], int | float) for row in listed) for at in range(len(columns))]
+    texts = [list(columns), *([str(cell) for cell in row] for row in listed)]
+    widths = [max(len(line) for row in texts for line in row[at].splitlines() or [""]) for at in range(len(columns))]
+    room = _terminal_width() - 2 * len(columns)
+    while sum(widths) > room and max(widths) > 1:
+        widths[widths.index(max(widths))] -= 1
+    lines: list[str] = []
+    for row in texts:
+        cells = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for parts in itertools.zip_longest(*cells, fillvalue=""):
+            padded = (
+                part.rjust(width) if to_right else part.ljust(width)
+                for part, width, to_right in zip(parts, widths, right, strict=True)
+            )
+            lines.append(f" {'  '.join(padded)}".rstrip())
+    return "\n".join(lines)
+
+
+def _wrapped(cell: str, width: int) -> list[str]:
+    parts = (textwrap.wrap(line, width, break_on_hyphens=False) or [""] for line in cell.splitlines() or [""])
+    return [part for some in parts for part in some]
+
+
+def _terminal_width() -> int:
+    """Of the terminal, though what is printed goes elsewhere; COLUMNS, if it is set."""
+    if os.environ.get("COLUMNS", "").isdecimal():
+        return int(os.environ["COLUMNS"])
+    for descriptor in range(3):
+        with contextlib.suppress(OSError):
+            return os.get_terminal_size(descriptor).columns
+    return 80

@@ -8,7 +8,6 @@ set-up uses it before any package is installed.
 from __future__ import annotations
 
 import contextlib
-import traceback
 from collections.abc import Sequence
 
 FAILED, NOT_TOLD = 1, 3
@@ -32,6 +31,8 @@ def failed(arguments: Sequence[str]) -> int:
 def defect(arguments: Sequence[str]) -> int:
     """The status of a call that the exception ended which is being handled. Nobody expected it: its traceback is
     printed, if stderr is still there."""
+    import traceback  # noqa: PLC0415 - 10 ms of imports
+
     with contextlib.suppress(OSError):
         traceback.print_exc()
     return failed(arguments)

@@ -10,10 +10,8 @@ pip; pip is what there is without it.
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.util
 import os
-import platform
 import shutil
 import sys
 import tempfile
@@ -22,9 +20,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from harness.base import process
-from harness.base.errors import Failure, UsageError, failed
+from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS, Mpi
-from harness.base.paths import LOCK_FILE, ROOT, VENV
+from harness.base.paths import LOCK_FILE, PYTHON, VENV, VENV_STAMP, venv_is_there, venv_wanted
 from harness.base.steps import has_stamp, run_step, say, setup_lock, write_stamp
 
 INCLUDE_DIRS = (Path("/usr/include"), Path("/usr/local/include"))
@@ -131,48 +129,37 @@ def _update() -> None:
     run_step("apt-get update", ["apt-get", "update", "-q"], QUIET, 10)
 
 
-STAMP = VENV / "overlap-bench.stamp"
-PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
 PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check"]
 LOCK_READER = Path(__file__).with_name("lock_file.py")
 ANSWER_LIMIT_S = 60.0
 
 
-def _wanted() -> str:
-    return f"{platform.python_version()} {hashlib.sha256(LOCK_FILE.read_bytes()).hexdigest()}"
-
-
-def is_there() -> bool:
-    """Whether .venv is what uv.lock says."""
-    return has_stamp(STAMP, _wanted())
-
-
 def ensure() -> None:
     """Make .venv what uv.lock says. Interrupted half-way it is made anew at the next start."""
-    if is_there():
+    if venv_is_there():
         return
     ensure_packages("environment")
     with setup_lock():
-        if is_there():
+        if venv_is_there():
             return
         shutil.rmtree(VENV, ignore_errors=True)
         run_step("making .venv", [sys.executable, "-m", "venv", str(VENV)])
         _install_uv()
         install_locked("installing the Python packages", about_s=10)
-        write_stamp(STAMP, _wanted())
+        write_stamp(VENV_STAMP, venv_wanted())
 
 
 def ensure_group(name: str) -> None:
     """Have in .venv what a group of pyproject.toml names, too. Only from within it: ensure() has made it."""
     stamp = VENV / f"overlap-bench-{name}.stamp"
-    if has_stamp(stamp, _wanted()):
+    if has_stamp(stamp, venv_wanted()):
         return
     with setup_lock():
-        if has_stamp(stamp, _wanted()):
+        if has_stamp(stamp, venv_wanted()):
             return
         install_locked(f"installing the Python packages for {name}", name, about_s=10)
-        write_stamp(stamp, _wanted())
+        write_stamp(stamp, venv_wanted())
 
 
 def _install_uv() -> None:
@@ -279,19 +266,7 @@ def _replace(script: Path, text: str) -> None:
         script.chmod(0o755)
 
 
-COMPLETING = "_BENCH_COMPLETE"  # harness/commands/__init__.py
-
-
-def _take_yes(arguments: list[str]) -> list[str]:
-    """Strip --yes, which is meant for the set-up, from the harness's arguments (but not from a command behind --)."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    ours, rest = arguments[:end], arguments[end:]
-    if "--yes" in ours:
-        os.environ["OVERLAP_BENCH_YES"] = "1"
-    return [argument for argument in ours if argument != "--yes"] + rest
-
-
-def _set_up(arguments: list[str]) -> None:
+def set_up(arguments: list[str]) -> None:
     """Prepare .venv. What a command needs beside it comes at the same time: Debian's packages, and the three MPIs
     once .venv has uv."""
     purposes = PACKAGES_OF.get(arguments[0], ()) if arguments and not {"-h", "--help"} & set(arguments) else ()
@@ -306,21 +281,3 @@ def _set_up(arguments: list[str]) -> None:
         ensure()
         ensure_mpis(*(MPIS[name] for name in WHEEL_MPIS))
         installed.result()
-
-
-def main(arguments: list[str]) -> int:
-    """Prepare .venv and become the harness. Returns only if that fails: the exit status."""
-    arguments = _take_yes(arguments)
-    if COMPLETING in os.environ and not is_there():
-        return 0  # a shell asks what could come next: no time to make anything
-    try:
-        _set_up(arguments)
-    except (UsageError, Failure, OSError) as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return 2 if isinstance(error, UsageError) else failed(arguments)
-    except KeyboardInterrupt:
-        print("bench: interrupted while setting up; the next call goes on from here", file=sys.stderr)
-        return failed(arguments)
-    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    return os.execv(PYTHON, [str(PYTHON), "-m", "harness", *arguments])

@@ -28,7 +28,7 @@ from harness.cli import LONGEST_HELP, main, sentence
 from harness.commands import COMMANDS, HEADINGS, VARIABLE
 from harness.sessions import run as runs
 from harness.sessions.progress import Progress
-from harness.setup import environment
+from harness.setup import bootstrap, environment
 from harness.tests import pages
 
 
@@ -76,7 +76,7 @@ builtins.__import__ = interrupted
 
 BOTH = pytest.mark.parametrize(
     ("module", "command"),
-    [("harness.setup.environment", [str(ROOT / "bench")]), ("harness.cli", ["-m", "harness"])],
+    [("harness.setup.bootstrap", [str(ROOT / "bench")]), ("harness.cli", ["-m", "harness"])],
     ids=["the one command", "what it becomes"],
 )
 
@@ -351,6 +351,6 @@ def test_the_shell_completes_by_the_printed_script(shell: str, capsys: pytest.Ca
 
 def test_a_clone_that_is_not_set_up_completes_nothing_and_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "complete_bash")
-    monkeypatch.setattr(environment, "is_there", lambda: False)
+    monkeypatch.setattr(bootstrap, "venv_is_there", lambda: False)
     monkeypatch.setattr(environment, "ensure", lambda: pytest.fail("a Tab must not install anything"))
-    assert environment.main([]) == 0
+    assert bootstrap.main([]) == 0

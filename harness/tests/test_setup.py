@@ -17,7 +17,7 @@ from harness.base import mpis, process, steps
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS, Where
 from harness.base.paths import BUILD_DIR
-from harness.setup import build, environment
+from harness.setup import bootstrap, build, environment
 from harness.sites import systems
 
 
@@ -57,9 +57,9 @@ def test_packages_are_installed_by_root_alone_and_on_a_terminal_only_after_a_yes
 
 def test_yes_is_the_set_ups_and_not_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OVERLAP_BENCH_YES", "")
-    assert environment._take_yes(["demo", "--yes"]) == ["demo"]
+    assert bootstrap._take_yes(["demo", "--yes"]) == ["demo"]
     assert os.environ["OVERLAP_BENCH_YES"] == "1"
-    assert environment._take_yes(["exec", "--", "prog", "--yes"]) == ["exec", "--", "prog", "--yes"]
+    assert bootstrap._take_yes(["exec", "--", "prog", "--yes"]) == ["exec", "--", "prog", "--yes"]
 
 
 @pytest.mark.parametrize(("command", "status"), [("list", 1), ("gate", 3)])
@@ -71,9 +71,10 @@ def test_a_set_up_that_fails_is_no_slower_candidate(
     def fails(error: BaseException) -> None:
         raise error
 
+    monkeypatch.setattr(bootstrap, "venv_is_there", lambda: False)
     for error, said in {Failure("no route to the index"): "no route", KeyboardInterrupt(): "interrupted"}.items():
         monkeypatch.setattr(environment, "ensure", lambda error=error: fails(error))
-        assert environment.main(["--yes", command]) == status
+        assert bootstrap.main(["--yes", command]) == status
         assert said in capsys.readouterr().err
 
 
@@ -96,13 +97,13 @@ def test_what_a_command_needs_of_the_system_comes_while_python_is_set_up(
     both = threading.Barrier(2, timeout=60)  # neither side ends before the other has begun
     monkeypatch.setattr(environment, "fetch_packages", lambda _: both.wait())
     monkeypatch.setattr(environment, "ensure", both.wait)
-    environment._set_up(["demo", "--minutes", "2"])
+    environment.set_up(["demo", "--minutes", "2"])
     assert lacks_packages == ["asked for ccache", "3 MPIs"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["list"], ["--version"], ["demo", "--help"]])
 def test_what_needs_no_package_installs_none(lacks_packages: list[str], arguments: list[str]) -> None:
-    environment._set_up(arguments)
+    environment.set_up(arguments)
     assert lacks_packages == [".venv"]
 
 
@@ -113,7 +114,7 @@ def test_a_package_that_cannot_be_installed_ends_the_set_up(
         raise Failure("no package ccache")
 
     monkeypatch.setattr(environment, "fetch_packages", fails)
-    assert environment.main(["demo"]) == 1
+    assert bootstrap.main(["demo"]) == 1
     assert "bench: no package ccache" in capsys.readouterr().err
     assert ".venv" in lacks_packages
 
