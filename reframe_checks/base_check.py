@@ -27,12 +27,12 @@ from harness.base.mpis import MPIS, Where, passed_on
 from harness.base.paths import ROOT
 from harness.job import records
 from harness.job import session as sessions
-from harness.job.plan import Arm, Plan, Platform, Point, Rounds, Sampler, simulated_point_s
+from harness.job.plan import Arm, Launch, Plan, Platform, Point, Rounds, Sampler, simulated_point_s
 from harness.job.program import Program
 from harness.job.reap import MARK
 from harness.job.session import Asked
 from reframe_checks import code_case, own_session, performance, preempted, systems
-from reframe_checks.jobs import planned
+from reframe_checks.jobs import launches_of
 from reframe_checks.programs import Programs
 from reframe_checks.study import ALWAYS, Scale, Study, valid_systems, why_not
 from reframe_checks.systems.extras import extras_of_environment, extras_of_partition
@@ -110,7 +110,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         if not self.session_dir:
             self.session_dir = str(self._own_session())
         session = Path(self.session_dir)
-        self.plan = self._plan(session.name, absent)
+        self.plan = self._plan(session, absent)
         self.records = session / "records"
         plan_file = Path(self.stagedir) / "plan.json"
         self.plan.save(plan_file)
@@ -186,7 +186,7 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         mpi = MPIS.get(environ["mpi"])
         return mpi.loading_environment() if mpi else {}
 
-    def _plan(self, session: str, absent: str) -> Plan:
+    def _plan(self, session: Path, absent: str) -> Plan:
         rounds = self._rounds()  # before the platform: what is asked of the scheduler is the study's number of ranks
         study, chosen, platform = self.study, self.chosen, self._platform(self._environ_extras, self.study)
         if study.shared_memory:
@@ -194,14 +194,14 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
         asked = self.asked
         points = [dict(point) for point in chosen.points()]
         return Plan(
-            session=session,
+            session=session.name,
             study=study.name,
             scale=self.scale,
             seed=asked.seed,
             workload=self._workload(self._environ_extras),
             points=points,
             sampler=Sampler(chosen.min_samples, chosen.max_samples, chosen.warmup, chosen.time_box_s),
-            launches=planned(asked, study, chosen, self.current_system.name, platform.mpi, rounds).launches,
+            launches=[_with_its_arm(launch, rounds) for launch in launches_of(session, study.name, platform.mpi)],
             platform=platform,
             test_case=f"{self.short_name} /{self.hashcode}",
             given_timeout_s=chosen.timeout_s,
@@ -367,6 +367,14 @@ class WorkloadCheck(rfm.RunOnlyRegressionTest):
             name: sn.make_performance_function(sn.defer(value), unit)
             for name, (value, unit) in performance.variables(files).items()
         }
+
+
+def _with_its_arm(launch: Launch, rounds: Rounds | None) -> Launch:
+    """With what is known of its arm once the job is made."""
+    if not (launch.arm and rounds):
+        return launch
+    arms = {arm.name: arm for arm in [*rounds.arms, *([rounds.around] if rounds.around else [])]}
+    return replace(launch, arm=arms[launch.arm.name])
 
 
 @functools.cache

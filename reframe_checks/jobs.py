@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The jobs of a session: a study on an MPI each, with its launches. For ./bench, which runs them, and for a check.
+"""The jobs of a session: a study on an MPI each, with its launches. Whoever makes the session plans them, once, and a
+check finds them in its folder.
 
 What is asked of a list of jobs (which programs they need, which points are still missing) is asked here, whoever made
 the session.
@@ -8,21 +9,23 @@ the session.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.base import machine
+from harness.base import machine, validate
 from harness.base.mpis import MPIS
 from harness.job import records
-from harness.job.plan import Launch, Point, Rounds, Sampler, job_estimate_s, launch_estimate_s, points_of
+from harness.job.plan import Launch, Point, Sampler, job_estimate_s, launch_estimate_s, points_of
 from harness.job.read_back import PROGRAM
 from harness.job.records import Folders
 from harness.job.session import Asked
 from reframe_checks.study import Scale, Study
 
+LAUNCHES = "launches"  # the folder of a session
 ENGINE_SETS = "PROGRESS_ENGINE_"  # what a setting of the engine begins with in the environment
 
 
@@ -62,14 +65,30 @@ class Job:
         return self.study.sweep(self.scale).axes
 
 
-def planned(asked: Asked, study: Study, scale: Scale, system: str, mpi: str, rounds: Rounds | None = None) -> Job:
-    """The job with its launches, the same whenever the same is asked for. `rounds`: those with what is known of their
-    arms once the job is made."""
+def planned(asked: Asked, study: Study, scale: Scale, system: str, mpi: str) -> Job:
+    """The job with its launches, the same whenever the same is asked for."""
     stem = f"{study.name}.{system}.{mpi}"
-    if rounds := rounds or asked.rounds:
+    if rounds := asked.rounds:
         return Job(study, mpi, scale, rounds.last(stem, asked.seed))
     names = asked.variants or list(scale.variants)
     return Job(study, mpi, scale, study.launches(stem, scale, names, asked.seed))
+
+
+def write(jobs: Iterable[Job], session: Path) -> None:
+    """Put the launches of each job where its check finds them."""
+    for job in jobs:
+        file = _file(session, job.study.name, job.mpi)
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps([asdict(launch) for launch in job.launches], indent=1) + "\n")
+
+
+def launches_of(session: Path, study: str, mpi: str) -> list[Launch]:
+    """Those that were planned of this job; UsageError if there are none."""
+    return validate.read(list[Launch], _file(session, study, mpi))
+
+
+def _file(session: Path, study: str, mpi: str) -> Path:
+    return session / LAUNCHES / f"{study}.{mpi}.json"
 
 
 def programs(asked: Asked, jobs: Iterable[Job]) -> dict[str, list[str]]:

@@ -74,6 +74,7 @@ class _Open:
         else:
             self.session.facts = replace(self.session.facts, **facts)
             self.session.save()
+        planning.write(self.jobs(checks), self.session.path)
         self.checks = checks
         return self.session.path
 

@@ -28,7 +28,7 @@ from harness.sessions.request import Request
 from harness.setup.environment import ensure_mpis
 from harness.sites.systems import Opened, System
 from reframe_checks import catalogue
-from reframe_checks.jobs import differences
+from reframe_checks import jobs as planning
 from reframe_checks.study import Study
 from spack_env import site_environment as spack
 
@@ -82,7 +82,7 @@ def take_work(session: Session, model: Session) -> None:
 
 def resumed_session(request: Request, session: Session, force: bool) -> Session:
     """The same session, to go on with; UsageError if what would run now is not what ran then."""
-    found = differences(session.facts.identity, request.identity())
+    found = planning.differences(session.facts.identity, request.identity())
     if found and not force:
         alone = request.race or request.gate  # whose commands have no --force: what they compare is not mixed
         raise UsageError(
@@ -177,6 +177,7 @@ def _run_studies(request: Request, session: Session, bring_up: Callable[[], Open
     """One ReFrame a study. A launch that its job did not come to gets a record that says why."""
     opened = bring_up()
     jobs = request.jobs()
+    planning.write(jobs, session.path)
     progress = Progress({(job.study.name, job.mpi): job.estimate_s() for job in jobs})
     with watch(session.path, progress):
         for study in request.studies:
