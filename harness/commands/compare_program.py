@@ -13,8 +13,8 @@ from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
 from harness.commands import options, program_options, tables
-from harness.commands.measure_group import Group
 from harness.commands.report import write
+from harness.commands.tables import Group
 from harness.sessions.request import Request, choose_mpis, choose_variants
 from harness.sites import systems
 from reframe_checks import catalogue

@@ -19,7 +19,7 @@ from harness.base.errors import Failure, UsageError
 from harness.base.mpis import MPIS
 from harness.base.steps import say
 from harness.commands import options, tables
-from harness.commands.measure_group import Group
+from harness.commands.tables import Group
 from harness.job import session as sessions
 from harness.job.benchmarks import CountedPart, Part
 from harness.job.session import Costs

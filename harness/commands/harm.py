@@ -11,8 +11,8 @@ import typer
 from harness.base.errors import UsageError
 from harness.base.steps import say
 from harness.commands import options, tables
-from harness.commands.measure_group import Group
 from harness.commands.run import describe
+from harness.commands.tables import Group
 from harness.job.session import Facts
 from harness.sessions.request import Request, choose_mpis, choose_variants, from_facts
 from harness.sites import systems

@@ -13,7 +13,7 @@ import typer
 
 from harness.base.errors import NOT_TOLD, UsageError
 from harness.commands import options, tables
-from harness.commands.measure_group import Group
+from harness.commands.tables import Group
 from harness.job.session import Facts
 from harness.sessions.request import Request, choose_mpis, from_facts
 from harness.sites import systems

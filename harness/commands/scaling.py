@@ -12,8 +12,8 @@ import typer
 from harness.base.errors import UsageError
 from harness.base.steps import say
 from harness.commands import options, tables, values
-from harness.commands.measure_group import Group
 from harness.commands.run import describe
+from harness.commands.tables import Group
 from harness.sessions.request import Request, choose_mpis, choose_variants, parse_list, parse_settings
 from harness.sites import systems
 from reframe_checks import catalogue

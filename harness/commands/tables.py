@@ -6,7 +6,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,9 +16,13 @@ import typer
 
 from analysis.gate import files
 from harness.base.errors import UsageError
+from harness.base.steps import say
 from harness.commands import options
+from harness.commands.run import describe, execute, usable
 from harness.job import session as sessions
-from harness.sessions.request import parse_list
+from harness.job.session import Facts
+from harness.sessions import run as runs
+from harness.sessions.request import Request, from_facts, parse_list
 
 if TYPE_CHECKING:
     from analysis.evidence import Evidence
@@ -103,3 +109,87 @@ def _sentence(path: Path, option: str) -> Iterator[None]:
     except OSError as error:
         said = f"{option} {path} cannot be written ({error.strerror}); give a file in a folder that exists."
         raise UsageError(said) from error
+
+
+Tell = Callable[[list[Path]], tuple[str, int]]
+Plan = Callable[[Request], str]
+
+
+@dataclass(frozen=True)
+class Group:
+    """`command`: what measures it; `tell`: the table of such sessions, and the exit status that it makes; `has`: is a
+    session one of it?; `first`: measures what is no study, before those; `report`: a session has the report, too."""
+
+    command: str
+    tell: Tell
+    has: Callable[[Facts], bool] = lambda _: False
+    first: Callable[[Request, sessions.Session], None] | None = None
+    report: bool = True
+
+    def run(
+        self,
+        asked: Callable[[], Request],
+        table: str,
+        resume: str,
+        force: bool,
+        out: Path | None,
+        plan: Plan | None = None,
+    ) -> int:
+        """Measure what is `asked` for, or what a session lacks, and write the table of it; or the `table` of sessions
+        alone, or the `plan`. The exit status."""
+        if table:
+            return self.told(named(table), out)
+        session = self._going_on(resume) if resume else None
+        request = from_facts(session.facts) if session else asked()
+        if plan:
+            print(plan(request))
+            return 0
+        path, status = self.measure(request, session, force)
+        return max(status, self.told([path], out))
+
+    def told(self, paths: list[Path], out: Path | None) -> int:
+        """Write the table; its exit status."""
+        text, status = self.tell(paths)
+        write(text, out)
+        return status
+
+    def _going_on(self, name: str) -> sessions.Session:
+        session = sessions.load(name)
+        if not self.has(session.facts):
+            goes_on = f"{runs.resuming(session)} goes on with it"
+            raise UsageError(f"Session {session.name} is none of ./bench {self.command}: {goes_on}.")
+        return session
+
+    def measure(
+        self, request: Request, session: sessions.Session | None = None, force: bool = False, hint: str = ""
+    ) -> tuple[Path, int]:
+        """Measure in a new session or in the one that goes on: where it is, and the exit status."""
+        usable(request.system)
+        runs.set_up(request)
+        hint = hint or self.command
+        with runs.measuring(request.system, hint):
+            if session:
+                session = runs.resumed_session(request, session, force)
+            else:
+                session = runs.new_session(request, hint, sys.argv[1:])
+            if self.first:
+                with _interrupted(session):
+                    self.first(request, session)
+            if not request.studies:
+                session.finish("complete")
+                say(f"session: {session.path}")
+                return session.path, 0
+            if not request.program:  # of which nobody knows how long it takes
+                say(describe(request))
+            return session.path, execute(request, session, self.report)
+
+
+@contextlib.contextmanager
+def _interrupted(session: sessions.Session) -> Iterator[None]:
+    """Nobody else runs the session meanwhile, and whatever ends it early is written down."""
+    with session.alone():
+        try:
+            yield
+        except BaseException:
+            session.finish("interrupted")
+            raise
