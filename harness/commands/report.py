@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""./bench report: figures, CSV and report.html of sessions, and a paper's appendix."""
+"""What is read of sessions: ./bench report (figures, CSV and report.html, a paper's appendix), ./bench claims; and
+./bench keep, which puts them into one file."""
 
 from __future__ import annotations
 
@@ -8,9 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.base.archive import SUFFIX
 from harness.base.errors import UsageError
 from harness.base.steps import say
+from harness.commands import options
 from harness.job import session as sessions
+from harness.sessions import keep as kept
+from harness.sessions.request import parse_list
 
 if TYPE_CHECKING:
     from analysis.evidence import Choice
@@ -68,3 +73,43 @@ def _write_paper(paper: str, paths: list[Path], out: Path | None) -> Path:
 
     say(f"drawing what was reproduced of {paper} ...")
     return write_paper(paper, paths, out)
+
+
+def claims(
+    names: Annotated[list[str], typer.Argument(metavar="[SESSION...]", help="Names or folders; default: latest.")] = [],  # noqa: B006 - Typer copies it
+    as_json: options.Json = False,
+) -> int:
+    """Print every claim of the papers: reproduced, not reproduced, inconclusive, not testable here or not measured.
+
+    Without a session nothing has been measured, and the claims stand there with the days they were written and changed.
+    Example: ./bench claims latest --json
+    """
+    from analysis.claims.table import table  # noqa: PLC0415 - a second of imports
+
+    chosen = names or (["latest"] if sessions.any_yet() else [])
+    found = table([session.path for session in sessions.load_all(chosen)])
+    print(found.json() if as_json else found.text())
+    if not chosen:
+        say("no session yet, so nothing is measured: ./bench demo makes one")
+    return 0
+
+
+def keep(
+    names: Annotated[list[str], typer.Argument(metavar="SESSION...", help="Names or folders, or latest.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="NAME.tar.xz; default: beside the session, by its name."),
+    ] = None,
+    study: Annotated[str, typer.Option("--study", metavar="NAME,...", help="Only these studies.")] = "",
+    failed: Annotated[bool, typer.Option("--failed", help="Though some of its points failed.")] = False,
+) -> int:
+    """Put one session or several into one compressed file, with every sample; commands read it as they read a folder.
+
+    Figures and the report are left out: they are drawn again.
+    Example: ./bench keep latest --out results/reference/fft.tar.xz
+    """
+    paths = [session.path for session in sessions.load_all(names)]
+    file = out or paths[0].with_name(paths[0].name + SUFFIX)
+    kept.keep(paths, file, parse_list(study), failed)
+    print(file)
+    return 0
