@@ -16,8 +16,9 @@ from matplotlib.ticker import FuncFormatter
 
 from analysis.evidence import Evidence, Where, matching
 from analysis.figures import render, style, toolkit
+from analysis.figures.style import Plot
 from analysis.figures.summary import summary
-from analysis.figures.toolkit import Drawn, Plot
+from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.words import MPI_ORDER, in_order, mpi_title, seconds_text
 

@@ -15,9 +15,9 @@ import pandas as pd
 
 from analysis.evidence import Evidence, Where, matching
 from analysis.figures import style, toolkit
-from analysis.figures.style import VariantStyle
+from analysis.figures.style import Plot, VariantStyle, plain_words
 from analysis.figures.summary import summary
-from analysis.figures.toolkit import Drawn, Plot, plain_words
+from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 from analysis.words import in_order, mpi_title, seconds_text
 

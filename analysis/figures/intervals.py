@@ -11,7 +11,8 @@ import pandas as pd
 
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
-from analysis.figures.toolkit import Drawn, Plot
+from analysis.figures.style import Plot
+from analysis.figures.toolkit import Drawn
 from analysis.records import frames
 
 

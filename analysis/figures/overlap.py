@@ -19,8 +19,8 @@ from matplotlib.patches import Patch
 
 from analysis.evidence import Evidence
 from analysis.figures import render, style, toolkit
-from analysis.figures.style import VariantStyle
-from analysis.figures.toolkit import Drawn, Plot, plain_words
+from analysis.figures.style import Plot, VariantStyle, plain_words
+from analysis.figures.toolkit import Drawn
 from analysis.metrics.evaluate import STUDY, at_equal, measured_ratio
 from analysis.metrics.formulas import COMP_EQUALS_COMM, LEAST_EFFICIENCY, METRICS
 from analysis.metrics.times import LIMIT

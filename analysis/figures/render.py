@@ -25,8 +25,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from analysis.figures import style
-from analysis.figures.style import VariantStyle
-from analysis.figures.toolkit import Plot
+from analysis.figures.style import Plot, VariantStyle
 from analysis.metrics.times import LIMIT
 from analysis.records import frames
 from analysis.words import mpi_title

@@ -16,7 +16,8 @@ import pandas as pd
 
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
-from analysis.figures.toolkit import Drawn, Plot, plain_words
+from analysis.figures.style import Plot, plain_words
+from analysis.figures.toolkit import Drawn
 from analysis.metrics.evaluate import REFERENCE
 from analysis.metrics.formulas import METRICS
 from analysis.metrics.times import LIMIT

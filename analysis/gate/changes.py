@@ -34,7 +34,8 @@ from scipy import stats
 
 from analysis.compare.judge import holm
 from analysis.figures import style, toolkit
-from analysis.figures.toolkit import Drawn, Plot
+from analysis.figures.style import Plot
+from analysis.figures.toolkit import Drawn
 from analysis.gate.outputs import writable
 from analysis.gate.store import Entry
 

@@ -14,7 +14,8 @@ from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.calls import ByCall
 from analysis.figures.curves import Curves
-from analysis.figures.toolkit import Drawn, Plot
+from analysis.figures.style import Plot
+from analysis.figures.toolkit import Drawn
 from analysis.measures import Median, MetricAt, Ratio
 from analysis.metrics.evaluate import measured_ratio
 from analysis.records import frames

@@ -11,8 +11,9 @@ from analysis.chapter import Chapter, Claim
 from analysis.evidence import Evidence
 from analysis.figures import style, toolkit
 from analysis.figures.curves import Curves
+from analysis.figures.style import Plot
 from analysis.figures.summary import summary
-from analysis.figures.toolkit import Drawn, Plot
+from analysis.figures.toolkit import Drawn
 from analysis.measures import Ratio
 from analysis.records import frames
 from analysis.words import in_order, mpi_title, seconds_text

@@ -16,8 +16,9 @@ from analysis.chapter import Cause, Chapter, Claim
 from analysis.evidence import SETTING, Array, Evidence, Value
 from analysis.figures import intervals, toolkit
 from analysis.figures.curves import Curves
+from analysis.figures.style import Plot
 from analysis.figures.sweep import Sweep
-from analysis.figures.toolkit import Drawn, Plot
+from analysis.figures.toolkit import Drawn
 from analysis.measures import Median, MetricAt, Ratio
 from analysis.records import frames
 from analysis.records.frames import failed, partly, unmeasured

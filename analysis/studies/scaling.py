@@ -14,8 +14,9 @@ import pandas as pd
 from analysis.chapter import Chapter
 from analysis.evidence import SETTING, Evidence
 from analysis.figures import style, toolkit
+from analysis.figures.style import Plot, plain_words
 from analysis.figures.summary import summary
-from analysis.figures.toolkit import Drawn, Plot, plain_words
+from analysis.figures.toolkit import Drawn
 from analysis.metrics.evaluate import REFERENCE
 from analysis.records import frames
 from analysis.words import MPI_ORDER, in_order, mpi_title, plain, seconds_text

@@ -15,8 +15,8 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from analysis.figures import render, style
-from analysis.figures.style import VariantStyle
-from analysis.figures.toolkit import Drawn, Plot
+from analysis.figures.style import Plot, VariantStyle
+from analysis.figures.toolkit import Drawn
 from analysis.statistics.ranks import middle
 from analysis.tuning import decide, verdict
 from analysis.tuning.measured import DEFAULT, UNSET, Axis, Measured, by_ratio
