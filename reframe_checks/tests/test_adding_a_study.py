@@ -12,9 +12,8 @@ import pytest
 
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, VENV
-from harness.setup import environment
 from harness.setup.build import build_variables
-from harness.setup.environment import ensure_mpis
+from harness.setup.environment import ensure_mpis, ensure_packages
 from reframe_checks import catalogue
 from reframe_checks.tests import trees
 
@@ -80,7 +79,7 @@ def test_the_example_is_as_the_linters_want_it(followed: tuple[Path, list[str]])
 def test_it_is_built_and_measured(followed: tuple[Path, list[str]]) -> None:
     """By ReFrame alone, from the copy."""
     tree, _ = followed
-    environment.ensure_packages("build")
+    ensure_packages("build")
     mpi = MPIS["mpich"]
     ensure_mpis(mpi)
     (tree / "bench").write_text("")  # what makes it a clone: everything is made there
