@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,8 @@ class Part:
             how = variants.recipe(variant, mpi.build_dir / "bin" / "progress-run", mpi.async_progress)
             if isinstance(how, str):
                 raise Failure(f"{mpi.title} cannot run variant {variant}: {how}.")
-            command = how.line(mpi.launch_command(1, 1), command)
+            # the options are for a workload's command line; this program asks for the highest thread level by itself
+            command = replace(how, workload_options=[]).line(mpi.launch_command(1, 1), command)
             environment |= mpi.environment() | how.environment
         return _said(command, environment)
 

@@ -15,7 +15,7 @@ from harness.base import variants
 from harness.base.errors import Failure
 from harness.base.mpis import MPIS
 from harness.job import benchmarks
-from harness.job.benchmarks import Part, instructions
+from harness.job.benchmarks import OPTIONS, Part, instructions
 from harness.setup import environment
 from harness.tests.sessions import bench, facts, latest
 
@@ -36,6 +36,7 @@ def test_launches_alternate_and_what_is_kept_is_not_measured_again(
 
     def said(command: list[str], _environment: dict[str, str]) -> str:
         asked.append(next((name for name in CALL_VARIANTS if name in command), BASE))
+        assert command[-len(OPTIONS) :] == list(OPTIONS), "it is no workload, and knows no option of theirs"
         return f"a warning\n{SAID}"
 
     monkeypatch.setattr(benchmarks, "_said", said)

@@ -48,7 +48,7 @@ def scale(
         variants=variants,
         point_s=seconds if point_s is None else point_s,
         mpis=("mpich",),
-        more=more,
+        more=dict(more),  # ReFrame copies the studies of its checks, which the default above does not bear
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import shutil
 from pathlib import Path
@@ -100,3 +101,10 @@ def test_the_report_maps_every_code_of_spec_to_what_is_run_in_its_place() -> Non
     assert by_hand == {code.name for code in CODES if not code.cases and code.debian}
     scales = [scale for name in OPEN for scale in catalogue.studies()[f"spec-{name}"].scales.values()]
     assert {scale.mpis for scale in scales} == {("debian-openmpi",)}, "the distribution's, where none is named"
+
+
+@pytest.mark.parametrize("name", catalogue.studies())
+def test_reframe_can_copy_a_study(name: str) -> None:
+    """It copies each attribute of a check, and leaves out the checks of a file where it cannot."""
+    study = catalogue.studies()[name]
+    assert copy.deepcopy(study) == study
