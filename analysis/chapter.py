@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import datetime
 import fnmatch
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -41,9 +42,21 @@ class Cause:
     studies: tuple[str, ...] = ()
 
 
+# Between which bounds a number must lie, by a claim's operator, threshold and margin; a strict one holds on neither.
+OPERATORS: dict[str, Callable[[float, float], tuple[float, float]]] = {
+    "<=": lambda threshold, margin: (-math.inf, threshold + margin),
+    ">=": lambda threshold, margin: (threshold - margin, math.inf),
+    "<": lambda threshold, margin: (-math.inf, threshold + margin),
+    ">": lambda threshold, margin: (threshold - margin, math.inf),
+    "=": lambda threshold, margin: (threshold - margin, threshold + margin),
+}
+STRICT = ("<", ">")
+
+
 @dataclass(frozen=True)
 class Claim:
-    """`operator` is <= or >=; the measured number is held against `threshold`, relaxed by `margin`.
+    """`operator` is one of OPERATORS; the measured number is held against `threshold`, relaxed by `margin`. A claim of
+    a difference is strict: that none was seen does not prove it. One that there is none has both sides.
 
     `margin` is in the number's own unit and always to the claim's advantage: how far from the paper's word a
     reproduction on another machine may be and still count. `since`: the minute (UTC) since when it has stood as it is;
@@ -66,8 +79,8 @@ class Claim:
     since: str = field(kw_only=True)
 
     @property
-    def bound(self) -> float:
-        return self.threshold + (self.margin if self.operator == "<=" else -self.margin)
+    def bounds(self) -> tuple[float, float]:
+        return OPERATORS[self.operator](self.threshold, self.margin)
 
     def holds_for(self, mpi: str) -> bool:
         """Whether the claim speaks of this MPI; `mpis` names families: 'openmpi' covers 'debian-openmpi'."""

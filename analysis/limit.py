@@ -24,7 +24,8 @@ from analysis.records.load import load
 from analysis.words import point_words
 
 ENGINE = "adaptive"
-# The goal: the median share of the limit's efficiency, its lower bound, and the inflation beyond the limit's.
+# The goal: the median share of the limit's efficiency, its lower bound, and the inflation beyond the limit's. It is
+# missed where the whole interval is on the other side.
 SHARE, LOWEST_SHARE, MORE_INFLATION = 0.98, 0.95, 0.02
 
 
@@ -41,19 +42,20 @@ def goals(frame: pd.DataFrame) -> Iterator[tuple[str, bool]]:
             continue
         place = (compared["session"] == session) & (compared["mpi"] == mpi) & (compared["point"] == share["point"])
         doubted = {name: doubts(row, frames.rows(compared[place])) for name, row in (("share", share), ("more", more))}
-        near = share["against_limit_value"] >= SHARE and share["against_limit_low"] >= LOWEST_SHARE
-        light = more["against_limit_value"] <= MORE_INFLATION
+        value, low, high = (share[f"against_limit_{name}"] for name in ("value", "low", "high"))
+        near = value >= SHARE and low >= LOWEST_SHARE, high < SHARE
+        light = more["against_limit_high"] <= MORE_INFLATION, more["against_limit_low"] > MORE_INFLATION
         yield (
             f"{where}: efficiency {share['value']:.3f}, of the limit's {_words(share)} "
-            f"({_judged(near, doubted['share'])}); inflation {more['value']:.3f}, beyond the limit's {_words(more)} "
-            f"({_judged(light, doubted['more'])})",
-            near and light and not any(doubted.values()),
+            f"({_judged(*near, doubted['share'])}); inflation {more['value']:.3f}, beyond the limit's {_words(more)} "
+            f"({_judged(*light, doubted['more'])})",
+            near[0] and light[0] and not any(doubted.values()),
         )
 
 
-def _judged(reached: bool, doubted: Sequence[str]) -> str:
-    said = "reached" if reached else "missed"
-    return f"cannot tell, points to {said}: {', '.join(doubted)}" if doubted else said
+def _judged(reached: bool, missed: bool, doubted: Sequence[str]) -> str:
+    said = "reached" if reached else "missed" if missed else "cannot tell: the interval reaches over the goal"
+    return f"cannot tell, points to {said}: {', '.join(doubted)}" if doubted and (reached or missed) else said
 
 
 def _words(row: Mapping[str, Any]) -> str:

@@ -3,22 +3,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.evidence import SETTING, Array, Evidence, Value, Where, disturbed, matching, remark, same_work
+from analysis.evidence import SETTING, STATISTICS, Array, Evidence, Value, Where, disturbed, matching, remark, same_work
 from analysis.metrics.formulas import COMP_EQUALS_COMM, NO_COMPUTATION
 from analysis.records import frames
 from analysis.records.frames import partly, unmeasured
 from analysis.records.load import parameter_columns
-from analysis.statistics.bootstrap import of_medians, ratio_of_medians
-from analysis.statistics.interval import NO_VALUE, Interval
+from analysis.statistics.bootstrap import difference_of_medians, of_medians, ratio_of_medians
+from analysis.statistics.interval import ENOUGH_LAUNCHES, NO_VALUE, Interval, simultaneous
 from analysis.words import point_words
 
 OTHERS = ("bare", "mpi-async")  # "best other MPI": over all MPIs and their own asynchronous modes
@@ -70,7 +71,8 @@ class Ratio:
 
     The points agree in all parameters but those named in `below_where`, if it is given. `below` = "best other" is the
     fastest of all MPIs and of their own asynchronous modes at that point (chosen by its median); "best own" that of the
-    same MPI's. Only what did the same work is compared: where one of them did different work, nobody knows which is the
+    same MPI's. The fastest of several is fast by luck, too: the interval holds against all of them at the same time.
+    Only what did the same work is compared: where one of them did different work, nobody knows which is the
     fastest, and the value is NaN with a caveat. Nor does anybody where one of them failed; what cannot be measured here
     at all is none of them.
     """
@@ -107,12 +109,16 @@ class Ratio:
             return Value(*place, NO_VALUE, self.variant, caveat)
         good = [rows[rows["status"] == "ok"] for rows in (part, *groups)]
         unlike = _different_work([rows for rows in good[1:] if len(rows) and not same_work(good[0], rows)], mpi)
-        interval = NO_VALUE if unlike else ratio_of_medians(mine, other)
+        interval = NO_VALUE if unlike else self._compared(mine, other)
+        interval = replace(simultaneous(interval, sum(map(bool, every))), points=1)
         nothing = "" if math.isfinite(interval.value) else "what it is divided by took no time"
         disturbance, said = evidence.state(pd.concat(good))
         some = [partly(part), *(partly(rows, _who(rows)) for rows, found in zip(groups, every, strict=True) if found)]
         caveat = unlike or caveat or nothing or self._alone(groups, mpi) or disturbance
         return Value(*place, interval, self.variant, caveat, _both(*some, said))
+
+    def _compared(self, mine: list[Array], other: list[Array]) -> Interval:
+        return ratio_of_medians(mine, other)
 
     def _below(self, points: pd.DataFrame, mpi: str, point: str) -> list[pd.DataFrame]:
         """What the variant is compared with: the rows of each MPI and variant."""
@@ -131,6 +137,14 @@ class Ratio:
         if self.below != "best other" or any((part["mpi"] != mpi).any() for part in groups):
             return ""
         return f"no MPI but {mpi} was measured: compared with its own modes alone"
+
+
+@dataclass(frozen=True)
+class Nanoseconds(Ratio):
+    """By how many nanoseconds the one median is above the other, of times."""
+
+    def _compared(self, mine: list[Array], other: list[Array]) -> Interval:
+        return difference_of_medians(*([1e9 * launch for launch in launches] for launches in (mine, other)))
 
 
 def _fastest(found: Sequence[list[Array]]) -> list[Array]:
@@ -190,22 +204,79 @@ class Median:
 
 
 @dataclass(frozen=True)
+class OfAll:
+    """The largest ("max") or the mean of all samples of all launches together, on the rank where that is largest: for
+    what must be so each time, which a median of medians does not tell. It is what was seen, and has no interval."""
+
+    quantity: str
+    variant: str
+    statistic: str
+    where: Where = field(default_factory=dict)
+
+    def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
+        points = evidence.planned(study)
+        chosen = matching(points[points["variant"] == self.variant], self.where)
+        found = []
+        for (session, system, mpi, point), part in frames.groups(chosen, [*SETTING, "point"]):
+            launches = evidence.launches(part, self.quantity, self.statistic)
+            place = (system, mpi, session, point_words(point))
+            if launches:
+                value = STATISTICS[self.statistic](np.concatenate(launches))
+                kind = f"{self.statistic} of all samples of {len(launches)} launches, no interval"
+                seen = Interval(value, value, value, kind, len(launches) >= ENOUGH_LAUNCHES)
+                caveat, said = evidence.state(part)
+                found.append(Value(*place, seen, self.variant, caveat, _both(partly(part), said)))
+            elif why := unmeasured(part):
+                found.append(Value(*place, NO_VALUE, self.variant, why))
+        return found
+
+
+def _ends(x: Array) -> list[float]:
+    return [x[0], x[-1]]
+
+
+def _ends_and_middle(x: Array) -> list[float]:
+    return [x[0], *sorted(x[1:-1], key=lambda place: abs(2 * place - x[0] - x[-1]))[:1], x[-1]]
+
+
+def _straightness(x: Array, y: Sequence[Any]) -> Any:
+    """The share of the growth that lies beyond the middle, over the share of the way that does."""
+    return (y[2] - y[1]) / (y[2] - y[0]) * (x[2] - x[0]) / (x[2] - x[1])
+
+
+def _slope(x: Array, y: Sequence[Any]) -> Any:
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    return sum(weight * median for weight, median in zip(weights, y, strict=True))
+
+
+# How a quantity grows: at which values of the parameter it is looked at (how many there must be), and the number.
+SHAPES: dict[str, tuple[int, Callable[[Array], Sequence[float]], Callable[[Array, Sequence[Any]], Any]]] = {
+    "ratio": (2, _ends, lambda _, y: y[1] / y[0]),
+    "in proportion": (2, _ends, lambda x, y: y[1] / y[0] * x[0] / x[1]),
+    "straightness": (3, _ends_and_middle, _straightness),
+    "slope": (2, list, _slope),
+}
+
+
+@dataclass(frozen=True)
 class Growth:
-    """Median at the highest value of the parameter `over` / median at its lowest, of points that agree in all other
-    parameters; `per_step` divides by the ratio of the parameter's values, so that 1 is growth in proportion."""
+    """How the median grows with the parameter `over`, of points that agree in all other parameters, by `shape`: at its
+    highest value over that at its lowest ("ratio"); the same over the ratio of the values ("in proportion"), so that 1
+    is growth in proportion; whether it grows beyond the middle as before it ("straightness", 1 on a straight line); or
+    how much it grows a unit ("slope", by least squares), less that of the variant `below` if one is named."""
 
     quantity: str
     variant: str
     over: str
     where: Where = field(default_factory=dict)
-    statistic: str = "median"
-    per_step: bool = False
+    shape: str = "ratio"
+    below: str = ""
 
     def __call__(self, evidence: Evidence, study: str) -> Sequence[Value]:
         points = evidence.planned(study)
         if self.over not in points:
             return []
-        chosen = matching(points[points["variant"] == self.variant], self.where)
+        chosen = matching(points[points["variant"].isin([self.variant, self.below])], self.where)
         chosen = chosen[pd.to_numeric(chosen[self.over], errors="coerce").notna()]
         chosen = chosen.assign(others=[self._others(point) for point in chosen["point"]])
         found = (
@@ -219,19 +290,31 @@ class Growth:
         return json.dumps({name: value for name, value in json.loads(point).items() if name != self.over})
 
     def _value(self, evidence: Evidence, keys: Mapping[str, str], part: pd.DataFrame) -> Value | None:
-        places = sorted(pd.to_numeric(part[self.over]).unique())
-        if len(places) < 2 or (self.per_step and places[0] <= 0):
+        fewest, looked_at, number = SHAPES[self.shape]
+        every = np.array(sorted(pd.to_numeric(part[self.over]).unique()), dtype=float)
+        if len(every) < fewest or (self.shape == "in proportion" and every[0] <= 0):
             return None
-        ends = [part[part[self.over] == place] for place in (places[0], places[-1])]
-        first, last = (evidence.launches(end, self.quantity, self.statistic) for end in ends)
-        words = [f"{self.over} {places[0]:g} to {places[-1]:g}", point_words(keys["others"])]
+        places = np.array(looked_at(every))
+        names = list(filter(None, (self.variant, self.below)))
+        ends = {
+            f"{name}{at:g}": part[(part["variant"] == name) & (part[self.over] == at)]
+            for name, at in itertools.product(names, places)
+        }
+        words = [f"{self.over} {every[0]:g} to {every[-1]:g}", point_words(keys["others"])]
         place = (keys["system"], keys["mpi"], keys["session"], ", ".join(filter(None, words)))
-        at = [f"{self.over} {number:g}" for number in (places[0], places[-1])]
-        if not first or not last:
-            absent = [f"{where}: {why}" for where, end in zip(at, ends, strict=True) if (why := unmeasured(end))]
+        said = dict(zip(ends, [f"{self.over} {at:g}" for _, at in itertools.product(names, places)], strict=True))
+        launches = {name: evidence.launches(end, self.quantity, "median") for name, end in ends.items()}
+        if not all(launches.values()):
+            absent = [f"{said[name]}: {why}" for name, end in ends.items() if (why := unmeasured(end))]
             return Value(*place, NO_VALUE, self.variant, "; ".join(absent)) if absent else None
-        step = places[-1] / places[0] if self.per_step else 1.0
-        interval = of_medians(lambda last, first: last / first / step, {"last": last, "first": first})
-        caveat, said = evidence.state(pd.concat(ends))
-        some = [partly(end, f"those with {where}") for where, end in zip(at, ends, strict=True)]
-        return Value(*place, interval, self.variant, caveat, _both(*some, said))
+
+        def shape(**medians: Any) -> Any:
+            ordered = [np.asarray(median) for median in medians.values()]
+            curves = [ordered[start : start + len(places)] for start in range(0, len(ordered), len(places))]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found, *less = [number(places, curve) for curve in curves]
+                return found - sum(less)
+
+        caveat, remarks = evidence.state(pd.concat(list(ends.values())))
+        some = [partly(end, f"those with {said[name]}") for name, end in ends.items()]
+        return Value(*place, of_medians(shape, launches), self.variant, caveat, _both(*some, remarks))

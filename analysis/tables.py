@@ -10,22 +10,24 @@ slowest rank, of a rate the time that a unit takes: more than 1 is slower. What 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
+from analysis.compare.judge import holm
 from analysis.errors import UsageError
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.records import frames
 from analysis.records.load import Records, load
 from analysis.records.read import BEFORE, judged_by
 from analysis.statistics.bootstrap import middle, ratio_of_medians
-from analysis.statistics.interval import Interval
+from analysis.statistics.interval import TAIL, Interval, chance_above, simultaneous
 from analysis.words import point_words
 
 
@@ -94,6 +96,7 @@ class Cell:
     ratio: Interval | None = None
     reason: str = ""
     disturbed: str = ""  # why it decides nothing, whatever the ratio is
+    sees: float = math.nan  # of what is unclear: the smallest loss that would have been shown
 
     @property
     def status(self) -> str:
@@ -110,7 +113,8 @@ class Cell:
     def text(self) -> str:
         if self.ratio is None:
             return self.harm.value
-        return f"{self.ratio.value:.3f} [{self.ratio.low:.3f}, {self.ratio.high:.3f}] {self.harm.value}".strip()
+        sees = f", sees {100 * self.sees:.1f} %" if math.isfinite(self.sees) else ""
+        return f"{self.ratio.value:.3f} [{self.ratio.low:.3f}, {self.ratio.high:.3f}] {self.harm.value}".strip() + sees
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,27 @@ def rows(evidence: Evidence, study: str = "") -> list[Row]:
     mine = points[points["study"].astype(str).str.startswith(study or PREFIX)] if len(points) else points
     mine = mine[mine["study"] == study] if study else mine
     ordered = ["study", "point", *SETTING]
-    return [_row(evidence, dict(zip(ordered, keys, strict=True)), part) for keys, part in frames.groups(mine, ordered)]
+    found = [_row(evidence, dict(zip(ordered, keys, strict=True)), part) for keys, part in frames.groups(mine, ordered)]
+    for name in dict.fromkeys(name for row in found for name in row.cells):
+        correct([row for row in found if name in row.cells], name)
+    return found
+
+
+def correct(found: Sequence[Row], variant: str) -> None:
+    """Of many workloads one looks harmed by chance: what a variant is said to harm is so over all rows at once (Holm).
+    What is left open says what it could have seen."""
+    judged = [row for row in found if (ratio := row.cells[variant].ratio) and ratio.defensible]
+    if not judged:
+        return
+    chances = holm([chance_above(cast(Interval, row.cells[variant].ratio), row.allowed) for row in judged])
+    for row, chance in zip(judged, chances, strict=True):
+        cell = row.cells[variant]
+        if cell.harm is Harm.HARMED and chance > TAIL:
+            cell = replace(cell, harm=Harm.UNCLEAR)
+        if cell.harm is Harm.UNCLEAR and not cell.disturbed and cell.ratio:
+            apart = simultaneous(cell.ratio, len(judged))
+            cell = replace(cell, sees=row.allowed - 1 + apart.value - apart.low)
+        row.cells[variant] = cell
 
 
 def _row(evidence: Evidence, keys: dict[str, Any], part: pd.DataFrame) -> Row:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 
-from analysis.chapter import Claim
+from analysis.chapter import STRICT, Claim
 from analysis.evidence import Value
-from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, simultaneous
+from analysis.statistics.interval import Interval, simultaneous
 
 
 class Decision(str, Enum):
@@ -45,20 +45,21 @@ def of_a_simulation(decision: Decision, reason: str) -> tuple[Decision, str]:
 def decide_one(interval: Interval, claim: Claim) -> tuple[Decision, str]:
     """The decision from one interval, and the reason where there is none.
 
-    The whole interval must lie on one side of the bound. An interval over fewer than 6 launches decides nothing, but
-    it says which way it points.
+    The whole interval must lie within the bounds or outside of them. One that does not hold what it says (over fewer
+    than 6 launches, or launches of two kinds) decides nothing, but it says which way it points.
     """
-    inside = interval.high <= claim.bound if claim.operator == "<=" else interval.low >= claim.bound
-    outside = interval.low > claim.bound if claim.operator == "<=" else interval.high < claim.bound
+    low, high = claim.bounds
+    inside = low <= interval.low and interval.high <= high
+    if claim.operator in STRICT:
+        inside = inside and interval.low != low and interval.high != high
+    outside = interval.low > high or interval.high < low
     if not inside and not outside:
         points = f" (it holds over {interval.points} points at the same time)" if interval.points > 1 else ""
-        return Decision.INCONCLUSIVE, f"the interval lies on both sides of {claim.bound:g}{points}"
+        crossed = [f"{bound:g}" for bound in (low, high) if interval.low <= bound <= interval.high]
+        return Decision.INCONCLUSIVE, f"the interval lies on both sides of {' and of '.join(crossed)}{points}"
     decision = Decision.REPRODUCED if inside else Decision.NOT_REPRODUCED
     if not interval.defensible:
-        return (
-            Decision.INCONCLUSIVE,
-            f"points to {decision.value}, but {ENOUGH_LAUNCHES} launches are needed: {interval.kind}",
-        )
+        return Decision.INCONCLUSIVE, f"points to {decision.value}, but decides nothing: {interval.kind}"
     return decision, ""
 
 
@@ -77,10 +78,16 @@ def decide(values: Sequence[Value], claim: Claim) -> tuple[Decision, str, Value]
         alone, common = Decision.REPRODUCED, Decision.NOT_REPRODUCED
     else:
         alone, common = Decision.NOT_REPRODUCED, Decision.REPRODUCED
-    high = (claim.operator == "<=") != claim.up_to  # one high number is enough for `alone`, or one low number
+    low, high = claim.bounds
+
+    def outside(value: Value) -> float:
+        """How far it may be outside of the bounds; of a claim of "up to" how far inside."""
+        if claim.up_to:
+            return min(high - value.interval.low, value.interval.high - low)
+        return max(value.interval.high - high, low - value.interval.low)
 
     def furthest(found: Sequence[Value]) -> Value:
-        return max(found, key=lambda value: value.interval.high if high else -value.interval.low)
+        return max(found, key=outside)
 
     together = {id(value): replace(value, interval=simultaneous(value.interval, len(known))) for value in known}
     enough = [value for value in together.values() if _decide_value(value, claim)[0] is alone]

@@ -58,6 +58,11 @@ def _processes(least: int) -> Check:
     return check
 
 
+def _two_processes(_: Mapping[str, Any], launches: pd.DataFrame) -> str | None:
+    ran = sorted(set(launches["world_size"].dropna().astype(int)) - {2}) if len(launches) else []
+    return f"the paper's 2 processes; here {', '.join(map(str, ran))}" if ran else None
+
+
 def _licensed(_: Mapping[str, Any], launches: pd.DataFrame) -> str | None:
     names = set(launches["workload"].dropna()) if len(launches) else set()
     return (
@@ -74,6 +79,7 @@ REQUIREMENTS: dict[str, Check] = {
     "four cores": _at_least("cores", 4, "too few cores to compute and to be in excess of"),
     "mwait": _everywhere(_mwait),
     "rdma": _everywhere(_rdma),
+    "two processes": _two_processes,
     "384 processes": _processes(384),
     "448 processes": _processes(448),
     "1024 processes": _processes(1024),

@@ -8,6 +8,7 @@ then a system that is not as it was in earlier gates, and only then is the candi
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -107,13 +108,15 @@ class _Seen:
     state: State
     rounds: int
     points: list[PointFound]
+    faster: list[PointFound]  # by more than the margin, shown over all points
 
 
 def _seen(part: Measurement, rule: Rule, ended: bool) -> _Seen:
     rounds = part.complete_rounds()
     state, used, level = _state(part, rounds, rule, ended)
     points = [_point(series, rounds[:used], rule, level) for series in part.series] if used else []
-    return _Seen(state, used, points)
+    gained = [bool(p_below(series.logs(rounds[:used]), -rule.bound) <= level.faster) for series in part.series if level]
+    return _Seen(state, used, points, list(itertools.compress(points, gained)))
 
 
 def _whole(seen: Mapping[str, _Seen], found: Measurement) -> State:
@@ -197,7 +200,7 @@ def _verdict(state: State, seen: Sequence[_Seen], rule: Rule, found: Measurement
         sentence = f"Not told, since launches failed: {failed}."
     elif lacking := found.lacking():
         sentence = f"Not told, since nothing was measured of {' and '.join(lacking)}."
-    elif state is State.SAME and (faster := [p for p in points if p.faster and p.high < 1 / (1 + rule.margin)]):
+    elif state is State.SAME and (faster := [point for one in seen for point in one.faster]):
         named = "; ".join(map(_named, faster))
         verdict, sentence = Verdict.FASTER, f"The candidate is faster by more than {margin}, {over}: {named}."
     elif state is State.SAME:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from analysis.catalogue import CHAPTERS
-from analysis.chapter import Cause, Chapter
+from analysis.chapter import OPERATORS, Cause, Chapter
 from analysis.claims.decide import Decision
 from analysis.claims.table import ClaimTable, Row
 from analysis.evidence import Evidence, Value
@@ -58,8 +58,8 @@ def _sentences(chapter: Chapter, table: ClaimTable, evidence: Evidence) -> Itera
 def _against(row: Row) -> bool:
     """Whether what was measured speaks against the claim, decided or not."""
     if row.decision == Decision.NOT_TESTABLE.value and row.low is not None and row.high is not None:
-        bound = (row.threshold or 0) + (row.margin or 0) * (1 if row.operator == "<=" else -1)
-        return row.low > bound if row.operator == "<=" else row.high < bound
+        low, high = OPERATORS[row.operator](row.threshold or 0, row.margin or 0)
+        return row.low > high or row.high < low
     return row.decision == Decision.NOT_REPRODUCED.value or AGAINST in row.reason
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.catalogue import draw_all, of_paper
-from analysis.chapter import Chapter
+from analysis.chapter import OPERATORS, Chapter
 from analysis.claims.decide import Decision
 from analysis.claims.table import ClaimTable, Row, build
 from analysis.errors import Failure
@@ -130,13 +131,17 @@ def _draw(chapter: Chapter, index: int, claim: Row, rows: list[Row], evidence: E
          "low": row.low, "high": row.high, "interval": row.interval, "reason": row.decision}
         for row in rows
     ]  # fmt: skip
-    bound = (claim.threshold or 0) + (claim.margin or 0) * (1 if claim.operator == "<=" else -1)
+    limits = zip((">=", "<="), OPERATORS[claim.operator](claim.threshold or 0, claim.margin or 0), strict=True)
     bounds = "predicted" if all(evidence.records.simulated(row.session) for row in rows) else "reproduced"
     (drawn,) = intervals.draw(
         evidence, toolkit.provenance(evidence.records),
         [{"mpi": "", "study": chapter.id, "status": "ok", **point} for point in points],
         f"paper-{chapter.id.lower()}-{index + 1}", claim.claim, f"{claim.number}; {claim.source}", claim.number,
-        {f"{claim.operator} {bound:g} is {bounds}": bound},
+        {
+            f"{sign if claim.operator == '=' else claim.operator} {bound:g} is {bounds}": bound
+            for sign, bound in limits
+            if math.isfinite(bound)
+        },
     )  # fmt: skip
     return mark_simulated(drawn) if any(evidence.records.simulated(row.session) for row in rows) else drawn
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
+TAIL = 0.025  # what a 95 % interval leaves out on either side
 ENOUGH_LAUNCHES = 6  # the lowest and highest of n launches hold the median with 1 - 2^(1-n): 97 % at 6, 94 % at 5
 
 
@@ -76,6 +77,15 @@ def simultaneous(interval: Interval, points: int, confidence: float = 0.95) -> I
     low = interval.value - wider * (interval.value - interval.low)
     high = interval.value + wider * (interval.high - interval.value)
     return replace(interval, low=low, high=high, kind=kind, points=points)
+
+
+def chance_above(interval: Interval, bound: float) -> float:
+    """How likely a 95 % interval as high as this is if the truth is at `bound` or below: the level at which it would
+    just reach it, widened as in `simultaneous`."""
+    above, below = interval.value - bound, interval.value - interval.low
+    if above <= 0 or below <= 0:
+        return float(above <= 0)
+    return float(special.stdtr(interval.freedom, above / below * special.stdtrit(interval.freedom, TAIL)))
 
 
 Array = npt.NDArray[np.float64]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,9 +23,10 @@ HEAD = """# Harm
 
 Written by `./bench harm`. Each value is a workload's whole time (or else its leading quantity) under a variant over
 the same under `bare`, of a rate the other way round (medians over alternated launches of the launches' medians), in
-brackets its interval; more than 1 is slower. *harmed*: the whole interval lies above the budget (2 %, or 100 ns of a
-time of microseconds, where that is more); *unclear*: part of it does, or it is of fewer than six launches, or others
-disturbed the machine. *failed*: not measured, or not under the variant that was asked for.
+brackets its interval; more than 1 is slower. *harmed*: shown to be above the budget (2 %, or 100 ns of a time of
+microseconds, where that is more), over all rows of the variant at once (Holm); *unclear*: part of the interval is, or
+it is of fewer than six launches, or others disturbed the machine; *sees*: the smallest loss that would have been shown.
+*failed*: not measured, or not under the variant that was asked for.
 """
 OTHERS = {
     Harm.NONE: "within the budget:",
@@ -116,6 +118,16 @@ def harmed(found: Iterable[Row], variant: str) -> list[str]:
         for row in found
         if variant in row.cells and row.cells[variant].harm is Harm.HARMED
     ]
+
+
+def undecided(found: Iterable[Row], variant: str) -> str:
+    """Of how many workloads it cannot be told whether a variant harms them, and what could have been seen; empty if of
+    none."""
+    cells = [row.cells[variant] for row in found if variant in row.cells]
+    left = [cell for cell in cells if cell.harm not in (Harm.NONE, Harm.HARMED, Harm.SKIPPED)]
+    seen = sorted(100 * cell.sees for cell in left if math.isfinite(cell.sees))
+    could = f"; {len(seen)} of them could see a loss of {seen[0]:.1f} to {seen[-1]:.1f} % at least" if seen else ""
+    return f"of {len(left)} of {len(cells)} rows it cannot be told{could}" if left else ""
 
 
 def document(evidence: Evidence) -> str:

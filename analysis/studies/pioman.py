@@ -7,7 +7,7 @@ from analysis.chapter import Cause, Chapter, Claim
 from analysis.figures.curves import Curves
 from analysis.figures.overlap import SEND_TIME, OverlapMap, efficiency, ratio, send_time
 from analysis.figures.sweep import Sweep
-from analysis.measures import Growth, Median, MetricAt, Ratio
+from analysis.measures import Growth, MetricAt, Nanoseconds, OfAll, Ratio
 from analysis.metrics.evaluate import STUDY
 
 PAPER = "Denis, pioman, PDP 2015"
@@ -143,59 +143,60 @@ P2 = Chapter(
 )
 
 
-FREQUENT, RARE = {"period_us": ("<", 10)}, {"period_us": 10000}
+BYTE = {"size_bytes": 1}
+FREQUENT, BEYOND, RARE = {"period_us": ("<", 10)}, {"period_us": (">", 10)}, {"period_us": 10000}
 
 P3_CLAIMS = (
     Claim(
         statement="The idle threads' period hardly moves the best latency",
         number="best latency at every period / at 10000 µs, idle, 1 byte",
-        operator="<=",
+        operator="=",
         threshold=1.0,
         margin=0.10,
         comparator="period 10000 µs",
         source="section IV-C, figures 2 and 3",
-        measure=Ratio("latency_s", "idle", "idle", {"period_us": (">=", 0)}, RARE, "min"),
+        measure=Ratio("latency_s", "idle", "idle", {"period_us": ("<", 10000), **BYTE}, RARE, "min"),
         cause=Cause(
             MANAGED,
             "best latency at every period / at 10000 µs where the waiting one polls",
             Ratio("latency_s", NATIVE, NATIVE, {"period_us": (">=", 0)}, RARE, "min"),
         ),
         requires=("rdma",),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     ),
     Claim(
         statement="Below a period of 10 µs the median latency rises",
         number="median latency below 10 µs / at 10000 µs, idle, 1 byte",
-        operator=">=",
+        operator=">",
         threshold=1.0,
         margin=0.0,
         comparator="period 10000 µs",
         source="section IV-C, figures 2 and 3",
-        measure=Ratio("latency_s", "idle", "idle", FREQUENT, RARE),
+        measure=Ratio("latency_s", "idle", "idle", FREQUENT | BYTE, RARE),
         cause=Cause(
             MANAGED,
             "median latency below 10 µs / at 10000 µs where the waiting one polls",
             Ratio("latency_s", NATIVE, NATIVE, FREQUENT, RARE),
         ),
         requires=("rdma",),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     ),
     Claim(
         statement="Beyond a period of 10 µs the effect on the median latency is negligible",
         number="median latency beyond 10 µs / at 10000 µs, idle, 1 byte",
-        operator="<=",
+        operator="=",
         threshold=1.0,
         margin=0.05,
         comparator="period 10000 µs",
         source="section IV-C, figures 2 and 3",
-        measure=Ratio("latency_s", "idle", "idle", {"period_us": (">", 10)}, RARE),
+        measure=Ratio("latency_s", "idle", "idle", BEYOND | BYTE, RARE),
         cause=Cause(
             MANAGED,
             "median latency beyond 10 µs / at 10000 µs where the waiting one polls",
             Ratio("latency_s", NATIVE, NATIVE, {"period_us": (">", 10)}, RARE),
         ),
         requires=("rdma",),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     ),
 )
 
@@ -217,26 +218,26 @@ P3_FIGURES = (
 P3 = Chapter("P3", ("latency-idle-period",), PAPER, "latency against the idle period", P3_CLAIMS, P3_FIGURES)
 
 
-P4_CLAIMS = tuple(
+P4_CLAIMS = (
     Claim(
-        statement=f"The idle period moves the time of EP by less than 0.5 % ({words})",
+        statement="The idle period moves the time of EP by less than 0.5 %",
         number="time of EP at a period / at 1000 µs, idle, class B, 2 processes",
-        operator=operator,
-        threshold=threshold,
-        margin=0.0,
+        operator="=",
+        threshold=1.0,
+        margin=0.005,
         comparator="period 1000 µs",
         source="section IV-C, figure 4",
-        measure=Ratio("elapsed_s", "idle", "idle", {"period_us": ("<", 1000)}, {"period_us": 1000}),
+        measure=Ratio("elapsed_s", "idle", "idle", {"period_us": ("<", 1000), "class": "B"}, {"period_us": 1000}),
         figure="compute_idle_period",
+        requires=("two processes",),
         cause=Cause(
             "each rank has one core here, on which the idle thread takes turns with the computation; the paper's idle "
             "threads found cores that idled",
             "CPU time of the process at the period / at 1000 µs",
             Ratio("cpu_s", "idle", "idle", {"period_us": ("<", 1000)}, {"period_us": 1000}),
         ),
-        since="2026-11-21 09:57",
-    )
-    for operator, threshold, words in (("<=", 1.005, "not slower"), (">=", 0.995, "not faster"))
+        since="2026-11-28 12:10",
+    ),
 )
 
 P4_FIGURES = (
@@ -259,20 +260,20 @@ P4 = Chapter("P4", ("compute-idle-period",), PAPER, "computation against the idl
 
 P5_CLAIMS = tuple(
     Claim(
-        statement=f"A timer period of 1 ms and of 100 ms cannot be told apart ({words})",
-        number=f"{words} at 1 ms / at 100 ms, timer",
-        operator="<=",
+        statement=f"Timer periods from 1 ms to 100 ms cannot be told apart ({words})",
+        number=f"{words} at each period / at 100 ms, timer",
+        operator="=",
         threshold=1.0,
         margin=0.01,
         comparator="timer period 100 ms",
         source="section IV-C",
-        measure=Ratio(quantity, "timer", "timer", {"timer_ms": 1}, {"timer_ms": 100}),
+        measure=Ratio(quantity, "timer", "timer", {"timer_ms": ("<", 100)}, {"timer_ms": 100}),
         cause=Cause(
             "each rank has one core here, so that every round of the timer interrupts what runs there",
             "CPU time of the process at 1 ms / at 100 ms",
             Ratio("cpu_s", "timer", "timer", {"timer_ms": 1}, {"timer_ms": 100}),
         ),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     )
     for quantity, words in (("latency_s", "latency"), ("elapsed_s", "time of EP"))
 )
@@ -319,32 +320,32 @@ P5 = Chapter(
 P6_CLAIMS = (
     Claim(
         statement="Polling inside MPI calls adds about 100 ns to the latency",
-        number="median latency explicit / off, 1 byte",
-        operator="<=",
-        threshold=1.0,
-        margin=0.10,
+        number="median latency explicit − off (ns), 1 byte",
+        operator="=",
+        threshold=100.0,
+        margin=50.0,
         comparator="the engine loaded and inert (off)",
         source="section V-A, figure 5 (about 100 ns of 1.2 µs and more)",
-        measure=Ratio("latency_s", "explicit", "off", {"size_bytes": 1}),
+        measure=Nanoseconds("latency_s", "explicit", "off", BYTE),
         requires=("rdma",),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     ),
     Claim(
         statement="Threads add another 100 to 200 ns to the median",
-        number="median latency idle / explicit, 1 byte",
-        operator="<=",
-        threshold=1.0,
-        margin=0.20,
+        number="median latency idle − explicit (ns), 1 byte",
+        operator="=",
+        threshold=150.0,
+        margin=50.0,
         comparator="explicit",
         source="section V-A, figure 5",
-        measure=Ratio("latency_s", "idle", "explicit", {"size_bytes": 1}),
+        measure=Nanoseconds("latency_s", "idle", "explicit", BYTE),
         cause=Cause(
             MANAGED,
-            "median latency idle / explicit where the waiting one polls",
-            Ratio("latency_s", NATIVE, "explicit", {"size_bytes": 1}),
+            "median latency idle − explicit (ns) where the waiting one polls",
+            Nanoseconds("latency_s", NATIVE, "explicit", BYTE),
         ),
         requires=("rdma",),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     ),
 )
 
@@ -507,50 +508,50 @@ P8_CLAIMS = (
     Claim(
         statement="One sender, N receiving threads: latency does not depend on N with managed waiting",
         number="median latency at the most receivers / at one, idle",
-        operator="<=",
+        operator="=",
         threshold=1.0,
         margin=0.50,
         comparator="one receiver",
         source="section V-C, figure 10",
         measure=Growth("latency_s", "idle", "receivers"),
         requires=("four cores",),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     ),
     Claim(
         statement="One sender, N receiving threads: the MPI alone is linear in N",
-        number="growth of the median latency in proportion to N, bare-multiple",
-        operator=">=",
+        number="growth of the median latency beyond the middle N / as on a straight line, bare-multiple",
+        operator="=",
         threshold=1.0,
-        margin=0.50,
-        comparator="growth in proportion to N",
+        margin=0.25,
+        comparator="a straight line that rises",
         source="section V-C, figure 10",
-        measure=Growth("latency_s", "bare-multiple", "receivers", per_step=True),
+        measure=Growth("latency_s", "bare-multiple", "receivers", shape="straightness"),
         cause=Cause(
             "the receiving threads share one core: only one of them is inside MPI at a time, and nobody contends for "
             "its lock; with as many messages under way as threads they do take turns",
             "the same growth of N senders and N receivers, bare-multiple",
-            Growth("latency_s", "bare-multiple", "pairs", per_step=True),
+            Growth("latency_s", "bare-multiple", "pairs", shape="straightness"),
             studies=("many-to-many",),
         ),
         requires=("four cores",),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     ),
     Claim(
         statement="N senders, N receivers: the slope is lower with the engine",
-        number="median latency idle / bare-multiple at each N",
-        operator="<=",
-        threshold=1.0,
+        number="slope of the median latency over N (s a thread), idle − bare-multiple",
+        operator="<",
+        threshold=0.0,
         margin=0.0,
         comparator="the MPI alone at MPI_THREAD_MULTIPLE",
         source="section V-C, figure 11",
-        measure=Ratio("latency_s", "idle", "bare-multiple", {"pairs": (">", 1)}),
+        measure=Growth("latency_s", "idle", "pairs", shape="slope", below="bare-multiple"),
         cause=Cause(
             MANAGED,
             "the same where the waiting ones poll",
-            Ratio("latency_s", NATIVE, "bare-multiple", {"pairs": (">", 1)}),
+            Growth("latency_s", NATIVE, "pairs", shape="slope", below="bare-multiple"),
         ),
         requires=("four cores",),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     ),
 )
 
@@ -581,16 +582,18 @@ P8_FIGURES = (
 P8 = Chapter("P8", ("one-to-many", "many-to-many"), PAPER, "latency with many threads", P8_CLAIMS, P8_FIGURES)
 
 
+UNDER_LOAD = {"computing_threads": (">", 0), "size_bytes": 1 << 20}
+
 P9_CLAIMS = (
     Claim(
         statement="Computing threads beyond the cores do not move the median of a 1 MB ping-pong",
         number="median latency under the highest load / unloaded, idle",
-        operator="<=",
+        operator="=",
         threshold=1.0,
         margin=0.20,
         comparator="no computing thread",
         source="section V-C, figure 12",
-        measure=Growth("latency_s", "idle", "computing_threads"),
+        measure=Growth("latency_s", "idle", "computing_threads", {"size_bytes": 1 << 20}),
         figure="n_load",
         cause=Cause(
             "the thread that communicates shares the node's only core with those that compute and waits for its turn, "
@@ -598,25 +601,25 @@ P9_CLAIMS = (
             "median latency under the highest load / unloaded, bare",
             Growth("latency_s", "bare", "computing_threads"),
         ),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     ),
     Claim(
-        statement="Under load the slowest round trip stays within 20 ms of the unloaded one",
-        number="maximum over the unloaded maximum (s), idle",
-        operator="<=",
+        statement="The latency of a 1 MB ping-pong under load is always below 20 ms",
+        number="largest latency of all that were measured under load (s), idle",
+        operator="<",
         threshold=0.020,
         margin=0.0,
         comparator="20 ms",
         source="section V-C, figure 12",
-        measure=Median("excess_latency_s", "idle", {"computing_threads": (">", 0)}, "max"),
+        measure=OfAll("latency_s", "idle", "max", UNDER_LOAD),
         figure="n_load",
         cause=Cause(
             "with one core a node every computing thread has its time slice before the one that communicates has its "
             "own again; the paper's nodes had more cores",
             "the same number with bare (s)",
-            Median("excess_latency_s", "bare", {"computing_threads": (">", 0)}, "max"),
+            OfAll("latency_s", "bare", "max", UNDER_LOAD),
         ),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     ),
 )
 
@@ -644,7 +647,7 @@ P10_CLAIMS = tuple(
     Claim(
         statement=f"Under load the submission queue beats the {other} queue",
         number=f"time a task, submission queue / {other}, more than one submitter",
-        operator="<=",
+        operator="<",
         threshold=1.0,
         margin=0.0,
         comparator=f"{other} queue",
@@ -661,10 +664,10 @@ P10_CLAIMS = tuple(
             "with two cores for the submitters and the poller hardly two of them run inside a queue at once: it is not "
             "contended for, and the queue with the fewest instructions wins",
             f"growth of the {other} queue's own time in proportion to the submitters, a single queue (contended: 1)",
-            Growth("task_s", "bare", "submitters", {"queue": other, "locality": False}, per_step=True),
+            Growth("task_s", "bare", "submitters", {"queue": other, "locality": False}, shape="in proportion"),
         ),
         requires=("three cores",),
-        since="2026-11-21 16:19",
+        since="2026-11-28 12:10",
     )
     for other in ("lock", "lock-free")
 )

@@ -25,7 +25,7 @@ from analysis.words import mpi_title, seconds_text
 STUDY = "own-program"
 PRINTED = "printed_time"
 NOTHING = 0.01  # of the run's time: what is pending for less is not worth an engine, as its own advice has it
-NO_DIFFERENCE = 0.02  # an interval within this of 1 says that there is none
+LEAST = 0.02  # a smaller difference is of no interest, however certain; an interval within this of 1 says there is none
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,14 @@ def _word(cell: Cell, pending: float | None, whole: float) -> str:
     ratio = cell.ratio
     if ratio is None or not ratio.defensible or cell.disturbed:
         return f"cannot be judged ({cell.disturbed or (ratio.kind if ratio else cell.harm.value)})"
-    if ratio.high < 1:
-        return "helps"
-    if ratio.low > 1:
-        return "costs"
-    if pending is not None and pending < NOTHING * whole:
-        return "has nothing to do here: leave it off"
-    if ratio.low > 1 - NO_DIFFERENCE and ratio.high < 1 + NO_DIFFERENCE:
-        return "makes no difference: leave it off"
-    return "may help or cost: more launches can tell"
+    words = {
+        "costs": ratio.low > 1 and ratio.value >= 1 + LEAST,
+        "has nothing to do here: leave it off": pending is not None and pending < NOTHING * whole,
+        "helps": ratio.high < 1 and ratio.value <= 1 - LEAST,
+        "makes no difference: leave it off": ratio.low > 1 - LEAST and ratio.high < 1 + LEAST,
+        "may help or cost: more launches can tell": True,
+    }
+    return next(word for word, so in words.items() if so)
 
 
 def _pending_words(pending: float | None, whole: float) -> str:

@@ -19,7 +19,7 @@ from analysis.figures.curves import Curves
 from analysis.figures.style import Plot
 from analysis.figures.sweep import Sweep
 from analysis.figures.toolkit import Drawn
-from analysis.measures import Median, MetricAt, Ratio
+from analysis.measures import MetricAt, OfAll, Ratio
 from analysis.records import frames
 from analysis.records.frames import failed, partly, unmeasured
 from analysis.statistics.bootstrap import ratio_of_medians
@@ -38,11 +38,12 @@ BY_ITSELF = 0.5  # overlap efficiency of bare from which on the MPI is said to o
 
 R1_CLAIMS = tuple(
     Claim(
-        statement=f"{pattern.capitalize()} collectives are up to {percent} % better than the best other MPI",
+        statement=f"{pattern.capitalize()} collectives are up to {percent} % better than the best other MPI, or a "
+        "tenth less",
         number=f"total, adaptive / best other MPI, best of the {pattern} collectives",
         operator="<=",
         threshold=1 - percent / 100,
-        margin=0.10,
+        margin=0.10 * percent / 100,
         comparator="the best over all MPIs and their own asynchronous modes",
         source="abstract, 1,024 processes",
         measure=Ratio("total_s", "adaptive", "best other", {"pattern": pattern}),
@@ -55,7 +56,7 @@ R1_CLAIMS = tuple(
             "compute inflation with adaptive",
             MetricAt("compute_inflation", "adaptive", {"pattern": pattern, "comp_over_comm": 1.0}),
         ),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     )
     for pattern, percent in (("all-to-one", 46), ("one-to-all", 37), ("all-to-all", 49))
 )
@@ -200,7 +201,7 @@ R2_CLAIMS = (
     Claim(
         statement="The adaptive thread has fewer context switches than an always-on one",
         number="switches a second, adaptive / thread, communication pending",
-        operator="<=",
+        operator="<",
         threshold=1.0,
         margin=0.0,
         comparator="a thread that always polls",
@@ -214,18 +215,18 @@ R2_CLAIMS = (
             "time of the computation, adaptive / thread",
             Ratio("comp_in_s", "adaptive", "thread", {"pending": True}),
         ),
-        since="2026-11-21 09:57",
+        since="2026-11-28 12:10",
     ),
     Claim(
         statement="With nothing pending the adaptive thread does not switch at all",
-        number="switches a second of the engine's threads, adaptive, nothing pending",
+        number="switches a second of the engine's threads, mean of all, adaptive, nothing pending",
         operator="<=",
         threshold=0.0,
         margin=0.1,
         comparator="none",
         source="abstract; the engine's own promise",
-        measure=Median("switches_per_s", "adaptive", {"pending": False}),
-        since="2026-11-21 09:57",
+        measure=OfAll("switches_per_s", "adaptive", "mean", {"pending": False}),
+        since="2026-11-28 12:10",
     ),
 )
 
@@ -263,25 +264,26 @@ COMPUTING = "time outside of MPI calls, pipelined with adaptive / blocking and b
 
 R3_CLAIMS = (
     Claim(
-        statement="The 3D FFT is 44 % faster",
+        statement="The 3D FFT is 44 % faster, or a tenth less",
         number="time, pipelined with adaptive / blocking with the best other MPI",
         operator="<=",
         threshold=0.56,
-        margin=0.10,
+        margin=0.044,
         comparator="the best over all MPIs and their own asynchronous modes, with blocking transposes",
         source="abstract, P3DFFT, 448 processes",
         measure=Ratio("elapsed_s", "adaptive", "best other", PIPELINED, BLOCKING),
         figure="fft",
         requires=("448 processes",),
         cause=Cause(SHARED_CORE, COMPUTING, Ratio("comp_s", "adaptive", "bare", PIPELINED, BLOCKING)),
-        since="2026-11-23 02:15",
+        since="2026-11-28 12:10",
     ),
     Claim(
-        statement="A pipeline of transposes with the adaptive engine is 44 % faster than blocking ones",
+        statement="A pipeline of transposes with the adaptive engine is 44 % faster than blocking ones, or a tenth "
+        "less",
         number="time, pipelined with adaptive / blocking and bare",
         operator="<=",
         threshold=0.56,
-        margin=0.10,
+        margin=0.044,
         comparator="the same MPI, bare, with blocking transposes",
         source="our own, after the abstract, on as many nodes as the run is given",
         measure=Ratio("elapsed_s", "adaptive", "bare", PIPELINED, BLOCKING),
@@ -291,7 +293,7 @@ R3_CLAIMS = (
             COMPUTING,
             Ratio("comp_s", "adaptive", "bare", PIPELINED, BLOCKING),
         ),
-        since="2026-11-23 02:15",
+        since="2026-11-28 12:10",
     ),
 )
 
@@ -433,16 +435,16 @@ def _middle(launches: Sequence[Array]) -> float:
 
 R4_CLAIMS = (
     Claim(
-        statement="SPEC MPI2007's compute-intensive codes are 38 % faster",
+        statement="SPEC MPI2007's compute-intensive codes are 38 % faster, or a tenth less",
         number="time, adaptive / best other MPI",
         operator="<=",
         threshold=0.62,
-        margin=0.10,
+        margin=0.038,
         comparator="the best over all MPIs and their own asynchronous modes",
         source="abstract, 384 processes",
         measure=Ratio(OWN, "adaptive", "best other", where={"size": "mref"}),
         requires=("384 processes", "spec licence"),
-        since="2026-11-23 06:54",
+        since="2026-11-28 12:10",
     ),
     Claim(
         statement="The best preset makes none of the open substitute's programs slower",

@@ -14,11 +14,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from analysis.gate import history, outputs, sequential
+from analysis.gate import decide, history, outputs, sequential
 from analysis.gate import measured as measured_
+from analysis.gate.decide import Rule
 from analysis.gate.judge import judge
 from analysis.gate.measured import ARMS, BASE, Measurement, Plan, Series
 from analysis.gate.verdict import NEW, GateFound, Verdict
+from analysis.statistics.ranks import p_below
 
 ROUNDS = 40
 Factors = Mapping[str, float]
@@ -123,6 +125,16 @@ def test_the_level_of_the_intervals_is_said() -> None:
 
 def test_a_faster_candidate_passes() -> None:
     assert judge(gate({NEW: 0.9})).verdict is Verdict.FASTER
+
+
+def test_one_lucky_point_of_many_does_not_make_a_candidate_faster() -> None:
+    """Each of 20 points is faster by the margin, and not by more."""
+    rule, rounds = Rule(), 31
+    logs = np.random.default_rng(1).normal(-rule.bound, 0.01, (1000, 20, rounds))
+    (level,) = decide.levels(rule, [rounds], rounds, 20)
+    chances = p_below(logs, -rule.bound)
+    assert np.mean((chances <= level.faster).any(axis=-1)) <= 1.5 * rule.false_passes
+    assert np.mean((chances <= level.same).any(axis=-1)) > 0.1, "what one point may spend"
 
 
 def test_a_slow_node_is_named_and_is_no_commit() -> None:

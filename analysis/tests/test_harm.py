@@ -7,14 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from analysis.catalogue import draw_all
 from analysis.claims.table import table
 from analysis.evidence import Evidence
 from analysis.records.load import load
-from analysis.studies.harm import document, harmed
-from analysis.tables import Harm, rows
+from analysis.statistics.bootstrap import ratio_of_medians
+from analysis.studies.harm import document, harmed, undecided
+from analysis.tables import Cell, Harm, Row, correct, rows
 from analysis.tests.synthetic import end, header, write_lines
 from analysis.tests.test_claims import rows_of, study_session
 
@@ -159,3 +161,37 @@ def test_the_table_says_where_it_comes_from(tmp_path: Path) -> None:
     assert "1.050 [1.050, 1.050] harmed" in text
     assert "session s: `./bench harm --mpi mpich`" in text and "vcluster (1 Gb/s), a CPU" in text
     assert "commit 0123456789ab" in text and "- stencil wave: nx 64" in text
+
+
+def row_of(ratio: Any) -> Row:
+    harm = Harm.HARMED if ratio.defensible and ratio.low > 1.02 else Harm.UNCLEAR
+    return Row("w", "", "m", "s", "total_s", False, "s", 1.02, None, {"adaptive": Cell(harm, ratio)})
+
+
+def test_an_engine_that_does_nothing_harms_no_workload_of_many() -> None:
+    """60 rows of 6 and 6 launches that differ by 10 %: with each row by itself one seems harmed in many sessions."""
+    rng = np.random.default_rng(3)
+    alone = together = 0
+    for _ in range(sessions := 40):
+        draws = np.exp(rng.normal(0, 0.1, (60, 2, 6, 1)))
+        found = [row_of(ratio_of_medians(list(above), list(below))) for above, below in draws]
+        alone += bool(harmed(found, "adaptive"))
+        correct(found, "adaptive")
+        together += bool(harmed(found, "adaptive"))
+    assert together <= 0.05 * sessions < 0.15 * sessions <= alone
+
+
+def test_what_cannot_be_told_is_counted_with_what_could_have_been_seen(tmp_path: Path) -> None:
+    session = made(tmp_path, 1.0)
+    for number, file in enumerate(sorted((session / "records").glob("*.adaptive*"))):
+        lines = [json.loads(one) for one in file.read_text().splitlines()]
+        lines[1]["samples"]["total_s"] = [0.01 * (0.97 + 0.015 * number)] * 3
+        write_lines(file, lines)
+    found = rows(Evidence(load([session])))
+    (row,) = found
+    cell = row.cells["adaptive"]
+    assert cell.ratio and cell.harm is Harm.UNCLEAR
+    assert cell.sees == pytest.approx(0.02 + cell.ratio.value - cell.ratio.low)
+    assert f"unclear, sees {100 * cell.sees:.1f} %" in document(Evidence(load([session])))
+    assert undecided(found, "adaptive").startswith("of 1 of 1 rows it cannot be told; 1 of them could see a loss of ")
+    assert undecided(rows(Evidence(load([made(tmp_path / "same", 1.0)]))), "adaptive") == ""

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +93,26 @@ def test_the_goal_is_stated_against_the_limit(tmp_path: Path, adaptive: float, r
     assert good is reached
     assert "both, 4 MB, comp/comm 1" in words
     assert main([str(session)]) == (0 if reached else 1)
+
+
+@pytest.mark.parametrize(
+    ("share", "more", "words"),
+    [
+        ((1.002, 0.949, 1.049), (0.022, 0.016, 0.040), ["cannot tell", "cannot tell"]),
+        ((0.990, 0.960, 1.010), (0.010, 0.001, 0.019), ["reached", "reached"]),
+        ((0.900, 0.850, 0.970), (0.050, 0.021, 0.090), ["missed", "missed"]),
+    ],
+)
+def test_a_goal_is_missed_where_its_interval_says_so(
+    tmp_path: Path, share: Sequence[float], more: Sequence[float], words: list[str]
+) -> None:
+    frame = of(tmp_path, made_of(0.9, 0.89, launches=6))
+    for metric_of, numbers in {"overlap_efficiency": share, "compute_inflation": more}.items():
+        here = (frame["metric"] == metric_of) & (frame["variant"] == "adaptive")
+        frame.loc[here, [f"against_limit_{name}" for name in ("value", "low", "high")]] = numbers
+    ((said, good),) = goals(frame)
+    assert re.findall(r"\((reached|missed|cannot tell)", said) == words
+    assert good is (words == ["reached", "reached"])
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,33 @@ def test_where_the_default_breaks_a_bound_the_best_that_keeps_it_leads_and_is_co
     assert none.sentence.startswith("The default breaks inflation<=1.05 (1.08), and of 1 settings in 6 rounds none")
 
 
+def test_a_bound_that_the_winner_is_on_is_not_called_kept() -> None:
+    """Half of the launches lie below it and half above."""
+    bounded = made({DEFAULT: 0.0, "s001": 0.2}, bounds={DEFAULT: 1.0, "s001": 1.0})
+    race = confirmed(0.2, race=bounded)
+    on_it = {turn: replace(one, bounds={"inflation": 1.05 + 0.01 * (-1) ** turn - 1e-4 * turn})
+             for turn, one in race.scores[TUNED].items()}  # fmt: skip
+    close = verdict.of(replace(race, scores={**race.scores, TUNED: on_it}))
+    assert verdict.of(race).confirmed and not close.confirmed
+    assert "it is not shown to keep inflation<=1.05" in close.sentence
+
+
+SMALL, LARGE = '{"size_bytes": 65536}', '{"size_bytes": 4194304}'
+
+
+def test_a_winner_that_loses_at_a_point_is_a_trade() -> None:
+    """0.30 and 0.90 become 0.75 and 0.55: better in the mean, and worse at one size."""
+    race = confirmed(0.05)
+    each = {OLD: {SMALL: 0.30, LARGE: 0.90}, TUNED: {SMALL: 0.75, LARGE: 0.55}}
+    scores = {arm: {turn: replace(one, points=each[arm]) for turn, one in race.scores[arm].items()} for arm in each}
+    told = verdict.of(replace(race, scores={**race.scores, **scores}))
+    assert told.confirmed and "is a trade: efficiency +0.05" in told.sentence
+    assert "; at 64 KB efficiency +0.450" in told.sentence and "; loses at 4 MB efficiency -0.350" in told.sentence
+    better = {turn: replace(one, points={SMALL: 0.75, LARGE: 0.95}) for turn, one in scores[TUNED].items()}
+    good = verdict.of(replace(race, scores={**race.scores, **scores, TUNED: better})).sentence
+    assert "beats the default" in good and "at 4 MB efficiency +0.050" in good
+
+
 def test_a_program_whose_results_nobody_checks_is_said_to_be_unverified() -> None:
     race = confirmed(0.2)
     open_ = replace(race, asked=replace(race.asked, verified=False))

@@ -148,10 +148,11 @@ NO_SEED = 0  # of the bootstrap, whose draws nobody looks at here
 @dataclass(frozen=True)
 class Score:
     """A launch: the objective over all its points, of which more is better; `bounds`: each of `costs` -> its worst
-    point."""
+    point; `points`: the objective at each."""
 
     value: float
     bounds: Mapping[str, float] = field(default_factory=dict)
+    points: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -334,11 +335,11 @@ def _by_metrics(
     found: Found = {}
     for launch, points in medians.items():
         there = reference.get((int(turn_of[launch]), str(arm_of[launch]).startswith(CONFIRM)), {})
-        of_points = [
-            Times(comm=there[point]["own_comm"], comp=there[point]["own_comp"], **mine)
+        of_points = {
+            point: Times(comm=there[point]["own_comm"], comp=there[point]["own_comp"], **mine)
             for point, mine in points.items()
             if point in there
-        ]
+        }
         if of_points and len(of_points) == len(points):
             found[launch] = _score(wanted, of_points)
     return found
@@ -351,16 +352,17 @@ def _without_value(score: Score, wanted: Asked) -> str:
     return f"no value of {lacking} at its points: a time in the formula is not above 0" if lacking else ""
 
 
-def _score(wanted: Asked, times: list[Times]) -> tuple[Score, float]:
-    name = metric_name(wanted.objective) or TIME_OF_OVERLAP
-    values = [float(METRICS[name].value(one)) for one in times]
-    bounds = {word: float(np.max([METRICS[metric_name(word)].value(one) for one in times])) for word in costs(wanted)}
-    if not by_ratio(name):
-        return Score(float(np.mean(values)), bounds), float(np.mean(values))
-    if min(values) <= 0:
+def _score(wanted: Asked, times: Mapping[str, Times]) -> tuple[Score, float]:
+    name, every = metric_name(wanted.objective) or TIME_OF_OVERLAP, times.values()
+    values = np.array([float(METRICS[name].value(one)) for one in every])
+    bounds = {word: float(np.max([METRICS[metric_name(word)].value(one) for one in every])) for word in costs(wanted)}
+    if by_ratio(name) and values.min() <= 0:
         return Score(math.nan, bounds), math.nan
-    mean = float(np.mean(np.log(values)))
-    return Score(mean if METRICS[name].better == "higher" else -mean, bounds), math.exp(mean)
+    turned = values
+    if by_ratio(name):
+        turned = np.log(values) if METRICS[name].better == "higher" else -np.log(values)
+    plain = math.exp(np.log(values).mean()) if by_ratio(name) else values.mean()
+    return Score(float(turned.mean()), bounds, dict(zip(times, map(float, turned), strict=True))), float(plain)
 
 
 def _by_quantity(records: Records, wanted: Asked, arm_of: Mapping[str, Any]) -> Found:
@@ -375,16 +377,19 @@ def _by_quantity(records: Records, wanted: Asked, arm_of: Mapping[str, Any]) -> 
         if any(arm_of.get(launch) in (DEFAULT, OLD) for launch in one.launches)
     }
     logs: dict[str, list[float]] = {}
-    turned: dict[str, list[float]] = {}
+    turned: dict[str, dict[str, float]] = {}
     lost: set[str] = set()
     for key, one in points.items():
         chosen = _chosen(one, wanted.objective, of_default.get(key[-1], ""))
         lost |= {*one.launches, *one.lacking} - {*chosen.launches}
         for launch, values in chosen.launches.items():
             logs.setdefault(launch, []).append(math.log(float(np.median(values))))
-            turned.setdefault(launch, []).append(-chosen.sign * logs[launch][-1])
+            turned.setdefault(launch, {})[key[-1]] = -chosen.sign * logs[launch][-1]
     return {
-        launch: (Score(float(np.mean(turned[launch]))), math.exp(float(np.mean(values))))
+        launch: (
+            Score(float(np.mean(list(turned[launch].values()))), points=turned[launch]),
+            math.exp(float(np.mean(values))),
+        )
         for launch, values in logs.items()
         if launch not in lost
     }

@@ -40,6 +40,7 @@ from analysis.tuning.measured import (
     metric_name,
     of_overlap,
 )
+from analysis.words import point_words
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,8 @@ def _judged(found: Measured) -> Verdict:
         broken, kept = (_values_of(words, arm, found) for arm in (OLD, TUNED))
         sentence = f"The default breaks {broken}. {best} keeps {kept}: {told}{_lost(found)}."
     else:
-        sentence = f"{best} beats the default: {told}{_lost(found)}."
+        trade, each = _at_each_point(found)
+        sentence = f"{best} {'is a trade' if trade else 'beats the default'}: {told}{each}{_lost(found)}."
     values = {} if why else found.asked.contenders[leader]
     return Verdict(not why, sentence, leader, values, gain, len(gains), cells)
 
@@ -179,11 +181,29 @@ def _why_not(gains: list[float], found: Measured) -> str:
         return f"a launch failed: {found.failures[TUNED].rstrip('.')}"
     if not gains:
         return f"no round has both it and the default{_lost(found)}"
-    if words := broken_afresh(found):
-        return _broken_bound(found) or _not_shown_to_keep(words, found)
+    if broken_afresh(found):
+        return _broken_bound(found) or _not_shown_to_keep(found)
     if float(p_above(gains, 0.0)) > level(found):
         return f"its gain is not shown at the level of {100 * ERROR:g} %{_lost(found)}"
-    return _broken_bound(found)
+    return _broken_bound(found) or _not_shown_to_keep(found)
+
+
+def _at_each_point(found: Measured) -> tuple[bool, str]:
+    """Whether the winner is shown to lose at a point, whatever it gains over all; and its gain at each of several."""
+    mine, theirs = found.scores[TUNED], found.scores[OLD]
+    common = [turn for turn in sorted(mine) if turn in theirs]
+    both = [(mine[turn].points, theirs[turn].points) for turn in common]
+    names = [name for name in both[0][0] if all(name in points for pair in both for points in pair)]
+    gains = {name: [new[name] - old[name] for new, old in both] for name in names}
+    if len(gains) < 2:
+        return False, ""
+    shown = level(found) / len(gains)
+    loses = [name for name, values in gains.items() if float(p_below(values, 0.0)) <= shown]
+    each = [
+        f"{'loses ' if name in loses else ''}at {point_words(name)} {gain_words(middle(values, shown), found)}"
+        for name, values in gains.items()
+    ]
+    return bool(loses), f"; {'; '.join(each)}"
 
 
 def _lost(found: Measured) -> str:
@@ -200,12 +220,14 @@ def broken_afresh(found: Measured) -> list[str]:
     return [word for word in decide.broken_by_default(found) if word in again]
 
 
-def _not_shown_to_keep(words: list[str], found: Measured) -> str:
-    """Which of these bounds the winner is not shown to keep; empty where it is of all."""
-    for word in words:
+def _not_shown_to_keep(found: Measured) -> str:
+    """Which bound the winner is not shown to keep; empty where it is of all."""
+    broken = broken_afresh(found)
+    for word, most in found.asked.bounds.items():
         values = [one.bounds[word] for one in found.scores[TUNED].values()]
-        if float(p_below(values, found.asked.bounds[word])) > level(found):
-            return f"it is not shown to keep {word}<={found.asked.bounds[word]:g}, which the default breaks"
+        if float(p_below(values, most)) > level(found):
+            by_default = ", which the default breaks" if word in broken else ""
+            return f"it is not shown to keep {word}<={most:g}{by_default}"
     return ""
 
 

@@ -32,7 +32,7 @@ def described(chapter: Chapter) -> list[str]:
 
 
 def row(claim: Claim) -> tuple[str, ...]:
-    sign = {"<=": "at most", ">=": "at least"}[claim.operator]
+    sign = {"<=": "at most", ">=": "at least", "<": "below", ">": "above", "=": "about"}[claim.operator]
     only = f" (only {', '.join(claim.mpis)})" if claim.mpis else ""
     more = " *up to*" if claim.up_to else ""
     return (

@@ -20,7 +20,7 @@ from reframe_checks import catalogue
 from reframe_checks.study import Study
 
 GROUP = "harm"
-BASE = "bare"
+BASE, ADAPTIVE = "bare", "adaptive"
 
 
 def harm(
@@ -45,7 +45,8 @@ def harm(
     table: tables.TableOf = "",
     out: tables.Out = None,
 ) -> int:
-    """Compare every workload under every preset with bare. Exit status 1 if adaptive harms one or a launch failed.
+    """Compare every workload under every preset with bare. Exit status 1 if adaptive harms one or a launch failed, 3 if
+    of some it cannot be told.
 
     It is `./bench run harm` with a table at its end: a session like any other, which can be resumed and reported.
 
@@ -88,18 +89,20 @@ def _plan(request: Request) -> str:
 
 
 def _tell(paths: list[Path]) -> tuple[str, int]:
-    """The table; status 1 if adaptive harms a workload."""
-    from analysis.studies.harm import document, harmed  # noqa: PLC0415 - a second of imports
+    """The table; status 1 if adaptive harms a workload, 3 if of some it cannot be told."""
+    from analysis.studies.harm import document, harmed, undecided  # noqa: PLC0415 - a second of imports
     from analysis.tables import rows  # noqa: PLC0415
 
     evidence = tables.evidence_of(paths)
     measured = rows(evidence)
     if not measured:
         raise UsageError(f"{', '.join(path.name for path in paths)}: no workload of ./bench harm was run there.")
-    found = harmed(measured, "adaptive")
+    found = harmed(measured, ADAPTIVE)
     for name in found:
-        say(f"adaptive harms {name}")
-    return document(evidence), 1 if found else 0
+        say(f"{ADAPTIVE} harms {name}")
+    if left := undecided(measured, ADAPTIVE):
+        say(f"{ADAPTIVE}: {left}")
+    return document(evidence), 1 if found else 3 if left else 0
 
 
 def _has(facts: Facts) -> bool:

@@ -145,7 +145,8 @@ class Group:
             print(plan(request))
             return 0
         path, status = self.measure(request, session, force)
-        return max(status, self.told([path], out))
+        told = self.told([path], out)  # the table is written whatever failed
+        return status or told
 
     def told(self, paths: list[Path], out: Path | None) -> int:
         """Write the table; its exit status."""

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A claim says no more than what is measured: data that contradict its sentence, or do not test it, do not prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.claims.decide import Decision
+from analysis.claims.table import Row
+from analysis.claims.table import table as claims_table
+from analysis.evidence import Evidence
+from analysis.measures import Ratio
+from analysis.records.load import load
+from analysis.statistics.interval import chance_above, simultaneous
+from analysis.tests.synthetic import Behaviour, Synthetic
+from analysis.tests.test_claims import rows_of, study_session
+
+Points = dict[str, list[dict[str, Any]]]
+RDMA = {"cores": 8, "nics": [{"name": "ib0", "driver": "mlx5_core"}]}
+YES, NO, OPEN = Decision.REPRODUCED.value, Decision.NOT_REPRODUCED.value, Decision.INCONCLUSIVE.value
+
+
+def along(name: str, quantity: str, values: dict[int, float], **more: Any) -> list[dict[str, Any]]:
+    """A point for each value of the parameter `name`, whose samples lie about what is given."""
+    return [
+        {"point": {name: place, **more}, "samples": {quantity: [value, value * 0.9999, value * 1.0001]}}
+        for place, value in values.items()
+    ]
+
+
+def line(name: str, start: float, slope: float) -> list[dict[str, Any]]:
+    return along(name, "latency_s", {n: start + slope * n for n in (1, 2, 4, 8)})
+
+
+def power(exponent: float) -> list[dict[str, Any]]:
+    return along("receivers", "latency_s", {n: 1e-6 * n**exponent for n in (1, 2, 4, 8)})
+
+
+def flavours(off: float, explicit: float, idle: float) -> Points:
+    return {
+        name: along("size_bytes", "latency_s", {1: value})
+        for name, value in (("off", off), ("explicit", explicit), ("idle", idle))
+    }
+
+
+def timer(at_1: float, at_10: float = 1.0) -> Points:
+    return {"timer": along("timer_ms", "latency_s", {1: at_1, 10: at_10, 100: 1.0})}
+
+
+def seldom(quantity: str, usual: float, odd: float, **point: Any) -> list[dict[str, Any]]:
+    """In two of five samples something else."""
+    return [{"point": point, "samples": {quantity: [usual, odd, usual, odd, usual]}}]
+
+
+def ends(name: str, quantity: str, values: Sequence[float], places: Sequence[Any]) -> list[dict[str, Any]]:
+    """Exactly these values, as counters have them."""
+    return [
+        {"point": {name: place, "threading": "ult", "size_bytes": 1}, "samples": {quantity: [value] * 3}}
+        for place, value in zip(places, values, strict=True)
+    ]
+
+
+def decided(tmp_path: Path, study: str, measured: Points, chapter: str, place: int) -> Row:
+    return rows_of(claims_table([study_session(tmp_path / "s", study, measured, machine=RDMA)]), chapter)[place]
+
+
+WAITING = ("remove", "reinsert")
+
+
+@pytest.mark.parametrize(
+    ("study", "measured", "chapter", "place", "expected"),
+    [
+        pytest.param("timer-period", timer(0.9), "P5", 0, NO, id="equal: also not faster"),
+        pytest.param("timer-period", timer(1.0, 1.1), "P5", 0, NO, id="equal: also between"),
+        pytest.param("timer-period", timer(1.001, 0.999), "P5", 0, YES, id="equal"),
+        pytest.param("one-to-many", {"bare-multiple": power(2)}, "P8", 1, NO, id="linear: not quadratic"),
+        pytest.param("one-to-many", {"bare-multiple": line("receivers", 1e-5, 1e-6)}, "P8", 1, YES, id="linear"),
+        pytest.param("one-to-many", {"bare-multiple": line("receivers", 1e-5, 0)}, "P8", 1, OPEN, id="linear: flat"),
+        pytest.param(
+            "many-to-many",
+            {"bare-multiple": line("pairs", 10, 1), "idle": line("pairs", 2, 1.7)},
+            "P8", 2, NO, id="slope: low, but steeper",
+        ),
+        pytest.param(
+            "many-to-many",
+            {"bare-multiple": line("pairs", 10, 1), "idle": line("pairs", 14, 0.5)},
+            "P8", 2, YES, id="slope: high, but less steep",
+        ),
+        pytest.param("latency-flavours", flavours(2e-6, 2.19e-6, 2.35e-6), "P6", 0, NO, id="100 ns: 190 of 2000"),
+        pytest.param("latency-flavours", flavours(2e-6, 2e-6, 2.1e-6), "P6", 0, NO, id="100 ns: none"),
+        pytest.param("latency-flavours", flavours(2e-6, 2.1e-6, 2.25e-6), "P6", 0, YES, id="100 ns"),
+        pytest.param("latency-flavours", flavours(19e-6, 20e-6, 23.8e-6), "P6", 1, NO, id="200 ns: 3.8 us of 20"),
+        pytest.param(
+            "context-switches",
+            {"adaptive": seldom("switches_per_s", 0.0, 50.0, pending=False)},
+            "R2", 1, NO, id="never: two of five",
+        ),
+        pytest.param(
+            "early-arrival",
+            {"bare": seldom("arrived_early", 1.0, 0.0, posting="receives-first")},
+            "G2", 0, NO, id="every: not two of five",
+        ),
+        pytest.param("ult-overlap", {"offload": ends("mat_size", "remainder_s", (1, 1), (1, 9))}, "F2", 0, OPEN,
+                     id="shrinks: equal"),
+        pytest.param("waiting", {"offload": ends("waiting", "imbalance", (1.5, 1.5), WAITING)}, "F3", 1, OPEN,
+                     id="better: equal"),
+        pytest.param(
+            "latency-idle-period",
+            {"idle": along("period_us", "latency_s", {1: 1.0, 10000: 1.0}, size_bytes=1)},
+            "P3", 0, YES, id="hardly moves",
+        ),
+        pytest.param(
+            "latency-idle-period",
+            {"idle": ends("period_us", "latency_s", (1.0, 1.0), (1, 10000))},
+            "P3", 1, OPEN, id="rises: equal",
+        ),
+        pytest.param(
+            "fft",
+            dict.fromkeys(("bare", "adaptive"), ends("mode", "elapsed_s", (1, 0.65), ("blocking", "pipelined"))),
+            "R3", 1, NO, id="44 % or a tenth less: 35 %",
+        ),
+        pytest.param(
+            "compute-idle-period",
+            {"idle": along("period_us", "elapsed_s", {0: 1.0, 1000: 1.0}, **{"class": "A"})},
+            "P4", 0, Decision.NOT_MEASURED.value, id="class B: A",
+        ),
+        pytest.param(
+            "compute-idle-period",
+            {"idle": along("period_us", "elapsed_s", {0: 0.98, 1000: 1.0}, **{"class": "B"})},
+            "P4", 0, NO, id="less than 0.5 %: 2 % faster",
+        ),
+    ],
+)  # fmt: skip
+def test_data_that_contradict_a_sentence_do_not_prove_it(
+    tmp_path: Path, study: str, measured: Points, chapter: str, place: int, expected: str
+) -> None:
+    assert decided(tmp_path, study, measured, chapter, place).decision == expected
+
+
+def test_always_is_refuted_by_one_launch(tmp_path: Path) -> None:
+    def loads(slowest: float) -> list[dict[str, Any]]:
+        samples = {"latency_s": [0.01, slowest, 0.01]}
+        return [{"point": {"computing_threads": n, "size_bytes": 1 << 20}, "samples": samples} for n in (0, 4)]
+
+    session = study_session(tmp_path / "s", "n-load", {"idle": loads(0.012)}, launches=11)
+    assert rows_of(claims_table([session]), "P9")[1].decision == YES
+    odd = study_session(tmp_path / "odd", "n-load", {"idle": loads(0.5)}, launches=1)
+    for file in (odd / "records").iterdir():
+        text = file.read_text().replace("mpich.idle0", "mpich.idle99")
+        (session / "records" / "mpich.idle99.jsonl").write_text(text)
+    row = rows_of(claims_table([session]), "P9")[1]
+    assert (row.decision, row.value, row.interval) == (NO, 0.5, "max of all samples of 12 launches, no interval")
+
+
+def test_another_size_is_not_that_of_the_claim(tmp_path: Path) -> None:
+    made = Synthetic(mpis={"mpich": {"bare": Behaviour(0.05)}}, study="large-messages", comp_over_comm=(1.0,))
+    (row,) = rows_of(claims_table([made.write(tmp_path / "s")]), "G4")
+    assert (row.decision, row.value) == (Decision.NOT_MEASURED.value, None)
+    assert "no point has what this claim needs" in row.reason
+
+
+def test_other_than_two_processes_are_not_those_of_the_claim(tmp_path: Path) -> None:
+    session = study_session(
+        tmp_path / "s",
+        "compute-idle-period",
+        {"idle": along("period_us", "elapsed_s", {0: 1.0, 1000: 1.0}, **{"class": "B"})},
+    )
+    for file in (session / "records").iterdir():
+        file.write_text(file.read_text().replace('"world_size": 2', '"world_size": 4'))
+    (row,) = rows_of(claims_table([session]), "P4")
+    assert (row.decision, row.reason) == (Decision.NOT_TESTABLE.value, "the paper's 2 processes; here 4")
+
+
+def test_a_claim_on_many_points_says_on_how_many_it_was_decided(tmp_path: Path) -> None:
+    variants = {"bare": Behaviour(0.1), "adaptive": Behaviour(0.98)}
+    made = Synthetic(mpis={"mpich": variants}, study="send-time", sizes=(1 << 20,), comp_s=(0.001,))
+    (row,) = rows_of(claims_table([made.write(tmp_path / "s")]), "P2")
+    assert (row.decision, row.reason) == (YES, "at 1 of 60 points of the study's paper scale")
+
+
+def test_the_best_of_several_others_is_not_taken_for_better_than_it_is(tmp_path: Path) -> None:
+    """Six others, all alike: the fastest was lucky, and the interval says so."""
+    rng = np.random.default_rng(1)
+    mpis = ("a", "b", "c")
+    for mpi in mpis:
+        for variant in ("bare", "mpi-async", "adaptive"):
+            for number in range(6):
+                point = [{"point": {"size_bytes": 1}, "samples": {"total_s": [float(np.exp(rng.normal(0, 0.02)))]}}]
+                one = study_session(tmp_path / "one", "s", {variant: point}, launches=1, mpi=mpi)
+                (file,) = (one / "records").glob(f"{mpi}.{variant}0.jsonl")
+                target = tmp_path / "s" / "records" / f"{mpi}.{variant}{number}.jsonl"
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(file.read_text().replace(f"{mpi}.{variant}0", f"{mpi}.{variant}{number}"))
+    (tmp_path / "s" / "session.json").write_text('{"session": "s"}')
+    evidence = Evidence(load([tmp_path / "s"]))
+    for value in Ratio("total_s", "adaptive", "best other")(evidence, "s"):
+        assert value.interval.kind.endswith("simultaneous over 6 points")
+    for value in Ratio("total_s", "adaptive", "best own")(evidence, "s"):
+        assert value.interval.kind.endswith("simultaneous over 2 points")
+
+
+def test_the_chance_of_an_interval_is_that_at_which_it_reaches_the_bound() -> None:
+    from analysis.statistics.interval import Interval  # noqa: PLC0415
+
+    alone = Interval(1.10, 1.05, 1.2, "95 % interval", True, freedom=5.0)
+    for points in (1, 3, 60):
+        bound = simultaneous(alone, points).low
+        assert chance_above(alone, bound) == pytest.approx(0.025 / points)
+    assert chance_above(alone, 1.2) == 1
