@@ -144,7 +144,7 @@ class Nanoseconds(Ratio):
     """By how many nanoseconds the one median is above the other, of times."""
 
     def _compared(self, mine: list[Array], other: list[Array]) -> Interval:
-        return difference_of_medians(*([1e9 * launch for launch in launches] for launches in (mine, other)))
+        return difference_of_medians([1e9 * launch for launch in mine], [1e9 * launch for launch in other])
 
 
 def _fastest(found: Sequence[list[Array]]) -> list[Array]:

@@ -20,14 +20,13 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from analysis.compare.judge import holm
 from analysis.errors import UsageError
 from analysis.evidence import SETTING, Array, Evidence
 from analysis.records import frames
 from analysis.records.load import Records, load
 from analysis.records.read import BEFORE, judged_by
 from analysis.statistics.bootstrap import middle, ratio_of_medians
-from analysis.statistics.interval import TAIL, Interval, chance_above, simultaneous
+from analysis.statistics.interval import TAIL, Interval, chance_above, holm, simultaneous
 from analysis.words import point_words
 
 

@@ -18,7 +18,6 @@ import pandas as pd
 from analysis.catalogue import CHAPTERS
 from analysis.chapter import Chapter, Claim
 from analysis.claims.decide import Decision, decide, of_a_simulation
-from analysis.claims.domain import share_of_domain
 from analysis.claims.requirements import missing
 from analysis.evidence import Evidence, Value
 from analysis.records.load import Records, load
@@ -162,23 +161,15 @@ def _claim_rows(chapter: Chapter, claim: Claim, recorded: Sequence[str], evidenc
     if not recorded:
         yield blank
         return
+    values = [value for name in recorded for value in claim.measure(evidence, name) if claim.holds_for(value.mpi)]
     by_setting: dict[tuple[str, str, str], list[Value]] = {}
-    studies: dict[tuple[str, str, str], dict[str, None]] = {}
-    for name in recorded:
-        for value in claim.measure(evidence, name):
-            if claim.holds_for(value.mpi):
-                setting = value.session, value.system, value.mpi
-                by_setting.setdefault(setting, []).append(value)
-                studies.setdefault(setting, {})[name] = None
+    for value in values:
+        by_setting.setdefault((value.session, value.system, value.mpi), []).append(value)
     if not by_setting:
         reason = f"{', '.join(recorded)} was recorded, but no point has what this claim needs"
         yield replace(blank, **{"reason": reason, **_not_here(claim, evidence, recorded)})
-    for setting, group in by_setting.items():
-        session, system, mpi = setting
+    for (session, system, mpi), group in by_setting.items():
         decision, reason, decisive = decide(group, claim)
-        if decision is (Decision.NOT_REPRODUCED if claim.up_to else Decision.REPRODUCED):
-            shares = [share_of_domain(claim, evidence, name, setting) for name in studies[setting]]
-            reason = "; ".join(filter(None, [reason, *shares]))
         if evidence.records.simulated(session):
             decision, reason = of_a_simulation(decision, reason)
         row = replace(

@@ -43,6 +43,7 @@ from analysis.compare.pairs import Key, Measured, agreed, measured
 from analysis.errors import UsageError
 from analysis.records.load import Records, load
 from analysis.statistics.bootstrap import ratio_of_medians
+from analysis.statistics.interval import holm
 from analysis.statistics.ranks import superiority
 from analysis.words import point_words
 
@@ -222,16 +223,6 @@ def _welch(pair: Pair, typical: float) -> tuple[float, float, float, float]:
     difference = float(b.mean() - a.mean())
     p = float(2 * stats.t.sf(abs(difference) / error, freedom))
     return difference, float(stats.t.ppf(0.95, freedom) * error), p, error
-
-
-def holm(p_values: list[float]) -> list[float]:
-    """Holm's step-down adjusted p-values, in the order given."""
-    order = np.argsort(p_values)
-    adjusted, running = np.empty(len(p_values)), 0.0
-    for rank, index in enumerate(order):
-        running = max(running, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = running
-    return [float(p) for p in adjusted]
 
 
 def _point(pair: Pair, test: Any, adjusted: float, margin: float, alpha: float) -> PointVerdict:

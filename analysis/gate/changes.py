@@ -32,12 +32,12 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from analysis.compare.judge import holm
 from analysis.figures import style, toolkit
 from analysis.figures.style import Plot
 from analysis.figures.toolkit import Drawn
 from analysis.gate.outputs import writable
 from analysis.gate.store import Entry
+from analysis.statistics.interval import holm
 
 Array = npt.NDArray[np.float64]
 SHORTEST = 3  # gates on either side of a change

@@ -85,7 +85,17 @@ def chance_above(interval: Interval, bound: float) -> float:
     above, below = interval.value - bound, interval.value - interval.low
     if above <= 0 or below <= 0:
         return float(above <= 0)
-    return float(special.stdtr(interval.freedom, above / below * special.stdtrit(interval.freedom, TAIL)))
+    return float(special.stdtr(interval.freedom, above / below * float(special.stdtrit(interval.freedom, TAIL))))
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Holm's step-down adjusted p-values, in the order given."""
+    order = np.argsort(p_values)
+    adjusted, running = np.empty(len(p_values)), 0.0
+    for rank, index in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = running
+    return [float(p) for p in adjusted]
 
 
 Array = npt.NDArray[np.float64]

@@ -176,13 +176,6 @@ def test_other_than_two_processes_are_not_those_of_the_claim(tmp_path: Path) -> 
     assert (row.decision, row.reason) == (Decision.NOT_TESTABLE.value, "the paper's 2 processes; here 4")
 
 
-def test_a_claim_on_many_points_says_on_how_many_it_was_decided(tmp_path: Path) -> None:
-    variants = {"bare": Behaviour(0.1), "adaptive": Behaviour(0.98)}
-    made = Synthetic(mpis={"mpich": variants}, study="send-time", sizes=(1 << 20,), comp_s=(0.001,))
-    (row,) = rows_of(claims_table([made.write(tmp_path / "s")]), "P2")
-    assert (row.decision, row.reason) == (YES, "at 1 of 60 points of the study's paper scale")
-
-
 def test_the_best_of_several_others_is_not_taken_for_better_than_it_is(tmp_path: Path) -> None:
     """Six others, all alike: the fastest was lucky, and the interval says so."""
     rng = np.random.default_rng(1)

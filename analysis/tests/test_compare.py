@@ -14,10 +14,10 @@ import pytest
 
 from analysis.compare import judge
 from analysis.compare.comparison import Comparison, Judgement
-from analysis.compare.judge import Pair, _points, _session, compare, holm, mean_change
+from analysis.compare.judge import Pair, _points, _session, compare, mean_change
 from analysis.compare.pairs import Measured
 from analysis.errors import UsageError
-from analysis.statistics.interval import Interval
+from analysis.statistics.interval import Interval, holm
 from analysis.tests.synthetic import USUAL, Behaviour, Synthetic
 
 FEW = {name: USUAL[name] for name in ("bare", "mpi-async", "adaptive")}

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.compare.judge import holm
+from analysis.statistics.interval import holm
 from analysis.statistics.ranks import Middle, fewest, middle, p_above, p_below
 from analysis.tuning.measured import DEFAULT, Block, Measured, Score
 

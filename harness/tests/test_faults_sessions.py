@@ -181,7 +181,8 @@ def test_a_killed_run_is_known_not_to_run(results: Path) -> None:
 )
 def test_a_run_that_ignores_ctrl_c_is_stopped_with_its_job(results: Path, number: signal.Signals) -> None:
     """As under a script's `&` or `trap '' INT`: what is ignored here must not be ignored by the job."""
-    running = Running(*LOCAL, "--variant", "bare", "--set", "timeout_s=300", prefix=["env", "--ignore-signal=INT"])
+    launches = ["--set", "launches=20", "--set", "timeout_s=300"]  # whatever the first ones do before they are found
+    running = Running(*LOCAL, "--variant", "bare", *launches, prefix=["env", "--ignore-signal=INT"])
     running.wait_for("1/")
     session = latest(results)
     ranks = ["pkill", "-STOP", "-f", f"^[^ ]*/microbench .*{session.name}"]  # so that the job does not end by itself
