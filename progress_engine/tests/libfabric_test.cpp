@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands before libfabric's functions (fabrics/libfabric.cpp), with a provider made up behind them.
+// What is called in place of libfabric's functions (fabrics/libfabric.cpp), with a provider made up behind them.
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "fabrics/abi.hpp"
-#include "fabrics/watched.hpp"
+#include "called.hpp"
+#include "fabrics/fabrics.hpp"
 #include "wait/fabrics.hpp"
 
 namespace progress_engine {
@@ -87,16 +87,15 @@ class Libfabric : public testing::Test {
     provider = {};
     fabrics().want(Fabric::libfabric, true);
     fabrics().refuse(Fabric::libfabric, "");
-    stand_before_libfabric(reinterpret_cast<void*>(&open_fabric));
   }
   void TearDown() override { fabrics().want(Fabric::libfabric, false); }
   static Fabrics& fabrics() { return fabrics_of_process(); }
 
   // As an MPI opens them.
   Object* queue(int wait_object = libfabric::wait_none) {
-    void* fabric = nullptr;
-    EXPECT_EQ(fi_fabric(nullptr, &fabric, nullptr), 0);
-    opened_ = static_cast<Object*>(fabric);
+    static const auto fi_fabric =
+        called_for<libfabric::OpenFabric>(libfabric_calls(), "fi_fabric", reinterpret_cast<void*>(&open_fabric));
+    EXPECT_EQ(fi_fabric(nullptr, &opened_, nullptr), 0);
     Object* domain = nullptr;
     EXPECT_EQ(call<libfabric::OpenDomain>(opened_->functions, libfabric::domain)(opened_, nullptr, &domain, nullptr),
               0);
@@ -179,6 +178,19 @@ TEST_F(Libfabric, StaysAsItIsWhereTheProviderDoesNotCloseIt) {
     EXPECT_EQ(round.armed().size(), 1U);
   }
   close_all(cq);
+}
+
+// As opx does when a queue is enabled. What it has put there is its own, and stays.
+TEST_F(Libfabric, MayExchangeTheTableOfWhatIsOpen) {
+  static const Table others = table(read_it, nothing, nothing);
+  Object* cq = queue();
+  cq->functions = &others;
+  provider.in_use = true;
+  EXPECT_EQ(close(cq), libfabric::in_use);
+  provider.in_use = false;
+  EXPECT_EQ(read(cq), provider.found);
+  close_all(cq);
+  EXPECT_EQ(cq->functions, &others);
 }
 
 TEST_F(Libfabric, OfAProviderThatCannotWaitIsOpenedAsAsked) {

@@ -206,3 +206,12 @@ def test_strictly_nothing_stays_behind_when_a_launcher_kills(tmp_path: Path) -> 
         running.kill()
         assert running.stdout.read() == "", "its end closes the pipe: the program has ended, too"
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("library", ["libprogress_engine.so", "libprogress_engine_offload.so"])
+def test_no_function_of_a_fabrics_library_is_among_the_engines(library: str) -> None:
+    """A program may bring a second UCX: whoever calls it would reach the engine, and behind that the MPI's."""
+    command = ["nm", "-D", "--defined-only", "--format=posix", str(BUILT[0].build_dir / "lib" / library)]
+    names = [line.split()[0] for line in subprocess.check_output(command, text=True, timeout=60).splitlines()]
+    assert names
+    assert [name for name in names if name.startswith(("ucp_", "uct_", "ucs_", "fi_", "ibv_", "rdma_"))] == []

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions that stand before UCX's (fabrics/ucx.cpp), with a libucp made up behind them.
+// What is called in place of UCX's functions (fabrics/ucx.cpp), with a libucp made up behind it.
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "called.hpp"
 #include "fakes/ucp.hpp"
 #include "wait/fabrics.hpp"
 
-extern "C" {
-std::int8_t ucp_init_version(unsigned major, unsigned minor, const void* parameters, const void* config,
-                             void** context);
-std::int8_t ucp_worker_create(void* context, const void* parameters, void** worker);
-unsigned ucp_worker_progress(void* worker);
-void ucp_worker_destroy(void* worker);
-}
-
 namespace progress_engine {
 namespace {
+
+const auto ucp_init_version =
+    called_for<std::int8_t (*)(unsigned, unsigned, const void*, const void*, void**)>(ucx_calls(), "ucp_init_version");
+const auto ucp_worker_create =
+    called_for<std::int8_t (*)(void*, const void*, void**)>(ucx_calls(), "ucp_worker_create");
+const auto ucp_worker_progress = called_for<unsigned (*)(void*)>(ucx_calls(), "ucp_worker_progress");
+const auto ucp_worker_destroy = called_for<void (*)(void*)>(ucx_calls(), "ucp_worker_destroy");
 
 constexpr std::uint64_t tag_matching = 1;
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "fabrics/abi.hpp"
+#include "fabrics/fabrics.hpp"
 
 #if __has_include(<infiniband/verbs.h>)
 #include <infiniband/verbs.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fabrics/watched.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
+
+#include "fabrics/fabrics.hpp"
+#include "policy/settings.hpp"
 
 namespace progress_engine {
 namespace {

@@ -26,11 +26,13 @@ MIB = 1024 * 1024
 RXE_PAYLOAD = 4096
 ONCE = "--set=launches=1"
 VERBS_SOURCES = (
+    "fabrics/replaced.cpp",
     "fabrics/verbs.cpp",
     "wait/event_source.cpp",
     "wait/fabrics.cpp",
     "platform/breakable.cpp",
     "platform/fork_mutex.cpp",
+    "platform/loaded_object.cpp",
     "platform/loader.cpp",
     "platform/platform.cpp",
 )

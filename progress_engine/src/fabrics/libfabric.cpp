@@ -2,17 +2,19 @@
 // libfabric announces: the completion queues that the MPI opens are opened with a descriptor (FI_WAIT_FD), and armed
 // (fi_trywait) where the MPI reads them (wait/fabrics.hpp).
 //
-// Only fi_fabric is a function that can be interposed; the others are called through tables that objects point to. So
-// an object that the MPI opens gets a table of its own: a copy of the provider's with some functions of ours.
+// Only fi_fabric is called by its name; the others are called through tables that objects point to. So an object that
+// the MPI opens gets a table of its own: a copy of the provider's with some functions of ours. A provider may exchange
+// an object's table later, as opx does: so what belongs to an object is found by the object, not by its table.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
+#include <cstdlib>
+#include <mutex>
 #include <string>
 
-#include "fabrics/abi.hpp"
-#include "fabrics/watched.hpp"
-#include "platform/platform.hpp"
+#include "fabrics/fabrics.hpp"
+#include "platform/fork_mutex.hpp"
 #include "wait/fabrics.hpp"
 
 namespace progress_engine {
@@ -23,16 +25,44 @@ using namespace libfabric;
 // ---- an object with tables of its own
 
 struct Interposed {
-  Table functions;  // first: the object points to it, and so finds the rest
+  Table functions;
   Table of_fid;
   const Table* functions_before;
   const Table* of_fid_before;
   Object* fabric;  // that it belongs to
+  // Null between two objects: these are few, and kept, so that one is found without a lock while others are closed.
+  std::atomic<const Object*> object{nullptr};
+  bool used = true;  // under the mutex
+  Interposed* next = nullptr;
 };
-static_assert(std::is_standard_layout_v<Interposed>);
+constinit std::atomic<Interposed*> first{nullptr};
 
+ForkMutex& making() {
+  static auto* mutex = new ForkMutex;
+  return *mutex;
+}
+
+// What does not count among its fields is the caller's to fill in.
+Interposed& take() {
+  const std::scoped_lock lock(making());
+  for (Interposed* one = first.load(); one; one = one->next)
+    if (!one->used) return one->used = true, *one;
+  auto* one = new Interposed{};
+  one->next = first.load();
+  first.store(one, std::memory_order_release);
+  return *one;
+}
+
+void give_back(Interposed& one) {
+  const std::scoped_lock lock(making());
+  one.used = false;
+}
+
+// Of an object that has called a function of ours.
 Interposed& interposed(const Object* object) {
-  return *reinterpret_cast<Interposed*>(const_cast<Table*>(object->functions));
+  for (Interposed* one = first.load(std::memory_order_acquire); one; one = one->next)
+    if (one->object.load(std::memory_order_acquire) == object) return *one;
+  std::abort();
 }
 
 template <typename Function>
@@ -60,17 +90,20 @@ void put(Table& table, std::size_t index, Function function) {
 
 int close_object(Fid* fid) {
   auto* object = reinterpret_cast<Object*>(fid);
+  Interposed& tables = interposed(object);
   const auto known = fabrics_of_process().find(object);
   fabrics_of_process().closed(object);
-  std::unique_ptr<Interposed> tables(&interposed(object));
-  object->functions = tables->functions_before;
-  fid->functions = tables->of_fid_before;
-  const int result = reinterpret_cast<Close>(fid->functions->functions[close])(fid);
-  if (result != in_use) return result;
+  const bool has_ours = object->functions == &tables.functions;
+  const bool fid_has_ours = fid->functions == &tables.of_fid;
+  if (has_ours) object->functions = tables.functions_before;
+  if (fid_has_ours) fid->functions = tables.of_fid_before;
+  tables.object = nullptr;  // when it is closed, another thread may open one at its place
+  const int result = reinterpret_cast<Close>(tables.of_fid_before->functions[close])(fid);
+  if (result != in_use) return give_back(tables), result;
   // It stays, and what was opened in it goes by its tables.
-  object->functions = &tables->functions;
-  fid->functions = &tables->of_fid;
-  tables.release();  // NOLINT(bugprone-unused-return-value): the object points to them
+  tables.object = object;
+  if (has_ours) object->functions = &tables.functions;
+  if (fid_has_ours) fid->functions = &tables.of_fid;
   if (known.descriptor >= 0) fabrics_of_process().opened(Fabric::libfabric, object, known.descriptor);
   return result;
 }
@@ -81,15 +114,17 @@ Interposed* interpose(Object* object, Object* fabric, std::size_t least) {
     fabrics_of_process().refuse(Fabric::libfabric, "libfabric's objects are not as the engine knows them");
     return nullptr;
   }
-  auto* made = new Interposed{.functions = copy(*object->functions),
-                              .of_fid = copy(*object->fid.functions),
-                              .functions_before = object->functions,
-                              .of_fid_before = object->fid.functions,
-                              .fabric = fabric ? fabric : object};
-  put(made->of_fid, close, close_object);
-  object->functions = &made->functions;
-  object->fid.functions = &made->of_fid;
-  return made;
+  Interposed& made = take();
+  made.functions_before = object->functions;
+  made.of_fid_before = object->fid.functions;
+  made.functions = copy(*object->functions);
+  made.of_fid = copy(*object->fid.functions);
+  made.fabric = fabric ? fabric : object;
+  made.object.store(object, std::memory_order_release);
+  put(made.of_fid, close, close_object);
+  object->functions = &made.functions;
+  object->fid.functions = &made.of_fid;
+  return &made;
 }
 
 // ---- completion queues
@@ -165,16 +200,11 @@ int open_domain2(Object* fabric, void* info, Object** made, std::uint64_t flags,
   return opened_domain(before<OpenDomain2>(fabric, domain2)(fabric, info, made, flags, context), fabric, made);
 }
 
-constinit std::atomic<OpenFabric> next_fabric{nullptr};
-constinit thread_local int depth = 0;
+constinit Theirs<OpenFabric> next_fabric;
 
-// A provider over another one (tcp;ofi_rxm) opens that one's fabric through the same function: its own affair.
 int open_fabric(void* attributes, Object** fabric, void* context) {
-  const OpenFabric next = next_fabric.load(std::memory_order_acquire);
-  ++depth;
-  const int result = next(attributes, fabric, context);
-  --depth;
-  if (result != 0 || depth > 0 || !fabrics_of_process().wants(Fabric::libfabric)) return result;
+  const int result = next_fabric.get()(attributes, fabric, context);
+  if (result != 0 || !fabrics_of_process().wants(Fabric::libfabric)) return result;
   if (Interposed* tables = interpose(*fabric, nullptr, trywait + 1)) {
     put(tables->functions, domain, open_domain);
     put(tables->functions, domain2, open_domain2);
@@ -184,20 +214,9 @@ int open_fabric(void* attributes, Object** fabric, void* context) {
 
 }  // namespace
 
-void* stand_before_libfabric(void* function) {
-  next_fabric.store(reinterpret_cast<OpenFabric>(function), std::memory_order_release);
-  return reinterpret_cast<void*>(&fi_fabric);
+std::span<const Replaced> libfabric_calls() {
+  static const std::array calls = {replaced("fi_fabric", &open_fabric, next_fabric)};
+  return calls;
 }
 
 }  // namespace progress_engine
-
-using namespace progress_engine;
-
-PE_INTERPOSED int fi_fabric(void* attributes, void** fabric, void* context) {
-  if (!next_fabric.load(std::memory_order_acquire)) {
-    void* function = find_symbol("fi_fabric");
-    if (!function) function = missing_symbol("fi_fabric");
-    stand_before_libfabric(function);
-  }
-  return open_fabric(attributes, reinterpret_cast<Object**>(fabric), context);
-}

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// UCX announces: functions of libucp that stand before its own. Its feature WAKEUP is added to what the MPI asks for,
-// which gives each worker a descriptor; the worker is armed where the MPI polls it (wait/fabrics.hpp). None of UCX's
-// headers is needed: what is declared here is the same in all its versions 1.x, whose ABI is stable.
-
+// UCX announces. Its feature WAKEUP is added to what the MPI asks for, which gives each worker a descriptor; the worker
+// is armed where the MPI polls it (wait/fabrics.hpp). None of UCX's headers is needed: what is declared here is the
+// same in all its versions 1.x, whose ABI is stable.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
+#include <mutex>
 #include <set>
 #include <string>
 
+#include "fabrics/fabrics.hpp"
 #include "platform/fork_mutex.hpp"
-#include "platform/platform.hpp"
 #include "wait/fabrics.hpp"
 
 namespace progress_engine {
@@ -31,17 +32,13 @@ struct Parameters {
 };
 constexpr std::uint64_t has_features = 1;  // the first field
 
-using InitVersion = Status (*)(unsigned, unsigned, const Parameters*, const void*, void**);
-using WorkerCreate = Status (*)(void*, const void*, void**);
-using WorkerProgress = unsigned (*)(void*);
-using WorkerDestroy = void (*)(void*);
-using WorkerGetEfd = Status (*)(void*, int*);
-using WorkerArm = Status (*)(void*);
-
-constinit Next<InitVersion> next_init("ucp_init_version");
-constinit Next<WorkerCreate> next_create("ucp_worker_create");
-constinit Next<WorkerProgress> next_progress("ucp_worker_progress");
-constinit Next<WorkerDestroy> next_destroy("ucp_worker_destroy");
+constinit Theirs<Status (*)(unsigned, unsigned, const Parameters*, const void*, void**)> next_init;
+constinit Theirs<Status (*)(void*, const void*, void**)> next_create;
+constinit Theirs<unsigned (*)(void*)> next_progress;
+constinit Theirs<void (*)(void*)> next_destroy;
+constinit Theirs<void* (*)(void*)> next_disconnect;
+constinit Beside<Status (*)(void*, int*)> get_efd(next_create.place, "ucp_worker_get_efd");
+constinit Beside<Status (*)(void*)> arm(next_progress.place, "ucp_worker_arm");
 
 // Contexts whose workers have a descriptor.
 struct Contexts {
@@ -69,7 +66,7 @@ bool has_wakeup(const void* context) {
 void refuse(const std::string& why) { fabrics_of_process().refuse(Fabric::ucx, why); }
 
 Status init(unsigned major, unsigned minor, const Parameters* asked, const void* config, void** context) {
-  const InitVersion next = next_init.get();
+  const auto next = next_init.get();
   const bool wanted = fabrics_of_process().wants(Fabric::ucx) && asked && (asked->mask & has_features) != 0;
   const auto as_asked = [&] {
     const Status status = next(major, minor, asked, config, context);
@@ -97,9 +94,8 @@ Status init(unsigned major, unsigned minor, const Parameters* asked, const void*
 Status create_worker(void* context, const void* parameters, void** worker) {
   const Status status = next_create.get()(context, parameters, worker);
   if (status != ok || !fabrics_of_process().wants(Fabric::ucx) || !has_wakeup(context)) return status;
-  const auto get_efd = reinterpret_cast<WorkerGetEfd>(find_symbol("ucp_worker_get_efd"));
   int descriptor = -1;
-  const Status got = get_efd && find_symbol("ucp_worker_arm") ? get_efd(*worker, &descriptor) : Status{-1};
+  const Status got = get_efd.get() && arm.get() ? get_efd.get()(*worker, &descriptor) : Status{-1};
   if (got == ok)
     fabrics_of_process().opened(Fabric::ucx, *worker, descriptor);
   else
@@ -108,7 +104,6 @@ Status create_worker(void* context, const void* parameters, void** worker) {
 }
 
 [[gnu::noinline]] unsigned progress_and_arm(ArmingRound& round, void* worker) {
-  static constinit Next<WorkerArm> arm("ucp_worker_arm");
   const unsigned moved = next_progress.get()(worker);
   fabric_steps += moved;
   round.polled(worker, moved > 0, [&] {
@@ -121,21 +116,7 @@ Status create_worker(void* context, const void* parameters, void** worker) {
   return moved;
 }
 
-}  // namespace
-}  // namespace progress_engine
-
-using namespace progress_engine;
-
-PE_INTERPOSED std::int8_t ucp_init_version(unsigned major, unsigned minor, const void* parameters, const void* config,
-                                           void** context) {
-  return init(major, minor, static_cast<const Parameters*>(parameters), config, context);
-}
-
-PE_INTERPOSED std::int8_t ucp_worker_create(void* context, const void* parameters, void** worker) {
-  return create_worker(context, parameters, worker);
-}
-
-PE_INTERPOSED unsigned ucp_worker_progress(void* worker) {
+unsigned progress(void* worker) {
   if (ArmingRound* round = ArmingRound::current()) [[unlikely]]
     return progress_and_arm(*round, worker);
   const unsigned moved = next_progress.get()(worker);
@@ -143,7 +124,31 @@ PE_INTERPOSED unsigned ucp_worker_progress(void* worker) {
   return moved;
 }
 
-PE_INTERPOSED void ucp_worker_destroy(void* worker) {
+void destroy_worker(void* worker) {
   fabrics_of_process().closed(worker);
   next_destroy.get()(worker);
 }
+
+constinit std::atomic<bool> endpoints_stay_open{false};
+
+// As MPICH calls it: null, UCS_OK, is an endpoint that is closed.
+void* disconnect(void* endpoint) { return endpoints_stay_open ? nullptr : next_disconnect.get()(endpoint); }
+
+}  // namespace
+
+std::span<const Replaced> ucx_calls() {
+  static const std::array calls = {replaced("ucp_init_version", &init, next_init),
+                                   replaced("ucp_worker_create", &create_worker, next_create),
+                                   replaced("ucp_worker_progress", &progress, next_progress),
+                                   replaced("ucp_worker_destroy", &destroy_worker, next_destroy)};
+  return calls;
+}
+
+EndpointsStayOpen::EndpointsStayOpen(const void* code) {
+  static const std::array calls = {replaced("ucp_disconnect_nb", &disconnect, next_disconnect)};
+  replace_calls(code, calls);
+  endpoints_stay_open = true;
+}
+EndpointsStayOpen::~EndpointsStayOpen() { endpoints_stay_open = false; }
+
+}  // namespace progress_engine

@@ -3,8 +3,9 @@
 // channel, to poll it, gets one of the engine's, whose descriptor is watched. The MPI never looks at it; the queue is
 // armed where the MPI polls it (wait/fabrics.hpp).
 //
-// ibv_create_cq and ibv_destroy_cq are functions that can be interposed. ibv_poll_cq and ibv_req_notify_cq are inline
-// and call what the opened device points to: there stands a function of ours before the driver's.
+// ibv_create_cq and ibv_destroy_cq are called by name. ibv_poll_cq and ibv_req_notify_cq are inline and call what the
+// opened device points to: there stands a function of ours before the driver's. What UCX and libfabric make of verbs is
+// their own affair: they announce by themselves, and only the MPI's own calls come here.
 
 #include <fcntl.h>
 
@@ -14,12 +15,10 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "fabrics/abi.hpp"
+#include "fabrics/fabrics.hpp"
 #include "platform/fork_mutex.hpp"
-#include "platform/platform.hpp"
 #include "wait/fabrics.hpp"
 
 namespace progress_engine {
@@ -27,11 +26,12 @@ namespace {
 
 using namespace verbs;
 
-constinit Next<CreateCq> next_create("ibv_create_cq");
-constinit Next<DestroyCq> next_destroy("ibv_destroy_cq");
-constinit Next<DestroyChannel> destroy_channel("ibv_destroy_comp_channel");
-constinit Next<GetEvent> get_event("ibv_get_cq_event");
-constinit Next<AcknowledgeEvents> acknowledge("ibv_ack_cq_events");
+constinit Theirs<CreateCq> next_create;
+constinit Theirs<DestroyCq> next_destroy;
+constinit Beside<CreateChannel> create_channel(next_create.place, "ibv_create_comp_channel");
+constinit Beside<DestroyChannel> destroy_channel(next_create.place, "ibv_destroy_comp_channel");
+constinit Beside<GetEvent> get_event(next_create.place, "ibv_get_cq_event");
+constinit Beside<AcknowledgeEvents> acknowledge(next_create.place, "ibv_ack_cq_events");
 
 void refuse(const std::string& why) { fabrics_of_process().refuse(Fabric::verbs, why); }
 
@@ -127,25 +127,8 @@ bool stand_before(Context& context) {
 
 // ---- completion queues
 
-// Of the libraries that announce by themselves: what they make of verbs is their own affair.
-struct Maker {
-  std::string_view begin;  // of its file's name
-  Fabric fabric;
-};
-constexpr std::array makers = {
-    Maker{.begin = "libuct", .fabric = Fabric::ucx},
-    Maker{.begin = "libfabric", .fabric = Fabric::libfabric},
-    Maker{.begin = "libverbs-", .fabric = Fabric::libfabric},  // a provider in a file of its own
-};
-
 // Why a queue stays as the MPI wants it; "" if it need not.
-std::string why_not(const Channel* channel, const void* caller) {
-  const std::string file = file_of(caller);
-  const auto* const maker = std::ranges::find_if(makers, [&](const Maker& of) { return file.starts_with(of.begin); });
-  if (maker != makers.end()) {
-    const std::string name = fabric_names[index(maker->fabric)];
-    return "the MPI leaves verbs to " + file + ", which events=" + name + " is for";
-  }
+std::string why_not(const Channel* channel) {
   if (channel) return "the MPI waits for its completion queues itself";
   const Fabrics& fabrics = fabrics_of_process();
   for (const Fabric other : {Fabric::ucx, Fabric::libfabric})
@@ -155,7 +138,7 @@ std::string why_not(const Channel* channel, const void* caller) {
 
 // Null if it cannot be had.
 Channel* make_channel(Context* context) {
-  const auto make = reinterpret_cast<CreateChannel>(find_symbol("ibv_create_comp_channel"));
+  const auto make = create_channel.get();
   Channel* channel = make ? make(context) : nullptr;
   if (!channel) return nullptr;
   const int flags = fcntl(channel->descriptor, F_GETFL);
@@ -164,11 +147,11 @@ Channel* make_channel(Context* context) {
   return nullptr;
 }
 
-Cq* create(Context* context, int entries, void* cq_context, Channel* channel, int vector, const void* caller) {
+Cq* create(Context* context, int entries, void* cq_context, Channel* channel, int vector) {
   const CreateCq next = next_create.get();
   const auto as_asked = [&] { return next(context, entries, cq_context, channel, vector); };
   if (!fabrics_of_process().wants(Fabric::verbs)) return as_asked();
-  if (const auto why = why_not(channel, caller); !why.empty()) {
+  if (const auto why = why_not(channel); !why.empty()) {
     fabrics_of_process().pass_over(Fabric::verbs, why);
     return as_asked();
   }
@@ -206,13 +189,11 @@ int destroy(Cq* cq) {
 }
 
 }  // namespace
-}  // namespace progress_engine
 
-using namespace progress_engine;
-
-PE_INTERPOSED void* ibv_create_cq(void* context, int entries, void* cq_context, void* channel, int vector) {
-  return create(static_cast<verbs::Context*>(context), entries, cq_context, static_cast<verbs::Channel*>(channel),
-                vector, __builtin_return_address(0));
+std::span<const Replaced> verbs_calls() {
+  static const std::array calls = {replaced("ibv_create_cq", &create, next_create),
+                                   replaced("ibv_destroy_cq", &destroy, next_destroy)};
+  return calls;
 }
 
-PE_INTERPOSED int ibv_destroy_cq(void* cq) { return destroy(static_cast<verbs::Cq*>(cq)); }
+}  // namespace progress_engine

@@ -9,6 +9,7 @@
 // endpoint needs its peer: they are left open, and go with UCX's worker after the launcher's barrier.
 #pragma once
 
+#include "fabrics/fabrics.hpp"
 #include "mpi/quirks.hpp"
 #include "platform/platform.hpp"
 
@@ -18,21 +19,12 @@ namespace progress_engine {
 // Those that come to MPI_Finalize meanwhile get their answers.
 void pass_finalize_barrier(Nanoseconds limit = seconds(10));
 
-// While it lives, endpoints that the MPI closes stay open.
-class EndpointsStayOpen {
- public:
-  EndpointsStayOpen();
-  ~EndpointsStayOpen();
-  EndpointsStayOpen(const EndpointsStayOpen&) = delete;
-  EndpointsStayOpen& operator=(const EndpointsStayOpen&) = delete;
-};
-
 // The MPI's own end, `end`; `world`: of MPI_COMM_WORLD, to which all ranks come.
 template <typename End>
 int end_together(bool world, End end) {
   if (!quirks_of_this_mpi().ends_together) return end();
   if (world) pass_finalize_barrier();
-  const EndpointsStayOpen open;
+  const EndpointsStayOpen open(find_symbol("PMPI_Init"));
   return end();
 }
 

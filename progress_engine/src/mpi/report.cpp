@@ -14,7 +14,7 @@
 #include <mutex>
 #include <utility>
 
-#include "fabrics/watched.hpp"
+#include "fabrics/fabrics.hpp"
 #include "mpi/lifecycle.hpp"
 #include "mpi/mpi_header.hpp"
 #include "mpi/runtime.hpp"

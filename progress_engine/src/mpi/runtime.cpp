@@ -4,15 +4,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <mutex>
 #include <stdexcept>
 #include <system_error>
 
-#include "fabrics/watched.hpp"
+#include "fabrics/fabrics.hpp"
 #include "mpi/launcher.hpp"
 #include "mpi/lifecycle.hpp"
 #include "mpi/report.hpp"
@@ -208,8 +206,11 @@ bool prepare_event_source(const Policy& policy, std::unique_ptr<EventSource>& ev
     note_reason(error);
     watched = {};  // what would be announced nobody waits for
   }
-  for (const Fabric fabric : all_fabrics) fabrics.want(fabric, watched.fabrics[index(fabric)]);
-  if (std::ranges::any_of(watched.fabrics, std::identity{})) answer_lookups_of(find_symbol("PMPI_Init"));
+  for (const Fabric fabric : all_fabrics) {
+    const bool wanted = watched.fabrics[index(fabric)];
+    fabrics.want(fabric, wanted);
+    if (wanted) replace_calls(find_symbol("PMPI_Init"), calls_of(fabric));
+  }
   return !waits || events;
 }
 

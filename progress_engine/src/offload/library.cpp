@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What this library exports to the interposer that loads it, see mpi/offload.hpp.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -15,6 +14,7 @@
 #include "offload/process.hpp"
 #include "offload/routes.hpp"
 #include "offload/ult.hpp"
+#include "platform/loaded_object.hpp"
 
 namespace progress_engine::offload {
 namespace {
@@ -23,12 +23,9 @@ const OffloadHost* the_host = nullptr;
 
 // Whether `caller`, an address in code, belongs to the MPI library or one of its components.
 bool is_of_the_mpi(const void* caller) {
-  // Open MPI's components and its layer below; the Fortran bindings are the program's side.
-  constexpr std::array<std::string_view, 3> parts = {"mca_", "libopen-", "libmca_"};
   const auto library = library_of(caller);
-  const auto begins = [&](std::string_view part) { return library.starts_with(part); };
   static const auto* mpi = new std::string(library_of(find_symbol("PMPI_Init")));  // whatever its vendor calls it
-  return library == *mpi || is_mpi_library(library) || std::ranges::any_of(parts, begins);
+  return library == *mpi || is_mpi_library(library) || is_component(library);
 }
 
 bool takes(const void* caller) { return !on_communication_thread() || (caller && !is_of_the_mpi(caller)); }

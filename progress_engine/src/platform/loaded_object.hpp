@@ -17,6 +17,11 @@ namespace progress_engine {
 std::vector<std::string> loaded_libraries();
 // The name of the file alone.
 inline std::string_view name_of_file(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+// Whether it is one of Open MPI's components or its layer below. (The Fortran bindings are the program's side.)
+inline bool is_component(std::string_view path) {
+  const auto name = name_of_file(path);
+  return name.starts_with("mca_") || name.starts_with("libopen-") || name.starts_with("libmca_");
+}
 
 // The program or a library; valid while it is loaded.
 class LoadedObject {

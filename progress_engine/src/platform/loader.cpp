@@ -86,12 +86,6 @@ bool is_inside_loader() {
 
 void wait_for_loader() { [[maybe_unused]] const void* const found = dlsym(RTLD_DEFAULT, "dlsym"); }
 
-std::string file_of(const void* address) {
-  Dl_info info{};
-  if (dladdr(address, &info) == 0 || !info.dli_fname) return "";
-  return std::string(name_of_file(info.dli_fname));
-}
-
 void answer_for_missing(SymbolLookup stand_in) { stand_in_for.store(stand_in, std::memory_order_release); }
 
 void* missing_symbol(const char* name) {

@@ -192,9 +192,6 @@ struct SharedAtomics : RealAtomics {
 // RTLD_LOCAL. Null if there is none.
 void* find_symbol(const char* name);
 
-// The name, without folders, of the file that holds what stands at `address`: "libfabric.so.1"; "" if none does.
-std::string file_of(const void* address);
-
 // The object `name` that everybody in this process uses: the program's copy of it, where the linker made one, shadows
 // the MPI's own. Null if there is none.
 void* find_object(const char* name);

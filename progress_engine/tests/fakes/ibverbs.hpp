@@ -11,7 +11,7 @@
 #include <memory>
 #include <mutex>
 
-#include "fabrics/abi.hpp"
+#include "fabrics/fabrics.hpp"
 
 namespace fake_verbs {
 

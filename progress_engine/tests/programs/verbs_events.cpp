@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "fabrics/fabrics.hpp"
 #include "wait/event_source.hpp"
 #include "wait/fabrics.hpp"
 
@@ -46,6 +47,16 @@ ibv_context* open_device(const std::string& name) {
   return valid(static_cast<ibv_context*>(nullptr), "no such device");
 }
 
+// What an MPI calls in place of a function of libibverbs'.
+template <typename Function>
+Function replaced(std::size_t which, Function theirs) {
+  const Replaced& call = verbs_calls()[which];
+  *call.theirs = reinterpret_cast<void*>(theirs);
+  return reinterpret_cast<Function>(call.ours);
+}
+const auto create_cq = replaced(0, &ibv_create_cq);
+const auto destroy_cq = replaced(1, &ibv_destroy_cq);
+
 struct End {
   ibv_cq* cq;
   ibv_qp* qp;
@@ -53,7 +64,7 @@ struct End {
 
 End make_end(ibv_context* context, ibv_pd* domain) {
   End end{};
-  end.cq = valid(ibv_create_cq(context, 2 * most_posted, nullptr, nullptr, 0), "ibv_create_cq");
+  end.cq = valid(create_cq(context, 2 * most_posted, nullptr, nullptr, 0), "ibv_create_cq");
   ibv_qp_init_attr wanted{};
   wanted.send_cq = wanted.recv_cq = end.cq;
   wanted.cap = {.max_send_wr = most_posted,
@@ -187,7 +198,7 @@ int main(int argc, char** argv) {
               static_cast<unsigned long long>(counts.busy));
   for (const End& end : {receiver, sender}) {
     valid(ibv_destroy_qp(end.qp), "ibv_destroy_qp");
-    valid(ibv_destroy_cq(end.cq), "ibv_destroy_cq");
+    valid(destroy_cq(end.cq), "ibv_destroy_cq");
   }
   valid(ibv_dereg_mr(memory), "ibv_dereg_mr");
   valid(ibv_dealloc_pd(domain), "ibv_dealloc_pd");

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fabrics/watched.hpp"
+#include "fabrics/fabrics.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "policy/settings.hpp"
+#include "wait/event_source.hpp"
 
 namespace progress_engine {
 namespace {
@@ -72,6 +75,11 @@ std::string what_lacks(Announcements events, const Fabrics& fabrics) {
   const auto refusal = refusal_of(fabric, fabrics);
   const std::string_view why = refusal.empty() ? found->nothing_opened : refusal;
   return std::string("events=").append(fabric_names[index(fabric)]).append(": ").append(why);
+}
+
+std::span<const Replaced> calls_of(Fabric fabric) {
+  constexpr PerFabric<std::span<const Replaced> (*)()> all = {ucx_calls, libfabric_calls, verbs_calls};
+  return all[index(fabric)]();
 }
 
 std::vector<std::string> sources_in_use(const EventSource& events) {
