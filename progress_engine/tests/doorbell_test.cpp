@@ -266,6 +266,21 @@ TEST(Doorbell, WakesAnotherProcessAndVanishesWithIt) {
   EXPECT_TRUE(sender.ring(0)) << "its page outlives it, and ringing it harms nobody";
 }
 
+// What it keeps is of the neighbours alone: a table of all ranks would be 8 GB here.
+TEST(Doorbell, FindsNeighboursAmongAnyNumberOfRanks) {
+  constexpr int apart = 1 << 23;
+  constexpr int near = 100;
+  const auto name = program("many");
+  std::vector<std::unique_ptr<PublishedLine>> lines;
+  for (int i = 1; i <= near; ++i) lines.push_back(std::make_unique<PublishedLine>(name, i * apart));
+  Doorbell doorbell(name, 0, 1 << 30);
+  EXPECT_EQ(doorbell.neighbours(), 100U);
+  EXPECT_EQ(doorbell.ranks_of_neighbours().size(), 100U);
+  for (int i = 0; i < 128; ++i) EXPECT_EQ(doorbell.ring(i * apart), 0 < i && i <= near) << i;
+  EXPECT_FALSE(doorbell.ring(1));
+  EXPECT_FALSE(doorbell.ring(-1));
+}
+
 TEST(Doorbell, RemembersWhichRankARankIsUntilACommunicatorIsGone) {
   RankCache ranks;
   const auto key = ranks.key_of(0x44000000, 3);
@@ -275,7 +290,7 @@ TEST(Doorbell, RemembersWhichRankARankIsUntilACommunicatorIsGone) {
   EXPECT_EQ(ranks.find(ranks.key_of(0x44000000, 2)), RankCache::unknown);
   EXPECT_EQ(ranks.find(ranks.key_of(0x44000001, 3)), RankCache::unknown);
   ranks.remember(key, -1);
-  EXPECT_EQ(ranks.find(key), -1) << "a process of another world";
+  EXPECT_EQ(ranks.find(key), -1) << "on another node";
   ranks.forget();
   EXPECT_EQ(ranks.find(ranks.key_of(0x44000000, 3)), RankCache::unknown) << "the handle may come again";
 }

@@ -132,6 +132,33 @@ TEST(Events, GoByTimeWhereNothingAnnouncesAnything) {
   EXPECT_TRUE(fabric.engine.stop(patience));
 }
 
+// A network whose connections come late, and carry little.
+class LateConnections : public EpollEvents {
+ public:
+  LateConnections() : EpollEvents(Sockets::none) {}
+  bool refresh() override {
+    ++looks;
+    return false;
+  }
+  std::atomic<int> looks{0};
+};
+
+// Of what reaches into a window no operation is counted, and no poll for it is long.
+TEST(Events, LookForConnectionsWhileOthersMayReachIntoAWindow) {
+  std::atomic<int> missing{0};
+  auto connections = std::make_unique<LateConnections>();
+  const auto& looks = connections->looks;
+  Engine engine(make_policy(resolve_values("adaptive", {})), std::make_unique<Handshakes>(missing),
+                std::move(connections));
+  const ThreadSlot& slot = engine.activity().acquire();
+  engine.start();
+  engine.activity().add_progress_user();
+  engine.after_call(slot);
+  EXPECT_TRUE(eventually([&] { return looks > 5; }));
+  engine.activity().remove_progress_user();
+  EXPECT_TRUE(engine.stop(patience));
+}
+
 // A collective operation over a fabric that moves the data itself and announces what arrives: a poll takes no time, and
 // the round that it begins is over some time later: longer than a wake takes on a busy machine, and far shorter than
 // the usual rest.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an MPI sees of `offload`, and a fault of an MPI that the program does not see: a library below it looks."""
+"""What an MPI sees of the engine, and a fault of an MPI that the program does not see: a library below it looks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .conftest import MPICH_FIRST, Launcher, compiled, lines
 pytestmark = pytest.mark.mpi
 
 
-def observed(mpi: Mpi, what: str, folder: Path) -> list[str]:
-    """What the program prints under `offload`, which must be what it prints bare."""
+def observed(mpi: Mpi, what: str, folder: Path, variant: str = "offload") -> list[str]:
+    """What the program prints under the engine, which must be what it prints bare."""
     program = Launcher(mpi, compiled(mpi, "observed.c", folder, "-ldl"))
     observer = compiled(mpi, "observer.c", folder, "-shared", "-fPIC", "-ldl")
     bare = program.run(what)
-    preload = ("env", "PROGRESS_ENGINE=offload", f"LD_PRELOAD={program.engine}:{observer}")
+    preload = ("env", f"PROGRESS_ENGINE={variant}", f"LD_PRELOAD={program.engine}:{observer}")
     ended = program.run(what, prefix=preload)
     assert (ended.returncode, ended.stderr) == (bare.returncode, bare.stderr) == (0, "")
     assert lines(ended.stdout) == lines(bare.stdout)
@@ -42,3 +42,9 @@ def test_a_freed_partitioned_request_is_polled_for_at_once(mpi: Mpi, tmp_path: P
 def test_a_probe_is_never_cancelled(mpi: Mpi, tmp_path: Path) -> None:
     said = [f"rank {rank}: received {1 - rank}, cancelled 0, matched: cancelled 0" for rank in range(2)]
     assert observed(mpi, "probed", tmp_path) == said
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_the_mpi_is_asked_once_a_communicator_which_of_its_ranks_are_near(mpi: Mpi, tmp_path: Path) -> None:
+    said = [f"rank {rank}: asked 0 times" for rank in range(2)]
+    assert observed(mpi, "communicators", tmp_path, "adaptive") == said

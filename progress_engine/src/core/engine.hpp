@@ -111,6 +111,9 @@ class Engine {
       wake_for_work();
   }
 
+  // A window came to be: others will connect to reach into it.
+  void expect_connections() { expects_connections_.store(true, std::memory_order_relaxed); }
+
   // Some calls must not run beside a poll. Between these two nobody polls; sections add up. The first returns when
   // the poll that runs has ended.
   void begin_exclusive();
@@ -121,6 +124,10 @@ class Engine {
   const Policy& policy() const { return policy_; }
   EventSource* events() { return events_.get(); }
   Doorbell* doorbell() { return doorbell_.get(); }
+  // Whether expect_connections() was called since the last time.
+  bool take_expected_connections() {
+    return expects_connections_.load(std::memory_order_relaxed) && expects_connections_.exchange(false);
+  }
   // That the program's environment announced when the engine was made.
   std::size_t computing_threads() const { return placement_.computing_threads; }
   bool stopping() const { return stopping_.load(std::memory_order_relaxed) != 0; }
@@ -186,6 +193,7 @@ class Engine {
   std::atomic<std::uint64_t> turn_{0};
   PhaseMeter phases_;
   std::atomic<int> exclusive_sections_{0};
+  std::atomic<bool> expects_connections_{false};
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker calls_;  // counts the polls inside the program's calls (by the poller)
 };

@@ -102,6 +102,7 @@ class EventLoop {
   void work() {
     if (!std::exchange(in_busy_period_, true)) polled_ = now();
     note_operations();
+    look_by_time();
     // It still computes: what the poll before won it would not have had by waiting at once.
     gain_ += std::exchange(won_, 0);
     const auto burst = poll();
@@ -290,6 +291,21 @@ class EventLoop {
     next_look_ = occasions_ + std::min<std::uint64_t>(occasions_ + 1, most_occasions);
   }
 
+  // Who reaches into a window connects when it first does so, and what comes then may be so small that no poll looks
+  // productive. So while others may, it looks by time, too: for a small share of it, and ever more rarely where nothing
+  // new is found.
+  void look_by_time() {
+    const bool expected = engine_.take_expected_connections();
+    if (!events_ || traffic_ || engine_.activity().progress_users() == 0) return;
+    if (!expected && polled_ < timed_look_) return;
+    const Nanoseconds begin = now();
+    const bool found = events_->refresh();
+    const Nanoseconds end = now();
+    const Nanoseconds shortest = looking_share * (end - begin);
+    timed_pause_ = found || expected ? shortest : std::max(shortest, std::min(2 * timed_pause_, longest_timed_pause));
+    timed_look_ = end + timed_pause_;
+  }
+
   bool has_places() const { return events_ && events_->any(); }
   Nanoseconds first_timeout() const { return microseconds(engine_.policy().timer_us); }
 
@@ -327,6 +343,10 @@ class EventLoop {
   static constexpr std::uint64_t most_occasions = 64;
   std::uint64_t occasions_ = 0;
   std::uint64_t next_look_ = 0;
+  static constexpr Nanoseconds looking_share = 100;
+  static constexpr Nanoseconds longest_timed_pause = seconds(1);
+  Nanoseconds timed_pause_ = 0;
+  Nanoseconds timed_look_ = 0;  // when, at the earliest
 };
 
 }  // namespace progress_engine

@@ -114,9 +114,15 @@ def counting_hooks_of(function: Function, table: Table) -> tuple[list[str], list
         before = [f"const ExclusiveSection section(call, 1, {request});", f"Freeing freeing(call, {request});"]
         hooks = before, ["freeing.done();"]
     elif matches(table["windows_made"], function.base):
-        hooks = [f"NewWindow window(call, {typed_by_name(function)['comm']});"], ["call.window_made(code);"]
+        hooks = [f"NewWindow window(call, {typed_by_name(function)['comm']});"], [window_made(function)]
     elif matches(table["windows_freed"], function.base):
-        hooks = [], ["call.window_freed(code);", "call.communicator_gone();"]
+        window = typed_by_name(function)["win"]
+        before = [f"const MPI_Win window = handle_before(call, {window});"]
+        hooks = before, ["call.window_freed(code, window);", "call.handle_gone((std::uint64_t)window);"]
+    elif matches(table["communicators_freed"], function.base):
+        freed = typed_by_name(function)["comm"]
+        before = [f"const MPI_Comm freed = handle_before(call, {freed});"]
+        hooks = before, ["call.handle_gone((std::uint64_t)freed);"]
     elif matches(table["exclusive"], function.base):
         hooks = ["ExclusiveSection section(call, &Quirks::files_alone);"], exclusive_after(function)
     elif matches(table["entered"], function.base):
@@ -124,6 +130,11 @@ def counting_hooks_of(function: Function, table: Table) -> tuple[list[str], list
     elif started := request_argument(function):
         hooks = [], [start_of(function, started, table)]
     return hooks
+
+
+def window_made(function: Function) -> str:
+    shared = "true" if "shared" in function.base else "false"
+    return f"call.window_made(code, {shared}, {typed_by_name(function)['win']});"
 
 
 def start_of(function: Function, request: str, table: Table) -> str:
@@ -165,7 +176,7 @@ def doorbell_after(function: Function, table: Table) -> list[str]:
     typed = typed_by_name(function)
     request = request_argument(function)
     if matches(table["communicators_freed"], function.base):
-        return ["call.communicator_gone();"]
+        return []
     if matches(table["rings_partners"], function.base):
         return ["call.sent_to_partners(code);"]
     if "comm" not in typed:

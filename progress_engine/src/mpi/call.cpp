@@ -111,34 +111,40 @@ static int group_of(MPI_Comm communicator, MPI_Group* group) {
 }
 
 int Call::ask_world_rank(MPI_Comm communicator, int rank, std::uint64_t key) const {
-  MPI_Group group{};
-  if (communicator == runtime_->handles.comm_null || group_of(communicator, &group) != MPI_SUCCESS) return -1;
-  const int found = world_rank_in(group, rank, key);
-  PE_PMPI(MPI_Group_free)(&group);
-  return found;
+  if (communicator == runtime_->handles.comm_null) return -1;
+  return learn_world_rank((std::uint64_t)communicator, rank, key,
+                          [communicator](MPI_Group* group) { return group_of(communicator, group); });
 }
 
-int Call::world_rank_in(MPI_Group group, int rank, std::uint64_t key) const {
+std::vector<NearRanks::Pair> Call::near_ranks_of(MPI_Group* group) const {
+  const auto in_world = runtime_->doorbell->ranks_of_neighbours();
+  std::vector<int> ranks(in_world.size(), -1);
   MPI_Group world{};
   PE_PMPI(MPI_Comm_group)(runtime_->handles.comm_world, &world);
-  // A wrong rank got here if the program's error handler makes a success of the failed call: it is no error of ours.
-  int size = 0;
-  int found = MPI_UNDEFINED;
-  PE_PMPI(MPI_Group_size)(group, &size);
-  if (rank < size) PE_PMPI(MPI_Group_translate_ranks)(group, 1, &rank, world, &found);
+  PE_PMPI(MPI_Group_translate_ranks)(world, static_cast<int>(ranks.size()), in_world.data(), *group, ranks.data());
   PE_PMPI(MPI_Group_free)(&world);
-  if (found < 0) found = -1;  // MPI_UNDEFINED
-  runtime_->ranks.remember(key, found);
-  return found;
+  PE_PMPI(MPI_Group_free)(group);
+  std::vector<NearRanks::Pair> pairs;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (ranks[i] >= 0) pairs.emplace_back(ranks[i], in_world[i]);  // else MPI_UNDEFINED
+  return pairs;
 }
 
-void Call::missed() const { runtime_->doorbell->missed(++slot().misses); }
+// Who was not found before may be known now.
+void Call::missed() const {
+  runtime_->doorbell->missed(++slot().misses);
+  const auto neighbours = runtime_->doorbell->neighbours();
+  if (runtime_->neighbours.load(std::memory_order_relaxed) == neighbours) return;
+  runtime_->neighbours.store(neighbours, std::memory_order_relaxed);
+  runtime_->ranks.forget();
+}
 
 void Call::expects(int code, MPI_Comm communicator, int rank) {
   if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
   if (rank == MPI_ANY_SOURCE) runtime_->doorbell->expect_all();
+  if (rank < 0) return;
   const int world = world_rank(communicator, rank);
-  if (world >= 0 && !runtime_->doorbell->expect(world)) missed();
+  if (world < 0 || !runtime_->doorbell->expect(world)) missed();
 }
 
 void Call::prepared(int code, const MPI_Request* request) {
@@ -174,7 +180,7 @@ void Call::restarted(int code, int count, const MPI_Request* requests) {
   Activity::note_start(slot(), news, news * Activity::unbounded);
   if (all) sent_to_all(code);
   // Each of the others concerns one partner; nobody needs to be rung twice.
-  const auto near = runtime_->doorbell ? static_cast<int>(runtime_->doorbell->counts().neighbours) : 0;
+  const auto near = runtime_->doorbell ? static_cast<int>(runtime_->doorbell->neighbours()) : 0;
   int left = std::min(count, near);
   do sent_to_partners(code);
   while ((left -= Doorbell::partners_at_once) > 0);

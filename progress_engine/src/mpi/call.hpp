@@ -28,7 +28,10 @@ struct Runtime {
   unsigned generation = 0;  // tells it from earlier ones at the same address
   MpiHandles handles;
   PersistentRequests persistent;
-  ExclusiveRequests<MPI_Request> file_requests;
+  // While their operations are pending nobody may poll, on an MPI that cannot bear it (Quirks::files_alone): on others
+  // none is put here.
+  FewHandles<MPI_Request> file_requests;
+  FewHandles<MPI_Win> shared_windows;  // see Call::window_made()
   PartitionedRequests<MPI_Request> partitioned;
   Origin origin = Origin::world;
   const Quirks quirks = quirks_of_this_mpi();
@@ -38,9 +41,11 @@ struct Runtime {
   SwitchingProgressFunction* progress = nullptr;  // the engine's
   std::atomic<const GpuKind*> gpu{nullptr};       // for whose sake polling ended, see mpi/gpu.hpp
   RankCache ranks;
-  RankCache sizes;               // of datatypes, see mpi/partner.hpp
-  long eager_bytes = 0;          // the policy's, at hand: read in each start of a message
-  Doorbell* doorbell = nullptr;  // the engine's; null: nobody is rung
+  NearRanks near;                            // behind it
+  std::atomic<std::uint64_t> neighbours{0};  // when these answered
+  RankCache sizes;                           // of datatypes, see mpi/partner.hpp
+  long eager_bytes = 0;                      // the policy's, at hand: read in each start of a message
+  Doorbell* doorbell = nullptr;              // the engine's; null: nobody is rung
   std::unique_ptr<Engine> engine;
   bool stopped = false;      // all threads ended
   bool ended = false;        // they did, and the progress function is gone
@@ -133,16 +138,19 @@ class Call {
   }
   // The same of a file operation: some MPIs may not be polled until it has completed.
   void started_exclusive(int code, const MPI_Request* request);
-  // Others may reach into a window at any time, and only progress here answers them.
-  void window_made(int code) {
+  // Others may reach into a window at any time, and only progress here answers them. Not of one of shared memory: they
+  // load and store.
+  void window_made(int code, bool shared, const MPI_Win* window) {
     if (!counts() || code != MPI_SUCCESS) return;
+    if (shared) return runtime_->shared_windows.add(*window);
     ++runtime_->windows;
     runtime_->had_windows.store(true, std::memory_order_relaxed);
     if (!broken("windows")) runtime_->engine->activity().add_progress_user();
+    runtime_->engine->expect_connections();
   }
   // One that came to be while the engine was inactive was not counted.
-  void window_freed(int code) {
-    if (!counts() || code != MPI_SUCCESS) return;
+  void window_freed(int code, MPI_Win window) {
+    if (!counts() || code != MPI_SUCCESS || runtime_->shared_windows.remove(window)) return;
     auto number = runtime_->windows.load();
     while (number > 0 && !runtime_->windows.compare_exchange_weak(number, number - 1)) {
     }
@@ -176,9 +184,9 @@ class Call {
   }
   // The call sent something to a rank: its engine may sleep.
   PE_ALWAYS_INLINE void sent(int code, MPI_Comm communicator, int rank) {
-    if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS) return;
+    if (!counts() || !runtime_->doorbell || code != MPI_SUCCESS || rank < 0) return;
     const int world = world_rank(communicator, rank);
-    if (world >= 0 && !ring(world, WakeupLine::Ring::sent)) [[unlikely]]
+    if (world < 0 || !ring(world, WakeupLine::Ring::sent)) [[unlikely]]
       missed();
   }
   // The call made a request for messages from a rank, or to it later.
@@ -190,7 +198,7 @@ class Call {
   void sent_to_partners(int code) {
     if (counts() && runtime_->doorbell && code == MPI_SUCCESS) runtime_->doorbell->ring_partners();
   }
-  // Negative if it is none: MPI_PROC_NULL, or a process of another world.
+  // Negative if it is none, or on another node, as far as is known.
   PE_ALWAYS_INLINE int world_rank(MPI_Comm communicator, int rank) const {
     if (rank < 0 || communicator == runtime_->handles.comm_world) return rank;
     const auto key = runtime_->ranks.key_of((std::uint64_t)communicator, rank);  // a pointer or an integer
@@ -203,12 +211,27 @@ class Call {
     if (rank < 0 || communicator == runtime_->handles.comm_world) return rank;
     return runtime_->ranks.find(runtime_->ranks.key_of((std::uint64_t)communicator, rank));
   }
-  // A rank of `group` in the world, remembered under the key.
-  int world_rank_in(MPI_Group group, int rank, std::uint64_t key) const;
+  // The same of a rank of the communicator or window with these bits, remembered under the key; `group_of` asks the MPI
+  // for its group.
+  template <typename GroupOf>
+  int learn_world_rank(std::uint64_t handle, int rank, std::uint64_t key, GroupOf&& group_of) const {
+    const auto neighbours = runtime_->doorbell->neighbours();
+    auto found = runtime_->near.find(handle, rank, neighbours);
+    if (!found) {
+      MPI_Group group{};
+      if (group_of(&group) != MPI_SUCCESS) return -1;
+      found = runtime_->near.add(handle, rank, neighbours, near_ranks_of(&group));
+    }
+    runtime_->ranks.remember(key, *found);
+    return *found;
+  }
   // A partner was not known as a neighbour: it may be one.
   void missed() const;
-  void communicator_gone() {
-    if (runtime_) runtime_->ranks.forget();
+  // A communicator or window is gone, and its handle may come again.
+  void handle_gone(std::uint64_t handle) {
+    if (!runtime_) return;
+    runtime_->ranks.forget();
+    runtime_->near.forget(handle);
   }
 
   // The call made a persistent request; nothing is pending yet.
@@ -223,6 +246,8 @@ class Call {
   void restarted(int code, int count, const MPI_Request* requests);
 
  private:
+  // Frees the group.
+  std::vector<NearRanks::Pair> near_ranks_of(MPI_Group* group) const;
   // Of a message, see Activity::needs_progress().
   PE_ALWAYS_INLINE std::uint64_t weight_of(long count, MPI_Datatype type) const {
     const long limit = runtime_->eager_bytes;
@@ -276,6 +301,12 @@ class Call {
   int outer_ = 0;               // the depth around this call; 0 for each user-level thread's outermost one
   std::uintptr_t mark_ = reinterpret_cast<std::uintptr_t>(&mark_);
 };
+
+// What a call that frees it gets; null where none of the engine's is called.
+template <typename Handle>
+Handle handle_before(const Call& call, const Handle* handle) {
+  return call.counts() && handle ? *handle : Handle{};
+}
 
 // The same out of line, for the calls that take longer than that by far: hundreds of wrappers are compiled in half the
 // time.

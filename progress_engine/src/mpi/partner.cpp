@@ -51,11 +51,8 @@ int Target::learn_world_rank() const {
   if (rank_ < 0) return -1;
   const auto place = key(rank_);
   if (const int known = call_.runtime().ranks.find(place); known != RankCache::unknown) return known;
-  MPI_Group group{};
-  if (PE_PMPI(MPI_Win_get_group)(window_, &group) != MPI_SUCCESS) return -1;
-  const int world = call_.world_rank_in(group, rank_, place);
-  PE_PMPI(MPI_Group_free)(&group);
-  return world;
+  return call_.learn_world_rank((std::uint64_t)window_, rank_, place,
+                                [this](MPI_Group* group) { return PE_PMPI(MPI_Win_get_group)(window_, group); });
 }
 
 void Target::ring_known() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests that must be remembered from one call to the next: persistent ones, those of files, partitioned ones. Each
-// kind costs a program that has none one load.
+// Handles that must be remembered from one call to the next: persistent requests, those of files, partitioned ones;
+// and communicators with those of their ranks that are near. Each kind costs a program that has none one load.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -93,24 +94,23 @@ class PersistentRequests {
   std::atomic<std::size_t> size_{0};
 };
 
-// Requests while whose operations are pending nobody may poll, on an MPI that cannot bear it (Quirks::files_alone): on
-// others none is put here. Few at a time. Any thread. A handle can be in it twice: MPI may give it out again before its
-// first owner was told.
+// Few handles at a time. Any thread. One can be in it twice: MPI may give it out again before its first owner was told.
 template <typename Handle>
-class ExclusiveRequests {
+class FewHandles {
  public:
-  void add(Handle request) {
+  void add(Handle handle) {
     const std::scoped_lock lock(mutex_);
-    requests_.push_back(request);
-    size_ = requests_.size();
+    handles_.push_back(handle);
+    size_ = handles_.size();
   }
   // True if it was there.
-  bool remove(Handle request) {
+  bool remove(Handle handle) {
+    if (empty()) return false;
     const std::scoped_lock lock(mutex_);
-    const auto found = std::ranges::find(requests_, request);
-    if (found == requests_.end()) return false;
-    requests_.erase(found);
-    size_ = requests_.size();
+    const auto found = std::ranges::find(handles_, handle);
+    if (found == handles_.end()) return false;
+    handles_.erase(found);
+    size_ = handles_.size();
     return true;
   }
   // Without a lock: programs that have none pay one load.
@@ -118,8 +118,50 @@ class ExclusiveRequests {
 
  private:
   std::mutex mutex_;
-  std::vector<Handle> requests_;
+  std::vector<Handle> handles_;
   std::atomic<std::size_t> size_{0};
+};
+
+// Of communicators and windows, by the bits of their handles, those ranks that are on this node, with their ranks in
+// the world. The MPI is asked once for all of them, and again where more neighbours are known. Any thread. Good for
+// hints: what was freed unseen may be told of its successor.
+class NearRanks {
+ public:
+  using Pair = std::pair<int, int>;  // rank, rank in the world
+
+  // The rank in the world, -1 if that is not near; none if the MPI must be asked.
+  std::optional<int> find(std::uint64_t handle, int rank, std::uint64_t neighbours) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = tables_.find(handle);
+    if (found == tables_.end() || found->second.neighbours != neighbours) return {};
+    return found->second.find(rank);
+  }
+  int add(std::uint64_t handle, int rank, std::uint64_t neighbours, std::vector<Pair> pairs) {
+    std::ranges::sort(pairs);
+    const std::scoped_lock lock(mutex_);
+    if (tables_.size() >= most) tables_.clear();  // they were freed unseen
+    Table& table = tables_[handle] = {neighbours, std::move(pairs)};
+    return table.find(rank);
+  }
+  void forget(std::uint64_t handle) {
+    const std::scoped_lock lock(mutex_);
+    tables_.erase(handle);
+  }
+
+ private:
+  struct Table {
+    std::uint64_t neighbours = 0;  // known when it was made
+    std::vector<Pair> pairs;       // in order
+
+    int find(int rank) const {
+      const auto found = std::ranges::lower_bound(pairs, rank, {}, &Pair::first);
+      return found != pairs.end() && found->first == rank ? found->second : -1;
+    }
+  };
+  static constexpr std::size_t most = 4096;
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::uint64_t, Table> tables_;
 };
 
 // Partitioned requests, and which of them wait: sends for partitions, new receives for their first start. While one

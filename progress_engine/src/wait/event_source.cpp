@@ -231,13 +231,15 @@ void EpollEvents::watch(int descriptor, std::function<void()> handler) {
   add(descriptor, EPOLLIN);
 }
 
-void EpollEvents::refresh() {
-  if (sockets_ == Sockets::none) return;
+bool EpollEvents::refresh() {
+  if (sockets_ == Sockets::none) return false;
+  bool found = false;
   for (const auto& socket : connected_tcp_sockets()) {
     if (foreign_.contains(socket.inode) || !add(socket.descriptor, EPOLLIN | EPOLLOUT)) continue;
-    any_ = true;
+    any_ = found = true;
     if (!carries_) carried_before_.insert_or_assign(socket.descriptor, carried_by(socket.descriptor));
   }
+  return found;
 }
 
 // A wait that began before the program closed them goes on to its bound.

@@ -56,8 +56,8 @@ class EventSource {
   virtual bool carries() const = 0;
   // Watches `descriptor`, too: wait() calls `handler` at each of its edges, which are events as traffic is.
   virtual void watch(int descriptor, std::function<void()> handler) = 0;
-  // Looks for new places where traffic can show.
-  virtual void refresh() = 0;
+  // Looks for new places where traffic can show. True if there are some.
+  virtual bool refresh() = 0;
   // After a poll, before wait(): arms what must be armed. `poll` makes the MPI progress once, or returns false if it
   // must not now.
   virtual ArmResult arm(const std::function<bool()>& /*poll*/) { return {}; }
@@ -89,7 +89,7 @@ class EpollEvents : public EventSource {
   bool any() const override { return any_ || (fabrics_ && fabrics_->any()); }
   bool carries() const override { return carries_ || (announced_ && fabrics_->any()); }
   void watch(int descriptor, std::function<void()> handler) override;
-  void refresh() override;
+  bool refresh() override;
   ArmResult arm(const std::function<bool()>& poll) override;
   EventCounts counts() const override;
   void interrupt() override;

@@ -171,9 +171,10 @@ MappedLine map_line(const std::string& name) {
 Doorbell::Doorbell(std::string program, int rank, int size, int here)
     : program_(std::move(program)),
       rank_(rank),
+      size_(size),
       here_(here > 0 ? here : std::numeric_limits<std::int64_t>::max()),
-      published_(program_, rank),
-      by_rank_(static_cast<std::size_t>(size)) {
+      published_(program_, rank) {
+  places_ = all_places_.emplace_back(std::make_unique<Places>(bits_)).get();
   look();
 }
 
@@ -195,7 +196,7 @@ void Doorbell::add_partner(Peer& peer) {
 
 // They are partners from now on. Returns how many were rung.
 int Doorbell::ring_first_partners(int most) {
-  const auto size = static_cast<std::int64_t>(by_rank_.size());
+  const std::int64_t size = size_;
   int rung = 0;
   for (std::int64_t distance = 1; distance < size; distance *= 2) {
     const auto above = static_cast<int>((rank_ + distance) % size);
@@ -256,8 +257,7 @@ void Doorbell::look() {
   const std::unique_lock lock(looking_, std::try_to_lock);
   if (!lock) return;
   for (auto& neighbour : find_neighbours(program_))
-    if (neighbour.rank != rank_ && static_cast<unsigned>(neighbour.rank) < by_rank_.size() && !peer_of(neighbour.rank))
-      add(std::move(neighbour));
+    if (neighbour.rank != rank_ && neighbour.rank < size_ && !peer_of(neighbour.rank)) add(std::move(neighbour));
 }
 
 void Doorbell::look_again() {
@@ -275,8 +275,30 @@ void Doorbell::add(Neighbour neighbour) {
   const int rank = neighbour.rank;
   auto* peer = new Peer{std::move(neighbour), std::move(mapped), neighbours_.first.load(std::memory_order_relaxed)};
   neighbours_.first.store(peer, std::memory_order_release);
+  if (all_places_.back()->has_room_for(neighbours() + 1)) {
+    all_places_.back()->insert(rank, peer);
+  } else {
+    constexpr int more_bits = 2;
+    bits_ += more_bits;
+    auto larger = std::make_unique<Places>(bits_);
+    for (Peer* known = peer; known; known = known->next) larger->insert(known->neighbour.rank, known);
+    places_.store(all_places_.emplace_back(std::move(larger)).get(), std::memory_order_release);
+  }
   neighbours_.number.fetch_add(1, std::memory_order_release);
-  by_rank_[static_cast<unsigned>(rank)].store(peer, std::memory_order_release);
+}
+
+void Doorbell::Places::insert(int rank, Peer* peer) {
+  std::size_t at = first(rank);
+  while (places_[at].peer.load(std::memory_order_relaxed)) at = next(at);
+  places_[at].rank = rank;
+  places_[at].peer.store(peer, std::memory_order_release);
+}
+
+std::vector<int> Doorbell::ranks_of_neighbours() const {
+  std::vector<int> ranks;
+  for (const Peer* peer = neighbours_.first.load(std::memory_order_acquire); peer; peer = peer->next)
+    ranks.push_back(peer->neighbour.rank);
+  return ranks;
 }
 
 Doorbell::Counts Doorbell::counts() const {

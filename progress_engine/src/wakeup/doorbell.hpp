@@ -185,7 +185,7 @@ class RankCache {
     const auto value = entry.value.load(std::memory_order_relaxed);
     return (entry.check.load(std::memory_order_relaxed) ^ value) == key ? static_cast<int>(value) - 1 : unknown;
   }
-  // -1: a process of another world.
+  // -1: nobody on this node, as far as is known.
   void remember(std::uint64_t key, int rank) {
     Entry& entry = entries_[key % size];
     const auto value = static_cast<std::uint64_t>(rank) + 1;
@@ -265,7 +265,11 @@ class Doorbell {
   const PublishedLine& published() const { return published_; }
 
   // Whether the whole program runs on this node.
-  bool all_are_near() const { return neighbours_.number.load(std::memory_order_relaxed) + 1 == by_rank_.size(); }
+  bool all_are_near() const { return neighbours() + 1 == static_cast<std::uint64_t>(size_); }
+
+  // How many are known; and who, as many at least.
+  std::uint64_t neighbours() const { return neighbours_.number.load(std::memory_order_acquire); }
+  std::vector<int> ranks_of_neighbours() const;
 
   // ---- telemetry; any thread
   struct Counts {
@@ -290,11 +294,33 @@ class Doorbell {
     std::atomic<std::uint64_t> number{0};
     std::atomic<Peer*> next{nullptr};  // whose turn it is; null: the first one's
   };
-  Peer* peer_of(int rank) const {
-    return static_cast<unsigned>(rank) < by_rank_.size()
-               ? by_rank_[static_cast<unsigned>(rank)].load(std::memory_order_acquire)
-               : nullptr;
-  }
+  // Peers by their ranks: of the neighbours alone, since a program may have a million ranks. Hashed, with open
+  // addressing; what stands there stays, and one that is half full is followed by a larger one. Without locks for who
+  // looks.
+  class Places {
+   public:
+    explicit Places(int bits) : shift_(32 - bits), places_(std::size_t{1} << bits) {}
+    Peer* find(int rank) const {
+      for (std::size_t at = first(rank);; at = next(at)) {
+        Peer* peer = places_[at].peer.load(std::memory_order_acquire);
+        if (!peer || places_[at].rank == rank) return peer;
+      }
+    }
+    void insert(int rank, Peer* peer);
+    bool has_room_for(std::uint64_t peers) const { return 2 * peers <= places_.size(); }
+
+   private:
+    struct Place {
+      int rank = -1;  // valid once there is a peer
+      std::atomic<Peer*> peer{nullptr};
+    };
+    std::size_t first(int rank) const { return (static_cast<std::uint32_t>(rank) * 0x9E3779B9U) >> shift_; }
+    std::size_t next(std::size_t at) const { return (at + 1) & (places_.size() - 1); }
+
+    int shift_;
+    std::vector<Place> places_;
+  };
+  Peer* peer_of(int rank) const { return places_.load(std::memory_order_acquire)->find(rank); }
   PE_ALWAYS_INLINE void make_partner(Peer& peer) {
     if (!peer.partner.load(std::memory_order_relaxed)) [[unlikely]]
       add_partner(peer);
@@ -315,11 +341,14 @@ class Doorbell {
 
   const std::string program_;
   const int rank_;
+  const int size_;
   const std::int64_t here_;  // endless if nobody knows
   PublishedLine published_;
   std::mutex looking_;
-  std::atomic<Nanoseconds> next_look_{0};  // of look_again(), not before
-  std::vector<std::atomic<Peer*>> by_rank_;
+  std::atomic<Nanoseconds> next_look_{0};            // of look_again(), not before
+  std::vector<std::unique_ptr<Places>> all_places_;  // the last one is used, former ones may still be read
+  int bits_ = 6;
+  std::atomic<const Places*> places_{nullptr};
   Turns neighbours_;
   Turns partners_;
   std::atomic<bool> all_{false};

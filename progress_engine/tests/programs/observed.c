@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What observer.c, preloaded below the engine, sees of two ranks: `observed started|freed|probed`. Without it there is
- * nothing to see, and the same is printed as when all is well. */
+/* What observer.c, preloaded below the engine, sees of two ranks: `observed started|freed|probed|communicators`.
+ * Without it there is nothing to see, and the same is printed as when all is well. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -91,6 +91,26 @@ static void probed(void) {
   printf("rank %d: received %d, cancelled %d, matched: cancelled %d\n", rank, value, cancelled, matched_cancelled);
 }
 
+/* More of them than any cache of single ranks holds: once each was used, the MPI is asked for none of them again. */
+static void communicators(void) {
+  enum { MANY = 300, WARM = 3 };
+  static MPI_Comm all[MANY];
+  int out = 1, in = 0, before = 0;
+  for (int i = 0; i < MANY; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &all[i]);
+  for (int round = 0; round <= WARM; ++round) {
+    if (round == WARM) before = observed("observed_translations", 0);
+    for (int i = 0; i < MANY; ++i) {
+      MPI_Request request;
+      MPI_Irecv(&in, 1, MPI_INT, peer, 3, all[i], &request);
+      MPI_Send(&out, 1, MPI_INT, peer, 3, all[i]);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+  }
+  printf("rank %d: asked %d times\n", rank, observed("observed_translations", 0) - before);
+  fflush(stdout);
+  for (int i = 0; i < MANY; ++i) MPI_Comm_free(&all[i]);
+}
+
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   MPI_Init(&argc, &argv);
@@ -99,5 +119,6 @@ int main(int argc, char** argv) {
   if (!strcmp(argv[1], "started")) started();
   if (!strcmp(argv[1], "freed")) freed();
   if (!strcmp(argv[1], "probed")) probed();
+  if (!strcmp(argv[1], "communicators")) communicators();
   return MPI_Finalize();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A library to preload below the engine: counts the MPI's polls between a partitioned send's start and its first ready
- * partition, and since a request was freed; and is an MPI whose probes set "cancelled". */
+ * partition, and since a request was freed, and how often the engine asks which rank one is; and is an MPI whose probes
+ * set "cancelled". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -11,6 +12,16 @@ static atomic_int started, between, since_freed;
 /* Of this process. For observed.c, which finds them by dlsym. */
 int observed_between(void) { return between; }
 int observed_since_freed(void) { return since_freed; }
+
+static atomic_int translations;
+int observed_translations(void) { return translations; }
+
+int PMPI_Group_translate_ranks(MPI_Group one, int many, const int ranks[], MPI_Group other, int found[]) {
+  static int (*next)(MPI_Group, int, const int[], MPI_Group, int[]);
+  if (!next) *(void**)&next = dlsym(RTLD_NEXT, "PMPI_Group_translate_ranks");
+  ++translations;
+  return next(one, many, ranks, other, found);
+}
 
 static void polled(void) {
   ++since_freed;
