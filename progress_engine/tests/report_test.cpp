@@ -115,11 +115,17 @@ TEST(Report, DoesNotAdviseByTheClockWhereAnAdapterMovesTheData) {
   report.productive_polls = 0;
   const auto says = [&](const char* words) { return to_line(report).find(words) != std::string::npos; };
   report.events->armed = {{"ucx", 0}};
-  EXPECT_TRUE(says("leave it off")) << "memory is copied by the CPU";
+  EXPECT_TRUE(says("not seen to move anything")) << "memory is copied by the CPU";
   report.transport.devices = {"/dev/infiniband/uverbs0"};
   EXPECT_TRUE(says("cannot be seen where an adapter moves the data"));
   report.events->armed = {{"ucx", 13}};
-  EXPECT_TRUE(says("leave it off"));
+  EXPECT_TRUE(says("not seen to move anything"));
+}
+
+TEST(Report, SaysThatThreadsOfTheIdleClassSeeLess) {
+  auto report = report_of_two_threads();
+  report.samples_rarely = true;
+  EXPECT_NE(to_line(report).find("at least 0.75 s with something pending"), std::string::npos) << to_line(report);
 }
 
 TEST(Report, SaysInALineWhyTheEngineWasNot) {

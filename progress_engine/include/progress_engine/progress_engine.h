@@ -23,7 +23,7 @@ extern "C" {
  *   wake_sources {calls, traffic, neighbours, timer} (how often each ended a sleep of the engine's threads),
  *   armed_s, disarmed_s (by the program's or the settings' wish, or because polling did not pay),
  *   pending_while_computing_s (no thread was in a call of MPI then; as far as the engine shows it, under `offload`
- *     its sleeps; null where only the program's calls poll),
+ *     its sleeps, under `idle` what its threads saw when they had a CPU; null where only the program's calls poll),
  *   transport {component (of Open MPI's point-to-point layer, "" in others), libraries (that carry messages and are
  *     loaded), devices (that are open), tcp, udp (whether there are such sockets)}, advice (a sentence),
  *   polls, productive_polls, wakes, parks, fences (parks that interrupted the program's other CPUs for an instant),

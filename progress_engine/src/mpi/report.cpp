@@ -92,6 +92,8 @@ void add_engine(const Engine& engine, Report& report) {
   }
   report.armed_s = to_seconds(engine.time_on() - totals.disarmed);
   report.disarmed_s = to_seconds(engine.time_off() + totals.disarmed);
+  const Policy& policy = engine.policy();
+  report.waits_for_announcements = policy.points.events || (policy.points.dedicated && policy.wait == Wait::mwait);
   report.samples_rarely = std::ranges::any_of(engine.workers(), [](const auto& worker) { return worker->idle_class; });
   if (!engine.workers().empty()) report.pending_while_computing_s = to_seconds(totals.beside);
   report.verdict = engine.verdict();

@@ -39,7 +39,9 @@ std::string advice(const Facts& facts) {
     return "nothing was pending while the program computed: offload is worth its price only if threads communicate at "
            "once";
   if (facts.offload) return "operations went on while the program computed: compare with the variant adaptive";
-  if (facts.tracked == 0) return "the program started no nonblocking operation: leave it off";
+  if (facts.tracked == 0)
+    return "the engine saw no nonblocking operation, so that there was nothing for it to move (it does not see what a "
+           "library calls past it)";
   if (!computes_beside && facts.samples_rarely)
     return "its threads found no idle CPU to see what was pending: compare with the variant adaptive";
   if (!computes_beside) return "nothing that needs progress was pending while the program computed: leave it off";
@@ -47,9 +49,11 @@ std::string advice(const Facts& facts) {
     return "whether its polls moved something cannot be seen where an adapter moves the data: trial_ms=100 measures "
            "what they bring";
   if (moved_nothing)
-    return "its polls moved nothing, so that this MPI progresses by itself or nothing arrived: leave it off";
+    return "its polls were not seen to move anything, as where the MPI progresses by itself: trial_ms=100 measures "
+           "what they bring";
   if (facts.disarmed_s > facts.lifetime_s / 2)
-    return "polling did not pay and was off for most of the time: leave it off, or compare with rest_us=0";
+    return "polling was found not to pay and was off for most of the time: compare with rest_us=0 and with the variant "
+           "off";
   if (facts.waits_for_announcements && facts.wakes >= enough_wakes && facts.announced == 0)
     return "no socket and no neighbour announced a message, the timer alone woke: compare with timer_us=500";
   return "it moved messages while the program computed: keep it; trial_ms=100 measures what that brings";

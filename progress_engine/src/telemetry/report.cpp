@@ -41,7 +41,7 @@ std::string advice_of(const Report& report) {
                  .polls_in_calls_alone = !report.pending_while_computing_s,
                  .windows = report.windows,
                  .samples_rarely = report.samples_rarely,
-                 .waits_for_announcements = report.events || report.doorbell,
+                 .waits_for_announcements = report.waits_for_announcements,
                  .moves_unseen = moves_unseen(report),
                  .lifetime_s = report.armed_s.value_or(0) + report.disarmed_s.value_or(0),
                  .pending_while_computing_s = report.pending_while_computing_s.value_or(0),
@@ -172,8 +172,8 @@ std::string time_words(const Report& report) {
   if (report.armed_s)
     words += fmt::format(", armed for {:.3g} s and off for {:.3g} s", *report.armed_s, report.disarmed_s.value_or(0));
   if (report.pending_while_computing_s)
-    words +=
-        fmt::format(", {:.3g} s with something pending while the program computed", *report.pending_while_computing_s);
+    words += fmt::format(", {}{:.3g} s with something pending while the program computed",
+                         report.samples_rarely ? "at least " : "", *report.pending_while_computing_s);
   return words;
 }
 

@@ -103,6 +103,7 @@ struct Report {
   // ---- for the advice
   bool windows = false;         // there were some
   bool samples_rarely = false;  // all its threads are of the idle class
+  bool waits_for_announcements = false;
   Transport transport;
   std::uint64_t managed_sleeps = 0;
   std::optional<int> world_size;
