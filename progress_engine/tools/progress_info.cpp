@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // progress-info: what this machine offers, every setting, the presets. Needs no MPI.
 #include <fmt/format.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -8,14 +9,36 @@
 #include <nlohmann/json.hpp>
 
 #include "built_for.hpp"
-#include "machine.hpp"
+#include "platform/platform.hpp"
+#include "platform/scheduling.hpp"
 #include "policy/sources.hpp"
 #include "progress_engine/progress_engine.h"
+#include "telemetry/thread_usage.hpp"
+#include "wait/event_source.hpp"
+#include "wait/user_wait.hpp"
 
 using namespace progress_engine;
 using Json = nlohmann::ordered_json;
 
 namespace {
+
+// What this machine offers to the engine.
+Json describe_machine() {
+  constexpr Nanoseconds asked = microseconds(100);
+  Json machine;
+  utsname system{};
+  uname(&system);
+  prepare_fences();
+  machine["kernel"] = system.release;
+  machine["cpus"] = usage_of_thread(gettid()).cpus_allowed;
+  machine["wait_instruction"] = wait_instruction_name(wait_instruction());
+  const auto slice = probe_slice(asked);
+  machine["slice_ns"] = slice ? Json(*slice) : Json();
+  machine["short_slice"] = slice == asked;
+  machine["precise_epoll"] = has_precise_epoll();
+  machine["membarrier"] = !light_fence_is_full;
+  return machine;
+}
 
 Json describe_setting(const Setting& setting, const Resolved& resolved) {
   const std::string key(setting.key);

@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "mpi/mark.hpp"
+#include "mpi/launcher.hpp"
 
 namespace progress_engine {
 namespace {

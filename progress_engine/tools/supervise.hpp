@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // --strict: whether the engine was there when MPI began is known afterwards alone. What drops LD_PRELOAD on the way (a
 // sandbox, a wrapper, a security module) says nothing. So progress-run stays as the program's parent, and the engine
-// leaves a mark (mpi/mark.hpp).
+// leaves a mark (mpi/launcher.hpp).
 #pragma once
 
 #include <string>

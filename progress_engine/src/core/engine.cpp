@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "core/loops.hpp"
 #include "platform/breakable.hpp"
 #include "platform/scheduling.hpp"
 

@@ -19,7 +19,6 @@
 #include "policy/settings.hpp"
 #include "telemetry/phases.hpp"
 #include "telemetry/thread_usage.hpp"
-#include "telemetry/wake_source.hpp"
 #include "wait/event_source.hpp"
 #include "wait/user_wait.hpp"
 #include "wakeup/doorbell.hpp"
@@ -197,6 +196,18 @@ class Engine {
   std::vector<std::unique_ptr<Worker>> workers_;
   Worker calls_;  // counts the polls inside the program's calls (by the poller)
 };
+
+// ---- the loops of its threads, one a polling point. Each returns when the engine stops.
+
+// Polls, waits as the setting `wait` says (not at all, CPU hints, sched_yield, sleeping timer_us, watching a word in
+// user mode, sleeping until there is work), polls again.
+void run_dedicated(Engine& engine, Worker& worker);
+// Polls at a fixed period.
+void run_timer(Engine& engine, Worker& worker);
+// The same on a SCHED_IDLE thread, with its own, short period; 0 = only yields.
+void run_idle(Engine& engine, Worker& worker);
+// Parked while there is nothing to do; else woken by traffic, not more often than the polling interval allows.
+void run_events(Engine& engine, Worker& worker);
 
 template <typename HasWork>
 void Engine::watch(Worker& worker, HasWork&& has_work, Nanoseconds bound) {

@@ -295,8 +295,8 @@ class EventLoop {
   // productive. So while others may, it looks by time, too: for a small share of it, and ever more rarely where nothing
   // new is found.
   void look_by_time() {
-    const bool expected = engine_.take_expected_connections();
     if (!events_ || traffic_ || engine_.activity().progress_users() == 0) return;
+    const bool expected = engine_.take_expected_connections();
     if (!expected && polled_ < timed_look_) return;
     const Nanoseconds begin = now();
     const bool found = events_->refresh();

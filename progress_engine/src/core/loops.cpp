@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/loops.hpp"
-
 #include <sched.h>
 
 #include <algorithm>

@@ -95,7 +95,7 @@ class Beside {
   std::atomic<void*> found_{nullptr};
 };
 
-// While it lives, endpoints of UCX's that the MPI closes stay open, see mpi/finalize_barrier.hpp.
+// While it lives, endpoints of UCX's that the MPI closes stay open, see mpi/lifecycle.hpp.
 class EndpointsStayOpen {
  public:
   explicit EndpointsStayOpen(const void* code);

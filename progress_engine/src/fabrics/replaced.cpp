@@ -107,14 +107,17 @@ void* meant_by(const LoadedObject& object, void* library, const char* name, cons
 void replace_in(const Part& part) {
   void* library = dlopen(part.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);  // waits until it is loaded in full
   if (!library) return;
-  const LoadedObject object(part.info);
-  object.for_each_reference(true, [&](const auto&, const char* name, auto type, Address& word) {
-    if (std::ranges::find(references, type) == references.end()) return;
-    const Replaced* call = find(name);
-    void* theirs = call ? meant_by(object, library, name, word) : nullptr;
-    if (!theirs || theirs == call->ours) return;
-    if (void* now = in_place_of(*call, theirs); now != theirs) object.store(word, reinterpret_cast<Address>(now));
-  });
+  const auto use = [&](const LoadedObject& object) {
+    object.for_each_reference(true, [&](const auto&, const char* name, auto type, Address& word) {
+      if (std::ranges::find(references, type) == references.end()) return;
+      const Replaced* call = find(name);
+      void* theirs = call ? meant_by(object, library, name, word) : nullptr;
+      if (!theirs || theirs == call->ours) return;
+      if (void* now = in_place_of(*call, theirs); now != theirs) object.store(word, reinterpret_cast<Address>(now));
+    });
+  };
+  // Another one may have taken its place meanwhile.
+  if (static_cast<const link_map*>(library)->l_addr == part.info.dlpi_addr) use(LoadedObject(part.info));
   dlclose(library);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <string>
 
+#include "mpi/lifecycle.hpp"
 #include "mpi/offload.hpp"
 #include "mpi/report.hpp"
-#include "mpi/runtime.hpp"
 #include "progress_engine/progress_engine.h"
 
 #define PE_API extern "C" __attribute__((visibility("default")))

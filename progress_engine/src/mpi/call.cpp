@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "mpi/launcher.hpp"
-#include "mpi/runtime.hpp"
+#include "mpi/lifecycle.hpp"
 
 namespace progress_engine {
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/launcher.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <sstream>
 #include <string_view>
 
 namespace progress_engine {
@@ -91,6 +94,52 @@ int processes_here(int size) {
   for (const auto& launcher : launchers)
     if (launcher.all && number_said_by(launcher.all) == size) most = std::max(most, number_said_by(launcher.here));
   return most;
+}
+
+std::string other_poller() {
+  constexpr std::array names = {"MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS",
+                                "MV2_ASYNC_PROGRESS", "MPICH_NEMESIS_ASYNC_PROGRESS"};
+  constexpr std::array<std::string_view, 7> off = {"", "0", "no", "off", "false", "disable", "n"};
+  for (const char* name : names)
+    if (const auto value = variable(name); std::ranges::find(off, std::string_view(value)) == off.end())
+      return std::string(name).append("=").append(value);
+  return "";
+}
+
+// ---- the mark
+
+namespace {
+
+// Which file it is: the descriptor's number may be another one's by now.
+std::string identity(int descriptor) {
+  struct stat found{};
+  if (fstat(descriptor, &found) != 0) return "";
+  return std::to_string(found.st_dev) + ":" + std::to_string(found.st_ino);
+}
+
+bool write_to(int descriptor, const std::string& wanted) {
+  return identity(descriptor) == wanted && pwrite(descriptor, "1", 1, 0) == 1;
+}
+
+}  // namespace
+
+std::string describe_mark(int descriptor, const std::string& path) {
+  return std::to_string(descriptor) + " " + identity(descriptor) + " " + path;
+}
+
+void leave_mark() {
+  const char* described = std::getenv(mark_variable);
+  if (!described) return;
+  std::istringstream words(described);
+  int inherited = -1;
+  std::string wanted;
+  std::string path;
+  std::getline(words >> inherited >> wanted >> std::ws, path);
+  if (write_to(inherited, wanted)) return;
+  const int opened = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (opened < 0) return;
+  write_to(opened, wanted);
+  close(opened);
 }
 
 }  // namespace progress_engine

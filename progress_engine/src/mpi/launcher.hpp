@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the launcher says of this process and of those that were started with it, without a call of MPI.
+// What the launcher, or progress-run in its place, says of this process and of those that were started with it, without
+// a call of MPI.
 #pragma once
 
 #include <sys/types.h>
@@ -25,5 +26,20 @@ inline bool speaks_for_all() { return rank_by_launcher() <= 0; }
 // How many of the program's `size` processes are on this node, as Hydra or Open MPI says; 0 where nobody says. An
 // answer counts with the right size beside it, and of several the largest.
 int processes_here(int size);
+
+// What gives the MPI a progress thread of its own, "NAME=VALUE"; "" if nothing does.
+std::string other_poller();
+
+// ---- the mark
+// What `progress-run --strict` looks for when the program has ended: a file in which the engine leaves a mark when MPI
+// begins. It is inherited as an open descriptor, which goes into sandboxes that do not show progress-run's process, and
+// named as that process's, since some programs close descriptors before they start others.
+
+inline constexpr const char* mark_variable = "PROGRESS_ENGINE_MARK";
+
+// The variable's value.
+std::string describe_mark(int descriptor, const std::string& path);
+// Does nothing where the environment names no mark.
+void leave_mark();
 
 }  // namespace progress_engine

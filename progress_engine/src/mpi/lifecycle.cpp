@@ -4,19 +4,15 @@
 #include "mpi/lifecycle.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "mpi/abi.hpp"
 #include "mpi/absent.hpp"
 #include "mpi/call.hpp"
-#include "mpi/finalize_barrier.hpp"
 #include "mpi/launcher.hpp"
-#include "mpi/mark.hpp"
 #include "mpi/report.hpp"
 #include "platform/placement.hpp"
 
@@ -25,6 +21,18 @@ namespace progress_engine {
 std::recursive_mutex& lifecycle_mutex() {
   static auto* mutex = new std::recursive_mutex;
   return *mutex;
+}
+
+// The only collective call that the engine ever makes in all ranks: the others of the MPI are under way to
+// MPI_Finalize, which is collective as well.
+void pass_finalize_barrier(Nanoseconds limit) {
+  if (broken("finalize-barrier")) return;
+  const MpiHandles handles;
+  MPI_Request request = handles.request_null;
+  int done = 0;
+  if (PE_PMPI(MPI_Ibarrier)(handles.comm_world, &request) != MPI_SUCCESS) return;
+  for (const Nanoseconds end = now() + limit; done == 0 && now() < end;)
+    if (PE_PMPI(MPI_Test)(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
 }
 
 std::string foreign_library() {
@@ -113,20 +121,12 @@ void end_user(bool world) {
 
 namespace {
 
-// An MPI with a progress thread of its own beside the engine's: the two take the MPI's locks and the CPU from each
-// other.
+// The two take the MPI's locks and the CPU from each other.
 void mention_other_poller(const Policy& policy) {
-  constexpr std::array names = {"MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS",
-                                "MV2_ASYNC_PROGRESS", "MPICH_NEMESIS_ASYNC_PROGRESS"};
-  constexpr std::array<std::string_view, 7> off = {"", "0", "no", "off", "false", "disable", "n"};
   if ((!policy.points.threads() && !policy.offload) || !speaks_for_all()) return;
-  for (const char* name : names) {
-    const char* value = std::getenv(name);
-    if (!value || std::ranges::find(off, std::string_view(value)) != off.end()) continue;
-    std::fprintf(stderr, "progress engine: %s=%s gives the MPI a progress thread of its own: use that or the engine.\n",
-                 name, value);
-    return;
-  }
+  if (const auto setting = other_poller(); !setting.empty())
+    std::fprintf(stderr, "progress engine: %s gives the MPI a progress thread of its own: use that or the engine.\n",
+                 setting.c_str());
 }
 
 // The MPI's own.

@@ -13,7 +13,7 @@
 #include "mpi/launcher.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/report.hpp"
-#include "mpi/runtime.hpp"
+#include "mpi/lifecycle.hpp"
 
 namespace progress_engine {
 

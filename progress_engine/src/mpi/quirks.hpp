@@ -17,7 +17,7 @@ struct Quirks {
   bool partitioned_alone = false;
   // Open MPI before 5: its one-sided component for networks without remote memory access refuses MPI_THREAD_MULTIPLE.
   bool windows_below_multiple = false;
-  // MPICH before 4.2 over UCX, see mpi/finalize_barrier.hpp.
+  // MPICH before 4.2 over UCX, see mpi/lifecycle.hpp.
   bool ends_together = false;
   // The MPICH family: MPI_Testsome tells of errors MPI_COMM_WORLD's error handler, where MPI_Test tells that of the
   // request's communicator (MPI 4.1, section 9.3); and it takes a persistent request to MPI_PROC_NULL that was started

@@ -17,7 +17,6 @@
 #include "fabrics/fabrics.hpp"
 #include "mpi/lifecycle.hpp"
 #include "mpi/mpi_header.hpp"
-#include "mpi/runtime.hpp"
 
 namespace progress_engine {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/runtime.hpp"
-
+// What mpi/lifecycle.hpp says of activation, threads' slots and the end of the process.
 #include <pthread.h>
 #include <unistd.h>
 

@@ -11,9 +11,8 @@
 
 #include "mpi/absent.hpp"
 #include "mpi/call.hpp"
-#include "mpi/finalize_barrier.hpp"
+#include "mpi/launcher.hpp"
 #include "mpi/lifecycle.hpp"
-#include "mpi/mark.hpp"
 
 #ifdef PE_HAS_MPI_SESSIONS
 

@@ -13,7 +13,6 @@
 #include "telemetry/phases.hpp"
 #include "telemetry/thread_usage.hpp"
 #include "telemetry/transport.hpp"
-#include "telemetry/wake_source.hpp"
 
 namespace progress_engine {
 
