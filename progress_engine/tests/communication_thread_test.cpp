@@ -13,6 +13,7 @@
 #include <memory>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "eventually.hpp"
@@ -121,6 +122,37 @@ class CommunicationThreadTest : public testing::Test {
   std::unique_ptr<CommunicationThread> thread_;
   Pool<Transfer> pool_;
 };
+
+// A fabric's library, whose queue must be armed before each sleep; the first time it is busy.
+class Armed : public NoTraffic {
+ public:
+  ArmResult arm(const std::function<bool()>& poll) override {
+    armed_ = poll() && ++rounds > 1;
+    return {.armed = armed_, .polls = 1};
+  }
+  bool wait(Nanoseconds bound) override {
+    if (!std::exchange(armed_, false)) ++unarmed;
+    return NoTraffic::wait(bound);
+  }
+  std::atomic<int> rounds{0};
+  std::atomic<int> unarmed{0};
+
+ private:
+  bool armed_ = false;
+};
+
+TEST_F(CommunicationThreadTest, ArmsWhatAnnouncesTrafficBeforeItSleeps) {
+  auto events = std::make_unique<Armed>();
+  const auto& rounds = events->rounds;
+  const auto& unarmed = events->unarmed;
+  stop();
+  thread_ = std::make_unique<CommunicationThread>(CommunicationThreadPolicy{.spin = 0}, std::move(events));
+  thread_->start();
+  run([this] { thread_->advances(&loopback_); });
+  const int before = unarmed;  // while there was nothing to poll
+  EXPECT_TRUE(eventually([&] { return rounds > 5; }));
+  EXPECT_EQ(unarmed, before);
+}
 
 TEST_F(CommunicationThreadTest, ExecutesOnAThreadOfItsOwn) {
   EXPECT_FALSE(on_communication_thread());

@@ -6,14 +6,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "mpi/absent.hpp"
 #include "mpi/gpu.hpp"
 #include "mpi/launcher.hpp"
+#include "mpi/lifecycle.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/report.hpp"
-#include "mpi/lifecycle.hpp"
 
 namespace progress_engine {
 
@@ -23,6 +24,12 @@ namespace {
 
 constexpr const char* offload_file = "libprogress_engine_offload.so";
 std::atomic<const OffloadLibrary*> loaded_library{nullptr};
+
+std::unique_ptr<EventSource> make_events(const Policy& policy) {
+  std::unique_ptr<EventSource> events;
+  prepare_event_source(policy, events);
+  return events;
+}
 
 std::filesystem::path folder_of_this_library() {
   Dl_info info{};
@@ -44,8 +51,8 @@ const OffloadLibrary* load_offload(std::string& problem) {
         std::string("safety=offload needs ") + offload_file + ", which cannot be loaded: " + (reason ? reason : "");
     return nullptr;
   }
-  static const OffloadHost host{status(),        write_report,  find_symbol, find_object, stand_in_for_absent,
-                                cpus_of_process, offload_in_use};
+  static const OffloadHost host{status(),        write_report, find_symbol,   find_object, stand_in_for_absent,
+                                cpus_of_process, make_events,  offload_in_use};
   loaded_library = get(host);
   return loaded_library;
 }

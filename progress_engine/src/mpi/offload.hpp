@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "platform/placement.hpp"
 #include "policy/settings.hpp"
 #include "progress_engine/progress_engine.h"
+#include "wait/event_source.hpp"
 
 namespace progress_engine {
 
@@ -83,6 +85,9 @@ struct OffloadHost {
   void* (*find_object)(const char* name);
   void* (*stand_in_for_absent)(const char* name);  // mpi/absent.hpp
   const Cpus& (*cpus_of_process)();                // seen when the process began
+  // What announces traffic, before the MPI begins; null with the reason in the status. (What the MPI calls of a
+  // fabric's library goes to the interposer.)
+  std::unique_ptr<EventSource> (*make_events)(const Policy& policy);
   // The library, while calls go to the communication thread; else null.
   std::atomic<const OffloadLibrary*>& in_use;
 };

@@ -196,7 +196,8 @@ std::optional<Policy> read_policy() {
 }
 
 bool prepare_event_source(const Policy& policy, std::unique_ptr<EventSource>& events) {
-  const bool waits = policy.points.events && policy.wait == Wait::epoll;
+  // The communication thread is interrupted by way of it, also where it spins.
+  const bool waits = policy.offload || (policy.points.events && policy.wait == Wait::epoll);
   Watched watched = waits ? what_to_watch(policy.events, has_fabric_device()) : Watched{};
   Fabrics& fabrics = fabrics_of_process();
   try {

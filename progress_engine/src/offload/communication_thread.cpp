@@ -304,7 +304,9 @@ void CommunicationThread::nap() {
   const Nanoseconds most = bounded ? policy_.longest_nap : longest_idle_nap;
   const Nanoseconds longest = look_ ? std::min(most, between_looks) : most;
   next_nap_ = std::min(next_nap_, longest);
-  if (queue_.empty() && !stopping_.load(std::memory_order_relaxed)) {
+  const bool armed = arm();
+  if (!armed) next_nap_ = first_nap;
+  if (armed && queue_.empty() && !stopping_.load(std::memory_order_relaxed)) {
     add(counters_.naps, 1);
     sleep(pending && !somebody_sleeps_or_spins() && !CallBeside::any());
   }
@@ -312,6 +314,21 @@ void CommunicationThread::nap() {
   next_nap_ = std::min(2 * next_nap_, longest);
   fruitless_ = 0;
   if (!pending) nudge();
+}
+
+// Of a fabric's library: what comes from now on ends the nap. False if there is something to poll for.
+bool CommunicationThread::arm() {
+  return exclusively([this] {
+    if (!progress_ || paused_.load()) return true;
+    const auto poll = [this] {
+      if (progress_->pending())
+        progress_->advance();
+      else
+        progress_->nudge();
+      return true;
+    };
+    return events_->arm(poll).armed;
+  });
 }
 
 // `beside`: while the program computes and something is pending.

@@ -234,6 +234,7 @@ class CommunicationThread {
   bool spins(Nanoseconds time) const;
   void sleep(bool beside);
   void nap();
+  bool arm();
   void look_for_connections();
   void wake();
   void push_until_taken(Command& command);

@@ -2,6 +2,7 @@
 #include "offload/process.hpp"
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -131,7 +132,8 @@ int initialise(const Policy& policy, const Begin& begin, std::string& problem) {
   main_thread = pthread_self();
   began = now();
   try {
-    auto events = std::make_unique<EpollEvents>(Sockets::new_tcp);
+    auto events = host().make_events(policy);
+    if (!events) throw std::runtime_error(std::string(host().status.reason));
     const auto thread = thread_policy(policy);
     refuse_beside_real_time(!thread.sleeps);
     the_process = new Process(thread, std::move(events));                       // kept for the report
