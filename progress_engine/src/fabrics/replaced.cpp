@@ -107,13 +107,18 @@ void* meant_by(const LoadedObject& object, void* library, const char* name, cons
 void replace_in(const Part& part) {
   void* library = dlopen(part.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);  // waits until it is loaded in full
   if (!library) return;
+  // Two threads may come to one part: the first would make a page read-only that the second is about to write.
+  static auto* writing = new ForkMutex;
   const auto use = [&](const LoadedObject& object) {
     object.for_each_reference(true, [&](const auto&, const char* name, auto type, Address& word) {
       if (std::ranges::find(references, type) == references.end()) return;
       const Replaced* call = find(name);
       void* theirs = call ? meant_by(object, library, name, word) : nullptr;
       if (!theirs || theirs == call->ours) return;
-      if (void* now = in_place_of(*call, theirs); now != theirs) object.store(word, reinterpret_cast<Address>(now));
+      void* now = in_place_of(*call, theirs);
+      if (now == theirs) return;
+      const std::scoped_lock lock(*writing);
+      object.store(word, reinterpret_cast<Address>(now));
     });
   };
   // Another one may have taken its place meanwhile.
