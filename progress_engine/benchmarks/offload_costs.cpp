@@ -23,7 +23,7 @@ class NoEvents : public EventSource {
   bool any() const override { return false; }
   bool carries() const override { return false; }
   void watch(int /*descriptor*/, std::function<void()> /*handler*/) override {}
-  void refresh() override {}
+  bool refresh() override { return false; }
   void interrupt() override {}
 };
 

@@ -82,7 +82,7 @@ void* beside(const void* function, const char* name);
 template <typename Function>
 class Beside {
  public:
-  constexpr Beside(const std::atomic<void*>& function, const char* name) : function_(function), name_(name) {}
+  constexpr Beside(const std::atomic<void*>& function, const char* name) noexcept : function_(function), name_(name) {}
   Function get() {
     void* found = found_.load(std::memory_order_relaxed);
     if (!found) found_.store(found = beside(function_.load(std::memory_order_relaxed), name_));

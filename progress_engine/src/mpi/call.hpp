@@ -142,7 +142,10 @@ class Call {
   // load and store.
   void window_made(int code, bool shared, const MPI_Win* window) {
     if (!counts() || code != MPI_SUCCESS) return;
-    if (shared) return runtime_->shared_windows.add(*window);
+    if (shared) {
+      runtime_->shared_windows.add(*window);
+      return;
+    }
     ++runtime_->windows;
     runtime_->had_windows.store(true, std::memory_order_relaxed);
     if (!broken("windows")) runtime_->engine->activity().add_progress_user();
