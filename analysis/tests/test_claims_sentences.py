@@ -16,7 +16,7 @@ from analysis.claims.table import table as claims_table
 from analysis.evidence import Evidence
 from analysis.measures import Ratio
 from analysis.records.load import load
-from analysis.statistics.interval import chance_above, simultaneous
+from analysis.statistics.interval import Interval, chance_above, simultaneous
 from analysis.tests.synthetic import Behaviour, Synthetic
 from analysis.tests.test_claims import rows_of, study_session
 
@@ -198,8 +198,6 @@ def test_the_best_of_several_others_is_not_taken_for_better_than_it_is(tmp_path:
 
 
 def test_the_chance_of_an_interval_is_that_at_which_it_reaches_the_bound() -> None:
-    from analysis.statistics.interval import Interval  # noqa: PLC0415
-
     alone = Interval(1.10, 1.05, 1.2, "95 % interval", True, freedom=5.0)
     for points in (1, 3, 60):
         bound = simultaneous(alone, points).low

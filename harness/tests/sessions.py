@@ -82,6 +82,9 @@ def refused(*arguments: str, status: int = 2) -> str:
     return " ".join(done.stderr.split())
 
 
+WAITS = ("waiting for another ./bench", "building ")
+
+
 class Running:
     """A ./bench that runs while the test does something to it. What it says is collected as it comes."""
 
@@ -104,11 +107,11 @@ class Running:
             self.said += line
 
     def wait_for(self, words: str, limit_s: float = PATIENCE_S) -> None:
-        """The limit begins anew while the run waits for its turn behind others: how long those take is their test's."""
+        """The limit begins anew while the run waits for its turn behind others, or builds: neither is what is tested."""
         there = False
         while not there:
             there = eventually(lambda: words in self.said or self.process.poll() is not None, limit_s)
-            if not self.said.rpartition("\n")[0].rpartition("\n")[2].startswith("waiting for another ./bench"):
+            if not self.said.rpartition("\n")[0].rpartition("\n")[2].startswith(WAITS):
                 break
         assert there and words in self.said, f"the run never said '{words}':\n{self.said}"
 
