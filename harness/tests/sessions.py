@@ -107,7 +107,7 @@ class Running:
             self.said += line
 
     def wait_for(self, words: str, limit_s: float = PATIENCE_S) -> None:
-        """The limit begins anew while the run waits for its turn behind others, or builds: neither is what is tested."""
+        """The limit begins anew while the run waits for its turn behind others, or builds: neither is tested."""
         there = False
         while not there:
             there = eventually(lambda: words in self.said or self.process.poll() is not None, limit_s)
