@@ -26,6 +26,7 @@ from harness.job.session import Asked
 from reframe_checks.study import Scale, Study
 
 LAUNCHES = "launches"  # the folder of a session
+PROFILER = "progress_profile"  # the target that builds it
 ENGINE_SETS = "PROGRESS_ENGINE_"  # what a setting of the engine begins with in the environment
 
 
@@ -96,6 +97,8 @@ def programs(asked: Asked, jobs: Iterable[Job]) -> dict[str, list[str]]:
     found: dict[str, set[str]] = {}
     for job in jobs:
         found.setdefault(job.mpi, set()).update(job.study.workload[:1])
+        if asked.program and asked.program.profiled:
+            found[job.mpi].add(PROFILER)
         if not (rounds := asked.rounds):
             continue
         found[job.mpi].update(rounds.around.workload[:1] if rounds.around else [])

@@ -58,6 +58,7 @@ COMMANDS: dict[str, Command | Group] = {
     "validate-model": Command(MEASURE),
     "scaling": Command(MEASURE),
     "smpi": Command(MEASURE, passes_rest=True),
+    "where": Command(PROGRAM, passes_rest=True),
     "compare-program": Command(PROGRAM, passes_rest=True),
     "mpirun": Command(PROGRAM, "programs.mpirun", passes_rest=True),
     "exec": Command(PROGRAM, "programs.exec_", passes_rest=True),

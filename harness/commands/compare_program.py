@@ -58,7 +58,7 @@ def compare_program(
     if len(variants) == 1:
         raise UsageError(f"--variant {variant}: {BASE} alone is compared with nothing; name another one, say adaptive.")
     chosen = systems.by_name(program_options.system_name(system, launcher))
-    (name,) = _one(choose_mpis(mpi, chosen), mpi)
+    name = program_options.one_mpi(choose_mpis(mpi, chosen), mpi)
     program = program_options.named(command, name, chosen, ranks, launcher, time_from, check)
     (study,) = catalogue.by_names([STUDY])
     request = Request(
@@ -74,12 +74,6 @@ def compare_program(
     path, status = OWN_PROGRAM.measure(request)
     say(f"report: {write([path], None)}")
     return max(status, OWN_PROGRAM.told([path], out))
-
-
-def _one(mpis: list[str], asked: str) -> list[str]:
-    if len(mpis) != 1:
-        raise UsageError(f"--mpi {asked}: a program is linked to one MPI, name that.")
-    return mpis
 
 
 def _tell(paths: list[Path]) -> tuple[str, int]:

@@ -62,6 +62,13 @@ def none_without(command: list[str], context: typer.Context) -> None:
             raise UsageError(f"{word} is of a program of one's own: name it behind --.")
 
 
+def one_mpi(mpis: list[str], asked: str) -> str:
+    """The one that was named, or UsageError."""
+    if len(mpis) != 1:
+        raise UsageError(f"--mpi {asked}: a program is linked to one MPI, name that.")
+    return mpis[0]
+
+
 def named(
     command: list[str], mpi: str, system: System, ranks: int | None, launcher: str, time_from: str, check: str
 ) -> Program:

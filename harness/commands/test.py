@@ -133,7 +133,8 @@ def _set_up(full: bool) -> None:
 FULL_PACKAGES = ("full tests", "simulator", "instruction counts")
 FULL_GROUPS = ("browser", "notebooks")  # reports are opened in a browser, notebooks run by Jupyter
 # With --full a test measures the engine's costs while others wait for their turn: what it needs is built with all else.
-EVERYTHING = ("all", "engine_benchmarks")
+EVERYTHING = ("all", "progress_profile")
+MEASURED = (*EVERYTHING, "engine_benchmarks")
 # On the other MPIs the applications run with --full, but for one that exchanges halos; each is asked for its variables.
 SOME = (*build.ENGINE, "microbench", "himeno", "mpi_variables")
 
@@ -141,9 +142,9 @@ SOME = (*build.ENGINE, "microbench", "himeno", "mpi_variables")
 def builds(fast: bool, full: bool, unit: Iterable[UnitTests]) -> list[build.Build]:
     """What is built for each MPI, and with a sanitizer; MPICH's is the first, since it has most."""
     mpich = MPIS["mpich"]
-    targets: dict[str, list[str]] = {mpich.name: list(build.ENGINE if fast else EVERYTHING if full else EVERYTHING[:1])}
+    targets: dict[str, list[str]] = {mpich.name: list(build.ENGINE if fast else MEASURED if full else EVERYTHING)}
     if not fast:
-        targets |= {name: list(EVERYTHING[:1] if full else SOME) for name in WHEEL_MPIS if name != mpich.name}
+        targets |= {name: list(EVERYTHING if full else SOME) for name in WHEEL_MPIS if name != mpich.name}
     if full:  # the distribution's: of the same two families
         theirs = [name for name, mpi in MPIS.items() if not mpi.wheels and mpi.installed()]
         targets |= {name: [*build.ENGINE, "microbench"] for name in theirs}

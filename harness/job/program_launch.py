@@ -210,7 +210,7 @@ def _run(plan: Plan, launch: Launch, recipe: Recipe, folders: Folders, timeout_s
     scratch.mkdir(exist_ok=True)
     log = folders.logs / f"{launch.identity}.log"
     before = log.stat().st_size if log.exists() else 0
-    arguments = command(plan, _reporting(recipe, scratch))
+    arguments = command(plan, _profiled(program, _reporting(recipe, scratch), folders.profiles))
     watch = Watch(log, None, timeout_s, Path(program.folder), of_program=True)
     for left in _written(program):
         left.unlink()
@@ -256,6 +256,14 @@ def _reporting(recipe: Recipe, folder: Path) -> Recipe:
         return recipe.within({REPORT_FILE: file})
     *options, end = recipe.prefix
     return replace(recipe, prefix=[*options, "--report-file", file, end])
+
+
+def _profiled(program: Program, recipe: Recipe, folder: Path) -> Recipe:
+    """The same, with the profiles of a program that is profiled in `folder`; without the engine there are none."""
+    if not program.profiled or recipe.prefix[-1:] != ["--"]:
+        return recipe
+    *options, end = recipe.prefix
+    return replace(recipe, prefix=[*options, "--profile", str(folder), end])
 
 
 def _reports(folder: Path) -> list[dict[str, Any]]:

@@ -184,6 +184,11 @@ class Folders:
     def scratch(self) -> Path:
         return self.session / "scratch"
 
+    @property
+    def profiles(self) -> Path:
+        """Of the processes of a program that is profiled; there only where one was."""
+        return self.session / "profiles"
+
     def make(self) -> None:
         for folder in (self.records, self.calibration, self.logs, self.nodes, self.scratch):
             folder.mkdir(parents=True, exist_ok=True)

@@ -47,7 +47,7 @@ def test_what_is_built_and_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = (builds(False, full, unit_tests(full, sanitizers=True)) for full in (False, True))
     some, all_ = ({one.preset: one.targets for one in each} for each in wanted)
     assert (some["mpich"][0], some["asan"]) == ("all", ["engine_tests"]) and "npb" not in some["openmpi"]
-    assert all_["openmpi"] == all_["asan"] == all_["tsan"] == ["all"]
+    assert all_["asan"] == all_["tsan"] == ["all"] and all_["openmpi"] == ["all", "progress_profile"]
     assert [len(unit_tests(False, sanitizers)) for sanitizers in (False, True)] == [1, 3]
     assert [(one.preset, one.targets) for one in builds(True, False, ())] == [("mpich", ["progress_engine/all"])]
     asked: list[str] = []

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "built_for.hpp"
 #include "mpi/launcher.hpp"
@@ -30,6 +32,7 @@ struct Options {
   std::string configuration;
   bool report = false;
   std::string report_file;
+  std::string profile;
   bool strict = false;
   std::vector<std::string> command;
 };
@@ -50,26 +53,27 @@ Source command_line(const Options& options) {
   if (options.report) overrides["report"] = "1";
   if (options.strict) overrides["strict"] = "1";
   if (!options.report_file.empty()) overrides["report_file"] = options.report_file;
-  // The program may go to another folder before it is opened.
-  if (const auto named = overrides.find("report_file"); named != overrides.end() && !named->second.empty())
-    named->second = std::filesystem::absolute(named->second);
+  if (!options.profile.empty()) overrides["profile"] = options.profile;
+  // The program may go to another folder before these are opened.
+  for (const char* key : {"report_file", "profile"})
+    if (const auto named = overrides.find(key); named != overrides.end() && !named->second.empty())
+      named->second = std::filesystem::absolute(named->second);
   return source;
 }
 
-// Beside the tool: ../lib in a build tree and where it is installed.
-std::string engine_library() {
-  if (const char* given = std::getenv("PROGRESS_ENGINE_LIBRARY"); given && *given) {
-    if (!std::filesystem::exists(given)) throw Refusal(fmt::format("PROGRESS_ENGINE_LIBRARY={}: no such file.", given));
+// Beside the tool: ../lib in a build tree and where it is installed. `variable`: in which the user names another one.
+std::string library_named(const char* name, const char* variable) {
+  if (const char* given = std::getenv(variable); given && *given) {
+    if (!std::filesystem::exists(given)) throw Refusal(fmt::format("{}={}: no such file.", variable, given));
     return std::filesystem::absolute(given);  // the program may go to another folder before it starts others
   }
   const auto tool = std::filesystem::read_symlink("/proc/self/exe");
   const auto prefix = tool.parent_path().parent_path();
   for (const char* folder : {"lib", PE_INSTALL_LIBDIR}) {
-    const auto library = prefix / folder / "libprogress_engine.so";
+    const auto library = prefix / folder / name;
     if (std::filesystem::exists(library)) return library;
   }
-  throw Refusal(fmt::format("{}/lib/libprogress_engine.so is missing; build it, or set PROGRESS_ENGINE_LIBRARY.",
-                            prefix.string()));
+  throw Refusal(fmt::format("{}/lib/{} is missing; build it, or set {}.", prefix.string(), name, variable));
 }
 
 void export_settings(const std::string& variant, const Values& overrides) {
@@ -105,10 +109,10 @@ void let_sanitizer_come_second() {
   setenv("ASAN_OPTIONS", options.append(check).append("=0").c_str(), 1);
 }
 
-void preload(const std::string& first, const std::string& library) {
-  std::string list = first.empty() ? library : first + ":" + library;
-  if (const char* others = std::getenv("LD_PRELOAD"); others && *others) list += std::string(":") + others;
-  setenv("LD_PRELOAD", list.c_str(), 1);
+// In this order, and before what is there.
+void preload(std::vector<std::string> libraries) {
+  if (const char* others = std::getenv("LD_PRELOAD"); others && *others) libraries.emplace_back(others);
+  setenv("LD_PRELOAD", fmt::format("{}", fmt::join(libraries, ":")).c_str(), 1);
 }
 
 void prepare(const Options& options) {
@@ -126,12 +130,16 @@ void prepare(const Options& options) {
                    preloading.refusal.c_str());
     return;
   }
-  const auto library = name_for_preload(engine_library());
-  const auto before = preloading.before.empty() ? "" : name_for_preload(preloading.before);
+  std::vector<std::string> libraries;
+  if (!preloading.before.empty()) libraries.push_back(name_for_preload(preloading.before));
+  if (!policy.profile.empty())  // before the engine: what it sees are the program's calls
+    libraries.push_back(name_for_preload(library_named("libprogress_profile.so", "PROGRESS_PROFILE_LIBRARY")));
+  libraries.push_back(name_for_preload(library_named("libprogress_engine.so", "PROGRESS_ENGINE_LIBRARY")));
   export_settings(settings.variant, last.values);
+  if (!policy.profile.empty()) setenv("PROGRESS_ENGINE_PROFILE", policy.profile.c_str(), 1);
   allow_threads(policy);
   if (preloading.before.empty()) let_sanitizer_come_second();
-  preload(before, library);
+  preload(std::move(libraries));
   if (options.strict && (policy.points.any() || policy.offload)) supervise(program);
 }
 
@@ -159,6 +167,8 @@ int main(int argc, char** argv) {
                  "file of settings, one KEY = VALUE a line (its format: docs/reference/variants.md)");
   app.add_flag("--report", options.report, "one line a rank on stderr at MPI_Finalize");
   app.add_option("--report-file", options.report_file, "JSON report; %r = rank, %p = process, %h = host");
+  app.add_option("--profile", options.profile,
+                 "a folder, for the profile of each process: which of its calls wait, for what (./bench where)");
   app.add_flag("--strict", options.strict, "refuse a program that the engine cannot help");
   app.add_option("command", options.command, "the program and its arguments, after --")->required();
   app.positionals_at_end();

@@ -6,7 +6,8 @@
 
 Writes DIR/interposed.cpp (the wrappers), DIR/mpi_handles.hpp (predefined handles, fetched by symbol where they are
 addresses of the library's objects: the engine is not linked with an MPI, so that it never chooses one), and
-DIR/../offload/routes.{hpp,cpp} (where the wrappers go under the preset `offload`, see routes.py).
+DIR/../offload/routes.{hpp,cpp} (where the wrappers go under the preset `offload`, see routes.py), and
+DIR/../profile/profiled.cpp (the profiler's wrappers, see profiler.py).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from profiler import write_profiled
 from prototypes import HEADERS, Function, argument_of_type, matches, parse_prototypes, preprocess
 from routes import Routes
 
@@ -63,6 +65,13 @@ namespace {{
 }}  // namespace
 """
 INLINED_CALL = "active_{symbol}({names})"
+
+# The same for the functions that are only handed over: one for each number of arguments does it.
+PASSED_ON = """
+namespace {{
+{next}}}  // namespace
+"""
+PASSED_ON_CALL = "pass_on(next_{symbol}, {caller}, offsetof(Routes, {name}){arguments})"
 
 # PMPI_* as well: Open MPI's Fortran bindings call those, and tools above the engine do. A call that passes both counts
 # once, by its depth. Who calls matters to the preset `offload` and only of MPI_*: see mpi/offload.hpp.
@@ -228,11 +237,13 @@ def inlined(function: Function, table: Table) -> bool:
 
 
 def wrappers_of(function: Function, table: Table, route: str, body: str) -> str:
+    """`body`: what an active engine does; empty if nothing."""
     names, words = ", ".join(function.arguments), ", ".join(f"Word {name}" for name in function.arguments)
     types = ", ".join("Word" for _ in function.arguments)
     how, call = (INLINED, INLINED_CALL) if inlined(function, table) else (SHARED, SHARED_CALL)
+    how, call = (how, call) if body else (PASSED_ON, PASSED_ON_CALL)
     text = ""
-    if how == SHARED:
+    if how != INLINED:
         both = "".join(NEXT.format(symbol=prefix + function.name, types=types) for prefix in CALLERS)
         text += how.format(
             next=both, name=function.name, types=types, parameters=", " * bool(words) + words,
@@ -261,14 +272,10 @@ def write_wrappers(functions: list[Function], table: Table, routes: Routes) -> s
         hooks, route = hooks_of(function, table), routes.statement(function)
         if hooks is None and not route:
             continue
-        body = body_of(function, *hooks, table) if hooks is not None else passed_on(function)
+        body = body_of(function, *hooks, table) if hooks is not None else ""
         text += wrappers_of(function, table, route, body)
         names += [f'"{prefix}{function.name}"' for prefix in CALLERS]
     return text + f"\nconst char* const progress_engine::wrapped_functions[] = {{{', '.join(names)}, nullptr}};\n"
-
-
-def passed_on(function: Function) -> str:
-    return f"  return next.get()({', '.join(function.arguments)});"
 
 
 def handle_expression(name: str, expansion: str) -> tuple[str, str]:
@@ -319,6 +326,9 @@ def main() -> int:
     (options.output_dir / "routes.hpp").write_text(routes.table())
     (offload / "routes.hpp").write_text(routes.declarations())
     (offload / "routes.cpp").write_text(routes.definitions())
+    profile = options.output_dir.parent / "profile"
+    profile.mkdir(exist_ok=True)
+    (profile / "profiled.cpp").write_text(write_profiled(functions, table))
     (options.output_dir / "mpi_handles.hpp").write_text(write_handles(table["handles"], preprocessed))
     return 0
 

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -94,6 +96,17 @@ PE_ALWAYS_INLINE const Routes* handed_over(const void* caller) {
 template <typename... Parameters, typename... Words>
 int hand_over(int (*route)(Parameters...), Words... words) {
   return route(as<Parameters>(words)...);
+}
+
+// A call in which an engine does nothing but hand it over. `route`: where in Routes its way stands, in bytes; arguments
+// are whole words there, too.
+template <typename... Words>
+[[gnu::noinline]] int pass_on(Next<int (*)(Words...)>& next, const void* caller, std::size_t route, Words... words) {
+  const Routes* routes = handed_over(caller);
+  if (!routes) return next.get()(words...);
+  int (*way)(Words...) = nullptr;
+  std::memcpy(&way, reinterpret_cast<const char*>(routes) + route, sizeof way);
+  return way(words...);
 }
 
 // A call of the program; the thread counts as inside MPI while it lives. Costs one load while the engine is inactive.

@@ -264,6 +264,9 @@ const std::vector<Setting>& all_settings() {
           "the same"),
       flag<&Policy::report>("report", "0", "1 = one line a rank on stderr at MPI_Finalize"),
       text<&Policy::report_file>("report_file", "write the JSON report there; %r = rank, %p = process, %h = host"),
+      text<&Policy::profile>("profile",
+                             "a folder: each process writes there how long which of its calls waited, and for what "
+                             "(./bench where reads it); an absolute path, of progress-run any"),
   };
   return table;
 }

@@ -70,6 +70,7 @@ struct Policy {
   BesideGpus beside_gpus{};
   bool report{};
   std::string report_file;
+  std::string profile;
 };
 
 // For how many bytes of messages that are no longer than `eager_bytes`, all together, nobody polls: with 16 KiB as many

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a program loses time with MPI: the profiles of its processes (progress_engine/src/profile), by call site.
+
+What a request's wait could lose by progress is at most the smaller of two times: what the program computed between the
+call that started it and the one that completed it, and what it waited in the latter. A wait for a partner that begins
+late is within that bound, though no progress engine wins it. A call that completes several requests waits once for
+all: the wait is shared by their bytes. The bound of a program is that of the rank that has the largest one.
+
+Parallel efficiency = load balance x communication efficiency: POP's metrics, of the time outside of MPI (Rosas,
+Gimenez, Labarta, "Scalability prediction for fundamental performance factors", Supercomputing Frontiers and
+Innovations 1, 2014).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import UsageError
+from analysis.text_table import markdown
+from analysis.words import bytes_text, seconds_text
+
+PATTERN = "profile.*.json"
+VERSION = 1
+SHOWN = 20  # rows of a table
+WORTH = 0.01  # of the run: less is not worth a look
+AT_ONCE = 0.02  # of a wait: who computes less before it has started the operation too late, or waits too early
+
+Address = tuple[str, int]  # a file and an offset in it
+# What each address is: the function and "file:line", as far as it is known.
+Resolve = Callable[[Iterable[Address]], Mapping[Address, str]]
+
+
+@dataclass(frozen=True)
+class Site:
+    """A call in the program's code."""
+
+    call: str
+    place: str
+
+    def __str__(self) -> str:
+        return f"{self.call} {self.place}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """An operation by its call sites, on the rank that could win most (or, of a blocking call, lost most)."""
+
+    start: Site | None  # None: of more sites than a profile holds
+    completion: Site | None  # None: it blocks
+    rank: int
+    count: int
+    bytes: int
+    inside_s: float
+    computed_s: float
+    waited_s: float
+    winnable_s: float
+    then_computed_s: float
+
+    @property
+    def each(self) -> str:
+        """ "480 x 4 MB" """
+        return f"{self.count} x {bytes_text(self.bytes / self.count)}" if self.bytes and self.count else str(self.count)
+
+    @property
+    def cure(self) -> str:
+        """What could make it shorter."""
+        if self.completion is None:
+            return "a nonblocking call"
+        if self.computed_s < AT_ONCE * self.waited_s:
+            return "start it earlier, or wait later"
+        return "progress, unless its partner is late"
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One process."""
+
+    rank: int
+    elapsed_s: float  # from the end of MPI_Init to the beginning of MPI_Finalize
+    inside_s: float  # in MPI, all threads
+    winnable_s: float
+
+    @property
+    def computing_s(self) -> float:
+        return max(0.0, self.elapsed_s - self.inside_s)
+
+
+@dataclass(frozen=True)
+class Where:
+    """A run of a program."""
+
+    ranks: list[Rank]
+    rows: list[Row]  # nonblocking operations, what can be won most first
+    blocking: list[Row]  # the longest first
+
+    @property
+    def worst(self) -> Rank:
+        return max(self.ranks, key=lambda rank: rank.winnable_s)
+
+    @property
+    def elapsed_s(self) -> float:
+        return max(rank.elapsed_s for rank in self.ranks)
+
+    def efficiencies(self) -> dict[str, float]:
+        """POP's three, from 0 to 1."""
+        computing = [rank.computing_s for rank in self.ranks]
+        mean, most = sum(computing) / len(computing), max(computing)
+        if most <= 0 or self.elapsed_s <= 0:
+            return {}
+        return {
+            "parallel efficiency": mean / self.elapsed_s,
+            "load balance": mean / most,
+            "communication efficiency": most / self.elapsed_s,
+        }
+
+
+def read(folder: Path, resolve: Resolve) -> Where:
+    """The profiles in a folder. UsageError if there is none, or one is damaged."""
+    files = sorted(folder.glob(PATTERN))
+    if not files:
+        raise UsageError(f"{folder} holds no profile ({PATTERN}), as progress-run --profile {folder} writes one.")
+    profiles = sorted((_profile(file) for file in files), key=lambda profile: int(profile["rank"]))
+    sites = [
+        site for profile in profiles for row in profile["operations"] for site in (row["start"], row["completion"])
+    ]
+    places = resolve({_address(site) for site in sites if site and "file" in site})
+    ranks = [_rank(profile) for profile in profiles]
+    rows = [_row(row, rank.rank, places) for profile, rank in zip(profiles, ranks, strict=True)
+            for row in profile["operations"]]  # fmt: skip
+    nonblocking = _worst(rows, blocking=False, by=lambda row: (row.winnable_s, row.waited_s))
+    return Where(ranks, nonblocking, _worst(rows, blocking=True, by=lambda row: (row.inside_s, row.count)))
+
+
+def _profile(file: Path) -> dict[str, Any]:
+    try:
+        profile: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        if profile["version"] != VERSION:
+            raise UsageError(f"{file} is of version {profile['version']}; this reads version {VERSION}.")
+        if not {"rank", "elapsed_s", "inside_s", "operations"} <= profile.keys():
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{file} is no profile, or a damaged one; run the program again.") from error
+    return profile
+
+
+def _rank(profile: Mapping[str, Any]) -> Rank:
+    winnable = sum(float(row["winnable_s"]) for row in profile["operations"])
+    return Rank(int(profile["rank"]), float(profile["elapsed_s"]), float(profile["inside_s"]), winnable)
+
+
+def _address(site: Mapping[str, Any]) -> Address:
+    return str(site["file"]), int(site["offset"])
+
+
+def _site(site: Mapping[str, Any] | None, places: Mapping[Address, str]) -> Site | None:
+    if not site:
+        return None
+    if "file" not in site:
+        return Site(str(site["call"]), "at an unknown address")
+    file, offset = _address(site)
+    unresolved = f"{site.get('symbol') or Path(file).name} ({Path(file).name}+{offset:#x})"
+    return Site(str(site["call"]), places.get((file, offset), unresolved))
+
+
+def _row(row: Mapping[str, Any], rank: int, places: Mapping[Address, str]) -> Row:
+    return Row(
+        start=_site(row["start"], places),
+        completion=_site(row["completion"], places),
+        rank=rank,
+        count=int(row["count"]),
+        bytes=int(row["bytes"]),
+        inside_s=float(row["inside_s"]),
+        computed_s=float(row["computed_s"]),
+        waited_s=float(row["waited_s"]),
+        winnable_s=float(row["winnable_s"]),
+        then_computed_s=float(row["then_computed_s"]),
+    )
+
+
+def _worst(rows: Iterable[Row], blocking: bool, by: Callable[[Row], Any]) -> list[Row]:
+    """Of each pair of call sites the rank that stands first by `by`; those pairs in this order. Several pairs at one
+    line are several rows: a compiler may make several calls of one."""
+    most: dict[tuple[Site | None, Site | None], Row] = {}
+    for row in rows:
+        key = (row.start, row.completion)
+        if (row.completion is None) == blocking and (key not in most or by(row) > by(most[key])):
+            most[key] = row
+    return sorted(most.values(), key=by, reverse=True)
+
+
+def sentence(where: Where) -> str:
+    """What can be won by progress at most, and where."""
+    worst = where.worst
+    of = f"of {seconds_text(worst.elapsed_s)}"
+    if worst.winnable_s < WORTH * worst.elapsed_s:
+        return (
+            f"At most {seconds_text(worst.winnable_s)} {of} can be won by progress: nothing that takes time was "
+            "pending while the program computed. An engine is not worth having here."
+        )
+    mine = [row for row in where.rows if row.winnable_s > 0]
+    most, first = 0.0, 0
+    for row in mine:
+        most, first = most + row.winnable_s, first + 1
+        if most >= 0.9 * worst.winnable_s:
+            break
+    sites = "1 call site" if first == 1 else f"{first} call sites"
+    share = 100 * worst.winnable_s / worst.elapsed_s
+    return (
+        f"At most {seconds_text(worst.winnable_s)} {of} ({share:.0f} %, rank {worst.rank}) can be won by progress, "
+        f"nine tenths of it at {sites}. What of it is a wait for a partner that began late, no progress engine wins."
+    )
+
+
+def document(where: Where) -> str:
+    """The sentence, the efficiencies and the tables, in Markdown."""
+    lines = [sentence(where), ""]
+    if efficiencies := where.efficiencies():
+        said = ", ".join(f"{name} {value:.2f}" for name, value in efficiencies.items())
+        lines += [f"{len(where.ranks)} ranks, {seconds_text(where.elapsed_s)}: {said}.", ""]
+    lines += _table("Operations that the program computed beside, or could", where.rows, _NONBLOCKING)
+    lines += _table("Blocking calls: nothing is pending while the program computes", where.blocking, _BLOCKING)
+    return "\n".join(lines).rstrip("\n")
+
+
+def as_json(where: Where) -> dict[str, Any]:
+    """The same for a program, times in seconds: all ranks, and every row with its numbers on its rank."""
+    return {
+        "sentence": sentence(where),
+        "efficiencies": where.efficiencies(),
+        "ranks": [asdict(rank) for rank in where.ranks],
+        "nonblocking": [asdict(row) | {"cure": row.cure} for row in where.rows],
+        "blocking": [asdict(row) for row in where.blocking],
+    }
+
+
+_NONBLOCKING: dict[str, Callable[[Row], str]] = {
+    "at most to win": lambda row: seconds_text(row.winnable_s),
+    "started": lambda row: str(row.start or "elsewhere"),
+    "completed": lambda row: str(row.completion),
+    "operations": lambda row: row.each,
+    "computed meanwhile": lambda row: seconds_text(row.computed_s),
+    "waited": lambda row: seconds_text(row.waited_s),
+    "what could help": lambda row: row.cure,
+    "rank": lambda row: str(row.rank),
+}
+_BLOCKING: dict[str, Callable[[Row], str]] = {
+    "inside": lambda row: seconds_text(row.inside_s),
+    "call": lambda row: str(row.start or "elsewhere"),
+    "calls": lambda row: row.each,
+    "a guess: a nonblocking call hides at most": lambda row: seconds_text(min(row.inside_s, row.then_computed_s)),
+    "rank": lambda row: str(row.rank),
+}
+
+
+def _table(title: str, rows: Sequence[Row], columns: Mapping[str, Callable[[Row], str]]) -> list[str]:
+    if not rows:
+        return []
+    more = [f"{len(rows) - SHOWN} more."] if len(rows) > SHOWN else []
+    cells = ([cell(row) for cell in columns.values()] for row in rows[:SHOWN])
+    return [f"## {title}", "", *markdown(list(columns), cells), *more, ""]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""./bench where: which calls of a person's own program wait, and how much of that progress could win."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.base import settings_file
+from harness.base.errors import Failure, UsageError
+from harness.base.variants import WITHOUT_ENGINE
+from harness.commands import options, program_options, tables
+from harness.commands.compare_program import STUDY
+from harness.commands.tables import Group
+from harness.job import addresses
+from harness.job.records import Folders
+from harness.sessions.request import Request, choose_mpis, choose_variants
+from harness.sites import systems
+from reframe_checks import catalogue
+
+
+def where(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FOLDER | -- CMD...", help="The profiles of a run, or the program and its arguments."),
+    ] = None,
+    mpi: Annotated[str, typer.Option("--mpi", metavar="NAME", help="The MPI that the program is linked to.")] = "",
+    variant: Annotated[
+        str, typer.Option("--variant", metavar="V", help="off: the MPI as it is; or under a preset of the engine's.")
+    ] = "off",
+    ranks: program_options.Ranks = None,
+    launcher: program_options.Launcher = "",
+    mpi_env: options.MpiEnv = None,
+    timeout: program_options.Timeout = 600.0,
+    system: program_options.SystemOfProgram = "",
+    nodes: options.Nodes = 2,
+    as_json: Annotated[bool, typer.Option("--json", help="All rows, for a program.")] = False,
+    out: tables.Out = None,
+) -> int:
+    """Say which calls of a program wait, and how much of that progress could win at most.
+
+    The program runs twice: as it is, to be tried, and profiled. Without --mpi it is told of a folder of profiles, as
+    progress-run --profile FOLDER leaves them on a cluster. A call site has its file and line where the program was
+    compiled with -g.
+
+    Example: ./bench where --mpi mpich -n 4 -- ./app input
+    """
+    tables.check(out)
+    if not mpi:
+        tables.write(told(_folder(command), as_json), out)
+        return 0
+    chosen = systems.by_name(program_options.system_name(system, launcher))
+    name = program_options.one_mpi(choose_mpis(mpi, chosen), mpi)
+    variants = choose_variants(variant)
+    if len(variants) != 1 or variants[0].partition(":")[0] in WITHOUT_ENGINE:
+        raise UsageError(f"--variant {variant}: name one with the engine's library in it; off changes nothing.")
+    if not command:
+        raise UsageError("No program is named: put it behind --, as in -- ./app input.")
+    program = program_options.named(command, name, chosen, ranks, launcher, "", "")
+    (study,) = catalogue.by_names([STUDY])
+    request = Request(
+        studies=[replace(study, program=replace(program, profiled=True))],
+        system=chosen,
+        mpis=[name],
+        variants=variants,
+        settings={"launches": "1", "timeout_s": str(timeout)},
+        nodes=nodes,
+        mpi_environment=settings_file.of_mpi(mpi_env) if mpi_env else {},
+    )
+    path, status = Group("where", lambda _: ("", 0), report=False).measure(request)
+    if status:
+        raise Failure(f"The program was not profiled; what it printed is in {Folders(path).logs}.")
+    tables.write(told(Folders(path).profiles, as_json), out)
+    return 0
+
+
+def _folder(given: list[str] | None) -> Path:
+    if not given or len(given) != 1:
+        raise UsageError("Name the MPI that the program is linked to (--mpi mpich), or one folder of profiles.")
+    return Path(given[0])
+
+
+def told(folder: Path, as_json: bool) -> str:
+    """The table of the profiles in a folder."""
+    from analysis import where as of_profiles  # noqa: PLC0415 - a second of imports
+
+    found = of_profiles.read(folder, addresses.places)
+    if as_json:
+        return json.dumps(of_profiles.as_json(found), indent=1)
+    return of_profiles.document(found)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an address in a program is called: its function, file and line, as addr2line of the binutils reads them from
+what the compiler left there (-g). A return address belongs to the call before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from harness.base import process
+
+LIMIT_S = 120.0
+UNKNOWN = "??"
+
+
+def places(addresses: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+    """(file, offset of a return address in it) -> "exchange() halo.c:83", or "exchange() app" without debug
+    information; what is not found is left out."""
+    by_file: dict[str, list[int]] = {}
+    for file, offset in addresses:
+        by_file.setdefault(file, []).append(offset)
+    found: dict[tuple[str, int], str] = {}
+    for file, offsets in by_file.items():
+        told = "\n".join(f"{offset - 1:#x}" for offset in offsets) + "\n"
+        said = process.answer(["addr2line", "-f", "-C", "-e", file], LIMIT_S, told=told).out.splitlines()
+        pairs = zip(said[::2], said[1::2], strict=False)
+        for offset, (function, line) in zip(offsets, pairs, strict=False):
+            if name := _name(file, function, line):
+                found[file, offset] = name
+    return found
+
+
+def _name(file: str, function: str, line: str) -> str:
+    """ "main() app.c:12"; empty where neither is known."""
+    path, _, number = line.partition(" ")[0].rpartition(":")  # behind it may stand "(discriminator 3)"
+    if function == UNKNOWN:
+        return ""
+    known = path not in ("", UNKNOWN) and number.isdecimal() and int(number) > 0
+    where = f"{Path(path).name}:{number}" if known else Path(file).name
+    return f"{function.partition('(')[0]}() {where}"

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "profile/call.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <span>
+
+#include "platform/loaded_object.hpp"
+
+namespace progress_engine::profile {
+
+std::atomic<bool> counting{false};
+constinit thread_local ThreadClock clock_of_thread;
+
+Profile& profile() {
+  static auto* the_profile = new Profile;  // never destroyed: MPI_Finalize may be called at exit
+  return *the_profile;
+}
+
+// ---- who called
+
+namespace {
+
+struct Range {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+
+// Of the MPI's libraries and of this one. Written before anything is counted.
+std::vector<Range>& ranges() {
+  static auto* the_ranges = new std::vector<Range>;
+  return *the_ranges;
+}
+
+bool is_the_programs(const void* address) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  return std::ranges::none_of(ranges(), [at](const Range& range) { return at >= range.begin && at < range.end; });
+}
+
+constexpr int most_frames = 12;  // three of our own, those of the bindings, and some of tools
+
+struct Search {
+  const void* found = nullptr;
+  int frames = 0;
+};
+
+_Unwind_Reason_Code look_for_program(_Unwind_Context* frame, void* argument) {
+  auto& search = *static_cast<Search*>(argument);
+  const auto* address = reinterpret_cast<const void*>(_Unwind_GetIP(frame));
+  if (address && is_the_programs(address)) search.found = address;
+  return search.found || ++search.frames == most_frames ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+}  // namespace
+
+void look_at_libraries() {
+  ranges().clear();
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* own) {
+        const std::span<const ElfW(Phdr)> segments(info->dlpi_phdr, info->dlpi_phnum);
+        std::vector<Range> code;
+        for (const auto& segment : segments)
+          if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
+            const auto begin = info->dlpi_addr + segment.p_vaddr;
+            code.push_back({begin, begin + segment.p_memsz});
+          }
+        const auto at = reinterpret_cast<std::uintptr_t>(own);
+        const bool ours = std::ranges::any_of(code, [at](const Range& r) { return at >= r.begin && at < r.end; });
+        if (ours || name_of_file(info->dlpi_name ? info->dlpi_name : "").starts_with("libmpi"))
+          ranges().insert(ranges().end(), code.begin(), code.end());
+        return 0;
+      },
+      reinterpret_cast<void*>(&look_for_program));
+}
+
+const void* program_address(const void* caller) {
+  if (is_the_programs(caller)) return caller;
+  Search search;
+  _Unwind_Backtrace(look_for_program, &search);
+  return search.found ? search.found : caller;
+}
+
+// ---- the call
+
+void Call::enter() {
+  entered_ = now();
+  if (!clock_.blocked.address) return;
+  const auto gap = entered_ - clock_.left;
+  profile().sites.add({clock_.blocked, {}}, {.then_computed = std::min(gap, clock_.blocked_for)});
+  clock_.blocked = {};
+}
+
+void Call::leave() {
+  clock_.left = returned();
+  const auto inside = clock_.left - entered_;
+  clock_.inside += inside;
+  profile().inside.fetch_add(inside, std::memory_order_relaxed);
+}
+
+Nanoseconds Call::returned() {
+  if (returned_ == 0) returned_ = now();
+  return returned_;
+}
+
+void Call::started(std::uint64_t request, std::uint64_t bytes) {
+  if (!counts_) return;
+  const auto at = returned();
+  const auto inside = at - entered_;
+  profile().requests.add(request, {.start = site(),
+                                   .bytes = bytes,
+                                   .thread = &clock_,
+                                   .since = at,
+                                   .outside = at - clock_.inside - inside,
+                                   .inside = inside});
+}
+
+void Call::prepared(std::uint64_t request, std::uint64_t bytes) {
+  if (counts_) profile().persistent.add(request, {.start = site(), .bytes = bytes});
+}
+
+void Call::restarted(std::uint64_t request) {
+  if (!counts_) return;
+  const auto known = profile().persistent.find(request);
+  started(request, known ? known->bytes : 0);
+}
+
+void Call::freed(std::uint64_t request) {
+  if (!counts_) return;
+  profile().requests.remove(request);
+  profile().persistent.remove(request);
+}
+
+void Call::accessed(std::uint64_t window, std::uint64_t bytes) {
+  if (!counts_) return;
+  auto epoch = profile().windows.find(window);
+  if (!epoch) {
+    const auto at = returned();
+    const auto inside = at - entered_;
+    epoch = Pending{.start = site(), .thread = &clock_, .since = at, .outside = at - clock_.inside - inside};
+  }
+  epoch->bytes += bytes;
+  epoch->inside += returned() - entered_;
+  profile().windows.add(window, *epoch);
+}
+
+// Where another thread started it, all that has passed since; the same where a thread has ended and another one has its
+// memory.
+Nanoseconds Call::computed(const Pending& pending) const {
+  const auto passed = entered_ - pending.since;
+  if (pending.thread != &clock_) return passed;
+  const auto outside = entered_ - clock_.inside - pending.outside;
+  return outside >= 0 && outside <= passed ? outside : passed;
+}
+
+void Call::synchronised(std::uint64_t window) {
+  if (!counts_) return;
+  const auto epoch = profile().windows.find(window);
+  if (!epoch) {
+    blocked(0);
+    return;
+  }
+  profile().windows.remove(window);
+  const auto hidden = computed(*epoch);
+  const auto waited = returned() - entered_;
+  profile().sites.add({epoch->start, site()}, {.count = 1,
+                                               .bytes = epoch->bytes,
+                                               .inside = epoch->inside,
+                                               .computed = hidden,
+                                               .waited = waited,
+                                               .winnable = std::min(hidden, waited)});
+}
+
+void Call::blocked(std::uint64_t bytes) {
+  if (!counts_) return;
+  clock_.blocked = site();
+  clock_.blocked_for = returned() - entered_;
+  profile().sites.add({clock_.blocked, {}}, {.count = 1, .bytes = bytes, .inside = clock_.blocked_for});
+}
+
+// ---- what it completes
+
+void Completing::expect(int index, std::uint64_t handle) {
+  if (const auto pending = profile().requests.find(handle)) expected_.push_back({index, handle, *pending, false});
+}
+
+// A call waits once for all that it completes: each has its share of that, by bytes where all are known. What progress
+// could win of it is bounded by the longest computation beside one of them, and shared by those that were computed
+// beside.
+Completing::~Completing() {
+  if (expected_.empty()) return;
+  const auto time = call_.returned() - call_.entered_;
+  const auto completed = static_cast<Nanoseconds>(std::ranges::count(expected_, true, &Expected::done));
+  if (completed == 0) {
+    for (const auto& one : expected_)
+      profile().requests.add_test(one.handle, one.pending.serial, time / static_cast<Nanoseconds>(expected_.size()));
+    return;
+  }
+  Nanoseconds longest = 0;
+  Nanoseconds tested = 0;
+  double all_bytes = 0;
+  double beside = 0;  // bytes of those that were computed beside
+  bool known = true;
+  for (const auto& one : expected_) known = known && (!one.done || one.pending.bytes > 0);
+  const auto weight = [known](const Expected& one) { return known ? static_cast<double>(one.pending.bytes) : 1.0; };
+  for (const auto& one : expected_) {
+    if (!one.done) continue;
+    const auto hidden = call_.computed(one.pending);
+    longest = std::max(longest, hidden);
+    tested += one.pending.tested;
+    all_bytes += weight(one);
+    beside += hidden > 0 ? weight(one) : 0;
+  }
+  const auto winnable = static_cast<double>(std::min(longest, time + tested));
+  const CallSite here = call_.site();
+  for (const auto& one : expected_) {
+    if (!one.done) continue;
+    const auto hidden = call_.computed(one.pending);
+    const auto share = static_cast<Nanoseconds>(static_cast<double>(time) * weight(one) / all_bytes);
+    const auto won = hidden > 0 ? static_cast<Nanoseconds>(winnable * weight(one) / beside) : 0;
+    profile().requests.remove(one.handle, one.pending.serial);
+    profile().sites.add({one.pending.start, here}, {.count = 1,
+                                                    .bytes = one.pending.bytes,
+                                                    .inside = one.pending.inside,
+                                                    .computed = hidden,
+                                                    .waited = share + one.pending.tested,
+                                                    .winnable = won});
+  }
+}
+
+}  // namespace progress_engine::profile

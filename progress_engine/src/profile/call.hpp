@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A call of the program's while it is profiled: when it began, who made it, and what it starts or completes. Nothing is
+// sent, nothing is polled: the MPI progresses as it does without.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "platform/platform.hpp"
+#include "profile/site_table.hpp"
+
+namespace progress_engine::profile {
+
+// Of one thread: how long it was inside MPI so far, which of its calls is the outermost.
+struct ThreadClock {
+  int depth = 0;
+  Nanoseconds inside = 0;
+  Nanoseconds left = 0;  // when it came out of the last call
+  CallSite blocked;      // in that call, where it blocked; no address: it did not
+  Nanoseconds blocked_for = 0;
+};
+
+// All that is kept of a process.
+struct Profile {
+  SiteTable sites;
+  PendingTable requests;
+  PendingTable persistent;            // by handle what starts of it will be
+  PendingTable windows;               // whose epoch holds accesses that no synchronisation has completed yet
+  std::atomic<Nanoseconds> began{0};  // 0: it has not
+  std::atomic<Nanoseconds> ended{0};
+  std::atomic<Nanoseconds> inside{0};  // all threads, outermost calls
+};
+Profile& profile();
+
+// From the end of MPI_Init on; until MPI_Finalize begins.
+extern std::atomic<bool> counting __attribute__((visibility("hidden")));
+extern constinit thread_local ThreadClock clock_of_thread
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+// The program's code that called, past the frames of the MPI's own libraries (Fortran's call those of C) and of this
+// one; `caller`, the return address of the interposed function, where that is the program's.
+const void* program_address(const void* caller);
+// Which libraries are the MPI's, anew: those of names that begin with libmpi, and this one.
+void look_at_libraries();
+
+// Lives as long as the call.
+class Call {
+ public:
+  Call(std::uint16_t function, const void* caller)
+      : clock_(clock_of_thread),
+        caller_(caller),
+        function_(function),
+        counts_(clock_.depth++ == 0 && counting.load(std::memory_order_relaxed)) {
+    if (counts_) enter();
+  }
+  ~Call() {
+    --clock_.depth;
+    if (counts_) leave();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // Only of the outermost call of a thread; the others are the MPI's own, or a tool's.
+  bool counts() const { return counts_; }
+
+  // ---- of a call that succeeded
+  void started(std::uint64_t request, std::uint64_t bytes);
+  // A persistent request: each start of it moves so much.
+  void prepared(std::uint64_t request, std::uint64_t bytes);
+  void restarted(std::uint64_t request);
+  void freed(std::uint64_t request);
+  void accessed(std::uint64_t window, std::uint64_t bytes);
+  void synchronised(std::uint64_t window);
+  void blocked(std::uint64_t bytes);
+
+ private:
+  friend class Completing;
+
+  void enter();
+  void leave();
+  // When the MPI's own function had returned: asked once.
+  Nanoseconds returned();
+  CallSite site() { return {program_address(caller_), function_}; }
+  // The part of a pending operation's life that its thread passed outside of MPI.
+  Nanoseconds computed(const Pending& pending) const;
+
+  ThreadClock& clock_;
+  const void* caller_;
+  std::uint16_t function_;
+  bool counts_;
+  Nanoseconds entered_ = 0;
+  Nanoseconds returned_ = 0;
+};
+
+// Around a call that may complete requests; `handles` are its bits.
+class Completing {
+ public:
+  template <typename Request>
+  Completing(Call& call, int count, const Request* requests) : call_(call) {
+    for (int i = 0; call.counts() && i < count; ++i) expect(i, (std::uint64_t)requests[i]);  // a pointer or an integer
+  }
+  ~Completing();
+  Completing(const Completing&) = delete;
+  Completing& operator=(const Completing&) = delete;
+
+  // Which it has completed, by their places.
+  void all() { all_if(1); }
+  void all_if(int flag) {
+    for (auto& one : expected_) one.done = flag != 0;
+  }
+  void one(int index) { one_if(1, index); }
+  void one_if(int flag, int index) {
+    for (auto& one : expected_) one.done = one.done || (flag != 0 && one.index == index);
+  }
+  // No index is negative but MPI_UNDEFINED, and no count.
+  void some(int count, const int* indices) {
+    for (int i = 0; i < count; ++i) one(indices[i]);
+  }
+
+ private:
+  struct Expected {
+    int index;
+    std::uint64_t handle;
+    Pending pending;
+    bool done;
+  };
+  void expect(int index, std::uint64_t handle);
+
+  Call& call_;
+  std::vector<Expected> expected_;
+};
+
+}  // namespace progress_engine::profile

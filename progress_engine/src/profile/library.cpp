@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When profiling begins and ends: with the MPI.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "mpi/mpi_handles.hpp"
+#include "mpi/mpi_header.hpp"
+#include "profile/call.hpp"
+#include "profile/write.hpp"
+
+namespace progress_engine::profile {
+namespace {
+
+Process& process() {
+  static auto* the_process = new Process;
+  return *the_process;
+}
+
+pid_t began_in = 0;  // not a child that was forked
+
+// By MPI_Finalize, or at the exit of a program that does not call it.
+void end() {
+  if (!counting.exchange(false) || getpid() != began_in) return;
+  profile().ended = now();
+  write(process());
+}
+
+void begin(bool world) {
+  const char* folder = std::getenv("PROGRESS_ENGINE_PROFILE");
+  if (!folder || !*folder || counting) return;
+  process().folder = folder;
+  if (world) {
+    const MpiHandles handles;
+    PE_PMPI(MPI_Comm_rank)(handles.comm_world, &process().rank);
+    PE_PMPI(MPI_Comm_size)(handles.comm_world, &process().size);
+  }
+  static const bool once = [] { return std::atexit(end) == 0; }();
+  (void)once;
+  began_in = getpid();
+  look_at_libraries();
+  profile().began = now();
+  counting = true;
+}
+
+// The MPI itself or a tool may begin it by a call of another of these.
+template <typename Begin>
+int beginning(bool world, Begin&& begin_mpi) {
+  ++clock_of_thread.depth;
+  const int code = begin_mpi();
+  if (--clock_of_thread.depth == 0 && code == MPI_SUCCESS) begin(world);
+  return code;
+}
+
+template <typename End>
+int ending(End&& end_mpi) {
+  if (clock_of_thread.depth == 0) end();
+  ++clock_of_thread.depth;
+  const int code = end_mpi();
+  --clock_of_thread.depth;
+  return code;
+}
+
+}  // namespace
+}  // namespace progress_engine::profile
+
+using namespace progress_engine;
+using namespace progress_engine::profile;
+
+#define PE_BEGINS(function, symbol, name, world, parameters, arguments) \
+  PE_INTERPOSED int function parameters __asm__(symbol);                \
+  int function parameters {                                             \
+    static constinit Next<decltype(&name)> next(symbol);                \
+    return beginning(world, [&] { return next.get() arguments; });      \
+  }
+#define PE_ENDS(function, symbol, name, parameters, arguments) \
+  PE_INTERPOSED int function parameters __asm__(symbol);       \
+  int function parameters {                                    \
+    static constinit Next<decltype(&name)> next(symbol);       \
+    return ending([&] { return next.get() arguments; });       \
+  }
+
+PE_BEGINS(profiled_init, "MPI_Init", MPI_Init, true, (int* argc, char*** argv), (argc, argv))
+PE_BEGINS(profiled_p_init, "PMPI_Init", MPI_Init, true, (int* argc, char*** argv), (argc, argv))
+PE_BEGINS(profiled_init_thread, "MPI_Init_thread", MPI_Init_thread, true,
+          (int* argc, char*** argv, int required, int* provided), (argc, argv, required, provided))
+PE_BEGINS(profiled_p_init_thread, "PMPI_Init_thread", MPI_Init_thread, true,
+          (int* argc, char*** argv, int required, int* provided), (argc, argv, required, provided))
+PE_ENDS(profiled_finalize, "MPI_Finalize", MPI_Finalize, (), ())
+PE_ENDS(profiled_p_finalize, "PMPI_Finalize", MPI_Finalize, (), ())

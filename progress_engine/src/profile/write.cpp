@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "profile/write.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "profile/call.hpp"
+#include "profile/functions.hpp"
+
+namespace progress_engine::profile {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double to_seconds(Nanoseconds time) { return 1e-9 * static_cast<double>(time); }
+
+// {"call": "MPI_Isend", "file": ..., "offset": of the return address in that file, "symbol": ...}
+Json place_of(const CallSite& site) {
+  Json place;
+  place["call"] = function_names[site.function];
+  Dl_info info{};
+  void* extra = nullptr;
+  if (dladdr1(site.address, &info, &extra, RTLD_DL_LINKMAP) == 0) return place;
+  const auto* map = static_cast<const link_map*>(extra);
+  std::error_code error;
+  const bool is_library = map && map->l_name && *map->l_name;
+  place["file"] = is_library ? map->l_name : std::filesystem::read_symlink("/proc/self/exe", error).string();
+  place["offset"] = reinterpret_cast<std::uintptr_t>(site.address) - (map ? map->l_addr : 0);
+  place["symbol"] = info.dli_sname ? Json(info.dli_sname) : Json(nullptr);
+  return place;
+}
+
+Json row_of(const Operation& operation, const Sums& sums) {
+  Json row;
+  row["start"] = operation.start.address ? place_of(operation.start) : Json(nullptr);
+  row["completion"] = operation.completion.address ? place_of(operation.completion) : Json(nullptr);
+  row["count"] = sums.count;
+  row["bytes"] = sums.bytes;
+  row["inside_s"] = to_seconds(sums.inside);
+  row["computed_s"] = to_seconds(sums.computed);
+  row["waited_s"] = to_seconds(sums.waited);
+  row["winnable_s"] = to_seconds(sums.winnable);
+  row["then_computed_s"] = to_seconds(sums.then_computed);
+  return row;
+}
+
+}  // namespace
+
+void write(const Process& process) {
+  const Profile& all = profile();
+  Json object;
+  object["version"] = 1;
+  object["rank"] = process.rank;
+  object["world_size"] = process.size;
+  object["host"] = host_name();
+  object["elapsed_s"] = to_seconds((all.ended ? all.ended.load() : now()) - all.began);
+  object["inside_s"] = to_seconds(all.inside);
+  object["operations"] = Json::array();
+  all.sites.for_each(
+      [&](const Operation& operation, const Sums& sums) { object["operations"].push_back(row_of(operation, sums)); });
+  const auto name = fmt::format("{}/profile.{}.{}.json", process.folder, host_name(), getpid());
+  std::error_code error;
+  std::filesystem::create_directories(process.folder, error);
+  std::ofstream file(name);
+  if (!(file << object.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n'))
+    std::fprintf(stderr, "progress engine: the profile %s cannot be written: %s.\n", name.c_str(),
+                 std::strerror(errno));
+}
+
+}  // namespace progress_engine::profile
