@@ -168,6 +168,7 @@ def row_of(ratio: Any) -> Row:
     return Row("w", "", "m", "s", "total_s", False, "s", 1.02, None, {"adaptive": Cell(harm, ratio)})
 
 
+@pytest.mark.full
 def test_an_engine_that_does_nothing_harms_no_workload_of_many() -> None:
     """60 rows of 6 and 6 launches that differ by 10 %: with each row by itself one seems harmed in many sessions."""
     rng = np.random.default_rng(3)

@@ -190,6 +190,7 @@ def test_up_to_is_not_reproduced_by_luck(families: list[list[Value]]) -> None:
     assert lucky > 2 * bound, "the simulation would show it"
 
 
+@pytest.mark.full
 def test_a_true_claim_on_every_point_is_not_refuted_by_chance(families: list[list[Value]]) -> None:
     bound = LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / FAMILIES)
     assert share(families, EVERY, Decision.NOT_REPRODUCED) <= bound

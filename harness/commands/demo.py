@@ -28,12 +28,12 @@ PLANS: tuple[dict[str, str], ...] = (
     EQUAL | {"size_bytes": "65536,4194304,33554432"},
     EQUAL | {"size_bytes": "65536,4194304,16777216"},
     EQUAL | {"size_bytes": "65536,4194304,8388608"},
-    EQUAL | {"size_bytes": "4194304"},
+    EQUAL | {"size_bytes": "65536,4194304"},
 )
 
 
 def demo(
-    minutes: Annotated[float, typer.Option("--minutes", min=1.5, max=600, help="About how long to measure.")] = 2,
+    minutes: Annotated[float, typer.Option("--minutes", min=1.5, max=600, help="About how long to measure.")] = 1.5,
 ) -> int:
     """Set everything up, run the quick overlap study on the virtual cluster with all three MPIs, and write the report.
 

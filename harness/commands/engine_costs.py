@@ -60,10 +60,12 @@ def engine_costs(
 
     def asked() -> Request:
         chosen = _system(system)
+        mpis = choose_mpis(mpi, chosen)
+        _can_count(costs.parts, named=bool(part))
         return Request(
             studies=catalogue.by_names([GROUP]) if "ping-pong" in costs.parts else [],
             system=chosen,
-            mpis=choose_mpis(mpi, chosen),
+            mpis=mpis,
             variants=[],
             scale=scale,
             settings={"launches": str(launches)} if launches else {},
@@ -86,15 +88,20 @@ def _parts(text: str) -> list[str]:
     for name in parts:
         if name not in PARTS:
             raise UsageError(f"There is no part '{name}'. There are: {', '.join(PARTS)}.")
-    if "instructions" in parts:
-        try:
-            environment.ensure_packages("instruction counts")
-        except Failure as failure:
-            if text:
-                raise
-            say(f"{failure}\nInstructions are not counted.")
-            parts.remove("instructions")
     return parts
+
+
+def _can_count(parts: list[str], named: bool) -> None:
+    """Have what counts instructions installed; where that fails, they are no part, unless they were `named`."""
+    if "instructions" not in parts:
+        return
+    try:
+        environment.ensure_packages("instruction counts")
+    except Failure as failure:
+        if named:
+            raise
+        say(f"{failure}\nInstructions are not counted.")
+        parts.remove("instructions")
 
 
 def _run_benchmarks(asked: Costs, request: Request, session: sessions.Session) -> None:

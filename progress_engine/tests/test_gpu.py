@@ -132,7 +132,7 @@ def test_offload_goes_on_where_nothing_speaks_against_it(gpu: Gpu, tmp_path: Pat
 
 
 @pytest.mark.parametrize("late", LATE)
-@pytest.mark.parametrize("preset", ["thread", "offload"])
+@pytest.mark.parametrize("preset", ["thread", pytest.param("offload", marks=FULL)])
 def test_it_polls_in_the_context_of_the_one_gpu_that_the_program_uses(
     gpu: Gpu, tmp_path: Path, preset: str, late: bool
 ) -> None:

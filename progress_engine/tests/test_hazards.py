@@ -261,6 +261,7 @@ def test_no_engine_thread_is_left_at_the_end(bench: Bench, end: str) -> None:
 
 
 # The communication thread is still there: MPI_Finalize may be called behind exit.
+@pytest.mark.full
 @on_mpich_first
 def test_nothing_is_tested_beside_an_abort(bench: Bench) -> None:
     ended = bench.run(replace(ENDS["abort"], preset="offload"))

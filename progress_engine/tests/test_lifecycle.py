@@ -199,7 +199,7 @@ def growth(cycling: Launcher, cycles: int, *environment: str) -> tuple[list[int]
 
 # The engine has a session of its own beside the program's: what the MPI loses by each counts twice.
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
-@pytest.mark.parametrize("cycles", [40, pytest.param(1000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("cycles", [20, pytest.param(1000, marks=pytest.mark.full)])
 @pytest.mark.timeout(600)
 def test_starts_and_stops_leave_nothing_behind(sessions: Launcher, cycles: int, tmp_path: Path) -> None:
     cycling = Launcher(sessions.mpi, compiled(sessions.mpi, "cycles.c", tmp_path))
