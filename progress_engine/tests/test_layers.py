@@ -22,6 +22,7 @@ LAYERS: dict[str, set[str]] = {
     "fabrics": {"platform", "policy", "wait"},
     "mpi": {"platform", "policy", "telemetry", "wait", "wakeup", "core", "fabrics"},
     "offload": {"platform", "policy", "telemetry", "wait", "core", "mpi"},
+    "profile": {"platform", "mpi"},
 }
 # The border between the two libraries: all that offload sees of the interposer. The last two are generated.
 BORDER = {"offload", "status", "mpi_header", "abi", "progress", "quirks", "mpi_handles", "routes"}
@@ -68,7 +69,7 @@ def test_epoll_has_one_owner() -> None:
 
 
 # Made by the build.
-GENERATED = {"interposed.cpp", "mpi_handles.hpp", "routes.hpp", "routes.cpp", "presets_json.hpp"}
+GENERATED = {"interposed.cpp", "mpi_handles.hpp", "profiled.cpp", "routes.hpp", "routes.cpp", "presets_json.hpp"}
 PAGES = ("explanation/engine", "explanation/doorbell", "explanation/events", "explanation/offload", "reference/hazards")
 SOURCE_FILE = r"\b((?:\w+/)*\w+\.(?:[ch]pp|py))\b"
 

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Profiles of made-up processes become a table with what can be won at most, worst first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis import where
+from analysis.errors import UsageError
+
+LINES = {("/app", 16): "halo() app.c:7", ("/app", 32): "halo() app.c:9", ("/app", 48): "main() app.c:20"}
+
+
+def named(addresses: Iterable[where.Address]) -> dict[where.Address, str]:
+    return {address: LINES[address] for address in addresses if address in LINES}
+
+
+def site(call: str, offset: int) -> dict[str, Any]:
+    return {"call": call, "file": "/app", "offset": offset, "symbol": "halo"}
+
+
+def operation(computed: float, waited: float, winnable: float, **changed: Any) -> dict[str, Any]:
+    row = {
+        "start": site("MPI_Irecv", 16), "completion": site("MPI_Waitall", 32), "count": 10, "bytes": 10 << 22,
+        "inside_s": 0.001, "computed_s": computed, "waited_s": waited, "winnable_s": winnable, "then_computed_s": 0.0,
+    }  # fmt: skip
+    return row | changed
+
+
+def blocking(inside: float, then: float) -> dict[str, Any]:
+    start = site("MPI_Allreduce", 48)
+    return operation(0, 0, 0, start=start, completion=None, bytes=80, inside_s=inside, then_computed_s=then)
+
+
+def written(folder: Path, rank: int, inside: float, *operations: dict[str, Any], **changed: Any) -> None:
+    profile = {"version": where.VERSION, "rank": rank, "world_size": 2, "host": "h", "elapsed_s": 10.0,
+               "inside_s": inside, "operations": list(operations)} | changed  # fmt: skip
+    (folder / f"profile.h.{100 + rank}.json").write_text(json.dumps(profile))
+
+
+def test_the_rank_that_could_win_most_speaks_for_a_site_and_for_the_program(tmp_path: Path) -> None:
+    written(tmp_path, 1, 5.0, operation(4.0, 3.0, 3.0), blocking(0.1, 0.05))
+    written(tmp_path, 0, 2.0, operation(4.0, 1.0, 1.0), blocking(0.2, 0.3))
+    found = where.read(tmp_path, named)
+    assert [rank.rank for rank in found.ranks] == [0, 1]
+    (row,) = found.rows
+    assert (row.rank, row.winnable_s, row.each) == (1, 3.0, "10 x 4 MB")
+    assert (str(row.start), str(row.completion)) == ("MPI_Irecv halo() app.c:7", "MPI_Waitall halo() app.c:9")
+    (block,) = found.blocking
+    assert (block.rank, block.cure) == (0, "a nonblocking call")
+    said = where.document(found)
+    assert said.startswith(
+        "At most 3 s of 10 s (30 %, rank 1) can be won by progress, nine tenths of it at 1 call site."
+    )
+    assert "| 3 s | MPI_Irecv halo() app.c:7 | MPI_Waitall halo() app.c:9 | 10 x 4 MB | 4 s | 3 s |" in said
+    assert "| 200 ms | MPI_Allreduce main() app.c:20 | 10 x 8 B | 200 ms | 0 |" in said
+
+
+def test_efficiencies_are_those_of_pop_by_hand(tmp_path: Path) -> None:
+    written(tmp_path, 0, 2.0)
+    written(tmp_path, 1, 6.0)
+    assert where.read(tmp_path, named).efficiencies() == pytest.approx(
+        {"parallel efficiency": 0.6, "load balance": 0.75, "communication efficiency": 0.8}
+    )
+
+
+def test_who_waits_at_once_is_told_to_start_earlier(tmp_path: Path) -> None:
+    written(tmp_path, 0, 3.0, operation(0.01, 3.0, 0.01))
+    found = where.read(tmp_path, named)
+    assert found.rows[0].cure == "start it earlier, or wait later"
+    assert "An engine is not worth having here" in where.sentence(found)
+
+
+def test_what_nobody_can_name_has_its_file_and_offset(tmp_path: Path) -> None:
+    nameless = {**site("MPI_Isend", 64), "symbol": None}
+    written(tmp_path, 0, 3.0, operation(1, 1, 1, start=nameless), operation(1, 1, 0.5, start=None))
+    first, second = where.read(tmp_path, named).rows
+    assert str(first.start) == "MPI_Isend app (app+0x40)"
+    assert second.start is None
+    assert "| elsewhere |" in where.document(where.read(tmp_path, named))
+
+
+def test_the_same_for_a_program(tmp_path: Path) -> None:
+    written(tmp_path, 0, 3.0, operation(4.0, 3.0, 3.0), blocking(0.1, 0.05))
+    data = json.loads(json.dumps(where.as_json(where.read(tmp_path, named))))
+    assert data["nonblocking"][0]["winnable_s"] == 3.0
+    assert data["nonblocking"][0]["start"] == {"call": "MPI_Irecv", "place": "halo() app.c:7"}
+    assert data["blocking"][0]["inside_s"] == 0.1
+    assert data["ranks"][0]["winnable_s"] == 3.0
+
+
+def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:
+    many = [operation(1, 1, 1, start=site("MPI_Isend", 1000 + at)) for at in range(where.SHOWN + 3)]
+    written(tmp_path, 0, 3.0, *many)
+    said = where.document(where.read(tmp_path, named))
+    assert said.count("| MPI_Isend ") == where.SHOWN
+    assert "\n3 more." in said
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [(None, "holds no profile"), ("{", "damaged"), ('{"version": 1}', "damaged"), ("[]", "damaged"),
+     ('{"version": 99}', "is of version 99; this reads version 1")],
+)  # fmt: skip
+def test_what_is_no_profile_is_a_sentence(tmp_path: Path, text: str | None, sentence: str) -> None:
+    if text is not None:
+        (tmp_path / "profile.h.1.json").write_text(text)
+    with pytest.raises(UsageError, match=sentence):
+        where.read(tmp_path, named)
