@@ -2,9 +2,13 @@
 """Where a program loses time with MPI: the profiles of its processes (progress_engine/src/profile), by call site.
 
 What a request's wait could lose by progress is at most the smaller of two times: what the program computed between the
-call that started it and the one that completed it, and what it waited in the latter. A wait for a partner that begins
-late is within that bound, though no progress engine wins it. A call that completes several requests waits once for
-all: the wait is shared by their bytes. The bound of a program is that of the rank that has the largest one.
+call that started it and the one that completed it, and what it waited in the latter. A call that completes several
+requests waits once for all: the wait is shared by their bytes. The bound of a program is that of the rank that has the
+largest one.
+
+A wait for a partner that begins late no progress engine wins (Scalasca's late sender and late receiver). Where both
+processes' profiles say when the two calls of a message began, the wait before the later one is taken off, and of the
+computation counts what passed after both had begun.
 
 Parallel efficiency = load balance x communication efficiency: POP's metrics, of the time outside of MPI (Rosas,
 Gimenez, Labarta, "Scalability prediction for fundamental performance factors", Supercomputing Frontiers and
@@ -14,6 +18,7 @@ Innovations 1, 2014).
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,8 +30,11 @@ from analysis.words import bytes_text, seconds_text
 
 PATTERN = "profile.*.json"
 VERSION = 1
+KEYS = {"rank", "elapsed_s", "inside_s", "began_ns", "operations", "numbers_receives", "streams", "waits"}
 SHOWN = 20  # rows of a table
 WORTH = 0.01  # of the run: less is not worth a look
+MOSTLY = 0.5  # of a wait
+NEARLY_ALL = 0.95
 AT_ONCE = 0.02  # of a wait: who computes less before it has started the operation too late, or waits too early
 
 Address = tuple[str, int]  # a file and an offset in it
@@ -59,6 +67,7 @@ class Row:
     waited_s: float
     winnable_s: float
     then_computed_s: float
+    late_s: float = 0.0  # of what was waited, before the partner's call had begun, as far as that is known
 
     @property
     def each(self) -> str:
@@ -70,9 +79,11 @@ class Row:
         """What could make it shorter."""
         if self.completion is None:
             return "a nonblocking call"
+        if self.late_s > MOSTLY * self.waited_s:
+            return "its partner is late: balance the load"
         if self.computed_s < AT_ONCE * self.waited_s:
             return "start it earlier, or wait later"
-        return "progress, unless its partner is late"
+        return "progress"
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,7 @@ class Rank:
     elapsed_s: float  # from the end of MPI_Init to the beginning of MPI_Finalize
     inside_s: float  # in MPI, all threads
     winnable_s: float
+    late_s: float
 
     @property
     def computing_s(self) -> float:
@@ -96,6 +108,7 @@ class Where:
     ranks: list[Rank]
     rows: list[Row]  # nonblocking operations, what can be won most first
     blocking: list[Row]  # the longest first
+    known: float  # the share of what was waited for messages whose partner's call is known
 
     @property
     def worst(self) -> Rank:
@@ -128,11 +141,14 @@ def read(folder: Path, resolve: Resolve) -> Where:
         site for profile in profiles for row in profile["operations"] for site in (row["start"], row["completion"])
     ]
     places = resolve({_address(site) for site in sites if site and "file" in site})
-    ranks = [_rank(profile) for profile in profiles]
-    rows = [_row(row, rank.rank, places) for profile, rank in zip(profiles, ranks, strict=True)
-            for row in profile["operations"]]  # fmt: skip
+    late = _late(profiles)
+    rows = [_row(row, profile["rank"], places, late[profile["rank"], at]) for profile in profiles
+            for at, row in enumerate(profile["operations"])]  # fmt: skip
+    ranks = [_rank(profile, rows) for profile in profiles]
     nonblocking = _worst(rows, blocking=False, by=lambda row: (row.winnable_s, row.waited_s))
-    return Where(ranks, nonblocking, _worst(rows, blocking=True, by=lambda row: (row.inside_s, row.count)))
+    blocking = _worst(rows, blocking=True, by=lambda row: (row.inside_s, row.count))
+    waited, known = late.waited_s, late.known_s
+    return Where(ranks, nonblocking, blocking, known / waited if waited else 1.0)
 
 
 def _profile(file: Path) -> dict[str, Any]:
@@ -140,16 +156,98 @@ def _profile(file: Path) -> dict[str, Any]:
         profile: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         if profile["version"] != VERSION:
             raise UsageError(f"{file} is of version {profile['version']}; this reads version {VERSION}.")
-        if not {"rank", "elapsed_s", "inside_s", "operations"} <= profile.keys():
+        if not profile.keys() >= KEYS:
             raise ValueError
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{file} is no profile, or a damaged one; run the program again.") from error
     return profile
 
 
-def _rank(profile: Mapping[str, Any]) -> Rank:
-    winnable = sum(float(row["winnable_s"]) for row in profile["operations"])
-    return Rank(int(profile["rank"]), float(profile["elapsed_s"]), float(profile["inside_s"]), winnable)
+def _rank(profile: Mapping[str, Any], rows: Sequence[Row]) -> Rank:
+    rank = int(profile["rank"])
+    mine = [row for row in rows if row.rank == rank]
+    return Rank(
+        rank,
+        elapsed_s=float(profile["elapsed_s"]),
+        inside_s=float(profile["inside_s"]),
+        winnable_s=sum(row.winnable_s for row in mine),
+        late_s=sum(row.late_s for row in mine),
+    )
+
+
+@dataclass
+class Late:
+    """Of a row, in seconds: what was waited before the partner had begun, and what of the bound therefore is none."""
+
+    late_s: float = 0.0
+    not_winnable_s: float = 0.0
+
+
+class _Lates(defaultdict[tuple[int, int], Late]):
+    """By rank and row. `waited_s`: for all messages whose wait was noted, `known_s`: where the partner is known."""
+
+    def __init__(self) -> None:
+        super().__init__(Late)
+        self.waited_s = self.known_s = 0.0
+
+
+@dataclass(frozen=True)
+class _Wait:
+    """A line of `waits`, times in nanoseconds of the day: see progress_engine/src/profile/message_log.hpp."""
+
+    row: int
+    begin: int
+    time: int
+    share: int
+    computed: int
+    own_start: int
+    partner_start: int | None
+
+    @property
+    def late(self) -> int:
+        return 0 if self.partner_start is None else min(max(self.partner_start - self.begin, 0), self.time)
+
+    @property
+    def computed_beside(self) -> float:
+        """Of what was computed, what passed after both had begun, as if it were spread evenly."""
+        span = self.begin - self.own_start
+        if self.partner_start is None or span <= 0:
+            return float(self.computed)
+        return self.computed * min(1.0, max(0, self.begin - max(self.own_start, self.partner_start)) / span)
+
+
+def _late(profiles: Sequence[Mapping[str, Any]]) -> _Lates:
+    """What of the waits was for late partners. Those of one call wait for the latest of them."""
+    starts = {
+        (profile["rank"], one["peer"], one["tag"], one["size"], one["sends"]): [
+            profile["began_ns"] + start for start in one["starts"]
+        ]
+        for profile in profiles
+        for one in profile["streams"]
+        if one["sends"] or profile["numbers_receives"]
+    }
+    found = _Lates()
+    for profile in profiles:
+        calls: dict[int, list[_Wait]] = defaultdict(list)
+        for row, stream, number, call, begin, time, share, computed in profile["waits"]:
+            one = profile["streams"][stream]
+            key = (one["peer"], profile["rank"], one["tag"], one["size"], not one["sends"])
+            known = starts.get(key, []) if one["sends"] or profile["numbers_receives"] else []
+            partner = known[number] if number < len(known) else None
+            own = profile["began_ns"] + one["starts"][number]
+            calls[call].append(_Wait(row, profile["began_ns"] + begin, time, share, computed, own, partner))
+        for waits in calls.values():
+            late, whole = max(wait.late for wait in waits), waits[0].time
+            bound = min(whole, max(wait.computed for wait in waits))
+            sharp = min(whole - late, max(wait.computed_beside for wait in waits))
+            for wait in waits:
+                part = wait.share / whole * 1e-9
+                mine = found[profile["rank"], wait.row]
+                mine.late_s += late * part
+                mine.not_winnable_s += max(0.0, bound - sharp) * part
+                found.waited_s += wait.share * 1e-9
+                found.known_s += wait.share * 1e-9 * (wait.partner_start is not None)
+    return found
 
 
 def _address(site: Mapping[str, Any]) -> Address:
@@ -159,6 +257,8 @@ def _address(site: Mapping[str, Any]) -> Address:
 def _site(site: Mapping[str, Any] | None, places: Mapping[Address, str]) -> Site | None:
     if not site:
         return None
+    if "place" in site:  # of Python
+        return Site(str(site["call"]), str(site["place"]))
     if "file" not in site:
         return Site(str(site["call"]), "at an unknown address")
     file, offset = _address(site)
@@ -166,7 +266,7 @@ def _site(site: Mapping[str, Any] | None, places: Mapping[Address, str]) -> Site
     return Site(str(site["call"]), places.get((file, offset), unresolved))
 
 
-def _row(row: Mapping[str, Any], rank: int, places: Mapping[Address, str]) -> Row:
+def _row(row: Mapping[str, Any], rank: int, places: Mapping[Address, str], late: Late) -> Row:
     return Row(
         start=_site(row["start"], places),
         completion=_site(row["completion"], places),
@@ -176,8 +276,9 @@ def _row(row: Mapping[str, Any], rank: int, places: Mapping[Address, str]) -> Ro
         inside_s=float(row["inside_s"]),
         computed_s=float(row["computed_s"]),
         waited_s=float(row["waited_s"]),
-        winnable_s=float(row["winnable_s"]),
+        winnable_s=max(0.0, float(row["winnable_s"]) - late.not_winnable_s),
         then_computed_s=float(row["then_computed_s"]),
+        late_s=late.late_s,
     )
 
 
@@ -198,8 +299,8 @@ def sentence(where: Where) -> str:
     of = f"of {seconds_text(worst.elapsed_s)}"
     if worst.winnable_s < WORTH * worst.elapsed_s:
         return (
-            f"At most {seconds_text(worst.winnable_s)} {of} can be won by progress: nothing that takes time was "
-            "pending while the program computed. An engine is not worth having here."
+            f"At most {seconds_text(worst.winnable_s)} {of} can be won by progress: an engine is not worth having "
+            f"here. {partners(where)}"
         )
     mine = [row for row in where.rows if row.winnable_s > 0]
     most, first = 0.0, 0
@@ -211,7 +312,21 @@ def sentence(where: Where) -> str:
     share = 100 * worst.winnable_s / worst.elapsed_s
     return (
         f"At most {seconds_text(worst.winnable_s)} {of} ({share:.0f} %, rank {worst.rank}) can be won by progress, "
-        f"nine tenths of it at {sites}. What of it is a wait for a partner that began late, no progress engine wins."
+        f"nine tenths of it at {sites}. {partners(where)}"
+    )
+
+
+def partners(where: Where) -> str:
+    """What is said of waits for partners that began late."""
+    late = max(rank.late_s for rank in where.ranks)
+    said = (
+        f"Up to {seconds_text(late)} on a rank were waits for partners that began late: no progress engine wins that."
+    )
+    if where.known >= NEARLY_ALL:
+        return said
+    return (
+        f"{said} Of {100 * (1 - where.known):.0f} % of the time that was waited for messages it is not known when the "
+        "partner began: such a wait is in the bound."
     )
 
 
@@ -244,11 +359,13 @@ _NONBLOCKING: dict[str, Callable[[Row], str]] = {
     "operations": lambda row: row.each,
     "computed meanwhile": lambda row: seconds_text(row.computed_s),
     "waited": lambda row: seconds_text(row.waited_s),
+    "of it late partner": lambda row: seconds_text(row.late_s),
     "what could help": lambda row: row.cure,
     "rank": lambda row: str(row.rank),
 }
 _BLOCKING: dict[str, Callable[[Row], str]] = {
     "inside": lambda row: seconds_text(row.inside_s),
+    "of it late partner": lambda row: seconds_text(row.late_s),
     "call": lambda row: str(row.start or "elsewhere"),
     "calls": lambda row: row.each,
     "a guess: a nonblocking call hides at most": lambda row: seconds_text(min(row.inside_s, row.then_computed_s)),

@@ -136,7 +136,7 @@ SESSIONS = {
     and not folder.name.startswith("validation-")
 }
 # Some that are drawn in seconds; with --full all are.
-SOME = ("context-switches", "demo", "gate-timer", "miwa", "overlap/overlap-10gbit")
+SOME = ("demo", "gate-timer", "overlap/overlap-10gbit")
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])

@@ -39,7 +39,8 @@ def blocking(inside: float, then: float) -> dict[str, Any]:
 
 def written(folder: Path, rank: int, inside: float, *operations: dict[str, Any], **changed: Any) -> None:
     profile = {"version": where.VERSION, "rank": rank, "world_size": 2, "host": "h", "elapsed_s": 10.0,
-               "inside_s": inside, "operations": list(operations)} | changed  # fmt: skip
+               "inside_s": inside, "operations": list(operations), "began_ns": 0, "numbers_receives": True,
+               "streams": [], "waits": []} | changed  # fmt: skip
     (folder / f"profile.h.{100 + rank}.json").write_text(json.dumps(profile))
 
 
@@ -57,8 +58,11 @@ def test_the_rank_that_could_win_most_speaks_for_a_site_and_for_the_program(tmp_
     assert said.startswith(
         "At most 3 s of 10 s (30 %, rank 1) can be won by progress, nine tenths of it at 1 call site."
     )
-    assert "| 3 s | MPI_Irecv halo() app.c:7 | MPI_Waitall halo() app.c:9 | 10 x 4 MB | 4 s | 3 s |" in said
-    assert "| 200 ms | MPI_Allreduce main() app.c:20 | 10 x 8 B | 200 ms | 0 |" in said
+    assert (
+        "| 3 s | MPI_Irecv halo() app.c:7 | MPI_Waitall halo() app.c:9 | 10 x 4 MB | 4 s | 3 s | 0 | progress | 1 |"
+        in said
+    )
+    assert "| 200 ms | 0 | MPI_Allreduce main() app.c:20 | 10 x 8 B | 200 ms | 0 |" in said
 
 
 def test_efficiencies_are_those_of_pop_by_hand(tmp_path: Path) -> None:
@@ -73,7 +77,63 @@ def test_who_waits_at_once_is_told_to_start_earlier(tmp_path: Path) -> None:
     written(tmp_path, 0, 3.0, operation(0.01, 3.0, 0.01))
     found = where.read(tmp_path, named)
     assert found.rows[0].cure == "start it earlier, or wait later"
-    assert "An engine is not worth having here" in where.sentence(found)
+    assert "an engine is not worth having here" in where.sentence(found)
+
+
+MS = 1_000_000
+SIZE = {"tag": 7, "size": 2}
+
+
+def stream(peer: int, sends: bool, *starts_ms: int) -> dict[str, Any]:
+    return {"peer": peer, "sends": sends, "starts": [start * MS for start in starts_ms], **SIZE}
+
+
+def wait(number: int, begin: int, time: int, computed: int, call: int = 1, share: int | None = None) -> list[int]:
+    """[row, stream, number, call, begin, time, share, computed], times in ms."""
+    return [0, 0, number, call, begin * MS, time * MS, (time if share is None else share) * MS, computed * MS]
+
+
+@pytest.mark.parametrize(
+    ("send_ms", "late_s", "winnable_s", "cure"),
+    [
+        (0, 0.0, 0.06, "progress"),  # both had begun: all that was computed could have moved it
+        (150, 0.05, 0.0, "its partner is late: balance the load"),  # begun while the receiver waited already
+        (70, 0.0, 0.03, "progress"),  # 30 ms of the computation came after it had begun
+    ],
+)
+def test_a_late_partner_is_told_from_a_message_that_nobody_moved(
+    tmp_path: Path, send_ms: int, late_s: float, winnable_s: float, cure: str
+) -> None:
+    """Rank 1 receives from 0 ms, computes until 100, waits until 160. The processes began at different times."""
+    written(tmp_path, 0, 0.1, streams=[stream(1, True, send_ms + 1000)], began_ns=0)
+    row = operation(0.1, 0.06, 0.06, count=1)
+    written(tmp_path, 1, 0.1, row, streams=[stream(0, False, 0)], waits=[wait(0, 100, 60, 100)], began_ns=1000 * MS)
+    found = where.read(tmp_path, named)
+    (row_,) = found.rows
+    assert (row_.late_s, row_.winnable_s) == pytest.approx((late_s, winnable_s))
+    assert row_.cure == cure
+    assert found.known == 1.0
+
+
+def test_a_call_that_waits_for_several_waits_for_the_latest_partner(tmp_path: Path) -> None:
+    """Two receives in one call of 60 ms: one partner had begun long before, the other one 20 ms before its end."""
+    written(tmp_path, 0, 0.1, streams=[stream(1, True, 0, 140)])
+    row = operation(0.2, 0.06, 0.06)
+    waits = [wait(0, 100, 60, 100, share=30), wait(1, 100, 60, 100, share=30)]
+    written(tmp_path, 1, 0.1, row, streams=[stream(0, False, 0, 0)], waits=waits)
+    (found,) = where.read(tmp_path, named).rows
+    assert found.late_s == pytest.approx(0.04)
+    assert found.winnable_s == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize("changed", [{"numbers_receives": False}, {"streams": [stream(3, False, 0)]}])
+def test_whose_partner_is_not_known_stays_in_the_bound(tmp_path: Path, changed: dict[str, Any]) -> None:
+    written(tmp_path, 0, 0.1, streams=[stream(1, True, 150)])
+    row = operation(0.1, 0.06, 0.06, count=1)
+    written(tmp_path, 1, 0.1, row, **({"streams": [stream(0, False, 0)], "waits": [wait(0, 100, 60, 100)]} | changed))
+    found = where.read(tmp_path, named)
+    assert (found.rows[0].late_s, found.rows[0].winnable_s, found.known) == (0.0, 0.06, 0.0)
+    assert "it is not known when the partner began" in where.sentence(found)
 
 
 def test_what_nobody_can_name_has_its_file_and_offset(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ TSAN = UnitTests("tsan", ("engine_core_tests",), "unit-core")
 FULL = (WORKLOADS, UnitTests("asan", ("all",)), UnitTests("tsan", ("all",)))
 
 FAST = "not (mpi or vcluster or slurm or spack or slow or alone or full)"
-NO_TESTS = 5  # pytest's status; itself it is not here unless ./bench test has installed it
+INTERRUPTED, NO_TESTS = 2, 5  # pytest's statuses; itself it is not here unless ./bench test has installed it
 
 
 @dataclass
@@ -114,8 +114,10 @@ def test(
         with times.of(title), _beside(() if ends else unit) as of_unit_tests:
             ends.append(process.attended(pytest([*group, *chosen], report), environment_of_tests(), ROOT))
         statuses += of_unit_tests
+        if ends[-1] == INTERRUPTED:
+            break
     statuses.append(verdict(ends))
-    print(skipped(reports, fast, full, sanitizers))
+    print(skipped(reports[: len(ends)], fast, full, sanitizers))
     print(times)
     return 1 if any(statuses) else 0
 

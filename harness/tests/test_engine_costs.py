@@ -83,10 +83,12 @@ def test_without_the_counter_the_other_parts_are_measured(
 
     monkeypatch.setattr(environment, "ensure_packages", cannot)
     engine_costs = importlib.import_module("harness.commands.engine_costs")
-    assert engine_costs._parts("") == ["core", "calls", "ping-pong"]
+    parts = engine_costs._parts("")
+    engine_costs._can_count(parts, named=False)
+    assert parts == ["core", "calls", "ping-pong"]
     assert "valgrind\nInstructions are not counted." in capsys.readouterr().err
     with pytest.raises(Failure, match="valgrind"):
-        engine_costs._parts("core,instructions")
+        engine_costs._can_count(["core", "instructions"], named=True)
 
 
 def test_a_benchmark_that_fails_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from .conftest import Launcher, compiled, lines, reports
 pytestmark = pytest.mark.mpi
 
 HOW = {"object": 1, "constructor": 2, "session": 3, "tools": 4, "within": 5}
-# One of each kind: a thread that waits for events, the thread that makes all calls; with --full nothing at all, in the
-# program's calls, several threads.
-PRESETS = ("adaptive", "offload", *(pytest.param(name, marks=pytest.mark.full) for name in ("off", "explicit", "idle")))
+# A thread that waits for events; with --full the thread that makes all calls (of one way also without), nothing at all,
+# in the program's calls, several threads.
+PRESETS = ("adaptive", *(pytest.param(name, marks=pytest.mark.full) for name in ("offload", "off", "explicit", "idle")))
 
 
 @pytest.fixture(scope="module", params=HOW)
@@ -41,6 +41,16 @@ def early(request: pytest.FixtureRequest, library: Path, mpi: Mpi) -> tuple[Laun
 @pytest.mark.elsewhere(preset="adaptive", library="object")
 @pytest.mark.parametrize("preset", PRESETS)
 def test_mpi_may_begin_before_main(early: tuple[Launcher, tuple[str, ...]], preset: str, tmp_path: Path) -> None:
+    begins_early(early, preset, tmp_path)
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+@pytest.mark.parametrize("library", ["object"], indirect=True)
+def test_so_it_may_where_one_thread_makes_all_calls(early: tuple[Launcher, tuple[str, ...]], tmp_path: Path) -> None:
+    begins_early(early, "offload", tmp_path)
+
+
+def begins_early(early: tuple[Launcher, tuple[str, ...]], preset: str, tmp_path: Path) -> None:
     program, words = early
     bare = program.run(*words, limit=60)
     if bare.returncode:

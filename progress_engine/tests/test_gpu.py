@@ -106,7 +106,7 @@ def test_the_programs_own_calls_may_poll(gpu: Gpu, tmp_path: Path) -> None:
 STANDS_DOWN = "the program's threads make their calls themselves from here on"
 
 
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("late", LATE)
 def test_offload_stands_down_when_a_gpus_library_is_loaded(gpu: Gpu, tmp_path: Path, late: bool) -> None:
     said = gpu.run(tmp_path, "offload", late=late)
     assert f"received 42, polled before {int(late)}, after 0" in said

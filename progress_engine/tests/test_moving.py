@@ -48,7 +48,7 @@ def test_who_waits_lets_others_run_on_its_kernel_thread(mpi: Mpi, preset: str, t
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
-@pytest.mark.parametrize("how", SAYS)
+@pytest.mark.parametrize("how", [pytest.param("beside", marks=pytest.mark.full), *list(SAYS)[1:]])
 def test_who_is_inside_is_known_whichever_kernel_thread_goes_on(mpi: Mpi, how: str, tmp_path: Path) -> None:
     said, complained = moved(mpi, how, tmp_path, "adaptive")
     assert re.fullmatch(SAYS[how], said), complained

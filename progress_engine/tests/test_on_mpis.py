@@ -15,7 +15,7 @@ from .conftest import MPICH_FIRST, PRESETS, Launcher, compiled, lines, reports
 pytestmark = pytest.mark.mpi
 
 # How it polls hardly matters when a process ends.
-QUICK = ("off", "idle", "adaptive")  # the others with --full
+QUICK = ("idle", "adaptive")  # the others with --full
 ENDING = ["adaptive", *(pytest.param(preset, marks=pytest.mark.full) for preset in ("thread", "idle"))]
 
 # What one rank of `scenarios all` starts: counted by hand from scenarios.c.

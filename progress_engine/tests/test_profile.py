@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,8 @@ from analysis import where
 from harness.base.mpis import Mpi
 from harness.job import addresses
 
-from .conftest import MPICH_FIRST, Launcher, compiled, lines
+from .conftest import MPICH_FIRST, PROGRAMS, TIME_LIMIT, Launcher, compiled, lines
+from .third_party.mpi4py_suite import environment as mpi4py_of
 
 pytestmark = pytest.mark.mpi
 SITE = re.compile(r"^site (\d) (\w+) (\w+):(\d+) count (\d+) computed ([\d.]+) waited ([\d.]+)$", re.MULTILINE)
@@ -75,7 +79,9 @@ def test_each_call_site_has_its_times(program: Callable[..., Launcher], tmp_path
         assert sums["computed_s"] == near(computed), (rank, name)
         assert share * sums["waited_s"] == near(waited), (rank, name)
     late = next(row for row in found.rows if row.start and row.start.place.startswith("late()"))
-    assert late.cure == "start it earlier, or wait later"
+    assert late.late_s > 0.5 * late.waited_s
+    assert late.cure == "its partner is late: balance the load"
+    assert found.known == 1.0
     assert {row.start.call for row in found.blocking if row.start} >= {"MPI_Recv", "MPI_Barrier"}
 
 
@@ -89,6 +95,23 @@ def test_operations_of_every_kind_have_the_same_results(program: Callable[..., L
         assert bare
         assert lines(said) == bare
         assert all(0 <= row.winnable_s <= row.waited_s + 1e-9 for row in found.rows)
+
+
+@pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
+def test_a_call_from_python_has_the_line_of_its_script(mpi: Mpi, tmp_path: Path) -> None:
+    run_by = [str(mpi.build_dir / "bin" / "progress-run"), "--variant", "off", "--profile", str(tmp_path / "profile")]
+    command = [*mpi.launch_command(2, 2), *run_by, "--", sys.executable, str(PROGRAMS / "python_where.py")]
+    ended = subprocess.run(
+        ["timeout", "-k", "2", str(TIME_LIMIT), *command], env=os.environ | mpi4py_of(mpi), capture_output=True,
+        text=True, check=False, stdin=subprocess.DEVNULL, cwd=tmp_path,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    found = where.read(tmp_path / "profile", addresses.places)
+    both = ((row.start, row.completion) for row in [*found.rows, *found.blocking])
+    sites = {f"{site.call.removesuffix('_c')} {site.place}" for pair in both for site in pair if site}
+    said = {line.partition(": ")[2] for line in lines(ended.stdout)}
+    assert len(said) == 3
+    assert said <= sites
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)

@@ -50,6 +50,7 @@ def test_fftws_own_plan_of_whole_fields_is_the_serial_transform(mpich: Launcher)
     measure(mpich.of("pencil_fft"), 1, "transform", *whole)
 
 
+@pytest.mark.full
 def test_further_repetitions_are_verified_like_the_first(mpich: Launcher) -> None:
     thrice = ("--min-samples=3", "--max-samples=3", "--warmup=0", "--time-box-s=60")
     result = measure(mpich.of("pencil_fft"), 2, "transform", *MODES, options=thrice)

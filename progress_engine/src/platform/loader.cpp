@@ -3,9 +3,11 @@
 #include <link.h>
 #include <unwind.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "platform/breakable.hpp"
 #include "platform/loaded_object.hpp"
@@ -25,11 +27,16 @@ bool is_ours(void* symbol) {
          ours.dli_fbase == theirs.dli_fbase;
 }
 
-// For an MPI outside the global scope, as a plug-in that was loaded with RTLD_LOCAL brings it.
+// For an MPI outside the global scope, as a plug-in that was loaded with RTLD_LOCAL brings it. Of those that were
+// loaded after this library, as of the global scope: one before it, a tool or the profiler, calls this one.
 void* find_in_loaded_libraries(const char* name) {
   if (broken("local-scope")) return nullptr;
-  for (const auto& path : loaded_libraries()) {
-    void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  Dl_info ours{};
+  if (dladdr(reinterpret_cast<void*>(&find_symbol), &ours) == 0) return nullptr;
+  const auto libraries = loaded_libraries();
+  const auto here = std::ranges::find(libraries, std::string_view(ours.dli_fname));
+  for (auto one = here == libraries.end() ? libraries.begin() : here; one != libraries.end(); ++one) {
+    void* library = dlopen(one->c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (!library) continue;
     void* symbol = dlsym(library, name);
     dlclose(library);

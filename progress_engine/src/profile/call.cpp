@@ -6,9 +6,12 @@
 #include <unwind.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
+#include <string_view>
 
 #include "platform/loaded_object.hpp"
+#include "profile/python.hpp"
 
 namespace progress_engine::profile {
 
@@ -29,16 +32,23 @@ struct Range {
   std::uintptr_t end;
 };
 
-// Of the MPI's libraries and of this one. Written before anything is counted.
-std::vector<Range>& ranges() {
-  static auto* the_ranges = new std::vector<Range>;
-  return *the_ranges;
+struct Libraries {
+  std::vector<Range> mpi;  // and this one
+  std::vector<Range> python;
+};
+
+// Written before anything is counted.
+Libraries& libraries() {
+  static auto* the_libraries = new Libraries;
+  return *the_libraries;
 }
 
-bool is_the_programs(const void* address) {
+bool is_in(const std::vector<Range>& ranges, const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  return std::ranges::none_of(ranges(), [at](const Range& range) { return at >= range.begin && at < range.end; });
+  return std::ranges::any_of(ranges, [at](const Range& range) { return at >= range.begin && at < range.end; });
 }
+
+bool is_the_programs(const void* address) { return !is_in(libraries().mpi, address); }
 
 constexpr int most_frames = 12;  // three of our own, those of the bindings, and some of tools
 
@@ -57,30 +67,33 @@ _Unwind_Reason_Code look_for_program(_Unwind_Context* frame, void* argument) {
 }  // namespace
 
 void look_at_libraries() {
-  ranges().clear();
+  libraries() = {};
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* own) {
-        const std::span<const ElfW(Phdr)> segments(info->dlpi_phdr, info->dlpi_phnum);
         std::vector<Range> code;
-        for (const auto& segment : segments)
-          if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
-            const auto begin = info->dlpi_addr + segment.p_vaddr;
+        for (const auto& segment : std::span<const ElfW(Phdr)>(info->dlpi_phdr, info->dlpi_phnum)) {
+          const auto begin = info->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
             code.push_back({begin, begin + segment.p_memsz});
-          }
-        const auto at = reinterpret_cast<std::uintptr_t>(own);
-        const bool ours = std::ranges::any_of(code, [at](const Range& r) { return at >= r.begin && at < r.end; });
-        if (ours || name_of_file(info->dlpi_name ? info->dlpi_name : "").starts_with("libmpi"))
-          ranges().insert(ranges().end(), code.begin(), code.end());
+        }
+        const std::string_view path = info->dlpi_name ? info->dlpi_name : "";
+        if (is_in(code, own) || name_of_file(path).starts_with("libmpi"))
+          std::ranges::copy(code, std::back_inserter(libraries().mpi));
+        if (is_python_binding(path)) std::ranges::copy(code, std::back_inserter(libraries().python));
         return 0;
       },
       reinterpret_cast<void*>(&look_for_program));
 }
 
-const void* program_address(const void* caller) {
-  if (is_the_programs(caller)) return caller;
-  Search search;
-  _Unwind_Backtrace(look_for_program, &search);
-  return search.found ? search.found : caller;
+CallSite site_of(const void* caller, std::uint16_t function) {
+  const void* address = caller;
+  if (!is_the_programs(caller)) {
+    Search search;
+    _Unwind_Backtrace(look_for_program, &search);
+    if (search.found) address = search.found;
+  }
+  const char* const line = is_in(libraries().python, address) ? python_line() : nullptr;
+  return {line ? line : address, function, line != nullptr};
 }
 
 // ---- the call
@@ -105,6 +118,10 @@ Nanoseconds Call::returned() {
   return returned_;
 }
 
+void Call::with(const Stream& stream) {
+  if (counts_) message_ = profile().messages.start(stream, entered_);
+}
+
 void Call::started(std::uint64_t request, std::uint64_t bytes) {
   if (!counts_) return;
   const auto at = returned();
@@ -114,16 +131,18 @@ void Call::started(std::uint64_t request, std::uint64_t bytes) {
                                    .thread = &clock_,
                                    .since = at,
                                    .outside = at - clock_.inside - inside,
-                                   .inside = inside});
+                                   .inside = inside,
+                                   .message = message_});
 }
 
-void Call::prepared(std::uint64_t request, std::uint64_t bytes) {
-  if (counts_) profile().persistent.add(request, {.start = site(), .bytes = bytes});
+void Call::prepared(std::uint64_t request, std::uint64_t bytes, const Stream& stream) {
+  if (counts_) profile().persistent.add(request, {.start = site(), .bytes = bytes, .stream = stream});
 }
 
 void Call::restarted(std::uint64_t request) {
   if (!counts_) return;
   const auto known = profile().persistent.find(request);
+  if (known) with(known->stream);
   started(request, known ? known->bytes : 0);
 }
 
@@ -177,7 +196,14 @@ void Call::blocked(std::uint64_t bytes) {
   if (!counts_) return;
   clock_.blocked = site();
   clock_.blocked_for = returned() - entered_;
-  profile().sites.add({clock_.blocked, {}}, {.count = 1, .bytes = bytes, .inside = clock_.blocked_for});
+  const Operation operation{clock_.blocked, {}};
+  profile().sites.add(operation, {.count = 1, .bytes = bytes, .inside = clock_.blocked_for});
+  profile().messages.wait({.operation = operation,
+                           .message = message_,
+                           .call = profile().messages.next_call(),
+                           .begin = entered_,
+                           .time = clock_.blocked_for,
+                           .share = clock_.blocked_for});
 }
 
 // ---- what it completes
@@ -215,18 +241,27 @@ Completing::~Completing() {
   }
   const auto winnable = static_cast<double>(std::min(longest, time + tested));
   const CallSite here = call_.site();
+  const auto number = profile().messages.next_call();
   for (const auto& one : expected_) {
     if (!one.done) continue;
     const auto hidden = call_.computed(one.pending);
     const auto share = static_cast<Nanoseconds>(static_cast<double>(time) * weight(one) / all_bytes);
     const auto won = hidden > 0 ? static_cast<Nanoseconds>(winnable * weight(one) / beside) : 0;
+    const Operation operation{one.pending.start, here};
     profile().requests.remove(one.handle, one.pending.serial);
-    profile().sites.add({one.pending.start, here}, {.count = 1,
-                                                    .bytes = one.pending.bytes,
-                                                    .inside = one.pending.inside,
-                                                    .computed = hidden,
-                                                    .waited = share + one.pending.tested,
-                                                    .winnable = won});
+    profile().sites.add(operation, {.count = 1,
+                                    .bytes = one.pending.bytes,
+                                    .inside = one.pending.inside,
+                                    .computed = hidden,
+                                    .waited = share + one.pending.tested,
+                                    .winnable = won});
+    profile().messages.wait({.operation = operation,
+                             .message = one.pending.message,
+                             .call = number,
+                             .begin = call_.entered_,
+                             .time = time,
+                             .share = share,
+                             .computed = hidden});
   }
 }
 

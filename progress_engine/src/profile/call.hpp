@@ -8,9 +8,13 @@
 #include <vector>
 
 #include "platform/platform.hpp"
+#include "profile/message_log.hpp"
 #include "profile/site_table.hpp"
 
 namespace progress_engine::profile {
+
+// By the index that call sites have; generated, profiled.cpp.
+extern const char* const function_names[];
 
 // Of one thread: how long it was inside MPI so far, which of its calls is the outermost.
 struct ThreadClock {
@@ -24,6 +28,7 @@ struct ThreadClock {
 // All that is kept of a process.
 struct Profile {
   SiteTable sites;
+  MessageLog messages;
   PendingTable requests;
   PendingTable persistent;            // by handle what starts of it will be
   PendingTable windows;               // whose epoch holds accesses that no synchronisation has completed yet
@@ -38,10 +43,11 @@ extern std::atomic<bool> counting __attribute__((visibility("hidden")));
 extern constinit thread_local ThreadClock clock_of_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-// The program's code that called, past the frames of the MPI's own libraries (Fortran's call those of C) and of this
-// one; `caller`, the return address of the interposed function, where that is the program's.
-const void* program_address(const void* caller);
-// Which libraries are the MPI's, anew: those of names that begin with libmpi, and this one.
+// Where the program called: past the frames of the MPI's own libraries (Fortran's call those of C) and of this one; of
+// Python its line. `caller`: the return address of the interposed function.
+CallSite site_of(const void* caller, std::uint16_t function);
+// Which libraries are the MPI's, anew: those of names that begin with libmpi, and this one; and which is Python's
+// binding.
 void look_at_libraries();
 
 // Lives as long as the call.
@@ -65,9 +71,11 @@ class Call {
   bool counts() const { return counts_; }
 
   // ---- of a call that succeeded
+  // It sends or receives the next message of a stream; before what follows. Of two the last one is waited for.
+  void with(const Stream& stream);
   void started(std::uint64_t request, std::uint64_t bytes);
   // A persistent request: each start of it moves so much.
-  void prepared(std::uint64_t request, std::uint64_t bytes);
+  void prepared(std::uint64_t request, std::uint64_t bytes, const Stream& stream = {});
   void restarted(std::uint64_t request);
   void freed(std::uint64_t request);
   void accessed(std::uint64_t window, std::uint64_t bytes);
@@ -81,7 +89,7 @@ class Call {
   void leave();
   // When the MPI's own function had returned: asked once.
   Nanoseconds returned();
-  CallSite site() { return {program_address(caller_), function_}; }
+  CallSite site() const { return site_of(caller_, function_); }
   // The part of a pending operation's life that its thread passed outside of MPI.
   Nanoseconds computed(const Pending& pending) const;
 
@@ -91,6 +99,7 @@ class Call {
   bool counts_;
   Nanoseconds entered_ = 0;
   Nanoseconds returned_ = 0;
+  Message message_;
 };
 
 // Around a call that may complete requests; `handles` are its bits.

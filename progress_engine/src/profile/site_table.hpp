@@ -2,6 +2,7 @@
 // Where a program's time with MPI goes, by call site, and what is pending meanwhile. No MPI in it.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,10 +14,11 @@
 
 namespace progress_engine::profile {
 
-// A place in the program that calls MPI, and what it calls: an index into function_names (profiled.cpp).
+// A place in the program that calls MPI, and what it calls: an index into function_names.
 struct CallSite {
-  const void* address = nullptr;
+  const void* address = nullptr;  // of code, or of a text that says where
   std::uint16_t function = 0;
+  bool is_text = false;
 
   bool operator==(const CallSite&) const = default;
 };
@@ -32,13 +34,12 @@ struct Operation {
 // Of all operations with the same call sites.
 struct Sums {
   std::uint64_t count = 0;
-  std::uint64_t bytes = 0;   // as far as they are known
-  Nanoseconds inside = 0;    // in the call that starts them, or that blocks
-  Nanoseconds computed = 0;  // of these what passed outside of MPI from the start to the completing call
-  Nanoseconds waited = 0;    // in the completing call, and in the tests before it
-  Nanoseconds winnable = 0;  // of that at most by progress meanwhile
-  Nanoseconds then_computed =
-      0;  // blocking: what a nonblocking call could hide at most behind the computation after it
+  std::uint64_t bytes = 0;        // as far as they are known
+  Nanoseconds inside = 0;         // in the call that starts them, or that blocks
+  Nanoseconds computed = 0;       // of these what passed outside of MPI from the start to the completing call
+  Nanoseconds waited = 0;         // in the completing call, and in the tests before it
+  Nanoseconds winnable = 0;       // of that at most by progress meanwhile
+  Nanoseconds then_computed = 0;  // blocking: what a nonblocking call hides at most behind the computation after it
 
   void add(const Sums& more);
 };
@@ -65,6 +66,24 @@ class SiteTable {
   std::unordered_map<Operation, Sums, Hash> table_;
 };
 
+// Messages between this rank and another one.
+struct Stream {
+  int peer = unknown;  // rank in the world
+  int tag = 0;
+  int size = 0;  // of the communicator
+  bool sends = false;
+
+  static constexpr int unknown = -1;
+  static constexpr int anyone = -2;
+  auto operator<=>(const Stream&) const = default;
+};
+
+// A message by its place in its stream; no stream: it is not known.
+struct Message {
+  std::int32_t stream = -1;
+  std::uint32_t number = 0;
+};
+
 // What has been started and not completed yet.
 struct Pending {
   CallSite start;
@@ -74,7 +93,9 @@ struct Pending {
   Nanoseconds since = 0;         // when its start returned
   Nanoseconds outside = 0;       // what that thread had passed outside of MPI by then
   Nanoseconds inside = 0;        // what its start took
-  Nanoseconds tested = 0;        // what calls took that asked for it in vain
+  Message message{};
+  Stream stream{};         // of a persistent request: each start of it is a message of that
+  Nanoseconds tested = 0;  // what calls took that asked for it in vain
 };
 
 // By the bits of a request's or a window's handle. Any thread.

@@ -6,15 +6,16 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "profile/call.hpp"
-#include "profile/functions.hpp"
 
 namespace progress_engine::profile {
 namespace {
@@ -23,10 +24,15 @@ using Json = nlohmann::ordered_json;
 
 double to_seconds(Nanoseconds time) { return 1e-9 * static_cast<double>(time); }
 
-// {"call": "MPI_Isend", "file": ..., "offset": of the return address in that file, "symbol": ...}
+// {"call": "MPI_Isend", "file": ..., "offset": of the return address in that file, "symbol": ...}, of Python {"call":
+// ..., "place": the function and its line}
 Json place_of(const CallSite& site) {
   Json place;
   place["call"] = function_names[site.function];
+  if (site.is_text) {
+    place["place"] = static_cast<const char*>(site.address);
+    return place;
+  }
   Dl_info info{};
   void* extra = nullptr;
   if (dladdr1(site.address, &info, &extra, RTLD_DL_LINKMAP) == 0) return place;
@@ -53,6 +59,31 @@ Json row_of(const Operation& operation, const Sums& sums) {
   return row;
 }
 
+// Nanoseconds since profiling began.
+Json starts_of(const Stream& stream, const std::vector<Nanoseconds>& times, Nanoseconds began) {
+  Json row;
+  row["peer"] = stream.peer;
+  row["tag"] = stream.tag;
+  row["size"] = stream.size;
+  row["sends"] = stream.sends;
+  row["starts"] = Json::array();
+  for (const auto time : times) row["starts"].push_back(time - began);
+  return row;
+}
+
+// [operation, stream, number, call, begin, time, share, computed]
+Json wait_of(const Wait& wait, std::size_t operation, Nanoseconds began) {
+  return Json::array({operation, wait.message.stream, wait.message.number, wait.call, wait.begin - began, wait.time,
+                      wait.share, wait.computed});
+}
+
+// The clock by which machines are set, when the monotonic one shows `time`.
+Nanoseconds time_of_day(Nanoseconds time) {
+  timespec day{};
+  clock_gettime(CLOCK_REALTIME, &day);
+  return seconds(day.tv_sec) + day.tv_nsec - (now() - time);
+}
+
 }  // namespace
 
 void write(const Process& process) {
@@ -64,9 +95,24 @@ void write(const Process& process) {
   object["host"] = host_name();
   object["elapsed_s"] = to_seconds((all.ended ? all.ended.load() : now()) - all.began);
   object["inside_s"] = to_seconds(all.inside);
+  object["began_ns"] = time_of_day(all.began);
   object["operations"] = Json::array();
-  all.sites.for_each(
-      [&](const Operation& operation, const Sums& sums) { object["operations"].push_back(row_of(operation, sums)); });
+  std::vector<Operation> known;
+  all.sites.for_each([&](const Operation& operation, const Sums& sums) {
+    object["operations"].push_back(row_of(operation, sums));
+    known.push_back(operation);
+  });
+  object["numbers_receives"] = all.messages.numbers_receives();
+  object["streams"] = Json::array();
+  all.messages.for_each_stream([&](const Stream& stream, const std::vector<Nanoseconds>& times) {
+    object["streams"].push_back(starts_of(stream, times, all.began));
+  });
+  object["waits"] = Json::array();
+  all.messages.for_each_wait([&](const Wait& wait) {
+    const auto found = std::ranges::find(known, wait.operation);
+    if (found != known.end())
+      object["waits"].push_back(wait_of(wait, static_cast<std::size_t>(found - known.begin()), all.began));
+  });
   const auto name = fmt::format("{}/profile.{}.{}.json", process.folder, host_name(), getpid());
   std::error_code error;
   std::filesystem::create_directories(process.folder, error);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the profiler asks the MPI: how long a message is.
+// What the profiler asks the MPI of a call's arguments: how long a message is, and with whom.
 #pragma once
 
 #include <cstdint>
 
 #include "mpi/mpi_header.hpp"
+#include "profile/message_log.hpp"
 
 namespace progress_engine::profile {
 
@@ -28,5 +29,11 @@ inline std::uint64_t bytes_of(long count, MPI_Datatype type, MPI_Comm communicat
   between ? PE_PMPI(MPI_Comm_remote_size)(communicator, &size) : PE_PMPI(MPI_Comm_size)(communicator, &size);
   return bytes_of(count, type) * static_cast<std::uint64_t>(size);
 }
+
+// The messages of a rank of a communicator with a tag.
+Stream sent(MPI_Comm communicator, int rank, int tag);
+Stream received(MPI_Comm communicator, int rank, int tag);
+// A communicator is gone, and its handle may come again.
+void forget_communicator(MPI_Comm communicator);
 
 }  // namespace progress_engine::profile

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "profile/message_log.hpp"
+
+namespace progress_engine::profile {
+
+Message MessageLog::start(const Stream& stream, Nanoseconds at) {
+  const std::scoped_lock lock(mutex_);
+  if (stream.peer == Stream::anyone) from_anyone_ = true;
+  if (stream.peer < 0 || number_ >= most_starts) return {};
+  const auto [found, is_new] = streams_.try_emplace(stream, static_cast<std::int32_t>(starts_.size()));
+  if (is_new) starts_.push_back({stream, {}});
+  auto& times = starts_[static_cast<std::size_t>(found->second)].times;
+  times.push_back(at);
+  ++number_;
+  return {found->second, static_cast<std::uint32_t>(times.size() - 1)};
+}
+
+void MessageLog::wait(const Wait& wait) {
+  if (wait.message.stream < 0 || wait.time < shortest_wait) return;
+  const std::scoped_lock lock(mutex_);
+  if (waits_.size() < most_waits) waits_.push_back(wait);
+}
+
+std::uint64_t MessageLog::next_call() {
+  const std::scoped_lock lock(mutex_);
+  return ++calls_;
+}
+
+}  // namespace progress_engine::profile
