@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where a program loses time with MPI: the profiles of its processes (progress_engine/src/profile), by call site.
 
-What a request's wait could lose by progress is at most the smaller of two times: what the program computed between the
-call that started it and the one that completed it, and what it waited in the latter. A call that completes several
-requests waits once for all: the wait is shared by their bytes. The bound of a program is that of the rank that has the
-largest one.
-
-A wait for a partner that begins late no progress engine wins (Scalasca's late sender and late receiver). Where both
-processes' profiles say when the two calls of a message began, the wait before the later one is taken off, and of the
-computation counts what passed after both had begun.
+What a request's wait could lose by progress is at most the smaller of two times: what was computed meanwhile and what
+was waited, see analysis/partner_waits.py. A call that completes several requests waits once for all: the wait is shared
+by their bytes. In an epoch of one-sided operations all that was waited counts: the target's progress could win it. The
+bound of a program is that of the rank that has the largest one.
 
 Parallel efficiency = load balance x communication efficiency: POP's metrics, of the time outside of MPI (Rosas,
 Gimenez, Labarta, "Scalability prediction for fundamental performance factors", Supercomputing Frontiers and
@@ -18,13 +14,13 @@ Innovations 1, 2014).
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from analysis.errors import UsageError
+from analysis.partner_waits import Found, partner_waits
 from analysis.text_table import markdown
 from analysis.words import bytes_text, seconds_text
 
@@ -75,15 +71,19 @@ class Row:
         return f"{self.count} x {bytes_text(self.bytes / self.count)}" if self.bytes and self.count else str(self.count)
 
     @property
+    def blocks(self) -> bool:
+        """Whether nothing can be won by progress since the call itself blocks, and its partner is in MPI, too."""
+        return self.completion is None and self.winnable_s <= 0
+
+    @property
     def cure(self) -> str:
         """What could make it shorter."""
-        if self.completion is None:
-            return "a nonblocking call"
-        if self.late_s > MOSTLY * self.waited_s:
+        waited = self.inside_s if self.completion is None else self.waited_s
+        if self.late_s > MOSTLY * waited:
             return "its partner is late: balance the load"
-        if self.computed_s < AT_ONCE * self.waited_s:
-            return "start it earlier, or wait later"
-        return "progress"
+        if self.winnable_s > AT_ONCE * waited:
+            return "progress" if self.computed_s > AT_ONCE * waited else "progress of its partner"
+        return "a nonblocking call" if self.completion is None else "start it earlier, or wait later"
 
 
 @dataclass(frozen=True)
@@ -141,14 +141,17 @@ def read(folder: Path, resolve: Resolve) -> Where:
         site for profile in profiles for row in profile["operations"] for site in (row["start"], row["completion"])
     ]
     places = resolve({_address(site) for site in sites if site and "file" in site})
-    late = _late(profiles)
-    rows = [_row(row, profile["rank"], places, late[profile["rank"], at]) for profile in profiles
-            for at, row in enumerate(profile["operations"])]  # fmt: skip
+    partners = partner_waits(profiles)
+    rows = [
+        _row(row, profile["rank"], places, partners.by_operation.get((profile["rank"], at), Found()))
+        for profile in profiles
+        for at, row in enumerate(profile["operations"])
+    ]
     ranks = [_rank(profile, rows) for profile in profiles]
-    nonblocking = _worst(rows, blocking=False, by=lambda row: (row.winnable_s, row.waited_s))
-    blocking = _worst(rows, blocking=True, by=lambda row: (row.inside_s, row.count))
-    waited, known = late.waited_s, late.known_s
-    return Where(ranks, nonblocking, blocking, known / waited if waited else 1.0)
+    some = _worst([row for row in rows if not row.blocks], by=lambda row: (row.winnable_s, row.waited_s))
+    told = {(row.start, row.completion) for row in some}
+    others = [row for row in rows if row.blocks and (row.start, row.completion) not in told]
+    return Where(ranks, some, _worst(others, by=lambda row: (row.inside_s, row.count)), partners.known)
 
 
 def _profile(file: Path) -> dict[str, Any]:
@@ -175,81 +178,6 @@ def _rank(profile: Mapping[str, Any], rows: Sequence[Row]) -> Rank:
     )
 
 
-@dataclass
-class Late:
-    """Of a row, in seconds: what was waited before the partner had begun, and what of the bound therefore is none."""
-
-    late_s: float = 0.0
-    not_winnable_s: float = 0.0
-
-
-class _Lates(defaultdict[tuple[int, int], Late]):
-    """By rank and row. `waited_s`: for all messages whose wait was noted, `known_s`: where the partner is known."""
-
-    def __init__(self) -> None:
-        super().__init__(Late)
-        self.waited_s = self.known_s = 0.0
-
-
-@dataclass(frozen=True)
-class _Wait:
-    """A line of `waits`, times in nanoseconds of the day: see progress_engine/src/profile/message_log.hpp."""
-
-    row: int
-    begin: int
-    time: int
-    share: int
-    computed: int
-    own_start: int
-    partner_start: int | None
-
-    @property
-    def late(self) -> int:
-        return 0 if self.partner_start is None else min(max(self.partner_start - self.begin, 0), self.time)
-
-    @property
-    def computed_beside(self) -> float:
-        """Of what was computed, what passed after both had begun, as if it were spread evenly."""
-        span = self.begin - self.own_start
-        if self.partner_start is None or span <= 0:
-            return float(self.computed)
-        return self.computed * min(1.0, max(0, self.begin - max(self.own_start, self.partner_start)) / span)
-
-
-def _late(profiles: Sequence[Mapping[str, Any]]) -> _Lates:
-    """What of the waits was for late partners. Those of one call wait for the latest of them."""
-    starts = {
-        (profile["rank"], one["peer"], one["tag"], one["size"], one["sends"]): [
-            profile["began_ns"] + start for start in one["starts"]
-        ]
-        for profile in profiles
-        for one in profile["streams"]
-        if one["sends"] or profile["numbers_receives"]
-    }
-    found = _Lates()
-    for profile in profiles:
-        calls: dict[int, list[_Wait]] = defaultdict(list)
-        for row, stream, number, call, begin, time, share, computed in profile["waits"]:
-            one = profile["streams"][stream]
-            key = (one["peer"], profile["rank"], one["tag"], one["size"], not one["sends"])
-            known = starts.get(key, []) if one["sends"] or profile["numbers_receives"] else []
-            partner = known[number] if number < len(known) else None
-            own = profile["began_ns"] + one["starts"][number]
-            calls[call].append(_Wait(row, profile["began_ns"] + begin, time, share, computed, own, partner))
-        for waits in calls.values():
-            late, whole = max(wait.late for wait in waits), waits[0].time
-            bound = min(whole, max(wait.computed for wait in waits))
-            sharp = min(whole - late, max(wait.computed_beside for wait in waits))
-            for wait in waits:
-                part = wait.share / whole * 1e-9
-                mine = found[profile["rank"], wait.row]
-                mine.late_s += late * part
-                mine.not_winnable_s += max(0.0, bound - sharp) * part
-                found.waited_s += wait.share * 1e-9
-                found.known_s += wait.share * 1e-9 * (wait.partner_start is not None)
-    return found
-
-
 def _address(site: Mapping[str, Any]) -> Address:
     return str(site["file"]), int(site["offset"])
 
@@ -266,7 +194,7 @@ def _site(site: Mapping[str, Any] | None, places: Mapping[Address, str]) -> Site
     return Site(str(site["call"]), places.get((file, offset), unresolved))
 
 
-def _row(row: Mapping[str, Any], rank: int, places: Mapping[Address, str], late: Late) -> Row:
+def _row(row: Mapping[str, Any], rank: int, places: Mapping[Address, str], found: Found) -> Row:
     return Row(
         start=_site(row["start"], places),
         completion=_site(row["completion"], places),
@@ -276,19 +204,18 @@ def _row(row: Mapping[str, Any], rank: int, places: Mapping[Address, str], late:
         inside_s=float(row["inside_s"]),
         computed_s=float(row["computed_s"]),
         waited_s=float(row["waited_s"]),
-        winnable_s=max(0.0, float(row["winnable_s"]) - late.not_winnable_s),
+        winnable_s=max(0.0, float(row["winnable_s"]) + found.more_s),
         then_computed_s=float(row["then_computed_s"]),
-        late_s=late.late_s,
+        late_s=found.late_s,
     )
 
 
-def _worst(rows: Iterable[Row], blocking: bool, by: Callable[[Row], Any]) -> list[Row]:
-    """Of each pair of call sites the rank that stands first by `by`; those pairs in this order. Several pairs at one
-    line are several rows: a compiler may make several calls of one."""
+def _worst(rows: Iterable[Row], by: Callable[[Row], Any]) -> list[Row]:
+    """Of each pair of call sites the rank that stands first by `by`; those pairs in this order."""
     most: dict[tuple[Site | None, Site | None], Row] = {}
     for row in rows:
         key = (row.start, row.completion)
-        if (row.completion is None) == blocking and (key not in most or by(row) > by(most[key])):
+        if key not in most or by(row) > by(most[key]):
             most[key] = row
     return sorted(most.values(), key=by, reverse=True)
 
@@ -325,8 +252,8 @@ def partners(where: Where) -> str:
     if where.known >= NEARLY_ALL:
         return said
     return (
-        f"{said} Of {100 * (1 - where.known):.0f} % of the time that was waited for messages it is not known when the "
-        "partner began: such a wait is in the bound."
+        f"{said} Of {100 * (1 - where.known):.0f} % of what was waited it is not known what the partners did "
+        "meanwhile: all of that is in the bound."
     )
 
 
@@ -355,10 +282,10 @@ def as_json(where: Where) -> dict[str, Any]:
 _NONBLOCKING: dict[str, Callable[[Row], str]] = {
     "at most to win": lambda row: seconds_text(row.winnable_s),
     "started": lambda row: str(row.start or "elsewhere"),
-    "completed": lambda row: str(row.completion),
+    "completed": lambda row: str(row.completion or "the same call"),
     "operations": lambda row: row.each,
     "computed meanwhile": lambda row: seconds_text(row.computed_s),
-    "waited": lambda row: seconds_text(row.waited_s),
+    "waited": lambda row: seconds_text(row.waited_s if row.completion else row.inside_s),
     "of it late partner": lambda row: seconds_text(row.late_s),
     "what could help": lambda row: row.cure,
     "rank": lambda row: str(row.rank),

@@ -84,8 +84,11 @@ MS = 1_000_000
 SIZE = {"tag": 7, "size": 2}
 
 
-def stream(peer: int, sends: bool, *starts_ms: int) -> dict[str, Any]:
-    return {"peer": peer, "sends": sends, "starts": [start * MS for start in starts_ms], **SIZE}
+def stream(peer: int, sends: bool, *starts_ms: int, waits_ms: tuple[int, ...] | None = None) -> dict[str, Any]:
+    """Its calls block, unless it is said when it waited for them."""
+    waits = starts_ms if waits_ms is None else waits_ms
+    at = {"starts": [start * MS for start in starts_ms], "completing": [wait * MS for wait in waits]}
+    return {"peer": peer, "sends": sends, **SIZE, **at}
 
 
 def wait(number: int, begin: int, time: int, computed: int, call: int = 1, share: int | None = None) -> list[int]:
@@ -126,14 +129,28 @@ def test_a_call_that_waits_for_several_waits_for_the_latest_partner(tmp_path: Pa
     assert found.winnable_s == pytest.approx(0.02)
 
 
-@pytest.mark.parametrize("changed", [{"numbers_receives": False}, {"streams": [stream(3, False, 0)]}])
-def test_whose_partner_is_not_known_stays_in_the_bound(tmp_path: Path, changed: dict[str, Any]) -> None:
-    written(tmp_path, 0, 0.1, streams=[stream(1, True, 150)])
-    row = operation(0.1, 0.06, 0.06, count=1)
-    written(tmp_path, 1, 0.1, row, **({"streams": [stream(0, False, 0)], "waits": [wait(0, 100, 60, 100)]} | changed))
+@pytest.mark.parametrize("blocks", [False, True])
+def test_what_the_partner_computed_counts_too(tmp_path: Path, blocks: bool) -> None:
+    """Rank 1 waits at once, for 60 ms; rank 0 sends at 10 ms, and computes until 50 before it waits for its send."""
+    written(tmp_path, 0, 0.1, streams=[stream(1, True, 10, waits_ms=(50,))])
+    changed = {"completion": None, "inside_s": 0.06, "waited_s": 0.0, "winnable_s": 0.0} if blocks else {}
+    row = operation(0.0, 0.06, 0.0, count=1) | changed
+    written(tmp_path, 1, 0.1, row, streams=[stream(0, False, 0)], waits=[wait(0, 0, 60, 0)])
     found = where.read(tmp_path, named)
-    assert (found.rows[0].late_s, found.rows[0].winnable_s, found.known) == (0.0, 0.06, 0.0)
-    assert "it is not known when the partner began" in where.sentence(found)
+    assert (found.rows[0].late_s, found.rows[0].winnable_s) == pytest.approx((0.01, 0.04))
+    assert found.rows[0].cure == "progress of its partner"
+    assert found.blocking == []
+
+
+@pytest.mark.parametrize("changed", [{"numbers_receives": False}, {"streams": [stream(3, False, 0)]}])
+def test_whose_partner_is_not_known_could_win_all_of_its_wait(tmp_path: Path, changed: dict[str, Any]) -> None:
+    written(tmp_path, 0, 0.1, streams=[stream(1, True, 150)])
+    row = operation(0.01, 0.06, 0.01, count=1)
+    written(tmp_path, 1, 0.1, row, **({"streams": [stream(0, False, 0)], "waits": [wait(0, 100, 60, 10)]} | changed))
+    found = where.read(tmp_path, named)
+    assert (found.rows[0].late_s, found.known) == (0.0, 0.0)
+    assert found.rows[0].winnable_s == pytest.approx(0.06)
+    assert "it is not known what the partners did meanwhile" in where.sentence(found)
 
 
 def test_what_nobody_can_name_has_its_file_and_offset(tmp_path: Path) -> None:

@@ -119,13 +119,16 @@ Nanoseconds Call::returned() {
 }
 
 void Call::with(const Stream& stream) {
-  if (counts_) message_ = profile().messages.start(stream, entered_);
+  if (!counts_) return;
+  message_ = profile().messages.start(stream, entered_);
+  has_partner_ = true;
 }
 
 void Call::started(std::uint64_t request, std::uint64_t bytes) {
   if (!counts_) return;
   const auto at = returned();
   const auto inside = at - entered_;
+  profile().messages.is_pending(message_);
   profile().requests.add(request, {.start = site(),
                                    .bytes = bytes,
                                    .thread = &clock_,
@@ -174,6 +177,7 @@ Nanoseconds Call::computed(const Pending& pending) const {
   return outside >= 0 && outside <= passed ? outside : passed;
 }
 
+// The target's progress could win all that is waited, whatever was computed here.
 void Call::synchronised(std::uint64_t window) {
   if (!counts_) return;
   const auto epoch = profile().windows.find(window);
@@ -189,7 +193,7 @@ void Call::synchronised(std::uint64_t window) {
                                                .inside = epoch->inside,
                                                .computed = hidden,
                                                .waited = waited,
-                                               .winnable = std::min(hidden, waited)});
+                                               .winnable = waited});
 }
 
 void Call::blocked(std::uint64_t bytes) {
@@ -198,6 +202,7 @@ void Call::blocked(std::uint64_t bytes) {
   clock_.blocked_for = returned() - entered_;
   const Operation operation{clock_.blocked, {}};
   profile().sites.add(operation, {.count = 1, .bytes = bytes, .inside = clock_.blocked_for});
+  if (!has_partner_) return;
   profile().messages.wait({.operation = operation,
                            .message = message_,
                            .call = profile().messages.next_call(),
@@ -249,6 +254,7 @@ Completing::~Completing() {
     const auto won = hidden > 0 ? static_cast<Nanoseconds>(winnable * weight(one) / beside) : 0;
     const Operation operation{one.pending.start, here};
     profile().requests.remove(one.handle, one.pending.serial);
+    profile().messages.completing(one.pending.message, call_.entered_);
     profile().sites.add(operation, {.count = 1,
                                     .bytes = one.pending.bytes,
                                     .inside = one.pending.inside,

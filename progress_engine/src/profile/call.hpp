@@ -99,7 +99,8 @@ class Call {
   bool counts_;
   Nanoseconds entered_ = 0;
   Nanoseconds returned_ = 0;
-  Message message_;
+  Message message_{};
+  bool has_partner_ = false;  // it sends or receives, blocking or not
 };
 
 // Around a call that may complete requests; `handles` are its bits.

@@ -6,17 +6,23 @@ namespace progress_engine::profile {
 Message MessageLog::start(const Stream& stream, Nanoseconds at) {
   const std::scoped_lock lock(mutex_);
   if (stream.peer == Stream::anyone) from_anyone_ = true;
-  if (stream.peer < 0 || number_ >= most_starts) return {};
-  const auto [found, is_new] = streams_.try_emplace(stream, static_cast<std::int32_t>(starts_.size()));
-  if (is_new) starts_.push_back({stream, {}});
-  auto& times = starts_[static_cast<std::size_t>(found->second)].times;
-  times.push_back(at);
+  if (stream.peer < 0 || number_ >= most_messages) return {};
+  const auto [found, is_new] = streams_.try_emplace(stream, static_cast<std::int32_t>(known_.size()));
+  if (is_new) known_.push_back({stream, {}});
+  auto& messages = known_[static_cast<std::size_t>(found->second)].messages;
+  messages.push_back({at, at});
   ++number_;
-  return {found->second, static_cast<std::uint32_t>(times.size() - 1)};
+  return {found->second, static_cast<std::uint32_t>(messages.size() - 1)};
+}
+
+void MessageLog::completing(const Message& message, Nanoseconds at) {
+  if (message.stream < 0) return;
+  const std::scoped_lock lock(mutex_);
+  known_[static_cast<std::size_t>(message.stream)].messages[message.number].completing = at;
 }
 
 void MessageLog::wait(const Wait& wait) {
-  if (wait.message.stream < 0 || wait.time < shortest_wait) return;
+  if (wait.time < shortest_wait) return;
   const std::scoped_lock lock(mutex_);
   if (waits_.size() < most_waits) waits_.push_back(wait);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When each message's send and receive began, and which waits were for it: by that a wait for a partner that began late
-// is told from one for a message that nobody moved, once the profiles of both processes are there (analysis/where.py).
+// For each message when its send and its receive began and were completed, and which waits were for it. Once the
+// profiles of both processes are there, a wait for a partner that began late is told from one for a message that nobody
+// moved, and one that the partner's progress could have ended from one that its own could (analysis/where.py).
 //
 // The n-th send from one rank to another with a tag is received by the n-th receive of the same there (MPI 4.1, section
 // 3.5), which holds for a communicator; of two communicators of the same size with the same tags only the times mix. A
@@ -9,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -18,7 +20,15 @@
 
 namespace progress_engine::profile {
 
-// A wait for a message, by the call that completed it; all times as now().
+// When a process began to send or receive a message, and from when on a call of it waited for that; as now().
+struct Life {
+  Nanoseconds start = 0;
+  Nanoseconds completing = 0;
+
+  static constexpr Nanoseconds never = std::numeric_limits<Nanoseconds>::max();
+};
+
+// A wait in a call that completed an operation: for a message, if that is known. All times as now().
 struct Wait {
   Operation operation;
   Message message;
@@ -32,19 +42,22 @@ struct Wait {
 // Bounded: messages that come when it is full are not known. Any thread.
 class MessageLog {
  public:
-  static constexpr std::size_t most_starts = std::size_t{1} << 18U;
+  static constexpr std::size_t most_messages = std::size_t{1} << 18U;
   static constexpr std::size_t most_waits = std::size_t{1} << 16U;
   static constexpr Nanoseconds shortest_wait = microseconds(20);  // clocks of two nodes tell no less apart
 
+  // The next message of the stream, of a call that blocks; if it does not: is_pending, until `completing`.
   Message start(const Stream& stream, Nanoseconds at);
+  void is_pending(const Message& message) { completing(message, Life::never); }
+  void completing(const Message& message, Nanoseconds at);
   void wait(const Wait& wait);
   std::uint64_t next_call();
 
-  // `use(stream, starts)`, in the order in which Message counts streams
+  // `use(stream, messages)`, in the order in which Message counts streams
   template <typename Use>
   void for_each_stream(Use&& use) const {
     const std::scoped_lock lock(mutex_);
-    for (const auto& one : starts_) use(one.stream, one.times);
+    for (const auto& one : known_) use(one.stream, one.messages);
   }
   template <typename Use>
   void for_each_wait(Use&& use) const {
@@ -57,14 +70,14 @@ class MessageLog {
   }
 
  private:
-  struct Starts {
+  struct Known {
     Stream stream;
-    std::vector<Nanoseconds> times;
+    std::vector<Life> messages;
   };
 
   mutable std::mutex mutex_;
   std::map<Stream, std::int32_t> streams_;
-  std::vector<Starts> starts_;
+  std::vector<Known> known_;
   std::vector<Wait> waits_;
   std::size_t number_ = 0;
   std::uint64_t calls_ = 0;

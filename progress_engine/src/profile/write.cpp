@@ -59,15 +59,19 @@ Json row_of(const Operation& operation, const Sums& sums) {
   return row;
 }
 
-// Nanoseconds since profiling began.
-Json starts_of(const Stream& stream, const std::vector<Nanoseconds>& times, Nanoseconds began) {
+// Nanoseconds since profiling began; null: it was never completed.
+Json messages_of(const Stream& stream, const std::vector<Life>& messages, Nanoseconds began) {
   Json row;
   row["peer"] = stream.peer;
   row["tag"] = stream.tag;
   row["size"] = stream.size;
   row["sends"] = stream.sends;
   row["starts"] = Json::array();
-  for (const auto time : times) row["starts"].push_back(time - began);
+  row["completing"] = Json::array();
+  for (const auto& [start, completing] : messages) {
+    row["starts"].push_back(start - began);
+    row["completing"].push_back(completing == Life::never ? Json(nullptr) : Json(completing - began));
+  }
   return row;
 }
 
@@ -104,8 +108,8 @@ void write(const Process& process) {
   });
   object["numbers_receives"] = all.messages.numbers_receives();
   object["streams"] = Json::array();
-  all.messages.for_each_stream([&](const Stream& stream, const std::vector<Nanoseconds>& times) {
-    object["streams"].push_back(starts_of(stream, times, all.began));
+  all.messages.for_each_stream([&](const Stream& stream, const std::vector<Life>& messages) {
+    object["streams"].push_back(messages_of(stream, messages, all.began));
   });
   object["waits"] = Json::array();
   all.messages.for_each_wait([&](const Wait& wait) {
