@@ -20,13 +20,19 @@ using namespace progress_engine;
 using progress_engine::profile::bits;
 using progress_engine::profile::bytes_of;
 """
+# For MPI_X and PMPI_X alike.
+CALLED = """
+[[gnu::noinline]] static int called_{name}(Next<int (*)({types})>& next, const void* caller{parameters}) {{
+  profile::Call call({index}, caller);
+{before}  const int code = next.get()({names});
+{after}  return code;
+}}
+"""
 WRAPPER = """
 PE_INTERPOSED int profiled_{symbol}({words}) __asm__("{symbol}");
 int profiled_{symbol}({words}) {{
   static constinit Next<int (*)({types})> next("{symbol}");
-  profile::Call call({index}, __builtin_return_address(0));
-{before}  const int code = next.get()({names});
-{after}  return code;
+  return called_{name}(next, __builtin_return_address(0){arguments});
 }}
 """
 # Parameters that say how much is moved: count, type.
@@ -109,11 +115,16 @@ def write_profiled(functions: list[Function], table: dict[str, Any]) -> str:
             continue
         before, after = hooks
         after = f"  if (call.counts() && code == MPI_SUCCESS) {{\n    {after}\n  }}\n" if after else ""
+        words = ", ".join(f"Word {name}" for name in function.arguments)
+        arguments, types = ", ".join(function.arguments), ", ".join("Word" for _ in function.arguments)
+        text += CALLED.format(
+            name=function.name, types=types, parameters=", " * bool(words) + words, index=len(names), names=arguments,
+            before=f"  {before}\n" if before else "", after=after,
+        )  # fmt: skip
         for prefix in ("", "P"):
             text += WRAPPER.format(
-                symbol=prefix + function.name, words=", ".join(f"Word {name}" for name in function.arguments),
-                types=", ".join("Word" for _ in function.arguments), names=", ".join(function.arguments),
-                index=len(names), before=f"  {before}\n" if before else "", after=after,
+                symbol=prefix + function.name, name=function.name, words=words, types=types,
+                arguments=", " * bool(words) + arguments,
             )  # fmt: skip
         names.append(f'"{function.name}"')
     return f"{text}\nconst char* const profile::function_names[] = {{{', '.join(names)}}};\n"

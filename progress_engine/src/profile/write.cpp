@@ -2,7 +2,6 @@
 #include "profile/write.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <link.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "profile/call.hpp"
@@ -117,7 +117,7 @@ void write(const Process& process) {
     if (found != known.end())
       object["waits"].push_back(wait_of(wait, static_cast<std::size_t>(found - known.begin()), all.began));
   });
-  const auto name = fmt::format("{}/profile.{}.{}.json", process.folder, host_name(), getpid());
+  const auto name = process.folder + "/profile." + host_name() + "." + std::to_string(getpid()) + ".json";
   std::error_code error;
   std::filesystem::create_directories(process.folder, error);
   std::ofstream file(name);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import time
 from types import FrameType
 from typing import cast
@@ -18,6 +19,10 @@ def line_before() -> int:
     return cast(FrameType, cast(FrameType, inspect.currentframe()).f_back).f_lineno - 1
 
 
+def say(words: str) -> None:
+    sys.stdout.write(f"rank {world.rank}: {words}\n")  # at once: print writes the end of a line by itself
+
+
 def exchange(size: int) -> None:
     incoming = bytearray(size)
     request = world.Irecv(incoming, other)
@@ -28,14 +33,14 @@ def exchange(size: int) -> None:
         pass
     MPI.Request.Waitall([request, sent])
     completed = line_before()
-    print(f"rank {world.rank}: MPI_Irecv exchange() python_where.py:{started}")
-    print(f"rank {world.rank}: MPI_Waitall exchange() python_where.py:{completed}")
+    say(f"MPI_Irecv exchange() python_where.py:{started}")
+    say(f"MPI_Waitall exchange() python_where.py:{completed}")
 
 
 def agree() -> None:
     world.Barrier()
     called = line_before()
-    print(f"rank {world.rank}: MPI_Barrier agree() python_where.py:{called}")
+    say(f"MPI_Barrier agree() python_where.py:{called}")
 
 
 exchange(1 << 20)
