@@ -287,7 +287,7 @@ def test_an_mpi_that_ends_its_ranks_only_together(mpi: Mpi, preset: str, descrip
 
 
 @pytest.mark.elsewhere(child_has_engine=True)
-@pytest.mark.parametrize("child_has_engine", [False, True])
+@pytest.mark.parametrize("child_has_engine", [pytest.param(False, marks=pytest.mark.full), True])
 def test_spawned_processes(mpi: Mpi, child_has_engine: bool, tmp_path: Path) -> None:
     launcher = Launcher(mpi, compiled(mpi, "spawn.c", tmp_path))
     words = (str(launcher.program),)

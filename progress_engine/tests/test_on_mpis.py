@@ -69,7 +69,7 @@ def test_results_and_transport_are_those_of_the_bare_program(
 
 
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
-@pytest.mark.parametrize("driver", ["test", "auto"])
+@pytest.mark.parametrize("driver", [pytest.param("test", marks=pytest.mark.full), "auto"])
 def test_drivers(launcher: Launcher, bare_results: list[str], driver: str, tmp_path: Path) -> None:
     settings = (f"driver={driver}", f"report_file={tmp_path}/report.%r")
     result = launcher.run("all", variant="thread", settings=settings)

@@ -57,7 +57,7 @@ def test_many_ranks_share_the_smallest_class(mpich: Launcher, kernel: str, ranks
 
 
 @pytest.mark.parametrize("variant", ["adaptive", full("idle"), full("offload")])
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", ["is", full("cg"), full("mg"), "ft", full("lu")])
 def test_under_the_engine(mpich: Launcher, kernel: str, variant: str) -> None:
     result = measure(mpich.of("npb", variant), 2, kernel, *points(kernel, "S"))
     assert {rank["engine"]["preset"] for rank in result.end["ranks"]} == {variant}
