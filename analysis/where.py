@@ -109,6 +109,8 @@ class Where:
     rows: list[Row]  # nonblocking operations, what can be won most first
     blocking: list[Row]  # the longest first
     known: float  # the share of what was waited for messages whose partner's call is known
+    profiles: list[dict[str, Any]]
+    names: dict[tuple[int, int], str]  # of each operation, by rank and its number in the profile
 
     @property
     def worst(self) -> Rank:
@@ -151,7 +153,13 @@ def read(folder: Path, resolve: Resolve) -> Where:
     some = _worst([row for row in rows if not row.blocks], by=lambda row: (row.winnable_s, row.waited_s))
     told = {(row.start, row.completion) for row in some}
     others = [row for row in rows if row.blocks and (row.start, row.completion) not in told]
-    return Where(ranks, some, _worst(others, by=lambda row: (row.inside_s, row.count)), partners.known)
+    blocking = _worst(others, by=lambda row: (row.inside_s, row.count))
+    names = {
+        (profile["rank"], at): str(_site(row["completion"] or row["start"], places) or "elsewhere")
+        for profile in profiles
+        for at, row in enumerate(profile["operations"])
+    }
+    return Where(ranks, some, blocking, partners.known, profiles, names)
 
 
 def _profile(file: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pytest
 
 from analysis import where
 from analysis.errors import UsageError
+from analysis.where_trace import timeline
 
 LINES = {("/app", 16): "halo() app.c:7", ("/app", 32): "halo() app.c:9", ("/app", 48): "main() app.c:20"}
 
@@ -169,6 +170,23 @@ def test_the_same_for_a_program(tmp_path: Path) -> None:
     assert data["nonblocking"][0]["start"] == {"call": "MPI_Irecv", "place": "halo() app.c:7"}
     assert data["blocking"][0]["inside_s"] == 0.1
     assert data["ranks"][0]["winnable_s"] == 3.0
+
+
+def test_the_timeline_has_each_wait_once_and_what_was_pending(tmp_path: Path) -> None:
+    """In microseconds from the beginning of the first process: a call that completes two operations is one event."""
+    row = operation(0.1, 0.06, 0.06)
+    waits = [wait(0, 100, 60, 100, share=30), wait(1, 100, 60, 100, share=30)]
+    receives = stream(0, False, 0, 0, waits_ms=(100, 100))
+    written(tmp_path, 1, 0.1, row, streams=[receives], waits=waits, began_ns=3 * MS)
+    written(tmp_path, 0, 0.1, streams=[stream(1, True, 10)], began_ns=1 * MS)
+    found = where.read(tmp_path, named)
+    events = timeline(found.profiles, found.names)["traceEvents"]
+    (one,) = [event for event in events if event["ph"] == "X"]
+    assert one["name"] == "MPI_Waitall halo() app.c:9"
+    assert (one["pid"], one["ts"], one["dur"]) == (1, pytest.approx(102_000), pytest.approx(60_000))
+    pending = [(event["ph"], event["ts"]) for event in events if event.get("cat") == "pending"]
+    assert pending == [("b", pytest.approx(2_000)), ("e", pytest.approx(102_000))] * 2
+    assert all(event["name"] == "from 0, tag 7" for event in events if event.get("cat") == "pending")
 
 
 def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:

@@ -67,11 +67,11 @@ def evidence_of(paths: Sequence[Path]) -> Evidence:
     return Evidence(load(paths))
 
 
-def check(out: Path | None) -> None:
+def check(out: Path | None, option: str = "--out") -> None:
     """UsageError if no table can be written there: which is better known before it is measured than after."""
     if out is None:
         return
-    with _sentence(out, "--out"):
+    with _sentence(out, option):
         if out.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not _special(out):

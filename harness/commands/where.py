@@ -39,6 +39,10 @@ def where(
     system: program_options.SystemOfProgram = "",
     nodes: options.Nodes = 2,
     as_json: Annotated[bool, typer.Option("--json", help="All rows, for a program.")] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", metavar="FILE", help="Also a timeline in the trace-event format, for Perfetto."),
+    ] = None,
     out: tables.Out = None,
 ) -> int:
     """Say which calls of a program wait, and how much of that progress could win at most.
@@ -50,8 +54,9 @@ def where(
     Example: ./bench where --mpi mpich -n 4 -- ./app input
     """
     tables.check(out)
+    tables.check(trace, "--trace")
     if not mpi:
-        tables.write(told(_folder(command), as_json), out)
+        tell(_folder(command), as_json, out, trace)
         return 0
     chosen = systems.by_name(program_options.system_name(system, launcher))
     name = program_options.one_mpi(choose_mpis(mpi, chosen), mpi)
@@ -74,7 +79,7 @@ def where(
     path, status = Group("where", lambda _: ("", 0), report=False).measure(request)
     if status:
         raise Failure(f"The program was not profiled; what it printed is in {Folders(path).logs}.")
-    tables.write(told(Folders(path).profiles, as_json), out)
+    tell(Folders(path).profiles, as_json, out, trace)
     return 0
 
 
@@ -84,11 +89,13 @@ def _folder(given: list[str] | None) -> Path:
     return Path(given[0])
 
 
-def told(folder: Path, as_json: bool) -> str:
-    """The table of the profiles in a folder."""
+def tell(folder: Path, as_json: bool, out: Path | None, trace: Path | None) -> None:
+    """Write what the profiles in a folder say: the table, and the timeline where one is wanted."""
     from analysis import where as of_profiles  # noqa: PLC0415 - a second of imports
+    from analysis.where_trace import timeline  # noqa: PLC0415
 
     found = of_profiles.read(folder, addresses.places)
-    if as_json:
-        return json.dumps(of_profiles.as_json(found), indent=1)
-    return of_profiles.document(found)
+    text = json.dumps(of_profiles.as_json(found), indent=1) if as_json else of_profiles.document(found)
+    tables.write(text, out)
+    if trace:
+        tables.write_whole(json.dumps(timeline(found.profiles, found.names)), trace, "--trace")
