@@ -58,7 +58,7 @@ def hooks_of(function: Function, table: dict[str, Any]) -> tuple[str, str] | Non
         each = f"for (int i = 0; i < {fill(spec['count'])}; ++i)"
         hooks = "", f"{each} call.restarted(bits({fill(spec['requests'])}[i]));"
     elif function.name in table["frees"]:
-        hooks = f"call.freed(bits(*{function.typed_arguments[0]}));", ""
+        hooks = f"if (call.counts()) call.freed(bits(*{function.typed_arguments[0]}));", ""
     elif request and function.base.endswith("_init"):
         stream = "".join(f", {one}" for one in streams(typed)[-1:])
         hooks = "", f"call.prepared(bits(*{typed[request]}), {moved(typed)}{stream});"
@@ -70,7 +70,7 @@ def hooks_of(function: Function, table: dict[str, Any]) -> tuple[str, str] | Non
         hooks = "", f"call.synchronised(bits({typed['win']}));"
     elif matches(table["entered"], function.base) or matches(table["exclusive"], function.base):
         gone = matches(table["communicators_freed"], function.base)
-        before = f"profile::forget_communicator(*{function.typed_arguments[0]});" if gone else ""
+        before = f"if (call.counts()) profile::forget_communicator(*{function.typed_arguments[0]});" if gone else ""
         hooks = before, f"{noted(function, typed)}call.blocked({moved(typed)});"
     return hooks
 

@@ -2,9 +2,11 @@
 // When profiling begins and ends: with the MPI.
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
-#include <utility>
+#include <string>
 
+#include "mpi/abi.hpp"
 #include "mpi/mpi_handles.hpp"
 #include "mpi/mpi_header.hpp"
 #include "profile/call.hpp"
@@ -27,9 +29,17 @@ void end() {
   write(process());
 }
 
+// Its handles are not those that this library knows.
+bool is_foreign(const std::string& library) { return is_mpi_library(library) && !same_abi(library, PE_BUILT_FOR); }
+
 void begin(bool world) {
   const char* folder = std::getenv("PROGRESS_ENGINE_PROFILE");
   if (!folder || !*folder || counting) return;
+  if (const auto library = library_of(find_symbol("PMPI_Init")); is_foreign(library)) {
+    std::fprintf(stderr, "progress engine: the program uses %s, and this profiler was built for %s: no profile.\n",
+                 library.c_str(), PE_BUILT_FOR);
+    return;
+  }
   process().folder = folder;
   if (world) {
     const MpiHandles handles;

@@ -42,7 +42,7 @@ struct Wait {
 // Bounded: messages that come when it is full are not known. Any thread.
 class MessageLog {
  public:
-  static constexpr std::size_t most_messages = std::size_t{1} << 18U;
+  static constexpr std::size_t most_messages = std::size_t{1} << 17U;
   static constexpr std::size_t most_waits = std::size_t{1} << 16U;
   static constexpr Nanoseconds shortest_wait = microseconds(20);  // clocks of two nodes tell no less apart
 
