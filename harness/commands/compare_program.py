@@ -12,15 +12,16 @@ import typer
 from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
 from harness.base.steps import say
-from harness.commands import options, program_options, tables
+from harness.commands import options, program_options, tables, where
 from harness.commands.report import write
 from harness.commands.tables import Group
+from harness.commands.where import STUDY
 from harness.sessions.request import Request, choose_mpis, choose_variants
 from harness.sites import systems
 from reframe_checks import catalogue
 
-STUDY = "own-program"
 BASE = "bare"
+LAUNCHES = 6  # of a variant, which make a verdict
 
 
 def compare_program(
@@ -39,7 +40,10 @@ def compare_program(
     time_from: program_options.TimeFrom = "",
     check: program_options.Check = "",
     mpi_env: options.MpiEnv = None,
-    launches: Annotated[int, typer.Option("--launches", min=1, help="A variant; six make a verdict.")] = 6,
+    launches: Annotated[
+        int | None,
+        typer.Option("--launches", min=1, help="A variant; six make a verdict. Named, all are launched in any case."),
+    ] = None,
     timeout: program_options.Timeout = 600.0,
     system: program_options.SystemOfProgram = "",
     nodes: options.Nodes = 2,
@@ -48,7 +52,8 @@ def compare_program(
 ) -> int:
     """Compare one's own program under the engine with itself as it is: its time, its results, a verdict.
 
-    It runs once to be tried, then variants alternate. What prints another result than bare is rejected, not timed.
+    It is profiled first (./bench where): where nothing can be won by progress, that is said, and nothing is timed,
+    unless --launches is named. Then variants alternate. What prints another result than bare is rejected, not timed.
     Exit status 1 if a launch failed or was rejected; a verdict of any kind is 0.
 
     Example: ./bench compare-program --mpi mpich -n 4 --check 'energy.*' --time-from 'time: (.*) s' -- ./app input
@@ -60,20 +65,40 @@ def compare_program(
     chosen = systems.by_name(program_options.system_name(system, launcher))
     name = program_options.one_mpi(choose_mpis(mpi, chosen), mpi)
     program = program_options.named(command, name, chosen, ranks, launcher, time_from, check)
+    environment = settings_file.of_mpi(mpi_env) if mpi_env else {}
+    if launches is None:
+        profiles, logs = where.profiled(program, chosen, name, ["off"], timeout, nodes, environment)
+        if profiles is None:
+            say(f"It could not be profiled, see {logs}; it is compared all the same.")
+        elif said := _nothing_to_win(profiles):
+            tables.write(said, out)
+            return 0
     (study,) = catalogue.by_names([STUDY])
     request = Request(
         studies=[replace(study, program=program)],
         system=chosen,
         mpis=[name],
         variants=variants,
-        settings={"launches": str(launches), "timeout_s": str(timeout)},
+        settings={"launches": str(launches or LAUNCHES), "timeout_s": str(timeout)},
         seed=seed,
         nodes=nodes,
-        mpi_environment=settings_file.of_mpi(mpi_env) if mpi_env else {},
+        mpi_environment=environment,
     )
     path, status = OWN_PROGRAM.measure(request)
     say(f"report: {write([path], None)}")
     return max(status, OWN_PROGRAM.told([path], out))
+
+
+def _nothing_to_win(profiles: Path) -> str:
+    """What is said where the bound of what progress could win is below the least difference that counts; or empty."""
+    from analysis.studies.program import LEAST  # noqa: PLC0415 - a second of imports
+    from analysis.where import sentence  # noqa: PLC0415
+
+    found = where.read(profiles)
+    say(sentence(found))
+    if found.worst.winnable_s >= LEAST * found.worst.elapsed_s:
+        return ""
+    return f"{sentence(found)} Nothing was compared: --launches {LAUNCHES} does it all the same."
 
 
 def _tell(paths: list[Path]) -> tuple[str, int]:

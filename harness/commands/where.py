@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,13 +14,19 @@ from harness.base import settings_file
 from harness.base.errors import Failure, UsageError
 from harness.base.variants import WITHOUT_ENGINE
 from harness.commands import options, program_options, tables
-from harness.commands.compare_program import STUDY
 from harness.commands.tables import Group
 from harness.job import addresses
+from harness.job.program import Program
 from harness.job.records import Folders
 from harness.sessions.request import Request, choose_mpis, choose_variants
 from harness.sites import systems
+from harness.sites.systems import System
 from reframe_checks import catalogue
+
+if TYPE_CHECKING:
+    from analysis.where import Where
+
+STUDY = "own-program"
 
 
 def where(
@@ -66,21 +72,37 @@ def where(
     if not command:
         raise UsageError("No program is named: put it behind --, as in -- ./app input.")
     program = program_options.named(command, name, chosen, ranks, launcher, "", "")
+    environment = settings_file.of_mpi(mpi_env) if mpi_env else {}
+    profiles, logs = profiled(program, chosen, name, variants, timeout, nodes, environment)
+    if profiles is None:
+        raise Failure(f"The program was not profiled; what it printed is in {logs}.")
+    tell(profiles, as_json, out, trace)
+    return 0
+
+
+def profiled(
+    program: Program,
+    system: System,
+    mpi: str,
+    variants: list[str],
+    timeout: float,
+    nodes: int,
+    mpi_environment: dict[str, str],
+) -> tuple[Path | None, Path]:
+    """Run it as it is, and once under the only one of `variants` with the profiler: where its profiles are, None if
+    that failed; and where its output is."""
     (study,) = catalogue.by_names([STUDY])
     request = Request(
         studies=[replace(study, program=replace(program, profiled=True))],
-        system=chosen,
-        mpis=[name],
+        system=system,
+        mpis=[mpi],
         variants=variants,
         settings={"launches": "1", "timeout_s": str(timeout)},
         nodes=nodes,
-        mpi_environment=settings_file.of_mpi(mpi_env) if mpi_env else {},
+        mpi_environment=mpi_environment,
     )
     path, status = Group("where", lambda _: ("", 0), report=False).measure(request)
-    if status:
-        raise Failure(f"The program was not profiled; what it printed is in {Folders(path).logs}.")
-    tell(Folders(path).profiles, as_json, out, trace)
-    return 0
+    return (None if status else Folders(path).profiles), Folders(path).logs
 
 
 def _folder(given: list[str] | None) -> Path:
@@ -89,12 +111,19 @@ def _folder(given: list[str] | None) -> Path:
     return Path(given[0])
 
 
+def read(folder: Path) -> Where:
+    """What the profiles in a folder say."""
+    from analysis import where as of_profiles  # noqa: PLC0415 - a second of imports
+
+    return of_profiles.read(folder, addresses.places)
+
+
 def tell(folder: Path, as_json: bool, out: Path | None, trace: Path | None) -> None:
-    """Write what the profiles in a folder say: the table, and the timeline where one is wanted."""
+    """Write it: the table, and the timeline where one is wanted."""
     from analysis import where as of_profiles  # noqa: PLC0415 - a second of imports
     from analysis.where_trace import timeline  # noqa: PLC0415
 
-    found = of_profiles.read(folder, addresses.places)
+    found = read(folder)
     text = json.dumps(of_profiles.as_json(found), indent=1) if as_json else of_profiles.document(found)
     tables.write(text, out)
     if trace:

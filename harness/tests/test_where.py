@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from harness.base.mpis import MPIS
 from harness.tests.sessions import bench, facts, latest
 
 pytestmark = pytest.mark.mpi
@@ -36,3 +39,44 @@ def test_a_program_that_fails_is_not_told_of() -> None:
     assert done.returncode == 1
     assert "exit status 1" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+IDLE = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const double begin = MPI_Wtime();
+  while (MPI_Wtime() < begin + 0.2) {
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  printf("time: %g s\\n", MPI_Wtime() - begin);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+@pytest.mark.full
+def test_what_has_nothing_to_win_is_not_compared(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "idle.c").write_text(IDLE)
+    mpi = MPIS["mpich"]
+    subprocess.run([str(mpi.mpicc), "idle.c", "-o", "idle"], cwd=tmp_path, check=True)
+    words = ("--mpi", "mpich", "--system", "local", "--time-from", "time: (.*) s")
+    done = bench("compare-program", *words, "--", str(tmp_path / "idle"))
+    assert done.returncode == 0, done.stderr
+    assert "an engine is not worth having here" in done.stdout
+    assert "Nothing was compared: --launches 6 does it all the same." in done.stdout
+    assert [path.name.partition("-")[2].partition("-")[2] for path in results.iterdir() if path.is_dir()] == ["where"]
+
+
+@pytest.mark.parametrize(("waited", "stops"), [(0.01, True), (0.5, False)])
+def test_a_bound_below_two_per_cent_is_nothing(tmp_path: Path, waited: float, stops: bool) -> None:
+    site = {"call": "MPI_Irecv", "file": "/nowhere", "offset": 16, "symbol": "f"}
+    row = {"start": site, "completion": site, "count": 1, "bytes": 8, "inside_s": 0, "computed_s": 1,
+           "waited_s": waited, "winnable_s": waited, "then_computed_s": 0}  # fmt: skip
+    profile = {"version": 1, "rank": 0, "elapsed_s": 10, "inside_s": 1, "began_ns": 0, "operations": [row],
+               "numbers_receives": True, "streams": [], "waits": []}  # fmt: skip
+    (tmp_path / "profile.h.1.json").write_text(json.dumps(profile))
+    compare_program = importlib.import_module("harness.commands.compare_program")
+    assert bool(compare_program._nothing_to_win(tmp_path)) is stops
