@@ -72,8 +72,8 @@ class Row:
 
     @property
     def blocks(self) -> bool:
-        """Whether nothing can be won by progress since the call itself blocks, and its partner is in MPI, too."""
-        return self.completion is None and self.winnable_s <= 0
+        """Whether next to nothing can be won by progress: the call itself blocks, and its partner is in MPI, too."""
+        return self.completion is None and self.winnable_s <= AT_ONCE * self.inside_s
 
     @property
     def cure(self) -> str:
@@ -139,6 +139,9 @@ def read(folder: Path, resolve: Resolve) -> Where:
     if not files:
         raise UsageError(f"{folder} holds no profile ({PATTERN}), as progress-run --profile {folder} writes one.")
     profiles = sorted((_profile(file) for file in files), key=lambda profile: int(profile["rank"]))
+    numbers = [profile["rank"] for profile in profiles]
+    if len(set(numbers)) < len(numbers):
+        raise UsageError(f"{folder} holds profiles of several runs (a rank twice): give each run a folder of its own.")
     sites = [
         site for profile in profiles for row in profile["operations"] for site in (row["start"], row["completion"])
     ]

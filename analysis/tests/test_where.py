@@ -197,6 +197,14 @@ def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:
     assert "\n3 more." in said
 
 
+def test_profiles_of_two_runs_are_not_mixed(tmp_path: Path) -> None:
+    written(tmp_path, 0, 1.0)
+    (tmp_path / "profile.h.100.json").rename(tmp_path / "profile.h.7.json")
+    written(tmp_path, 0, 1.0)
+    with pytest.raises(UsageError, match="several runs"):
+        where.read(tmp_path, named)
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [(None, "holds no profile"), ("{", "damaged"), ('{"version": 1}', "damaged"), ("[]", "damaged"),
