@@ -145,6 +145,7 @@ void Call::prepared(std::uint64_t request, std::uint64_t bytes, const Stream& st
 void Call::restarted(std::uint64_t request) {
   if (!counts_) return;
   const auto known = profile().persistent.find(request);
+  message_ = {};  // of several requests each has its own
   if (known) with(known->stream);
   started(request, known ? known->bytes : 0);
 }
