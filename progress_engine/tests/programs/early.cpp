@@ -27,7 +27,25 @@ struct World {
 } world;
 
 MPI_Comm everybody = MPI_COMM_NULL;
+#if MPI_VERSION >= 4
 MPI_Session session = MPI_SESSION_NULL;
+
+void begin_session() { MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session); }
+void end_session() { MPI_Session_finalize(&session); }
+
+MPI_Comm everybody_of_session() {
+  MPI_Group group;
+  MPI_Comm communicator;
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "early", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &communicator);
+  MPI_Group_free(&group);
+  return communicator;
+}
+#else  // no HOW is SESSION
+void begin_session() {}
+void end_session() {}
+MPI_Comm everybody_of_session() { return MPI_COMM_NULL; }
+#endif
 
 // Messages of more than a megabyte, which move in the MPI's calls and in the engine's polls.
 void exchange() {
@@ -48,7 +66,7 @@ void exchange() {
   int provided = 0;
   if (HOW == CONSTRUCTOR || HOW == WITHIN) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   if (HOW == TOOLS) MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-  if (HOW == SESSION) MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  if (HOW == SESSION) begin_session();
   if (HOW != WITHIN) return;
   everybody = MPI_COMM_WORLD;
   exchange();
@@ -60,18 +78,11 @@ void exchange() {
 extern "C" int run_hazard(int argc, char** argv) {
   if (HOW == WITHIN) return 0;
   if (HOW == TOOLS) MPI_Init(&argc, &argv);
-  if (HOW == SESSION) {
-    MPI_Group group;
-    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-    MPI_Comm_create_from_group(group, "early", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &everybody);
-    MPI_Group_free(&group);
-  } else {
-    everybody = MPI_COMM_WORLD;
-  }
+  everybody = HOW == SESSION ? everybody_of_session() : MPI_COMM_WORLD;
   exchange();
   if (HOW == SESSION) {
     MPI_Comm_free(&everybody);
-    MPI_Session_finalize(&session);
+    end_session();
   }
   if (HOW == CONSTRUCTOR || HOW == TOOLS) MPI_Finalize();
   if (HOW == TOOLS) MPI_T_finalize();
