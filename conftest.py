@@ -24,7 +24,6 @@ TURN = [
     "gate_on_slurm",
     "gate_preempted",
     "gate_whole",
-    "guide_on_slurm",
     "harm",
     "nodes",
     "programs",

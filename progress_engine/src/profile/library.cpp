@@ -32,7 +32,7 @@ void end() {
 // Its handles are not those that this library knows.
 bool is_foreign(const std::string& library) { return is_mpi_library(library) && !same_abi(library, PE_BUILT_FOR); }
 
-void begin(bool world) {
+void begin() {
   const char* folder = std::getenv("PROGRESS_ENGINE_PROFILE");
   if (!folder || !*folder || counting) return;
   if (const auto library = library_of(find_symbol("PMPI_Init")); is_foreign(library)) {
@@ -41,11 +41,9 @@ void begin(bool world) {
     return;
   }
   process().folder = folder;
-  if (world) {
-    const MpiHandles handles;
-    PE_PMPI(MPI_Comm_rank)(handles.comm_world, &process().rank);
-    PE_PMPI(MPI_Comm_size)(handles.comm_world, &process().size);
-  }
+  const MpiHandles handles;
+  PE_PMPI(MPI_Comm_rank)(handles.comm_world, &process().rank);
+  PE_PMPI(MPI_Comm_size)(handles.comm_world, &process().size);
   static const bool once = [] { return std::atexit(end) == 0; }();
   (void)once;
   began_in = getpid();
@@ -56,10 +54,10 @@ void begin(bool world) {
 
 // The MPI itself or a tool may begin it by a call of another of these.
 template <typename Begin>
-int beginning(bool world, Begin&& begin_mpi) {
+int beginning(Begin&& begin_mpi) {
   ++clock_of_thread.depth;
   const int code = begin_mpi();
-  if (--clock_of_thread.depth == 0 && code == MPI_SUCCESS) begin(world);
+  if (--clock_of_thread.depth == 0 && code == MPI_SUCCESS) begin();
   return code;
 }
 
@@ -78,24 +76,32 @@ int ending(End&& end_mpi) {
 using namespace progress_engine;
 using namespace progress_engine::profile;
 
-#define PE_BEGINS(function, symbol, name, world, parameters, arguments) \
-  PE_INTERPOSED int function parameters __asm__(symbol);                \
-  int function parameters {                                             \
-    static constinit Next<decltype(&name)> next(symbol);                \
-    return beginning(world, [&] { return next.get() arguments; });      \
-  }
-#define PE_ENDS(function, symbol, name, parameters, arguments) \
-  PE_INTERPOSED int function parameters __asm__(symbol);       \
-  int function parameters {                                    \
-    static constinit Next<decltype(&name)> next(symbol);       \
-    return ending([&] { return next.get() arguments; });       \
-  }
+PE_INTERPOSED int MPI_Init(int* argc, char*** argv) {
+  static constinit Next<decltype(&MPI_Init)> next("MPI_Init");
+  return beginning([&] { return next.get()(argc, argv); });
+}
 
-PE_BEGINS(profiled_init, "MPI_Init", MPI_Init, true, (int* argc, char*** argv), (argc, argv))
-PE_BEGINS(profiled_p_init, "PMPI_Init", MPI_Init, true, (int* argc, char*** argv), (argc, argv))
-PE_BEGINS(profiled_init_thread, "MPI_Init_thread", MPI_Init_thread, true,
-          (int* argc, char*** argv, int required, int* provided), (argc, argv, required, provided))
-PE_BEGINS(profiled_p_init_thread, "PMPI_Init_thread", MPI_Init_thread, true,
-          (int* argc, char*** argv, int required, int* provided), (argc, argv, required, provided))
-PE_ENDS(profiled_finalize, "MPI_Finalize", MPI_Finalize, (), ())
-PE_ENDS(profiled_p_finalize, "PMPI_Finalize", MPI_Finalize, (), ())
+PE_INTERPOSED int PMPI_Init(int* argc, char*** argv) {
+  static constinit Next<decltype(&MPI_Init)> next("PMPI_Init");
+  return beginning([&] { return next.get()(argc, argv); });
+}
+
+PE_INTERPOSED int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  static constinit Next<decltype(&MPI_Init_thread)> next("MPI_Init_thread");
+  return beginning([&] { return next.get()(argc, argv, required, provided); });
+}
+
+PE_INTERPOSED int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  static constinit Next<decltype(&MPI_Init_thread)> next("PMPI_Init_thread");
+  return beginning([&] { return next.get()(argc, argv, required, provided); });
+}
+
+PE_INTERPOSED int MPI_Finalize() {
+  static constinit Next<decltype(&MPI_Finalize)> next("MPI_Finalize");
+  return ending([&] { return next.get()(); });
+}
+
+PE_INTERPOSED int PMPI_Finalize() {
+  static constinit Next<decltype(&MPI_Finalize)> next("PMPI_Finalize");
+  return ending([&] { return next.get()(); });
+}
