@@ -259,6 +259,8 @@ def partners(where: Where) -> str:
     late = max(rank.late_s for rank in where.ranks)
     said = (
         f"Up to {seconds_text(late)} on a rank were waits for partners that began late: no progress engine wins that."
+        if late >= WORTH * where.elapsed_s
+        else "Next to nothing was waited for partners that began late."
     )
     if where.known >= NEARLY_ALL:
         return said

@@ -22,12 +22,11 @@ from .conftest import MPICH_FIRST, PROGRAMS, TIME_LIMIT, Launcher, compiled, lin
 from .third_party.mpi4py_suite import environment as mpi4py_of
 
 pytestmark = pytest.mark.mpi
-SITE = re.compile(r"^site (\d) (\w+) (\w+):(\d+) count (\d+) computed ([\d.]+) waited ([\d.]+)$", re.MULTILINE)
+SITE = re.compile(r"^site (\d) (\w+) (\w+):(\d+) count (\d+) computed ([\d.]+) waited ([\d.]+) whole ([\d.]+)$",
+                  re.MULTILINE)  # fmt: skip
 
 
-# What the profiler measures is around the same calls as the program's own clock: the two differ by what lies between.
-def near(seconds: str) -> Any:
-    return pytest.approx(float(seconds), rel=0.05, abs=0.002)
+CLOCKS = 1e-4  # seconds by which the program's clock and the profiler's may differ over a run
 
 
 @pytest.fixture(scope="module")
@@ -66,19 +65,23 @@ def test_each_call_site_has_its_times(program: Callable[..., Launcher], tmp_path
     assert len(found.ranks) == 2
     assert sorted(known) == [(0, "exchange"), (0, "persistent"), (0, "window"),
                              (1, "blocking"), (1, "exchange"), (1, "late"), (1, "persistent")]  # fmt: skip
-    for (rank, name), (_, _, count, computed, waited) in known.items():
+    for (rank, name), (_, _, *numbers) in known.items():
+        count, computed, waited, whole = map(float, numbers)
         mine = site(rank, name)
         sums = {key: sum(row[key] for row in mine) for key in ("count", "inside_s", "computed_s", "waited_s")}
-        assert sums["count"] == int(count), (rank, name)
+        assert sums["count"] == count, (rank, name)
         hidden = "waited_s" if name == "window" else "computed_s"  # of a window the target's progress counts
         assert all(row["winnable_s"] <= min(row[hidden], row["waited_s"]) + 1e-9 for row in mine)
+        # The program's clock stands around the calls, and within what is computed: so the one is never less, and the
+        # other never more than the profiler's, whatever else this machine does.
+        share = 2 if name == "exchange" else 1  # its two requests wait in one call
+        inside = sums["inside_s"] if name == "blocking" else share * sums["waited_s"]
+        least = waited / 2 if name in ("late", "blocking") else 0  # these wait for a tenth of a second
+        assert least <= inside <= waited + CLOCKS, (rank, name)
         if name == "blocking":
             assert all(row["completion"] is None for row in mine)
-            assert sums["inside_s"] == near(waited)
-            continue
-        share = 2 if name == "exchange" else 1  # its two requests wait in one call
-        assert sums["computed_s"] == near(computed), (rank, name)
-        assert share * sums["waited_s"] == near(waited), (rank, name)
+        else:
+            assert computed - CLOCKS <= sums["computed_s"] <= whole - inside + CLOCKS, (rank, name)
     late = next(row for row in found.rows if row.start and row.start.place.startswith("late()"))
     assert late.late_s > 0.5 * late.waited_s
     assert late.cure == "its partner is late: balance the load"

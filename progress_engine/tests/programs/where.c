@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two ranks whose calls wait for known reasons. Each prints by its own clock what it knows of each call site:
 //
-//   site RANK NAME FUNCTION:LINE count N computed SECONDS waited SECONDS
+//   site RANK NAME FUNCTION:LINE count N computed SECONDS waited SECONDS whole SECONDS
+//
+// whole: from before the call that starts an operation to behind the one that completes it.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 enum { bytes = 4 << 20, rounds = 5 };
 
 static int rank;
-static double computed, waited;
+static double computed, waited, whole;
 
 static void compute(double seconds) {
   const double begin = MPI_Wtime();
@@ -21,10 +23,10 @@ static void compute(double seconds) {
 // Says it where the rank has passed the site.
 static void tell(const char* name, const char* function, int line) {
   if (line > 0)
-    printf("site %d %s %s:%d count %d computed %.9f waited %.9f\n", rank, name, function, line, rounds, computed,
-           waited);
+    printf("site %d %s %s:%d count %d computed %.9f waited %.9f whole %.9f\n", rank, name, function, line, rounds,
+           computed, waited, whole);
   fflush(stdout);
-  computed = waited = 0;
+  computed = waited = whole = 0;
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -33,12 +35,14 @@ static void exchange(char* out, char* in) {
   int line = 0;
   for (int round = 0; round < rounds; ++round) {
     MPI_Request requests[2];
+    const double start = MPI_Wtime();
     MPI_Irecv(in, bytes, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD, &requests[0]), line = __LINE__;
     MPI_Isend(out, bytes, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD, &requests[1]);
     compute(0.02);
     const double begin = MPI_Wtime();
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     waited += MPI_Wtime() - begin;
+    whole += MPI_Wtime() - start;
   }
   tell("exchange", __func__, line);
 }
@@ -54,10 +58,12 @@ static void late(char* buffer) {
       continue;
     }
     MPI_Request request;
+    const double start = MPI_Wtime();
     MPI_Irecv(buffer, 8, MPI_BYTE, 0, 2, MPI_COMM_WORLD, &request), line = __LINE__;
     const double begin = MPI_Wtime();
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     waited += MPI_Wtime() - begin;
+    whole += MPI_Wtime() - start;
   }
   tell("late", __func__, line);
 }
@@ -89,6 +95,7 @@ static void persistent(char* buffer) {
     MPI_Recv_init(buffer, bytes, MPI_BYTE, 0, 4, MPI_COMM_WORLD, &request);
   for (int round = 0; round < rounds; ++round) {
     MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
     MPI_Start(&request), line = __LINE__;
     compute(0.02);
     int done = 0;
@@ -96,6 +103,7 @@ static void persistent(char* buffer) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (!done) MPI_Wait(&request, MPI_STATUS_IGNORE);
     waited += MPI_Wtime() - begin;
+    whole += MPI_Wtime() - start;
     MPI_Wait(&request, MPI_STATUS_IGNORE);  // inactive by now: nothing is completed
   }
   MPI_Request_free(&request);
@@ -111,11 +119,13 @@ static void window(char* buffer) {
   for (int round = 0; round < rounds; ++round) {
     if (rank == 0) {
       MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+      const double start = MPI_Wtime();
       MPI_Put(buffer, 8192, MPI_BYTE, 1, 0, 8192, MPI_BYTE, win), line = __LINE__;
       compute(0.01);
       const double begin = MPI_Wtime();
       MPI_Win_unlock(1, win);
       waited += MPI_Wtime() - begin;
+      whole += MPI_Wtime() - start;
     }
     MPI_Barrier(MPI_COMM_WORLD);
   }
