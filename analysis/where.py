@@ -26,7 +26,7 @@ from analysis.words import bytes_text, seconds_text
 
 PATTERN = "profile.*.json"
 VERSION = 1
-KEYS = {"rank", "elapsed_s", "inside_s", "began_ns", "operations", "numbers_receives", "streams", "waits"}
+KEYS = {"rank", "world_size", "elapsed_s", "inside_s", "began_ns", "operations", "numbers_receives", "streams", "waits"}
 SHOWN = 20  # rows of a table
 WORTH = 0.01  # of the run: less is not worth a look
 MOSTLY = 0.5  # of a wait
@@ -109,6 +109,7 @@ class Where:
     rows: list[Row]  # nonblocking operations, what can be won most first
     blocking: list[Row]  # the longest first
     known: float  # the share of what was waited for messages whose partner's call is known
+    world_size: int
     profiles: list[dict[str, Any]]
     names: dict[tuple[int, int], str]  # of each operation, by rank and its number in the profile
 
@@ -162,7 +163,7 @@ def read(folder: Path, resolve: Resolve) -> Where:
         for profile in profiles
         for at, row in enumerate(profile["operations"])
     }
-    return Where(ranks, some, blocking, partners.known, profiles, names)
+    return Where(ranks, some, blocking, partners.known, profiles[0]["world_size"], profiles, names)
 
 
 def _profile(file: Path) -> dict[str, Any]:
@@ -275,7 +276,8 @@ def document(where: Where) -> str:
     lines = [sentence(where), ""]
     if efficiencies := where.efficiencies():
         said = ", ".join(f"{name} {value:.2f}" for name, value in efficiencies.items())
-        lines += [f"{len(where.ranks)} ranks, {seconds_text(where.elapsed_s)}: {said}.", ""]
+        ranks = f"{len(where.ranks)} of {where.world_size} ranks"
+        lines += [f"{ranks}, {seconds_text(where.elapsed_s)}: {said}.", ""]
     lines += _table("Operations that the program computed beside, or could", where.rows, _NONBLOCKING)
     lines += _table("Blocking calls: nothing is pending while the program computes", where.blocking, _BLOCKING)
     return "\n".join(lines).rstrip("\n")

@@ -75,8 +75,8 @@ def test_a_bound_below_two_per_cent_is_nothing(tmp_path: Path, waited: float, st
     site = {"call": "MPI_Irecv", "file": "/nowhere", "offset": 16, "symbol": "f"}
     row = {"start": site, "completion": site, "count": 1, "bytes": 8, "inside_s": 0, "computed_s": 1,
            "waited_s": waited, "winnable_s": waited, "then_computed_s": 0}  # fmt: skip
-    profile = {"version": 1, "rank": 0, "elapsed_s": 10, "inside_s": 1, "began_ns": 0, "operations": [row],
-               "numbers_receives": True, "streams": [], "waits": []}  # fmt: skip
+    profile = {"version": 1, "rank": 0, "world_size": 1, "elapsed_s": 10, "inside_s": 1, "began_ns": 0,
+               "operations": [row], "numbers_receives": True, "streams": [], "waits": []}  # fmt: skip
     (tmp_path / "profile.h.1.json").write_text(json.dumps(profile))
     compare_program = importlib.import_module("harness.commands.compare_program")
     assert bool(compare_program._nothing_to_win(tmp_path)) is stops

@@ -220,8 +220,7 @@ void Completing::expect(int index, std::uint64_t handle) {
 }
 
 // A call waits once for all that it completes: each has its share of that, by bytes where all are known. What progress
-// could win of it is bounded by the longest computation beside one of them, and shared by those that were computed
-// beside.
+// could win of it is bounded by the longest computation beside one of them, and shared as the wait is.
 Completing::~Completing() {
   if (expected_.empty()) return;
   const auto time = call_.returned() - call_.entered_;
@@ -234,17 +233,14 @@ Completing::~Completing() {
   Nanoseconds longest = 0;
   Nanoseconds tested = 0;
   double all_bytes = 0;
-  double beside = 0;  // bytes of those that were computed beside
   bool known = true;
   for (const auto& one : expected_) known = known && (!one.done || one.pending.bytes > 0);
   const auto weight = [known](const Expected& one) { return known ? static_cast<double>(one.pending.bytes) : 1.0; };
   for (const auto& one : expected_) {
     if (!one.done) continue;
-    const auto hidden = call_.computed(one.pending);
-    longest = std::max(longest, hidden);
+    longest = std::max(longest, call_.computed(one.pending));
     tested += one.pending.tested;
     all_bytes += weight(one);
-    beside += hidden > 0 ? weight(one) : 0;
   }
   const auto winnable = static_cast<double>(std::min(longest, time + tested));
   const CallSite here = call_.site();
@@ -252,8 +248,8 @@ Completing::~Completing() {
   for (const auto& one : expected_) {
     if (!one.done) continue;
     const auto hidden = call_.computed(one.pending);
-    const auto share = static_cast<Nanoseconds>(static_cast<double>(time) * weight(one) / all_bytes);
-    const auto won = hidden > 0 ? static_cast<Nanoseconds>(winnable * weight(one) / beside) : 0;
+    const auto part = weight(one) / all_bytes;
+    const auto share = static_cast<Nanoseconds>(static_cast<double>(time) * part);
     const Operation operation{one.pending.start, here};
     profile().requests.remove(one.handle, one.pending.serial);
     profile().messages.completing(one.pending.message, call_.entered_);
@@ -262,7 +258,7 @@ Completing::~Completing() {
                                     .inside = one.pending.inside,
                                     .computed = hidden,
                                     .waited = share + one.pending.tested,
-                                    .winnable = won});
+                                    .winnable = static_cast<Nanoseconds>(winnable * part)});
     profile().messages.wait({.operation = operation,
                              .message = one.pending.message,
                              .call = number,

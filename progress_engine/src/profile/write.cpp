@@ -120,8 +120,14 @@ void write(const Process& process) {
   const auto name = process.folder + "/profile." + host_name() + "." + std::to_string(getpid()) + ".json";
   std::error_code error;
   std::filesystem::create_directories(process.folder, error);
-  std::ofstream file(name);
-  if (!(file << object.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n'))
+  const auto partial = name + ".part";  // whole or not at all
+  bool written = false;
+  {
+    std::ofstream file(partial);
+    written = static_cast<bool>(file << object.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n'
+                                     << std::flush);
+  }
+  if (!written || std::rename(partial.c_str(), name.c_str()) != 0)
     std::fprintf(stderr, "progress engine: the profile %s cannot be written: %s.\n", name.c_str(),
                  std::strerror(errno));
 }
