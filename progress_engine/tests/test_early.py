@@ -24,17 +24,16 @@ PRESETS = ("adaptive", *(pytest.param(name, marks=pytest.mark.full) for name in 
 def library(request: pytest.FixtureRequest, mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if request.param == "session" and mpi.name == "debian-openmpi":
         pytest.skip(f"{mpi.title} 4 has no sessions")
-    made = tmp_path_factory.mktemp("early") / f"lib{request.param}-{mpi.name}.so"
-    return compiled(mpi, "early.cpp", made.parent, f"-DHOW={HOW[request.param]}", "-shared", "-fPIC", "-o", str(made))
+    folder, name = tmp_path_factory.mktemp("early"), f"lib{request.param}-{mpi.name}.so"
+    return compiled(mpi, "early.cpp", folder, f"-DHOW={HOW[request.param]}", library=name)
 
 
 @pytest.fixture(scope="module", params=["linked", "plug-in"])
 def early(request: pytest.FixtureRequest, library: Path, mpi: Mpi) -> tuple[Launcher, tuple[str, ...]]:
     """A program that begins MPI early, and its arguments."""
-    (file,) = library.parent.glob("lib*.so")
     if request.param == "plug-in":
-        return Launcher(mpi, compiled(mpi, "host.c", library.parent, "-ldl")), (str(file),)
-    linked = ("-DPROGRAM", str(file), f"-Wl,-rpath,{library.parent}")
+        return Launcher(mpi, compiled(mpi, "host.c", library.parent, "-ldl")), (str(library),)
+    linked = ("-DPROGRAM", str(library), f"-Wl,-rpath,{library.parent}")
     return Launcher(mpi, compiled(mpi, "early.cpp", library.parent, *linked)), ()
 
 

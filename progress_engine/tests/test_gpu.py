@@ -58,8 +58,7 @@ def gpu(mpi: Mpi, tmp_path: Path) -> Gpu:
     named = ["-shared", "-fPIC", f"-Wl,-soname,{library.name}"]
     subprocess.run(["gcc", *named, "-o", library, PROGRAMS / "gpu_driver.c"], check=True)
     program = compiled(mpi, "gpu.c", tmp_path, "-ldl")
-    knows = tmp_path / "knows.so"
-    compiled(mpi, "gpu.c", tmp_path, "-DSTAND_IN", "-shared", "-fPIC", "-o", str(knows))
+    knows = compiled(mpi, "gpu.c", tmp_path, "-DSTAND_IN", library="knows.so")
     return Gpu(Launcher(mpi, program), library, knows)
 
 
@@ -99,6 +98,7 @@ def test_it_polls_where_nothing_speaks_against_it(gpu: Gpu, tmp_path: Path, how:
     assert WHY not in said
 
 
+@FULL
 def test_the_programs_own_calls_may_poll(gpu: Gpu, tmp_path: Path) -> None:
     assert WHY not in gpu.run(tmp_path, "explicit")
 
@@ -117,14 +117,16 @@ def test_offload_stands_down_when_a_gpus_library_is_loaded(gpu: Gpu, tmp_path: P
     assert WHY in report["reason"]
 
 
-@pytest.mark.parametrize("late", LATE)
+@FULL
+@pytest.mark.parametrize("late", [False, True])
 def test_offload_is_strict_about_gpus(gpu: Gpu, tmp_path: Path, late: bool) -> None:
     said = gpu.run(tmp_path, "offload", late=late, _STRICT="1")
     assert "received" not in said
     assert WHY in said
 
 
-@pytest.mark.parametrize("how", [pytest.param({"loaded": False}, marks=FULL), {"knows": False}], ids=str)
+@FULL
+@pytest.mark.parametrize("how", [{"loaded": False}, {"knows": False}], ids=str)
 def test_offload_goes_on_where_nothing_speaks_against_it(gpu: Gpu, tmp_path: Path, how: dict[str, bool | str]) -> None:
     said = gpu.run(tmp_path, "offload", **how)  # type: ignore[arg-type]
     assert "received 42, polled before 1, after 1" in said
@@ -187,8 +189,7 @@ def test_threads_that_all_communicate_lose_nothing_when_offload_stands_down(gpu:
 @FULL
 def test_offload_goes_on_where_nobody_may_take_its_place(gpu: Gpu, tmp_path: Path) -> None:
     """An MPI at MPI_THREAD_FUNNELED: only the communication thread may call."""
-    funneled = tmp_path / "funneled.so"
-    compiled(gpu.launcher.mpi, "gpu.c", tmp_path, "-DSTAND_IN", "-DFUNNELED", "-shared", "-fPIC", "-o", str(funneled))
+    funneled = compiled(gpu.launcher.mpi, "gpu.c", tmp_path, "-DSTAND_IN", "-DFUNNELED", library="funneled.so")
     said = Gpu(gpu.launcher, gpu.library, funneled).run(tmp_path, "offload", late=True)
     assert "received 42, polled before 1, after 1" in said
     assert "sent a copy 1" in said

@@ -115,11 +115,10 @@ class Bench:
 
     def build(self) -> Bench:
         compiled(self.mpi, "hazards.c", self.folder, "-ldl")
-        compiled(self.mpi, "tool.c", self.folder, "-shared", "-fPIC")
-        compiled(self.mpi, "description.c", self.folder, "-shared", "-fPIC")
+        for name in ("tool", "description"):
+            compiled(self.mpi, f"{name}.c", self.folder, library=f"{name}.so")
         subprocess.run(["gcc", "-o", self.folder / "host", PROGRAMS / "host.c", "-ldl"], check=True)
-        plugin = ["-DPLUGIN", "-shared", "-fPIC", "-o", str(self.folder / "plugin.so")]
-        compiled(self.mpi, "hazards.c", self.folder, *plugin, "-ldl")
+        compiled(self.mpi, "hazards.c", self.folder, "-DPLUGIN", "-ldl", library="plugin.so")
         return self
 
     def run(
@@ -135,8 +134,8 @@ class Bench:
     def _run(self, hazard: Hazard, engine: bool, broken: str, sanitizer: str) -> subprocess.CompletedProcess[str]:
         for old in self.folder.glob("report.*"):
             old.unlink()
-        tool = str(self.folder / f"tool-{self.mpi.name}")
-        described = str(self.folder / f"description-{self.mpi.name}") if hazard.description else ""
+        tool = str(self.folder / "tool.so")
+        described = str(self.folder / "description.so") if hazard.description else ""
         layers = [tool if hazard.tool == "above" else "", str(self.library) if engine else ""]
         preload = ":".join(filter(None, [self.sanitizer, *layers, tool if hazard.tool == "below" else "", described]))
         settings = {

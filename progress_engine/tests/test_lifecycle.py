@@ -13,16 +13,13 @@ import pytest
 
 from harness.base.mpis import MPIS, Mpi
 
-from .conftest import MPICH_FIRST, PROGRAMS, TIME_LIMIT, Launcher, compiled, lines, reports, said_by_engine
+from .conftest import MPICH_FIRST, TIME_LIMIT, Launcher, compiled, lines, reports, said_by_engine
 
 pytestmark = pytest.mark.mpi
 
 
 def shared_library(mpi: Mpi, source: str, folder: Path) -> Path:
-    library = folder / f"{Path(source).stem}-{mpi.name}.so"
-    command = [str(mpi.mpicc), "-shared", "-fPIC", "-o", str(library), str(PROGRAMS / source), "-ldl"]
-    subprocess.run(command, check=True, env=os.environ | mpi.environment())
-    return library
+    return compiled(mpi, source, folder, "-ldl", library=f"{Path(source).stem}.so")
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +120,7 @@ def test_a_report_is_made_while_another_thread_waits_for_the_mpis_end(mpi: Mpi, 
     """Not while that one begins MPI. Nothing of the engine's is held while the MPI itself ends: it may wait for other
     processes, and they for a thread that begins or ends a session here."""
     program = Launcher(mpi, compiled(mpi, "report_at_end.c", tmp_path, "-lpthread", "-ldl"))
-    stand_in = tmp_path / "stand_in.so"
-    compiled(mpi, "report_at_end.c", tmp_path, "-DSTAND_IN", "-shared", "-fPIC", "-o", str(stand_in))
+    stand_in = compiled(mpi, "report_at_end.c", tmp_path, "-DSTAND_IN", library="stand_in.so")
     words = ("env", f"PROGRESS_ENGINE={preset}", f"LD_PRELOAD={program.engine}:{stand_in}")
     result = program.run(tasks=1, prefix=words)
     assert result.returncode == 0, result.stderr
@@ -136,7 +132,7 @@ def test_a_report_is_made_while_another_thread_waits_for_the_mpis_end(mpi: Mpi, 
     ]
 
 
-@pytest.mark.parametrize(("preset", "told"), [("adaptive", 1), ("explicit", 0)])
+@pytest.mark.parametrize(("preset", "told"), [("adaptive", 1), pytest.param("explicit", 0, marks=pytest.mark.full)])
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_an_mpi_that_polls_by_itself_is_mentioned(mpi: Mpi, preset: str, told: int, tmp_path: Path) -> None:
     """Once, not by each rank. (Open MPI has no such thread, and none of these variables means anything to it.)"""
@@ -185,6 +181,7 @@ GROWTH = re.compile(r"rank 0: cycles (\d+) threads (-?\d+) descriptors (-?\d+) b
 BALANCE = "balance: {0} sessions, {0} communicators; left: sessions 0 communicators 0 groups 0 infos 0 requests 0"
 WARM_UP = 10  # lives before the count begins, of cycles.c
 BYTES_A_LIFE = 64  # less than the smallest object of the engine takes with what malloc adds
+VARIES_BYTES = 8192  # from launch to launch without the engine, however many lives
 
 
 def growth(cycling: Launcher, cycles: int, *environment: str) -> tuple[list[int], str]:
@@ -207,7 +204,7 @@ def test_starts_and_stops_leave_nothing_behind(sessions: Launcher, cycles: int, 
     bare, _ = growth(cycling, cycles)
     with_engine, output = growth(cycling, cycles, preload, "PROGRESS_ENGINE=idle")
     assert with_engine[:2] == bare[:2]
-    assert with_engine[2] <= 2 * max(bare[2], 0) + BYTES_A_LIFE * cycles
+    assert with_engine[2] <= 2 * max(bare[2], 0) + BYTES_A_LIFE * cycles + VARIES_BYTES
     assert BALANCE.format(cycles + WARM_UP) in output
 
 
@@ -274,8 +271,7 @@ def test_an_mpi_that_ends_its_ranks_only_together(mpi: Mpi, preset: str, descrip
     What it does between the engine's barrier and the MPI's own end hangs Debian's MPICH where endpoints are closed.
     """
     program = Launcher(mpi, compiled(mpi, "latecomer.c", tmp_path))
-    stand_in = tmp_path / "stand_in.so"
-    compiled(mpi, "latecomer.c", tmp_path, "-DSTAND_IN", "-shared", "-fPIC", "-o", str(stand_in))
+    stand_in = compiled(mpi, "latecomer.c", tmp_path, "-DSTAND_IN", library="stand_in.so")
     words = (f"PROGRESS_ENGINE={preset}", f"DESCRIPTION={description}", f"LD_PRELOAD={program.engine}:{stand_in}")
     linger = ("LINGER=1",) if "4.1.2" in description else ()
     late_s = "0.5" if linger else "60"  # rank 0 waits for rank 1; or has entered sooner, however busy the machine is

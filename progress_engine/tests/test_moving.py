@@ -24,8 +24,7 @@ SAYS = {
 def moved(mpi: Mpi, how: str, folder: Path, preset: str) -> tuple[str, str]:
     """What the program says on its two streams, over an MPI that suspends user-level threads."""
     program = Launcher(mpi, compiled(mpi, "moving.c", folder, "-lpthread", "-ldl", "-rdynamic"))
-    suspending = folder / "suspending.so"
-    compiled(mpi, "moving.c", folder, "-DSTAND_IN", "-shared", "-fPIC", "-ldl", "-o", str(suspending))
+    suspending = compiled(mpi, "moving.c", folder, "-DSTAND_IN", "-ldl", library="suspending.so")
     settings = (
         f"PROGRESS_ENGINE={preset}",
         "PROGRESS_ENGINE_REST_US=0",

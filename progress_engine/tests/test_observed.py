@@ -17,7 +17,7 @@ pytestmark = pytest.mark.mpi
 def observed(mpi: Mpi, what: str, folder: Path, variant: str = "offload") -> list[str]:
     """What the program prints under the engine, which must be what it prints bare."""
     program = Launcher(mpi, compiled(mpi, "observed.c", folder, "-ldl"))
-    observer = compiled(mpi, "observer.c", folder, "-shared", "-fPIC", "-ldl")
+    observer = compiled(mpi, "observer.c", folder, "-ldl", library="observer.so")
     bare = program.run(what)
     preload = ("env", f"PROGRESS_ENGINE={variant}", f"LD_PRELOAD={program.engine}:{observer}")
     ended = program.run(what, prefix=preload)

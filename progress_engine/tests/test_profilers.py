@@ -16,7 +16,7 @@ from .conftest import MPICH_FIRST, Launcher, compiled, lines
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_a_profiler_gets_the_names_of_regions(mpi: Mpi, tmp_path: Path) -> None:
     program = Launcher(mpi, compiled(mpi, "regions.c", tmp_path))
-    tool = compiled(mpi, "tool.c", tmp_path, "-shared", "-fPIC")
+    tool = compiled(mpi, "tool.c", tmp_path, library="tool.so")
 
     def told(*variant: str) -> list[str]:
         libraries = ":".join([str(program.engine)] * len(variant) + [str(tool)])

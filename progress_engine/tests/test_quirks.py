@@ -30,7 +30,7 @@ def polled(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Launcher:
 
 def described(program: Launcher, preset: str, description: str, folder: Path) -> tuple[str, ...]:
     """What goes before a program whose MPI shall call itself so."""
-    library = compiled(program.mpi, "description.c", folder, "-shared", "-fPIC", "-ldl")
+    library = compiled(program.mpi, "description.c", folder, "-ldl", library="description.so")
     preload = f"LD_PRELOAD={program.engine}:{library}"
     return ("env", f"PROGRESS_ENGINE={preset}", preload, f"DESCRIPTION={description}")
 

@@ -48,7 +48,7 @@ def test_without_an_event_source_it_is_off(refused: Launcher, begin: str, varian
 def test_ucx_is_asked_for_wakeups_only_where_the_engine_waits(
     refused: Launcher, what: str, asked: bool, tmp_path: Path
 ) -> None:
-    watcher = compiled(refused.mpi, "wakeups.c", tmp_path, "-shared", "-fPIC", "-ldl")
+    watcher = compiled(refused.mpi, "wakeups.c", tmp_path, "-ldl", library="wakeups.so")
     words = ("PROGRESS_ENGINE=adaptive", "PROGRESS_ENGINE_EVENTS=ucx", f"LD_PRELOAD={refused.engine}:{watcher}")
     ended = refused.run(what, "world", tasks=1, prefix=("env", *words))
     if ended.returncode == NO_FILTERS:

@@ -177,7 +177,7 @@ int run(void) {
 def test_an_mpi_that_began_unseen_is_not_called_one_that_never_began(mpi: Mpi, tmp_path: Path) -> None:
     for name, text in (("deep.c", DEEP), ("deep_library.c", DEEP_LIBRARY)):
         (tmp_path / name).write_text(text)
-    library = compiled(mpi, str(tmp_path / "deep_library.c"), tmp_path, "-shared", "-fPIC")
+    library = compiled(mpi, str(tmp_path / "deep_library.c"), tmp_path, library="libdeep.so")
     program = Launcher(mpi, compiled(mpi, str(tmp_path / "deep.c"), tmp_path, "-ldl"))
     result = program.run(str(library), variant="adaptive", settings=("report=1",), tasks=1)
     assert result.returncode == 0

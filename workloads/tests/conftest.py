@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator
 from harness.base import process
 from harness.base.mpis import MPIS, WHEEL_MPIS, Mpi
 from harness.base.paths import SCHEMA
+from harness.tests import compiler
 
 TIMEOUT_S = 120
 
@@ -92,11 +93,7 @@ class Launcher:
     def _compiled(self, preload: str) -> Path:
         library = self.folder / f"{preload}.so"
         source = Path(__file__).parent / "faults.c"
-        compiler = [str(self.mpi.mpicc), "-shared", "-fPIC", "-O1", f"-D{preload}"]
-        subprocess.run(
-            [*compiler, str(source), "-o", str(library)], env=self.environment(), check=True, timeout=TIMEOUT_S
-        )
-        return library
+        return compiler.compiled(self.mpi.mpicc, self.mpi, source, library, "-shared", "-fPIC", f"-D{preload}")
 
     def run(self, ranks: int, *arguments: str, preload: str | None = None, **environment: str) -> Result:
         """Runs the workload; its record is read unless the arguments name an output of their own."""

@@ -34,7 +34,7 @@ def value(result: Result, point: int, rank: int, quantity: str) -> float:
     return float(statistics.median(result.points[(point * ranks) + rank]["samples"][quantity]))
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, full(3), full(5), full(8)])
+@pytest.mark.parametrize("ranks", [1, 2, *(full(ranks) for ranks in (3, 4, 5, 8))])
 def test_every_mode_solves_on_any_cut(mpich: Launcher, ranks: int) -> None:
     """Three ranks are no process grid: one block has two neighbours on one side."""
     sizes = SIZES if ranks <= 2 else SIZES[1:2]
@@ -142,7 +142,7 @@ THREADING = ("kernel", "ult")
 
 
 @pytest.mark.parametrize("variant", WAITS)
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", [1, 2, full(4)])
 def test_threads_of_both_kinds_solve_as_one_does(mpich: Launcher, ranks: int, variant: str) -> None:
     points = [f"{THREADS_SIZE},threading={threading}" for threading in THREADING]
     result = measure(mpich.of("minife_threads", variant), ranks, "solve", *points)
