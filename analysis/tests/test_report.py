@@ -46,17 +46,17 @@ def test_the_report_stands_alone_and_says_what_was_found(tmp_path: Path) -> None
     assert {figure.stem for figure in report.figures} == {"overlap_efficiency-both", "overlap_ratio-4mb"}
 
 
+def full(*values: object) -> object:
+    return pytest.param(*values, marks=pytest.mark.full)
+
+
 @pytest.mark.parametrize(
     ("variants", "expected"),
     [
         ({"adaptive": Behaviour(0.9)}, "no verdict, because the variant bare was not run"),
         ({"bare": Behaviour(0.95, 1.03)}, "MPICH: this points to progress by itself, but only 2"),
-        pytest.param(
-            {"bare": Behaviour(0.5)},
-            "MPICH: this points to progress in part by itself, but only 2",
-            marks=pytest.mark.full,
-        ),
-        ({"bare": Behaviour(0.1), "adaptive": Behaviour(0.9, fails="skipped")}, "skipped: made up"),
+        full({"bare": Behaviour(0.5)}, "MPICH: this points to progress in part by itself, but only 2"),
+        full({"bare": Behaviour(0.1), "adaptive": Behaviour(0.9, fails="skipped")}, "skipped: made up"),
         ({"bare": Behaviour(0.1, fails="failed"), "adaptive": Behaviour(0.1, fails="failed")}, "failed: made up"),
     ],
 )

@@ -196,6 +196,7 @@ def test_a_true_claim_on_every_point_is_not_refuted_by_chance(families: list[lis
     assert share(families, EVERY, Decision.NOT_REPRODUCED) <= bound
 
 
+@pytest.mark.full
 def test_what_all_points_must_show_is_not_made_harder(families: list[list[Value]]) -> None:
     """All 30 intervals, each by itself, lie below 1.3; and above 0.7."""
     assert share(families, replace(EVERY, threshold=1.3), Decision.REPRODUCED) == 1

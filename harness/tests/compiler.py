@@ -13,8 +13,8 @@ from harness.setup.build import build_variables
 
 
 def compiled(wrapper: Path, mpi: Mpi, source: Path, made: Path, *flags: str) -> Path:
-    """`source` compiled by `wrapper` and linked into `made`, in two steps: ccache, where it is, keeps what the first one
-    makes."""
+    """`source` compiled by `wrapper` and linked into `made`, in two steps: ccache, if there is one, keeps the first
+    one's."""
     cache = ["ccache"] if shutil.which("ccache") else []
     environment = os.environ | build_variables(mpi)
     part = f"{made}.o"

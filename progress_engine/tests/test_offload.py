@@ -385,7 +385,7 @@ def test_sixty_four_threads_and_100000_operations_each(storm: Launcher, tmp_path
     in_a_storm(storm, 100_000, tmp_path, 900, "nonblocking")
 
 
-@pytest.mark.parametrize("what", ["communicators", "windows"])
+@pytest.mark.parametrize("what", ["communicators", pytest.param("windows", marks=pytest.mark.full)])
 @pytest.mark.parametrize("mpi", MPICH_FIRST, indirect=True)
 def test_threads_that_wait_for_other_processes_at_once(mpi: Mpi, what: str, tmp_path: Path) -> None:
     """In opposite orders on two ranks: where one thread made all these calls, each process would wait for the other."""
