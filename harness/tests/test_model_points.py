@@ -129,7 +129,7 @@ def test_a_fit_says_who_asks_first(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_a_line_that_no_model_has_is_not_fitted_and_a_page_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    out, against = tmp_path / "model", str(ROOT / "results" / "predictions" / "vcluster-2.json")
+    out, against = tmp_path / "model", str(ROOT / "results" / "predictions" / "vcluster.json")
     said = refused("calibrate-model", str(KEPT / "model" / "model-fit"), "--out", str(out))
     assert "is of a line limited by tbf" in said and not out.exists()
     call = ("validate-model", str(KEPT / "model" / "validation-8"), "--against", against)
