@@ -247,7 +247,8 @@ def sentence(where: Where) -> str:
         most, first = most + row.winnable_s, first + 1
         if most >= 0.9 * worst.winnable_s:
             break
-    sites = "1 call site" if first == 1 else f"{first} call sites"
+    first_site = mine[0].completion or mine[0].start or "calls elsewhere"
+    sites = f"1 call site: {first_site}" if first == 1 else f"{first} call sites, first {first_site}"
     share = 100 * worst.winnable_s / worst.elapsed_s
     return (
         f"At most {seconds_text(worst.winnable_s)} {of} ({share:.0f} %, rank {worst.rank}) can be won by progress, "
@@ -274,13 +275,37 @@ def partners(where: Where) -> str:
 def document(where: Where) -> str:
     """The sentence, the efficiencies and the tables, in Markdown."""
     lines = [sentence(where), ""]
-    if efficiencies := where.efficiencies():
-        said = ", ".join(f"{name} {value:.2f}" for name, value in efficiencies.items())
-        ranks = f"{len(where.ranks)} of {where.world_size} ranks"
-        lines += [f"{ranks}, {seconds_text(where.elapsed_s)}: {said}.", ""]
-    lines += _table("Operations that the program computed beside, or could", where.rows, _NONBLOCKING)
-    lines += _table("Blocking calls: nothing is pending while the program computes", where.blocking, _BLOCKING)
+    if said := efficiencies(where):
+        lines += [said, ""]
+    for table in tables(where):
+        lines += [f"## {table.title}", "", *markdown(table.columns, table.rows), *table.more, ""]
     return "\n".join(lines).rstrip("\n")
+
+
+def efficiencies(where: Where) -> str:
+    """How many ranks, how long, and POP's metrics; empty where nothing was computed."""
+    said = ", ".join(f"{name} {value:.2f}" for name, value in where.efficiencies().items())
+    ranks = f"{len(where.ranks)} of {where.world_size} ranks"
+    return said and f"{ranks}, {seconds_text(where.elapsed_s)}: {said}."
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows as people read them, the worst first; `more`: a sentence about those that are left out, or none."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    more: list[str]
+
+
+def tables(where: Where) -> list[Table]:
+    """Those of operations and of blocking calls that have rows."""
+    told = (
+        ("Operations that the program computed beside, or could", where.rows, _NONBLOCKING),
+        ("Blocking calls: nothing is pending while the program computes", where.blocking, _BLOCKING),
+    )
+    return [_table(*one) for one in told if one[1]]
 
 
 def as_json(where: Where) -> dict[str, Any]:
@@ -315,9 +340,6 @@ _BLOCKING: dict[str, Callable[[Row], str]] = {
 }
 
 
-def _table(title: str, rows: Sequence[Row], columns: Mapping[str, Callable[[Row], str]]) -> list[str]:
-    if not rows:
-        return []
+def _table(title: str, rows: Sequence[Row], columns: Mapping[str, Callable[[Row], str]]) -> Table:
     more = [f"{len(rows) - SHOWN} more."] if len(rows) > SHOWN else []
-    cells = ([cell(row) for cell in columns.values()] for row in rows[:SHOWN])
-    return [f"## {title}", "", *markdown(list(columns), cells), *more, ""]
+    return Table(title, list(columns), [[cell(row) for cell in columns.values()] for row in rows[:SHOWN]], more)

@@ -7,7 +7,6 @@ assumed silently. docs/explanation/simulation.md explains them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import pandas as pd
 
 from analysis.errors import UsageError
 from analysis.records.load import Records
+from simulator.line import networks
 from simulator.medians import Number, launch_medians, of_launches
 from simulator.rates import rates
 
@@ -64,17 +64,10 @@ def fit(records: Records) -> Fit:
 
 def _one_network(launches: pd.DataFrame) -> None:
     """UsageError where the messages and collectives are not of one line, or of one that the model does not have."""
-    moved = launches[launches["study"].isin(STUDIES)]
-    networks = moved[moved["network"].notna()].groupby("network", observed=True)["session"].first()
-    for network, session in networks.items():
-        if re.search(r"\btbf\b", str(network)):
-            raise UsageError(
-                f"Session {session} is of a line limited by tbf, which lets short messages pass too fast after a "
-                "pause: no model of it is fitted. Measure again on today's line: ./bench calibrate-model --measure."
-            )
-    if len(networks) > 1:
-        told = "; ".join(f"{network} in session {session}" for network, session in networks.items())
-        raise UsageError(f"A model is of one network, and the sessions are of {len(networks)}: {told}.")
+    found = networks(launches, STUDIES)
+    if len(found) > 1:
+        told = "; ".join(f"{network} in session {session}" for network, session in found.items())
+        raise UsageError(f"A model is of one network, and the sessions are of {len(found)}: {told}.")
 
 
 def _messages(table: pd.DataFrame) -> pd.DataFrame:

@@ -7,11 +7,13 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from analysis import where
 from analysis.errors import UsageError
+from analysis.report.where_page import RANKS, page
 from analysis.where_trace import timeline
 
 LINES = {("/app", 16): "halo() app.c:7", ("/app", 32): "halo() app.c:9", ("/app", 48): "main() app.c:20"}
@@ -57,7 +59,8 @@ def test_the_rank_that_could_win_most_speaks_for_a_site_and_for_the_program(tmp_
     assert (block.rank, block.cure) == (0, "a nonblocking call")
     said = where.document(found)
     assert said.startswith(
-        "At most 3 s of 10 s (30 %, rank 1) can be won by progress, nine tenths of it at 1 call site."
+        "At most 3 s of 10 s (30 %, rank 1) can be won by progress, nine tenths of it at 1 call site: "
+        "MPI_Waitall halo() app.c:9."
     )
     assert (
         "| 3 s | MPI_Irecv halo() app.c:7 | MPI_Waitall halo() app.c:9 | 10 x 4 MB | 4 s | 3 s | 0 | progress | 1 |"
@@ -187,6 +190,36 @@ def test_the_timeline_has_each_wait_once_and_what_was_pending(tmp_path: Path) ->
     pending = [(event["ph"], event["ts"]) for event in events if event.get("cat") == "pending"]
     assert pending == [("b", pytest.approx(2_000)), ("e", pytest.approx(102_000))] * 2
     assert all(event["name"] == "from 0, tag 7" for event in events if event.get("cat") == "pending")
+
+
+def test_the_page_has_the_answer_a_bar_a_rank_and_its_waits(tmp_path: Path) -> None:
+    """In tenths of a per cent of the longest rank's time: rank 0 computed for 6 s of 10, waited 3 s that progress could
+    win, and was 1 s in MPI besides."""
+    row = operation(4.0, 3.0, 3.0)
+    received = stream(1, False, 0, 0, waits_ms=(5000, 5000))
+    waits = [wait(number, 5000, 3000, 4000, share=1500) for number in (0, 1)]
+    written(tmp_path, 0, 4.0, row, streams=[received], waits=waits)
+    written(tmp_path, 1, 1.0)
+    made = page(where.read(tmp_path, named))
+    tree = ElementTree.fromstring(made.partition("</head>")[2].removesuffix("</html>\n").removesuffix("</html>"))
+    sums, waits = ([group.findall("rect") for group in svg.iter("g")] for svg in tree.iter("svg") if svg.get("viewBox"))
+    assert [(rect.get("class"), rect.get("x"), rect.get("width")) for rect in sums[0][1:]] == [
+        ("computing", "0.0", "600.0"), ("winnable", "600.0", "300.0"), ("other", "900.0", "100.0")
+    ]  # fmt: skip
+    ((_, waited), (_,)) = waits
+    assert (waited.get("x"), waited.get("width")) == ("500.0", "300.0")
+    assert waited.findtext("title") == "MPI_Waitall halo() app.c:9: 3 s"
+    assert "At most 3 s of 10 s (30 %, rank 0) can be won by progress" in made
+    assert tree.findall(".//table/tbody/tr/td")[0].text == "3 s"
+    assert "http" not in made, "it needs no other file"
+
+
+def test_a_large_run_has_the_ranks_that_could_win_most(tmp_path: Path) -> None:
+    for rank in range(RANKS + 5):
+        written(tmp_path, rank, 1.0 + rank, operation(1.0 + rank, 1.0 + rank, 1.0 + rank), elapsed_s=100.0)
+    made = page(where.read(tmp_path, named))
+    assert ">rank 36<" in made and ">rank 4<" not in made
+    assert "5 more ranks could win less; they are not drawn." in made
 
 
 def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -57,6 +58,16 @@ def has_own_thread(model: Path, mpi: str) -> bool:
 def unit_s(model: Path, mpi: str) -> float:
     """What a unit of the benchmarks' work takes, by its model."""
     return float(_read(model, mpi, "computation", "unit_s"))
+
+
+def bytes_per_s(model: Path) -> float | None:
+    """The bandwidth of a host's link, where the platform is a cluster that names one."""
+    try:
+        clusters = ElementTree.parse(model / PLATFORM).iter("cluster")
+    except (OSError, ElementTree.ParseError):
+        return None
+    found = [re.fullmatch(r"([\d.e+]+)([kMG]?)Bps", cluster.get("bw", "")) for cluster in clusters]
+    return float(found[0][1]) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[found[0][2]] if found and found[0] else None
 
 
 def host_names(model: Path) -> list[str]:

@@ -66,13 +66,18 @@ def compare_program(
     name = program_options.one_mpi(choose_mpis(mpi, chosen), mpi)
     program = program_options.named(command, name, chosen, ranks, launcher, time_from, check)
     environment = settings_file.of_mpi(mpi_env) if mpi_env else {}
+    group = OWN_PROGRAM
     if launches is None:
         profiles, logs = where.profiled(program, chosen, name, ["off"], timeout, nodes, environment)
         if profiles is None:
             say(f"It could not be profiled, see {logs}; it is compared all the same.")
-        elif said := _nothing_to_win(profiles):
-            tables.write(said, out)
-            return 0
+        else:
+            said, worth = _bound(profiles)
+            if not worth:
+                tables.write(f"{said} Nothing was compared: --launches {LAUNCHES} does it all the same.", out)
+                return 0
+            say(said)
+            group = replace(group, tell=lambda paths: _tell(paths, said))
     (study,) = catalogue.by_names([STUDY])
     request = Request(
         studies=[replace(study, program=program)],
@@ -84,31 +89,28 @@ def compare_program(
         nodes=nodes,
         mpi_environment=environment,
     )
-    path, status = OWN_PROGRAM.measure(request)
+    path, status = group.measure(request)
     say(f"report: {write([path], None)}")
-    return max(status, OWN_PROGRAM.told([path], out))
+    return max(status, group.told([path], out))
 
 
-def _nothing_to_win(profiles: Path) -> str:
-    """What is said where the bound of what progress could win is below the least difference that counts; or empty."""
+def _bound(profiles: Path) -> tuple[str, bool]:
+    """What progress could win at most and where, and whether that is no less than the least difference that counts."""
     from analysis.studies.program import LEAST  # noqa: PLC0415 - a second of imports
     from analysis.where import sentence  # noqa: PLC0415
 
     found = where.read(profiles)
-    say(sentence(found))
-    if found.worst.winnable_s >= LEAST * found.worst.elapsed_s:
-        return ""
-    return f"{sentence(found)} Nothing was compared: --launches {LAUNCHES} does it all the same."
+    return sentence(found), found.worst.winnable_s >= LEAST * found.worst.elapsed_s
 
 
-def _tell(paths: list[Path]) -> tuple[str, int]:
-    """The table with its verdicts, or Failure with the reason why there is none."""
+def _tell(paths: list[Path], bound: str = "") -> tuple[str, int]:
+    """The table with its verdicts and what the profile said before, or Failure with the reason why there is none."""
     from analysis.studies.program import document, unusable  # noqa: PLC0415 - a second of imports
 
     evidence = tables.evidence_of(paths)
     if reason := unusable(evidence):
         raise Failure(f"{reason}. What it printed is in {paths[0] / 'logs'}.")
-    return document(evidence), 0
+    return "\n\n".join([document(evidence), *([f"Profiled before: {bound}"] if bound else [])]), 0
 
 
 OWN_PROGRAM = Group("compare-program", _tell, report=False)

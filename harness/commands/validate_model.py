@@ -67,6 +67,7 @@ def _compare(found: list[sessions.Session], earlier: prediction_file.Predictions
         pair,
         totals,
     )
+    from simulator.line import must_be_as_fast  # noqa: PLC0415
 
     points: list[Compared] = []
     sources = []
@@ -76,6 +77,9 @@ def _compare(found: list[sessions.Session], earlier: prediction_file.Predictions
             raise UsageError(f"Session {session.name} is simulated: a measured one is wanted, or --predict FILE.")
         if earlier:
             earlier.must_be_older(session.name, measured)
+        model = simulation.SHIPPED / earlier.model if earlier else simulation.folder()
+        if rate := simulation.bytes_per_s(model):
+            must_be_as_fast(measured.launches, rate, model.name)
         points += pair(earlier.points if earlier else _simulated(measured), totals(measured))
         sources += measured.sessions
     verdict = judge(sorted(points, key=lambda point: point.key))

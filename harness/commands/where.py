@@ -49,6 +49,9 @@ def where(
         Path | None,
         typer.Option("--trace", metavar="FILE", help="Also a timeline in the trace-event format, for Perfetto."),
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Also a page with the tables and pictures.")
+    ] = None,
     out: tables.Out = None,
 ) -> int:
     """Say which calls of a program wait, and how much of that progress could win at most.
@@ -61,8 +64,9 @@ def where(
     """
     tables.check(out)
     tables.check(trace, "--trace")
+    tables.check(html, "--html")
     if not mpi:
-        tell(_folder(command), as_json, out, trace)
+        tell(_folder(command), as_json, out, trace, html)
         return 0
     chosen = systems.by_name(program_options.system_name(system, launcher))
     name = program_options.one_mpi(choose_mpis(mpi, chosen), mpi)
@@ -76,7 +80,7 @@ def where(
     profiles, logs = profiled(program, chosen, name, variants, timeout, nodes, environment)
     if profiles is None:
         raise Failure(f"The program was not profiled; what it printed is in {logs}.")
-    tell(profiles, as_json, out, trace)
+    tell(profiles, as_json, out, trace, html)
     return 0
 
 
@@ -118,8 +122,8 @@ def read(folder: Path) -> Where:
     return of_profiles.read(folder, addresses.places)
 
 
-def tell(folder: Path, as_json: bool, out: Path | None, trace: Path | None) -> None:
-    """Write it: the table, and the timeline where one is wanted."""
+def tell(folder: Path, as_json: bool, out: Path | None, trace: Path | None, html: Path | None) -> None:
+    """Write it: the table, and the timeline and the page where they are wanted."""
     from analysis import where as of_profiles  # noqa: PLC0415 - a second of imports
     from analysis.where_trace import timeline  # noqa: PLC0415
 
@@ -128,3 +132,7 @@ def tell(folder: Path, as_json: bool, out: Path | None, trace: Path | None) -> N
     tables.write(text, out)
     if trace:
         tables.write_whole(json.dumps(timeline(found.profiles, found.names)), trace, "--trace")
+    if html:
+        from analysis.report.where_page import page  # noqa: PLC0415 - another second
+
+        tables.write_whole(page(found), html, "--html")

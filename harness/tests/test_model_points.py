@@ -13,7 +13,7 @@ import pytest
 
 from analysis.records.load import load
 from analysis.tests.synthetic import USUAL, Synthetic
-from harness.base import archive, simulation
+from harness.base import simulation
 from harness.base.errors import UsageError
 from harness.base.mpis import WHEEL_MPIS
 from harness.base.paths import ROOT
@@ -115,24 +115,20 @@ def test_a_prediction_committed_later_is_refused(
 
 
 def test_a_fit_says_who_asks_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sessions = []
-    for kept in (KEPT / "model" / "model-fit", KEPT / "collectives" / "two-nodes"):
-        copy = shutil.copytree(archive.folder_of(kept), tmp_path / kept.name)
-        for file in (copy / "records").iterdir():  # as if of the line that a model has
-            file.write_text(file.read_text().replace("shaped by tbf to", "limited by htb to"))
-        sessions.append(str(copy))
+    sessions = [str(KEPT / "model" / name) for name in ("messages", "lengths", "collectives")]
     assert main(["calibrate-model", *sessions, "--out", str(tmp_path / "model")]) == 0
     model_file.read(tmp_path / "model" / "mpich.json")
     said = capsys.readouterr().out
-    assert "  mpich asks first, above 65536 bytes\n" in said
+    assert "  mpich asks first, above 1572864 bytes\n" in said
     assert "  intel-mpi asks nobody before it sends\n" in said
 
 
 def test_a_line_that_no_model_has_is_not_fitted_and_a_page_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     out, against = tmp_path / "model", str(ROOT / "results" / "predictions" / "vcluster.json")
-    said = refused("calibrate-model", str(KEPT / "model" / "model-fit"), "--out", str(out))
+    said = refused("calibrate-model", str(KEPT / "collectives" / "two-nodes"), "--out", str(out))
     assert "is of a line limited by tbf" in said and not out.exists()
-    call = ("validate-model", str(KEPT / "model" / "validation-8"), "--against", against)
+    assert "is of a line limited by tbf" in refused("validate-model", str(KEPT / "collectives" / "two-nodes"))
+    call = ("validate-model", str(KEPT / "model" / "eight-ranks"), "--against", against)
     assert "page.md cannot be written" in refused(*call, "--out", str(tmp_path / "none" / "page.md"))
 
 

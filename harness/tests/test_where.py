@@ -25,9 +25,11 @@ def test_a_program_is_told_which_of_its_calls_wait(program: str, results: Path, 
     assert "| MPI_Irecv main() app | MPI_Waitall main() app | 1 x 1 MB |" in said
     session = latest(results)
     assert facts(session)["state"] == "complete"
-    again = bench("where", "--json", str(session / "profiles"))
+    html = tmp_path / "where.html"
+    again = bench("where", "--json", "--html", str(html), str(session / "profiles"))
     assert again.returncode == 0, again.stderr
     told = json.loads(again.stdout)
+    assert "can be won by progress" in html.read_text()
     assert [rank["rank"] for rank in told["ranks"]] == [0, 1]
     assert all(rank["elapsed_s"] >= 0.05 for rank in told["ranks"])
 
@@ -79,4 +81,6 @@ def test_a_bound_below_two_per_cent_is_nothing(tmp_path: Path, waited: float, st
                "operations": [row], "numbers_receives": True, "streams": [], "waits": []}  # fmt: skip
     (tmp_path / "profile.h.1.json").write_text(json.dumps(profile))
     compare_program = importlib.import_module("harness.commands.compare_program")
-    assert bool(compare_program._nothing_to_win(tmp_path)) is stops
+    said, worth = compare_program._bound(tmp_path)
+    assert worth is not stops
+    assert stops or "1 call site: MPI_Irecv f (nowhere+0x10)" in said

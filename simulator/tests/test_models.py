@@ -12,25 +12,22 @@ import pytest
 
 from analysis.errors import UsageError
 from analysis.records.load import Records, load
+from harness.base import simulation
 from simulator.check import Key, from_json, judge, pair, to_json
 from simulator.fit import asks_nobody, bandwidth, eager_limit, fit
+from simulator.line import must_be_as_fast
 from simulator.medians import Number
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 
 
-KEPT = (REFERENCE / "model" / "model-fit", REFERENCE / "collectives" / "two-nodes")
-LINE = "made up: 1 Gb/s"
+FITTED, TREE = (simulation.SHIPPED / name for name in ("vcluster", "hdr-fat-tree"))
+KEPT = tuple(REFERENCE / "model" / name for name in ("messages", "lengths", "collectives"))
 
 
 @pytest.fixture(scope="module")
 def kept() -> Records:
-    """Of 1 Gb/s, behind a bucket of 131,000 bytes: of messages of 1 MiB and more little depends on that."""
-    return _on(LINE, load(list(KEPT)))
-
-
-def _on(network: str, records: Records) -> Records:
-    return dataclasses.replace(records, launches=records.launches.assign(network=network))
+    return load(list(KEPT))
 
 
 def test_the_fit_finds_the_network_that_was_set(kept: Records) -> None:
@@ -50,16 +47,24 @@ def test_what_every_message_takes_is_not_the_lines() -> None:
 
 
 def test_a_line_limited_by_tbf_is_not_fitted() -> None:
-    with pytest.raises(UsageError, match=r"Session \S+-demo is of a line limited by tbf, .*calibrate-model --measure"):
-        fit(load(list(KEPT)))
+    with pytest.raises(UsageError, match=r"Session \S+ is of a line limited by tbf, .*no model has such a line"):
+        fit(load([REFERENCE / "collectives" / "two-nodes"]))
 
 
 def test_two_networks_are_not_fitted_together(kept: Records) -> None:
-    launches = kept.launches.assign(network=LINE)
+    launches = kept.launches.assign(network="made up: 1 Gb/s")
     launches.loc[launches["study"] == "collective-overlap", "network"] = "made up: 2 Gb/s"
     said = r"the sessions are of 2: made up: 1 Gb/s in session \S+; made up: 2 Gb/s in session \S+\.$"
     with pytest.raises(UsageError, match=said):
         fit(dataclasses.replace(kept, launches=launches))
+
+
+def test_a_line_as_fast_as_the_models_is_wanted(kept: Records) -> None:
+    must_be_as_fast(kept.launches, 125e6, "m")
+    with pytest.raises(UsageError, match=r"of a line of 1 Gb/s, and model m has one of 10 Gb/s: name another model"):
+        must_be_as_fast(kept.launches, 1.25e9, "m")
+    must_be_as_fast(kept.launches.assign(network="HDR InfiniBand"), 1.25e9, "m")  # whose words name no rate
+    assert [simulation.bytes_per_s(path) for path in (FITTED, TREE)] == [pytest.approx(125e6, rel=0.02), 25e9]
 
 
 def test_of_applications_alone_the_network_does_not_matter(kept: Records) -> None:
@@ -89,7 +94,7 @@ def test_the_fit_finds_whose_core_an_own_thread_takes(kept: Records) -> None:
 
 def test_the_fit_tells_who_is_asked_before_a_message_travels(kept: Records) -> None:
     fitted = fit(kept)
-    assert fitted.mpis["mpich"]["protocol"]["eager_bytes"]["value"] == 65536  # its call copies it, and nothing is left
+    assert 1 << 20 < fitted.mpis["mpich"]["protocol"]["eager_bytes"]["value"] < 2 << 20  # UCX estimates what pays
     assert fitted.mpis["openmpi"]["protocol"]["eager_bytes"]["high"] < 65536
 
 
@@ -135,7 +140,7 @@ def test_one_disturbed_size_moves_no_limit(hidden: dict[int, float], limit: int)
 
 def test_what_no_record_says_is_an_error() -> None:
     with pytest.raises(UsageError, match="bare message of 1 MiB or more"):
-        fit(_on(LINE, load([REFERENCE / "collectives" / "two-nodes"])))
+        fit(load([REFERENCE / "model" / "collectives"]))
 
 
 def _key(variant: str, size: int = 1) -> Key:

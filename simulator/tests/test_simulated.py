@@ -336,13 +336,13 @@ def test_a_model_that_comes_with_it_is_what_its_schema_says(path: Path, tmp_path
 
 
 def test_the_models_that_come_with_it_have_the_rates_of_the_applications_sessions() -> None:
-    kept = ROOT / "results" / "reference" / "applications"
-    found = rates(load([kept / name for name in ("fft-one-node", "fft-two-nodes", "minife-packets")]))
+    kept = ROOT / "results" / "reference" / "model"
+    found = rates(load([kept / name for name in ("fft-one-node", "fft-two-nodes", "minife")]))
     assert set(found) == RATES
     for path in sorted(MODEL.glob("*.json")):
         file = json.loads(path.read_text())["computation"]
         assert {name: file[name] for name in found} == {name: pytest.approx(one.entry()) for name, one in found.items()}
-    assert set(rates(load([kept / "minife-packets"]))) == {"streamed_s_per_byte"}
+    assert set(rates(load([kept / "minife"]))) == {"streamed_s_per_byte"}
 
 
 def test_a_model_is_found_by_name_or_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
