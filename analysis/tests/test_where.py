@@ -197,16 +197,17 @@ def test_the_page_has_the_answer_a_bar_a_rank_and_its_waits(tmp_path: Path) -> N
     win, and was 1 s in MPI besides."""
     row = operation(4.0, 3.0, 3.0)
     received = stream(1, False, 0, 0, waits_ms=(5000, 5000))
-    waits = [wait(number, 5000, 3000, 4000, share=1500) for number in (0, 1)]
-    written(tmp_path, 0, 4.0, row, streams=[received], waits=waits)
+    written(tmp_path, 0, 4.0, row, streams=[received], waits=[wait(at, 5000, 3000, 4000, share=1500) for at in (0, 1)])
     written(tmp_path, 1, 1.0)
     made = page(where.read(tmp_path, named))
     tree = ElementTree.fromstring(made.partition("</head>")[2].removesuffix("</html>\n").removesuffix("</html>"))
-    sums, waits = ([group.findall("rect") for group in svg.iter("g")] for svg in tree.iter("svg") if svg.get("viewBox"))
+    pictures = [svg for svg in tree.iter("svg") if svg.get("viewBox")]
+    sums, waits = ([group.findall("rect") for group in svg.iter("g")] for svg in pictures)
     assert [(rect.get("class"), rect.get("x"), rect.get("width")) for rect in sums[0][1:]] == [
         ("computing", "0.0", "600.0"), ("winnable", "600.0", "300.0"), ("other", "900.0", "100.0")
     ]  # fmt: skip
-    ((_, waited), (_,)) = waits
+    waited = waits[0][1]
+    assert len(waits[1]) == 1, "rank 1 has only the bar's ground"
     assert (waited.get("x"), waited.get("width")) == ("500.0", "300.0")
     assert waited.findtext("title") == "MPI_Waitall halo() app.c:9: 3 s"
     assert "At most 3 s of 10 s (30 %, rank 0) can be won by progress" in made

@@ -68,7 +68,7 @@ def test_a_line_as_fast_as_the_models_is_wanted(kept: Records) -> None:
 
 
 def test_of_applications_alone_the_network_does_not_matter(kept: Records) -> None:
-    applications = load([REFERENCE / "applications" / "fft-one-node"]).launches
+    applications = load([REFERENCE / "applications" / "fft-thirty-two-fields"]).launches
     assert applications["network"].str.contains("tbf").all()
     both = pd.concat([kept.launches, applications], ignore_index=True)
     assert fit(dataclasses.replace(kept, launches=both)).bandwidth.value == fit(kept).bandwidth.value
