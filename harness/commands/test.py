@@ -137,8 +137,10 @@ FULL_GROUPS = ("browser", "notebooks")  # reports are opened in a browser, noteb
 # With --full a test measures the engine's costs while others wait for their turn: what it needs is built with all else.
 EVERYTHING = ("all", "progress_profile")
 MEASURED = (*EVERYTHING, "engine_benchmarks")
-# On the other MPIs the applications run with --full, but for one that exchanges halos; each is asked for its variables.
-SOME = (*build.ENGINE, "microbench", "himeno", "mpi_variables")
+# On the other MPIs the applications run with --full, but for one that exchanges halos, on the other family's; each is
+# asked for its variables.
+SOME = (*build.ENGINE, "microbench", "mpi_variables")
+HALOS = {"openmpi": ("himeno",)}
 
 
 def builds(fast: bool, full: bool, unit: Iterable[UnitTests]) -> list[build.Build]:
@@ -146,7 +148,8 @@ def builds(fast: bool, full: bool, unit: Iterable[UnitTests]) -> list[build.Buil
     mpich = MPIS["mpich"]
     targets: dict[str, list[str]] = {mpich.name: list(build.ENGINE if fast else MEASURED if full else EVERYTHING)}
     if not fast:
-        targets |= {name: list(EVERYTHING if full else SOME) for name in WHEEL_MPIS if name != mpich.name}
+        others = [name for name in WHEEL_MPIS if name != mpich.name]
+        targets |= {name: list(EVERYTHING if full else (*SOME, *HALOS.get(name, ()))) for name in others}
     if full:  # the distribution's: of the same two families
         theirs = [name for name, mpi in MPIS.items() if not mpi.wheels and mpi.installed()]
         targets |= {name: [*build.ENGINE, "microbench"] for name in theirs}
