@@ -24,7 +24,7 @@ def networks(launches: pd.DataFrame, studies: Sequence[str] = ()) -> dict[str, s
         if re.search(r"\btbf\b", str(network)):
             raise UsageError(
                 f"Session {session} is of a line limited by tbf, which lets short messages pass too fast after a "
-                "pause: no model has such a line. Measure again on today's."
+                "pause: no model has such a line. Measure again on today's, which the virtual cluster has by itself."
             )
     return {str(network): str(session) for network, session in found.items()}
 

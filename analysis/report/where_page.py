@@ -12,7 +12,7 @@ from analysis.report.report import environment
 from analysis.where import Rank, Where
 from analysis.words import seconds_text
 
-RANKS = 32  # which are drawn: those that could win most; the tables hold all
+RANKS = 32  # which are drawn: those that could win most
 WAITS = 400  # of a rank: its longest ones
 WIDTH = 1000.0  # of a bar, in the picture's own units
 
@@ -82,9 +82,9 @@ def _sums(rank: Rank, whole_s: float) -> Iterator[Piece]:
 def _waits(profile: Mapping[str, Any], where: Where) -> Iterator[Piece]:
     """The longest waits of a rank, one a call: it may complete several operations."""
     calls = {call: (operation, begin, time) for operation, _, _, call, begin, time, *_ in reversed(profile["waits"])}
-    first = min(one["began_ns"] for one in where.profiles)
+    here = [one["began_ns"] for one in where.profiles if one.get("host") == profile.get("host")]
     for operation, begin, time in sorted(calls.values(), key=lambda wait: wait[2], reverse=True)[:WAITS]:
-        begin_s = 1e-9 * (profile["began_ns"] - first + begin)
+        begin_s = 1e-9 * (profile["began_ns"] - min(here) + begin)
         name = where.names.get((int(profile["rank"]), operation), "?")
         width = max(1.0, _scaled(1e-9 * time, where.elapsed_s))
         yield Piece(_scaled(begin_s, where.elapsed_s), width, "wait", f"{name}: {seconds_text(1e-9 * time)}")

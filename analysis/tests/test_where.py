@@ -215,6 +215,15 @@ def test_the_page_has_the_answer_a_bar_a_rank_and_its_waits(tmp_path: Path) -> N
     assert "http" not in made, "it needs no other file"
 
 
+def test_the_page_compares_no_clocks_of_two_machines(tmp_path: Path) -> None:
+    for rank, began_s in ((0, 0), (1, 3600)):
+        row, received = operation(4.0, 3.0, 3.0), stream(1 - rank, False, 0, waits_ms=(5000,))
+        at = {"host": f"h{rank}", "began_ns": began_s * 1000 * MS}
+        written(tmp_path, rank, 4.0, row, streams=[received], waits=[wait(0, 5000, 3000, 4000)], **at)
+    made = page(where.read(tmp_path, named))
+    assert made.count('<rect class="wait" x="500.0"') == 2
+
+
 def test_a_large_run_has_the_ranks_that_could_win_most(tmp_path: Path) -> None:
     for rank in range(RANKS + 5):
         written(tmp_path, rank, 1.0 + rank, operation(1.0 + rank, 1.0 + rank, 1.0 + rank), elapsed_s=100.0)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shlex
 from pathlib import Path
 
@@ -42,6 +43,8 @@ def test_a_program_is_compared_on_two_nodes(program: str, results: Path) -> None
     assert (session / "figures" / "own_program.png").exists()
     again = bench("run", "--resume", session.name, "--dry-run")
     assert (again.returncode, again.stdout.strip()) == (0, ""), "nothing lacks"
+    text, _ = importlib.import_module("harness.commands.compare_program")._tell([session], "At most 3 s.")
+    assert text.endswith("\n\nProfiled before: At most 3 s.")
 
 
 @pytest.mark.mpi
