@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How tests run side by side: a module in one process, and what takes the machine's turn in one and the same.
+"""How tests run side by side: a module in one process, the longest first, each with a lock of the machine of its own.
 
 A mark would do (xdist_group), but pytest-xdist 3.8 does not see it under pytest 9.2.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -13,8 +14,11 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-# of harness/tests
-TURN = [
+from harness.base.paths import STATE_DIR
+from harness.base.steps import MACHINE_LOCK
+
+# Of harness/tests, those that run whole sessions: what begins last ends last.
+LONGEST = [
     "ci_examples",
     "compare_program",
     "engine_costs",
@@ -46,24 +50,29 @@ class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has
     """In the order of collection."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return scope_of(nodeid)
+        return module_of(nodeid)
 
 
-def scope_of(nodeid: str) -> str:
-    """Tests of the same scope run one after the other."""
-    module = nodeid.partition("::")[0]
-    return "turn" if module in {f"harness/tests/test_{name}.py" for name in TURN} else module
+def module_of(nodeid: str) -> str:
+    """Its tests run one after the other."""
+    return nodeid.partition("::")[0]
 
 
 def pytest_configure() -> None:
-    """A script's background job ignores SIGINT, and so would all that it starts: tests stop runs by it."""
+    """A script's background job ignores SIGINT, and so would all that it starts: tests stop runs by it.
+
+    Sessions wait for each other, since they measure; tests compare no times while others run.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        os.environ[MACHINE_LOCK] = str(STATE_DIR / f"turn-{worker}.lock")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes the turn comes first: one after the other, these take as long as all others side by side."""
-    items.sort(key=lambda item: scope_of(item.nodeid) != "turn")
+    """The longest modules first."""
+    first = {f"harness/tests/test_{name}.py" for name in LONGEST}
+    items.sort(key=lambda item: module_of(item.nodeid) not in first)
 
 
 @pytest.hookimpl

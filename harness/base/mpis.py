@@ -18,7 +18,10 @@ from harness.base.paths import BUILD_DIR, MPI_DIR
 Environment = dict[str, str]
 PRTE_PASSES = ("OMPI_", "PRTE_", "PMIX_")  # what Open MPI's launcher passes on by itself
 # What is a node's or a shell's own, and would be wrong on another.
-NOT_PASSED_ON = {"HOSTNAME", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_", "OVERLAP_BENCH_STATE", "OVERLAP_BENCH_NODE"}
+NOT_PASSED_ON = {
+    *("HOSTNAME", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_"),
+    *("OVERLAP_BENCH_STATE", "OVERLAP_BENCH_NODE", "OVERLAP_BENCH_MACHINE_LOCK"),
+}
 
 
 def passed_on(names: Iterable[str]) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ class UnitTests:
 WORKLOADS = UnitTests("mpich", ("workloads_unit_tests",))
 ASAN = UnitTests("asan", ("engine_tests",))
 TSAN = UnitTests("tsan", ("engine_core_tests",), "unit-core")
-FULL = (WORKLOADS, UnitTests("asan", ("all",)), UnitTests("tsan", ("all",)))
+FULL = (WORKLOADS, UnitTests("asan", ("engine_tests", "workloads_unit_tests")), UnitTests("tsan", ("engine_tests",)))
 
 FAST = "not (mpi or vcluster or slurm or spack or slow or alone or full)"
 INTERRUPTED, NO_TESTS = 2, 5  # pytest's statuses; itself it is not here unless ./bench test has installed it
