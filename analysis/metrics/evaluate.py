@@ -4,10 +4,10 @@
 Columns beside those and the point's parameters: value, low, high, interval (what kind, in words), defensible,
 freedom (see Interval), launches, work_units (where all launches of the point did the same), samples, reference_comm_s,
 reference_comp_s, total_s (medians), comp_over_comm_measured, ideal, serial, status, reason, note, noisy, converged,
-unconverged (how many launches were not), disturbance; where variant `limit` was measured against_limit_value, _low and
-_high, _defensible, against_limit (what kind of interval), and of how many _rounds so many were _used, see
-analysis.limit. A variant that has no usable samples of a point that others have keeps a row without a value, with the
-status and the reason: figures draw it as a gap with a mark.
+unconverged (how many launches were not), disturbance; change_value, _low, _high, _defensible: the whole time over that
+of bare; where variant `limit` was measured against_limit_value, _low and _high, _defensible, against_limit (what kind
+of interval), and of how many _rounds so many were _used, see analysis.limit. A variant that has no usable samples of a
+point that others have keeps a row without a value, with status and reason: figures draw it as a gap with a mark.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from analysis.metrics.times import (
     LIMIT,
     VariantTimes,
     against,
+    change,
+    change_columns,
     chosen_words,
     combine,
     judged,
@@ -179,6 +181,7 @@ class _Setting:
         launches = min(mine.launches, bare.launches if bare else mine.launches)
         against = bare.draws["total"] if bare and variant != REFERENCE else None
         noisy = exceeds_effect(mine.draws["total"], against)
+        changed = change_columns(change(mine, bare)) if bare and variant != REFERENCE else {}
         for metric in metrics:
             yield {
                 "metric": metric.name,
@@ -190,6 +193,7 @@ class _Setting:
                 "total_s": value.total,
                 "comp_over_comm_measured": value.comp / value.comm if value.comm > 0 else np.nan,
                 "noisy": noisy,
+                **changed,
             }
 
     def _evaluated(

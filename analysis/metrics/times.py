@@ -27,10 +27,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.metrics.formulas import Metric, Times
+from analysis.metrics.formulas import Metric, Times, as_float, divide
 from analysis.records import frames
 from analysis.records.load import Records, identity
-from analysis.statistics.bootstrap import DISTURBED, Draws, Group, resampled_medians
+from analysis.statistics.bootstrap import DISTURBED, Draws, Group, effective_groups, interval, resampled_medians
 from analysis.statistics.interval import ENOUGH_LAUNCHES, Interval, median_interval
 
 Array = npt.NDArray[np.float64]
@@ -180,15 +180,15 @@ def judged(points: pd.DataFrame, samples: Mapping[int, RankSamples]) -> tuple[pd
     kept, chosen = [points.drop(swept.index)], {}
     for (point,), rows in frames.groups(swept, ["point"]):
         best = [_best(rows[half[rows.index] == which], samples) for which in (1, 0)]  # of half 0, of half 1
-        for which, interval in enumerate(best):
+        for which, wake_us in enumerate(best):
             mine = rows[half[rows.index] == which]
-            if interval is not None:
-                kept.append(mine[mine[SWEPT] == interval])
+            if wake_us is not None:
+                kept.append(mine[mine[SWEPT] == wake_us])
             elif (mine["status"] == "ok").any():
                 kept.append(mine.assign(status="skipped", reason=ONE_LAUNCH))
             else:
                 kept.append(mine)
-        chosen[point] = sorted({int(interval) for interval in best if interval is not None})
+        chosen[point] = sorted({int(wake_us) for wake_us in best if wake_us is not None})
     return pd.concat(kept), chosen
 
 
@@ -200,12 +200,12 @@ def _best(rows: pd.DataFrame, samples: Mapping[int, RankSamples]) -> float | Non
     """The interval with the least median total over these launches; None where none has a total."""
     totals: dict[float, list[float]] = {}
     rng = np.random.default_rng(0)
-    for (interval, _), ranks in frames.groups(rows[rows["status"] == "ok"], [SWEPT, "launch"]):
+    for (wake_us, _), ranks in frames.groups(rows[rows["status"] == "ok"], [SWEPT, "launch"]):
         usable = [samples[row] for row in ranks.index if row in samples]
         total = launch_times(usable, json.loads(ranks["point"].iloc[0]).get("pattern"), rng).medians["total"]
         if np.isfinite(total):
-            totals.setdefault(interval, []).append(total)
-    return min(totals, key=lambda interval: float(np.median(totals[interval])), default=None)
+            totals.setdefault(wake_us, []).append(total)
+    return min(totals, key=lambda wake_us: float(np.median(totals[wake_us])), default=None)
 
 
 def chosen_words(intervals: Sequence[int]) -> str:
@@ -235,6 +235,28 @@ def against(metric: Metric, mine: VariantTimes, limit: VariantTimes, bare: Varia
             values.append(here / there)
     values = [value for value in values if np.isfinite(value)]
     return Against(median_interval(values), len(values), len({*mine.rounds, *limit.rounds, *bare.rounds}))
+
+
+def change(mine: VariantTimes, bare: VariantTimes) -> Interval:
+    """The whole time over bare's, 0.6 where 40 % shorter, over two groups of launches."""
+    total, there = mine.draws["total"], bare.draws["total"]
+    return interval(
+        as_float(divide(total.value, there.value)),
+        np.asarray(divide(total.resampled, there.resampled)),
+        min(mine.launches, bare.launches),
+        groups=effective_groups(
+            [
+                np.asarray(divide(total.resampled, there.value)),
+                np.asarray(divide(total.value, there.resampled)),
+            ]
+        ),
+        two_kinds=total.two_kinds or there.two_kinds,
+    )
+
+
+def change_columns(found: Interval) -> dict[str, Any]:
+    """The columns of evaluate()'s frame that say it."""
+    return {f"change_{name}": getattr(found, name) for name in ("value", "low", "high", "defensible")}
 
 
 def limit_columns(found: Against) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import datetime
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from analysis.figures.toolkit import Drawn
 from analysis.metrics.formulas import METRICS
 from analysis.records.load import Records, load
 from analysis.report import chart, tables
+from analysis.report.answer import heading
 from analysis.report.findings import sections
 from analysis.report.points import Points, options
 from analysis.report.verdict import Verdict, verdict
@@ -40,29 +41,41 @@ class Report:
     problems: list[str]
 
 
-def write_report(session_dirs: Sequence[Path], out_dir: Path | None = None, choice: Choice | None = None) -> Path:
+def write_report(
+    session_dirs: Sequence[Path],
+    out_dir: Path | None = None,
+    choice: Choice | None = None,
+    tell: Callable[[str], None] = lambda _answer: None,
+) -> Path:
     """Writes report.html and figures/ (PNG, SVG, CSV) into `out_dir`, by default the last session's folder.
 
     Returns the path of report.html. UsageError where a session does not exist or is given twice, or `choice` names what
     was not recorded; Failure where the folder cannot be written. Sessions without a single usable point give a report
-    that says so.
+    that says so. `tell` gets the answer in some lines before anything is drawn, if there is one.
     """
-    return build_report(session_dirs, out_dir, choice).path
+    return build_report(session_dirs, out_dir, choice, tell).path
 
 
-def build_report(session_dirs: Sequence[Path], out_dir: Path | None = None, choice: Choice | None = None) -> Report:
+def build_report(
+    session_dirs: Sequence[Path],
+    out_dir: Path | None = None,
+    choice: Choice | None = None,
+    tell: Callable[[str], None] = lambda _answer: None,
+) -> Report:
     """As write_report, and returns the terminal's verdict with it."""
     records = load_sessions(session_dirs)
     choice = choice or Choice()
     choice.check(records.points)
     folder = folder_of(session_dirs, out_dir)
     evidence = Evidence(records, choice=choice)
+    said = verdict(evidence.metrics, records.simulated)
+    said.limits += records.cautions()
+    if said.answers:
+        tell(said.answer())
     drawn = draw_all(evidence, toolkit.provenance(records))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = [toolkit.save(figure, folder / "figures") for figure in drawn]
-        said = verdict(evidence.metrics, records.simulated)
-        said.limits += records.cautions()
         path = write_whole(folder / "report.html", render(evidence, said, drawn, folder))
     except OSError as error:
         raise Failure(f"{folder}: the report cannot be written here ({error.strerror or error})") from error
@@ -134,6 +147,7 @@ def render(evidence: Evidence, said: Verdict, drawn: list[Drawn], folder: Path) 
         .get_template("report.html.j2")
         .render(
             verdict=said,
+            heading=heading(said.answers),
             pictures=shown,
             colors=chart.colors([picture["chart"] for picture in shown]),
             sections=sections(claims, evidence, drawn),

@@ -18,15 +18,15 @@ from analysis.metrics.formulas import COMP_EQUALS_COMM, efficiency_says_little
 from analysis.metrics.times import LIMIT, rounds_words
 from analysis.metrics.times import doubts as limit_doubts
 from analysis.records import frames
+from analysis.report.answer import ENGINE_ORDER, Answer, answers, heading
 from analysis.statistics.bootstrap import DISTURBED, WIDE
 from analysis.statistics.interval import ENOUGH_LAUNCHES
 from analysis.words import MPI_ORDER, added_text, bytes_text, in_order, mpi_title, plain, point_words, seconds_text
 
 PROGRESSES, DOES_NOT = 0.85, 0.3  # overlap efficiency from which / below which an MPI counts as progressing / not
 PREFERRED_SIZE = 4 << 20
-ENGINE = "adaptive"
+ENGINE = ENGINE_ORDER[0]
 TOLD = ("bare", "mpi-async", ENGINE)  # of sizes beside the one that is told of
-ENGINE_ORDER = [ENGINE, "offload", "mwait", "idle", "timer", "thread", "explicit"]
 
 
 @dataclass
@@ -41,18 +41,24 @@ class MpiVerdict:
 
 @dataclass
 class Verdict:
-    """The verdict of sessions: one a MPI, and what limits it."""
+    """The verdict of sessions: the answers in time, what is said of each MPI, and what limits it."""
 
     mpis: list[MpiVerdict]
     limits: list[str]
+    answers: list[Answer] = field(default_factory=list)
+    unknown: str = ""  # why nothing is said of any MPI
+
+    def answer(self) -> str:
+        """The answers alone, a line a MPI."""
+        return "\n".join([heading(self.answers), *(f"  {one.sentence}" for one in self.answers)])
 
     def text(self) -> str:
         """Plain text for a terminal."""
-        lines = []
+        lines = [self.answer()] if self.answers else []
         for mpi in self.mpis:
             lines.append(f"{mpi.headline} {mpi.where}".rstrip())
             lines += [f"  {sentence}" for sentence in mpi.sentences]
-        return "\n".join([*lines, *self.limits])
+        return "\n".join([*lines, self.unknown, *self.limits]).strip()
 
 
 def verdict(frame: pd.DataFrame, simulated: Callable[[str], bool] = lambda _session: False) -> Verdict:
@@ -60,7 +66,7 @@ def verdict(frame: pd.DataFrame, simulated: Callable[[str], bool] = lambda _sess
     that are `simulated` it says that a model predicted it."""
     equal = _with_time_added(frame, at_equal(frame)) if len(frame) else frame
     if not len(equal):
-        return Verdict([], ["Whether communication progresses was not measured: no overlap study at comp = comm."])
+        return Verdict([], [], unknown="Whether communication progresses was not measured: no overlap study.")
     equal = equal.assign(how=["predicted" if simulated(str(name)) else "measured" for name in equal["session"]])
     several = [name for name in ("session", "system") if equal[name].nunique() > 1]
     found = []
@@ -69,7 +75,7 @@ def verdict(frame: pd.DataFrame, simulated: Callable[[str], bool] = lambda _sess
             named = [value for name, value in zip(("session", "system"), where, strict=True) if name in several]
             title = mpi_title(mpi) + (f" ({', '.join(named)})" if named else "")
             found.append(_of_mpi(mpi, title, part))
-    return Verdict(found, _limits(equal))
+    return Verdict(found, _limits(equal), answers(frame))
 
 
 def _with_time_added(frame: pd.DataFrame, equal: pd.DataFrame) -> pd.DataFrame:

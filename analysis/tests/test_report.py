@@ -46,6 +46,28 @@ def test_the_report_stands_alone_and_says_what_was_found(tmp_path: Path) -> None
     assert {figure.stem for figure in report.figures} == {"overlap_efficiency-both", "overlap_ratio-4mb"}
 
 
+def test_the_answer_is_in_time_and_per_cent_at_each_size_and_told_before_anything_is_drawn(tmp_path: Path) -> None:
+    same = {"bare": USUAL["bare"], "adaptive": USUAL["bare"]}
+    made = Synthetic(
+        mpis={"mpich": {name: USUAL[name] for name in ("bare", "mpi-async", "adaptive")}, "openmpi": same},
+        sizes=(MB, 4 * MB), comp_over_comm=(1.0,), samples=8, launch_spread=0.02,
+    ).write(tmp_path / "s")  # fmt: skip
+    told: list[tuple[str, bool]] = []
+    report = build_report([made], tmp_path / "out", tell=lambda said: told.append((said, (tmp_path / "out").exists())))
+    ((answer, drawn),) = told
+    head, mpich, openmpi = answer.splitlines()
+    assert not drawn and report.verdict.startswith(answer)
+    assert head.endswith("the MPI alone (bare), its own thread (mpi-async), the engine (adaptive).")
+    shorter = r"4\d % shorter \(4\d to 4\d %\), \S+ ms → \S+ ms"
+    assert re.fullmatch(rf"  MPICH, adaptive: 1 MB {shorter}; 4 MB {shorter}", mpich), mpich
+    assert re.search(r"4 MB no difference shown \(−\S+ to \S+ %\)", openmpi), openmpi
+    page = report.path.read_text()
+    assert page.index("% shorter") < page.index('class="verdict"')
+    widths = [float(width) for width in re.findall(r'class="of"><span style="width: ([\d.]+)%', page)]
+    assert len(widths) == 2 * 3 + 2 * 2 and max(widths) == 100
+    assert build_report([made], tmp_path / "none", Choice.of_words(variant="bare")).verdict.startswith(answer)
+
+
 FULL = pytest.mark.full
 
 
@@ -71,7 +93,7 @@ def test_an_empty_session_has_a_report_that_says_so(tmp_path: Path) -> None:
     report = build_report([tmp_path / "empty"], tmp_path / "out")
     assert report.path == tmp_path / "out" / "report.html"
     assert "was not measured" in report.verdict
-    assert "no record files" in report.path.read_text()
+    assert "no record files" in report.path.read_text() and "was not measured" in report.path.read_text()
 
 
 def test_usage_errors(tmp_path: Path) -> None:

@@ -64,8 +64,11 @@ def write(paths: list[Path], out: Path | None, choice: Choice | None = None) -> 
     """Write the report of these session folders and return its path."""
     from analysis.report.report import write_report  # noqa: PLC0415 - a second of imports
 
-    say("drawing the figures and the report ...")
-    return write_report(paths, out, choice)
+    def tell(answer: str) -> None:
+        say(answer)
+        say("drawing the figures and the report ...")
+
+    return write_report(paths, out, choice, tell)
 
 
 def _write_paper(paper: str, paths: list[Path], out: Path | None) -> Path:

@@ -128,7 +128,7 @@ class Lab:
     def network_description(self) -> str:
         """The network in words, for the records."""
         versions = fetch.versions(self.state, ("qemu-system-x86", "libucx0"))
-        rate = f"limited to {self.settings.rate}" if self.settings.rate else "not limited"
+        rate = f"limited by htb to {self.settings.rate} (bucket 16 KB)" if self.settings.rate else "not limited"
         return (
             f"two emulated machines of 1 CPU (QEMU {versions['qemu-system-x86']}, TCG), soft-RoCE (rdma_rxe of Linux "
             f"{self.state.kernel_version()}) {rate}, UCX {versions['libucx0']} rc: no time here is hardware's"

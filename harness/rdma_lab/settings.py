@@ -39,7 +39,7 @@ GUEST_PACKAGES = (*SYSTEM, *RDMA, *COMPILERS)
 HOST_PACKAGES = ("qemu-system-x86", "qemu-system-data", "seabios", "linux-image-amd64")
 MODULES = _words(
     "crc32c_generic crc32_generic virtio_net virtio_blk virtio_rng ext4 9p 9pnet_virtio rdma_rxe ib_uverbs rdma_ucm "
-    "ib_umad sch_tbf"
+    "ib_umad sch_htb"
 )
 
 DEVICE = "rxe0"

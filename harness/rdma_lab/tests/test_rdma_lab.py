@@ -309,7 +309,7 @@ def test_a_launch_goes_to_a_guest_and_the_record_will_say_emulated(
     assert extras.hosts == ["lab1", "lab2"]
     assert extras.network == running.network_description
     assert "QEMU 1:10.0.2, TCG" in extras.network
-    assert "limited to 20mbit" in extras.network
+    assert "limited by htb to 20mbit (bucket 16 KB)" in extras.network
     assert "UCX 1.13.1-1 rc" in extras.network
 
 
