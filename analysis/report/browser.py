@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A real browser on a report: for its tests, for the pictures of the documentation, and for how long it takes to load.
 
-.venv/bin/python -m analysis.report.browser REPORT.html --pictures docs/explanation/pictures
+.venv/bin/python -m analysis.report.browser REPORT.html --pictures docs/pictures
 .venv/bin/python -m analysis.report.browser REPORT.html --load 10
 
 It needs Debian's chromium and chromium-driver, and the group `browser` of pyproject.toml: ./bench test --full installs
@@ -28,12 +28,11 @@ from analysis.errors import Failure
 PROGRAMS = ("chromium", "chromedriver")
 INSTALL = ".venv/bin/uv sync --frozen --inexact --no-install-project --group browser"
 PATIENCE_S = 900  # until a page is loaded or a script has ended: several browsers may share the CPU
-WIDE, NARROW = (1200, 900), (420, 900)
+WIDE = (1200, 900)
 PICTURES = {  # name -> size, dark, the part of the page's address behind #, what is scrolled to
-    "report-filters": (WIDE, False, "variant=bare,adaptive", "filters"),
-    "report-light": (WIDE, False, "variant=bare,mpi-async,adaptive", "fig-overlap_efficiency-both"),
+    "report-top": ((1200, 540), False, "", "short"),
+    "report-filters": ((1200, 700), False, "variant=bare,adaptive", "filters"),
     "report-dark": (WIDE, True, "", "fig-overlap_efficiency-both"),
-    "report-narrow": (NARROW, False, "", "fig-overlap_efficiency-both"),
 }
 COLOURS = 160  # of a picture: what is drawn has few
 
@@ -69,7 +68,7 @@ def chromium(size: tuple[int, int] = WIDE, dark: bool = False, script: bool = Tr
 
 
 def pictures(page: Path, folder: Path) -> list[Path]:
-    """Small pictures of the page: light, dark, narrow."""
+    """Small pictures of the page: its beginning, its filters, a figure on a dark page."""
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for name, (size, dark, state, target) in PICTURES.items():
@@ -96,7 +95,7 @@ def load_ms(page: Path, times: int) -> list[float]:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="analysis.report.browser", description="A real browser on a report.")
     parser.add_argument("page", type=Path, help="report.html")
-    parser.add_argument("--pictures", type=Path, metavar="DIR", help="write pictures of it: light, dark, narrow")
+    parser.add_argument("--pictures", type=Path, metavar="DIR", help="write the pictures of docs/pictures")
     parser.add_argument("--load", type=int, metavar="N", default=0, help="load it N times and say how long it takes")
     asked = parser.parse_args(arguments)
     if not asked.page.is_file():
