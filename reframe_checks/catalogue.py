@@ -9,7 +9,6 @@ all of them.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import sys
@@ -17,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.base.errors import UsageError
+from harness.base.errors import UsageError, meant
 from reframe_checks.study import Study
 
 FOLDER = Path(__file__).resolve().parent / "studies"
@@ -84,10 +83,9 @@ def _named(name: str) -> dict[str, Study]:
 
 def _unknown(name: str) -> UsageError:
     members = groups()
-    near = difflib.get_close_matches(name, [*members, *studies()])
-    meant = f"Is {' or '.join(near)} meant? " if near else ""
-    there = f"groups: {', '.join(sorted(members))}; ./bench list names all studies."
-    return UsageError(f"There is no study or group called '{name}'. {meant}There are {there}")
+    near = meant(name, [*members, *studies()])
+    there = f"groups: {', '.join(sorted(members))}; ./bench list studies names all studies."
+    return UsageError(f"There is no study or group called '{name}'. {near}There are {there}")
 
 
 REGISTRY = "_rfm_test_registry"  # the attribute by which a file has checks for ReFrame

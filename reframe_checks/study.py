@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.base import variants
-from harness.base.errors import UsageError
+from harness.base.errors import UsageError, meant
 from harness.job.plan import TIMEOUT_FACTOR, TIMEOUT_GRACE_S, Launch, Sweep, interleave
 from harness.job.program import Program
 from workloads.apps.table import CASES
@@ -75,6 +75,8 @@ Grid = dict[str, tuple[Value, ...]]
 BASELINES = ("bare", "mpi-async")
 PRESETS = ("off", "explicit", "thread", "timer", "idle", "adaptive")
 FLAGS = {"true": True, "false": False}
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}  # powers of two, as the report says sizes
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMG])(?:i?B)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -98,15 +100,24 @@ class Parameter:
             return FLAGS[text]
         if self.kind is str:
             if text not in self.choices:
-                raise UsageError(f"--set {name}={text}: one of {', '.join(self.choices)} is wanted.")
+                near = meant(text, self.choices)
+                raise UsageError(f"--set {name}={text}: {near}one of {', '.join(self.choices)} is wanted.")
             return text
+        size = _SIZE.fullmatch(text) if name.endswith("_bytes") else None
         try:
-            value = self.kind(text)
+            value = round(float(size[1]) * _UNITS[size[2].upper()]) if size else self.kind(text)
         except ValueError:
             value = -1
         if not 0 <= float(value) < 2**40:
-            raise UsageError(f"--set {name}={text}: a non-negative {self.kind.__name__} is wanted.")
+            like = ", as in 65536, 64KB or 4MB," if name.endswith("_bytes") else ""
+            raise UsageError(f"--set {name}={text}: a non-negative {self.kind.__name__}{like} is wanted.")
         return value
+
+
+def size_text(value: Value) -> str:
+    """65536 -> 64KB, as --set takes it."""
+    whole = (f"{int(value) // factor}{unit}B" for unit, factor in reversed(_UNITS.items()) if int(value) % factor == 0)
+    return next(whole, str(value)) if value else str(value)
 
 
 RANKS = "ranks"  # of somebody else's code
@@ -288,7 +299,8 @@ class Study:
                 return replace(scale, limit=scale.limit | {key: values})
             return replace(scale, grids=tuple(grid | {key: values} for grid in scale.grids))
         known = ", ".join([*axes, *LIMITS, *([RANKS] if self.case else [])])
-        raise UsageError(f"Study {self.name} has no parameter '{key}'. It has: {known}.")
+        near = meant(key, [*axes, *LIMITS])
+        raise UsageError(f"Study {self.name} has no parameter '{key}'. {near}It has: {known}.")
 
 
 def _check_range(where: str, axis: Parameter, values: Sequence[Value]) -> None:

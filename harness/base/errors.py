@@ -8,9 +8,10 @@ set-up uses it before any package is installed.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 FAILED, NOT_TOLD = 1, 3
+SHOWN = 3  # names that may be meant
 GATE = "gate"  # of which 1 says that the candidate is slower: a failure of its own must not say so
 
 
@@ -20,6 +21,15 @@ class UsageError(Exception):
 
 class Failure(Exception):  # noqa: N818 - the field's word; it is not a programming error
     """Something that should have worked did not: exit status 1, of ./bench gate 3."""
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """ "Is mpich meant? " for MPCH, behind the sentence that there is no such name; empty where none is like it."""
+    import difflib  # noqa: PLC0415 - 5 ms of imports
+
+    lower = {one.lower(): one for one in known}
+    near = [lower[one] for one in difflib.get_close_matches(name.lower(), lower, SHOWN)]
+    return f"Is {' or '.join(near)} meant? " if near else ""
 
 
 def failed(arguments: Sequence[str]) -> int:

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from analysis.text_table import plain
 from harness.base import variants
+from harness.base.errors import UsageError
 from harness.base.mpis import MPIS, WHEEL_MPIS
 from harness.commands import options
 from harness.sites import systems
-from reframe_checks.catalogue import groups, studies
+from reframe_checks.catalogue import by_names, groups, studies
+from reframe_checks.study import LIMITS, Study, Value, size_text
 
 
 def catalogue() -> dict[str, Any]:
@@ -70,16 +73,76 @@ def _sentences(*parts: str) -> str:
     return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts)
 
 
+def _study_table(study: Study) -> str:
+    """What it measures, and each parameter with its values at the scales."""
+    scales = {name: study.scale(name, {}) for name in study.scales if name != "test" or len(study.scales) == 1}
+    axes = dict.fromkeys(name for scale in scales.values() for grid in scale.grids for name in grid)
+    told = {
+        name: study.parameters[name].meaning if name in study.parameters else OF_THE_ENGINE.get(name, "")
+        for name in axes
+    }
+    rows = [
+        [name, meaning, *(_values(name, [grid.get(name, ()) for grid in scale.grids]) for scale in scales.values())]
+        for name, meaning in told.items()
+    ]
+    rows += [
+        [name, limit.meaning, *(f"{getattr(scale, name):g}" for scale in scales.values())]
+        for name, limit in LIMITS.items()
+        if any(getattr(scale, name) for scale in scales.values()) and not (name == "trial_factor" and study.workload)
+    ]
+    lines = [
+        f"{study.name}: {_sentences(study.title, study.source)}",
+        f"variants: {', '.join(next(iter(scales.values())).variants)}",
+        plain(["--set", "what it is", *scales], rows),
+    ]
+    if study.workload or study.case:
+        value = next(
+            (_values(name, [grid[name]]) for scale in scales.values() for grid in scale.grids for name in grid), ""
+        )
+        example = f" --set {rows[0][0]}={value.split(', ')[0]}" if value else ""
+        lines.append(f"Example: ./bench run {study.name}{example}")
+    return "\n".join(lines)
+
+
+OF_THE_ENGINE = {name: f"the engine's {name}" for name in variants.numeric()}
+
+
+def _values(name: str, grids: Iterable[Sequence[Value]]) -> str:
+    """All values of an axis, each once; sizes with units, as --set takes them."""
+    told = size_text if name.endswith("_bytes") else str
+    return ", ".join(dict.fromkeys(told(value) for values in grids for value in values))
+
+
+def _told(name: str) -> str:
+    """A study; or the studies of a group, or all."""
+    known = studies()
+    chosen = known.values() if name == STUDIES else by_names([name])
+    if name in known and len(known) > 1:
+        return _study_table(known[name])
+    return plain(["study", "what it is"], [[one.name, _sentences(one.title, one.source)] for one in chosen])
+
+
+STUDIES = "studies"
+
+
 def list_(
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="A study, a group of them, or 'studies' for every one.")
+    ] = "",
     as_json: options.Json = False,
     quick: Annotated[
         bool, typer.Option("--quick-table", help="How much each study runs at quick scale, and how long.")
     ] = False,
 ) -> int:
-    """List the studies, the systems with their MPIs, and the variants.
+    """List the groups of studies, the systems with their MPIs, and the variants; or tell of a study or group.
 
-    Example: ./bench list --json
+    Example: ./bench list overlap-ratio
     """
+    if name and (as_json or quick):
+        raise UsageError(f"--json and --quick-table are of all studies: leave '{name}' out.")
+    if name:
+        print(_told(name))
+        return 0
     if quick:
         rows = quick_table()
         if as_json:
@@ -92,11 +155,16 @@ def list_(
         print(json.dumps(found, indent=1))
         return 0
     described = {
-        "study": {name: _sentences(study["title"], study["source"]) for name, study in found["studies"].items()},
-        "group": {name: ", ".join(members) for name, members in found["groups"].items()},
+        "group": {group: _shortened(members) for group, members in found["groups"].items()},
         "system": {name: f"{s['summary']}; MPIs: {', '.join(s['mpis'])}" for name, s in found["systems"].items()},
         "variant": found["variants"],
     }
     for kind, rows_of_kind in described.items():
         print(plain([kind, "what it is"], list(rows_of_kind.items())))
+    print(f"./bench list {STUDIES}: every study; ./bench list GROUP: a group's; ./bench list STUDY: its parameters.")
     return 0
+
+
+def _shortened(members: list[str], shown: int = 4) -> str:
+    more = f" and {len(members) - shown} more" if len(members) > shown else ""
+    return f"{len(members)}: {', '.join(members[:shown])}{more}"

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from harness.base.errors import UsageError
+from harness.base.errors import UsageError, meant
 from harness.base.paths import ROOT, STATE_DIR, VENV, require_clone
 from harness.base.steps import run_step, say
 from harness.job import session as sessions
@@ -39,7 +39,7 @@ def notebook(
         return 0
     source = known.get(name.replace("_", "-"))
     if source is None:
-        raise UsageError(f"There is no notebook '{name}': choose one of {', '.join(known)}.")
+        raise UsageError(f"There is no notebook '{name}'. {meant(name, known)}There are: {', '.join(known)}.")
     chosen = " ".join(f"'{one.path}'" for one in sessions.load_all(session.split()))
     environment.ensure_group("notebooks")
     copy = own_copy(source, anew)

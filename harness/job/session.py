@@ -23,7 +23,7 @@ from typing import IO, Any, Literal
 
 from harness import __version__
 from harness.base import archive, git, machine, validate
-from harness.base.errors import Failure, UsageError
+from harness.base.errors import Failure, UsageError, meant
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT, results_dir
 from harness.job.launch import salvage
@@ -303,4 +303,4 @@ def _named(name: str) -> list[Session]:
     if name == "latest":
         raise UsageError(f"There is no session in {results_dir()} yet: ./bench demo makes one.")
     known = ", ".join(names()[-5:]) or "none"
-    raise UsageError(f"There is no session '{name}' in {results_dir()}. The newest are: {known}.")
+    raise UsageError(f"There is no session '{name}' in {results_dir()}. {meant(name, names())}The newest are: {known}.")

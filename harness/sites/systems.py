@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.base.errors import UsageError
+from harness.base.errors import UsageError, meant
 from harness.base.mpis import MPIS
 from harness.base.paths import ROOT
 
@@ -157,8 +157,8 @@ def by_name(name: str) -> System:
             apps=site.apps,
         )
     raise UsageError(
-        f"There is no system called '{name}'. There are: {', '.join(BUILTIN)}; or give the path of a ReFrame "
-        f"configuration file (.py)."
+        f"There is no system called '{name}'. {meant(name, BUILTIN)}There are: {', '.join(BUILTIN)}; "
+        "or give the path of a ReFrame configuration file (.py)."
     )
 
 

@@ -30,6 +30,7 @@ from harness.sessions import run as runs
 from harness.sessions.progress import Progress
 from harness.setup import bootstrap, environment
 from harness.tests import pages
+from reframe_checks.catalogue import groups, studies
 
 
 def test_a_debian_mpi_that_is_not_installed_is_named_with_its_packages(
@@ -140,6 +141,30 @@ def test_the_quick_table_says_what_a_run_would_be(capsys: pytest.CaptureFixture[
     assert main(["list", "--quick-table"]) == 0
     assert "in all about" in capsys.readouterr().out
     assert not results.exists()
+
+
+def test_a_list_is_of_groups_of_a_groups_studies_or_of_a_studys_parameters(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    said = {}
+    for name in ("", "gemini", "studies", "overlap-ratio", "own-program"):
+        assert main(["list", *filter(None, [name])]) == 0
+        said[name] = capsys.readouterr().out
+    assert len(said[""].splitlines()) < 80 and re.search(r"^ gemini +5: minife-packets, ", said[""], re.MULTILINE)
+    assert [line.split()[0] for line in said["gemini"].splitlines()[1:]] == groups()["gemini"]
+    assert {line.split()[0] for line in said["studies"].splitlines()} > set(studies())
+    parameters = {line.split()[0]: line for line in said["overlap-ratio"].splitlines()}
+    assert re.search(r"message size +64KB, 4MB, 32MB +64KB, 4MB, 32MB", parameters["size_bytes"])
+    assert re.search(r"launches a variant +1 +6$", parameters["launches"])
+    assert parameters["Example:"] == "Example: ./bench run overlap-ratio --set pattern=both"
+    assert "Example" not in said["own-program"], "a run of it is ./bench compare-program's"
+
+
+def test_sizes_have_units() -> None:
+    asked = {"size_bytes": "64KB,4MB,1 GiB,0.5k,3"}
+    (grid,) = {grid["size_bytes"] for grid in studies()["overlap-ratio"].scale("quick", asked).grids}
+    assert grid == (65536, 4 << 20, 1 << 30, 512, 3)
 
 
 def test_a_setting_that_the_engine_does_not_know_stops_a_run_before_it_begins(tmp_path: Path) -> None:
