@@ -67,7 +67,7 @@ def run(
     `quick` is seconds a study: all of them take less than 25 minutes on two cores, most on MPICH alone (./bench list
     --quick-table says which MPIs and launches). `paper` is the papers' own parameters on all MPIs: hours or days.
 
-    Example: ./bench run overlap-ratio --mpi mpich,openmpi --variant bare,adaptive --set size_bytes=4194304
+    Example: ./bench run overlap-ratio --mpi mpich,openmpi --variant bare,adaptive --set size_bytes=4MB
     """
     if resume:
         options.none_beside(context, "resume", "force", "dry_run")
