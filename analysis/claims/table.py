@@ -86,12 +86,13 @@ class ClaimTable:
             ensure_ascii=False,
         )
 
-    def text(self) -> str:
-        """Plain text, a paragraph a claim, for a terminal."""
+    def text(self, every: bool = True) -> str:
+        """Plain text, a paragraph a claim, for a terminal; what was not measured only where `every` row is wanted."""
         lines = []
-        name = max((len(row.study) for row in self.rows), default=0) + 2
+        shown = [row for row in self.rows if every or row.decision != Decision.NOT_MEASURED.value]
+        name = max((len(row.study) for row in shown), default=0) + 2
         below = " " * (name + 18)
-        for row in self.rows:
+        for row in shown:
             where = " ".join(part for part in (row.mpi, f"({row.system})" if row.system else "") if part)
             lines.append(f"{row.study:<{name}}{row.decision:<18}{row.claim}{f' [{where}]' if where else ''}")
             if row.value is not None:

@@ -81,17 +81,18 @@ def _write_paper(paper: str, paths: list[Path], out: Path | None) -> Path:
 def claims(
     names: Annotated[list[str], typer.Argument(metavar="[SESSION...]", help="Names or folders; default: latest.")] = [],  # noqa: B006 - Typer copies it
     as_json: options.Json = False,
+    every: Annotated[bool, typer.Option("--all", help="Also the claims that were not measured.")] = False,
 ) -> int:
-    """Print every claim of the papers: reproduced, not reproduced, inconclusive, not testable here or not measured.
+    """Print the claims of the papers: reproduced, not reproduced, inconclusive or not testable here.
 
-    Without a session nothing has been measured, and the claims stand there with the days they were written and changed.
+    Without a session nothing has been measured, and every claim stands there with the day it was written or changed.
     Example: ./bench claims latest --json
     """
     from analysis.claims.table import table  # noqa: PLC0415 - a second of imports
 
     chosen = names or (["latest"] if sessions.any_yet() else [])
     found = table([session.path for session in sessions.load_all(chosen)])
-    print(found.json() if as_json else found.text())
+    print(found.json() if as_json else found.text(every or not chosen))
     if not chosen:
         say("no session yet, so nothing is measured: ./bench demo makes one")
     return 0
