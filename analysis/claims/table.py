@@ -51,6 +51,11 @@ class Row:
     changed_after: bool = False  # whether that is after the session was measured
 
     @property
+    def was_run(self) -> bool:
+        """Whether its study was, though perhaps without the points that it needs."""
+        return self.decision != Decision.NOT_MEASURED.value or bool(self.number and self.reason)
+
+    @property
     def together(self) -> str:
         """', over 30 points at once' behind an interval; nothing behind that of one point."""
         return f", over {self.points} points at once" if self.points > 1 else ""
@@ -87,9 +92,9 @@ class ClaimTable:
         )
 
     def text(self, every: bool = True) -> str:
-        """Plain text, a paragraph a claim, for a terminal; what was not measured only where `every` row is wanted."""
+        """Plain text, a paragraph a claim, for a terminal; of studies that were not run only where `every`."""
         lines = []
-        shown = [row for row in self.rows if every or row.decision != Decision.NOT_MEASURED.value]
+        shown = [row for row in self.rows if every or row.was_run]
         name = max((len(row.study) for row in shown), default=0) + 2
         below = " " * (name + 18)
         for row in shown:

@@ -81,7 +81,7 @@ def _write_paper(paper: str, paths: list[Path], out: Path | None) -> Path:
 def claims(
     names: Annotated[list[str], typer.Argument(metavar="[SESSION...]", help="Names or folders; default: latest.")] = [],  # noqa: B006 - Typer copies it
     as_json: options.Json = False,
-    every: Annotated[bool, typer.Option("--all", help="Also the claims that were not measured.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also those whose study was not run.")] = False,
 ) -> int:
     """Print the claims of the papers: reproduced, not reproduced, inconclusive or not testable here.
 
