@@ -60,6 +60,23 @@ def added_text(value: float, low: float, high: float) -> str:
     return f"adds {seconds_text(value)} ({seconds_text(low)} to {seconds_text(high)})".replace("-", "−")
 
 
+def change_text(value: float, low: float, high: float, note: str = "") -> str:
+    """A ratio of times with its interval, for people: "43 % shorter (41 to 45 %)", "no difference shown (−10 to 7 %)".
+
+    It is called shorter or longer only where the whole interval is on that side of 1. `note` follows in the brackets.
+    """
+    by, least, most = (100 * (number - 1) for number in (value, low, high))
+    if most < 0:
+        return f"{_percent(-by)} % shorter ({_percent(-most)} to {_percent(-least)} %{note})"
+    if least > 0:
+        return f"{_percent(by)} % longer ({_percent(least)} to {_percent(most)} %{note})"
+    return f"no difference shown ({_percent(least)} to {_percent(most)} %{note})"
+
+
+def _percent(value: float) -> str:
+    return plain(value, 0 if abs(value) >= 1 else 1)
+
+
 PARAMETERS: dict[str, Callable[[Any], str]] = {
     "pattern": str,
     "size_bytes": bytes_text,

@@ -16,7 +16,7 @@ import pandas as pd
 
 from analysis.metrics.evaluate import REFERENCE, at_equal
 from analysis.records import frames
-from analysis.words import MPI_ORDER, bytes_text, in_order, mpi_title, plain, seconds_text
+from analysis.words import MPI_ORDER, bytes_text, change_text, in_order, mpi_title, seconds_text
 
 OWN_THREAD = "mpi-async"
 WHO = {REFERENCE: "the MPI alone", OWN_THREAD: "its own thread"}
@@ -110,18 +110,7 @@ def _of_mpi(title: str, part: pd.DataFrame) -> Iterator[Answer]:
 
 
 def _change(fact: dict[str, Any]) -> str:
-    """ "43 % shorter (41 to 45 %)", "no difference shown (−10 to 7 %)"."""
-    low, high = (100 * (float(fact[f"change_{side}"]) - 1) for side in ("low", "high"))
+    value, low, high = (float(fact[f"change_{name}"]) for name in ("value", "low", "high"))
     if not np.isfinite(low + high):
         return "not known whether it changes"
-    unsure = "" if fact["change_defensible"] else ", not certain"
-    by = 100 * (float(fact["change_value"]) - 1)
-    if high < 0:
-        return f"{_percent(-by)} % shorter ({_percent(-high)} to {_percent(-low)} %{unsure})"
-    if low > 0:
-        return f"{_percent(by)} % longer ({_percent(low)} to {_percent(high)} %{unsure})"
-    return f"no difference shown ({_percent(low)} to {_percent(high)} %{unsure})"
-
-
-def _percent(value: float) -> str:
-    return plain(value, 0 if abs(value) >= 1 else 1)
+    return change_text(value, low, high, "" if fact["change_defensible"] else ", not certain")

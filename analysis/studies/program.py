@@ -20,7 +20,7 @@ from analysis.records.load import Records
 from analysis.statistics.interval import NO_VALUE, Interval, simultaneous
 from analysis.tables import BASE, Cell, Harm, Row, numbers, page, rows
 from analysis.text_table import markdown
-from analysis.words import mpi_title, seconds_text
+from analysis.words import change_text, mpi_title, seconds_text
 
 STUDY = "own-program"
 PRINTED = "printed_time"
@@ -75,7 +75,7 @@ def _told(records: Records, row: Row, variant: str, cell: Cell) -> Told:
         return Told(variant, cell, None, pending, f"{variant}: {said}.")
     time = row.bare.value * cell.ratio.value
     whole = _whole(records, row, variant)
-    numbers = f"{_time(row, time)} instead of {_time(row, row.bare.value)}, {_ratio(cell.ratio)} of bare"
+    numbers = f"{_time(row, time)} instead of {_time(row, row.bare.value)}, {_ratio(cell.ratio)}"
     said = f"{variant} {_word(cell, pending, whole)} ({numbers}; {_pending_words(pending, whole)})."
     return Told(variant, cell, time, pending, said)
 
@@ -126,7 +126,7 @@ def _time(row: Row, value: float) -> str:
 
 
 def _ratio(ratio: Interval) -> str:
-    return f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
+    return change_text(ratio.value, ratio.low, ratio.high)
 
 
 def document(evidence: Evidence) -> str:
@@ -142,8 +142,8 @@ def document(evidence: Evidence) -> str:
              "not known" if one.pending_s is None else seconds_text(one.pending_s)]
             for one in found
         ]  # fmt: skip
-        head = ["variant", what, "of bare", "pending while it computed"]
-        lines += [*markdown(head, [[BASE, bare, "1", "not known"], *cells]), "", *(one.sentence for one in found), ""]
+        head = ["variant", what, "against bare", "pending while it computed"]
+        lines += [*markdown(head, [[BASE, bare, "–", "not known"], *cells]), "", *(one.sentence for one in found), ""]
     return page(evidence, *lines)
 
 

@@ -59,8 +59,8 @@ def said(evidence: Evidence) -> str:
 @pytest.mark.parametrize(
     ("ratio", "pending_s", "spread", "words"),
     [
-        (0.8, 2.5, 0.0, "adaptive helps (8 s instead of 10 s, 0.800 ["),
-        (1.1, 0.0, 0.0, "adaptive costs (11 s instead of 10 s, 1.100 ["),
+        (0.8, 2.5, 0.0, "adaptive helps (8 s instead of 10 s, 20 % shorter ("),
+        (1.1, 0.0, 0.0, "adaptive costs (11 s instead of 10 s, 10 % longer ("),
         (1.0, 0.05, 0.0, "adaptive has nothing to do here: leave it off ("),
         (1.0, 2.5, 0.0, "adaptive makes no difference: leave it off ("),
         (0.994, 0.0, 0.0, "adaptive has nothing to do here: leave it off ("),

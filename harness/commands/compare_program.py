@@ -90,8 +90,10 @@ def compare_program(
         mpi_environment=environment,
     )
     path, status = group.measure(request)
-    say(f"report: {write([path], None)}")
-    return max(status, group.told([path], out))
+    try:
+        return max(status, group.told([path], out))
+    finally:
+        say(f"report: {write([path], None)}")
 
 
 def _bound(profiles: Path) -> tuple[str, bool]:
