@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.base import process
+from harness.base import process, steps
 from harness.base.paths import ROOT
 from harness.commands.test import ASAN, NO_TESTS, Times, builds, ctest, groups, skipped, unit_tests, verdict
 
@@ -35,19 +35,32 @@ def test_each_test_runs_once() -> None:
     assert ["-m" in group and "--dist=loadscope" in group for group in groups(False, True).values()] == [True, False]
 
 
-def test_what_takes_the_machines_turn_runs_one_after_the_other(pytestconfig: pytest.Config) -> None:
-    """Whole runs wait for each other: two at once would only make each other late."""
-    (scope_of,) = {one.scope_of for one in pytestconfig.pluginmanager.get_plugins() if hasattr(one, "scope_of")}
+def test_what_runs_whole_sessions_begins_first(pytestconfig: pytest.Config) -> None:
+    (first,) = {tuple(one.LONGEST) for one in pytestconfig.pluginmanager.get_plugins() if hasattr(one, "LONGEST")}
     files = {path: path.read_text() for path in (ROOT / "harness" / "tests").glob("test_*.py")}
-    launching = [path for path, text in files.items() if re.search(r"[ (]Running\(|bench\(\*?RUN", text)]
-    assert {scope_of(f"harness/tests/{path.name}::test_it") for path in launching} == {"turn"}
+    running = {path.stem for path, text in files.items() if re.search(r"[ (]Running\(|bench\(\*?RUN", text)}
+    assert running <= {f"test_{name}" for name in first}
+
+
+def test_a_process_of_the_tests_waits_for_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sessions take a lock of the machine of its own."""
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        assert worker in os.environ[steps.MACHINE_LOCK]
+    monkeypatch.setenv(steps.MACHINE_LOCK, str(tmp_path / "one"))
+    with steps.machine_alone("a session"):
+        assert steps.machine_holder().startswith("a session, PID")
+        monkeypatch.setenv(steps.MACHINE_LOCK, str(tmp_path / "other"))
+        assert steps.machine_holder() == ""
 
 
 def test_what_is_built_and_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = (builds(False, full, unit_tests(full, sanitizers=True)) for full in (False, True))
     some, all_ = ({one.preset: one.targets for one in each} for each in wanted)
     assert (some["mpich"][0], some["asan"]) == ("all", ["engine_tests"]) and "npb" not in some["openmpi"]
-    assert all_["asan"] == all_["tsan"] == ["all"] and all_["openmpi"] == ["all", "progress_profile"]
+    assert set(all_["asan"]) == {"engine_tests", "workloads_unit_tests"} and all_["openmpi"] == [
+        "all",
+        "progress_profile",
+    ]
     assert [len(unit_tests(False, sanitizers)) for sanitizers in (False, True)] == [1, 3]
     assert [(one.preset, one.targets) for one in builds(True, False, ())] == [("mpich", ["progress_engine/all"])]
     asked: list[str] = []
