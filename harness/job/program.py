@@ -16,7 +16,7 @@ from typing import Any
 
 from harness.base import process, validate
 from workloads.apps.model import SHARE
-from workloads.apps.reading import Damaged, Row, number
+from workloads.apps.reading import Damaged, Row, cleaned, number
 from workloads.apps.table import CASES
 
 WHOLE, PRINTED = "whole_s", "printed_time"
@@ -139,7 +139,7 @@ def _unmeasured(found: Mapping[str, float], quantities: Mapping[str, Mapping[str
 
 def read(program: Program, output: str, whole_s: float) -> Reading:
     """What `program` is asked about in what a launch of it printed. Raises Unusable."""
-    samples = {WHOLE: whole_s}
+    samples, output = {WHOLE: whole_s}, cleaned(output)
     if program.case:
         return _of_case(program, output, samples)
     if program.time_from:

@@ -147,7 +147,7 @@ def test_a_cancelled_job(results: Path, state: Path) -> None:
 
 @pytest.mark.slurm
 @pytest.mark.usefixtures("_slurm")
-@pytest.mark.parametrize("what", ["vc1", "vc2", "slurmd"])
+@pytest.mark.parametrize("what", ["vc1", "slurmd"])
 def test_a_node_of_the_batch_job_or_its_daemon_dies(results: Path, state: Path, what: str) -> None:
     """Without slurmd the processes go on until the controller gives the node up, which ends the job as NODE_FAIL."""
     running, nodes = second_launch_under_slurm("--set", "launches=20" if what == "slurmd" else "launches=12")

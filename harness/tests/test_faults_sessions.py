@@ -233,7 +233,7 @@ def test_stopped_at_random_moments(results: Path, state: Path, number: signal.Si
     """Between the first second and the last; others each day: a failure names its seed. What is left is completed."""
     seed = int(time.time()) // 86400
     moments = random.Random(seed)
-    for _ in range(8):
+    for _ in range(4):
         shutil.rmtree(results, ignore_errors=True)
         running = Running(*RUN, "--set", "launches=3")
         moment = moments.uniform(0.1, 9.0)

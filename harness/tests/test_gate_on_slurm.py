@@ -104,17 +104,6 @@ def test_a_node_dies_in_the_middle(results: Path, state: Path) -> None:
     goes_on(session, before)
 
 
-def test_a_cancelled_job(results: Path, state: Path) -> None:
-    running, nodes = measuring("2")
-    assert run(nodes, "vc0", "sh", "-c", "scancel $(squeue --noheader --format=%A)").returncode == 0
-    assert running.ended(200) == NOT_TOLD, running.said
-    assert running.nothing_left(state)
-    session = latest(results)
-    before = finished(session)
-    assert before and verdict(session)["verdict"] == "undecided"
-    goes_on(session, before)
-
-
 def test_the_time_limit(results: Path, state: Path) -> None:
     """Slurm counts it in minutes. Each --resume is a job of its own, which goes on behind what is measured. The margin
     is so narrow that no minute of rounds can show that the two are the same, and end the gate before its limit."""

@@ -68,6 +68,38 @@ def count(text: str, where: str) -> int:
     return int(text)
 
 
+# What a launcher puts before every line: srun --label, Open MPI's --tag-output and --output tag, Hydra's -l.
+_LABELS = [
+    re.compile(rf"^(?:{label})", re.MULTILINE)
+    for label in (
+        r"[ \t]*\d+:(?: |$)",
+        r"\[\d+,\d+\]<std(?:out|err)>:",
+        r"\[\S+@\d+,\d+\]<std(?:out|err)>:(?: |$)",
+        r"\[\d+\](?: |$)",
+    )
+]
+_TERMINALS = re.compile(r"\ufeff|\x1b\[[0-9;]*m|\r(?=\n)")  # a byte order mark, colours, a line's end of another system
+_LOG_OF_UCX = re.compile(r"\[\d{9,}\.\d+\] \[[^\]\n]+\].*")
+# Whole lines of what stands between a program and its output: UCX, Open MPI, Slurm, Darshan, libfabric, verbs.
+_WARNINGS = re.compile(
+    r"\[[\w.-]+:\d+\] .*|(?:slurmstepd|slurmd|srun)(?:\[\d+\])?: .*"
+    r"|darshan_library_\w+: .*|libfabric:\d+:.*|libibverbs: .*"
+)
+
+
+def cleaned(text: str) -> str:
+    """An output without what launchers, terminals and the libraries below MPI have put into it.
+
+    A label is taken off only where every line has it, or it may be the program's own.
+    """
+    text = _LOG_OF_UCX.sub("", _TERMINALS.sub("", text))  # it may begin within a line, where both have one file
+    full = [line for line in text.splitlines() if line.strip()]
+    for label in _LABELS:
+        if full and all(label.match(line) for line in full):
+            text = label.sub("", text)
+    return "".join(line for line in text.splitlines(keepends=True) if not _WARNINGS.fullmatch(line.rstrip("\n")))
+
+
 def processes(pattern: str, text: str) -> int:
     """What the last match of `pattern` says, as its group, of the number of processes; 0 where there is none."""
     found = re.findall(pattern, text, re.MULTILINE)

@@ -11,7 +11,7 @@ import re
 
 import pytest
 
-from workloads.apps.reading import Damaged, Output, count, number
+from workloads.apps.reading import Damaged, Output, cleaned, count, number
 from workloads.apps.tests.outputs import SAMPLES
 from workloads.apps.tests.test_parsers import WITHOUT_END, parser_of
 
@@ -49,6 +49,41 @@ def test_a_number_that_is_none_is_damage_or_is_not_read(name: str) -> None:
             continue
         assert found.result == whole.result, text[: place.end()].splitlines()[-1]
         assert [row.samples for row in found.rows] == [row.samples for row in whole.rows]
+
+
+WARNINGS = {
+    "UCX": "[1795806192.436654] [vm:13923:0]     ucp_context.c:1381 UCX  WARN  transport 'tcp' is not available\n",
+    "Open MPI": "[vm:01234] 1 more process has sent help message help-mpi-btl.txt / no device\n",
+    "Slurm": "slurmstepd: error: task_g_set_affinity: Operation not permitted\n",
+    "Darshan": "darshan_library_warning: unable to create log file /logs/x: Permission denied.\n",
+}
+LABELS = {
+    "srun --label": "0: ",
+    "--tag-output": "[1,0]<stdout>:",
+    "--output tag": "[prterun-vm-17@1,0]<stdout>: ",
+    "hydra -l": "[0] ",
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_others_put_into_an_output_changes_nothing(name: str) -> None:
+    text = SAMPLES[name]
+    whole, lines = parser_of(name)(cleaned(text)), text.splitlines(keepends=True)
+    assert whole == parser_of(name)(text)
+    middle = len(lines) // 2
+    spoilt = {f"{who} {where}": given for who, line in WARNINGS.items() for where, given in (
+        ("before", line + text), ("behind", text + line), ("within", "".join([*lines[:middle], line, *lines[middle:]])),
+    )}  # fmt: skip
+    spoilt |= {how: "".join(label + line for line in lines) for how, label in LABELS.items()}
+    spoilt |= {"behind a line": text.replace("\n", WARNINGS["UCX"], 1), "mark": "\ufeff" + text}
+    spoilt |= {"CRLF": text.replace("\n", "\r\n"), "colour": f"\x1b[32m{text}"}
+    wrong = [how for how, given in spoilt.items() if read(name, cleaned(given)) != whole]
+    assert not wrong, wrong
+
+
+def test_a_label_that_not_every_line_has_is_the_programs_own() -> None:
+    assert cleaned("0: a\nb\n") == "0: a\nb\n"
+    assert cleaned("0: a\n\n1: b\n") == "a\n\nb\n"
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if not name.startswith(TABLES)])
