@@ -79,9 +79,10 @@ _LABELS = [
     )
 ]
 _TERMINALS = re.compile(r"\ufeff|\x1b\[[0-9;]*m|\r(?=\n)")  # a byte order mark, colours, a line's end of another system
-_LOG_OF_UCX = re.compile(r"\[\d{9,}\.\d+\] \[[^\]\n]+\].*")
+_OF_UCX = r"\[\d{9,}\.\d+\] \[[^\]\n]+\].*"
 # Whole lines of what stands between a program and its output: UCX, Open MPI, Slurm, Darshan, libfabric, verbs.
 _WARNINGS = re.compile(
+    rf"{_OF_UCX}|"
     r"\[[\w.-]+:\d+\] .*|(?:slurmstepd|slurmd|srun)(?:\[\d+\])?: .*"
     r"|darshan_library_\w+: .*|libfabric:\d+:.*|libibverbs: .*"
 )
@@ -92,12 +93,13 @@ def cleaned(text: str) -> str:
 
     A label is taken off only where every line has it, or it may be the program's own.
     """
-    text = _LOG_OF_UCX.sub("", _TERMINALS.sub("", text))  # it may begin within a line, where both have one file
+    text = _TERMINALS.sub("", text)
     full = [line for line in text.splitlines() if line.strip()]
     for label in _LABELS:
         if full and all(label.match(line) for line in full):
             text = label.sub("", text)
-    return "".join(line for line in text.splitlines(keepends=True) if not _WARNINGS.fullmatch(line.rstrip("\n")))
+    lines = (line for line in text.splitlines(keepends=True) if not _WARNINGS.fullmatch(line.rstrip("\n")))
+    return re.sub(_OF_UCX, "", "".join(lines))  # it may begin within a line, where both have one file
 
 
 def processes(pattern: str, text: str) -> int:
